@@ -1,0 +1,289 @@
+//! The one table from refusal code to HTTP status, exit codes and Gold's code (decisions 17, 23
+//! and 24; `nami.md` 2.2; `ledger.md` 2.6 and 11), and the problem document of RFC 9457.
+//!
+//! Nothing else in the workspace may map a refusal to a number. A code once published keeps its
+//! meaning.
+
+use serde::{Deserialize, Serialize};
+
+use crate::exit::{bank, nami};
+
+/// What one refusal code becomes at each edge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Row {
+    /// The code: stable, snake case.
+    pub code: &'static str,
+    /// HTTP status.
+    pub http: u16,
+    /// Exit code of `bank`.
+    pub bank: u8,
+    /// Exit code of the NAMI scripts, before the site's own map.
+    pub nami: u8,
+    /// Status code of the Gold gateway, three digits.
+    pub gold: &'static str,
+    /// A short name for people, without particulars.
+    pub title: &'static str,
+}
+
+const fn entry(
+    code: &'static str,
+    http: u16,
+    bank: u8,
+    nami: u8,
+    gold: &'static str,
+    title: &'static str,
+) -> Row {
+    Row {
+        code,
+        http,
+        bank,
+        nami,
+        gold,
+        title,
+    }
+}
+
+/// All refusals, sorted by code.
+///
+/// Three that the documents leave open: `bad_event_time` is a matter of clocks, so scripts treat
+/// it like 401 and keep the document; headers that only a faulty client sends
+/// (`duplicate_header`, `idempotency_key_required`) are "anything else" and not the document's
+/// fault; a blocked account is short of funds to everybody.
+#[rustfmt::skip]
+pub static TABLE: &[Row] = &[
+    entry("account_blocked", 402, bank::FUNDS, nami::FUNDS, "782", "account blocked until a deposit"),
+    entry("already_exists", 409, bank::CONFLICT, nami::OTHER, "740", "already exists"),
+    entry("ambiguous", 409, bank::REFUSED, nami::REFUSED, "740", "ambiguous name"),
+    entry("amount_overflow", 422, bank::REFUSED, nami::DOCUMENT, "740", "amount out of range"),
+    entry("amount_too_large", 422, bank::REFUSED, nami::DOCUMENT, "740", "amount too large"),
+    entry("bad_amount", 422, bank::REFUSED, nami::DOCUMENT, "740", "amount not allowed"),
+    entry("bad_amount_syntax", 400, bank::USAGE, nami::DOCUMENT, "314", "not an amount"),
+    entry("bad_document", 400, bank::USAGE, nami::DOCUMENT, "313", "unusable document"),
+    entry("bad_duration", 400, bank::USAGE, nami::DOCUMENT, "314", "not a duration"),
+    entry("bad_event_time", 400, bank::USAGE, nami::AUTH, "314", "event time not allowed"),
+    entry("bad_name", 422, bank::REFUSED, nami::DOCUMENT, "314", "name not allowed"),
+    entry("bad_number", 400, bank::USAGE, nami::DOCUMENT, "314", "not a number"),
+    entry("bad_rate", 422, bank::REFUSED, nami::OTHER, "740", "rate not allowed"),
+    entry("bad_request", 400, bank::USAGE, nami::DOCUMENT, "314", "malformed request"),
+    entry("bad_value", 422, bank::REFUSED, nami::DOCUMENT, "314", "value not allowed"),
+    entry("bad_window", 422, bank::REFUSED, nami::DOCUMENT, "740", "window not allowed"),
+    entry("balance_not_zero", 409, bank::REFUSED, nami::OTHER, "740", "balance not zero"),
+    entry("busy", 503, bank::UNAVAILABLE, nami::INTERNAL, "720", "busy, try again"),
+    entry("cycle", 409, bank::REFUSED, nami::OTHER, "740", "would close a circle"),
+    entry("duplicate_header", 400, bank::USAGE, nami::OTHER, "242", "header sent twice"),
+    entry("fallback_chain", 422, bank::REFUSED, nami::OTHER, "740", "fallback of a fallback"),
+    entry("has_refunds", 409, bank::REFUSED, nami::OTHER, "740", "has refunds"),
+    entry("idempotency_key_required", 400, bank::USAGE, nami::OTHER, "242", "key required"),
+    entry("in_use", 409, bank::REFUSED, nami::OTHER, "740", "still in use"),
+    entry("insufficient_funds", 402, bank::FUNDS, nami::FUNDS, "782", "insufficient funds"),
+    entry("internal", 500, bank::INTERNAL, nami::INTERNAL, "720", "internal error"),
+    entry("key_reused", 409, bank::CONFLICT, nami::OTHER, "740", "key used for another request"),
+    entry("live_liens", 409, bank::REFUSED, nami::OTHER, "740", "live liens"),
+    entry("machine_inactive", 403, bank::REFUSED, nami::REFUSED, "740", "machine inactive"),
+    entry("machine_unknown", 404, bank::NOT_FOUND, nami::REFUSED, "740", "unknown machine"),
+    entry("method_not_allowed", 405, bank::USAGE, nami::UNSUPPORTED, "315", "method not allowed"),
+    entry("missing_field", 400, bank::USAGE, nami::DOCUMENT, "314", "missing field"),
+    entry("negative_charge", 422, bank::REFUSED, nami::DOCUMENT, "740", "negative usage"),
+    entry("no_default_project", 422, bank::REFUSED, nami::REFUSED, "740", "no default project"),
+    entry("no_usable_account", 403, bank::REFUSED, nami::REFUSED, "740", "no usable account"),
+    entry("not_a_member", 403, bank::REFUSED, nami::REFUSED, "740", "not a member"),
+    entry("not_allowed", 403, bank::DENIED, nami::DENIED, "444", "not allowed"),
+    entry("not_found", 404, bank::NOT_FOUND, nami::REFUSED, "740", "not found"),
+    entry("not_settable", 422, bank::REFUSED, nami::OTHER, "740", "not settable"),
+    entry("nothing_to_refund", 409, bank::REFUSED, nami::OTHER, "740", "nothing to refund"),
+    entry("overlap", 409, bank::REFUSED, nami::OTHER, "740", "overlaps what was billed"),
+    entry("project_inactive", 403, bank::REFUSED, nami::REFUSED, "740", "project inactive"),
+    entry("project_unknown", 404, bank::NOT_FOUND, nami::REFUSED, "740", "unknown account"),
+    entry("quote_invalid", 409, bank::REFUSED, nami::REFUSED, "740", "quote not valid"),
+    entry("refund_exceeds_charge", 422, bank::REFUSED, nami::OTHER, "740", "refund above the charge"),
+    entry("same_account", 422, bank::REFUSED, nami::OTHER, "740", "same account"),
+    entry("shares_over_100", 422, bank::REFUSED, nami::OTHER, "740", "shares above 100"),
+    entry("too_large", 413, bank::USAGE, nami::DOCUMENT, "242", "too large"),
+    entry("too_many_decimals", 422, bank::REFUSED, nami::DOCUMENT, "740", "too many decimals"),
+    entry("unauthorized", 401, bank::DENIED, nami::AUTH, "422", "not authenticated"),
+    entry("uncovered", 409, bank::REFUSED, nami::OTHER, "740", "would leave debt uncovered"),
+    entry("unsupported", 501, bank::USAGE, nami::UNSUPPORTED, "315", "not supported"),
+    entry("user_inactive", 403, bank::REFUSED, nami::REFUSED, "740", "user inactive"),
+    entry("user_unknown", 404, bank::NOT_FOUND, nami::REFUSED, "740", "unknown user"),
+    entry("window_in_past", 422, bank::REFUSED, nami::OTHER, "740", "window is over"),
+];
+
+/// What a code without a row becomes: our own bug, so an internal error.
+static INTERNAL: Row = entry(
+    "internal",
+    500,
+    bank::INTERNAL,
+    nami::INTERNAL,
+    "720",
+    "internal error",
+);
+
+/// The row of a code.
+pub fn row(code: &str) -> Option<&'static Row> {
+    TABLE
+        .binary_search_by(|row| row.code.cmp(code))
+        .ok()
+        .and_then(|index| TABLE.get(index))
+}
+
+/// The row of a code, or that of `internal`: a code without a row is a bug of ours.
+pub fn row_or_internal(code: &str) -> &'static Row {
+    row(code).unwrap_or(&INTERNAL)
+}
+
+/// Exit code of `bank` where an answer has no code that we know: by its status (decision 24).
+pub fn bank_exit_of_status(status: u16) -> u8 {
+    match status {
+        200..=299 => bank::DONE,
+        400 | 405 | 413 => bank::USAGE,
+        401 | 403 => bank::DENIED,
+        402 => bank::FUNDS,
+        404 => bank::NOT_FOUND,
+        409 => bank::CONFLICT,
+        422 => bank::REFUSED,
+        408 | 429 | 502..=504 => bank::UNAVAILABLE,
+        _ => bank::INTERNAL,
+    }
+}
+
+/// Exit code of the NAMI scripts where an answer has no line that we know: by its status
+/// (`nami.md` 2.2). A bare 403 is a matter of rights, for rules always come with a line.
+pub fn nami_exit_of_status(status: u16) -> u8 {
+    match status {
+        400 | 413 | 422 => nami::DOCUMENT,
+        401 => nami::AUTH,
+        402 => nami::FUNDS,
+        403 => nami::DENIED,
+        405 | 501 => nami::UNSUPPORTED,
+        408 | 429 | 500 | 502..=504 => nami::INTERNAL,
+        _ => nami::OTHER,
+    }
+}
+
+/// The problem document of RFC 9457 with the members of decision 23; media type
+/// `application/problem+json`. What is absent is left out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Problem {
+    /// `urn:bank:problem:CODE`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The short name of the code.
+    pub title: String,
+    /// The HTTP status.
+    pub status: u16,
+    /// The refusal code, a row of [`TABLE`].
+    pub code: String,
+    /// What happened in this case, one sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+    /// What would help; names only what the caller may see.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+    /// The id under which the log knows the request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
+    /// Amount needed, exact decimal, where money is short.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub needed: Option<String>,
+    /// Amount available, exact decimal, where money is short.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub available: Option<String>,
+}
+
+impl Problem {
+    /// The document for a code; a code without a row becomes `internal`.
+    pub fn new(code: &str, detail: impl Into<String>) -> Self {
+        let row = row_or_internal(code);
+        let detail = detail.into();
+        Self {
+            kind: format!("urn:bank:problem:{}", row.code),
+            title: row.title.to_owned(),
+            status: row.http,
+            code: row.code.to_owned(),
+            detail: (!detail.is_empty()).then_some(detail),
+            hint: None,
+            request_id: None,
+            needed: None,
+            available: None,
+        }
+    }
+
+    /// Reads a body; `None` if it is no problem document.
+    pub fn from_json(body: &[u8]) -> Option<Self> {
+        serde_json::from_slice(body).ok()
+    }
+
+    /// The row of the document's code.
+    pub fn row(&self) -> &'static Row {
+        row_or_internal(&self.code)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_sorted_and_complete_in_itself() {
+        for pair in TABLE.windows(2) {
+            assert!(
+                pair[0].code < pair[1].code,
+                "{} before {}",
+                pair[0].code,
+                pair[1].code
+            );
+        }
+        for row in TABLE {
+            assert_eq!(super::row(row.code), Some(row));
+            assert!((400..600).contains(&row.http) && row.nami < 126 && row.bank < 126);
+            assert!(row.gold.len() == 3 && row.gold.parse::<u16>().is_ok());
+        }
+        assert_eq!(row_or_internal("no such code").http, 500);
+    }
+
+    /// The rows that documents fix: decision 17, nami.md 2.2, ledger.md 2.6 and 11.
+    #[test]
+    fn fixed_rows() {
+        for (code, http, bank, nami, gold) in [
+            ("insufficient_funds", 402, 3, 78, "782"),
+            ("account_blocked", 402, 3, 78, "782"),
+            ("not_a_member", 403, 1, 74, "740"),
+            ("no_usable_account", 403, 1, 74, "740"),
+            ("user_inactive", 403, 1, 74, "740"),
+            ("project_unknown", 404, 4, 74, "740"),
+            ("no_default_project", 422, 1, 74, "740"),
+            ("not_allowed", 403, 6, 44, "444"),
+            ("unauthorized", 401, 6, 42, "422"),
+            ("key_reused", 409, 7, 99, "740"),
+            ("already_exists", 409, 7, 99, "740"),
+            ("not_found", 404, 4, 74, "740"),
+            ("bad_amount", 422, 1, 31, "740"),
+            ("bad_duration", 400, 2, 31, "314"),
+            ("missing_field", 400, 2, 31, "314"),
+            ("bad_document", 400, 2, 31, "313"),
+            ("too_large", 413, 2, 31, "242"),
+            ("busy", 503, 5, 70, "720"),
+            ("internal", 500, 70, 70, "720"),
+        ] {
+            let row = row(code).unwrap();
+            assert_eq!(
+                (row.http, row.bank, row.nami, row.gold),
+                (http, bank, nami, gold),
+                "{code}"
+            );
+        }
+    }
+
+    #[test]
+    fn problem_leaves_out_what_is_absent() {
+        let problem = Problem::new("key_reused", "");
+        assert_eq!(
+            serde_json::to_string(&problem).unwrap(),
+            "{\"type\":\"urn:bank:problem:key_reused\",\"title\":\"key used for another request\",\
+             \"status\":409,\"code\":\"key_reused\"}"
+        );
+        let text = serde_json::to_vec(&Problem::new("busy", "queue is full")).unwrap();
+        assert_eq!(Problem::from_json(&text).unwrap().row().http, 503);
+        assert_eq!(Problem::from_json(b"<html>"), None);
+    }
+}

@@ -1,0 +1,16 @@
+//! Texts of amounts, durations, times and names, exact in both directions.
+//!
+//! Amounts are minor units (`i64`) with the bank's precision (0 to 6 decimals), times are µs since
+//! 1970 UTC. No floating point, no clock: whoever needs "now" brings it.
+
+mod amount;
+mod duration;
+mod suggest;
+mod time;
+
+pub use amount::{
+    AmountError, MAX_PRECISION, format_amount, format_grouped, format_trimmed, parse_amount,
+};
+pub use duration::{format_clock, parse_duration};
+pub use suggest::suggest;
+pub use time::{Moment, format_rfc3339, parse_event_time, parse_rfc3339, parse_time};

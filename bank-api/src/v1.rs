@@ -1,0 +1,99 @@
+//! The JSON shapes of `/api/v1`, shared by the daemon and the command line.
+//!
+//! Start at the room of the noun: `registry` for projects, users and machines,
+//! `money` for accounts, allocations, deposits and balances, `work` for quotes, liens and jobs,
+//! `journal` for journal rows, `admin` for rates, keys and the state of the daemon.
+//!
+//! Conventions that hold for every shape:
+//! - An amount is a string of an exact decimal at the bank's precision (`"1000.000"`), never a
+//!   JSON number; beside it stands `unit` (decision 23).
+//! - A time is RFC 3339 in UTC with `Z`; a window includes its start and excludes its end.
+//! - `null` in an answer means "none"; a field that a request leaves out is left as it is.
+//! - Requests refuse unknown fields; answers may gain fields, so readers ignore what they do not know.
+//!
+//! This module must never compute: no arithmetic on amounts, no defaults that decide anything.
+
+mod admin;
+mod journal;
+mod money;
+mod registry;
+mod work;
+
+pub use admin::{
+    Key, KeyQuery, MachineStatus, NewKey, NewKeyAnswer, NewRate, PatchKey, Rate, Status, Unbilled,
+};
+pub use journal::{JournalEntry, JournalQuery};
+pub use money::{
+    Account, Allocation, AllocationQuery, Balance, BalanceQuery, Constraint, NewAccount,
+    NewDeposit, NewWithdrawal, PatchAccount, PatchAllocation, Receipt,
+};
+pub use registry::{
+    Machine, Member, NewMachine, NewMember, NewProject, NewUser, PatchMachine, PatchProject,
+    PatchUser, Project, User,
+};
+pub use work::{
+    ChargeRow, Job, JobLien, JobQuery, Lien, LienQuery, NewQuote, Payer, Quote, QuoteLine,
+};
+
+use serde::{Deserialize, Serialize};
+
+/// A list answer: `{"items": [...], "next": null}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct List<T> {
+    /// The rows of this page, in the order of the route.
+    pub items: Vec<T>,
+    /// Cursor of the next page, to be sent back as `after`; `null` on the last page.
+    pub next: Option<String>,
+}
+
+impl<T> List<T> {
+    /// A list that is complete in itself.
+    pub fn whole(items: Vec<T>) -> Self {
+        Self { items, next: None }
+    }
+}
+
+/// The answer of `POST` and `PATCH` on a noun: the object as it is now, bare, and what was written.
+///
+/// In JSON the fields of the object and those below stand side by side.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Written<T> {
+    /// The object after the change.
+    #[serde(flatten)]
+    pub object: T,
+    /// The journal transaction; `null` on a dry run and where nothing changed.
+    pub transaction: Option<i64>,
+    /// True when the change was decided only (`?dry_run=true`).
+    #[serde(default)]
+    pub dry_run: bool,
+    /// What the caller should know although the change was accepted.
+    #[serde(default)]
+    pub warnings: Vec<String>,
+}
+
+/// The answer of `DELETE`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Removed {
+    /// Name or id of what was removed.
+    pub name: String,
+    /// The journal transaction; `null` on a dry run.
+    pub transaction: Option<i64>,
+    /// True when the removal was decided only.
+    #[serde(default)]
+    pub dry_run: bool,
+    /// What the caller should know although the removal was accepted.
+    #[serde(default)]
+    pub warnings: Vec<String>,
+}
+
+/// Query parameters that every mutating route takes.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WriteQuery {
+    /// Decide and answer, write nothing.
+    #[serde(default)]
+    pub dry_run: bool,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,243 @@
+//! Rates, keys and the state of the daemon.
+
+use serde::{Deserialize, Serialize};
+
+/// The state of the daemon (`GET /api/v1/status`).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Status {
+    /// Version of `bankd`.
+    pub version: String,
+    /// False when the writer stopped or the last commit failed.
+    pub healthy: bool,
+    /// Seconds since the start.
+    pub uptime_s: i64,
+    /// Unit label of the amounts.
+    pub unit: String,
+    /// Decimals of an amount, 0 to 6.
+    pub precision: u8,
+    /// Version of the linked `SQLite`.
+    pub sqlite_version: String,
+    /// Transactions in the journal.
+    pub journal_transactions: i64,
+    /// Entries in the journal.
+    pub journal_entries: i64,
+    /// Size of the database in bytes.
+    pub database_bytes: Option<i64>,
+    /// Liens that hold money.
+    pub open_liens: i64,
+    /// Commands that wait for the writer.
+    pub queue_depth: i64,
+    /// Most commands that may wait.
+    pub queue_capacity: i64,
+    /// Commits since the start.
+    pub commits: i64,
+    /// Commands decided since the start.
+    pub commands: i64,
+    /// Usage on the suspense account.
+    pub unbilled: Unbilled,
+    /// The bank's mode where neither machine nor project has one.
+    pub mode: String,
+    /// Every machine with its mode.
+    #[serde(default)]
+    pub machines: Vec<MachineStatus>,
+    /// The ledger clock of the answer.
+    #[serde(default)]
+    pub at: String,
+}
+
+/// Usage that no account could be found for (decision 14).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unbilled {
+    /// Instances with unbilled usage.
+    pub count: i64,
+    /// What stands on the suspense account.
+    pub amount: String,
+}
+
+/// A machine in [`Status`].
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MachineStatus {
+    /// Name.
+    pub name: String,
+    /// The mode in force.
+    pub mode: String,
+    /// Time of the last document that named it.
+    pub last_contact: Option<String>,
+}
+
+/// A charge rate (`GET /api/v1/rates`; ledger.md 3.1).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rate {
+    /// Row id.
+    pub id: i64,
+    /// `VBR`, `VBM`, `VBF`, `VBU`, `NBR`, `NBM`, `NBF`, `NBU`, …
+    pub kind: String,
+    /// What it prices: `Processors`, `QualityOfService`, …
+    pub name: String,
+    /// For name-based rates the value, `""` for all.
+    pub instance: String,
+    /// Exact decimal, at most 9 places.
+    pub rate: String,
+    /// `second`, `minute`, `hour`, `day`, or `none` where time plays no part.
+    pub per: String,
+    /// Only on this machine; `null` on all.
+    pub machine: Option<String>,
+    /// Valid from; `null` from the beginning.
+    pub from: Option<String>,
+    /// Valid until, exclusive; `null` for ever.
+    pub until: Option<String>,
+    /// Free text.
+    pub description: Option<String>,
+}
+
+/// `POST /api/v1/rates`. Answer: `Written<Rate>`. A rate of the same kind, name, instance and
+/// machine is replaced from `from` on.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NewRate {
+    /// As [`Rate::kind`].
+    pub kind: String,
+    /// As [`Rate::name`].
+    pub name: String,
+    /// As [`Rate::instance`].
+    #[serde(default)]
+    pub instance: String,
+    /// Exact decimal, at most 9 places.
+    pub rate: String,
+    /// As [`Rate::per`]; absent: `second` for rates, `none` for the others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per: Option<String>,
+    /// Only on this machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
+    /// Valid from; absent: now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// Valid until, exclusive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
+    /// Free text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+}
+
+/// A signing key without its secret (`GET /api/v1/keys/{id}`; http-auth.md 4).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Key {
+    /// Key id, `[A-Za-z0-9._-]{1,64}`.
+    pub id: String,
+    /// The client that it belongs to.
+    pub client: String,
+    /// Roles of the client.
+    #[serde(default)]
+    pub roles: Vec<String>,
+    /// Project scope; empty: all.
+    #[serde(default)]
+    pub projects: Vec<String>,
+    /// Machine scope; empty: all.
+    #[serde(default)]
+    pub machines: Vec<String>,
+    /// First moment it is accepted.
+    pub valid_from: Option<String>,
+    /// First moment it is no longer accepted.
+    pub valid_until: Option<String>,
+    /// `active` or `disabled`.
+    pub state: String,
+    /// Tells whether two sides hold the same secret: `911f 523a 28a7 b02e`.
+    pub fingerprint: String,
+}
+
+/// `POST /api/v1/keys`. Answer: [`NewKeyAnswer`]. Roles and scopes belong to the client; for a
+/// client that exists they must be absent or equal.
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NewKey {
+    /// Key id.
+    pub id: String,
+    /// Client; absent: the key id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
+    /// Roles: `admin`, `operator`, `manager`, `pi`, `auditor`, `scheduler`, `collector`, `user`.
+    #[serde(default)]
+    pub roles: Vec<String>,
+    /// Project scope; empty: all.
+    #[serde(default)]
+    pub projects: Vec<String>,
+    /// Machine scope; empty: all.
+    #[serde(default)]
+    pub machines: Vec<String>,
+    /// `base64:…`, `hex:…` or plain text; absent: 32 random bytes are made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secret: Option<String>,
+    /// First moment it is accepted; absent: now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub valid_from: Option<String>,
+    /// First moment it is no longer accepted; absent: never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub valid_until: Option<String>,
+}
+
+/// `PATCH /api/v1/keys/{id}`. Answer: `Written<Key>`. A list that is given replaces the old one.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PatchKey {
+    /// `active` or `disabled`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
+    /// Roles of the client.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub roles: Option<Vec<String>>,
+    /// Project scope; empty: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub projects: Option<Vec<String>>,
+    /// Machine scope; empty: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machines: Option<Vec<String>>,
+    /// First moment it is no longer accepted, or `infinity`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub valid_until: Option<String>,
+}
+
+/// The answer to [`NewKey`]. The secret is told this once.
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NewKeyAnswer {
+    /// The key.
+    pub key: Key,
+    /// `base64:…` when the daemon made it; `null` when the caller gave it, on a dry run, and in
+    /// the answer to a repeat.
+    pub secret: Option<String>,
+    /// The journal transaction; `null` on a dry run.
+    #[serde(default)]
+    pub transaction: Option<i64>,
+    /// True when decided only.
+    #[serde(default)]
+    pub dry_run: bool,
+}
+
+/// Query of `GET /api/v1/keys`. Answer: `List<Key>`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KeyQuery {
+    /// Only keys of this client.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
+}
+
+// Both shapes carry a secret: their debug form must not.
+impl std::fmt::Debug for NewKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("NewKey")
+            .field("id", &self.id)
+            .field("client", &self.client)
+            .field("roles", &self.roles)
+            .finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for NewKeyAnswer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("NewKeyAnswer")
+            .field("key", &self.key)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,95 @@
+//! Rows of the journal.
+
+use serde::{Deserialize, Serialize};
+
+/// One entry with the columns of its transaction (ledger.md 7). Deltas carry a sign.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JournalEntry {
+    /// Transaction id.
+    pub transaction: i64,
+    /// Number of the entry in its transaction, from 1; 0 for a transaction without entries.
+    pub entry: i64,
+    /// When it counts.
+    pub at_effective: String,
+    /// When it was written; never decreases.
+    pub at_recorded: String,
+    /// `deposit`, `lien`, `charge`, … (ledger.md 7).
+    pub kind: String,
+    /// The operation that was asked for.
+    pub op: String,
+    /// Who.
+    pub actor: String,
+    /// Through which client of the bank.
+    pub client: Option<String>,
+    /// `cli`, `nami`, `gold`, `collector` or `system`.
+    pub origin: String,
+    /// Account name.
+    pub account: Option<String>,
+    /// Allocation id.
+    pub allocation: Option<i64>,
+    /// Lien id.
+    pub lien: Option<i64>,
+    /// The scheduler's object id.
+    pub job: Option<String>,
+    /// Project.
+    pub project: Option<String>,
+    /// User.
+    pub user: Option<String>,
+    /// Machine.
+    pub machine: Option<String>,
+    /// Change of the allocation's amount.
+    pub amount: String,
+    /// Change of what is held on it.
+    pub held: String,
+    /// Change of the account's active money.
+    pub active: String,
+    /// Change of the shadow charges.
+    pub shadow: String,
+    /// Change of the shadow liens.
+    #[serde(default)]
+    pub shadow_held: String,
+    /// The allocation's amount afterwards.
+    pub amount_after: Option<String>,
+    /// Held on it afterwards.
+    pub held_after: Option<String>,
+    /// Note, or why the system acted.
+    pub reason: Option<String>,
+}
+
+/// Query of `GET /api/v1/journal`. Answer: `List<JournalEntry>`, oldest first. The cursor of the
+/// last page is kept too (`next` is `null`, but `after=TRANSACTION` of the last row goes on from
+/// there), which is how a reader follows the journal.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JournalQuery {
+    /// Project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// User.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+    /// Machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
+    /// Account name or id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub account: Option<String>,
+    /// The scheduler's object id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job: Option<String>,
+    /// Entry kind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// Effective from, inclusive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<String>,
+    /// Effective until, exclusive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
+    /// Only transactions after this id (the number itself, or the `next` of the page before).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+    /// Rows per page, 1 to 1000; default 100.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u32>,
+}

@@ -1,0 +1,324 @@
+//! Accounts, allocations, deposits, withdrawals and balances.
+
+use serde::{Deserialize, Serialize};
+
+/// One entry of an account's project, user or machine list (ledger.md 4).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Constraint {
+    /// A name, `ANY`, or `MEMBERS` (the active members of the project).
+    pub value: String,
+    /// False denies; a denial always wins.
+    pub allow: bool,
+    /// Projects only: matches the descendants of the project too.
+    #[serde(default)]
+    pub subtree: bool,
+}
+
+/// An account (`GET /api/v1/accounts/{name}`, by name or id). The five figures are sums over the
+/// allocations that are active now (ledger.md 2.5).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Account {
+    /// Row id.
+    pub id: i64,
+    /// Unique name.
+    pub name: String,
+    /// Free text.
+    pub description: Option<String>,
+    /// Which projects may spend.
+    #[serde(default)]
+    pub projects: Vec<Constraint>,
+    /// Which users may spend.
+    #[serde(default)]
+    pub users: Vec<Constraint>,
+    /// On which machines it may be spent.
+    #[serde(default)]
+    pub machines: Vec<Constraint>,
+    /// Lower is spent first.
+    pub priority: i64,
+    /// Account that pays in place of this one, `null` for none.
+    pub fallback: Option<String>,
+    /// Set by a charge below zero in mode `fast`, cleared by a deposit.
+    pub blocked: bool,
+    /// What the active allocations still hold.
+    pub amount: String,
+    /// Open liens on the active allocations.
+    pub held: String,
+    /// `amount - held`.
+    pub balance: String,
+    /// Sum of the credit limits of the active allocations.
+    pub credit_limit: String,
+    /// `balance + credit_limit`.
+    pub available: String,
+    /// Unit label of the amounts.
+    #[serde(default)]
+    pub unit: String,
+}
+
+/// `POST /api/v1/accounts`. Answer: `Written<Account>`. An empty list means `ANY`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NewAccount {
+    /// Unique name.
+    pub name: String,
+    /// Free text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Which projects may spend.
+    #[serde(default)]
+    pub projects: Vec<Constraint>,
+    /// Which users may spend.
+    #[serde(default)]
+    pub users: Vec<Constraint>,
+    /// On which machines it may be spent.
+    #[serde(default)]
+    pub machines: Vec<Constraint>,
+    /// Lower is spent first; default 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<i64>,
+    /// Account that pays in place of this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fallback: Option<String>,
+}
+
+/// `PATCH /api/v1/accounts/{name}`. Answer: `Written<Account>`. A list that is given replaces the
+/// old one; an empty string clears a text.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PatchAccount {
+    /// New unique name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Free text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Which projects may spend.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub projects: Option<Vec<Constraint>>,
+    /// Which users may spend.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub users: Option<Vec<Constraint>>,
+    /// On which machines it may be spent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machines: Option<Vec<Constraint>>,
+    /// Lower is spent first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<i64>,
+    /// Account that pays in place of this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fallback: Option<String>,
+}
+
+/// An allocation (`GET /api/v1/allocations/{id}`).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Allocation {
+    /// Row id.
+    pub id: i64,
+    /// Name of its account.
+    pub account: String,
+    /// `future`, `active` or `expired`, at the ledger clock.
+    pub state: String,
+    /// First moment it can be spent; `null` without beginning.
+    pub start: Option<String>,
+    /// First moment it can no longer be spent; `null` without end.
+    pub until: Option<String>,
+    /// What is left; negative after a debt.
+    pub amount: String,
+    /// Open liens on it.
+    pub held: String,
+    /// How far liens and quotes may take it below zero.
+    pub credit_limit: String,
+    /// Sum of its deposits.
+    pub deposited: String,
+    /// Charged in the modes `notional` and `track`, apart from `amount`.
+    pub shadow_charged: String,
+    /// Held in the modes `notional` and `track`, apart from `held`.
+    pub shadow_held: String,
+    /// Free text.
+    pub description: Option<String>,
+    /// Unit label of the amounts.
+    #[serde(default)]
+    pub unit: String,
+}
+
+/// `PATCH /api/v1/allocations/{id}`. Answer: `Written<Allocation>`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PatchAllocation {
+    /// New start, or `-infinity`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<String>,
+    /// New end, or `infinity`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
+    /// New credit limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub credit_limit: Option<String>,
+    /// Free text; the empty string clears it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+}
+
+/// Query of `GET /api/v1/allocations`. Answer: `List<Allocation>`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AllocationQuery {
+    /// Account name or id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub account: Option<String>,
+    /// `future`, `active` or `expired`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
+}
+
+/// `POST /api/v1/deposits` (ledger.md 2.1). Answer: `Receipt`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NewDeposit {
+    /// An account, else a project whose only account is meant (decision 16).
+    pub name: String,
+    /// Exact decimal; more digits than the precision are refused.
+    pub amount: String,
+    /// Top up this allocation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allocation: Option<i64>,
+    /// Start of the window; absent or `-infinity`: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<String>,
+    /// End of the window, exclusive; absent or `infinity`: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<String>,
+    /// Credit limit of the allocation; absent: 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub credit_limit: Option<String>,
+    /// Always make a new allocation.
+    #[serde(default)]
+    pub new: bool,
+    /// Take a window that lies wholly in the past.
+    #[serde(default)]
+    pub allow_past: bool,
+    /// Reason, kept in the journal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// `POST /api/v1/withdrawals` (ledger.md 2.2). Answer: `Receipt`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NewWithdrawal {
+    /// An account, else a project whose only account is meant.
+    pub name: String,
+    /// Exact decimal above zero.
+    pub amount: String,
+    /// Take from this allocation only; it may be inactive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allocation: Option<i64>,
+    /// Do not touch the credit limit.
+    #[serde(default)]
+    pub no_credit: bool,
+    /// Reason, kept in the journal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// What a deposit or a withdrawal did.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Receipt {
+    /// The journal transaction; `null` on a dry run.
+    pub transaction: Option<i64>,
+    /// Account name.
+    pub account: String,
+    /// The allocation that was credited or debited; `null` where several were, or on a dry run
+    /// that would make one.
+    pub allocation: Option<i64>,
+    /// The amount moved, positive.
+    pub amount: String,
+    /// Unit label of the amounts.
+    pub unit: String,
+    /// True when the allocation can be spent now.
+    pub active: bool,
+    /// Start of its window.
+    pub start: Option<String>,
+    /// End of its window, exclusive.
+    pub until: Option<String>,
+    /// True when the deposit made the allocation.
+    #[serde(default)]
+    pub created: bool,
+    /// The account's `amount` afterwards.
+    pub amount_after: Option<String>,
+    /// The account's `available` afterwards.
+    pub available_after: Option<String>,
+    /// True when decided only.
+    #[serde(default)]
+    pub dry_run: bool,
+    /// What the caller should know although it was accepted.
+    #[serde(default)]
+    pub warnings: Vec<String>,
+}
+
+/// One row of `GET /api/v1/balances`: an account as one project sees it (ledger.md 2.5, ux.md
+/// 2.3). Rows come in the order of display: a sub-project below its parent.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Balance {
+    /// Account row id.
+    pub account_id: i64,
+    /// Account name.
+    pub account: String,
+    /// The project that the row stands for; `null` for an account of several or of no project.
+    pub project: Option<String>,
+    /// Its parent project.
+    pub parent: Option<String>,
+    /// How many of its ancestors are listed above it (0 at the top); the screen indents by it.
+    pub depth: u32,
+    /// Sum of the deposits of the active allocations.
+    pub deposited: String,
+    /// `deposited - amount`: charges less refunds and the like.
+    pub used: String,
+    /// What the active allocations still hold.
+    pub amount: String,
+    /// Open liens on the active allocations.
+    pub held: String,
+    /// `amount - held`.
+    pub balance: String,
+    /// Sum of the credit limits of the active allocations.
+    pub credit_limit: String,
+    /// `balance + credit_limit`: the number that decides.
+    pub available: String,
+    /// Open liens on allocations that are not active yet.
+    pub held_future: String,
+    /// Open liens on allocations that have expired.
+    pub held_expired: String,
+    /// Amount of the allocations that are not active yet.
+    pub future: String,
+    /// Shadow charges (modes `notional` and `track`).
+    pub shadow_used: String,
+    /// Shadow liens (modes `notional` and `track`).
+    pub shadow_held: String,
+    /// Earliest end of an active allocation with money, exclusive; `null` without end.
+    pub until: Option<String>,
+    /// Set by a charge below zero in mode `fast`.
+    pub blocked: bool,
+    /// Unit label of the amounts.
+    pub unit: String,
+    /// The ledger clock at which the row holds.
+    #[serde(default)]
+    pub at: String,
+}
+
+/// Query of `GET /api/v1/balances`. Answer: `List<Balance>`. What is absent is a wildcard.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BalanceQuery {
+    /// Accounts usable by this project, and those of its descendants.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// Accounts usable by this user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+    /// Accounts usable on this machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
+    /// Only this account, by name or id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub account: Option<String>,
+}

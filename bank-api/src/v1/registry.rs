@@ -1,0 +1,205 @@
+//! Projects, their members, users and machines.
+
+use serde::{Deserialize, Serialize};
+
+/// A project (`GET /api/v1/projects/{name}`).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Project {
+    /// Unique name; may contain `/`.
+    pub name: String,
+    /// Parent project, `null` at the top.
+    pub parent: Option<String>,
+    /// False refuses quotes and liens; charges are still taken (ledger.md 2.8).
+    pub active: bool,
+    /// `strict`, `fast`, `notional`, `track`, or `default` where the machine's or bank's holds
+    /// (decision 18).
+    pub mode: String,
+    /// Free text.
+    pub description: Option<String>,
+    /// Names of the accounts with a project constraint that allows this project.
+    #[serde(default)]
+    pub accounts: Vec<String>,
+    /// Members, by name.
+    #[serde(default)]
+    pub members: Vec<Member>,
+    /// When it was made.
+    pub created_at: Option<String>,
+}
+
+/// One member of a project (`GET /api/v1/projects/{name}/members`).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Member {
+    /// User name.
+    pub user: String,
+    /// Only active members may spend.
+    pub active: bool,
+    /// May manage the members of this project.
+    pub admin: bool,
+}
+
+/// `POST /api/v1/projects`. Answer: `Written<Project>`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NewProject {
+    /// Unique name.
+    pub name: String,
+    /// Parent project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
+    /// Make no account of the same name (decision 16).
+    #[serde(default)]
+    pub no_account: bool,
+    /// Users to make members; unknown users are made.
+    #[serde(default)]
+    pub members: Vec<String>,
+    /// `strict`, `fast`, `notional`, `track` or `default`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<String>,
+    /// Free text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+}
+
+/// `PATCH /api/v1/projects/{name}`. Answer: `Written<Project>`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PatchProject {
+    /// Switch on or off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub active: Option<bool>,
+    /// New parent; the empty string makes it a project at the top.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
+    /// `strict`, `fast`, `notional`, `track` or `default`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<String>,
+    /// Free text; the empty string clears it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+}
+
+/// `POST /api/v1/projects/{name}/members`. Answer: `Written<Member>`. A member that is there
+/// already gets the given flags. `DELETE …/members/{user}` answers `Removed`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NewMember {
+    /// User name; an unknown user is made.
+    pub user: String,
+    /// Default: active.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub active: Option<bool>,
+    /// Default: no.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub admin: Option<bool>,
+}
+
+/// A user (`GET /api/v1/users/{name}`).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct User {
+    /// Unique login name.
+    pub name: String,
+    /// False refuses quotes and liens.
+    pub active: bool,
+    /// Name for people.
+    pub common_name: Option<String>,
+    /// Address for notices.
+    pub email: Option<String>,
+    /// Project taken where a request names none.
+    pub default_project: Option<String>,
+    /// Projects the user is a member of.
+    #[serde(default)]
+    pub projects: Vec<String>,
+}
+
+/// `POST /api/v1/users`. Answer: `Written<User>`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NewUser {
+    /// Unique login name.
+    pub name: String,
+    /// Name for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub common_name: Option<String>,
+    /// Address for notices.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub email: Option<String>,
+    /// Project taken where a request names none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub default_project: Option<String>,
+}
+
+/// `PATCH /api/v1/users/{name}`. Answer: `Written<User>`. An empty string clears a field.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PatchUser {
+    /// Switch on or off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub active: Option<bool>,
+    /// Name for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub common_name: Option<String>,
+    /// Address for notices.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub email: Option<String>,
+    /// Project taken where a request names none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub default_project: Option<String>,
+}
+
+/// A machine, that is a cluster with one scheduler (`GET /api/v1/machines/{name}`).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Machine {
+    /// Unique name.
+    pub name: String,
+    /// False refuses quotes and liens.
+    pub active: bool,
+    /// `strict`, `fast`, `notional`, `track` or `default`; a project's mode overrides it.
+    pub mode: String,
+    /// Seconds between two charges of a running job (decision 12).
+    pub flush_interval_s: i64,
+    /// Account that pays when the project's cannot, `null` for none (nami.md 5).
+    pub fallback: Option<String>,
+    /// Free text.
+    pub description: Option<String>,
+}
+
+/// `POST /api/v1/machines`. Answer: `Written<Machine>`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NewMachine {
+    /// Unique name.
+    pub name: String,
+    /// `strict`, `fast`, `notional`, `track` or `default`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<String>,
+    /// Seconds between two charges of a running job; default 3600.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flush_interval_s: Option<i64>,
+    /// Account that pays when the project's cannot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fallback: Option<String>,
+    /// Free text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+}
+
+/// `PATCH /api/v1/machines/{name}`. Answer: `Written<Machine>`. An empty string clears a field.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PatchMachine {
+    /// Switch on or off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub active: Option<bool>,
+    /// `strict`, `fast`, `notional`, `track` or `default`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<String>,
+    /// Seconds between two charges of a running job.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flush_interval_s: Option<i64>,
+    /// Account that pays when the project's cannot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fallback: Option<String>,
+    /// Free text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+}

@@ -1,0 +1,273 @@
+//! Quotes, liens and jobs.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// `POST /api/v1/quotes` (ledger.md 2.9). Answer: `Quote`, or 402 with `needed` and `available`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NewQuote {
+    /// Project; absent: the user's default project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// User; absent: the caller.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+    /// Machine; absent: the only one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
+    /// Processors.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processors: Option<i64>,
+    /// Nodes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<i64>,
+    /// Generic resources: name to exact decimal count.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub gres: BTreeMap<String, String>,
+    /// Quality of service.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub qos: Option<String>,
+    /// Class (queue).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<String>,
+    /// Further usage attributes that rates may name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub attributes: BTreeMap<String, String>,
+    /// Wall duration in seconds.
+    pub wall_s: i64,
+    /// Write a row that freezes the rates; then the call is mutating.
+    #[serde(default)]
+    pub guarantee: bool,
+    /// Price only, without the test of the balance.
+    #[serde(default)]
+    pub cost_only: bool,
+}
+
+/// The price of a job, and whether it could start.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Quote {
+    /// Cost at the given duration.
+    pub cost: String,
+    /// What could be spent on it now; `null` with `cost_only`.
+    pub available: Option<String>,
+    /// What must be available; differs from `cost` where a mode charges nothing.
+    pub needed: Option<String>,
+    /// What would remain available; `null` with `cost_only`.
+    pub remaining: Option<String>,
+    /// The project that pays.
+    pub project: Option<String>,
+    /// The account that pays first.
+    pub account: Option<String>,
+    /// Row id of a guaranteed quote.
+    pub id: Option<i64>,
+    /// Text by which a scheduler names the row.
+    pub tid: Option<String>,
+    /// Begin of its validity.
+    pub valid_from: Option<String>,
+    /// End of its validity, exclusive.
+    pub valid_until: Option<String>,
+    /// How the cost came about, line by line; the last line is the cost.
+    #[serde(default)]
+    pub lines: Vec<QuoteLine>,
+    /// Unit label of the amounts.
+    pub unit: String,
+    /// The journal transaction of a guaranteed quote.
+    pub transaction: Option<i64>,
+    /// What the caller should know, `would_refuse` in the modes `notional` and `track` included.
+    #[serde(default)]
+    pub warnings: Vec<String>,
+}
+
+/// One line of the explanation of a price.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QuoteLine {
+    /// The factor: `64 procs × 12:00:00`, `× qos high 1.5`, `+ fee VBF`.
+    pub text: String,
+    /// The running amount after this line.
+    pub amount: String,
+    /// Unit of this line.
+    pub unit: String,
+}
+
+/// A lien (`GET /api/v1/liens`).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lien {
+    /// Row id.
+    pub id: i64,
+    /// The scheduler's object id.
+    pub job: String,
+    /// Machine.
+    pub machine: String,
+    /// `job` or `reservation`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Project.
+    pub project: Option<String>,
+    /// User.
+    pub user: Option<String>,
+    /// Accounts whose allocations hold a part.
+    #[serde(default)]
+    pub accounts: Vec<String>,
+    /// What is still held.
+    pub amount: String,
+    /// When it was placed; it holds from then.
+    pub placed: String,
+    /// Planned start of the use.
+    pub start: Option<String>,
+    /// When it expires (with its grace).
+    pub end: Option<String>,
+    /// `open`, `settled`, `released`, `replaced` or `expired`.
+    pub state: String,
+    /// True in the modes `notional` and `track`: no real money is held.
+    pub shadow: bool,
+    /// Unit label of the amount.
+    #[serde(default)]
+    pub unit: String,
+}
+
+/// Query of `GET /api/v1/liens`. Answer: `List<Lien>`, open ones unless `state` says otherwise.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LienQuery {
+    /// Project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// User.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+    /// Machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
+    /// A state of [`Lien::state`], or `all`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
+}
+
+/// One instance with what it was charged (`GET /api/v1/jobs/{object_id}`).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Job {
+    /// The scheduler's object id.
+    pub job: String,
+    /// Machine.
+    pub machine: String,
+    /// `job` or `reservation`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Which use of this id, from 1.
+    pub number: i64,
+    /// `open` or `closed`.
+    pub state: String,
+    /// Project.
+    pub project: Option<String>,
+    /// User.
+    pub user: Option<String>,
+    /// The account that pays first.
+    pub account: Option<String>,
+    /// Quality of service.
+    pub qos: Option<String>,
+    /// Class (queue).
+    pub class: Option<String>,
+    /// Processors.
+    pub processors: Option<i64>,
+    /// Wall duration that was asked for, in seconds.
+    pub requested_s: Option<i64>,
+    /// Billed so far.
+    pub charged: String,
+    /// Seconds billed so far.
+    pub charged_s: i64,
+    /// Its latest lien, `null` if it never had one.
+    pub lien: Option<JobLien>,
+    /// When the instance was made.
+    pub opened: Option<String>,
+    /// When it was closed.
+    pub closed: Option<String>,
+    /// The account that could not pay, where the fallback account does.
+    pub fallback_from: Option<String>,
+    /// True when a charge came after the close.
+    pub late: bool,
+    /// `charged`, `unbilled`, `notional`, `none`, …: what became of the usage.
+    pub outcome: Option<String>,
+    /// Its charges, oldest first; empty in lists.
+    #[serde(default)]
+    pub charges: Vec<ChargeRow>,
+    /// Who paid how much; empty in lists.
+    #[serde(default)]
+    pub paid_by: Vec<Payer>,
+    /// How the total came about, line by line; empty in lists.
+    #[serde(default)]
+    pub explanation: Vec<String>,
+    /// Unit label of the amounts.
+    #[serde(default)]
+    pub unit: String,
+}
+
+/// The lien of a job, as far as the job's screen shows it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JobLien {
+    /// What was held when it was placed.
+    pub placed_amount: String,
+    /// What is still held.
+    pub amount: String,
+    /// When it was placed.
+    pub placed: String,
+    /// What was given back without being charged.
+    pub released: String,
+    /// A state of [`Lien::state`].
+    pub state: String,
+}
+
+/// One charge of a job.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChargeRow {
+    /// Journal transaction.
+    pub transaction: i64,
+    /// Effective time.
+    pub at: String,
+    /// Seconds that it bills.
+    pub seconds: Option<i64>,
+    /// Billed by it.
+    pub amount: String,
+    /// Journal kind: `charge`, `charge_debt`, `charge_fallback`, `charge_notional`, `late_charge`.
+    pub kind: String,
+    /// `interim`, and what else is to be said.
+    pub explanation: Option<String>,
+}
+
+/// An allocation's share of what a job was charged.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Payer {
+    /// Account name.
+    pub account: String,
+    /// Allocation id.
+    pub allocation: i64,
+    /// Its share.
+    pub amount: String,
+    /// End of the allocation, exclusive.
+    pub until: Option<String>,
+}
+
+/// Query of `GET /api/v1/jobs`. Answer: `List<Job>`, newest first.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JobQuery {
+    /// Project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// User.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+    /// Machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
+    /// `open` or `closed`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
+    /// Rows per page, 1 to 1000; default 100.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u32>,
+    /// Cursor of the page before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+}

@@ -1,0 +1,246 @@
+//! The command tree of `bank` (ux.md 2.1) and the options that every command takes.
+//!
+//! Only shapes and help texts: nothing is decided here but what is a number and what is not.
+//! The nouns stand in `noun` (people and machines) and `asset` (money), the bare verbs for daily
+//! work in `verb`.
+
+mod asset;
+mod noun;
+mod verb;
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+pub(crate) use self::{
+    asset::{
+        AccountCommand, AddAccount, AddKey, AllocationCommand, Constraints, KeyCommand,
+        LienCommand, RateCommand, SetAccount, SetAllocation, SetKey, SetRate,
+    },
+    noun::{
+        AddMachine, AddProject, AddUser, MachineCommand, MemberCommand, ProjectCommand,
+        SetMachine, SetProject, SetUser, Switch, UserCommand,
+    },
+    verb::{BalanceArgs, DepositArgs, JobsArgs, JournalArgs, QuoteArgs, WithdrawArgs},
+};
+
+const AFTER_HELP: &str = "\
+Exit codes: 0 done, 1 refused by a rule, 2 usage, 3 insufficient funds, 4 no such object, \
+5 daemon unreachable or busy, 6 not authenticated or not allowed, 7 conflict, 70 internal.
+
+Times: 2026-10-01, '2026-10-01 12:00:00', 2026-10, today, now, -30d, +10d, infinity. A window \
+includes its start and excludes its end.
+
+Settings: flag, then BANK_SERVER, BANK_KEY_ID, BANK_KEY_FILE, BANK_FORMAT, BANK_PROJECT, \
+BANK_CONFIG, then ~/.config/bank/bank.toml, then /etc/bank/bank.toml.";
+
+/// The command line of the allocation bank.
+#[derive(Debug, Parser)]
+#[command(
+    name = "bank",
+    version,
+    about,
+    after_help = AFTER_HELP,
+    max_term_width = 100,
+    arg_required_else_help = true
+)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Show what projects have, hold and may still spend
+    #[command(visible_alias = "bal")]
+    Balance(BalanceArgs),
+    /// Price a job and say whether it could start
+    Quote(QuoteArgs),
+    /// Put money into an account
+    Deposit(DepositArgs),
+    /// Take money out of an account
+    Withdraw(WithdrawArgs),
+    /// Show jobs, or what one job was charged and why
+    Jobs(JobsArgs),
+    /// Show the journal
+    Journal(JournalArgs),
+    /// Show the money held for jobs
+    #[command(subcommand)]
+    Lien(LienCommand),
+    /// Projects, their members and their tree
+    #[command(subcommand, visible_alias = "proj")]
+    Project(ProjectCommand),
+    /// Users
+    #[command(subcommand)]
+    User(UserCommand),
+    /// Machines, that is clusters with one scheduler
+    #[command(subcommand)]
+    Machine(MachineCommand),
+    /// Accounts: who may spend what, where
+    #[command(subcommand, visible_alias = "fund")]
+    Account(AccountCommand),
+    /// Allocations: money with a window of time
+    #[command(subcommand, visible_alias = "alloc")]
+    Allocation(AllocationCommand),
+    /// What use costs
+    #[command(subcommand)]
+    Rate(RateCommand),
+    /// Signing keys of clients
+    #[command(subcommand)]
+    Key(KeyCommand),
+    /// Is the daemon healthy?
+    Status,
+}
+
+/// Options of every command.
+#[derive(Debug, Clone, Default, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is one flag of the command line")]
+pub(crate) struct Global {
+    /// Address of the daemon: unix:/path or http://host:port
+    #[arg(long, global = true, value_name = "ADDRESS", help_heading = "Connection")]
+    pub(crate) server: Option<String>,
+    /// Id of the signing key (TCP only)
+    #[arg(long, global = true, value_name = "ID", help_heading = "Connection")]
+    pub(crate) key_id: Option<String>,
+    /// File with the key's secret (TCP only)
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Connection")]
+    pub(crate) key_file: Option<PathBuf>,
+    /// Settings file to read instead of the usual ones
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Connection")]
+    pub(crate) config: Option<PathBuf>,
+    /// Form of the output
+    #[arg(short = 'O', long, global = true, value_name = "FORM", help_heading = "Output")]
+    pub(crate) format: Option<Format>,
+    /// Columns separated by |, with one at the end of the line
+    #[arg(short = 'p', long, global = true, help_heading = "Output")]
+    pub(crate) parsable: bool,
+    /// Columns separated by |, without one at the end
+    #[arg(short = 'P', long, global = true, help_heading = "Output")]
+    pub(crate) parsable2: bool,
+    /// Comma-separated values
+    #[arg(long, global = true, help_heading = "Output")]
+    pub(crate) csv: bool,
+    /// JSON; amounts are strings
+    #[arg(long, global = true, help_heading = "Output")]
+    pub(crate) json: bool,
+    /// Leave out the line of column names
+    #[arg(short = 'n', long, global = true, help_heading = "Output")]
+    pub(crate) no_header: bool,
+    /// Which columns, in which order
+    #[arg(long, global = true, value_name = "A,B,C", value_delimiter = ',', help_heading = "Output")]
+    pub(crate) columns: Vec<String>,
+    /// Do not separate thousands
+    #[arg(long, global = true, help_heading = "Output")]
+    pub(crate) no_thousands: bool,
+    /// When to colour
+    #[arg(long, global = true, value_name = "WHEN", help_heading = "Output")]
+    pub(crate) color: Option<Color>,
+    /// Print nothing on success
+    #[arg(short = 'q', long, global = true, help_heading = "Output")]
+    pub(crate) quiet: bool,
+}
+
+impl Global {
+    /// The form that the flags name, if any; the shorthands win over `-O`.
+    pub(crate) fn format_name(&self) -> Option<&'static str> {
+        let short = [
+            (self.json, "json"),
+            (self.csv, "csv"),
+            (self.parsable2, "parsable2"),
+            (self.parsable, "parsable"),
+        ];
+        let named = short.into_iter().find_map(|(set, name)| set.then_some(name));
+        named.or(self.format.map(Format::name))
+    }
+}
+
+/// The forms of output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// Aligned columns for people
+    Table,
+    /// `a|b|c|`
+    Parsable,
+    /// `a|b|c`
+    Parsable2,
+    /// Comma-separated values
+    Csv,
+    /// One JSON document
+    Json,
+    /// One JSON object per line
+    Jsonl,
+}
+
+impl Format {
+    /// The word of the command line and of the settings.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Table => "table",
+            Self::Parsable => "parsable",
+            Self::Parsable2 => "parsable2",
+            Self::Csv => "csv",
+            Self::Json => "json",
+            Self::Jsonl => "jsonl",
+        }
+    }
+}
+
+/// When to colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// Options of every command that writes.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct WriteArgs {
+    /// Decide and say what would happen, write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Key of this command: a repeat under the same key does it at most once
+    #[arg(long, value_name = "TEXT", value_parser = idempotency_key)]
+    pub(crate) key: Option<String>,
+}
+
+/// Options of every command that removes.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct RemoveArgs {
+    #[command(flatten)]
+    pub(crate) write: WriteArgs,
+    /// Do not ask
+    #[arg(short = 'y', long)]
+    pub(crate) yes: bool,
+}
+
+/// 1 to 255 visible ASCII characters without `#` (http-auth.md 3).
+fn idempotency_key(text: &str) -> Result<String, String> {
+    let good = text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'#');
+    if good && (1..=255).contains(&text.len()) {
+        Ok(text.to_owned())
+    } else {
+        Err("1 to 255 visible ASCII characters, no #".to_owned())
+    }
+}
+
+/// A decimal number with an optional sign. How many digits are allowed is the bank's to say.
+fn amount(text: &str) -> Result<String, String> {
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    if number(whole) && number(fraction) && !(whole.is_empty() && fraction.is_empty()) {
+        Ok(text.strip_prefix('+').unwrap_or(text).to_owned())
+    } else {
+        Err("not a number; write digits and at most one point, such as 250000 or 12.5".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,232 @@
+//! Projects, users and machines: the nouns with their verbs `add ls show set rm` (aliases create,
+//! list, get, modify, delete).
+
+use clap::{Args, Subcommand};
+
+use super::{RemoveArgs, WriteArgs};
+
+/// `yes` or `no`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Switch {
+    /// On
+    #[value(alias = "true", alias = "on")]
+    Yes,
+    /// Off
+    #[value(alias = "false", alias = "off")]
+    No,
+}
+
+impl From<Switch> for bool {
+    fn from(switch: Switch) -> Self {
+        switch == Switch::Yes
+    }
+}
+
+/// `bank project`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ProjectCommand {
+    /// Make a project, and an account of the same name that its members may use
+    #[command(alias = "create")]
+    Add(AddProject),
+    /// List projects
+    #[command(alias = "list")]
+    Ls,
+    /// Show one project
+    #[command(alias = "get")]
+    Show { name: String },
+    /// Change a project
+    #[command(alias = "modify")]
+    Set(SetProject),
+    /// Remove a project
+    #[command(alias = "delete")]
+    Rm {
+        name: String,
+        #[command(flatten)]
+        remove: RemoveArgs,
+    },
+    /// Who may spend a project's money
+    #[command(subcommand)]
+    Members(MemberCommand),
+    /// Show projects below their parents
+    Tree {
+        /// Only this project and what is below it
+        name: Option<String>,
+    },
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct AddProject {
+    pub(crate) name: String,
+    /// Project above it
+    #[arg(long)]
+    pub(crate) parent: Option<String>,
+    /// Make no account of the same name
+    #[arg(long)]
+    pub(crate) no_account: bool,
+    /// Members; unknown users are made
+    #[arg(long, alias = "users", value_name = "A,B", value_delimiter = ',')]
+    pub(crate) members: Vec<String>,
+    /// strict, fast, notional, track or default
+    #[arg(long)]
+    pub(crate) mode: Option<String>,
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) description: Option<String>,
+    #[command(flatten)]
+    pub(crate) write: WriteArgs,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct SetProject {
+    pub(crate) name: String,
+    /// An inactive project gets no quotes and no liens
+    #[arg(long, value_name = "YES|NO", hide_possible_values = true)]
+    pub(crate) active: Option<Switch>,
+    /// Project above it; '' for none
+    #[arg(long)]
+    pub(crate) parent: Option<String>,
+    /// strict, fast, notional, track or default
+    #[arg(long)]
+    pub(crate) mode: Option<String>,
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) description: Option<String>,
+    #[command(flatten)]
+    pub(crate) write: WriteArgs,
+}
+
+/// `bank project members`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum MemberCommand {
+    /// Make users members; unknown users are made
+    #[command(alias = "create")]
+    Add {
+        project: String,
+        #[arg(required = true)]
+        users: Vec<String>,
+        /// They may manage the members
+        #[arg(long)]
+        admin: bool,
+        #[command(flatten)]
+        write: WriteArgs,
+    },
+    /// List the members
+    #[command(alias = "list")]
+    Ls { project: String },
+    /// Remove members
+    #[command(alias = "delete")]
+    Rm {
+        project: String,
+        #[arg(required = true)]
+        users: Vec<String>,
+        #[command(flatten)]
+        remove: RemoveArgs,
+    },
+}
+
+/// `bank user`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum UserCommand {
+    /// Make a user
+    #[command(alias = "create")]
+    Add(AddUser),
+    /// List users
+    #[command(alias = "list")]
+    Ls,
+    /// Show one user
+    #[command(alias = "get")]
+    Show { name: String },
+    /// Change a user
+    #[command(alias = "modify")]
+    Set(SetUser),
+    /// Remove a user
+    #[command(alias = "delete")]
+    Rm {
+        name: String,
+        #[command(flatten)]
+        remove: RemoveArgs,
+    },
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct AddUser {
+    pub(crate) name: String,
+    /// Name for people
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) common_name: Option<String>,
+    #[arg(long)]
+    pub(crate) email: Option<String>,
+    /// Project taken where a request names none
+    #[arg(long, value_name = "PROJECT")]
+    pub(crate) default_project: Option<String>,
+    #[command(flatten)]
+    pub(crate) write: WriteArgs,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct SetUser {
+    pub(crate) name: String,
+    /// An inactive user gets no quotes and no liens
+    #[arg(long, value_name = "YES|NO", hide_possible_values = true)]
+    pub(crate) active: Option<Switch>,
+    /// Name for people
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) common_name: Option<String>,
+    #[arg(long)]
+    pub(crate) email: Option<String>,
+    /// Project taken where a request names none; '' for none
+    #[arg(long, value_name = "PROJECT")]
+    pub(crate) default_project: Option<String>,
+    #[command(flatten)]
+    pub(crate) write: WriteArgs,
+}
+
+/// `bank machine`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum MachineCommand {
+    /// Make a machine
+    #[command(alias = "create")]
+    Add(AddMachine),
+    /// List machines
+    #[command(alias = "list")]
+    Ls,
+    /// Show one machine
+    #[command(alias = "get")]
+    Show { name: String },
+    /// Change a machine
+    #[command(alias = "modify")]
+    Set(SetMachine),
+    /// Remove a machine
+    #[command(alias = "delete")]
+    Rm {
+        name: String,
+        #[command(flatten)]
+        remove: RemoveArgs,
+    },
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct AddMachine {
+    pub(crate) name: String,
+    /// strict, fast, notional, track or default
+    #[arg(long)]
+    pub(crate) mode: Option<String>,
+    /// Time between two charges of a running job: seconds, or HH:MM:SS
+    #[arg(long, value_name = "TIME")]
+    pub(crate) flush_interval: Option<String>,
+    /// Account that pays when the project's cannot
+    #[arg(long, value_name = "ACCOUNT")]
+    pub(crate) fallback: Option<String>,
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) description: Option<String>,
+    #[command(flatten)]
+    pub(crate) write: WriteArgs,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct SetMachine {
+    #[command(flatten)]
+    pub(crate) machine: AddMachine,
+    /// An inactive machine gets no quotes and no liens
+    #[arg(long, value_name = "YES|NO", hide_possible_values = true)]
+    pub(crate) active: Option<Switch>,
+}
+

@@ -1,0 +1,201 @@
+//! The bare verbs: balance, quote, deposit, withdraw, jobs, journal.
+
+use clap::Args;
+
+use super::{WriteArgs, amount};
+
+/// `bank balance`.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct BalanceArgs {
+    /// Only these projects (or accounts of that name)
+    pub(crate) projects: Vec<String>,
+    /// Only accounts that this user may use
+    #[arg(short = 'u', long)]
+    pub(crate) user: Option<String>,
+    /// Only accounts that may be used on this machine
+    #[arg(short = 'm', long)]
+    pub(crate) machine: Option<String>,
+    /// Only this account
+    #[arg(short = 'a', long)]
+    pub(crate) account: Option<String>,
+    /// With the sub-projects of the projects named
+    #[arg(long)]
+    pub(crate) tree: bool,
+    /// Only what may still be spent
+    #[arg(long)]
+    pub(crate) available: bool,
+    /// Add a row with the sums
+    #[arg(long)]
+    pub(crate) total: bool,
+}
+
+/// `bank quote`.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct QuoteArgs {
+    /// Processors
+    #[arg(long, alias = "processors", value_name = "N", allow_negative_numbers = true)]
+    pub(crate) procs: Option<i64>,
+    /// Nodes
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(crate) nodes: Option<i64>,
+    /// Wall time: seconds, or [[DD:]HH:]MM:SS
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) wall: String,
+    /// Project that pays [default: BANK_PROJECT, else the user's]
+    #[arg(short = 'A', long)]
+    pub(crate) project: Option<String>,
+    /// User who runs it [default: the caller]
+    #[arg(short = 'u', long)]
+    pub(crate) user: Option<String>,
+    /// Machine it runs on [default: the only one]
+    #[arg(short = 'm', long)]
+    pub(crate) machine: Option<String>,
+    /// Quality of service
+    #[arg(long)]
+    pub(crate) qos: Option<String>,
+    /// Class (queue)
+    #[arg(long, alias = "queue")]
+    pub(crate) class: Option<String>,
+    /// Generic resources, such as gpu=2
+    #[arg(long, value_name = "NAME=N", value_delimiter = ',', value_parser = pair)]
+    pub(crate) gres: Vec<(String, String)>,
+    /// Further attributes that rates may name
+    #[arg(short = 'X', long = "attribute", value_name = "NAME=VALUE", value_parser = pair)]
+    pub(crate) attributes: Vec<(String, String)>,
+    /// Freeze this price for one job
+    #[arg(long)]
+    pub(crate) guarantee: bool,
+    /// Price only; do not look at the balance
+    #[arg(long)]
+    pub(crate) cost_only: bool,
+    #[command(flatten)]
+    pub(crate) write: WriteArgs,
+}
+
+/// `bank deposit`.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct DepositArgs {
+    /// Account, or a project with one account
+    pub(crate) name: String,
+    /// How much
+    #[arg(value_parser = amount, allow_negative_numbers = true)]
+    pub(crate) amount: String,
+    /// Top up this allocation
+    #[arg(short = 'i', long, value_name = "ID")]
+    pub(crate) allocation: Option<i64>,
+    /// First moment it can be spent
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) start: Option<String>,
+    /// First moment it can no longer be spent
+    #[arg(long, alias = "until", value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) end: Option<String>,
+    /// Credit limit of the allocation
+    #[arg(long, alias = "credit-limit", value_name = "AMOUNT", value_parser = amount,
+          allow_negative_numbers = true)]
+    pub(crate) limit: Option<String>,
+    /// Always make a new allocation
+    #[arg(long)]
+    pub(crate) new: bool,
+    /// Take a window that lies in the past
+    #[arg(long)]
+    pub(crate) allow_past: bool,
+    /// Reason, kept in the journal
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) note: Option<String>,
+    #[command(flatten)]
+    pub(crate) write: WriteArgs,
+}
+
+/// `bank withdraw`.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct WithdrawArgs {
+    /// Account, or a project with one account
+    pub(crate) name: String,
+    /// How much
+    #[arg(value_parser = amount, allow_negative_numbers = true)]
+    pub(crate) amount: String,
+    /// Take from this allocation only
+    #[arg(short = 'i', long, value_name = "ID")]
+    pub(crate) allocation: Option<i64>,
+    /// Do not touch the credit limit
+    #[arg(long)]
+    pub(crate) no_credit: bool,
+    /// Reason, kept in the journal
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) note: Option<String>,
+    #[command(flatten)]
+    pub(crate) write: WriteArgs,
+}
+
+/// `bank jobs`.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct JobsArgs {
+    /// One job: what it was charged, and why
+    pub(crate) job: Option<String>,
+    /// Only this project
+    #[arg(short = 'A', long)]
+    pub(crate) project: Option<String>,
+    /// Only this user
+    #[arg(short = 'u', long)]
+    pub(crate) user: Option<String>,
+    /// Only this machine
+    #[arg(short = 'm', long)]
+    pub(crate) machine: Option<String>,
+    /// open or closed
+    #[arg(long)]
+    pub(crate) state: Option<String>,
+    /// At most so many rows, 1 to 1000
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<u32>,
+    /// Go on where the last page ended
+    #[arg(long, value_name = "CURSOR")]
+    pub(crate) after: Option<String>,
+}
+
+/// `bank journal`.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct JournalArgs {
+    /// Go on showing what is added
+    #[arg(short = 'f', long)]
+    pub(crate) follow: bool,
+    /// Only this project
+    #[arg(short = 'A', long)]
+    pub(crate) project: Option<String>,
+    /// Only this user
+    #[arg(short = 'u', long)]
+    pub(crate) user: Option<String>,
+    /// Only this machine
+    #[arg(short = 'm', long)]
+    pub(crate) machine: Option<String>,
+    /// Only this account
+    #[arg(short = 'a', long)]
+    pub(crate) account: Option<String>,
+    /// Only this job
+    #[arg(short = 'j', long)]
+    pub(crate) job: Option<String>,
+    /// Only this kind: deposit, lien, charge, …
+    #[arg(long)]
+    pub(crate) kind: Option<String>,
+    /// Effective from, inclusive
+    #[arg(long, alias = "from", value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) since: Option<String>,
+    /// Effective until, exclusive
+    #[arg(long, alias = "to", value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) until: Option<String>,
+    /// At most so many rows [default: all]
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<u32>,
+    /// Only transactions after this one
+    #[arg(long, value_name = "TRANSACTION")]
+    pub(crate) after: Option<String>,
+}
+
+/// `NAME=VALUE`, or `NAME:VALUE` as schedulers write it.
+fn pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once(['=', ':']) {
+        Some((name, value)) if !name.is_empty() && !value.is_empty() => {
+            Ok((name.to_owned(), value.to_owned()))
+        }
+        _ => Err("write NAME=VALUE".to_owned()),
+    }
+}

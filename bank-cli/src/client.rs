@@ -1,0 +1,348 @@
+//! Talking to the daemon: over its Unix socket (the kernel says who we are) or over TCP, where
+//! requests are signed and answers must be (`http-auth.md`).
+//!
+//! It must never believe an answer over TCP that does not verify: a foreign process on the port is
+//! reported as "daemon unreachable". It never repeats a request by itself.
+
+mod path;
+mod unix;
+
+use std::{path::Path, time::Duration};
+
+use bank_api::{
+    error::{self, Problem},
+    sign,
+};
+use serde::{Serialize, de::DeserializeOwned};
+use ureq::{Agent, http};
+
+pub(crate) use self::path::{path, query};
+use crate::{
+    clock,
+    config::{self, Settings},
+    fail::Failure,
+};
+
+/// The longest a call may take; the daemon answers within milliseconds or says 503.
+const TIMEOUT: Duration = Duration::from_secs(30);
+/// The largest answer that is read.
+const MAX_ANSWER_BYTES: u64 = 64 * 1024 * 1024;
+
+/// One request as it will be sent.
+#[derive(Debug, Clone)]
+pub(crate) struct Call {
+    /// `GET`, `POST`, `PATCH` or `DELETE`.
+    pub(crate) method: http::Method,
+    /// Path and query, percent-encoded.
+    pub(crate) target: String,
+    /// JSON, or empty.
+    pub(crate) body: Vec<u8>,
+    /// The idempotency key of a call that writes.
+    pub(crate) key: Option<String>,
+}
+
+impl Call {
+    /// A read.
+    pub(crate) fn get(target: String) -> Self {
+        Self { method: http::Method::GET, target, body: Vec::new(), key: None }
+    }
+
+    /// A call with a JSON body and, if it writes, its idempotency key.
+    pub(crate) fn send(
+        method: http::Method,
+        target: String,
+        body: &impl Serialize,
+        key: Option<String>,
+    ) -> Result<Self, Failure> {
+        let body = serde_json::to_vec(body)
+            .map_err(|error| Failure::internal(format!("cannot write JSON: {error}")))?;
+        Ok(Self { method, target, body, key })
+    }
+
+    /// A removal.
+    pub(crate) fn delete(target: String, key: String) -> Self {
+        Self { method: http::Method::DELETE, target, body: Vec::new(), key: Some(key) }
+    }
+}
+
+/// A way to the daemon. No connection is made before the first call.
+#[derive(Debug)]
+pub(crate) struct Client {
+    agent: Agent,
+    /// `http://localhost` for the socket, else scheme, host and port.
+    base: String,
+    /// As the user wrote it, for messages.
+    server: String,
+    signer: Option<Signer>,
+    tcp: bool,
+}
+
+#[derive(Debug)]
+struct Signer {
+    id: String,
+    key: sign::SigningKey,
+}
+
+struct Reply {
+    status: u16,
+    headers: http::HeaderMap,
+    body: Vec<u8>,
+}
+
+impl Client {
+    /// Reads the address and, over TCP, the key file.
+    pub(crate) fn new(settings: &Settings) -> Result<Self, Failure> {
+        let server = settings.server().to_owned();
+        let config = Agent::config_builder()
+            .timeout_global(Some(TIMEOUT))
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .proxy(None)
+            .user_agent(concat!("bank/", env!("CARGO_PKG_VERSION")))
+            .build();
+        if let Some(socket) = socket_path(&server) {
+            let connector = unix::UnixConnector(socket.into());
+            let resolver = ureq::unversioned::resolver::DefaultResolver::default();
+            let agent = Agent::with_parts(config, connector, resolver);
+            let base = "http://localhost".to_owned();
+            return Ok(Self { agent, base, server, signer: None, tcp: false });
+        }
+        let base = tcp_base(&server)?;
+        let signer = signer(settings)?;
+        Ok(Self { agent: Agent::new_with_config(config), base, server, signer, tcp: true })
+    }
+
+    /// Sends a call and reads its answer.
+    pub(crate) fn call<T: DeserializeOwned>(&self, call: &Call) -> Result<T, Failure> {
+        let reply = self.exchange(call)?;
+        if !(200..300).contains(&reply.status) {
+            return Err(self.refusal(&reply));
+        }
+        let body = if reply.body.is_empty() { b"null".as_slice() } else { &reply.body };
+        serde_json::from_slice(body).map_err(|error| {
+            Failure::internal(format!("cannot read the answer of {}: {error}", self.server))
+                .hint("`bank` and `bankd` should be of the same release")
+        })
+    }
+
+    fn exchange(&self, call: &Call) -> Result<Reply, Failure> {
+        let mut request = http::Request::builder()
+            .method(call.method.clone())
+            .uri(format!("{}{}", self.base, call.target))
+            .header("accept", "application/json");
+        if !call.body.is_empty() {
+            request = request.header("content-type", "application/json");
+        }
+        if let Some(key) = &call.key {
+            request = request.header("idempotency-key", key);
+        }
+        let signature = self.signer.as_ref().map(|signer| signer.sign(call)).transpose()?;
+        if let Some(signature) = &signature {
+            if let Some(digest) = &signature.content_digest {
+                request = request.header("content-digest", digest);
+            }
+            request = request
+                .header("signature-input", &signature.signature_input)
+                .header("signature", &signature.signature);
+        }
+        let reply = self.send(request, call)?;
+        if let (Some(signer), Some(signature)) = (&self.signer, &signature) {
+            self.verify(signer, &signature.signature, &reply)?;
+        }
+        Ok(reply)
+    }
+
+    fn send(&self, request: http::request::Builder, call: &Call) -> Result<Reply, Failure> {
+        let malformed = |error: http::Error| Failure::usage(format!("cannot send this: {error}"));
+        let answer = if call.body.is_empty() {
+            self.agent.run(request.body(()).map_err(malformed)?)
+        } else {
+            self.agent.run(request.body(call.body.as_slice()).map_err(malformed)?)
+        };
+        let answer = answer.map_err(|error| self.broken(&error, call))?;
+        let (parts, mut body) = answer.into_parts();
+        let body = body
+            .with_config()
+            .limit(MAX_ANSWER_BYTES)
+            .read_to_vec()
+            .map_err(|error| self.broken(&error, call))?;
+        Ok(Reply { status: parts.status.as_u16(), headers: parts.headers, body })
+    }
+
+    /// The transport failed: what to say depends on whether the command may have been done.
+    fn broken(&self, error: &ureq::Error, call: &Call) -> Failure {
+        let connected = match error {
+            ureq::Error::HostNotFound | ureq::Error::ConnectionFailed => false,
+            ureq::Error::Io(error) => {
+                use std::io::ErrorKind as E;
+                !matches!(error.kind(), E::NotFound | E::ConnectionRefused | E::PermissionDenied)
+            }
+            _ => true,
+        };
+        let why = match error {
+            ureq::Error::Io(error) => error.to_string(),
+            other => other.to_string(),
+        };
+        let failure =
+            Failure::unreachable(format!("cannot reach the daemon at {}: {why}", self.server));
+        match &call.key {
+            Some(key) if connected => failure.hint(format!(
+                "it may have been done: the same command with --key {key} does it at most once"
+            )),
+            _ => failure.hint("is bankd running?  --server or BANK_SERVER names another address"),
+        }
+    }
+
+    fn verify(&self, signer: &Signer, sent: &str, reply: &Reply) -> Result<(), Failure> {
+        // A 401 cannot be signed: its sender does not know us. It is an error in any case.
+        if reply.status == 401 {
+            return Ok(());
+        }
+        let headers = reply.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
+        let answer = sign::ReceivedAnswer {
+            status: reply.status,
+            headers,
+            body: &reply.body,
+            sent_signature: sent,
+            label: sign::LABEL,
+            keyid: &signer.id,
+        };
+        let now_s = clock::now_us().div_euclid(1_000_000);
+        let verified = sign::verify_answer(&signer.key, &answer, now_s, sign::DEFAULT_WINDOW_S)
+            .map_err(|error| {
+                Failure::unreachable(format!("what answers at {} is not trusted: {error}", self.server))
+                    .hint("another process may listen there, or the daemon has another secret for this key")
+            })?;
+        if !verified.created_in_window {
+            crate::out::warn("the clocks of this machine and of the daemon differ");
+        }
+        Ok(())
+    }
+
+    /// What an answer outside 2xx says.
+    fn refusal(&self, reply: &Reply) -> Failure {
+        if let Some(problem) = Problem::from_json(&reply.body) {
+            let failure = Failure::problem(problem);
+            return if reply.status == 401 { self.unauthorized(failure) } else { failure };
+        }
+        let said = String::from_utf8_lossy(&reply.body);
+        let said: String = said.chars().filter(|c| !c.is_control()).take(120).collect();
+        let what = format!("{} answered {}: {said}", self.server, reply.status);
+        let failure = Failure::of(error::bank_exit_of_status(reply.status), what);
+        if reply.status == 401 { self.unauthorized(failure) } else { failure }
+    }
+
+    fn unauthorized(&self, mut failure: Failure) -> Failure {
+        failure.hint = Some(if self.signer.is_some() {
+            "the key id, its secret or the clock of this machine is wrong".to_owned()
+        } else if self.tcp {
+            "over TCP set BANK_KEY_ID and BANK_KEY_FILE, or use the daemon's Unix socket".to_owned()
+        } else {
+            "the daemon does not know this user".to_owned()
+        });
+        failure
+    }
+}
+
+impl Signer {
+    fn sign(&self, call: &Call) -> Result<sign::RequestSignature, Failure> {
+        let mut bytes = [0; 16];
+        getrandom::fill(&mut bytes)
+            .map_err(|error| Failure::internal(format!("no random numbers: {error}")))?;
+        let nonce = uuid::Uuid::from_bytes(bytes).simple().to_string();
+        let request = sign::OutgoingRequest {
+            method: call.method.as_str(),
+            target: &call.target,
+            body: &call.body,
+            idempotency_key: call.key.as_deref(),
+            event_time: None,
+        };
+        let created = clock::now_us().div_euclid(1_000_000);
+        Ok(sign::sign_request(&self.key, &self.id, &request, created, &nonce))
+    }
+}
+
+/// `unix:/path` or an absolute path.
+fn socket_path(server: &str) -> Option<&str> {
+    server.strip_prefix("unix:").or_else(|| server.starts_with('/').then_some(server))
+}
+
+fn tcp_base(server: &str) -> Result<String, Failure> {
+    let wrong = |why: &str| {
+        Err(Failure::usage(format!("server address {server:?}: {why}"))
+            .hint("write unix:/path/to/bankd.sock or http://host:port"))
+    };
+    let host = match server.split_once("://") {
+        Some(("http", host)) => host,
+        Some(("https", _)) => return wrong("this program speaks plain HTTP (signed both ways)"),
+        Some(_) => return wrong("unknown scheme"),
+        None => server,
+    };
+    let host = host.trim_end_matches('/');
+    if host.is_empty() || host.contains(['/', '?', '#', '@', ' ']) {
+        return wrong("not a host and port");
+    }
+    Ok(format!("http://{host}"))
+}
+
+/// The key of the settings; `None` where none is named.
+fn signer(settings: &Settings) -> Result<Option<Signer>, Failure> {
+    let (id, file) = match (&settings.key_id, &settings.key_file) {
+        (None, None) => return Ok(None),
+        (Some(id), Some(file)) => (id, file),
+        (Some(_), None) => return Err(Failure::usage("key_id is set, but key_file is not")),
+        (None, Some(_)) => return Err(Failure::usage("key_file is set, but key_id is not")),
+    };
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    if id.is_empty() || id.len() > 64 || !id.chars().all(plain) {
+        return Err(Failure::usage(format!(
+            "key id {id:?} is not 1 to 64 letters, digits, dots, underscores or hyphens"
+        )));
+    }
+    let secret = read_secret(file)?;
+    Ok(Some(Signer { id: id.clone(), key: sign::SigningKey::new(&secret) }))
+}
+
+/// Reads a secret from a file (`base64:…`, `hex:…` or plain text).
+pub(crate) fn read_secret(file: &Path) -> Result<sign::Secret, Failure> {
+    let failed = |why: String| {
+        Failure::access(format!("cannot read the key file {}: {why}", file.display()))
+    };
+    let text = config::bounded(file).map_err(|error| failed(error.to_string()))?;
+    sign::Secret::parse(&text).map_err(|error| failed(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses() {
+        assert_eq!(socket_path("unix:/a/b.sock"), Some("/a/b.sock"));
+        assert_eq!(socket_path("/a/b.sock"), Some("/a/b.sock"));
+        assert_eq!(socket_path("http://h:1"), None);
+        let cases = [
+            ("http://127.0.0.1:7113", Ok("http://127.0.0.1:7113")),
+            ("http://h:1/", Ok("http://h:1")),
+            ("bank.site:7113", Ok("http://bank.site:7113")),
+            ("https://h", Err(2)),
+            ("gopher://h", Err(2)),
+            ("http://h/x", Err(2)),
+            ("", Err(2)),
+        ];
+        for (server, want) in cases {
+            let got = tcp_base(server).map_err(|failure| failure.exit);
+            assert_eq!(got.as_deref(), want.as_ref().copied(), "{server}");
+        }
+    }
+
+    #[test]
+    fn half_a_key_is_a_usage_error() {
+        let id = Settings { key_id: Some("ops".into()), ..Settings::default() };
+        assert_eq!(signer(&id).unwrap_err().exit, 2);
+        let file = Settings { key_file: Some("/none".into()), ..Settings::default() };
+        assert_eq!(signer(&file).unwrap_err().exit, 2);
+        let both = Settings { key_file: Some("/no/such/file".into()), ..id };
+        assert_eq!(signer(&both).unwrap_err().exit, 6);
+    }
+}

@@ -1,0 +1,81 @@
+//! Paths and queries: percent-encoding of what users type.
+
+use serde::Serialize;
+use serde_json::Value;
+
+/// Joins segments to a path under `/api/v1`, each percent-encoded (a `/` in a name too).
+pub(crate) fn path(segments: &[&str]) -> String {
+    let mut out = String::from("/api/v1");
+    for segment in segments {
+        out.push('/');
+        encode(segment, &mut out);
+    }
+    out
+}
+
+/// A query from a struct of optional scalars; empty where nothing is set.
+pub(crate) fn query(parameters: &impl Serialize) -> String {
+    let mut out = String::new();
+    let Ok(Value::Object(map)) = serde_json::to_value(parameters) else {
+        return out;
+    };
+    for (name, value) in &map {
+        let text = match value {
+            Value::Null | Value::Bool(false) => continue,
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        out.push(if out.is_empty() { '?' } else { '&' });
+        encode(name, &mut out);
+        out.push('=');
+        encode(&text, &mut out);
+    }
+    out
+}
+
+/// Keeps the unreserved characters of RFC 3986 and encodes all others.
+fn encode(text: &str, out: &mut String) {
+    const HEX: [char; 16] =
+        ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'A', 'B', 'C', 'D', 'E', 'F'];
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
+            out.push(char::from(byte));
+        } else {
+            out.push('%');
+            out.extend(HEX.get(usize::from(byte >> 4)));
+            out.extend(HEX.get(usize::from(byte & 15)));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bank_api::v1::JournalQuery;
+
+    use super::*;
+
+    #[test]
+    fn names_are_encoded() {
+        let cases: [(&[&str], &str); 4] = [
+            (&["projects"], "/api/v1/projects"),
+            (&["projects", "chem/gpu"], "/api/v1/projects/chem%2Fgpu"),
+            (&["users", "a b%"], "/api/v1/users/a%20b%25"),
+            (&["accounts", "#unbilled"], "/api/v1/accounts/%23unbilled"),
+        ];
+        for (segments, want) in cases {
+            assert_eq!(path(segments), want);
+        }
+    }
+
+    #[test]
+    fn a_query_names_only_what_is_set() {
+        assert_eq!(query(&JournalQuery::default()), "");
+        let some = JournalQuery {
+            project: Some("chem/gpu".into()),
+            limit: Some(5),
+            since: Some("2026-11-01T00:00:00Z".into()),
+            ..JournalQuery::default()
+        };
+        assert_eq!(query(&some), "?limit=5&project=chem%2Fgpu&since=2026-11-01T00%3A00%3A00Z");
+    }
+}

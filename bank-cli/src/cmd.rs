@@ -1,0 +1,202 @@
+//! The commands, one file for each noun or verb.
+//!
+//! A command asks the daemon and returns the text for standard output; it must never decide what
+//! the bank allows. What all of them share stands here: reading, writing with an idempotency key,
+//! the sentence after a change, and the question before a removal.
+
+mod account;
+mod allocation;
+mod balance;
+mod deposit;
+mod job;
+mod journal;
+mod key;
+mod lien;
+mod machine;
+mod member;
+mod project;
+mod quote;
+mod rate;
+mod status;
+mod user;
+
+use std::io::{IsTerminal as _, Write as _};
+
+use bank_api::v1::Removed;
+use serde::{Serialize, de::DeserializeOwned};
+use ureq::http::Method;
+
+use crate::{
+    cli::{Command, RemoveArgs, WriteArgs},
+    client::{self, Call, Client},
+    clock::Zone,
+    fail::Failure,
+    out::{self, Form},
+    when,
+};
+
+/// What a command needs: the daemon, the form of the output, and the time.
+#[derive(Debug)]
+pub(crate) struct Context {
+    /// The way to the daemon.
+    pub(crate) client: Client,
+    /// How to print.
+    pub(crate) form: Form,
+    /// Print nothing on success.
+    pub(crate) quiet: bool,
+    /// The project of the settings.
+    pub(crate) project: Option<String>,
+    /// Now, µs since 1970 UTC.
+    pub(crate) now_us: i64,
+    /// Zone of times typed and shown.
+    pub(crate) zone: Zone,
+}
+
+/// Runs a command and returns what goes to standard output.
+pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure> {
+    match command {
+        Command::Balance(args) => balance::run(context, &args),
+        Command::Quote(args) => quote::run(context, args),
+        Command::Deposit(args) => deposit::deposit(context, args),
+        Command::Withdraw(args) => deposit::withdraw(context, args),
+        Command::Jobs(args) => job::run(context, args),
+        Command::Journal(args) => journal::run(context, args),
+        Command::Lien(command) => lien::run(context, command),
+        Command::Project(command) => project::run(context, command),
+        Command::User(command) => user::run(context, command),
+        Command::Machine(command) => machine::run(context, command),
+        Command::Account(command) => account::run(context, command),
+        Command::Allocation(command) => allocation::run(context, command),
+        Command::Rate(command) => rate::run(context, command),
+        Command::Key(command) => key::run(context, command),
+        Command::Status => status::run(context),
+    }
+}
+
+impl Context {
+    /// Reads an object or a list.
+    fn get<T: DeserializeOwned>(
+        &self,
+        segments: &[&str],
+        query: &impl Serialize,
+    ) -> Result<T, Failure> {
+        self.client.call(&Call::get(client::path(segments) + &client::query(query)))
+    }
+
+    /// Sends a change.
+    fn send<T: DeserializeOwned>(
+        &self,
+        method: Method,
+        segments: &[&str],
+        body: &impl Serialize,
+        write: &WriteArgs,
+    ) -> Result<T, Failure> {
+        let key = Some(self.key(write)?);
+        self.client.call(&Call::send(method, target(segments, write), body, key)?)
+    }
+
+    /// Removes an object, having asked for it on a terminal.
+    fn remove(
+        &self,
+        segments: &[&str],
+        what: &str,
+        remove: &RemoveArgs,
+    ) -> Result<Removed, Failure> {
+        if !(remove.yes || remove.write.dry_run) {
+            confirm(what)?;
+        }
+        self.client.call(&Call::delete(target(segments, &remove.write), self.key(&remove.write)?))
+    }
+
+    /// The idempotency key: the one given, else a new one.
+    fn key(&self, write: &WriteArgs) -> Result<String, Failure> {
+        if let Some(key) = &write.key {
+            return Ok(key.clone());
+        }
+        let mut random = [0; 10];
+        getrandom::fill(&mut random)
+            .map_err(|error| Failure::internal(format!("no random numbers: {error}")))?;
+        let millis = u64::try_from(self.now_us.div_euclid(1000)).unwrap_or(0);
+        Ok(uuid::Builder::from_unix_timestamp_millis(millis, &random).into_uuid().to_string())
+    }
+
+    /// A time argument as the daemon takes it.
+    fn time(&self, argument: Option<&String>) -> Result<Option<String>, Failure> {
+        argument.map(|text| when::argument(text, self.now_us, self.zone)).transpose()
+    }
+
+    /// What is said after a change: the answer itself in JSON, else the sentence and the
+    /// transaction; nothing where the caller wants quiet.
+    fn done<T: Serialize>(
+        &self,
+        answer: &T,
+        sentence: &str,
+        transaction: Option<i64>,
+        dry_run: bool,
+        warnings: &[String],
+    ) -> Result<String, Failure> {
+        for warning in warnings {
+            out::warn(warning);
+        }
+        if self.is_json() {
+            return self.form.one(answer, &out::Sheet::default());
+        }
+        let mut text = String::new();
+        if dry_run {
+            text.push_str("dry run, nothing written: ");
+        }
+        text.push_str(sentence);
+        text.push('\n');
+        if let Some(transaction) = transaction {
+            text.push_str(&format!("transaction {transaction}\n"));
+        }
+        Ok(text)
+    }
+
+    /// [`Self::done`] for what a noun's `add` and `set` answer.
+    fn written<T: Serialize>(
+        &self,
+        answer: &bank_api::v1::Written<T>,
+        sentence: &str,
+    ) -> Result<String, Failure> {
+        self.done(answer, sentence, answer.transaction, answer.dry_run, &answer.warnings)
+    }
+
+    /// [`Self::done`] for `rm`.
+    fn removed(&self, answer: &Removed, sentence: &str) -> Result<String, Failure> {
+        self.done(answer, sentence, answer.transaction, answer.dry_run, &answer.warnings)
+    }
+
+    /// True where a program reads JSON.
+    fn is_json(&self) -> bool {
+        matches!(self.form.format, crate::cli::Format::Json | crate::cli::Format::Jsonl)
+    }
+}
+
+fn target(segments: &[&str], write: &WriteArgs) -> String {
+    client::path(segments)
+        + &client::query(&bank_api::v1::WriteQuery { dry_run: write.dry_run })
+}
+
+/// Asks on a terminal; elsewhere `--yes` is demanded.
+fn confirm(what: &str) -> Result<(), Failure> {
+    let stdin = std::io::stdin();
+    let unasked = || {
+        Failure::usage(format!("{what} was not confirmed")).hint("--yes does it without asking")
+    };
+    if !(stdin.is_terminal() && std::io::stderr().is_terminal()) {
+        return Err(unasked());
+    }
+    let mut answer = String::new();
+    let asked = write!(std::io::stderr(), "{what}? [y/N] ");
+    asked.and_then(|()| stdin.read_line(&mut answer)).map_err(|_| unasked())?;
+    match answer.trim().to_lowercase().as_str() {
+        "y" | "yes" => Ok(()),
+        _ => Err(unasked()),
+    }
+}
+
+/// `no changes` is a mistake of the caller, not a request.
+fn nothing_to_set() -> Failure {
+    Failure::usage("nothing to change").hint("name at least one option; --help lists them")
+}

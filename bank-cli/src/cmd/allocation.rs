@@ -1,0 +1,67 @@
+//! `bank allocation`.
+
+use bank_api::v1::{Allocation, AllocationQuery, List, PatchAllocation, Written};
+use ureq::http::Method;
+
+use super::{Context, nothing_to_set};
+use crate::{
+    cli::{AllocationCommand, SetAllocation},
+    fail::Failure,
+    figure,
+    out::{Kind, Sheet, column},
+};
+
+pub(super) fn run(context: &Context, command: AllocationCommand) -> Result<String, Failure> {
+    match command {
+        AllocationCommand::Ls { account, state } => {
+            let query = AllocationQuery { account, state };
+            let list: List<Allocation> = context.get(&["allocations"], &query)?;
+            context.form.list(&list, &sheet(&list.items))
+        }
+        AllocationCommand::Show { id } => {
+            let allocation: Allocation = context.get(&["allocations", &id.to_string()], &())?;
+            context.form.one(&allocation, &sheet(std::slice::from_ref(&allocation)))
+        }
+        AllocationCommand::Set(args) => set(context, args),
+    }
+}
+
+fn set(context: &Context, args: SetAllocation) -> Result<String, Failure> {
+    let body = PatchAllocation {
+        start: context.time(args.start.as_ref())?,
+        until: context.time(args.end.as_ref())?,
+        credit_limit: args.limit,
+        description: args.description,
+    };
+    if body == PatchAllocation::default() {
+        return Err(nothing_to_set());
+    }
+    let answer: Written<Allocation> =
+        context.send(Method::PATCH, &["allocations", &args.id.to_string()], &body, &args.write)?;
+    context.written(&answer, &format!("allocation {} changed", args.id))
+}
+
+fn sheet(allocations: &[Allocation]) -> Sheet {
+    let some = |field: fn(&Allocation) -> &String| {
+        allocations.iter().any(|allocation| !figure::is_zero(field(allocation)))
+    };
+    let columns = vec![
+        column("id", "Id", Kind::Number),
+        column("account", "Account", Kind::Text),
+        column("state", "State", Kind::Text),
+        column("start", "Start", Kind::Date),
+        column("until", "Until", Kind::Date),
+        column("deposited", "Deposited", Kind::Amount),
+        column("amount", "Amount", Kind::Amount),
+        column("held", "Held", Kind::Amount),
+        column("credit_limit", "Credit limit", Kind::Amount),
+        column("shadow_charged", "Shadow charged", Kind::Amount)
+            .on_screen_if(some(|a| &a.shadow_charged)),
+        column("shadow_held", "Shadow held", Kind::Amount).on_screen_if(some(|a| &a.shadow_held)),
+        column("description", "Description", Kind::Text),
+    ];
+    let unit = allocations.first().map_or("", |allocation| &allocation.unit);
+    let mut sheet = Sheet::new(columns, allocations, "no allocations").unit(unit);
+    "Windows end before Until.".clone_into(&mut sheet.remark);
+    sheet
+}

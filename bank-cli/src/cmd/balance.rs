@@ -1,0 +1,201 @@
+//! `bank balance`: what projects have, hold and may still spend (first sample of ux.md 2.3).
+
+use bank_api::v1::{Balance, BalanceQuery, List};
+
+use super::Context;
+use crate::{
+    cli::BalanceArgs,
+    fail::Failure,
+    figure,
+    out::{Column, Form, Kind, Row, Sheet, column, row},
+    when,
+};
+
+/// A row is marked from so many percent used, or so many days before its end.
+const ATTENTION_PERCENT: i128 = 80;
+const ATTENTION_DAYS: i64 = 30;
+
+pub(super) fn run(context: &Context, args: &BalanceArgs) -> Result<String, Failure> {
+    let list = List::whole(read(context, args)?);
+    let sheet = sheet(&list.items, args, &context.form, context.now_us);
+    context.form.list(&list, &sheet)
+}
+
+/// The rows, without those of sub-projects unless the whole tree is wanted.
+fn read(context: &Context, args: &BalanceArgs) -> Result<Vec<Balance>, Failure> {
+    let query = |project: Option<&String>| BalanceQuery {
+        project: project.cloned(),
+        user: args.user.clone(),
+        machine: args.machine.clone(),
+        account: args.account.clone(),
+    };
+    let ask = |query: BalanceQuery| -> Result<Vec<Balance>, Failure> {
+        let list: List<Balance> = context.get(&["balances"], &query)?;
+        Ok(list.items)
+    };
+    if args.projects.is_empty() {
+        return ask(query(None));
+    }
+    let mut rows: Vec<Balance> = Vec::new();
+    for project in &args.projects {
+        let mut found = match ask(query(Some(project))) {
+            // What is no project may be an account; where it is neither, the first answer stands.
+            Err(failure) if args.account.is_none() && failure.exit == 4 => {
+                let account = Some(project.clone());
+                ask(BalanceQuery { account, ..query(None) }).map_err(|_| failure)?
+            }
+            other => other?,
+        };
+        if !args.tree {
+            found.retain(|row| !is_below(row, project));
+        }
+        let new = |row: &Balance| {
+            !rows.iter().any(|old| old.account_id == row.account_id && old.project == row.project)
+        };
+        let new: Vec<_> = found.into_iter().filter(new).collect();
+        rows.extend(new);
+    }
+    Ok(rows)
+}
+
+/// True for a row of another project that is listed below one.
+fn is_below(row: &Balance, project: &str) -> bool {
+    row.depth > 0 && row.project.as_deref().is_some_and(|name| name != project)
+}
+
+fn sheet(balances: &[Balance], args: &BalanceArgs, form: &Form, now_us: i64) -> Sheet {
+    let mut rows: Vec<Row> = balances.iter().map(|balance| flat(balance, now_us)).collect();
+    if args.total && !balances.is_empty() {
+        rows.push(total(balances, args.tree));
+    }
+    let unit = balances.first().map_or("", |balance| &balance.unit);
+    let nested = balances.iter().any(|balance| balance.depth > 0);
+    let at = balances.first().and_then(|balance| when::read(&balance.at)).unwrap_or(now_us);
+    let remark = format!(
+        "Held = running jobs.{} {}",
+        if nested { " Rows without sub-projects." } else { "" },
+        form.zone.show(at).format("%Y-%m-%d %H:%M %z"),
+    );
+    let attention = balances.iter().filter_map(|balance| attention(balance, now_us)).collect();
+    Sheet {
+        columns: columns(balances, args),
+        rows,
+        unit: unit.to_owned(),
+        remark,
+        attention: if args.available { Vec::new() } else { attention },
+        empty: "no balances",
+    }
+}
+
+fn columns(balances: &[Balance], args: &BalanceArgs) -> Vec<Column> {
+    let some = |field: fn(&Balance) -> &String| {
+        balances.iter().any(|balance| !figure::is_zero(field(balance)))
+    };
+    let several = balances.iter().any(|b| b.project.as_ref().is_some_and(|p| *p != b.account));
+    if args.available {
+        return vec![
+            column("project", "Project", Kind::Tree),
+            column("available", "Available", Kind::Amount),
+        ];
+    }
+    vec![
+        column("project", "Project", Kind::Tree),
+        column("account", "Account", Kind::Text).on_screen_if(several),
+        column("deposited", "Deposited", Kind::Amount),
+        column("used", "Used", Kind::Amount),
+        column("shadow_used", "Shadow used", Kind::Amount).on_screen_if(some(|b| &b.shadow_used)),
+        column("held", "Held", Kind::Amount),
+        column("shadow_held", "Shadow held", Kind::Amount).on_screen_if(some(|b| &b.shadow_held)),
+        column("credit_limit", "Credit", Kind::Amount).on_screen_if(some(|b| &b.credit_limit)),
+        column("available", "Available", Kind::Amount),
+        column("used_percent", "Used", Kind::Number).on_screen(),
+        column("until", "Until", Kind::Date),
+        column("mark", "", Kind::Text).on_screen(),
+        column("future", "Later", Kind::Amount).on_screen_if(some(|b| &b.future)),
+        column("held_future", "Held later", Kind::Amount).on_screen_if(some(|b| &b.held_future)),
+        column("held_expired", "Held expired", Kind::Amount).if_asked(),
+        column("amount", "Amount", Kind::Amount).if_asked(),
+        column("balance", "Balance", Kind::Amount).if_asked(),
+        column("account_id", "Id", Kind::Number).if_asked(),
+        column("parent", "Parent", Kind::Text).if_asked(),
+        column("blocked", "Blocked", Kind::Text).if_asked(),
+        column("unit", "Unit", Kind::Text).if_asked(),
+    ]
+}
+
+/// A row with what the screen adds: the share used, the mark, and the account's name where no
+/// project stands behind the row.
+fn flat(balance: &Balance, now_us: i64) -> Row {
+    let mut row = row(balance);
+    if balance.project.is_none() {
+        row.insert("project".to_owned(), balance.account.clone().into());
+    }
+    if let Some(percent) = figure::percent(&balance.used, &balance.deposited) {
+        row.insert("used_percent".to_owned(), format!("{percent}%").into());
+    }
+    if attention(balance, now_us).is_some() {
+        row.insert("mark".to_owned(), "!".into());
+    }
+    row
+}
+
+/// Sums of every amount; the share is that of the sums.
+fn total(balances: &[Balance], tree: bool) -> Row {
+    let fields = [
+        "deposited",
+        "used",
+        "amount",
+        "held",
+        "balance",
+        "credit_limit",
+        "available",
+        "held_future",
+        "held_expired",
+        "future",
+        "shadow_used",
+        "shadow_held",
+    ];
+    let rows: Vec<Row> = balances.iter().map(row).collect();
+    let mut total = Row::new();
+    let name = if tree { "with sub-projects" } else { "total" };
+    total.insert("project".to_owned(), name.into());
+    for field in fields {
+        let amounts = rows.iter().filter_map(|row| row.get(field)?.as_str());
+        if let Some(sum) = figure::sum(amounts) {
+            total.insert(field.to_owned(), sum.into());
+        }
+    }
+    let amount = |field: &str| total.get(field).and_then(|value| value.as_str()).unwrap_or("");
+    if let Some(percent) = figure::percent(amount("used"), amount("deposited")) {
+        total.insert("used_percent".to_owned(), format!("{percent}%").into());
+    }
+    total
+}
+
+/// What somebody should look at, if anything.
+fn attention(balance: &Balance, now_us: i64) -> Option<String> {
+    let mut said = Vec::new();
+    if balance.blocked {
+        said.push("blocked until a deposit brings it to zero or above".to_owned());
+    }
+    if balance.available.starts_with('-') {
+        said.push("nothing available, in debt".to_owned());
+    } else if let Some(percent) = figure::percent(&balance.used, &balance.deposited)
+        && percent >= ATTENTION_PERCENT
+    {
+        said.push(format!("{percent}% used"));
+    }
+    let until = balance.until.as_deref().and_then(when::read);
+    if let Some(days) = until.map(|until| when::days_between(now_us, until))
+        && days <= ATTENTION_DAYS
+        && !figure::is_zero(&balance.amount)
+    {
+        let days = if days == 1 { "1 day".to_owned() } else { format!("{days} days") };
+        said.push(format!("{days} left"));
+    }
+    let name = balance.project.as_ref().unwrap_or(&balance.account);
+    (!said.is_empty()).then(|| format!("{name}: {}", said.join("; ")))
+}
+
+#[cfg(test)]
+mod tests;

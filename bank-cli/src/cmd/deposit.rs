@@ -1,0 +1,119 @@
+//! `bank deposit` and `bank withdraw`.
+
+use bank_api::v1::{NewDeposit, NewWithdrawal, Receipt};
+use ureq::http::Method;
+
+use super::Context;
+use crate::{
+    cli::{DepositArgs, WithdrawArgs},
+    fail::Failure,
+    out::Form,
+    when,
+};
+
+pub(super) fn deposit(context: &Context, args: DepositArgs) -> Result<String, Failure> {
+    let body = NewDeposit {
+        start: context.time(args.start.as_ref())?,
+        end: context.time(args.end.as_ref())?,
+        name: args.name,
+        amount: args.amount,
+        allocation: args.allocation,
+        credit_limit: args.limit,
+        new: args.new,
+        allow_past: args.allow_past,
+        note: args.note,
+    };
+    let receipt: Receipt = context.send(Method::POST, &["deposits"], &body, &args.write)?;
+    said(context, &receipt, &sentence(&context.form, &receipt, "deposited", "to"))
+}
+
+pub(super) fn withdraw(context: &Context, args: WithdrawArgs) -> Result<String, Failure> {
+    let body = NewWithdrawal {
+        name: args.name,
+        amount: args.amount,
+        allocation: args.allocation,
+        no_credit: args.no_credit,
+        note: args.note,
+    };
+    let receipt: Receipt = context.send(Method::POST, &["withdrawals"], &body, &args.write)?;
+    said(context, &receipt, &sentence(&context.form, &receipt, "withdrew", "from"))
+}
+
+fn said(context: &Context, receipt: &Receipt, sentence: &str) -> Result<String, Failure> {
+    let (transaction, dry_run) = (receipt.transaction, receipt.dry_run);
+    context.done(receipt, sentence, transaction, dry_run, &receipt.warnings)
+}
+
+/// `deposited 250,000.000 SU to chem as allocation 118 (from … until …, exclusive), not yet active`
+fn sentence(form: &Form, receipt: &Receipt, verb: &str, preposition: &str) -> String {
+    let Receipt { unit, account, .. } = receipt;
+    let amount = form.amount(&receipt.amount);
+    let mut out = format!("{verb} {amount} {unit} {preposition} {account}");
+    let word = if receipt.created { " as" } else { "," };
+    match receipt.allocation {
+        Some(id) => out.push_str(&format!("{word} allocation {id}")),
+        None if receipt.created => out.push_str(" as a new allocation"),
+        None => {}
+    }
+    let window = window(form, receipt);
+    if !window.is_empty() {
+        out.push_str(&format!(" ({window})"));
+    }
+    if !receipt.active && (receipt.allocation.is_some() || receipt.created) {
+        out.push_str(", not active now");
+    }
+    if let Some(available) = &receipt.available_after {
+        out.push_str(&format!("; {} {unit} available", form.amount(available)));
+    }
+    out
+}
+
+fn window(form: &Form, receipt: &Receipt) -> String {
+    let day = |time: &String| when::date(time, form.zone);
+    match (&receipt.start, &receipt.until) {
+        (None, None) => String::new(),
+        (Some(start), None) => format!("from {}", day(start)),
+        (None, Some(until)) => format!("until {}, exclusive", day(until)),
+        (Some(start), Some(until)) => {
+            format!("from {} until {}, exclusive", day(start), day(until))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::out::test_form;
+
+    #[test]
+    fn a_receipt_is_one_sentence() {
+        let receipt = Receipt {
+            transaction: Some(1_048_731),
+            account: "chem".into(),
+            allocation: Some(118),
+            amount: "250000.000".into(),
+            unit: "SU".into(),
+            start: Some("2026-12-31T23:00:00Z".into()),
+            until: Some("2027-12-31T23:00:00Z".into()),
+            created: true,
+            ..Receipt::default()
+        };
+        assert_eq!(
+            sentence(&test_form(), &receipt, "deposited", "to"),
+            "deposited 250,000.000 SU to chem as allocation 118 (from 2027-01-01 until 2028-01-01, \
+             exclusive), not active now"
+        );
+        let plain = Receipt {
+            start: None,
+            until: None,
+            created: false,
+            active: true,
+            available_after: Some("-5.000".into()),
+            ..receipt
+        };
+        assert_eq!(
+            sentence(&test_form(), &plain, "withdrew", "from"),
+            "withdrew 250,000.000 SU from chem, allocation 118; −5.000 SU available"
+        );
+    }
+}

@@ -1,0 +1,73 @@
+//! `bank machine`.
+
+use bank_api::v1::{List, Machine, NewMachine, PatchMachine, Written};
+use ureq::http::Method;
+
+use super::{Context, nothing_to_set};
+use crate::{
+    cli::{AddMachine, MachineCommand, SetMachine},
+    fail::Failure,
+    out::{Kind, Sheet, column},
+    when,
+};
+
+pub(super) fn run(context: &Context, command: MachineCommand) -> Result<String, Failure> {
+    match command {
+        MachineCommand::Add(args) => add(context, args),
+        MachineCommand::Ls => {
+            let list: List<Machine> = context.get(&["machines"], &())?;
+            context.form.list(&list, &sheet(&list.items))
+        }
+        MachineCommand::Show { name } => {
+            let machine: Machine = context.get(&["machines", &name], &())?;
+            context.form.one(&machine, &sheet(std::slice::from_ref(&machine)))
+        }
+        MachineCommand::Set(args) => set(context, args),
+        MachineCommand::Rm { name, remove } => {
+            let what = format!("remove machine {name:?}");
+            let answer = context.remove(&["machines", &name], &what, &remove)?;
+            context.removed(&answer, &format!("machine {name:?} removed"))
+        }
+    }
+}
+
+fn add(context: &Context, args: AddMachine) -> Result<String, Failure> {
+    let body = NewMachine {
+        flush_interval_s: args.flush_interval.as_deref().map(when::seconds).transpose()?,
+        name: args.name,
+        mode: args.mode,
+        fallback: args.fallback,
+        description: args.description,
+    };
+    let answer: Written<Machine> = context.send(Method::POST, &["machines"], &body, &args.write)?;
+    context.written(&answer, &format!("machine {:?} added", body.name))
+}
+
+fn set(context: &Context, args: SetMachine) -> Result<String, Failure> {
+    let machine = args.machine;
+    let body = PatchMachine {
+        active: args.active.map(bool::from),
+        flush_interval_s: machine.flush_interval.as_deref().map(when::seconds).transpose()?,
+        mode: machine.mode,
+        fallback: machine.fallback,
+        description: machine.description,
+    };
+    if body == PatchMachine::default() {
+        return Err(nothing_to_set());
+    }
+    let answer: Written<Machine> =
+        context.send(Method::PATCH, &["machines", &machine.name], &body, &machine.write)?;
+    context.written(&answer, &format!("machine {:?} changed", machine.name))
+}
+
+fn sheet(machines: &[Machine]) -> Sheet {
+    let columns = vec![
+        column("name", "Name", Kind::Text),
+        column("active", "Active", Kind::Text),
+        column("mode", "Mode", Kind::Text),
+        column("flush_interval_s", "Flush s", Kind::Number),
+        column("fallback", "Fallback", Kind::Text),
+        column("description", "Description", Kind::Text),
+    ];
+    Sheet::new(columns, machines, "no machines")
+}

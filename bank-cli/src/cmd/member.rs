@@ -1,0 +1,70 @@
+//! `bank project members`.
+
+use bank_api::v1::{List, Member, NewMember, Removed, Written};
+use ureq::http::Method;
+
+use super::{Context, confirm};
+use crate::{
+    cli::{MemberCommand, RemoveArgs, WriteArgs},
+    fail::Failure,
+    out::{Kind, Sheet, column},
+};
+
+pub(super) fn run(context: &Context, command: MemberCommand) -> Result<String, Failure> {
+    match command {
+        MemberCommand::Add { project, users, admin, write } => {
+            let mut out = String::new();
+            for (user, write) in each(users, &write) {
+                let body = NewMember { user, active: None, admin: admin.then_some(true) };
+                let path = ["projects", &project, "members"];
+                let answer: Written<Member> = context.send(Method::POST, &path, &body, &write)?;
+                let what = format!("{} is a member of {project}", body.user);
+                out.push_str(&context.written(&answer, &what)?);
+            }
+            Ok(out)
+        }
+        MemberCommand::Ls { project } => {
+            let list: List<Member> = context.get(&["projects", &project, "members"], &())?;
+            let columns = vec![
+                column("user", "User", Kind::Text),
+                column("active", "Active", Kind::Text),
+                column("admin", "Admin", Kind::Text),
+            ];
+            context.form.list(&list, &Sheet::new(columns, &list.items, "no members"))
+        }
+        MemberCommand::Rm { project, users, remove } => {
+            if !(remove.yes || remove.write.dry_run) {
+                confirm(&format!("remove {} from project {project:?}", users.join(", ")))?;
+            }
+            let mut out = String::new();
+            for (user, write) in each(users, &remove.write) {
+                let remove = RemoveArgs { write, yes: true };
+                let path = ["projects", &project, "members", &user];
+                let answer: Removed = context.remove(&path, "", &remove)?;
+                let what = format!("{user} is no longer a member of {project}");
+                out.push_str(&context.removed(&answer, &what)?);
+            }
+            Ok(out)
+        }
+    }
+}
+
+/// The users with the arguments for each: one key serves several commands only with a suffix.
+fn each(users: Vec<String>, write: &WriteArgs) -> Vec<(String, WriteArgs)> {
+    let several = users.len() > 1;
+    let with_key = |(at, user): (usize, String)| {
+        let mut write = write.clone();
+        if several {
+            write.key = write.key.map(|key| format!("{key}.{}", at + 1));
+        }
+        (user, write)
+    };
+    users.into_iter().enumerate().map(with_key).collect()
+}
+
+/// A member in a list of names: `amy`, `amy*` who may manage, `(amy)` who may not spend.
+pub(super) fn mark(member: &Member) -> String {
+    let star = if member.admin { "*" } else { "" };
+    let name = format!("{}{star}", member.user);
+    if member.active { name } else { format!("({name})") }
+}

@@ -1,0 +1,194 @@
+//! `bank quote`: what a job would cost, and whether it could start.
+
+use bank_api::v1::{NewQuote, Quote, QuoteLine};
+use ureq::http::Method;
+
+use super::Context;
+use crate::{
+    cli::QuoteArgs,
+    client::{self, Call},
+    fail::Failure,
+    figure,
+    out::{Form, Sheet, warn},
+    when,
+};
+
+pub(super) fn run(context: &Context, args: QuoteArgs) -> Result<String, Failure> {
+    let write = args.write.clone();
+    let project = args.project.clone().or_else(|| context.project.clone());
+    let body = body(args, project)?;
+    let asked: Result<Quote, Failure> = if body.guarantee {
+        context.send(Method::POST, &["quotes"], &body, &write)
+    } else {
+        plain(context, &body)
+    };
+    let quote = match asked {
+        Ok(quote) => quote,
+        Err(failure) if failure.is("insufficient_funds") => {
+            return Err(short(context, body, failure));
+        }
+        Err(failure) => return Err(failure),
+    };
+    for warning in &quote.warnings {
+        warn(warning);
+    }
+    if !context.form.is_table() {
+        return context.form.one(&quote, &sheet(&quote));
+    }
+    Ok(text(&context.form, &quote))
+}
+
+fn body(args: QuoteArgs, project: Option<String>) -> Result<NewQuote, Failure> {
+    Ok(NewQuote {
+        wall_s: when::seconds(&args.wall)?,
+        project,
+        user: args.user,
+        machine: args.machine,
+        processors: args.procs,
+        nodes: args.nodes,
+        gres: args.gres.into_iter().collect(),
+        qos: args.qos,
+        class: args.class,
+        attributes: args.attributes.into_iter().collect(),
+        guarantee: args.guarantee,
+        cost_only: args.cost_only,
+    })
+}
+
+/// A quote that writes nothing needs no key.
+fn plain(context: &Context, body: &NewQuote) -> Result<Quote, Failure> {
+    let call = Call::send(Method::POST, client::path(&["quotes"]), body, None)?;
+    context.client.call(&call)
+}
+
+/// The money is short: the price can be told all the same, and by how much it is short.
+fn short(context: &Context, mut body: NewQuote, mut failure: Failure) -> Failure {
+    body.guarantee = false;
+    body.cost_only = true;
+    let Ok(quote) = plain(context, &body) else {
+        return failure;
+    };
+    let problem = failure.problem.as_ref();
+    if let Some((needed, available)) =
+        problem.and_then(|problem| Some((problem.needed.as_ref()?, problem.available.as_ref()?)))
+        && let Some(missing) = figure::difference(needed, available)
+    {
+        let who = quote.project.as_deref().or(body.project.as_deref()).unwrap_or("the account");
+        let form = &context.form;
+        let (available, missing) = (form.amount(available), form.amount(&missing));
+        failure.what = format!(
+            "refused: insufficient funds: {who} has {available} {}, short by {missing}",
+            quote.unit
+        );
+    }
+    if context.form.is_table() && !context.quiet {
+        failure.before = Some(lines(&context.form, &quote.lines, 0));
+    }
+    failure
+}
+
+/// The lines of the price, then what is available.
+fn text(form: &Form, quote: &Quote) -> String {
+    let available = quote.available.as_ref().map(|amount| form.amount(amount));
+    let width = available.as_ref().map_or(0, |amount| amount.chars().count());
+    let mut out = lines(form, &quote.lines, width);
+    if quote.lines.is_empty() {
+        out.push_str(&format!("cost {} {}\n", form.amount(&quote.cost), quote.unit));
+    }
+    if let Some(available) = available {
+        let who = quote.project.as_deref().or(quote.account.as_deref()).unwrap_or("the account");
+        let (label, amount) = widths(form, &quote.lines, width);
+        let remaining = quote
+            .remaining
+            .as_ref()
+            .map(|amount| format!(" ({} would remain)", form.amount(amount)))
+            .unwrap_or_default();
+        out.push_str(&format!(
+            "{:<label$} {available:>amount$} {} available: the job can start{remaining}\n",
+            format!("{who} has"),
+            quote.unit
+        ));
+    }
+    if let Some(id) = quote.id {
+        let until = quote.valid_until.as_ref().map(|time| when::moment(time, form.zone));
+        let until = until.map(|time| format!(", valid until {time}, exclusive")).unwrap_or_default();
+        out.push_str(&format!("guaranteed as quote {id}{until}\n"));
+    }
+    if let Some(transaction) = quote.transaction {
+        out.push_str(&format!("transaction {transaction}\n"));
+    }
+    out
+}
+
+/// `64 procs × 12:00:00 =     768.000 core-hours`, with the amounts below one another.
+fn lines(form: &Form, lines: &[QuoteLine], least: usize) -> String {
+    let (label, amount) = widths(form, lines, least);
+    let line = |line: &QuoteLine| {
+        format!("{:<label$} = {:>amount$} {}\n", line.text, form.amount(&line.amount), line.unit)
+    };
+    lines.iter().map(line).collect()
+}
+
+fn widths(form: &Form, lines: &[QuoteLine], least: usize) -> (usize, usize) {
+    let label = lines.iter().map(|line| line.text.chars().count()).max().unwrap_or(0);
+    let amount = lines.iter().map(|line| form.amount(&line.amount).chars().count()).max();
+    (label, amount.unwrap_or(0).max(least))
+}
+
+fn sheet(quote: &Quote) -> Sheet {
+    use crate::out::{Kind, column};
+    let columns = vec![
+        column("cost", "Cost", Kind::Amount),
+        column("available", "Available", Kind::Amount),
+        column("remaining", "Remaining", Kind::Amount),
+        column("project", "Project", Kind::Text),
+        column("account", "Account", Kind::Text),
+        column("id", "Id", Kind::Number),
+        column("valid_until", "Valid until", Kind::Time),
+        column("unit", "Unit", Kind::Text),
+        column("needed", "Needed", Kind::Amount).if_asked(),
+        column("tid", "TID", Kind::Text).if_asked(),
+        column("valid_from", "Valid from", Kind::Time).if_asked(),
+        column("transaction", "Txn", Kind::Number).if_asked(),
+    ];
+    Sheet::new(columns, std::slice::from_ref(quote), "no quote")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::out::test_form;
+
+    fn line(text: &str, amount: &str, unit: &str) -> QuoteLine {
+        QuoteLine { text: text.into(), amount: amount.into(), unit: unit.into() }
+    }
+
+    #[test]
+    fn the_price_stands_in_columns() {
+        let quote = Quote {
+            cost: "1152.000".into(),
+            available: Some("310500.000".into()),
+            remaining: Some("309348.000".into()),
+            project: Some("chem".into()),
+            unit: "SU".into(),
+            lines: vec![
+                line("64 procs × 12:00:00", "768.000", "core-hours"),
+                line("× qos high 1.5", "1152.000", "SU"),
+            ],
+            ..Quote::default()
+        };
+        let want = "\
+64 procs × 12:00:00 =     768.000 core-hours
+× qos high 1.5      =   1,152.000 SU
+chem has            310,500.000 SU available: the job can start (309,348.000 would remain)
+";
+        assert_eq!(text(&test_form(), &quote), want);
+    }
+
+    #[test]
+    fn a_price_without_a_test_of_the_balance() {
+        let lines = vec![line("4,096 procs × 96:00:00", "393216.000", "SU")];
+        let quote = Quote { cost: "393216.000".into(), lines, ..Quote::default() };
+        assert_eq!(text(&test_form(), &quote), "4,096 procs × 96:00:00 = 393,216.000 SU\n");
+    }
+}

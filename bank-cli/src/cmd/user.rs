@@ -1,0 +1,69 @@
+//! `bank user`.
+
+use bank_api::v1::{List, NewUser, PatchUser, User, Written};
+use ureq::http::Method;
+
+use super::{Context, nothing_to_set};
+use crate::{
+    cli::{AddUser, SetUser, UserCommand},
+    fail::Failure,
+    out::{Kind, Sheet, column},
+};
+
+pub(super) fn run(context: &Context, command: UserCommand) -> Result<String, Failure> {
+    match command {
+        UserCommand::Add(args) => add(context, args),
+        UserCommand::Ls => {
+            let list: List<User> = context.get(&["users"], &())?;
+            context.form.list(&list, &sheet(&list.items))
+        }
+        UserCommand::Show { name } => {
+            let user: User = context.get(&["users", &name], &())?;
+            context.form.one(&user, &sheet(std::slice::from_ref(&user)))
+        }
+        UserCommand::Set(args) => set(context, args),
+        UserCommand::Rm { name, remove } => {
+            let what = format!("remove user {name:?}");
+            let answer = context.remove(&["users", &name], &what, &remove)?;
+            context.removed(&answer, &format!("user {name:?} removed"))
+        }
+    }
+}
+
+fn add(context: &Context, args: AddUser) -> Result<String, Failure> {
+    let body = NewUser {
+        name: args.name,
+        common_name: args.common_name,
+        email: args.email,
+        default_project: args.default_project,
+    };
+    let answer: Written<User> = context.send(Method::POST, &["users"], &body, &args.write)?;
+    context.written(&answer, &format!("user {:?} added", body.name))
+}
+
+fn set(context: &Context, args: SetUser) -> Result<String, Failure> {
+    let body = PatchUser {
+        active: args.active.map(bool::from),
+        common_name: args.common_name,
+        email: args.email,
+        default_project: args.default_project,
+    };
+    if body == PatchUser::default() {
+        return Err(nothing_to_set());
+    }
+    let answer: Written<User> =
+        context.send(Method::PATCH, &["users", &args.name], &body, &args.write)?;
+    context.written(&answer, &format!("user {:?} changed", args.name))
+}
+
+fn sheet(users: &[User]) -> Sheet {
+    let columns = vec![
+        column("name", "Name", Kind::Text),
+        column("active", "Active", Kind::Text),
+        column("common_name", "Common name", Kind::Text),
+        column("email", "Email", Kind::Text),
+        column("default_project", "Default project", Kind::Text),
+        column("projects", "Projects", Kind::Text),
+    ];
+    Sheet::new(columns, users, "no users")
+}

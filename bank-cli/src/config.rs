@@ -1,0 +1,139 @@
+//! Settings: flag, then environment, then `~/.config/bank/bank.toml`, then `/etc/bank/bank.toml`,
+//! then the default (ux.md 2.2). The environment is read here and nowhere else.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::{cli::Global, fail::Failure};
+
+/// Where the daemon listens unless told otherwise (decision 4).
+pub(crate) const DEFAULT_SERVER: &str = "unix:/var/lib/bankd/bankd.sock";
+
+const SYSTEM_FILE: &str = "/etc/bank/bank.toml";
+const MAX_FILE_BYTES: u64 = 64 * 1024;
+
+/// What one source says; absent means "ask the next one".
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Settings {
+    /// `unix:/path` or `http://host:port`.
+    pub(crate) server: Option<String>,
+    /// Id of the signing key; TCP only.
+    pub(crate) key_id: Option<String>,
+    /// File with its secret; TCP only.
+    pub(crate) key_file: Option<PathBuf>,
+    /// `table`, `parsable`, `parsable2`, `csv`, `json` or `jsonl`.
+    pub(crate) format: Option<String>,
+    /// The project of a quote that names none.
+    pub(crate) project: Option<String>,
+}
+
+impl Settings {
+    /// `self` where it speaks, `next` where it is silent.
+    fn or(self, next: Self) -> Self {
+        Self {
+            server: self.server.or(next.server),
+            key_id: self.key_id.or(next.key_id),
+            key_file: self.key_file.or(next.key_file),
+            format: self.format.or(next.format),
+            project: self.project.or(next.project),
+        }
+    }
+
+    /// The address of the daemon.
+    pub(crate) fn server(&self) -> &str {
+        self.server.as_deref().unwrap_or(DEFAULT_SERVER)
+    }
+}
+
+/// A variable of the environment; empty counts as absent.
+#[expect(clippy::disallowed_methods, reason = "settings are read here only")]
+fn environment(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// The settings of this call.
+pub(crate) fn load(flags: &Global) -> Result<Settings, Failure> {
+    resolve(flags, &environment, &read_file)
+}
+
+/// [`load`] with its two inputs given. `read` answers `None` for a file that does not exist.
+fn resolve(
+    flags: &Global,
+    env: &dyn Fn(&str) -> Option<String>,
+    read: &dyn Fn(&Path) -> Result<Option<String>, Failure>,
+) -> Result<Settings, Failure> {
+    let given = Settings {
+        server: flags.server.clone(),
+        key_id: flags.key_id.clone(),
+        key_file: flags.key_file.clone(),
+        format: flags.format_name().map(str::to_owned),
+        project: None,
+    };
+    let environment = Settings {
+        server: env("BANK_SERVER"),
+        key_id: env("BANK_KEY_ID"),
+        key_file: env("BANK_KEY_FILE").map(PathBuf::from),
+        format: env("BANK_FORMAT"),
+        project: env("BANK_PROJECT"),
+    };
+    let named = flags.config.clone().or_else(|| env("BANK_CONFIG").map(PathBuf::from));
+    let files = if let Some(path) = named {
+        let text = read(&path)?;
+        let text = text.ok_or_else(|| {
+            Failure::usage(format!("cannot read settings: {} does not exist", path.display()))
+        })?;
+        parse(&path, &text)?
+    } else {
+        let user = user_file(env).map_or(Ok(Settings::default()), |path| optional(&path, read))?;
+        user.or(optional(Path::new(SYSTEM_FILE), read)?)
+    };
+    Ok(given.or(environment).or(files))
+}
+
+fn user_file(env: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
+    let base = env("XDG_CONFIG_HOME")
+        .map(PathBuf::from)
+        .or_else(|| env("HOME").map(|home| Path::new(&home).join(".config")))?;
+    Some(base.join("bank/bank.toml"))
+}
+
+fn optional(
+    path: &Path,
+    read: &dyn Fn(&Path) -> Result<Option<String>, Failure>,
+) -> Result<Settings, Failure> {
+    read(path)?.map_or(Ok(Settings::default()), |text| parse(path, &text))
+}
+
+fn parse(path: &Path, text: &str) -> Result<Settings, Failure> {
+    toml::from_str(text).map_err(|error| {
+        let line = error.span().map_or(1, |span| {
+            text.get(..span.start).map_or(1, |before| before.matches('\n').count() + 1)
+        });
+        let why = error.message().lines().collect::<Vec<_>>().join(" ");
+        Failure::usage(format!("cannot read settings: {} line {line}: {why}", path.display()))
+            .hint("the settings are server, key_id, key_file, format, project")
+    })
+}
+
+fn read_file(path: &Path) -> Result<Option<String>, Failure> {
+    match bounded(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => {
+            Err(Failure::usage(format!("cannot read settings: {}: {error}", path.display())))
+        }
+    }
+}
+
+/// A file of at most 64 KiB as text.
+pub(crate) fn bounded(path: &Path) -> std::io::Result<String> {
+    use std::io::Read as _;
+    let mut text = String::new();
+    std::fs::File::open(path)?.take(MAX_FILE_BYTES).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,113 @@
+//! What is said when something fails, and with which exit code.
+//!
+//! One line `bank: what failed: why`, then `hint:` with what helps, then the request id (ux.md
+//! 2.2). Exit codes are those of decision 24, taken from the table of `bank-api`.
+
+use std::fmt;
+
+use bank_api::{error, exit::bank as exit};
+
+/// A failure on its way to standard error.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Failure {
+    /// Exit code of the program.
+    pub(crate) exit: u8,
+    /// The line after `bank: `.
+    pub(crate) what: String,
+    /// What would help.
+    pub(crate) hint: Option<String>,
+    /// For whoever reads the daemon's log.
+    pub(crate) request_id: Option<String>,
+    /// What goes to standard output before: a price that could be told although the money is short.
+    pub(crate) before: Option<String>,
+    /// The daemon's problem document, where it sent one.
+    pub(crate) problem: Option<Box<error::Problem>>,
+}
+
+impl Failure {
+    /// A failure with an exit code of the caller's choice.
+    pub(crate) fn of(exit: u8, what: impl Into<String>) -> Self {
+        Self {
+            exit,
+            what: what.into(),
+            hint: None,
+            request_id: None,
+            before: None,
+            problem: None,
+        }
+    }
+
+    /// The command line or a settings file is wrong: exit 2.
+    pub(crate) fn usage(what: impl Into<String>) -> Self {
+        Self::of(exit::USAGE, what)
+    }
+
+    /// The daemon is not there, is busy, or somebody else answered: exit 5.
+    pub(crate) fn unreachable(what: impl Into<String>) -> Self {
+        Self::of(exit::UNAVAILABLE, what)
+    }
+
+    /// This side cannot prove who it is: exit 6.
+    pub(crate) fn access(what: impl Into<String>) -> Self {
+        Self::of(exit::DENIED, what)
+    }
+
+    /// A bug of this program or of the daemon: exit 70.
+    pub(crate) fn internal(what: impl Into<String>) -> Self {
+        Self::of(exit::INTERNAL, what)
+    }
+
+    /// With a hint.
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// What the daemon's problem document says.
+    pub(crate) fn problem(problem: error::Problem) -> Self {
+        let exit = problem.row().bank;
+        let said = problem.detail.as_ref().unwrap_or(&problem.title);
+        let words = problem.code.replace('_', " ");
+        let what = match exit {
+            exit::REFUSED | exit::FUNDS => format!("refused: {}", prefixed(&words, said)),
+            exit::DENIED => format!("not allowed: {said}"),
+            exit::CONFLICT => format!("conflict: {}", prefixed(&words, said)),
+            exit::INTERNAL => format!("internal error of the daemon: {said}"),
+            exit::UNAVAILABLE => format!("the daemon cannot take it now: {said}"),
+            _ => said.clone(),
+        };
+        Self {
+            hint: problem.hint.clone(),
+            request_id: problem.request_id.clone(),
+            problem: Some(Box::new(problem)),
+            ..Self::of(exit, what)
+        }
+    }
+
+    /// True where the daemon refused with this code.
+    pub(crate) fn is(&self, code: &str) -> bool {
+        self.problem.as_ref().is_some_and(|problem| problem.code == code)
+    }
+}
+
+/// `code words: detail`, or the detail alone where it begins with these words.
+fn prefixed(words: &str, said: &str) -> String {
+    if said.to_lowercase().starts_with(words) {
+        said.to_owned()
+    } else {
+        format!("{words}: {said}")
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "bank: {}", self.what)?;
+        if let Some(hint) = &self.hint {
+            writeln!(f, "hint: {hint}")?;
+        }
+        if let Some(id) = &self.request_id {
+            writeln!(f, "request {id}")?;
+        }
+        Ok(())
+    }
+}

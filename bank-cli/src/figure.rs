@@ -1,0 +1,119 @@
+//! Sums, shares and groups of thousands over the exact decimals that the daemon sends.
+//!
+//! For the screen only: what is decided with an amount is decided by the daemon.
+
+/// The digits of an exact decimal as one integer, with the number of its decimals.
+pub(crate) fn minor(text: &str) -> Option<(i128, usize)> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let digits: i128 = format!("{whole}{fraction}").parse().ok()?;
+    Some((digits, fraction.len()))
+}
+
+/// The inverse of [`minor`].
+pub(crate) fn plain(minor: i128, decimals: usize) -> String {
+    let sign = if minor < 0 { "-" } else { "" };
+    let digits = format!("{:0>width$}", minor.unsigned_abs(), width = decimals + 1);
+    let (whole, fraction) = digits.split_at(digits.len() - decimals);
+    if fraction.is_empty() { format!("{sign}{whole}") } else { format!("{sign}{whole}.{fraction}") }
+}
+
+/// The sum of amounts of one precision; `None` if one is no number or has other decimals.
+pub(crate) fn sum<'a>(amounts: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    let mut total: Option<(i128, usize)> = None;
+    for amount in amounts {
+        let (digits, decimals) = minor(amount)?;
+        total = match total {
+            None => Some((digits, decimals)),
+            Some((sum, same)) if same == decimals => Some((sum.checked_add(digits)?, same)),
+            Some(_) => return None,
+        };
+    }
+    total.map(|(sum, decimals)| plain(sum, decimals))
+}
+
+/// `a - b`, for amounts of one precision.
+pub(crate) fn difference(a: &str, b: &str) -> Option<String> {
+    let ((a, decimals), (b, same)) = (minor(a)?, minor(b)?);
+    (decimals == same).then(|| plain(a - b, decimals))
+}
+
+/// `part` of `whole` in percent, half up; `None` where the whole is not above zero.
+pub(crate) fn percent(part: &str, whole: &str) -> Option<i128> {
+    let ((part, decimals), (whole, same)) = (minor(part)?, minor(whole)?);
+    if whole <= 0 || decimals != same {
+        return None;
+    }
+    let doubled = part.checked_mul(200)?.checked_add(whole)?;
+    Some(doubled.div_euclid(whole.checked_mul(2)?))
+}
+
+/// True for zero in any precision, and for what is no number.
+pub(crate) fn is_zero(text: &str) -> bool {
+    minor(text).is_none_or(|(digits, _)| digits == 0)
+}
+
+/// True where nothing stands behind the point but zeros.
+pub(crate) fn is_whole(text: &str) -> bool {
+    text.split_once('.').is_none_or(|(_, fraction)| fraction.bytes().all(|byte| byte == b'0'))
+}
+
+/// Thousands separated by commas, and the minus sign of the typesetter: `-1234.5` → `−1,234.5`.
+pub(crate) fn grouped(text: &str) -> String {
+    let (sign, digits) = text.strip_prefix('-').map_or(("", text), |digits| ("\u{2212}", digits));
+    let whole = digits.split_once('.').map_or(digits, |(whole, _)| whole);
+    let mut out = String::from(sign);
+    for (at, digit) in whole.char_indices() {
+        if at > 0 && (whole.len() - at) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out.push_str(digits.get(whole.len()..).unwrap_or_default());
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands() {
+        let cases = [
+            ("0", "0"),
+            ("999", "999"),
+            ("1000.000", "1,000.000"),
+            ("1000000", "1,000,000"),
+            ("-12.500", "−12.500"),
+            ("-123456.789", "−123,456.789"),
+            ("0.001", "0.001"),
+        ];
+        for (text, want) in cases {
+            assert_eq!(grouped(text), want);
+        }
+    }
+
+    #[test]
+    fn sums_keep_the_precision() {
+        assert_eq!(sum(["1.500", "-0.501"]).as_deref(), Some("0.999"));
+        assert_eq!(sum(["-0.500", "0.499"]).as_deref(), Some("-0.001"));
+        assert_eq!(sum(["7", "8"]).as_deref(), Some("15"));
+        assert_eq!(sum(["7", "8.0"]), None);
+        assert_eq!(sum([]), None);
+        assert_eq!(difference("393216.000", "18400.000").as_deref(), Some("374816.000"));
+    }
+
+    #[test]
+    fn shares_round_half_up() {
+        let cases = [
+            ("647500.000", "1000000.000", Some(65)),
+            ("92000", "120000", Some(77)),
+            ("645", "1000", Some(65)),
+            ("0", "10", Some(0)),
+            ("5", "0", None),
+            ("-5", "100", Some(-5)),
+        ];
+        for (part, whole, want) in cases {
+            assert_eq!(percent(part, whole), want, "{part} of {whole}");
+        }
+    }
+}

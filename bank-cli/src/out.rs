@@ -1,0 +1,266 @@
+//! Output: one row type, and one renderer for each form (ux.md 2.2).
+//!
+//! A row is the JSON object that the daemon sent, so every field can be a column; a [`Column`] says
+//! how its field is shown. Renderers make text and print nothing; `main` prints.
+
+mod json;
+mod separated;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::{
+    cli::{Color, Format, Global},
+    clock::Zone,
+    fail::Failure,
+};
+
+/// A row: field name to value.
+pub(crate) type Row = Map<String, Value>;
+
+/// How a column's values are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// As it is, to the left.
+    Text,
+    /// A number that is not money, to the right.
+    Number,
+    /// An exact decimal: thousands separated on the screen, to the right.
+    Amount,
+    /// A moment: wall clock of the local zone on the screen, RFC 3339 UTC elsewhere.
+    Time,
+    /// A moment by which one lives: a date where it is a local midnight.
+    Date,
+    /// A name below its ancestors: indented by the field `depth` on the screen.
+    Tree,
+}
+
+/// Where a column is shown unless `--columns` says otherwise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shown {
+    /// On the screen and in machine forms.
+    Always,
+    /// On the screen only.
+    Screen,
+    /// Nowhere.
+    Asked,
+}
+
+/// One column.
+#[derive(Debug, Clone)]
+pub(crate) struct Column {
+    key: &'static str,
+    title: &'static str,
+    kind: Kind,
+    shown: Shown,
+}
+
+/// A column that is always shown; `key` is the field and the name in `--columns`.
+pub(crate) fn column(key: &'static str, title: &'static str, kind: Kind) -> Column {
+    Column { key, title, kind, shown: Shown::Always }
+}
+
+impl Column {
+    /// Shown on the screen, but not in machine forms.
+    pub(crate) fn on_screen(mut self) -> Self {
+        self.shown = Shown::Screen;
+        self
+    }
+
+    /// Shown only where `--columns` names it.
+    pub(crate) fn if_asked(mut self) -> Self {
+        self.shown = Shown::Asked;
+        self
+    }
+
+    /// Shown on the screen if `yes`; in machine forms only if asked for, so that scripts always
+    /// see the same columns.
+    pub(crate) fn on_screen_if(self, yes: bool) -> Self {
+        if yes { self.on_screen() } else { self.if_asked() }
+    }
+}
+
+/// Rows and columns with what stands below them on the screen.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Sheet {
+    /// All columns, in the order of display.
+    pub(crate) columns: Vec<Column>,
+    /// The rows.
+    pub(crate) rows: Vec<Row>,
+    /// Unit of the amounts, said below the table.
+    pub(crate) unit: String,
+    /// What is said after the unit, on the same line.
+    pub(crate) remark: String,
+    /// Lines that want attention, marked `!`.
+    pub(crate) attention: Vec<String>,
+    /// Said in place of a table without rows.
+    pub(crate) empty: &'static str,
+}
+
+impl Sheet {
+    /// A sheet of serialised answers.
+    pub(crate) fn new<T: Serialize>(
+        columns: Vec<Column>,
+        items: &[T],
+        empty: &'static str,
+    ) -> Self {
+        Self { columns, rows: items.iter().map(row).collect(), empty, ..Self::default() }
+    }
+
+    /// With the unit of its amounts.
+    pub(crate) fn unit(mut self, unit: &str) -> Self {
+        unit.clone_into(&mut self.unit);
+        self
+    }
+}
+
+/// The row of an answer.
+pub(crate) fn row<T: Serialize>(item: &T) -> Row {
+    match serde_json::to_value(item) {
+        Ok(Value::Object(map)) => map,
+        _ => Row::new(),
+    }
+}
+
+/// Text of a field; empty where it is absent or `null`.
+pub(crate) fn text(row: &Row, key: &str) -> String {
+    match row.get(key) {
+        None | Some(Value::Null) => String::new(),
+        Some(value) => value_text(value),
+    }
+}
+
+fn value_text(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Bool(yes) => if *yes { "yes" } else { "no" }.to_owned(),
+        Value::Number(number) => number.to_string(),
+        Value::Array(items) => items.iter().map(value_text).collect::<Vec<_>>().join(","),
+        Value::Object(map) => map
+            .iter()
+            .map(|(key, value)| format!("{key}={}", value_text(value)))
+            .collect::<Vec<_>>()
+            .join(" "),
+    }
+}
+
+/// How this call prints.
+#[derive(Debug, Clone)]
+pub(crate) struct Form {
+    /// The form.
+    pub(crate) format: Format,
+    /// Column names.
+    pub(crate) header: bool,
+    /// Columns that were asked for; empty for the default ones.
+    pub(crate) columns: Vec<String>,
+    /// Separate thousands.
+    pub(crate) thousands: bool,
+    /// Zone of the times on the screen.
+    pub(crate) zone: Zone,
+}
+
+impl Form {
+    /// The form that flags and settings ask for.
+    pub(crate) fn new(flags: &Global, setting: Option<&str>, zone: Zone) -> Result<Self, Failure> {
+        let name = setting.unwrap_or(Format::Table.name());
+        let format = <Format as clap::ValueEnum>::from_str(name, true).map_err(|_| {
+            Failure::usage(format!("unknown format {name:?}"))
+                .hint("table, parsable, parsable2, csv, json or jsonl")
+        })?;
+        Ok(Self {
+            format,
+            header: !flags.no_header,
+            columns: flags.columns.clone(),
+            thousands: !flags.no_thousands,
+            zone,
+        })
+    }
+
+    /// True where a person reads.
+    pub(crate) fn is_table(&self) -> bool {
+        self.format == Format::Table
+    }
+
+    /// An amount as this form shows it.
+    pub(crate) fn amount(&self, text: &str) -> String {
+        if self.is_table() && self.thousands {
+            crate::figure::grouped(text)
+        } else {
+            text.to_owned()
+        }
+    }
+
+    /// A list: the sheet, or in JSON `answer` as it came.
+    pub(crate) fn list<T: Serialize>(&self, answer: &T, sheet: &Sheet) -> Result<String, Failure> {
+        let columns = self.chosen(sheet)?;
+        match self.format {
+            Format::Table => Ok(table::rows(self, sheet, &columns)),
+            Format::Parsable => Ok(separated::bars(self, sheet, &columns, "|\n")),
+            Format::Parsable2 => Ok(separated::bars(self, sheet, &columns, "\n")),
+            Format::Csv => separated::csv(self, sheet, &columns),
+            Format::Json if self.columns.is_empty() => json::document(answer),
+            Format::Json => json::document(&json::filtered(answer, &columns)),
+            Format::Jsonl => json::lines(answer, self.columns.is_empty(), &columns),
+        }
+    }
+
+    /// One object: name and value on lines of their own, or as a list of one row; in JSON bare.
+    pub(crate) fn one<T: Serialize>(&self, answer: &T, sheet: &Sheet) -> Result<String, Failure> {
+        let columns = self.chosen(sheet)?;
+        match self.format {
+            Format::Table => Ok(table::record(self, sheet, &columns)),
+            Format::Json | Format::Jsonl if !self.columns.is_empty() => {
+                let only = json::pick(&row(answer), &columns);
+                if self.format == Format::Json { json::document(&only) } else { json::line(&only) }
+            }
+            Format::Json => json::document(answer),
+            Format::Jsonl => json::line(answer),
+            _ => self.list(answer, sheet),
+        }
+    }
+
+    /// The columns to show.
+    fn chosen<'a>(&self, sheet: &'a Sheet) -> Result<Vec<&'a Column>, Failure> {
+        if self.columns.is_empty() {
+            let shown = |column: &&Column| match column.shown {
+                Shown::Always => true,
+                Shown::Screen => self.is_table(),
+                Shown::Asked => false,
+            };
+            return Ok(sheet.columns.iter().filter(shown).collect());
+        }
+        let find = |name: &String| {
+            let wanted = name.trim().to_lowercase().replace('-', "_");
+            sheet.columns.iter().find(|column| column.key == wanted).ok_or_else(|| {
+                let known: Vec<_> = sheet.columns.iter().map(|column| column.key).collect();
+                Failure::usage(format!("no column {name:?}"))
+                    .hint(format!("the columns are {}", known.join(",")))
+            })
+        };
+        self.columns.iter().map(find).collect()
+    }
+}
+
+/// Whether standard output and standard error may be coloured.
+pub(crate) fn colour(choice: Option<Color>) -> anstream::ColorChoice {
+    match choice {
+        Some(Color::Always) => anstream::ColorChoice::Always,
+        Some(Color::Never) => anstream::ColorChoice::Never,
+        Some(Color::Auto) | None => anstream::ColorChoice::Auto,
+    }
+}
+
+/// A warning on standard error.
+pub(crate) fn warn(text: &str) {
+    anstream::eprintln!("bank: warning: {text}");
+}
+
+/// Text that wants attention; the colour never carries meaning alone.
+pub(crate) fn alarming(text: &str) -> String {
+    let style = anstyle::AnsiColor::Yellow.on_default();
+    format!("{style}{text}{style:#}")
+}

@@ -1,0 +1,253 @@
+//! A ledger in memory: the plainest store there is, for tests and the model.
+
+use crate::amount::Amount;
+use crate::directory::{Bank, Directory, Policy};
+use crate::effects::{DirectoryRow, Effects, Transaction, UsageRow};
+use crate::ids::{AccountId, AllocationId, UNBILLED};
+use crate::invariant::{self, Sums};
+use crate::ledger::Ledger;
+use crate::model::{Account, Allocation, Instance, Lien, LienState, Phase, Quote};
+use crate::need::{INSTANCES_MAX, Need};
+use crate::time::{Timestamp, Window};
+use crate::view::{Next, View};
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::sync::Arc;
+
+/// The whole ledger in memory.
+#[derive(Clone, Debug)]
+pub struct Book {
+    directory: Arc<Directory>,
+    /// Every allocation, by number.
+    pub allocations: BTreeMap<i64, Allocation>,
+    /// Every instance, by number, without its lien.
+    pub instances: BTreeMap<i64, Instance>,
+    /// Every lien, by number.
+    pub liens: BTreeMap<i64, Lien>,
+    /// Every quote, by TID.
+    pub quotes: BTreeMap<String, Quote>,
+    /// Every usage row.
+    pub usages: Vec<UsageRow>,
+    /// The journal.
+    pub journal: Vec<Transaction>,
+    next: Next,
+}
+
+impl Book {
+    /// A new bank: no rate, and the suspense account with its one allocation.
+    pub fn new(bank: Bank, policy: Policy) -> Book {
+        let mut directory = Directory::new(bank, policy);
+        directory.put_account(suspense_account());
+        let allocation = suspense_allocation();
+        Book {
+            directory: Arc::new(directory),
+            allocations: BTreeMap::from([(allocation.id.0, allocation)]),
+            instances: BTreeMap::new(),
+            liens: BTreeMap::new(),
+            quotes: BTreeMap::new(),
+            usages: Vec::new(),
+            journal: Vec::new(),
+            next: Next {
+                allocation: 2,
+                ..Next::default()
+            },
+        }
+    }
+
+    /// The reference data.
+    pub fn reference(&self) -> &Directory {
+        &self.directory
+    }
+
+    /// What breaks the invariants of ledger.md 7.
+    pub fn findings(&self) -> Vec<String> {
+        let mut sums: BTreeMap<AllocationId, Sums> = BTreeMap::new();
+        for entry in self.journal.iter().flat_map(|tx| &tx.entries) {
+            let Some(id) = entry.allocation else { continue };
+            let own = sums.entry(id).or_default();
+            own.amount = own.amount.saturating_add(entry.delta.amount.into());
+            own.held = own.held.saturating_add(entry.delta.held.into());
+            own.active = own.active.saturating_add(entry.delta.active.into());
+            own.shadow = own.shadow.saturating_add(entry.delta.shadow.into());
+            own.shadow_held = own
+                .shadow_held
+                .saturating_add(entry.delta.shadow_held.into());
+        }
+        for lien in self.liens.values() {
+            for portion in &lien.portions {
+                let own = sums.entry(portion.allocation).or_default();
+                let held = if lien.shadow {
+                    &mut own.shadow_portions
+                } else {
+                    &mut own.portions
+                };
+                *held = held.saturating_add(portion.amount.0.into());
+            }
+        }
+        let allocations: Vec<Allocation> = self.allocations.values().copied().collect();
+        invariant::check(&allocations, &sums)
+    }
+
+    fn with_lien(&self, instance: &Instance) -> Instance {
+        let open = |l: &&Lien| l.instance == instance.id && l.state == LienState::Open;
+        Instance {
+            lien: self.liens.values().find(open).cloned(),
+            ..instance.clone()
+        }
+    }
+}
+
+/// The account of usage that nobody could be billed for: number 1 of every bank.
+pub fn suspense_account() -> Account {
+    Account {
+        id: AccountId(1),
+        name: UNBILLED.to_owned(),
+        priority: 0,
+        fallback: None,
+        blocked: false,
+        deleted: false,
+        description: "usage that no project could be billed for".to_owned(),
+        constraints: Vec::new(),
+    }
+}
+
+/// Its one unbounded allocation.
+pub fn suspense_allocation() -> Allocation {
+    Allocation {
+        id: AllocationId(1),
+        account: AccountId(1),
+        window: Window::ALWAYS,
+        phase: Phase::Active,
+        amount: Amount::ZERO,
+        held: Amount::ZERO,
+        credit_limit: Amount::ZERO,
+        deposited: Amount::ZERO,
+        shadow: Amount::ZERO,
+        shadow_held: Amount::ZERO,
+        last_entry: None,
+    }
+}
+
+impl Ledger for Book {
+    type Error = Infallible;
+
+    fn directory(&mut self) -> Result<Arc<Directory>, Infallible> {
+        Ok(Arc::clone(&self.directory))
+    }
+
+    fn load(&mut self, need: &Need) -> Result<View, Infallible> {
+        let mut view = View {
+            next: self.next,
+            ..View::default()
+        };
+        let mut accounts = need.accounts.clone();
+        if let Some(key) = &need.instance {
+            let own = self.instances.values().rev().filter(|i| i.key == *key);
+            view.instances = own.take(INSTANCES_MAX).map(|i| self.with_lien(i)).collect();
+            accounts.extend(view.instances.iter().filter_map(|i| i.account));
+        }
+        let portions = view.instances.iter().filter_map(|i| i.lien.as_ref());
+        let on: Vec<AllocationId> = portions
+            .flat_map(|l| &l.portions)
+            .map(|p| p.allocation)
+            .chain(need.allocation)
+            .collect();
+        let wanted = |a: &&Allocation| accounts.contains(&a.account) || on.contains(&a.id);
+        view.allocations = self.allocations.values().filter(wanted).copied().collect();
+        view.quote = need
+            .tid
+            .as_ref()
+            .and_then(|tid| self.quotes.get(tid))
+            .cloned();
+        if need.liens {
+            let touches = |l: &&Lien| {
+                l.portions
+                    .iter()
+                    .any(|p| view.allocations.iter().any(|a| a.id == p.allocation))
+            };
+            view.liens = self.liens.values().filter(touches).cloned().collect();
+        }
+        Ok(view)
+    }
+
+    fn load_due(&mut self, now: Timestamp) -> Result<Option<View>, Infallible> {
+        let due = |at: Option<Timestamp>| at.is_some_and(|at| at <= now);
+        let mut view = View {
+            next: self.next,
+            ..View::default()
+        };
+        let instances = self.instances.values().filter(|i| due(i.due));
+        view.instances = instances.map(|i| self.with_lien(i)).collect();
+        let windows = self
+            .allocations
+            .values()
+            .filter(|a| due(a.next_boundary()))
+            .copied();
+        view.allocations = windows.collect();
+        if view.instances.is_empty() && view.allocations.is_empty() {
+            return Ok(None);
+        }
+        let liens = view.instances.iter().filter_map(|i| i.lien.as_ref());
+        let on: Vec<AllocationId> = liens
+            .flat_map(|l| &l.portions)
+            .map(|p| p.allocation)
+            .collect();
+        for allocation in on.iter().filter_map(|id| self.allocations.get(&id.0)) {
+            if view.allocation(allocation.id).is_none() {
+                view.allocations.push(*allocation);
+            }
+        }
+        Ok(Some(view))
+    }
+
+    fn open_instances(&mut self, project: &str) -> Result<i64, Infallible> {
+        let open = self
+            .instances
+            .values()
+            .filter(|i| i.is_open() && i.facts.project == project);
+        Ok(i64::try_from(open.count()).unwrap_or(i64::MAX))
+    }
+
+    fn append(&mut self, effects: &Effects) -> Result<(), Infallible> {
+        self.next = effects.next;
+        self.journal.extend(effects.transactions.iter().cloned());
+        for allocation in &effects.allocations {
+            self.allocations.insert(allocation.id.0, *allocation);
+        }
+        for change in &effects.instances {
+            let bare = Instance {
+                lien: None,
+                ..change.instance.clone()
+            };
+            self.instances.insert(bare.id.0, bare);
+        }
+        for lien in &effects.liens {
+            self.liens.insert(lien.id.0, lien.clone());
+        }
+        for quote in &effects.quotes {
+            self.quotes.insert(quote.tid.clone(), quote.clone());
+        }
+        self.usages.extend(effects.usages.iter().cloned());
+        let directory = Arc::make_mut(&mut self.directory);
+        for row in &effects.directory {
+            directory.put(row);
+        }
+        Ok(())
+    }
+}
+
+impl Directory {
+    /// Takes a change of the reference data in.
+    pub fn put(&mut self, row: &DirectoryRow) {
+        match row {
+            DirectoryRow::Project(project) => self.put_project(project.clone()),
+            DirectoryRow::User(user) => self.put_user(user.clone()),
+            DirectoryRow::Machine(machine) => self.put_machine(machine.clone()),
+            DirectoryRow::Member(member) => self.put_member(*member),
+            DirectoryRow::MemberGone(project, user) => self.remove_member(*project, *user),
+            DirectoryRow::Account(account) => self.put_account(account.clone()),
+            DirectoryRow::Rate(rate) => self.put_rate(rate.clone()),
+            DirectoryRow::Key(key) => self.put_key(key.clone()),
+        }
+    }
+}

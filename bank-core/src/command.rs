@@ -1,0 +1,382 @@
+//! Everything that can be asked of the ledger.
+
+use crate::amount::Amount;
+use crate::ids::{AllocationId, RateId};
+use crate::model::{Closing, Constraint, Facts, InstanceKey, Key, Mode, ObjectType};
+use crate::rate::{Per, RateKind, RateValue};
+use crate::time::{Seconds, Timestamp, Window};
+use crate::usage::Usage;
+
+/// What the caller may touch (http-auth.md 4). Empty lists mean everything.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Scope {
+    /// Projects by name; their descendants belong to them.
+    pub projects: Vec<String>,
+    /// Machines by name.
+    pub machines: Vec<String>,
+}
+
+/// A command. What it does not name stays as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// Adds a project, and an account of its name unless told not to (decision 16).
+    AddProject(AddProject),
+    /// Changes a project.
+    SetProject(SetProject),
+    /// Removes a project that nothing uses.
+    RemoveProject(String),
+    /// Adds a user.
+    AddUser(SetUser),
+    /// Changes a user.
+    SetUser(SetUser),
+    /// Removes a user.
+    RemoveUser(String),
+    /// Adds a machine.
+    AddMachine(SetMachine),
+    /// Changes a machine.
+    SetMachine(SetMachine),
+    /// Removes a machine.
+    RemoveMachine(String),
+    /// Adds a member to a project, or switches one on or off.
+    SetMember(SetMember),
+    /// Takes a member away from a project.
+    RemoveMember(String, String),
+    /// Adds an account.
+    AddAccount(SetAccount),
+    /// Changes an account.
+    SetAccount(SetAccount),
+    /// Removes an account without money and without liens.
+    RemoveAccount(String),
+    /// Changes an allocation's window, credit limit or description.
+    SetAllocation(SetAllocation),
+    /// Puts money into an account.
+    Deposit(Deposit),
+    /// Takes money out of an account.
+    Withdraw(Withdraw),
+    /// Asks for a price.
+    Quote(QuoteRequest),
+    /// Makes or finds an instance; holds nothing.
+    Create(Request),
+    /// Places or replaces an instance's lien.
+    Reserve(Reserve),
+    /// Bills an instance.
+    Charge(Charge),
+    /// Closes an instance and releases its lien.
+    Close(Close),
+    /// Adds a rate; one about the same subject ends.
+    SetRate(SetRate),
+    /// Ends a rate.
+    RemoveRate(RateId),
+    /// Adds a key.
+    AddKey(Key),
+    /// Changes a key.
+    SetKey(Key),
+    /// Removes a key.
+    RemoveKey(String),
+}
+
+impl Command {
+    /// The word for it in the journal's `op` column.
+    pub fn op(&self) -> &'static str {
+        match self {
+            Command::AddProject(_) => "project_add",
+            Command::SetProject(_) => "project_set",
+            Command::RemoveProject(_) => "project_rm",
+            Command::AddUser(_) => "user_add",
+            Command::SetUser(_) => "user_set",
+            Command::RemoveUser(_) => "user_rm",
+            Command::AddMachine(_) => "machine_add",
+            Command::SetMachine(_) => "machine_set",
+            Command::RemoveMachine(_) => "machine_rm",
+            Command::SetMember(_) => "member_set",
+            Command::RemoveMember(..) => "member_rm",
+            Command::AddAccount(_) => "account_add",
+            Command::SetAccount(_) => "account_set",
+            Command::RemoveAccount(_) => "account_rm",
+            Command::SetAllocation(_) => "allocation_set",
+            Command::Deposit(_) => "deposit",
+            Command::Withdraw(_) => "withdraw",
+            Command::Quote(_) => "quote",
+            Command::Create(_) => "create",
+            Command::Reserve(_) => "reserve",
+            Command::Charge(_) => "charge",
+            Command::Close(_) => "delete",
+            Command::SetRate(_) => "rate_set",
+            Command::RemoveRate(_) => "rate_rm",
+            Command::AddKey(_) => "key_add",
+            Command::SetKey(_) => "key_set",
+            Command::RemoveKey(_) => "key_rm",
+        }
+    }
+
+    /// Whether its answer is kept for ever rather than seven days (decision 22).
+    pub fn is_charge(&self) -> bool {
+        matches!(self, Command::Charge(_))
+    }
+}
+
+/// A new project.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AddProject {
+    /// Its name.
+    pub name: String,
+    /// The project above it, by name.
+    pub parent: Option<String>,
+    /// Make an account of the same name, usable by its members.
+    pub with_account: bool,
+    /// Its first members, by name.
+    pub members: Vec<String>,
+    /// Its mode.
+    pub mode: Option<Mode>,
+    /// Free text.
+    pub description: String,
+}
+
+/// Changes to a project.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SetProject {
+    /// Its name.
+    pub name: String,
+    /// Switch it on or off.
+    pub active: Option<bool>,
+    /// A new parent, or none.
+    pub parent: Option<Option<String>>,
+    /// A mode of its own, or the machine's.
+    pub mode: Option<Option<Mode>>,
+    /// Free text.
+    pub description: Option<String>,
+}
+
+/// A new user, or changes to one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SetUser {
+    /// Their login name.
+    pub name: String,
+    /// Switch them on or off.
+    pub active: Option<bool>,
+    /// Full name.
+    pub common_name: Option<String>,
+    /// Mail address.
+    pub email: Option<String>,
+    /// The project billed where a request names none, or none.
+    pub default_project: Option<Option<String>>,
+}
+
+/// A new machine, or changes to one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SetMachine {
+    /// Its name.
+    pub name: String,
+    /// Switch it on or off.
+    pub active: Option<bool>,
+    /// A mode, or the bank's.
+    pub mode: Option<Option<Mode>>,
+    /// The scheduler's flush interval, 1 s to one day.
+    pub flush_interval: Option<Seconds>,
+    /// A fallback account by name or `+suffix`, or none.
+    pub fallback: Option<Option<String>>,
+    /// Free text.
+    pub description: Option<String>,
+}
+
+/// A membership.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SetMember {
+    /// The project's name.
+    pub project: String,
+    /// The user's name.
+    pub user: String,
+    /// Whether they count as `MEMBERS`.
+    pub active: bool,
+}
+
+/// A new account, or changes to one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SetAccount {
+    /// Its name.
+    pub name: String,
+    /// All its lists anew.
+    pub constraints: Option<Vec<Constraint>>,
+    /// Lower is spent first.
+    pub priority: Option<i64>,
+    /// A fallback account by name or `+suffix`, or none.
+    pub fallback: Option<Option<String>>,
+    /// Free text.
+    pub description: Option<String>,
+}
+
+/// Changes to an allocation. Its amount and its account cannot be set (ledger.md 2.10).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SetAllocation {
+    /// Its number.
+    pub id: AllocationId,
+    /// A new start, or unbounded.
+    pub start: Option<Option<Timestamp>>,
+    /// A new end, or unbounded.
+    pub end: Option<Option<Timestamp>>,
+    /// How far below zero liens and withdrawals may take it.
+    pub credit_limit: Option<Amount>,
+}
+
+/// Money into an account (ledger.md 2.1).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Deposit {
+    /// An account, else a project with one account (decision 16).
+    pub name: String,
+    /// Zero or above.
+    pub amount: Amount,
+    /// Top up this one.
+    pub allocation: Option<AllocationId>,
+    /// The window; unbounded by default.
+    pub window: Window,
+    /// The credit limit of the allocation; 0 by default.
+    pub credit_limit: Option<Amount>,
+    /// Make a new allocation even if one with the same window and limit is there.
+    pub always_new: bool,
+    /// Accept a window that is over.
+    pub allow_past: bool,
+    /// Kept in the journal.
+    pub note: String,
+}
+
+/// Money out of an account (ledger.md 2.2).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Withdraw {
+    /// An account, else a project with one account.
+    pub name: String,
+    /// Above zero.
+    pub amount: Amount,
+    /// From this one only, which may be inactive.
+    pub allocation: Option<AllocationId>,
+    /// Do not go below zero, whatever the credit limit.
+    pub no_credit: bool,
+    /// Kept in the journal.
+    pub note: String,
+}
+
+/// Whom a request is for, by name, as the scheduler or a person says it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Whose {
+    /// A project, or an account where no project has that name (decision 16).
+    pub project: Option<String>,
+    /// The user.
+    pub user: Option<String>,
+    /// The machine; empty where nobody named one.
+    pub machine: String,
+}
+
+/// How long a quote is valid beyond its duration (decision 15).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Promise {
+    /// No row is written.
+    None,
+    /// A TID for the scheduler: 24 hours.
+    Tid,
+    /// A guarantee for a person: duration + 7 days.
+    Guarantee,
+}
+
+/// Asks for a price (ledger.md 2.9).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QuoteRequest {
+    /// For whom.
+    pub whose: Whose,
+    /// Of what.
+    pub usage: Usage,
+    /// For how long.
+    pub duration: Option<Seconds>,
+    /// Whether a row is written, and the TID it gets.
+    pub promise: Promise,
+    /// The TID of the row, made by the shell, for [`Promise::None`] empty.
+    pub tid: String,
+    /// Do not test the balance.
+    pub cost_only: bool,
+}
+
+/// What every document about an instance says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Request {
+    /// Job or reservation.
+    pub object_type: ObjectType,
+    /// The scheduler's id.
+    pub object_id: String,
+    /// For whom.
+    pub whose: Whose,
+    /// Everything that is kept with the instance; its usage is priced.
+    pub facts: Facts,
+    /// A quote's TID; one that is not ours is kept and ignored (nami.md 3.1).
+    pub tid: Option<String>,
+    /// When it happened; now by default, never later than now.
+    pub event_time: Option<Timestamp>,
+}
+
+impl Request {
+    /// Which object it is about.
+    pub fn key(&self) -> InstanceKey {
+        InstanceKey {
+            machine: self.whose.machine.clone(),
+            object_type: self.object_type,
+            object_id: self.object_id.clone(),
+        }
+    }
+}
+
+/// Places or replaces a lien (ledger.md 2.7).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reserve {
+    /// About what.
+    pub request: Request,
+    /// How long the amount is priced for; the wall duration by default (nami.md 3.1).
+    pub charge_duration: Option<Seconds>,
+    /// When the lien starts; its allocations are those usable then.
+    pub start: Option<Timestamp>,
+    /// When it ends; start + wall duration + grace by default.
+    pub end: Option<Timestamp>,
+    /// What is added to the grace: for NAMI twice the flush interval (decision 12).
+    pub flush_grace: bool,
+    /// A start after the end is absorbed once (decision 13).
+    pub absorb_after_end: bool,
+}
+
+/// Bills an instance (ledger.md 2.8).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Charge {
+    /// About what.
+    pub request: Request,
+    /// Seconds used since the last charge. Required.
+    pub duration: Option<Seconds>,
+    /// Close the instance with this charge.
+    pub closes: bool,
+}
+
+/// Closes an instance (decision 13).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Close {
+    /// About what.
+    pub key: InstanceKey,
+    /// What closes it.
+    pub by: Closing,
+    /// When it happened.
+    pub event_time: Option<Timestamp>,
+}
+
+/// A new rate (ledger.md 3.3).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SetRate {
+    /// Its family.
+    pub kind: RateKind,
+    /// The property.
+    pub name: String,
+    /// The value of name-based kinds.
+    pub instance: String,
+    /// The number.
+    pub value: RateValue,
+    /// Per which time.
+    pub per: Per,
+    /// For one machine only, by name.
+    pub machine: Option<String>,
+    /// When it begins; now by default.
+    pub from: Option<Timestamp>,
+    /// Free text.
+    pub description: String,
+}

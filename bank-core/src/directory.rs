@@ -1,0 +1,388 @@
+//! Who and what there is: projects, users, machines, accounts' lists and rates.
+//!
+//! The directory is reference data. It holds no balance (decision 3): a shell may keep it in
+//! memory and load it anew whenever a command changed it.
+
+use crate::amount::Precision;
+use crate::exact::Rounding;
+use crate::ids::{AccountId, MachineId, ProjectId, UNBILLED, UserId};
+use crate::model::{Account, Dimension, Key, Machine, Member, Mode, Project, User};
+use crate::rate::Rate;
+use crate::time::Seconds;
+use std::collections::{BTreeMap, HashMap};
+
+/// What was chosen at `bankd init` and never changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bank {
+    /// The bank's UUID.
+    pub uuid: String,
+    /// Decimal places of its unit.
+    pub precision: Precision,
+    /// The label of its unit, such as `credits`.
+    pub unit: String,
+}
+
+/// Who steps in when the account of a job is short (nami.md 5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FallbackMode {
+    /// The scheduler: it hears "insufficient funds" and asks again under another account.
+    #[default]
+    Scheduler,
+    /// The bank: it places the lien on the configured fallback account.
+    Bank,
+}
+
+/// What the site's configuration says about the rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Policy {
+    /// The mode of machines and projects that have none.
+    pub mode: Mode,
+    /// How an exact sum is rounded.
+    pub rounding: Rounding,
+    /// What a lien outlives its wall duration by (decision 12).
+    pub lien_grace: Seconds,
+    /// How long after its close an instance still takes charges (decision 13).
+    pub close_grace: Seconds,
+    /// How long an instance without a lien waits for its next document.
+    pub idle: Seconds,
+    /// Who steps in for an account that is short.
+    pub fallback: FallbackMode,
+    /// Whether charges leave records for the FILE or GGF writers.
+    pub records: bool,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Policy {
+            mode: Mode::Strict,
+            rounding: Rounding::HalfEven,
+            lien_grace: Seconds(600),
+            close_grace: Seconds(600),
+            idle: Seconds(7 * 86400),
+            fallback: FallbackMode::Scheduler,
+            records: false,
+        }
+    }
+}
+
+/// The reference data of a bank, with its look-ups.
+#[derive(Clone, Debug)]
+pub struct Directory {
+    /// What never changes.
+    pub bank: Bank,
+    /// What the configuration says.
+    pub policy: Policy,
+    /// Rates, old ones too.
+    pub rates: Vec<Rate>,
+    projects: BTreeMap<ProjectId, Project>,
+    users: BTreeMap<UserId, User>,
+    machines: BTreeMap<MachineId, Machine>,
+    accounts: BTreeMap<AccountId, Account>,
+    keys: BTreeMap<String, Key>,
+    members: HashMap<(ProjectId, UserId), bool>,
+    project_names: HashMap<String, ProjectId>,
+    user_names: HashMap<String, UserId>,
+    machine_names: HashMap<String, MachineId>,
+    account_names: HashMap<String, AccountId>,
+    /// Accounts by the project names of their allow rows.
+    accounts_of: HashMap<String, Vec<AccountId>>,
+    /// Accounts that no project name narrows down.
+    accounts_open: Vec<AccountId>,
+}
+
+impl Directory {
+    /// An empty directory.
+    pub fn new(bank: Bank, policy: Policy) -> Self {
+        Directory {
+            bank,
+            policy,
+            rates: Vec::new(),
+            projects: BTreeMap::new(),
+            users: BTreeMap::new(),
+            machines: BTreeMap::new(),
+            accounts: BTreeMap::new(),
+            keys: BTreeMap::new(),
+            members: HashMap::new(),
+            project_names: HashMap::new(),
+            user_names: HashMap::new(),
+            machine_names: HashMap::new(),
+            account_names: HashMap::new(),
+            accounts_of: HashMap::new(),
+            accounts_open: Vec::new(),
+        }
+    }
+
+    /// Adds or replaces a project.
+    pub fn put_project(&mut self, project: Project) {
+        self.project_names.insert(project.name.clone(), project.id);
+        self.projects.insert(project.id, project);
+    }
+
+    /// Adds or replaces a user.
+    pub fn put_user(&mut self, user: User) {
+        self.user_names.insert(user.name.clone(), user.id);
+        self.users.insert(user.id, user);
+    }
+
+    /// Adds or replaces a machine.
+    pub fn put_machine(&mut self, machine: Machine) {
+        self.machine_names.insert(machine.name.clone(), machine.id);
+        self.machines.insert(machine.id, machine);
+    }
+
+    /// Adds or replaces an account with its lists.
+    pub fn put_account(&mut self, account: Account) {
+        let id = account.id;
+        self.accounts_open.retain(|a| *a != id);
+        for of in self.accounts_of.values_mut() {
+            of.retain(|a| *a != id);
+        }
+        if !account.deleted && account.name != UNBILLED {
+            self.index_account(&account);
+        }
+        self.account_names.insert(account.name.clone(), id);
+        self.accounts.insert(id, account);
+    }
+
+    fn index_account(&mut self, account: &Account) {
+        let rows = account.constraints.iter();
+        let mut allowed = rows
+            .filter(|c| c.dimension == Dimension::Project && c.allow)
+            .peekable();
+        if allowed.peek().is_none() {
+            self.accounts_open.push(account.id);
+            return;
+        }
+        for row in allowed {
+            if row.value == "ANY" || row.value == "MEMBERS" {
+                self.accounts_open.push(account.id);
+            } else {
+                self.accounts_of
+                    .entry(row.value.clone())
+                    .or_default()
+                    .push(account.id);
+            }
+        }
+    }
+
+    /// Adds or replaces a membership.
+    pub fn put_member(&mut self, member: Member) {
+        self.members
+            .insert((member.project, member.user), member.active);
+    }
+
+    /// Takes a membership away.
+    pub fn remove_member(&mut self, project: ProjectId, user: UserId) {
+        self.members.remove(&(project, user));
+    }
+
+    /// Adds or replaces a rate.
+    pub fn put_rate(&mut self, rate: Rate) {
+        match self.rates.iter_mut().find(|r| r.id == rate.id) {
+            Some(known) => *known = rate,
+            None => self.rates.push(rate),
+        }
+    }
+
+    /// Adds or replaces a key's public half.
+    pub fn put_key(&mut self, key: Key) {
+        self.keys.insert(key.id.clone(), key);
+    }
+
+    /// A project by number.
+    pub fn project(&self, id: ProjectId) -> Option<&Project> {
+        self.projects.get(&id)
+    }
+
+    /// A user by number.
+    pub fn user(&self, id: UserId) -> Option<&User> {
+        self.users.get(&id)
+    }
+
+    /// A machine by number.
+    pub fn machine(&self, id: MachineId) -> Option<&Machine> {
+        self.machines.get(&id)
+    }
+
+    /// An account by number.
+    pub fn account(&self, id: AccountId) -> Option<&Account> {
+        self.accounts.get(&id)
+    }
+
+    /// A project by name, unless it was removed.
+    pub fn project_named(&self, name: &str) -> Option<&Project> {
+        self.any_project_named(name).filter(|p| !p.deleted)
+    }
+
+    /// A project by name, removed or not: for usage that must find its payer.
+    pub fn any_project_named(&self, name: &str) -> Option<&Project> {
+        self.project_names
+            .get(name)
+            .and_then(|id| self.projects.get(id))
+    }
+
+    /// A user by name, unless they were removed.
+    pub fn user_named(&self, name: &str) -> Option<&User> {
+        let user = self.user_names.get(name).and_then(|id| self.users.get(id));
+        user.filter(|u| !u.deleted)
+    }
+
+    /// A machine by name, unless it was removed.
+    pub fn machine_named(&self, name: &str) -> Option<&Machine> {
+        let machine = self
+            .machine_names
+            .get(name)
+            .and_then(|id| self.machines.get(id));
+        machine.filter(|m| !m.deleted)
+    }
+
+    /// An account by name, unless it was removed.
+    pub fn account_named(&self, name: &str) -> Option<&Account> {
+        let account = self
+            .account_names
+            .get(name)
+            .and_then(|id| self.accounts.get(id));
+        account.filter(|a| !a.deleted)
+    }
+
+    /// Whether a name was ever used, removed objects included: names stay unique for ever.
+    pub fn name_is_taken(&self, kind: &str, name: &str) -> bool {
+        match kind {
+            "project" => self.project_names.contains_key(name),
+            "user" => self.user_names.contains_key(name),
+            "machine" => self.machine_names.contains_key(name),
+            "account" => self.account_names.contains_key(name),
+            _ => self.keys.contains_key(name),
+        }
+    }
+
+    /// A key's public half, unless it was removed.
+    pub fn key(&self, id: &str) -> Option<&Key> {
+        self.keys.get(id).filter(|k| !k.deleted)
+    }
+
+    /// Every project that was not removed, by number.
+    pub fn projects(&self) -> impl Iterator<Item = &Project> {
+        self.projects.values().filter(|p| !p.deleted)
+    }
+
+    /// Every user that was not removed, by number.
+    pub fn users(&self) -> impl Iterator<Item = &User> {
+        self.users.values().filter(|u| !u.deleted)
+    }
+
+    /// Every machine that was not removed, by number.
+    pub fn machines(&self) -> impl Iterator<Item = &Machine> {
+        self.machines.values().filter(|m| !m.deleted)
+    }
+
+    /// Every account that was not removed, by number, the suspense account too.
+    pub fn accounts(&self) -> impl Iterator<Item = &Account> {
+        self.accounts.values().filter(|a| !a.deleted)
+    }
+
+    /// Every key that was not removed, by id.
+    pub fn keys(&self) -> impl Iterator<Item = &Key> {
+        self.keys.values().filter(|k| !k.deleted)
+    }
+
+    /// The members of a project, by user number.
+    pub fn members_of(&self, project: ProjectId) -> Vec<Member> {
+        let all = self.members.iter().filter(|((p, _), _)| *p == project);
+        let mut members: Vec<Member> = all
+            .map(|((project, user), active)| Member {
+                project: *project,
+                user: *user,
+                active: *active,
+            })
+            .collect();
+        members.sort_by_key(|m| m.user);
+        members
+    }
+
+    /// Whether a user is an active member of a project.
+    pub fn is_member(&self, project: ProjectId, user: UserId) -> bool {
+        self.members.get(&(project, user)).copied().unwrap_or(false)
+    }
+
+    /// Whether a user has a place in a project, active or not.
+    pub fn membership(&self, project: ProjectId, user: UserId) -> Option<Member> {
+        let active = self.members.get(&(project, user)).copied();
+        active.map(|active| Member {
+            project,
+            user,
+            active,
+        })
+    }
+
+    /// The number that the next object of a kind gets.
+    pub fn next_id(&self, kind: &str) -> i64 {
+        let last = match kind {
+            "project" => self.projects.last_key_value().map(|(id, _)| id.0),
+            "user" => self.users.last_key_value().map(|(id, _)| id.0),
+            "machine" => self.machines.last_key_value().map(|(id, _)| id.0),
+            "account" => self.accounts.last_key_value().map(|(id, _)| id.0),
+            _ => self.rates.iter().map(|r| r.id.0).max(),
+        };
+        last.unwrap_or(0).saturating_add(1)
+    }
+
+    /// A project and those above it, nearest first; a broken chain of parents ends it.
+    pub fn lineage(&self, project: ProjectId) -> Vec<&Project> {
+        let mut line: Vec<&Project> = Vec::new();
+        let mut next = self.projects.get(&project);
+        while let Some(project) = next {
+            if line.iter().any(|p| p.id == project.id) {
+                break;
+            }
+            line.push(project);
+            next = project.parent.and_then(|id| self.projects.get(&id));
+        }
+        line
+    }
+
+    /// Accounts whose project lists may match a project: a superset, in no special order.
+    pub(crate) fn accounts_near<'a>(&'a self, lineage: &[&Project]) -> Vec<&'a Account> {
+        let named = lineage
+            .iter()
+            .filter_map(|p| self.accounts_of.get(&p.name))
+            .flatten();
+        let mut ids: Vec<AccountId> = named.chain(&self.accounts_open).copied().collect();
+        ids.sort_unstable();
+        ids.dedup();
+        ids.iter().filter_map(|id| self.accounts.get(id)).collect()
+    }
+
+    /// The suspense account, made with the bank.
+    pub fn suspense(&self) -> Option<&Account> {
+        self.account_names
+            .get(UNBILLED)
+            .and_then(|id| self.accounts.get(id))
+    }
+
+    /// The mode for a project on a machine: the project's, else the machine's, else the bank's
+    /// (ledger.md 5: the project overrides the machine).
+    pub fn mode(&self, project: Option<ProjectId>, machine: Option<MachineId>) -> Mode {
+        let own = project
+            .and_then(|id| self.projects.get(&id))
+            .and_then(|p| p.mode);
+        let machine = machine
+            .and_then(|id| self.machines.get(&id))
+            .and_then(|m| m.mode);
+        own.or(machine).unwrap_or(self.policy.mode)
+    }
+
+    /// The fallback account of an account, on a machine: its own setting, else the machine's; a
+    /// value with `+` in front is a suffix to the account's name (nami.md 5).
+    pub fn fallback_of(&self, account: &Account, machine: Option<MachineId>) -> Option<&Account> {
+        let general = machine
+            .and_then(|id| self.machines.get(&id))
+            .and_then(|m| m.fallback.as_ref());
+        let setting = account.fallback.as_ref().or(general)?;
+        let name = match setting.strip_prefix('+') {
+            Some(suffix) => format!("{}{suffix}", account.name),
+            None => setting.clone(),
+        };
+        self.account_named(&name).filter(|f| f.id != account.id)
+    }
+}

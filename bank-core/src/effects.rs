@@ -1,0 +1,421 @@
+//! What a command did: facts for the shell to write, and the answer.
+
+use crate::amount::Amount;
+use crate::decimal::Decimal;
+use crate::ids::{
+    AccountId, AllocationId, EntryId, InstanceId, LienId, ProjectId, TxId, UsageId, UserId,
+};
+use crate::model::{
+    Account, Allocation, Closing, Instance, Key, Lien, Machine, Member, Project, Quote, User,
+};
+use crate::rate::Rate;
+use crate::refusal::Refusal;
+use crate::time::{Seconds, Timestamp};
+use crate::view::Next;
+
+/// Everything a command changes, in the order in which it is written.
+#[derive(Clone, Debug)]
+pub struct Effects {
+    /// Journal transactions, in order.
+    pub transactions: Vec<Transaction>,
+    /// Allocations as they are after the last entry about them.
+    pub allocations: Vec<Allocation>,
+    /// Instances as they are afterwards.
+    pub instances: Vec<InstanceChange>,
+    /// Liens as they are afterwards; ended ones first.
+    pub liens: Vec<Lien>,
+    /// New usage rows.
+    pub usages: Vec<UsageRow>,
+    /// Quotes as they are afterwards.
+    pub quotes: Vec<Quote>,
+    /// Reference data that changed.
+    pub directory: Vec<DirectoryRow>,
+    /// What the record writers hear of it.
+    pub records: Vec<RecordEvent>,
+    /// The numbers that the next command's rows get.
+    pub next: Next,
+    /// The answer.
+    pub outcome: Outcome,
+}
+
+/// An instance after a command.
+#[derive(Clone, Debug)]
+pub struct InstanceChange {
+    /// The instance; its lien is written from [`Effects::liens`].
+    pub instance: Instance,
+    /// Whether what the scheduler said changed too.
+    pub facts_changed: bool,
+}
+
+/// A row of the reference data.
+#[derive(Clone, Debug)]
+pub enum DirectoryRow {
+    /// A project.
+    Project(Project),
+    /// A user.
+    User(User),
+    /// A machine.
+    Machine(Machine),
+    /// A membership.
+    Member(Member),
+    /// A membership that is gone.
+    MemberGone(ProjectId, UserId),
+    /// An account with its lists.
+    Account(Account),
+    /// A rate.
+    Rate(Rate),
+    /// A key's public half.
+    Key(Key),
+}
+
+/// A group of entries with one effective time (ledger.md 7).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transaction {
+    /// Its number.
+    pub id: TxId,
+    /// What was done: a command's word, or `boundary`.
+    pub op: &'static str,
+    /// When it counts.
+    pub at_effective: Timestamp,
+    /// The instance it is about.
+    pub instance: Option<InstanceId>,
+    /// The transaction it corrects.
+    pub corrects: Option<TxId>,
+    /// Why, or what was special: `lien_missing`, `fallback_from=chemistry`, a note.
+    pub reason: String,
+    /// Its entries; none for changes of reference data.
+    pub entries: Vec<Entry>,
+}
+
+/// The kinds of journal entries that this version writes (ledger.md 7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryKind {
+    /// Money into an allocation.
+    Deposit,
+    /// Money out of an allocation.
+    Withdraw,
+    /// Held for an instance.
+    Lien,
+    /// Given back because a later lien took its place.
+    LienReplace,
+    /// Given back at the close.
+    LienRelease,
+    /// Given back because its end passed.
+    LienExpire,
+    /// Billed.
+    Charge,
+    /// The part of a charge that nothing covered.
+    ChargeDebt,
+    /// Billed in the shadow totals.
+    ChargeNotional,
+    /// Billed after the close.
+    LateCharge,
+    /// A window began.
+    Activate,
+    /// A window ended.
+    Expire,
+    /// An allocation's window or limit changed.
+    Modify,
+    /// A quote was bound to an instance.
+    QuoteUse,
+    /// What strict enforcement would have refused.
+    WouldRefuse,
+}
+
+/// Every kind with its word.
+pub const ENTRY_KINDS: [(EntryKind, &str); 15] = [
+    (EntryKind::Deposit, "deposit"),
+    (EntryKind::Withdraw, "withdraw"),
+    (EntryKind::Lien, "lien"),
+    (EntryKind::LienReplace, "lien_replace"),
+    (EntryKind::LienRelease, "lien_release"),
+    (EntryKind::LienExpire, "lien_expire"),
+    (EntryKind::Charge, "charge"),
+    (EntryKind::ChargeDebt, "charge_debt"),
+    (EntryKind::ChargeNotional, "charge_notional"),
+    (EntryKind::LateCharge, "late_charge"),
+    (EntryKind::Activate, "activate"),
+    (EntryKind::Expire, "expire"),
+    (EntryKind::Modify, "modify"),
+    (EntryKind::QuoteUse, "quote_use"),
+    (EntryKind::WouldRefuse, "would_refuse"),
+];
+
+impl EntryKind {
+    /// Its word.
+    pub fn word(self) -> &'static str {
+        ENTRY_KINDS
+            .iter()
+            .find(|(kind, _)| *kind == self)
+            .map_or("modify", |(_, word)| word)
+    }
+
+    /// From its word.
+    pub fn parse(word: &str) -> Option<EntryKind> {
+        ENTRY_KINDS
+            .iter()
+            .find(|(_, w)| *w == word)
+            .map(|(kind, _)| *kind)
+    }
+}
+
+/// What an entry changes. All zero but for what is named.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Delta {
+    /// The allocation's amount.
+    pub amount: i64,
+    /// What liens hold on it.
+    pub held: i64,
+    /// The account's active money.
+    pub active: i64,
+    /// The shadow total.
+    pub shadow: i64,
+    /// What shadow liens hold.
+    pub shadow_held: i64,
+}
+
+/// One line of the journal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its number.
+    pub id: EntryId,
+    /// The previous entry of the same allocation.
+    pub prev: Option<EntryId>,
+    /// What happened.
+    pub kind: EntryKind,
+    /// On which account.
+    pub account: Option<AccountId>,
+    /// On which allocation.
+    pub allocation: Option<AllocationId>,
+    /// For which lien.
+    pub lien: Option<LienId>,
+    /// For which usage.
+    pub usage: Option<UsageId>,
+    /// What it changes.
+    pub delta: Delta,
+    /// The allocation's amount afterwards.
+    pub amount_after: Amount,
+    /// What is held on it afterwards.
+    pub held_after: Amount,
+    /// The project as named.
+    pub project: String,
+    /// The user as named.
+    pub user: String,
+    /// The machine as named.
+    pub machine: String,
+}
+
+/// How a charge ended (usage-records.md 6.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Billing {
+    /// The project paid.
+    Billed,
+    /// The suspense account carries it (decision 14).
+    Unbilled,
+    /// Only the shadow totals moved.
+    Shadow,
+}
+
+impl Billing {
+    /// Its word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Billing::Billed => "billed",
+            Billing::Unbilled => "unbilled",
+            Billing::Shadow => "shadow",
+        }
+    }
+
+    /// From its word.
+    pub fn parse(word: &str) -> Option<Billing> {
+        let all = [Billing::Billed, Billing::Unbilled, Billing::Shadow];
+        all.into_iter().find(|b| b.word() == word)
+    }
+}
+
+/// One charge as usage: what was used and what it came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UsageRow {
+    /// Its number: the record id of an adjustment.
+    pub id: UsageId,
+    /// The previous usage row of the same instance.
+    pub prev: Option<UsageId>,
+    /// Whose.
+    pub instance: InstanceId,
+    /// The transaction that billed it.
+    pub tx: TxId,
+    /// The end of use.
+    pub at: Timestamp,
+    /// Seconds charged.
+    pub charged: Seconds,
+    /// Processors.
+    pub processors: Decimal,
+    /// What was billed; the shadow price in the shadow modes.
+    pub amount: Amount,
+    /// How it ended.
+    pub billing: Billing,
+    /// It came after the close.
+    pub late: bool,
+}
+
+/// Something that FILE or GGF writes about (usage-records.md 1.8, 4.5).
+#[derive(Clone, Debug)]
+pub enum RecordEvent {
+    /// One charge of an instance, as the instance is after it.
+    Charged {
+        /// The instance.
+        instance: Box<Instance>,
+        /// The charge.
+        usage: UsageRow,
+        /// What its record says it cost: 0 in mode `track`.
+        amount: Amount,
+        /// When the record was made.
+        created: Timestamp,
+    },
+    /// An instance that was charged has closed.
+    Closed {
+        /// The instance.
+        instance: Box<Instance>,
+        /// What its record says it cost.
+        amount: Amount,
+        /// When the record was made.
+        created: Timestamp,
+    },
+}
+
+/// The answer to a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// A project was added or changed.
+    Project(Project),
+    /// A user was added or changed.
+    User(User),
+    /// A machine was added or changed.
+    Machine(Machine),
+    /// A membership was added or changed.
+    Member(Member),
+    /// An account was added or changed.
+    Account(Account),
+    /// An allocation was changed; the liens that now outlive it are named.
+    Allocation(Allocation, Vec<LienId>),
+    /// A rate was added.
+    Rate(Rate),
+    /// A key was added or changed.
+    Key(Key),
+    /// Something is gone.
+    Removed,
+    /// Money came in.
+    Deposited(Deposited),
+    /// Money went out.
+    Withdrawn(Withdrawn),
+    /// A price.
+    Quoted(Quoted),
+    /// The instance is known; nothing is held.
+    Created(InstanceId),
+    /// A lien holds.
+    Reserved(Reserved),
+    /// A charge was taken.
+    Charged(Charged),
+    /// The instance is closed.
+    Closed(Closed),
+}
+
+/// The answer to a deposit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deposited {
+    /// The transaction.
+    pub tx: TxId,
+    /// What came in.
+    pub amount: Amount,
+    /// The allocation afterwards.
+    pub allocation: Allocation,
+    /// Whether it is new.
+    pub created: bool,
+}
+
+/// The answer to a withdrawal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Withdrawn {
+    /// The transaction.
+    pub tx: TxId,
+    /// The account.
+    pub account: AccountId,
+    /// What went out.
+    pub amount: Amount,
+    /// Where it came from.
+    pub parts: Vec<(AllocationId, Amount)>,
+}
+
+/// The answer to a quote.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Quoted {
+    /// What it would cost; 0 in mode `track`.
+    pub cost: Amount,
+    /// What is there to pay it with.
+    pub available: Amount,
+    /// The row, if one was written.
+    pub quote: Option<Quote>,
+    /// How the cost comes about, a line per rate.
+    pub lines: Vec<String>,
+    /// A multiplier exists whose value nobody defined.
+    pub undefined_instance: bool,
+}
+
+/// The answer to a reserve.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reserved {
+    /// The instance.
+    pub instance: InstanceId,
+    /// The lien; none where the cost is 0, in mode `fast`, and for an absorbed start.
+    pub lien: Option<Lien>,
+    /// What is held: 0 in the shadow modes.
+    pub held: Amount,
+    /// The account that was short, where the fallback pays.
+    pub fallback_from: Option<AccountId>,
+    /// What strict enforcement would have said.
+    pub would_refuse: Option<Refusal>,
+    /// Some portions lie on allocations that end before the lien does.
+    pub outlives_allocation: bool,
+    /// The TID is a quote of ours that does not hold for this request.
+    pub quote_invalid: bool,
+    /// The start came after the end and was absorbed (decision 13).
+    pub absorbed: bool,
+}
+
+/// The answer to a charge.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Charged {
+    /// The instance.
+    pub instance: InstanceId,
+    /// The transaction.
+    pub tx: TxId,
+    /// What was billed: 0 in mode `track`.
+    pub amount: Amount,
+    /// What nothing covered (ledger.md 2.12).
+    pub debt: Amount,
+    /// How it ended.
+    pub billing: Billing,
+    /// The paying account, and its balance afterwards.
+    pub account: Option<AccountId>,
+    /// Amount − held of the paying account's active allocations.
+    pub balance: Amount,
+    /// Why it is unbilled: the project as named.
+    pub project: String,
+    /// There was no open lien.
+    pub lien_missing: bool,
+    /// It came after the close.
+    pub late: bool,
+    /// The TID is a quote of ours that does not hold for this request.
+    pub quote_invalid: bool,
+}
+
+/// The answer to a close.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Closed {
+    /// The instance; none where nothing was open.
+    pub instance: Option<InstanceId>,
+    /// What closed it.
+    pub by: Closing,
+    /// What the lien gave back.
+    pub released: Amount,
+}

@@ -1,0 +1,58 @@
+//! Numbers that name rows, and the bounds of names that come from outside.
+
+use crate::refusal::Refusal;
+
+macro_rules! id {
+    ($($(#[$doc:meta])* $name:ident),* $(,)?) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(pub i64);
+    )*};
+}
+
+id! {
+    /// A project's number.
+    ProjectId,
+    /// A user's number.
+    UserId,
+    /// A machine's number.
+    MachineId,
+    /// An account's number, from 1.
+    AccountId,
+    /// An allocation's number, from 1.
+    AllocationId,
+    /// The number of one use of a scheduler object's id (decision 11).
+    InstanceId,
+    /// A lien's number.
+    LienId,
+    /// A quote's number.
+    QuoteId,
+    /// A usage row's number: the record id that leaves the bank (usage-records.md 1.8).
+    UsageId,
+    /// A rate's number.
+    RateId,
+    /// A journal transaction's number, without gaps from 1.
+    TxId,
+    /// A journal entry's number, without gaps from 1.
+    EntryId,
+}
+
+/// Longest name of a project, user, machine or account, in bytes.
+pub const NAME_BYTES_MAX: usize = 256;
+
+/// The account of usage that no project could be billed for (decision 14).
+pub const UNBILLED: &str = "#unbilled";
+
+/// Checks a name that a person gives to a new project, user, machine or account: 1 to 256 bytes,
+/// no control characters, no blank at either end, and no `#` in front, which is kept for the
+/// bank's own accounts.
+pub fn check_name(name: &str) -> Result<(), Refusal> {
+    let bounded = !name.is_empty() && name.len() <= NAME_BYTES_MAX;
+    let clean = !name.chars().any(char::is_control) && name.trim() == name;
+    if bounded && clean && !name.starts_with('#') {
+        return Ok(());
+    }
+    Err(Refusal::BadName {
+        name: crate::refusal::short(name),
+    })
+}

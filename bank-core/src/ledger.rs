@@ -1,0 +1,89 @@
+//! What a store must offer, and the order in which a command runs over it.
+//!
+//! The trait is synchronous and knows no database: SQLite implements it in the daemon, and
+//! [`crate::book::Book`] in memory for the tests and the model.
+
+use crate::command::{Command, Scope};
+use crate::directory::Directory;
+use crate::effects::{Effects, Outcome};
+use crate::need::{Need, need};
+use crate::refusal::Refusal;
+use crate::rules;
+use crate::time::Timestamp;
+use crate::view::{Context, View};
+
+/// An open database transaction over the ledger.
+pub trait Ledger {
+    /// Why the store itself failed; a refusal is not among the reasons.
+    type Error;
+
+    /// The reference data as this transaction sees it.
+    fn directory(&mut self) -> Result<std::sync::Arc<Directory>, Self::Error>;
+
+    /// The rows asked for, as this transaction sees them.
+    fn load(&mut self, need: &Need) -> Result<View, Self::Error>;
+
+    /// Allocations and instances with a boundary at or before an instant, the earliest first; a
+    /// bounded number of them, empty when nothing is due.
+    fn load_due(&mut self, now: Timestamp) -> Result<Option<View>, Self::Error>;
+
+    /// Open jobs of a project.
+    fn open_instances(&mut self, project: &str) -> Result<i64, Self::Error>;
+
+    /// Writes what a command did: all of it, or an error and none.
+    fn append(&mut self, effects: &Effects) -> Result<(), Self::Error>;
+}
+
+/// What one command came to.
+pub type Decision = Result<Outcome, Refusal>;
+
+/// Runs a command: boundaries that have passed are journalled first, then the rows are loaded, the
+/// rules decide, and the effects are written. A refusal writes nothing but those boundaries.
+///
+/// With `dry_run` the decision is made and nothing of it is written.
+pub fn execute<L: Ledger>(
+    ledger: &mut L,
+    command: &Command,
+    scope: &Scope,
+    now: Timestamp,
+    dry_run: bool,
+) -> Result<Decision, L::Error> {
+    sweep(ledger, now)?;
+    let directory = ledger.directory()?;
+    let mut view = ledger.load(&need(command, &directory))?;
+    if let Command::RemoveProject(name) = command {
+        view.open_instances = ledger.open_instances(name)?;
+    }
+    let ctx = Context {
+        directory: &directory,
+        now,
+        scope,
+    };
+    match rules::decide(command, &view, &ctx) {
+        Ok(effects) => {
+            if !dry_run {
+                ledger.append(&effects)?;
+            }
+            Ok(Ok(effects.outcome))
+        }
+        Err(refusal) => Ok(Err(refusal)),
+    }
+}
+
+/// Journals every boundary up to now, a bounded number at a time.
+pub fn sweep<L: Ledger>(ledger: &mut L, now: Timestamp) -> Result<(), L::Error> {
+    while let Some(view) = ledger.load_due(now)? {
+        let directory = ledger.directory()?;
+        let scope = Scope::default();
+        let ctx = Context {
+            directory: &directory,
+            now,
+            scope: &scope,
+        };
+        let Ok(effects) = rules::sweep::sweep(&view, &ctx) else {
+            return Ok(());
+        };
+        ledger.append(&effects)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,37 @@
+//! The rules of the allocation bank, and nothing else.
+//!
+//! A command goes in, facts come out: [`need::need`] says which rows a command must see, the shell
+//! loads them into a [`view::View`], [`rules::decide`] answers with [`effects::Effects`] or a
+//! [`refusal::Refusal`], and the shell writes the effects. Nothing here reads a file, a clock or
+//! a database, and the same input gives the same output.
+//!
+//! Start reading at [`ledger::execute`], then [`rules`], then [`select`].
+#![warn(missing_docs)]
+#![deny(
+    clippy::arithmetic_side_effects,
+    clippy::float_arithmetic,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss
+)]
+
+pub mod amount;
+pub mod book;
+pub mod command;
+pub mod decimal;
+pub mod directory;
+pub mod effects;
+pub mod exact;
+pub mod ids;
+pub mod invariant;
+pub mod ledger;
+pub mod model;
+pub mod need;
+pub mod postings;
+pub mod price;
+pub mod rate;
+pub mod refusal;
+pub mod rules;
+pub mod select;
+pub mod time;
+pub mod usage;
+pub mod view;

@@ -1,0 +1,259 @@
+//! The one place where entries are made: every change of a balance goes through [`Postings`], so
+//! that an allocation and the journal entry that explains it can never differ.
+
+use crate::amount::Amount;
+use crate::effects::{
+    Delta, Effects, Entry, EntryKind, InstanceChange, Outcome, Transaction, UsageRow,
+};
+use crate::effects::{DirectoryRow, RecordEvent};
+use crate::ids::{AllocationId, EntryId, InstanceId, LienId, TxId, UsageId};
+use crate::model::{Allocation, Instance, Lien, Phase, Quote};
+use crate::refusal::Refusal;
+use crate::time::Timestamp;
+use crate::view::{Next, View};
+
+/// Whom an entry names.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct About {
+    pub(crate) project: String,
+    pub(crate) user: String,
+    pub(crate) machine: String,
+    pub(crate) lien: Option<LienId>,
+    pub(crate) usage: Option<UsageId>,
+}
+
+impl About {
+    /// What an instance's entries name.
+    pub(crate) fn instance(instance: &Instance) -> About {
+        About {
+            project: instance.facts.project.clone(),
+            user: instance.facts.user.clone(),
+            machine: instance.key.machine.clone(),
+            lien: None,
+            usage: None,
+        }
+    }
+}
+
+/// Working copies of the rows a command touches, and the journal it writes.
+pub(crate) struct Postings {
+    allocations: Vec<Allocation>,
+    touched: Vec<AllocationId>,
+    transactions: Vec<Transaction>,
+    pub(crate) instances: Vec<InstanceChange>,
+    pub(crate) liens: Vec<Lien>,
+    pub(crate) usages: Vec<UsageRow>,
+    pub(crate) quotes: Vec<Quote>,
+    pub(crate) directory: Vec<DirectoryRow>,
+    pub(crate) records: Vec<RecordEvent>,
+    pub(crate) next: Next,
+}
+
+impl Postings {
+    /// Starts from the rows that were loaded.
+    pub(crate) fn new(view: &View) -> Self {
+        Postings {
+            allocations: view.allocations.clone(),
+            touched: Vec::new(),
+            transactions: Vec::new(),
+            instances: Vec::new(),
+            liens: Vec::new(),
+            usages: Vec::new(),
+            quotes: Vec::new(),
+            directory: Vec::new(),
+            records: Vec::new(),
+            next: view.next,
+        }
+    }
+
+    /// Begins a journal transaction; entries that follow belong to it.
+    pub(crate) fn begin(&mut self, op: &'static str, at_effective: Timestamp) -> TxId {
+        let id = TxId(Next::take(&mut self.next.tx));
+        self.transactions.push(Transaction {
+            id,
+            op,
+            at_effective,
+            instance: None,
+            corrects: None,
+            reason: String::new(),
+            entries: Vec::new(),
+        });
+        id
+    }
+
+    /// Begins a journal transaction about an instance.
+    pub(crate) fn begin_for(
+        &mut self,
+        op: &'static str,
+        at_effective: Timestamp,
+        instance: InstanceId,
+    ) -> TxId {
+        let id = self.begin(op, at_effective);
+        if let Some(tx) = self.transactions.last_mut() {
+            tx.instance = Some(instance);
+        }
+        id
+    }
+
+    /// Says which transaction the current one corrects.
+    pub(crate) fn correct(&mut self, corrected: TxId) {
+        if let Some(tx) = self.transactions.last_mut() {
+            tx.corrects = Some(corrected);
+        }
+    }
+
+    /// Adds to the reason of the current transaction.
+    pub(crate) fn remark(&mut self, text: &str) {
+        let Some(tx) = self.transactions.last_mut() else {
+            return;
+        };
+        if !tx.reason.is_empty() {
+            tx.reason.push(' ');
+        }
+        tx.reason.push_str(text);
+    }
+
+    /// Every allocation as it is now.
+    pub(crate) fn allocations(&self) -> &[Allocation] {
+        &self.allocations
+    }
+
+    /// An allocation as it is now.
+    pub(crate) fn allocation(&self, id: AllocationId) -> Option<&Allocation> {
+        self.allocations.iter().find(|a| a.id == id)
+    }
+
+    /// Adds a new allocation with nothing in it.
+    pub(crate) fn add_allocation(&mut self, allocation: Allocation) {
+        self.touched.push(allocation.id);
+        self.allocations.push(allocation);
+    }
+
+    /// Changes what no entry delta says: window, phase, limit, sum of deposits.
+    pub(crate) fn change(&mut self, id: AllocationId, change: impl FnOnce(&mut Allocation)) {
+        if let Some(allocation) = self.allocations.iter_mut().find(|a| a.id == id) {
+            change(allocation);
+            if !self.touched.contains(&id) {
+                self.touched.push(id);
+            }
+        }
+    }
+
+    /// Posts an entry on an allocation: the only line of the program that changes a balance.
+    pub(crate) fn post(
+        &mut self,
+        kind: EntryKind,
+        id: AllocationId,
+        delta: Delta,
+        about: &About,
+    ) -> Result<(), Refusal> {
+        let entry_id = EntryId(Next::take(&mut self.next.entry));
+        let Some(allocation) = self.allocations.iter_mut().find(|a| a.id == id) else {
+            return Err(Refusal::not_found("allocation", &id.0.to_string()));
+        };
+        allocation.amount = allocation.amount.add(Amount(delta.amount))?;
+        allocation.held = allocation.held.add(Amount(delta.held))?;
+        allocation.shadow = allocation.shadow.add(Amount(delta.shadow))?;
+        allocation.shadow_held = allocation.shadow_held.add(Amount(delta.shadow_held))?;
+        let prev = allocation.last_entry.replace(entry_id);
+        let entry = Entry {
+            id: entry_id,
+            prev,
+            kind,
+            account: Some(allocation.account),
+            allocation: Some(id),
+            lien: about.lien,
+            usage: about.usage,
+            delta,
+            amount_after: allocation.amount,
+            held_after: allocation.held,
+            project: about.project.clone(),
+            user: about.user.clone(),
+            machine: about.machine.clone(),
+        };
+        self.push(entry);
+        if !self.touched.contains(&id) {
+            self.touched.push(id);
+        }
+        Ok(())
+    }
+
+    /// Posts an entry that no allocation belongs to, such as `would_refuse`.
+    pub(crate) fn note(&mut self, kind: EntryKind, about: &About) {
+        let id = EntryId(Next::take(&mut self.next.entry));
+        self.push(Entry {
+            id,
+            prev: None,
+            kind,
+            account: None,
+            allocation: None,
+            lien: about.lien,
+            usage: about.usage,
+            delta: Delta::default(),
+            amount_after: Amount::ZERO,
+            held_after: Amount::ZERO,
+            project: about.project.clone(),
+            user: about.user.clone(),
+            machine: about.machine.clone(),
+        });
+    }
+
+    /// The active effect of a change of an allocation's amount: none before its window
+    /// (ledger.md 7); a charge to an expired one has its full effect, and a correction follows.
+    pub(crate) fn active_part(&self, id: AllocationId, amount: i64) -> i64 {
+        match self.allocation(id).map(|a| a.phase) {
+            Some(Phase::Future) | None => 0,
+            Some(Phase::Active | Phase::Expired) => amount,
+        }
+    }
+
+    /// What a transaction took from allocations that have expired, with their ends.
+    pub(crate) fn taken_from_expired(&self, tx: TxId) -> Vec<(AllocationId, Timestamp, i64)> {
+        let mut taken: Vec<(AllocationId, Timestamp, i64)> = Vec::new();
+        let of_tx = self
+            .transactions
+            .iter()
+            .filter(|t| t.id == tx)
+            .flat_map(|t| &t.entries);
+        for entry in of_tx.filter(|e| e.delta.active != 0) {
+            let allocation = entry.allocation.and_then(|id| self.allocation(id));
+            let expired = allocation.filter(|a| a.phase == Phase::Expired);
+            let Some((id, end)) = expired.and_then(|a| Some((a.id, a.window.end?))) else {
+                continue;
+            };
+            let back = entry.delta.active.saturating_neg();
+            match taken.iter_mut().find(|(known, ..)| *known == id) {
+                Some((.., sum)) => *sum = sum.saturating_add(back),
+                None => taken.push((id, end, back)),
+            }
+        }
+        taken
+    }
+
+    /// Everything so far, with the answer.
+    pub(crate) fn finish(self, outcome: Outcome) -> Effects {
+        let touched = self.touched;
+        let allocations = self
+            .allocations
+            .into_iter()
+            .filter(|a| touched.contains(&a.id));
+        Effects {
+            allocations: allocations.collect(),
+            transactions: self.transactions,
+            instances: self.instances,
+            liens: self.liens,
+            usages: self.usages,
+            quotes: self.quotes,
+            directory: self.directory,
+            records: self.records,
+            next: self.next,
+            outcome,
+        }
+    }
+
+    fn push(&mut self, entry: Entry) {
+        if let Some(tx) = self.transactions.last_mut() {
+            tx.entries.push(entry);
+        }
+    }
+}

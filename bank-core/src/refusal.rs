@@ -1,0 +1,226 @@
+//! Why a rule said no. Expected, stable, and never a bug.
+
+use crate::amount::Amount;
+use crate::ids::NAME_BYTES_MAX;
+
+/// A refusal. The code is stable; HTTP status and exit codes are in the one table of `bank-api`
+/// (decision 17). Names in it are bounded and are those that the caller gave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The lists of an account match, but the money is short (ledger.md 2.6).
+    InsufficientFunds {
+        /// What the command needs.
+        needed: Amount,
+        /// What is there.
+        available: Amount,
+        /// The account or project that was asked.
+        whose: String,
+    },
+    /// A charge in mode `fast` left the account below zero; a deposit clears it (decision 18).
+    AccountBlocked {
+        /// The account.
+        account: String,
+    },
+    /// An account would match if the user were an active member (decision 17).
+    NotAMember {
+        /// The user, empty when the request named none.
+        user: String,
+        /// The project.
+        project: String,
+    },
+    /// No account's lists match.
+    NoUsableAccount {
+        /// The project.
+        project: String,
+    },
+    /// The user is switched off.
+    UserInactive {
+        /// The user.
+        user: String,
+    },
+    /// The project is switched off.
+    ProjectInactive {
+        /// The project.
+        project: String,
+    },
+    /// The machine is switched off.
+    MachineInactive {
+        /// The machine.
+        machine: String,
+    },
+    /// No project or account of that name.
+    ProjectUnknown {
+        /// The name as given.
+        project: String,
+    },
+    /// No user of that name.
+    UserUnknown {
+        /// The name as given.
+        user: String,
+    },
+    /// No machine of that name.
+    MachineUnknown {
+        /// The name as given.
+        machine: String,
+    },
+    /// No account in the request and no default project of the user (nami.md 2.2).
+    NoDefaultProject,
+    /// The caller may not do this, or not for this project or machine.
+    NotAllowed {
+        /// What is out of the caller's scope.
+        what: String,
+    },
+    /// An amount that is zero or negative where it must be above zero.
+    BadAmount,
+    /// Text that is no decimal number.
+    BadAmountSyntax,
+    /// More decimal places than the bank's precision.
+    TooManyDecimals {
+        /// The bank's precision.
+        precision: u8,
+    },
+    /// An amount beyond `i64` minor units.
+    AmountTooLarge,
+    /// A result beyond `i64` minor units, or a price beyond exact arithmetic.
+    AmountOverflow,
+    /// A window whose start is not before its end.
+    BadWindow,
+    /// A window that is over, without `--allow-past`.
+    WindowInPast,
+    /// No object of that name or number.
+    NotFound {
+        /// Kind of object.
+        kind: &'static str,
+        /// The name as given.
+        name: String,
+    },
+    /// Several objects fit; the list names them.
+    Ambiguous {
+        /// The candidates.
+        candidates: Vec<String>,
+    },
+    /// Usage below zero.
+    NegativeCharge,
+    /// A duration that is not whole seconds between 0 and ten years.
+    BadDuration,
+    /// A field that the command cannot do without.
+    MissingField {
+        /// Its name.
+        field: &'static str,
+    },
+    /// A name that is empty, too long, or holds control characters.
+    BadName {
+        /// The name, shortened.
+        name: String,
+    },
+    /// A value that the setting does not take.
+    BadValue {
+        /// The setting.
+        field: &'static str,
+        /// What it takes.
+        expected: &'static str,
+    },
+    /// An object of that name is there already.
+    AlreadyExists {
+        /// Kind of object.
+        kind: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// A project under itself.
+    Cycle {
+        /// The project.
+        name: String,
+    },
+    /// Still used by something else.
+    InUse {
+        /// The name.
+        name: String,
+        /// By what.
+        by: String,
+    },
+    /// The account holds open liens.
+    LiveLiens {
+        /// The account.
+        account: String,
+        /// How many.
+        count: i64,
+    },
+    /// The account still holds money.
+    BalanceNotZero {
+        /// The account.
+        account: String,
+        /// How much.
+        amount: Amount,
+    },
+    /// A fallback account that has a fallback of its own, or is its own (nami.md 5).
+    FallbackChain {
+        /// The account or machine.
+        name: String,
+    },
+    /// A rate that is negative or has more than nine places.
+    BadRate,
+}
+
+impl Refusal {
+    /// The stable code, snake case.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Refusal::InsufficientFunds { .. } => "insufficient_funds",
+            Refusal::AccountBlocked { .. } => "account_blocked",
+            Refusal::NotAMember { .. } => "not_a_member",
+            Refusal::NoUsableAccount { .. } => "no_usable_account",
+            Refusal::UserInactive { .. } => "user_inactive",
+            Refusal::ProjectInactive { .. } => "project_inactive",
+            Refusal::MachineInactive { .. } => "machine_inactive",
+            Refusal::ProjectUnknown { .. } => "project_unknown",
+            Refusal::UserUnknown { .. } => "user_unknown",
+            Refusal::MachineUnknown { .. } => "machine_unknown",
+            Refusal::NoDefaultProject => "no_default_project",
+            Refusal::NotAllowed { .. } => "not_allowed",
+            Refusal::BadAmount => "bad_amount",
+            Refusal::BadAmountSyntax => "bad_amount_syntax",
+            Refusal::TooManyDecimals { .. } => "too_many_decimals",
+            Refusal::AmountTooLarge => "amount_too_large",
+            Refusal::AmountOverflow => "amount_overflow",
+            Refusal::BadWindow => "bad_window",
+            Refusal::WindowInPast => "window_in_past",
+            Refusal::NotFound { .. } => "not_found",
+            Refusal::Ambiguous { .. } => "ambiguous",
+            Refusal::NegativeCharge => "negative_charge",
+            Refusal::BadDuration => "bad_duration",
+            Refusal::MissingField { .. } => "missing_field",
+            Refusal::BadName { .. } => "bad_name",
+            Refusal::BadValue { .. } => "bad_value",
+            Refusal::AlreadyExists { .. } => "already_exists",
+            Refusal::Cycle { .. } => "cycle",
+            Refusal::InUse { .. } => "in_use",
+            Refusal::LiveLiens { .. } => "live_liens",
+            Refusal::BalanceNotZero { .. } => "balance_not_zero",
+            Refusal::FallbackChain { .. } => "fallback_chain",
+            Refusal::BadRate => "bad_rate",
+        }
+    }
+
+    /// The refusal `not_found` for a name as given.
+    pub fn not_found(kind: &'static str, name: &str) -> Refusal {
+        Refusal::NotFound {
+            kind,
+            name: short(name),
+        }
+    }
+
+    /// Whether it is a refusal of access, which is never stored as an answer (http-auth.md 3).
+    pub fn is_of_access(&self) -> bool {
+        matches!(self, Refusal::NotAllowed { .. })
+    }
+}
+
+/// A name as it was given, cut to the longest that a name can have.
+pub fn short(name: &str) -> String {
+    let mut end = name.len().min(NAME_BYTES_MAX);
+    while !name.is_char_boundary(end) {
+        end = end.saturating_sub(1);
+    }
+    name.get(..end).unwrap_or_default().to_owned()
+}

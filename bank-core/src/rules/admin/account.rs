@@ -1,0 +1,157 @@
+//! Accounts and their lists.
+
+use super::{Change, check_fallback};
+use crate::amount::Amount;
+use crate::command::SetAccount;
+use crate::effects::{DirectoryRow, Outcome};
+use crate::ids::{AccountId, UNBILLED, check_name};
+use crate::model::{Account, Constraint, Dimension, Phase};
+use crate::refusal::Refusal;
+use crate::view::{Context, View};
+
+pub(super) fn add(set: &SetAccount, ctx: &Context<'_>) -> Result<Change, Refusal> {
+    check_name(&set.name)?;
+    if ctx.directory.name_is_taken("account", &set.name) {
+        return Err(Refusal::AlreadyExists {
+            kind: "account",
+            name: set.name.clone(),
+        });
+    }
+    let account = Account {
+        id: AccountId(ctx.directory.next_id("account")),
+        name: set.name.clone(),
+        priority: 0,
+        fallback: None,
+        blocked: false,
+        deleted: false,
+        description: String::new(),
+        constraints: Vec::new(),
+    };
+    change(account, set, ctx)
+}
+
+pub(super) fn set(set: &SetAccount, ctx: &Context<'_>) -> Result<Change, Refusal> {
+    change(own(&set.name, ctx)?.clone(), set, ctx)
+}
+
+pub(super) fn remove(name: &str, view: &View, ctx: &Context<'_>) -> Result<Change, Refusal> {
+    let account = own(name, ctx)?;
+    let count = i64::try_from(view.liens.len()).unwrap_or(i64::MAX);
+    if count > 0 {
+        return Err(Refusal::LiveLiens {
+            account: name.to_owned(),
+            count,
+        });
+    }
+    let holding = |phase: Phase| phase != Phase::Expired;
+    let left = view
+        .of_account(account.id)
+        .find(|a| holding(a.phase) && !a.amount.is_zero());
+    if let Some(allocation) = left {
+        let amount: Amount = allocation.amount;
+        return Err(Refusal::BalanceNotZero {
+            account: name.to_owned(),
+            amount,
+        });
+    }
+    let directory = ctx.directory;
+    let points_here = |a: &&Account| a.fallback.as_deref() == Some(name);
+    if let Some(user) = directory.accounts().find(points_here) {
+        let by = format!("account {} as its fallback", user.name);
+        return Err(Refusal::InUse {
+            name: name.to_owned(),
+            by,
+        });
+    }
+    let rows = vec![DirectoryRow::Account(Account {
+        deleted: true,
+        ..account.clone()
+    })];
+    Ok(Change {
+        rows,
+        outcome: Outcome::Removed,
+        detail: format!("account={name}"),
+    })
+}
+
+fn change(mut account: Account, set: &SetAccount, ctx: &Context<'_>) -> Result<Change, Refusal> {
+    let mut detail = format!("account={}", set.name);
+    if let Some(constraints) = &set.constraints {
+        for row in constraints {
+            check_constraint(row, ctx)?;
+        }
+        account.constraints.clone_from(constraints);
+        detail = format!("{detail} lists={}", describe(constraints));
+    }
+    if let Some(priority) = set.priority {
+        account.priority = priority;
+        detail = format!("{detail} priority={priority}");
+    }
+    if let Some(fallback) = &set.fallback {
+        if let Some(value) = fallback {
+            check_fallback(Some(&account), value, ctx)?;
+        }
+        account.fallback.clone_from(fallback);
+        detail = format!(
+            "{detail} fallback={}",
+            fallback.as_deref().unwrap_or("none")
+        );
+    }
+    if let Some(description) = &set.description {
+        account.description.clone_from(description);
+    }
+    let rows = vec![DirectoryRow::Account(account.clone())];
+    Ok(Change {
+        rows,
+        outcome: Outcome::Account(account),
+        detail,
+    })
+}
+
+/// A list names what exists; `MEMBERS` has a meaning for users only.
+fn check_constraint(row: &Constraint, ctx: &Context<'_>) -> Result<(), Refusal> {
+    let directory = ctx.directory;
+    let value = row.value.as_str();
+    if value == "ANY" {
+        return Ok(());
+    }
+    let (kind, known) = match row.dimension {
+        Dimension::Project => ("project", directory.project_named(value).is_some()),
+        Dimension::User if value == "MEMBERS" => ("user", true),
+        Dimension::User => ("user", directory.user_named(value).is_some()),
+        Dimension::Machine => ("machine", directory.machine_named(value).is_some()),
+    };
+    if known {
+        Ok(())
+    } else {
+        Err(Refusal::not_found(kind, value))
+    }
+}
+
+fn describe(constraints: &[Constraint]) -> String {
+    let rows = constraints.iter().map(|c| {
+        let letter = match c.dimension {
+            Dimension::Project => "p",
+            Dimension::User => "u",
+            Dimension::Machine => "m",
+        };
+        let sign = if c.allow { "" } else { "-" };
+        let tree = if c.subtree { "/" } else { "" };
+        format!("{letter}:{sign}{}{tree}", c.value)
+    });
+    rows.collect::<Vec<_>>().join(",")
+}
+
+/// An account that people may change: the bank's own are not among them.
+fn own<'a>(name: &str, ctx: &Context<'a>) -> Result<&'a Account, Refusal> {
+    if name == UNBILLED {
+        let by = "the bank itself".to_owned();
+        return Err(Refusal::InUse {
+            name: name.to_owned(),
+            by,
+        });
+    }
+    ctx.directory
+        .account_named(name)
+        .ok_or_else(|| Refusal::not_found("account", name))
+}

@@ -1,0 +1,100 @@
+//! Machines.
+
+use super::{Change, check_fallback};
+use crate::command::SetMachine;
+use crate::effects::{DirectoryRow, Outcome};
+use crate::ids::{MachineId, check_name};
+use crate::model::Machine;
+use crate::refusal::Refusal;
+use crate::time::Seconds;
+use crate::view::Context;
+
+/// Maui's and Moab's flush interval lies between a second and a day (nami.md 1.3).
+const FLUSH_MAX: i64 = 86_400;
+
+pub(super) fn add(set: &SetMachine, ctx: &Context<'_>) -> Result<Change, Refusal> {
+    check_name(&set.name)?;
+    if ctx.directory.name_is_taken("machine", &set.name) {
+        return Err(Refusal::AlreadyExists {
+            kind: "machine",
+            name: set.name.clone(),
+        });
+    }
+    let machine = Machine {
+        id: MachineId(ctx.directory.next_id("machine")),
+        name: set.name.clone(),
+        active: true,
+        deleted: false,
+        mode: None,
+        flush_interval: Seconds(3600),
+        fallback: None,
+        description: String::new(),
+    };
+    change(machine, set, ctx)
+}
+
+pub(super) fn set(set: &SetMachine, ctx: &Context<'_>) -> Result<Change, Refusal> {
+    change(named(&set.name, ctx)?.clone(), set, ctx)
+}
+
+pub(super) fn remove(name: &str, ctx: &Context<'_>) -> Result<Change, Refusal> {
+    let gone = Machine {
+        deleted: true,
+        active: false,
+        ..named(name, ctx)?.clone()
+    };
+    let rows = vec![DirectoryRow::Machine(gone)];
+    Ok(Change {
+        rows,
+        outcome: Outcome::Removed,
+        detail: format!("machine={name}"),
+    })
+}
+
+fn change(mut machine: Machine, set: &SetMachine, ctx: &Context<'_>) -> Result<Change, Refusal> {
+    let mut detail = format!("machine={}", set.name);
+    if let Some(active) = set.active {
+        machine.active = active;
+        detail = format!("{detail} active={active}");
+    }
+    if let Some(mode) = set.mode {
+        machine.mode = mode;
+        detail = format!("{detail} mode={}", mode.map_or("default", |m| m.word()));
+    }
+    if let Some(interval) = set.flush_interval {
+        if !(1..=FLUSH_MAX).contains(&interval.0) {
+            let expected = "1 to 86400 seconds";
+            return Err(Refusal::BadValue {
+                field: "flush_interval",
+                expected,
+            });
+        }
+        machine.flush_interval = interval;
+        detail = format!("{detail} flush_interval={}", interval.0);
+    }
+    if let Some(fallback) = &set.fallback {
+        if let Some(value) = fallback {
+            check_fallback(None, value, ctx)?;
+        }
+        machine.fallback.clone_from(fallback);
+        detail = format!(
+            "{detail} fallback={}",
+            fallback.as_deref().unwrap_or("none")
+        );
+    }
+    if let Some(description) = &set.description {
+        machine.description.clone_from(description);
+    }
+    let rows = vec![DirectoryRow::Machine(machine.clone())];
+    Ok(Change {
+        rows,
+        outcome: Outcome::Machine(machine),
+        detail,
+    })
+}
+
+fn named<'a>(name: &str, ctx: &Context<'a>) -> Result<&'a Machine, Refusal> {
+    ctx.directory
+        .machine_named(name)
+        .ok_or_else(|| Refusal::not_found("machine", name))
+}

@@ -1,0 +1,200 @@
+//! Projects and their members.
+
+use super::{Change, project_lists};
+use crate::command::{AddProject, SetMember, SetProject};
+use crate::effects::{DirectoryRow, Outcome};
+use crate::ids::{AccountId, ProjectId, check_name};
+use crate::model::{Account, Dimension, Member, Project, User};
+use crate::refusal::Refusal;
+use crate::view::{Context, View};
+
+pub(super) fn add(add: &AddProject, ctx: &Context<'_>) -> Result<Change, Refusal> {
+    check_name(&add.name)?;
+    let directory = ctx.directory;
+    let taken = |kind: &'static str| Refusal::AlreadyExists {
+        kind,
+        name: add.name.clone(),
+    };
+    if directory.name_is_taken("project", &add.name) {
+        return Err(taken("project"));
+    }
+    if add.with_account && directory.name_is_taken("account", &add.name) {
+        return Err(taken("account"));
+    }
+    let parent = add
+        .parent
+        .as_deref()
+        .map(|name| named(name, ctx))
+        .transpose()?;
+    let id = ProjectId(directory.next_id("project"));
+    let project = Project {
+        id,
+        name: add.name.clone(),
+        parent: parent.map(|p| p.id),
+        active: true,
+        deleted: false,
+        mode: add.mode,
+        description: add.description.clone(),
+    };
+    let mut rows = vec![DirectoryRow::Project(project.clone())];
+    for name in &add.members {
+        let user = member(name, ctx)?.id;
+        rows.push(DirectoryRow::Member(Member {
+            project: id,
+            user,
+            active: true,
+        }));
+    }
+    if add.with_account {
+        rows.push(DirectoryRow::Account(Account {
+            id: AccountId(directory.next_id("account")),
+            name: add.name.clone(),
+            priority: 0,
+            fallback: None,
+            blocked: false,
+            deleted: false,
+            description: String::new(),
+            constraints: project_lists(&add.name),
+        }));
+    }
+    let detail = format!("project={}", add.name);
+    Ok(Change {
+        rows,
+        outcome: Outcome::Project(project),
+        detail,
+    })
+}
+
+pub(super) fn set(set: &SetProject, ctx: &Context<'_>) -> Result<Change, Refusal> {
+    let mut project = named(&set.name, ctx)?.clone();
+    let mut detail = format!("project={}", set.name);
+    if let Some(active) = set.active {
+        project.active = active;
+        detail = format!("{detail} active={active}");
+    }
+    if let Some(parent) = &set.parent {
+        project.parent = match parent {
+            Some(name) => Some(new_parent(&project, name, ctx)?),
+            None => None,
+        };
+        detail = format!("{detail} parent={}", parent.as_deref().unwrap_or("none"));
+    }
+    if let Some(mode) = set.mode {
+        project.mode = mode;
+        detail = format!("{detail} mode={}", mode.map_or("default", |m| m.word()));
+    }
+    if let Some(description) = &set.description {
+        project.description.clone_from(description);
+    }
+    let rows = vec![DirectoryRow::Project(project.clone())];
+    Ok(Change {
+        rows,
+        outcome: Outcome::Project(project),
+        detail,
+    })
+}
+
+/// A project cannot come under itself (case 20 for projects).
+fn new_parent(project: &Project, name: &str, ctx: &Context<'_>) -> Result<ProjectId, Refusal> {
+    let parent = named(name, ctx)?;
+    if ctx
+        .directory
+        .lineage(parent.id)
+        .iter()
+        .any(|p| p.id == project.id)
+    {
+        return Err(Refusal::Cycle {
+            name: name.to_owned(),
+        });
+    }
+    Ok(parent.id)
+}
+
+pub(super) fn remove(name: &str, view: &View, ctx: &Context<'_>) -> Result<Change, Refusal> {
+    let project = named(name, ctx)?;
+    let directory = ctx.directory;
+    let used = |by: String| {
+        Err(Refusal::InUse {
+            name: name.to_owned(),
+            by,
+        })
+    };
+    if let Some(child) = directory.projects().find(|p| p.parent == Some(project.id)) {
+        return used(format!("project {}", child.name));
+    }
+    let lists = |a: &&Account| {
+        a.constraints
+            .iter()
+            .any(|c| c.dimension == Dimension::Project && c.value == name)
+    };
+    if let Some(account) = directory.accounts().find(lists) {
+        return used(format!("account {}", account.name));
+    }
+    if let Some(user) = directory
+        .users()
+        .find(|u| u.default_project == Some(project.id))
+    {
+        return used(format!("user {}", user.name));
+    }
+    if view.open_instances > 0 {
+        return used(format!("{} open jobs", view.open_instances));
+    }
+    let gone = Project {
+        deleted: true,
+        active: false,
+        ..project.clone()
+    };
+    let rows = vec![DirectoryRow::Project(gone)];
+    Ok(Change {
+        rows,
+        outcome: Outcome::Removed,
+        detail: format!("project={name}"),
+    })
+}
+
+pub(super) fn set_member(set: &SetMember, ctx: &Context<'_>) -> Result<Change, Refusal> {
+    let project = named(&set.project, ctx)?.id;
+    let user = member(&set.user, ctx)?.id;
+    let row = Member {
+        project,
+        user,
+        active: set.active,
+    };
+    Ok(Change {
+        rows: vec![DirectoryRow::Member(row)],
+        outcome: Outcome::Member(row),
+        detail: format!(
+            "project={} user={} active={}",
+            set.project, set.user, set.active
+        ),
+    })
+}
+
+pub(super) fn remove_member(
+    name: &str,
+    user_name: &str,
+    ctx: &Context<'_>,
+) -> Result<Change, Refusal> {
+    let project = named(name, ctx)?.id;
+    let user = member(user_name, ctx)?.id;
+    if ctx.directory.membership(project, user).is_none() {
+        return Err(Refusal::not_found("member", user_name));
+    }
+    Ok(Change {
+        rows: vec![DirectoryRow::MemberGone(project, user)],
+        outcome: Outcome::Removed,
+        detail: format!("project={name} user={user_name}"),
+    })
+}
+
+pub(super) fn named<'a>(name: &str, ctx: &Context<'a>) -> Result<&'a Project, Refusal> {
+    ctx.directory
+        .project_named(name)
+        .ok_or_else(|| Refusal::not_found("project", name))
+}
+
+fn member<'a>(name: &str, ctx: &Context<'a>) -> Result<&'a User, Refusal> {
+    ctx.directory
+        .user_named(name)
+        .ok_or_else(|| Refusal::not_found("user", name))
+}

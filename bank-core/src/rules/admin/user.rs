@@ -1,0 +1,99 @@
+//! Users.
+
+use super::{Change, project};
+use crate::command::SetUser;
+use crate::effects::{DirectoryRow, Outcome};
+use crate::ids::{UserId, check_name};
+use crate::model::User;
+use crate::refusal::Refusal;
+use crate::view::Context;
+
+/// Words with a meaning of their own in an account's lists.
+const RESERVED: [&str; 2] = ["ANY", "MEMBERS"];
+
+pub(super) fn add(set: &SetUser, ctx: &Context<'_>) -> Result<Change, Refusal> {
+    check_name(&set.name)?;
+    if RESERVED.contains(&set.name.as_str()) {
+        return Err(Refusal::BadName {
+            name: set.name.clone(),
+        });
+    }
+    if ctx.directory.name_is_taken("user", &set.name) {
+        return Err(Refusal::AlreadyExists {
+            kind: "user",
+            name: set.name.clone(),
+        });
+    }
+    let user = User {
+        id: UserId(ctx.directory.next_id("user")),
+        name: set.name.clone(),
+        active: true,
+        deleted: false,
+        common_name: String::new(),
+        email: String::new(),
+        default_project: None,
+    };
+    change(user, set, ctx)
+}
+
+pub(super) fn set(set: &SetUser, ctx: &Context<'_>) -> Result<Change, Refusal> {
+    change(named(&set.name, ctx)?.clone(), set, ctx)
+}
+
+pub(super) fn remove(name: &str, ctx: &Context<'_>) -> Result<Change, Refusal> {
+    let user = named(name, ctx)?;
+    let directory = ctx.directory;
+    let memberships = directory
+        .projects()
+        .filter(|p| directory.membership(p.id, user.id).is_some());
+    let mut rows: Vec<DirectoryRow> = memberships
+        .map(|p| DirectoryRow::MemberGone(p.id, user.id))
+        .collect();
+    rows.push(DirectoryRow::User(User {
+        deleted: true,
+        active: false,
+        ..user.clone()
+    }));
+    Ok(Change {
+        rows,
+        outcome: Outcome::Removed,
+        detail: format!("user={name}"),
+    })
+}
+
+fn change(mut user: User, set: &SetUser, ctx: &Context<'_>) -> Result<Change, Refusal> {
+    let mut detail = format!("user={}", set.name);
+    if let Some(active) = set.active {
+        user.active = active;
+        detail = format!("{detail} active={active}");
+    }
+    if let Some(common_name) = &set.common_name {
+        user.common_name.clone_from(common_name);
+    }
+    if let Some(email) = &set.email {
+        user.email.clone_from(email);
+    }
+    if let Some(default) = &set.default_project {
+        let found = default
+            .as_deref()
+            .map(|name| project::named(name, ctx))
+            .transpose()?;
+        user.default_project = found.map(|p| p.id);
+        detail = format!(
+            "{detail} default_project={}",
+            default.as_deref().unwrap_or("none")
+        );
+    }
+    let rows = vec![DirectoryRow::User(user.clone())];
+    Ok(Change {
+        rows,
+        outcome: Outcome::User(user),
+        detail,
+    })
+}
+
+fn named<'a>(name: &str, ctx: &Context<'a>) -> Result<&'a User, Refusal> {
+    ctx.directory
+        .user_named(name)
+        .ok_or_else(|| Refusal::not_found("user", name))
+}

@@ -1,0 +1,557 @@
+//! Charge: bills what was used, and never loses any of it (ledger.md 2.8, decision 14).
+
+use crate::amount::Amount;
+use crate::command::{Charge, Request};
+use crate::decimal::Decimal;
+use crate::effects::{
+    Billing, Charged, Delta, DirectoryRow, Effects, EntryKind, InstanceChange, Outcome,
+    RecordEvent, UsageRow,
+};
+use crate::exact::to_amount;
+use crate::ids::{AllocationId, TxId, UsageId};
+use crate::model::{Account, Closing, Instance, LienState, Mode, Phase};
+use crate::postings::{About, Postings};
+use crate::price::{Price, Priced, price};
+use crate::refusal::Refusal;
+use crate::rules::instance::{
+    check_duration, check_object, close_instance, end_lien, event_time, keep_facts, new_instance,
+};
+use crate::rules::lien::bind_quote;
+use crate::rules::money::active_amount;
+use crate::select::{self, Candidate, Payer};
+use crate::time::{Seconds, Timestamp};
+use crate::view::{Context, Next, View};
+
+/// Bills an instance for the time since its last charge.
+pub(super) fn charge(charge: &Charge, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
+    let request = &charge.request;
+    let duration = charge
+        .duration
+        .ok_or(Refusal::MissingField { field: "duration" })?;
+    let duration = check_duration(duration)?;
+    check_object(request)?;
+    let at = event_time(request.event_time, ctx);
+    let mut postings = Postings::new(view);
+    let mut instance = match charged_instance(view, at, ctx) {
+        Some(known) => known.clone(),
+        None => new_instance(&mut postings, view, request, at),
+    };
+    let before = instance.facts.clone();
+    keep_facts(&mut instance.facts, request, ctx);
+    let payer = payer(&instance, request, ctx);
+    let mode = ctx.directory.mode(payer.project, payer.machine);
+    let tx = postings.begin_for("charge", at, instance.id);
+    let quote_invalid = bind_quote(&mut postings, &mut instance, request, view, at, ctx);
+    let priced = billed_now(&mut instance, request, duration, at, ctx);
+    let mut billing = Bill {
+        usage: UsageId(Next::take(&mut postings.next.usage)),
+        postings,
+        tx,
+        at,
+        payer,
+        amount: priced.unwrap_or(Amount::ZERO),
+        late: !instance.is_open(),
+        had_lien: instance.lien.is_some(),
+        took_from_lien: false,
+        debt: Amount::ZERO,
+        outcome: Billing::Billed,
+        first: None,
+        facts_changed: before != instance.facts,
+        quote_invalid,
+        instance,
+    };
+    if mode.is_shadow() {
+        billing.in_shadow(ctx)?;
+    } else if priced.is_none() {
+        billing.postings.remark("price_overflow");
+        billing.to_suspense(ctx)?;
+    } else {
+        billing.for_real(ctx)?;
+    }
+    billing.finish(charge.closes, duration, mode, ctx)
+}
+
+/// The instance a charge is about: the newest one open at the event time, else the newest one
+/// closed at most the grace before, else whichever is open now (nami.md 1.4).
+fn charged_instance<'a>(view: &'a View, at: Timestamp, ctx: &Context<'_>) -> Option<&'a Instance> {
+    let grace = ctx.directory.policy.close_grace;
+    let just_closed = |i: &&Instance| {
+        i.closed
+            .is_some_and(|(closed, _)| closed <= at && at <= closed.plus(grace))
+    };
+    let open_then = view.instances.iter().find(|i| i.was_open(at));
+    let closed_then = || view.instances.iter().find(just_closed);
+    let open_now = || view.instances.iter().find(|i| i.is_open());
+    open_then.or_else(closed_then).or_else(open_now)
+}
+
+/// Whom the request names; where it names nobody, whom the instance knows.
+fn payer(instance: &Instance, request: &Request, ctx: &Context<'_>) -> Payer {
+    let payer = select::find(ctx.directory, &request.whose);
+    if payer.project.is_some() || request.whose.project.is_some() {
+        return payer;
+    }
+    let project = ctx.directory.project_named(&instance.facts.project);
+    Payer {
+        project: project.map(|p| p.id),
+        project_name: instance.facts.project.clone(),
+        ..payer
+    }
+}
+
+/// What this document adds to the running exact sum, and what is billed now: the rounded sum less
+/// what was billed before, so that the number of flushes changes nothing (decision 7). `None`
+/// where exact arithmetic ends.
+fn billed_now(
+    instance: &mut Instance,
+    request: &Request,
+    duration: Seconds,
+    at: Timestamp,
+    ctx: &Context<'_>,
+) -> Option<Amount> {
+    let machine = ctx
+        .directory
+        .machine_named(&request.whose.machine)
+        .map(|m| m.id);
+    // A duration without a window began when it can have begun at the earliest.
+    let window_start = at.minus(duration).max(instance.opened);
+    let asked = Priced {
+        usage: &instance.facts.usage,
+        duration,
+        machine,
+        machine_name: &request.whose.machine,
+        at: instance.rates_at.unwrap_or(window_start),
+    };
+    let Price { metered, once, .. } = price(&asked, &ctx.directory.rates)?;
+    let exact_sum = instance.exact_sum.checked_add(metered)?;
+    let once_sum = instance.once_sum.max(once);
+    let policy = &ctx.directory.policy;
+    let precision = ctx.directory.bank.precision;
+    let total = to_amount(exact_sum.checked_add(once_sum)?, precision, policy.rounding)?;
+    let before = instance.billed.add(instance.shadow_billed).ok()?;
+    let now = total.sub(before).ok()?;
+    instance.exact_sum = exact_sum;
+    instance.once_sum = once_sum;
+    Some(now)
+}
+
+/// A charge on its way.
+struct Bill {
+    postings: Postings,
+    instance: Instance,
+    tx: TxId,
+    usage: UsageId,
+    at: Timestamp,
+    payer: Payer,
+    amount: Amount,
+    late: bool,
+    had_lien: bool,
+    took_from_lien: bool,
+    debt: Amount,
+    outcome: Billing,
+    /// The allocation that carries what nothing covers, and an amount of zero.
+    first: Option<AllocationId>,
+    facts_changed: bool,
+    quote_invalid: bool,
+}
+
+/// What is taken from one allocation.
+#[derive(Clone, Copy)]
+struct Take {
+    allocation: AllocationId,
+    from_lien: i128,
+    free: i128,
+}
+
+impl Bill {
+    /// Own lien first, then free money, then debt on the first of them (ledger.md 2.8).
+    fn for_real(&mut self, ctx: &Context<'_>) -> Result<(), Refusal> {
+        let mut remaining = i128::from(self.amount.0);
+        let mut takes = self.from_lien(&mut remaining)?;
+        self.from_free(&mut takes, &mut remaining, ctx);
+        let Some(first) = takes.first().map(|t| t.allocation).or(self.first) else {
+            return self.to_suspense(ctx);
+        };
+        self.first = Some(first);
+        if takes.is_empty() && remaining == 0 {
+            takes.push(Take {
+                allocation: first,
+                from_lien: 0,
+                free: 0,
+            });
+        }
+        let kind = if self.late {
+            EntryKind::LateCharge
+        } else {
+            EntryKind::Charge
+        };
+        for take in takes {
+            self.debit(kind, take)?;
+        }
+        if remaining > 0 {
+            self.debt = Amount::from_sum(remaining)?;
+            let take = Take {
+                allocation: first,
+                from_lien: 0,
+                free: remaining,
+            };
+            self.debit(EntryKind::ChargeDebt, take)?;
+        }
+        Ok(())
+    }
+
+    /// Takes from the lien's portions in their order.
+    fn from_lien(&mut self, remaining: &mut i128) -> Result<Vec<Take>, Refusal> {
+        let mut takes = Vec::new();
+        let Some(lien) = self.instance.lien.as_mut().filter(|l| !l.shadow) else {
+            return Ok(takes);
+        };
+        self.first = lien.portions.first().map(|p| p.allocation);
+        for portion in &mut lien.portions {
+            let take = i128::from(portion.amount.0).min(*remaining);
+            if take <= 0 {
+                continue;
+            }
+            portion.amount = portion.amount.sub(Amount::from_sum(take)?)?;
+            takes.push(Take {
+                allocation: portion.allocation,
+                from_lien: take,
+                free: 0,
+            });
+            *remaining = remaining.saturating_sub(take);
+        }
+        self.took_from_lien = !takes.is_empty();
+        Ok(takes)
+    }
+
+    /// Takes free money: the instance's account first, then the others in paying order. What
+    /// other liens hold is not free.
+    fn from_free(&mut self, takes: &mut Vec<Take>, remaining: &mut i128, ctx: &Context<'_>) {
+        let allocations = self.postings.allocations();
+        let own: Vec<Candidate> = self.own_account(ctx).into_iter().collect();
+        let mut order = select::paying_order(&own, allocations, self.at);
+        if *remaining > 0 || (self.first.is_none() && order.is_empty()) {
+            let others = select::billable(ctx.directory, &self.payer);
+            let rest = select::paying_order(&others, allocations, self.at);
+            let rest: Vec<_> = rest.into_iter().filter(|id| !order.contains(id)).collect();
+            order.extend(rest);
+        }
+        self.first = self.first.or(order.first().copied());
+        for id in order {
+            let from_lien = takes
+                .iter()
+                .find(|t| t.allocation == id)
+                .map_or(0, |t| t.from_lien);
+            // The lien's part is neither held nor there any more: what is free stays the same.
+            let free = allocations
+                .iter()
+                .find(|a| a.id == id)
+                .map_or(0, |a| a.free(false));
+            let take = free.max(0).min(*remaining);
+            if take <= 0 {
+                continue;
+            }
+            match takes
+                .iter_mut()
+                .find(|t| t.allocation == id && from_lien > 0)
+            {
+                Some(known) => known.free = take,
+                None => takes.push(Take {
+                    allocation: id,
+                    from_lien: 0,
+                    free: take,
+                }),
+            }
+            *remaining = remaining.saturating_sub(take);
+        }
+    }
+
+    fn own_account(&self, ctx: &Context<'_>) -> Option<Candidate> {
+        let suspense = ctx.directory.suspense().map(|a| a.id);
+        let account = self.instance.account.filter(|a| Some(*a) != suspense)?;
+        Some(Candidate {
+            account,
+            priority: 0,
+            distance: 0,
+            fit: [1, 1, 1],
+        })
+    }
+
+    fn debit(&mut self, kind: EntryKind, take: Take) -> Result<(), Refusal> {
+        let whole = Amount::from_sum(take.from_lien.saturating_add(take.free))?;
+        let minus = whole.negate()?.0;
+        let held = Amount::from_sum(take.from_lien)?.negate()?.0;
+        let active = self.postings.active_part(take.allocation, minus);
+        let delta = Delta {
+            amount: minus,
+            held,
+            active,
+            ..Delta::default()
+        };
+        let about = self.about();
+        self.postings.post(kind, take.allocation, delta, &about)
+    }
+
+    fn about(&self) -> About {
+        let lien = self.instance.lien.as_ref().map(|l| l.id);
+        About {
+            lien,
+            usage: Some(self.usage),
+            ..About::instance(&self.instance)
+        }
+    }
+
+    /// Usage that no project could be billed for is debited to `#unbilled` (decision 14).
+    fn to_suspense(&mut self, ctx: &Context<'_>) -> Result<(), Refusal> {
+        let suspense = ctx.directory.suspense();
+        let account = suspense.ok_or_else(|| Refusal::not_found("account", "#unbilled"))?;
+        let mut own = self
+            .postings
+            .allocations()
+            .iter()
+            .filter(|a| a.account == account.id);
+        let first = own.next().map(|a| a.id);
+        let first = first.ok_or_else(|| Refusal::not_found("allocation of", "#unbilled"))?;
+        self.first = Some(first);
+        self.outcome = Billing::Unbilled;
+        let take = Take {
+            allocation: first,
+            from_lien: 0,
+            free: i128::from(self.amount.0),
+        };
+        self.debit(EntryKind::ChargeDebt, take)
+    }
+
+    /// Moves the shadow totals only (decision 18).
+    fn in_shadow(&mut self, ctx: &Context<'_>) -> Result<(), Refusal> {
+        self.outcome = Billing::Shadow;
+        let mut remaining = self.amount.0;
+        let about = self.about();
+        let mut parts: Vec<(AllocationId, i64, i64)> = Vec::new();
+        if let Some(lien) = self.instance.lien.as_mut().filter(|l| l.shadow) {
+            for portion in &mut lien.portions {
+                let take = portion.amount.0.min(remaining);
+                portion.amount = portion.amount.sub(Amount(take))?;
+                remaining = remaining.saturating_sub(take);
+                parts.push((portion.allocation, take, take));
+                self.took_from_lien = self.took_from_lien || take > 0;
+            }
+        }
+        if parts.is_empty() {
+            let all = select::billable(ctx.directory, &self.payer);
+            let order = select::paying_order(&all, self.postings.allocations(), self.at);
+            parts.extend(order.first().map(|id| (*id, 0, 0)));
+        }
+        if let Some(first) = parts.first_mut() {
+            first.1 = first.1.saturating_add(remaining);
+            self.first = Some(first.0);
+        }
+        if parts.is_empty() {
+            self.postings.note(EntryKind::ChargeNotional, &about);
+        }
+        for (allocation, whole, held) in parts {
+            let (shadow, shadow_held) = (whole.saturating_neg(), held.saturating_neg());
+            let delta = Delta {
+                shadow,
+                shadow_held,
+                ..Delta::default()
+            };
+            self.postings
+                .post(EntryKind::ChargeNotional, allocation, delta, &about)?;
+        }
+        Ok(())
+    }
+
+    fn finish(
+        mut self,
+        closes: bool,
+        duration: Seconds,
+        mode: Mode,
+        ctx: &Context<'_>,
+    ) -> Result<Effects, Refusal> {
+        self.mark(ctx);
+        self.count(duration)?;
+        let paying = self.paying_account();
+        let own = paying.and_then(|id| ctx.directory.account(id));
+        if self.outcome == Billing::Billed {
+            self.instance.account = self.instance.account.or(paying);
+        }
+        if let (Mode::Fast, Some(account)) = (mode, own) {
+            self.block_if_below_zero(account);
+        }
+        self.keep_lien(closes)?;
+        self.record(duration, mode, ctx);
+        if closes && self.instance.is_open() {
+            close_instance(
+                &mut self.postings,
+                &mut self.instance,
+                self.at,
+                Closing::End,
+                ctx,
+            );
+        } else if self.instance.lien.is_none() && self.instance.is_open() {
+            self.instance.due = Some(self.at.plus(ctx.directory.policy.idle));
+        }
+        self.correct_expiries()?;
+        let balance = paying.map_or(0, |account| {
+            let own = self
+                .postings
+                .allocations()
+                .iter()
+                .filter(|a| a.account == account);
+            let active = own.filter(|a| a.phase == Phase::Active);
+            active
+                .map(|a| i128::from(a.amount.0).saturating_sub(i128::from(a.held.0)))
+                .sum()
+        });
+        let outcome = Outcome::Charged(Charged {
+            instance: self.instance.id,
+            tx: self.tx,
+            amount: if mode == Mode::Track {
+                Amount::ZERO
+            } else {
+                self.amount
+            },
+            debt: self.debt,
+            billing: self.outcome,
+            account: paying,
+            balance: Amount::clamped(balance),
+            project: self.payer.project_name.clone(),
+            lien_missing: !self.had_lien,
+            late: self.late,
+            quote_invalid: self.quote_invalid,
+        });
+        let change = InstanceChange {
+            instance: self.instance,
+            facts_changed: self.facts_changed,
+        };
+        self.postings.instances.push(change);
+        Ok(self.postings.finish(outcome))
+    }
+
+    /// What was special about it, for the journal.
+    fn mark(&mut self, ctx: &Context<'_>) {
+        if !self.had_lien {
+            self.postings.remark("lien_missing");
+        }
+        if self.quote_invalid {
+            self.postings.remark("quote_invalid");
+        }
+        if self.outcome == Billing::Unbilled {
+            self.postings.remark("unbilled");
+        }
+        let from = self
+            .instance
+            .fallback_from
+            .and_then(|id| ctx.directory.account(id));
+        if let Some(from) = from {
+            self.postings
+                .remark(&format!("fallback_from={}", from.name));
+        }
+    }
+
+    fn count(&mut self, duration: Seconds) -> Result<(), Refusal> {
+        let instance = &mut self.instance;
+        let total = match self.outcome {
+            Billing::Shadow => &mut instance.shadow_billed,
+            Billing::Billed | Billing::Unbilled => &mut instance.billed,
+        };
+        *total = total.add(self.amount)?;
+        instance.charged = instance.charged.plus(duration);
+        let processors = instance.facts.usage.processors.unwrap_or(Decimal::ZERO);
+        let more = processors
+            .billionths()
+            .saturating_mul(i128::from(duration.0));
+        instance.processor_seconds = instance.processor_seconds.saturating_add(more);
+        instance.record = instance.record.or(Some(self.usage));
+        Ok(())
+    }
+
+    fn paying_account(&self) -> Option<crate::ids::AccountId> {
+        self.first
+            .and_then(|id| self.postings.allocation(id))
+            .map(|a| a.account)
+    }
+
+    fn block_if_below_zero(&mut self, account: &Account) {
+        if !account.blocked && active_amount(&self.postings, account.id) < 0 {
+            let blocked = Account {
+                blocked: true,
+                ..account.clone()
+            };
+            self.postings.directory.push(DirectoryRow::Account(blocked));
+        }
+    }
+
+    /// A closing charge gives back what is left of the lien; one that it used up is settled.
+    fn keep_lien(&mut self, closes: bool) -> Result<(), Refusal> {
+        let Some(lien) = &self.instance.lien else {
+            return Ok(());
+        };
+        if !closes {
+            self.postings.liens.push(lien.clone());
+            return Ok(());
+        }
+        if lien.remaining() == 0 && self.took_from_lien {
+            let mut settled = lien.clone();
+            settled.state = LienState::Settled;
+            settled.portions.clear();
+            self.postings.liens.push(settled);
+            self.instance.lien = None;
+            return Ok(());
+        }
+        end_lien(&mut self.postings, &mut self.instance, LienState::Released)
+    }
+
+    fn record(&mut self, duration: Seconds, mode: Mode, ctx: &Context<'_>) {
+        let processors = self.instance.facts.usage.processors;
+        let row = UsageRow {
+            id: self.usage,
+            prev: self.instance.last_usage,
+            instance: self.instance.id,
+            tx: self.tx,
+            at: self.at,
+            charged: duration,
+            processors: processors.unwrap_or(Decimal::ZERO),
+            amount: self.amount,
+            billing: self.outcome,
+            late: self.late,
+        };
+        if ctx.directory.policy.records {
+            let amount = if mode == Mode::Track {
+                Amount::ZERO
+            } else {
+                self.amount
+            };
+            let instance = Box::new(self.instance.clone());
+            let usage = row.clone();
+            let charged = RecordEvent::Charged {
+                instance,
+                usage,
+                amount,
+                created: ctx.now,
+            };
+            self.postings.records.push(charged);
+        }
+        self.instance.last_usage = Some(self.usage);
+        self.postings.usages.push(row);
+    }
+
+    /// What was charged to allocations that have expired is active money no more: each is
+    /// corrected at its boundary, in a transaction of its own (decision 14).
+    fn correct_expiries(&mut self) -> Result<(), Refusal> {
+        let charged = self.postings.taken_from_expired(self.tx);
+        for (allocation, end, amount) in charged {
+            self.postings.begin_for("boundary", end, self.instance.id);
+            self.postings.correct(self.tx);
+            let delta = Delta {
+                active: amount,
+                ..Delta::default()
+            };
+            let about = About::instance(&self.instance);
+            self.postings
+                .post(EntryKind::Expire, allocation, delta, &about)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,287 @@
+//! Instances: made, found, closed (decisions 11 and 13).
+
+use crate::amount::Amount;
+use crate::command::{Close, Request};
+use crate::effects::{Closed, Delta, Effects, EntryKind, InstanceChange, Outcome, RecordEvent};
+use crate::ids::{InstanceId, NAME_BYTES_MAX};
+use crate::model::{Closing, Facts, Instance, LienState};
+use crate::postings::{About, Postings};
+use crate::refusal::{Refusal, short};
+use crate::select;
+use crate::time::{Seconds, TEN_YEARS_S, Timestamp};
+use crate::view::{Context, Next, View};
+
+/// Makes or finds an instance and keeps what the document says. It holds nothing.
+pub(super) fn create(
+    request: &Request,
+    view: &View,
+    ctx: &Context<'_>,
+) -> Result<Effects, Refusal> {
+    check_object(request)?;
+    let at = event_time(request.event_time, ctx);
+    let refused = usable(request, ctx).err();
+    let mode = mode_of(request, ctx);
+    let mut postings = Postings::new(view);
+    let mut instance = match view.instances.first().filter(|i| i.is_open()) {
+        Some(known) => known.clone(),
+        None => new_instance(&mut postings, view, request, at),
+    };
+    keep_facts(&mut instance.facts, request, ctx);
+    if instance.lien.is_none() {
+        instance.due = Some(at.plus(ctx.directory.policy.idle));
+    }
+    postings.begin_for("create", at, instance.id);
+    if let Some(refusal) = refused {
+        if !mode.is_shadow() {
+            return Err(refusal);
+        }
+        would_refuse(&mut postings, &About::instance(&instance), &refusal, ctx);
+    }
+    let id = instance.id;
+    postings.instances.push(InstanceChange {
+        instance,
+        facts_changed: true,
+    });
+    Ok(postings.finish(Outcome::Created(id)))
+}
+
+/// Closes the open instance of an object and releases its lien. Nothing is charged, and nothing is
+/// said where nothing is open (nami.md 9, case 11).
+pub(super) fn close(close: &Close, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
+    let mut postings = Postings::new(view);
+    let Some(open) = view.instances.iter().find(|i| i.is_open()) else {
+        let none = Closed {
+            instance: None,
+            by: close.by,
+            released: Amount::ZERO,
+        };
+        return Ok(postings.finish(Outcome::Closed(none)));
+    };
+    if !ctx.scope.projects.is_empty() {
+        let project = ctx
+            .directory
+            .project_named(&open.facts.project)
+            .map(|p| p.id);
+        if !ctx.may_touch(project, &open.facts.project) {
+            return Err(Refusal::NotAllowed {
+                what: format!("project {}", open.facts.project),
+            });
+        }
+    }
+    let mut instance = open.clone();
+    let at = event_time(close.event_time, ctx).max(instance.opened);
+    postings.begin_for("delete", at, instance.id);
+    let lien = instance.lien.as_ref().filter(|l| !l.shadow);
+    let released = Amount::from_sum(lien.map_or(0, |l| l.remaining()))?;
+    end_lien(&mut postings, &mut instance, LienState::Released)?;
+    close_instance(&mut postings, &mut instance, at, close.by, ctx);
+    let outcome = Closed {
+        instance: Some(instance.id),
+        by: close.by,
+        released,
+    };
+    postings.instances.push(InstanceChange {
+        instance,
+        facts_changed: false,
+    });
+    Ok(postings.finish(Outcome::Closed(outcome)))
+}
+
+/// Closes an instance whose lien has ended; its record goes to the writers.
+pub(super) fn close_instance(
+    postings: &mut Postings,
+    instance: &mut Instance,
+    at: Timestamp,
+    by: Closing,
+    ctx: &Context<'_>,
+) {
+    instance.closed = Some((at, by));
+    instance.due = None;
+    if ctx.directory.policy.records && instance.record.is_some() {
+        postings.records.push(RecordEvent::Closed {
+            instance: Box::new(instance.clone()),
+            amount: reported(instance),
+            created: ctx.now,
+        });
+    }
+}
+
+/// What an instance's records say it cost: shadow charges are 0 in mode `track`, and have their
+/// price in `notional` (usage-records.md 6.1).
+fn reported(instance: &Instance) -> Amount {
+    let sum = i128::from(instance.billed.0).saturating_add(i128::from(instance.shadow_billed.0));
+    Amount::clamped(sum)
+}
+
+/// Ends an instance's lien, if it has one, and gives back what is left of it.
+pub(super) fn end_lien(
+    postings: &mut Postings,
+    instance: &mut Instance,
+    state: LienState,
+) -> Result<(), Refusal> {
+    let about = About::instance(instance);
+    let Some(mut lien) = instance.lien.take() else {
+        return Ok(());
+    };
+    let kind = match state {
+        LienState::Expired => EntryKind::LienExpire,
+        LienState::Replaced => EntryKind::LienReplace,
+        _ => EntryKind::LienRelease,
+    };
+    let about = About {
+        lien: Some(lien.id),
+        ..about
+    };
+    let empty = lien.remaining() == 0;
+    let left = lien.portions.iter().filter(|p| !p.amount.is_zero());
+    // An empty lien leaves one entry of 0, so that the journal shows its end.
+    let marker = lien.portions.iter().take(usize::from(empty));
+    for portion in left.chain(marker) {
+        let back = portion.amount.negate()?.0;
+        let delta = if lien.shadow {
+            Delta {
+                shadow_held: back,
+                ..Delta::default()
+            }
+        } else {
+            Delta {
+                held: back,
+                ..Delta::default()
+            }
+        };
+        postings.post(kind, portion.allocation, delta, &about)?;
+    }
+    lien.portions.clear();
+    lien.state = state;
+    postings.liens.push(lien);
+    Ok(())
+}
+
+/// A new use of an object's id.
+pub(super) fn new_instance(
+    postings: &mut Postings,
+    view: &View,
+    request: &Request,
+    at: Timestamp,
+) -> Instance {
+    let last = view.instances.iter().map(|i| i.number).max().unwrap_or(0);
+    Instance {
+        id: InstanceId(Next::take(&mut postings.next.instance)),
+        key: request.key(),
+        number: last.saturating_add(1),
+        opened: at,
+        closed: None,
+        account: None,
+        fallback_from: None,
+        facts: Facts::default(),
+        exact_sum: 0,
+        once_sum: 0,
+        billed: Amount::ZERO,
+        shadow_billed: Amount::ZERO,
+        charged: Seconds(0),
+        processor_seconds: 0,
+        record: None,
+        last_usage: None,
+        rates_at: None,
+        quote: None,
+        absorbed: false,
+        due: None,
+        lien: None,
+    }
+}
+
+/// Keeps what a document says with the instance; what it does not say stays.
+pub(super) fn keep_facts(facts: &mut Facts, request: &Request, ctx: &Context<'_>) {
+    let new = &request.facts;
+    let payer = select::find(ctx.directory, &request.whose);
+    if !payer.project_name.is_empty() {
+        facts.project = payer.project_name;
+    }
+    if let Some(user) = &request.whose.user {
+        facts.user = short(user);
+    }
+    let mut usage = new.usage.clone();
+    usage.complete_from(&facts.usage);
+    facts.usage = usage;
+    let keep = |old: &mut String, new: &String| {
+        if !new.is_empty() {
+            old.clone_from(new);
+        }
+    };
+    keep(&mut facts.group, &new.group);
+    keep(&mut facts.state, &new.state);
+    facts.wall = new.wall.or(facts.wall);
+    facts.start = new.start.or(facts.start);
+    facts.end = new.end.or(facts.end);
+    facts.submit = new.submit.or(facts.submit);
+    facts.exit_code = new.exit_code.or(facts.exit_code);
+    if !new.other.is_empty() {
+        facts.other.clone_from(&new.other);
+    }
+}
+
+/// Who would pay for a request, if anybody may.
+pub(super) fn usable(
+    request: &Request,
+    ctx: &Context<'_>,
+) -> Result<(select::Payer, Vec<select::Candidate>), Refusal> {
+    let payer = select::resolve(ctx.directory, &request.whose)?;
+    let user = request.whose.user.as_deref().unwrap_or_default();
+    let candidates = select::candidates(ctx.directory, &payer, user)?;
+    Ok((payer, candidates))
+}
+
+/// The mode that a request falls under.
+pub(super) fn mode_of(request: &Request, ctx: &Context<'_>) -> crate::model::Mode {
+    let payer = select::find(ctx.directory, &request.whose);
+    ctx.directory.mode(payer.project, payer.machine)
+}
+
+/// Journals what strict enforcement would have refused, with its figures (decision 18).
+pub(super) fn would_refuse(
+    postings: &mut Postings,
+    about: &About,
+    refusal: &Refusal,
+    ctx: &Context<'_>,
+) {
+    let mut text = format!("would_refuse={}", refusal.code());
+    if let Refusal::InsufficientFunds {
+        needed, available, ..
+    } = refusal
+    {
+        let precision = ctx.directory.bank.precision;
+        let (needed, available) = (needed.display(precision), available.display(precision));
+        text = format!("{text} needed={needed} available={available}");
+    }
+    postings.remark(&text);
+    postings.note(EntryKind::WouldRefuse, about);
+}
+
+/// When something happened: what the caller says, never later than now (ledger.md 2.8).
+pub(super) fn event_time(given: Option<Timestamp>, ctx: &Context<'_>) -> Timestamp {
+    given.map_or(ctx.now, |at| at.min(ctx.now))
+}
+
+/// Ids that leave the system are text up to 256 bytes without control characters (style 2.8).
+pub(super) fn check_object(request: &Request) -> Result<(), Refusal> {
+    let id = &request.object_id;
+    if id.is_empty() {
+        return Err(Refusal::MissingField { field: "object id" });
+    }
+    if id.len() > NAME_BYTES_MAX || id.chars().any(char::is_control) {
+        return Err(Refusal::BadName { name: short(id) });
+    }
+    if request.facts.usage.has_negative() {
+        return Err(Refusal::NegativeCharge);
+    }
+    Ok(())
+}
+
+/// A duration within its bounds: 0 to ten years (nami.md 3.2).
+pub(super) fn check_duration(duration: Seconds) -> Result<Seconds, Refusal> {
+    if (0..=TEN_YEARS_S).contains(&duration.0) {
+        Ok(duration)
+    } else {
+        Err(Refusal::BadDuration)
+    }
+}

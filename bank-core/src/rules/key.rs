@@ -1,0 +1,87 @@
+//! Keys' public halves: who may sign, for what, until when (http-auth.md 4). Secrets are not here.
+
+use crate::effects::{DirectoryRow, Effects, Outcome};
+use crate::model::Key;
+use crate::postings::Postings;
+use crate::refusal::{Refusal, short};
+use crate::view::{Context, View};
+
+/// Adds a key.
+pub(super) fn add(key: &Key, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    for name in [&key.id, &key.client] {
+        if name.is_empty() || name.len() > 64 || !name.chars().all(allowed) {
+            return Err(Refusal::BadName { name: short(name) });
+        }
+    }
+    if ctx.directory.name_is_taken("key", &key.id) {
+        return Err(Refusal::AlreadyExists {
+            kind: "key",
+            name: key.id.clone(),
+        });
+    }
+    check(key, ctx)?;
+    Ok(write("key_add", key.clone(), view, ctx))
+}
+
+/// Changes a key's roles, scope, validity or state.
+pub(super) fn set(key: &Key, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
+    known(&key.id, ctx)?;
+    check(key, ctx)?;
+    Ok(write("key_set", key.clone(), view, ctx))
+}
+
+/// Removes a key; its id is not used again.
+pub(super) fn remove(id: &str, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
+    let gone = Key {
+        deleted: true,
+        disabled: true,
+        ..known(id, ctx)?.clone()
+    };
+    let mut effects = write("key_rm", gone, view, ctx);
+    effects.outcome = Outcome::Removed;
+    Ok(effects)
+}
+
+fn write(op: &'static str, key: Key, view: &View, ctx: &Context<'_>) -> Effects {
+    let mut postings = Postings::new(view);
+    postings.begin(op, ctx.now);
+    let roles = key.roles.join(",");
+    postings.remark(&format!(
+        "key={} client={} roles={roles}",
+        key.id, key.client
+    ));
+    if key.disabled {
+        postings.remark("disabled");
+    }
+    postings.directory.push(DirectoryRow::Key(key.clone()));
+    postings.finish(Outcome::Key(key))
+}
+
+/// A scope names what exists, so that a misspelled one is not a silent lock-out.
+fn check(key: &Key, ctx: &Context<'_>) -> Result<(), Refusal> {
+    if !key.window.is_proper() {
+        return Err(Refusal::BadWindow);
+    }
+    if let Some(name) = key
+        .projects
+        .iter()
+        .find(|n| ctx.directory.project_named(n).is_none())
+    {
+        return Err(Refusal::not_found("project", name));
+    }
+    if let Some(name) = key
+        .machines
+        .iter()
+        .find(|n| ctx.directory.machine_named(n).is_none())
+    {
+        return Err(Refusal::not_found("machine", name));
+    }
+    Ok(())
+}
+
+fn known<'a>(id: &str, ctx: &Context<'a>) -> Result<&'a Key, Refusal> {
+    ctx.directory
+        .key(id)
+        .ok_or_else(|| Refusal::not_found("key", id))
+}

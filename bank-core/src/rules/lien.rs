@@ -1,0 +1,391 @@
+//! Reserve: places or replaces the one live lien of an instance (ledger.md 2.7, decision 12).
+
+use crate::amount::Amount;
+use crate::command::{Request, Reserve};
+use crate::effects::{Delta, Effects, EntryKind, InstanceChange, Outcome, Reserved};
+use crate::exact::to_amount;
+use crate::ids::{AccountId, AllocationId, LienId};
+use crate::model::{Allocation, Closing, Instance, Lien, LienState, Mode, Portion};
+use crate::postings::{About, Postings};
+use crate::price::{Priced, price};
+use crate::refusal::Refusal;
+use crate::rules::instance::{
+    check_duration, check_object, end_lien, event_time, keep_facts, mode_of, new_instance, usable,
+    would_refuse,
+};
+use crate::rules::quote::unblocked;
+use crate::select::{self, Candidate};
+use crate::time::{Seconds, Timestamp};
+use crate::view::{Context, Next, View};
+
+/// Places a lien; an older one of the same instance gives its money to it.
+pub(super) fn reserve(
+    reserve: &Reserve,
+    view: &View,
+    ctx: &Context<'_>,
+) -> Result<Effects, Refusal> {
+    let request = &reserve.request;
+    check_object(request)?;
+    let at = event_time(request.event_time, ctx);
+    let wall = request.facts.wall.or(reserve.charge_duration);
+    let wall = check_duration(wall.ok_or(Refusal::MissingField {
+        field: "wall duration",
+    })?)?;
+    let priced_for = check_duration(reserve.charge_duration.unwrap_or(wall))?;
+    if let Some(over) = absorbing(reserve, view, at, ctx) {
+        return Ok(absorb(over, view));
+    }
+    let mode = mode_of(request, ctx);
+    let mut postings = Postings::new(view);
+    let mut instance = match view.instances.first().filter(|i| i.is_open()) {
+        Some(known) => known.clone(),
+        None => new_instance(&mut postings, view, request, at),
+    };
+    keep_facts(&mut instance.facts, request, ctx);
+    let start = reserve.start.unwrap_or(at);
+    let end = reserve
+        .end
+        .unwrap_or_else(|| start.plus(wall).plus(grace(reserve, ctx)));
+    postings.begin_for("reserve", at, instance.id);
+    let quote_invalid = bind_quote(&mut postings, &mut instance, request, view, at, ctx);
+    end_lien(&mut postings, &mut instance, LienState::Replaced)?;
+    let cost = cost(&instance, request, priced_for, at, ctx)?;
+    let mut placing = Placing {
+        postings,
+        instance,
+        start,
+        end,
+        cost,
+        reserved: Reserved {
+            instance: crate::ids::InstanceId(0),
+            lien: None,
+            held: Amount::ZERO,
+            fallback_from: None,
+            would_refuse: None,
+            outlives_allocation: false,
+            quote_invalid,
+            absorbed: false,
+        },
+    };
+    if mode.is_shadow() {
+        placing.in_shadow(request, ctx)?;
+    } else {
+        placing.for_real(request, mode, ctx)?;
+    }
+    Ok(placing.finish(at, ctx))
+}
+
+/// The grace after the wall duration: for NAMI with twice the machine's flush interval.
+fn grace(reserve: &Reserve, ctx: &Context<'_>) -> Seconds {
+    let grace = ctx.directory.policy.lien_grace;
+    if !reserve.flush_grace {
+        return grace;
+    }
+    let machine = ctx.directory.machine_named(&reserve.request.whose.machine);
+    let flush = machine.map_or(Seconds(3600), |m| m.flush_interval);
+    grace.plus(flush).plus(flush)
+}
+
+/// The closed instance that a late start belongs to: one that `end` closed within the grace, or one
+/// that was still open when the start happened (decision 13).
+fn absorbing<'a>(
+    reserve: &Reserve,
+    view: &'a View,
+    at: Timestamp,
+    ctx: &Context<'_>,
+) -> Option<&'a Instance> {
+    let newest = view.instances.first()?;
+    let (closed, by) = newest.closed?;
+    if newest.was_open(at) {
+        return Some(newest);
+    }
+    let within = at < closed.plus(ctx.directory.policy.close_grace);
+    let started = reserve.request.facts.start;
+    let overtaken = started.is_none_or(|s| newest.facts.end.is_some_and(|e| s <= e));
+    let late = reserve.absorb_after_end && by == Closing::End && within && overtaken;
+    (late && !newest.absorbed).then_some(newest)
+}
+
+fn absorb(over: &Instance, view: &View) -> Effects {
+    let mut postings = Postings::new(view);
+    let instance = Instance {
+        absorbed: true,
+        ..over.clone()
+    };
+    let id = instance.id;
+    postings.instances.push(InstanceChange {
+        instance,
+        facts_changed: false,
+    });
+    postings.finish(Outcome::Reserved(Reserved {
+        instance: id,
+        lien: None,
+        held: Amount::ZERO,
+        fallback_from: None,
+        would_refuse: None,
+        outlives_allocation: false,
+        quote_invalid: false,
+        absorbed: true,
+    }))
+}
+
+/// Binds the quote of a request to the instance on first use: all its charges have that price
+/// (decision 15). Says whether it is one of ours that does not hold here.
+pub(super) fn bind_quote(
+    postings: &mut Postings,
+    instance: &mut Instance,
+    request: &Request,
+    view: &View,
+    at: Timestamp,
+    ctx: &Context<'_>,
+) -> bool {
+    let Some(quote) = &view.quote else {
+        return false;
+    };
+    if instance.quote == Some(quote.id) {
+        return false;
+    }
+    let payer = select::find(ctx.directory, &request.whose);
+    let fits = payer.project == Some(quote.project)
+        && (quote.user.is_none() || quote.user == payer.user)
+        && (quote.machine.is_none() || quote.machine == payer.machine);
+    let free = quote.instance.is_none() && instance.quote.is_none();
+    if !(fits && free && quote.window.contains(at)) {
+        return true;
+    }
+    instance.quote = Some(quote.id);
+    instance.rates_at = quote.window.start;
+    postings.quotes.push(crate::model::Quote {
+        instance: Some(instance.id),
+        ..quote.clone()
+    });
+    postings.remark(&format!("tid={}", quote.tid));
+    postings.note(EntryKind::QuoteUse, &About::instance(instance));
+    false
+}
+
+/// What a lien over a duration costs, by the rates in force or those of the bound quote.
+fn cost(
+    instance: &Instance,
+    request: &Request,
+    duration: Seconds,
+    at: Timestamp,
+    ctx: &Context<'_>,
+) -> Result<Amount, Refusal> {
+    let machine = ctx
+        .directory
+        .machine_named(&request.whose.machine)
+        .map(|m| m.id);
+    let asked = Priced {
+        usage: &instance.facts.usage,
+        duration,
+        machine,
+        machine_name: &request.whose.machine,
+        at: instance.rates_at.unwrap_or(at),
+    };
+    let exact = price(&asked, &ctx.directory.rates).and_then(|p| p.total());
+    let exact = exact.ok_or(Refusal::AmountOverflow)?;
+    let policy = &ctx.directory.policy;
+    to_amount(exact, ctx.directory.bank.precision, policy.rounding).ok_or(Refusal::AmountOverflow)
+}
+
+/// What may still be taken from each allocation of these accounts, in paying order.
+pub(super) fn funds(
+    allocations: &[Allocation],
+    candidates: &[Candidate],
+    at: Timestamp,
+    shadow: bool,
+) -> Vec<(AllocationId, i128)> {
+    let order = select::paying_order(candidates, allocations, at);
+    let free = |id: &AllocationId| {
+        let found = allocations.iter().find(|a| a.id == *id);
+        found.map(|a| (*id, a.free(shadow).max(0)))
+    };
+    order.iter().filter_map(free).collect()
+}
+
+/// A lien on its way.
+struct Placing {
+    postings: Postings,
+    instance: Instance,
+    start: Timestamp,
+    end: Timestamp,
+    cost: Amount,
+    reserved: Reserved,
+}
+
+impl Placing {
+    /// Holds money, or is refused; in mode `fast` nothing is held (decision 18).
+    fn for_real(
+        &mut self,
+        request: &Request,
+        mode: Mode,
+        ctx: &Context<'_>,
+    ) -> Result<(), Refusal> {
+        let (payer, candidates) = usable(request, ctx)?;
+        let open = unblocked(&candidates, ctx)?;
+        if mode == Mode::Fast || self.cost.is_zero() {
+            self.instance.account = open.first().map(|c| c.account);
+            return Ok(());
+        }
+        let refusal = match self.portions(&open, &payer.project_name, false) {
+            Ok(portions) => return self.hold(portions, false),
+            Err(refusal) => refusal,
+        };
+        let bank_decides = ctx.directory.policy.fallback == crate::directory::FallbackMode::Bank;
+        let short = open.first().and_then(|c| ctx.directory.account(c.account));
+        let fallback = short.and_then(|a| ctx.directory.fallback_of(a, payer.machine));
+        let (Some(short), Some(fallback), true) = (short, fallback, bank_decides) else {
+            return Err(refusal);
+        };
+        self.on_fallback(short.id, fallback.id, &fallback.name)?;
+        self.postings
+            .remark(&format!("fallback_from={}", short.name));
+        Ok(())
+    }
+
+    /// The fallback account holds the lien; it is short too: refused (nami.md 5).
+    fn on_fallback(
+        &mut self,
+        short: AccountId,
+        fallback: AccountId,
+        name: &str,
+    ) -> Result<(), Refusal> {
+        let only = Candidate {
+            account: fallback,
+            priority: 0,
+            distance: 0,
+            fit: [1, 1, 1],
+        };
+        let portions = self.portions(&[only], name, false)?;
+        self.hold(portions, false)?;
+        self.instance.fallback_from = Some(short);
+        self.reserved.fallback_from = Some(short);
+        Ok(())
+    }
+
+    /// Tests everything, refuses nothing, and holds shadow money only.
+    fn in_shadow(&mut self, request: &Request, ctx: &Context<'_>) -> Result<(), Refusal> {
+        let about = About::instance(&self.instance);
+        let (payer, candidates) = match usable(request, ctx) {
+            Ok(usable) => usable,
+            Err(refusal) => {
+                would_refuse(&mut self.postings, &about, &refusal, ctx);
+                self.reserved.would_refuse = Some(refusal);
+                return Ok(());
+            }
+        };
+        if self.cost.is_zero() {
+            return Ok(());
+        }
+        match self.portions(&candidates, &payer.project_name, true) {
+            Ok(portions) => self.hold(portions, true),
+            Err(refusal) => {
+                would_refuse(&mut self.postings, &about, &refusal, ctx);
+                self.reserved.would_refuse = Some(refusal);
+                let allocations = self.postings.allocations();
+                let order = select::paying_order(&candidates, allocations, self.start);
+                let first = order.first().copied();
+                let whole = first.map(|allocation| Portion {
+                    allocation,
+                    amount: self.cost,
+                });
+                self.hold(whole.into_iter().collect(), true)
+            }
+        }
+    }
+
+    /// How the cost lies on the allocations usable at the lien's start.
+    fn portions(
+        &self,
+        candidates: &[Candidate],
+        whose: &str,
+        shadow: bool,
+    ) -> Result<Vec<Portion>, Refusal> {
+        let funds = funds(self.postings.allocations(), candidates, self.start, shadow);
+        let mut remaining = i128::from(self.cost.0);
+        let mut portions = Vec::new();
+        for (allocation, free) in &funds {
+            let take = remaining.min(*free);
+            if take > 0 {
+                portions.push(Portion {
+                    allocation: *allocation,
+                    amount: Amount::from_sum(take)?,
+                });
+                remaining = remaining.saturating_sub(take);
+            }
+        }
+        if remaining == 0 {
+            return Ok(portions);
+        }
+        let available = funds
+            .iter()
+            .fold(0_i128, |sum, (_, free)| sum.saturating_add(*free));
+        Err(Refusal::InsufficientFunds {
+            needed: self.cost,
+            available: Amount::clamped(available),
+            whose: whose.to_owned(),
+        })
+    }
+
+    fn hold(&mut self, portions: Vec<Portion>, shadow: bool) -> Result<(), Refusal> {
+        if portions.is_empty() {
+            return Ok(());
+        }
+        let id = LienId(Next::take(&mut self.postings.next.lien));
+        let about = About {
+            lien: Some(id),
+            ..About::instance(&self.instance)
+        };
+        for portion in &portions {
+            let held = portion.amount.0;
+            let delta = if shadow {
+                Delta {
+                    shadow_held: held,
+                    ..Delta::default()
+                }
+            } else {
+                Delta {
+                    held,
+                    ..Delta::default()
+                }
+            };
+            self.postings
+                .post(EntryKind::Lien, portion.allocation, delta, &about)?;
+        }
+        let on = |p: &Portion| self.postings.allocation(p.allocation);
+        self.instance.account = portions.first().and_then(on).map(|a| a.account);
+        self.reserved.outlives_allocation = portions
+            .iter()
+            .filter_map(on)
+            .any(|a| a.window.end.is_some_and(|e| e < self.end));
+        self.reserved.held = if shadow { Amount::ZERO } else { self.cost };
+        let lien = Lien {
+            id,
+            instance: self.instance.id,
+            state: LienState::Open,
+            placed: self.cost,
+            start: self.start,
+            end: self.end,
+            shadow,
+            portions,
+        };
+        self.instance.lien = Some(lien);
+        Ok(())
+    }
+
+    fn finish(mut self, at: Timestamp, ctx: &Context<'_>) -> Effects {
+        let lien = self.instance.lien.clone();
+        let idle = at.plus(ctx.directory.policy.idle);
+        self.instance.due = Some(lien.as_ref().map_or(idle, |l| l.end));
+        self.postings.liens.extend(lien.clone());
+        self.reserved.instance = self.instance.id;
+        self.reserved.lien = lien;
+        let change = InstanceChange {
+            instance: self.instance,
+            facts_changed: true,
+        };
+        self.postings.instances.push(change);
+        self.postings.finish(Outcome::Reserved(self.reserved))
+    }
+}

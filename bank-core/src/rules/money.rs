@@ -1,0 +1,228 @@
+//! Deposit and withdraw (ledger.md 2.1, 2.2).
+
+use crate::amount::Amount;
+use crate::command::{Deposit, Withdraw};
+use crate::effects::{Delta, Deposited, DirectoryRow, Effects, EntryKind, Outcome, Withdrawn};
+use crate::ids::{AccountId, AllocationId};
+use crate::model::{Account, Allocation, Phase};
+use crate::postings::{About, Postings};
+use crate::refusal::Refusal;
+use crate::select;
+use crate::time::Timestamp;
+use crate::view::{Context, Next, View};
+
+/// Puts money into an account: into an allocation of equal window and limit, else a new one.
+pub(super) fn deposit(
+    deposit: &Deposit,
+    view: &View,
+    ctx: &Context<'_>,
+) -> Result<Effects, Refusal> {
+    let account = select::account_by_name(ctx.directory, &deposit.name)?;
+    let limit = deposit.credit_limit.unwrap_or(Amount::ZERO);
+    if deposit.amount < Amount::ZERO || limit < Amount::ZERO {
+        return Err(Refusal::BadAmount);
+    }
+    if !deposit.window.is_proper() {
+        return Err(Refusal::BadWindow);
+    }
+    let mut postings = Postings::new(view);
+    let target = match deposit.allocation {
+        Some(id) => Some(named_allocation(view, account, id, deposit)?),
+        None if deposit.always_new => None,
+        None => equal_allocation(view, account, deposit, limit),
+    };
+    if target.is_none() && deposit.window.is_over(ctx.now) && !deposit.allow_past {
+        return Err(Refusal::WindowInPast);
+    }
+    let created = target.is_none();
+    let id = target
+        .unwrap_or_else(|| open_allocation(&mut postings, account.id, deposit, limit, ctx.now));
+    let tx = postings.begin("deposit", ctx.now);
+    postings.remark(&deposit.note);
+    let amount = deposit.amount;
+    let phase = postings.allocation(id).map_or(Phase::Active, |a| a.phase);
+    let active = if phase == Phase::Active { amount.0 } else { 0 };
+    let delta = Delta {
+        amount: amount.0,
+        active,
+        ..Delta::default()
+    };
+    postings.post(EntryKind::Deposit, id, delta, &About::default())?;
+    let deposited = postings
+        .allocation(id)
+        .map_or(Amount::ZERO, |a| a.deposited)
+        .add(amount)?;
+    postings.change(id, |a| a.deposited = deposited);
+    unblock(&mut postings, account, ctx.now);
+    let allocation = postings
+        .allocation(id)
+        .copied()
+        .ok_or(Refusal::AmountOverflow)?;
+    Ok(postings.finish(Outcome::Deposited(Deposited {
+        tx,
+        amount,
+        allocation,
+        created,
+    })))
+}
+
+/// The allocation that the request names, if it is the account's and nothing else is asked of it.
+fn named_allocation(
+    view: &View,
+    account: &Account,
+    id: AllocationId,
+    deposit: &Deposit,
+) -> Result<AllocationId, Refusal> {
+    let shaped = deposit.credit_limit.is_some() || deposit.always_new;
+    if shaped || deposit.window != crate::time::Window::ALWAYS {
+        return Err(Refusal::BadValue {
+            field: "allocation",
+            expected: "no window, no credit limit and no --new beside it",
+        });
+    }
+    let known = view.allocation(id).filter(|a| a.account == account.id);
+    known
+        .map(|a| a.id)
+        .ok_or_else(|| Refusal::not_found("allocation", &id.0.to_string()))
+}
+
+fn equal_allocation(
+    view: &View,
+    account: &Account,
+    deposit: &Deposit,
+    limit: Amount,
+) -> Option<AllocationId> {
+    let mut equal = view
+        .of_account(account.id)
+        .filter(|a| a.window == deposit.window && a.credit_limit == limit);
+    equal.next().map(|a| a.id)
+}
+
+fn open_allocation(
+    postings: &mut Postings,
+    account: AccountId,
+    deposit: &Deposit,
+    credit_limit: Amount,
+    now: Timestamp,
+) -> AllocationId {
+    let id = AllocationId(Next::take(&mut postings.next.allocation));
+    postings.add_allocation(Allocation {
+        id,
+        account,
+        window: deposit.window,
+        phase: Phase::of(&deposit.window, now),
+        amount: Amount::ZERO,
+        held: Amount::ZERO,
+        credit_limit,
+        deposited: Amount::ZERO,
+        shadow: Amount::ZERO,
+        shadow_held: Amount::ZERO,
+        last_entry: None,
+    });
+    id
+}
+
+/// What the active allocations of an account hold together.
+pub(super) fn active_amount(postings: &Postings, account: AccountId) -> i128 {
+    let own = postings
+        .allocations()
+        .iter()
+        .filter(|a| a.account == account);
+    own.filter(|a| a.phase == Phase::Active)
+        .map(|a| i128::from(a.amount.0))
+        .sum()
+}
+
+/// A deposit that brings a blocked account to zero or above clears the flag (decision 18).
+fn unblock(postings: &mut Postings, account: &Account, _now: Timestamp) {
+    if account.blocked && active_amount(postings, account.id) >= 0 {
+        let cleared = Account {
+            blocked: false,
+            ..account.clone()
+        };
+        postings.directory.push(DirectoryRow::Account(cleared));
+    }
+}
+
+/// Takes money out of an account: earliest end first, never from what liens hold.
+pub(super) fn withdraw(
+    withdraw: &Withdraw,
+    view: &View,
+    ctx: &Context<'_>,
+) -> Result<Effects, Refusal> {
+    let account = select::account_by_name(ctx.directory, &withdraw.name)?;
+    if withdraw.amount <= Amount::ZERO {
+        return Err(Refusal::BadAmount);
+    }
+    let sources = sources(withdraw, view, account)?;
+    let free = |a: &Allocation| {
+        let limit = if withdraw.no_credit {
+            i128::from(a.credit_limit.0)
+        } else {
+            0
+        };
+        a.free(false).saturating_sub(limit).max(0)
+    };
+    let mut remaining = i128::from(withdraw.amount.0);
+    let mut parts = Vec::new();
+    for source in &sources {
+        let take = free(source).min(remaining);
+        if take > 0 {
+            parts.push((source.id, Amount::from_sum(take)?));
+            remaining = remaining.saturating_sub(take);
+        }
+    }
+    if remaining > 0 {
+        let available = sources.iter().map(|a| free(a)).sum();
+        return Err(Refusal::InsufficientFunds {
+            needed: withdraw.amount,
+            available: Amount::clamped(available),
+            whose: account.name.clone(),
+        });
+    }
+    let mut postings = Postings::new(view);
+    let tx = postings.begin("withdraw", ctx.now);
+    postings.remark(&withdraw.note);
+    for (id, part) in &parts {
+        let minus = part.negate()?.0;
+        let active = if postings
+            .allocation(*id)
+            .is_some_and(|a| a.phase == Phase::Active)
+        {
+            minus
+        } else {
+            0
+        };
+        let delta = Delta {
+            amount: minus,
+            active,
+            ..Delta::default()
+        };
+        postings.post(EntryKind::Withdraw, *id, delta, &About::default())?;
+    }
+    let withdrawn = Withdrawn {
+        tx,
+        account: account.id,
+        amount: withdraw.amount,
+        parts,
+    };
+    Ok(postings.finish(Outcome::Withdrawn(withdrawn)))
+}
+
+fn sources(
+    withdraw: &Withdraw,
+    view: &View,
+    account: &Account,
+) -> Result<Vec<Allocation>, Refusal> {
+    let own = view.of_account(account.id).copied();
+    if let Some(id) = withdraw.allocation {
+        let named: Vec<Allocation> = own.filter(|a| a.id == id).collect();
+        if named.is_empty() {
+            return Err(Refusal::not_found("allocation", &id.0.to_string()));
+        }
+        return Ok(named);
+    }
+    let mut active: Vec<Allocation> = own.filter(|a| a.phase == Phase::Active).collect();
+    active.sort_by_key(|a| (a.window.end.map_or(i64::MAX, |e| e.0), a.id));
+    Ok(active)
+}

@@ -1,0 +1,162 @@
+//! Quotes (ledger.md 2.9): a plain one writes nothing; one with a TID or a guarantee is a row.
+
+use crate::amount::Amount;
+use crate::command::{Promise, QuoteRequest};
+use crate::effects::{Effects, Outcome, Quoted};
+use crate::exact::to_amount;
+use crate::ids::QuoteId;
+use crate::model::{Mode, Quote};
+use crate::postings::Postings;
+use crate::price::{Priced, explain, price};
+use crate::refusal::Refusal;
+use crate::rules::instance::check_duration;
+use crate::rules::lien::funds;
+use crate::select::{self, Candidate, Payer};
+use crate::time::{Seconds, Timestamp, Window};
+use crate::view::{Context, Next, View};
+
+/// A TID is valid for a day (decision 15).
+const TID_VALID: Seconds = Seconds(86_400);
+/// A guaranteed quote is valid for its duration and seven days (decision 15).
+const GUARANTEE_EXTRA: Seconds = Seconds(7 * 86_400);
+
+/// Prices a request and tests the balance.
+pub(super) fn quote(
+    request: &QuoteRequest,
+    view: &View,
+    ctx: &Context<'_>,
+) -> Result<Effects, Refusal> {
+    let duration = request
+        .duration
+        .ok_or(Refusal::MissingField { field: "duration" })?;
+    let duration = check_duration(duration)?;
+    if request.usage.has_negative() {
+        return Err(Refusal::NegativeCharge);
+    }
+    let lenient = select::find(ctx.directory, &request.whose);
+    let mode = ctx.directory.mode(lenient.project, lenient.machine);
+    let asked = Priced {
+        usage: &request.usage,
+        duration,
+        machine: lenient.machine,
+        machine_name: &request.whose.machine,
+        at: ctx.now,
+    };
+    let rates = &ctx.directory.rates;
+    let exact = price(&asked, rates).ok_or(Refusal::AmountOverflow)?;
+    let total = exact.total().ok_or(Refusal::AmountOverflow)?;
+    let policy = &ctx.directory.policy;
+    let rounded = to_amount(total, ctx.directory.bank.precision, policy.rounding);
+    let cost = rounded.ok_or(Refusal::AmountOverflow)?;
+    let available = match may_pay(request, view, ctx, cost, mode) {
+        Ok(available) => available,
+        Err(_) if mode.is_shadow() => Amount::ZERO,
+        Err(refusal) => return Err(refusal),
+    };
+    let mut postings = Postings::new(view);
+    let written = match request.promise {
+        Promise::None => None,
+        _ => Some(write_row(
+            &mut postings,
+            request,
+            &lenient,
+            duration,
+            cost,
+            ctx.now,
+        )?),
+    };
+    Ok(postings.finish(Outcome::Quoted(Quoted {
+        cost: if mode == Mode::Track {
+            Amount::ZERO
+        } else {
+            cost
+        },
+        available,
+        quote: written,
+        lines: explain(&asked, rates),
+        undefined_instance: exact.undefined_instance,
+    })))
+}
+
+/// What is there to pay a cost with; refused where nobody may pay or the money is short.
+fn may_pay(
+    request: &QuoteRequest,
+    view: &View,
+    ctx: &Context<'_>,
+    cost: Amount,
+    mode: Mode,
+) -> Result<Amount, Refusal> {
+    let payer = select::resolve(ctx.directory, &request.whose)?;
+    let user = request.whose.user.as_deref().unwrap_or_default();
+    let candidates = select::candidates(ctx.directory, &payer, user)?;
+    let open = unblocked(&candidates, ctx)?;
+    let free = funds(
+        view.allocations.as_slice(),
+        &open,
+        ctx.now,
+        mode.is_shadow(),
+    );
+    let available = free
+        .iter()
+        .fold(0_i128, |sum, (_, f)| sum.saturating_add(*f));
+    let short = i128::from(cost.0) > available;
+    if short && !request.cost_only && mode != Mode::Fast {
+        return Err(Refusal::InsufficientFunds {
+            needed: cost,
+            available: Amount::clamped(available),
+            whose: payer.project_name,
+        });
+    }
+    Ok(Amount::clamped(available))
+}
+
+/// The candidates that no charge in mode `fast` has blocked, or the refusal that all are.
+pub(super) fn unblocked(
+    candidates: &[Candidate],
+    ctx: &Context<'_>,
+) -> Result<Vec<Candidate>, Refusal> {
+    let blocked = |c: &Candidate| ctx.directory.account(c.account).is_some_and(|a| a.blocked);
+    let open: Vec<Candidate> = candidates.iter().filter(|c| !blocked(c)).copied().collect();
+    match candidates
+        .first()
+        .and_then(|c| ctx.directory.account(c.account))
+    {
+        Some(first) if open.is_empty() => Err(Refusal::AccountBlocked {
+            account: first.name.clone(),
+        }),
+        _ => Ok(open),
+    }
+}
+
+fn write_row(
+    postings: &mut Postings,
+    request: &QuoteRequest,
+    payer: &Payer,
+    duration: Seconds,
+    amount: Amount,
+    now: Timestamp,
+) -> Result<Quote, Refusal> {
+    let project = payer.project.ok_or(Refusal::NoDefaultProject)?;
+    let validity = match request.promise {
+        Promise::Guarantee => duration.plus(GUARANTEE_EXTRA),
+        Promise::None | Promise::Tid => TID_VALID,
+    };
+    let quote = Quote {
+        id: QuoteId(Next::take(&mut postings.next.quote)),
+        tid: request.tid.clone(),
+        project,
+        user: payer.user,
+        machine: payer.machine,
+        amount,
+        duration,
+        window: Window {
+            start: Some(now),
+            end: Some(now.plus(validity)),
+        },
+        instance: None,
+    };
+    postings.begin("quote", now);
+    postings.remark(&format!("tid={}", quote.tid));
+    postings.quotes.push(quote.clone());
+    Ok(quote)
+}

@@ -1,0 +1,79 @@
+//! What the caller's key may touch (http-auth.md 4): checked before anything else is said, so that
+//! a refusal tells nothing about what lies outside.
+
+use crate::command::{Command, Whose};
+use crate::model::Dimension;
+use crate::refusal::{Refusal, short};
+use crate::select;
+use crate::view::Context;
+
+/// Refuses what lies outside the caller's machines and projects.
+pub(super) fn check(command: &Command, ctx: &Context<'_>) -> Result<(), Refusal> {
+    if ctx.scope.projects.is_empty() && ctx.scope.machines.is_empty() {
+        return Ok(());
+    }
+    match command {
+        Command::Quote(quote) => whose(&quote.whose, ctx),
+        Command::Create(request) => whose(&request.whose, ctx),
+        Command::Reserve(reserve) => whose(&reserve.request.whose, ctx),
+        Command::Charge(charge) => whose(&charge.request.whose, ctx),
+        Command::Close(close) => machine(&close.key.machine, ctx),
+        Command::Deposit(deposit) => account(&deposit.name, ctx),
+        Command::Withdraw(withdraw) => account(&withdraw.name, ctx),
+        Command::SetProject(set) => project(&set.name, ctx),
+        Command::SetMember(set) => project(&set.project, ctx),
+        Command::RemoveMember(name, _) => project(name, ctx),
+        _ if ctx.scope.projects.is_empty() => Ok(()),
+        _ => Err(Refusal::NotAllowed {
+            what: "this key is for single projects".to_owned(),
+        }),
+    }
+}
+
+fn whose(whose: &Whose, ctx: &Context<'_>) -> Result<(), Refusal> {
+    machine(&whose.machine, ctx)?;
+    let payer = select::find(ctx.directory, whose);
+    if ctx.may_touch(payer.project, &payer.project_name) {
+        return Ok(());
+    }
+    Err(Refusal::NotAllowed {
+        what: format!("project {}", payer.project_name),
+    })
+}
+
+fn machine(name: &str, ctx: &Context<'_>) -> Result<(), Refusal> {
+    let allowed = &ctx.scope.machines;
+    if allowed.is_empty() || allowed.iter().any(|m| m == name) {
+        return Ok(());
+    }
+    Err(Refusal::NotAllowed {
+        what: format!("machine {}", short(name)),
+    })
+}
+
+fn project(name: &str, ctx: &Context<'_>) -> Result<(), Refusal> {
+    let id = ctx.directory.project_named(name).map(|p| p.id);
+    if ctx.may_touch(id, name) {
+        return Ok(());
+    }
+    Err(Refusal::NotAllowed {
+        what: format!("project {}", short(name)),
+    })
+}
+
+fn account(name: &str, ctx: &Context<'_>) -> Result<(), Refusal> {
+    let Ok(account) = select::account_by_name(ctx.directory, name) else {
+        return project(name, ctx);
+    };
+    let rows = account
+        .constraints
+        .iter()
+        .filter(|c| c.dimension == Dimension::Project && c.allow);
+    let mut names = rows.map(|c| c.value.as_str()).peekable();
+    if names.peek().is_none() && !ctx.scope.projects.is_empty() {
+        return Err(Refusal::NotAllowed {
+            what: format!("account {}", account.name),
+        });
+    }
+    names.try_for_each(|name| project(name, ctx))
+}

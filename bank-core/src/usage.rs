@@ -1,0 +1,92 @@
+//! What a job or reservation used, as the price engine sees it: properties with values.
+
+use crate::decimal::Decimal;
+
+/// Measured or requested usage of one document, without its duration.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Processors; none where the document does not say.
+    pub processors: Option<Decimal>,
+    /// Nodes.
+    pub nodes: Option<Decimal>,
+    /// Memory in MB.
+    pub memory_mb: Option<Decimal>,
+    /// Disk in MB.
+    pub disk_mb: Option<Decimal>,
+    /// Generic resources by name (nami.md 3.1).
+    pub gres: Vec<(String, Decimal)>,
+    /// Quality of service.
+    pub qos: Option<String>,
+    /// Class or queue.
+    pub class: Option<String>,
+    /// Other usage attributes, as text; those that read as a decimal count as numbers too.
+    pub attributes: Vec<(String, String)>,
+}
+
+impl Usage {
+    /// The value of a number property by its rate name, matched without case.
+    pub fn number(&self, name: &str) -> Option<Decimal> {
+        let is = |known: &str| name.eq_ignore_ascii_case(known);
+        if is("Processors") {
+            return self.processors;
+        }
+        if is("Nodes") {
+            return self.nodes;
+        }
+        if is("Memory") {
+            return self.memory_mb;
+        }
+        if is("Disk") {
+            return self.disk_mb;
+        }
+        let by_gres = self.gres.iter().find(|(n, _)| is(n)).map(|(_, v)| *v);
+        by_gres.or_else(|| self.attribute(name).and_then(Decimal::parse))
+    }
+
+    /// The value of a text property by its rate name, matched without case.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        let is = |known: &str| name.eq_ignore_ascii_case(known);
+        if is("QualityOfService") || is("QOS") {
+            return self.qos.as_deref();
+        }
+        if is("Class") || is("Queue") {
+            return self.class.as_deref();
+        }
+        self.attribute(name)
+    }
+
+    /// Fills what this document does not state from an earlier one of the same instance
+    /// (nami.md 3.1: processors absent are taken from the instance's last document).
+    pub fn complete_from(&mut self, earlier: &Usage) {
+        self.processors = self.processors.or(earlier.processors);
+        self.nodes = self.nodes.or(earlier.nodes);
+        self.memory_mb = self.memory_mb.or(earlier.memory_mb);
+        self.disk_mb = self.disk_mb.or(earlier.disk_mb);
+        if self.qos.is_none() {
+            self.qos.clone_from(&earlier.qos);
+        }
+        if self.class.is_none() {
+            self.class.clone_from(&earlier.class);
+        }
+    }
+
+    /// Whether any quantity is below zero.
+    pub fn has_negative(&self) -> bool {
+        let own = [self.processors, self.nodes, self.memory_mb, self.disk_mb];
+        let own = own.into_iter().flatten();
+        own.chain(self.gres.iter().map(|(_, v)| *v))
+            .any(Decimal::is_negative)
+            || self
+                .attributes
+                .iter()
+                .any(|(_, v)| Decimal::parse(v).is_some_and(Decimal::is_negative))
+    }
+
+    fn attribute(&self, name: &str) -> Option<&str> {
+        let found = self
+            .attributes
+            .iter()
+            .find(|(n, _)| n.eq_ignore_ascii_case(name));
+        found.map(|(_, v)| v.as_str())
+    }
+}

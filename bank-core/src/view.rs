@@ -1,0 +1,104 @@
+//! The slice of the ledger that one command sees.
+
+use crate::directory::Directory;
+use crate::ids::{AccountId, AllocationId, ProjectId};
+use crate::model::{Allocation, Instance, Lien, Quote};
+use crate::time::Timestamp;
+
+/// The rows that [`crate::need::need`] asked for, as they are before the command.
+#[derive(Clone, Debug, Default)]
+pub struct View {
+    /// The uses of the object's id, newest first, at most [`crate::need::INSTANCES_MAX`].
+    pub instances: Vec<Instance>,
+    /// The allocations of the accounts asked for, and those that the newest liens lie on.
+    pub allocations: Vec<Allocation>,
+    /// The quote of the TID.
+    pub quote: Option<Quote>,
+    /// Open liens on the allocations asked about.
+    pub liens: Vec<Lien>,
+    /// Whether instances of the project asked about are open.
+    pub open_instances: i64,
+    /// The numbers that new rows get.
+    pub next: Next,
+}
+
+impl View {
+    /// An allocation by number.
+    pub fn allocation(&self, id: AllocationId) -> Option<&Allocation> {
+        self.allocations.iter().find(|a| a.id == id)
+    }
+
+    /// The allocations of an account.
+    pub fn of_account(&self, account: AccountId) -> impl Iterator<Item = &Allocation> {
+        self.allocations
+            .iter()
+            .filter(move |a| a.account == account)
+    }
+}
+
+/// The next number of each kind of row. Numbers have no gaps: a refused command takes none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Next {
+    /// Transactions.
+    pub tx: i64,
+    /// Entries.
+    pub entry: i64,
+    /// Allocations.
+    pub allocation: i64,
+    /// Instances.
+    pub instance: i64,
+    /// Liens.
+    pub lien: i64,
+    /// Quotes.
+    pub quote: i64,
+    /// Usage rows.
+    pub usage: i64,
+}
+
+impl Default for Next {
+    fn default() -> Self {
+        Next {
+            tx: 1,
+            entry: 1,
+            allocation: 1,
+            instance: 1,
+            lien: 1,
+            quote: 1,
+            usage: 1,
+        }
+    }
+}
+
+impl Next {
+    /// Gives out a number and moves on.
+    pub(crate) fn take(number: &mut i64) -> i64 {
+        let given = *number;
+        *number = given.saturating_add(1);
+        given
+    }
+}
+
+/// What a rule knows besides the rows.
+#[derive(Clone, Copy, Debug)]
+pub struct Context<'a> {
+    /// Reference data.
+    pub directory: &'a Directory,
+    /// The ledger clock: never before the last recorded transaction (decision 9).
+    pub now: Timestamp,
+    /// What the caller may touch.
+    pub scope: &'a crate::command::Scope,
+}
+
+impl Context<'_> {
+    /// Whether a project lies in the caller's scope: it or one above it is named there.
+    pub(crate) fn may_touch(&self, project: Option<ProjectId>, name: &str) -> bool {
+        let allowed = &self.scope.projects;
+        if allowed.is_empty() {
+            return true;
+        }
+        let above = project
+            .map(|id| self.directory.lineage(id))
+            .unwrap_or_default();
+        allowed.iter().any(|a| a == name) || above.iter().any(|p| allowed.contains(&p.name))
+    }
+}

@@ -1,0 +1,52 @@
+//! What each shared sample document says (`samples.txt`, one line per object).
+
+use std::path::PathBuf;
+
+use super::shown;
+use crate::nami::{ReadOptions, read};
+
+/// The folder of shared samples; tests over it are skipped where it is not.
+#[allow(clippy::disallowed_methods)] // the one setting of the tests
+fn shared(path: &str) -> Option<PathBuf> {
+    let root = std::env::var_os("BANK_SHARED").map_or_else(
+        || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared")),
+        PathBuf::from,
+    );
+    let path = root.join(path);
+    if path.exists() {
+        return Some(path);
+    }
+    eprintln!("skipped: {} does not exist (BANK_SHARED)", path.display());
+    None
+}
+
+#[test]
+fn shared_samples() {
+    let Some(folder) = shared("spec/nami-samples") else {
+        return;
+    };
+    let mut files: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|e| e.unwrap().path())
+        .collect();
+    files.retain(|path| path.extension().is_some_and(|e| e == "xml"));
+    files.sort();
+    let mut found = String::new();
+    for path in files {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let number = name.split('-').next().unwrap();
+        match read(&std::fs::read(&path).unwrap(), &ReadOptions::default()) {
+            Ok(documents) => {
+                for document in documents {
+                    found.push_str(&format!("{number} {}\n", shown(&document)));
+                }
+            }
+            Err(e) => found.push_str(&format!("{number} {e}\n")),
+        }
+    }
+    let expected = include_str!("samples.txt");
+    for (found, expected) in found.lines().zip(expected.lines()) {
+        assert_eq!(found, expected);
+    }
+    assert_eq!(found.lines().count(), expected.lines().count());
+}

@@ -1,0 +1,1 @@
+//! The tests live in `suite/`; this library is empty on purpose.
