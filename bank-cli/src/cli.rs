@@ -4,6 +4,11 @@
 //! The nouns stand in `noun` (people and machines) and `asset` (money), the bare verbs for daily
 //! work in `verb`.
 
+#![expect(
+    clippy::doc_markdown,
+    reason = "these comments are help texts on a terminal"
+)]
+
 mod asset;
 mod noun;
 mod verb;
@@ -14,12 +19,12 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::{
     asset::{
-        AccountCommand, AddAccount, AddKey, AllocationCommand, Constraints, KeyCommand,
-        LienCommand, RateCommand, SetAccount, SetAllocation, SetKey, SetRate,
+        AccountCommand, AddAccount, AddKey, AllocationCommand, KeyCommand, LienCommand,
+        RateCommand, SetAccount, SetAllocation, SetKey, SetRate,
     },
     noun::{
-        AddMachine, AddProject, AddUser, MachineCommand, MemberCommand, ProjectCommand,
-        SetMachine, SetProject, SetUser, Switch, UserCommand,
+        AddMachine, AddProject, AddUser, MachineCommand, MemberCommand, ProjectCommand, SetMachine,
+        SetProject, SetUser, Switch, UserCommand,
     },
     verb::{BalanceArgs, DepositArgs, JobsArgs, JournalArgs, QuoteArgs, WithdrawArgs},
 };
@@ -97,10 +102,18 @@ pub(crate) enum Command {
 
 /// Options of every command.
 #[derive(Debug, Clone, Default, Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is one flag of the command line")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one flag of the command line"
+)]
 pub(crate) struct Global {
     /// Address of the daemon: unix:/path or http://host:port
-    #[arg(long, global = true, value_name = "ADDRESS", help_heading = "Connection")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "ADDRESS",
+        help_heading = "Connection"
+    )]
     pub(crate) server: Option<String>,
     /// Id of the signing key (TCP only)
     #[arg(long, global = true, value_name = "ID", help_heading = "Connection")]
@@ -112,7 +125,13 @@ pub(crate) struct Global {
     #[arg(long, global = true, value_name = "FILE", help_heading = "Connection")]
     pub(crate) config: Option<PathBuf>,
     /// Form of the output
-    #[arg(short = 'O', long, global = true, value_name = "FORM", help_heading = "Output")]
+    #[arg(
+        short = 'O',
+        long,
+        global = true,
+        value_name = "FORM",
+        help_heading = "Output"
+    )]
     pub(crate) format: Option<Format>,
     /// Columns separated by |, with one at the end of the line
     #[arg(short = 'p', long, global = true, help_heading = "Output")]
@@ -130,7 +149,13 @@ pub(crate) struct Global {
     #[arg(short = 'n', long, global = true, help_heading = "Output")]
     pub(crate) no_header: bool,
     /// Which columns, in which order
-    #[arg(long, global = true, value_name = "A,B,C", value_delimiter = ',', help_heading = "Output")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "A,B,C",
+        value_delimiter = ',',
+        help_heading = "Output"
+    )]
     pub(crate) columns: Vec<String>,
     /// Do not separate thousands
     #[arg(long, global = true, help_heading = "Output")]
@@ -152,7 +177,9 @@ impl Global {
             (self.parsable2, "parsable2"),
             (self.parsable, "parsable"),
         ];
-        let named = short.into_iter().find_map(|(set, name)| set.then_some(name));
+        let named = short
+            .into_iter()
+            .find_map(|(set, name)| set.then_some(name));
         named.or(self.format.map(Format::name))
     }
 }
@@ -222,7 +249,9 @@ pub(crate) struct RemoveArgs {
 
 /// 1 to 255 visible ASCII characters without `#` (http-auth.md 3).
 fn idempotency_key(text: &str) -> Result<String, String> {
-    let good = text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'#');
+    let good = text
+        .bytes()
+        .all(|byte| byte.is_ascii_graphic() && byte != b'#');
     if good && (1..=255).contains(&text.len()) {
         Ok(text.to_owned())
     } else {
@@ -231,7 +260,7 @@ fn idempotency_key(text: &str) -> Result<String, String> {
 }
 
 /// A decimal number with an optional sign. How many digits are allowed is the bank's to say.
-fn amount(text: &str) -> Result<String, String> {
+pub(crate) fn amount(text: &str) -> Result<String, String> {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
     let number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());

@@ -4,10 +4,12 @@
 //! It must never believe an answer over TCP that does not verify: a foreign process on the port is
 //! reported as "daemon unreachable". It never repeats a request by itself.
 
+mod address;
 mod path;
+mod signer;
 mod unix;
 
-use std::{path::Path, time::Duration};
+use std::time::Duration;
 
 use bank_api::{
     error::{self, Problem},
@@ -16,12 +18,12 @@ use bank_api::{
 use serde::{Serialize, de::DeserializeOwned};
 use ureq::{Agent, http};
 
-pub(crate) use self::path::{path, query};
-use crate::{
-    clock,
-    config::{self, Settings},
-    fail::Failure,
+use self::signer::Signer;
+pub(crate) use self::{
+    path::{path, query},
+    signer::read_secret,
 };
+use crate::{clock, config::Settings, fail::Failure};
 
 /// The longest a call may take; the daemon answers within milliseconds or says 503.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -44,7 +46,12 @@ pub(crate) struct Call {
 impl Call {
     /// A read.
     pub(crate) fn get(target: String) -> Self {
-        Self { method: http::Method::GET, target, body: Vec::new(), key: None }
+        Self {
+            method: http::Method::GET,
+            target,
+            body: Vec::new(),
+            key: None,
+        }
     }
 
     /// A call with a JSON body and, if it writes, its idempotency key.
@@ -56,12 +63,22 @@ impl Call {
     ) -> Result<Self, Failure> {
         let body = serde_json::to_vec(body)
             .map_err(|error| Failure::internal(format!("cannot write JSON: {error}")))?;
-        Ok(Self { method, target, body, key })
+        Ok(Self {
+            method,
+            target,
+            body,
+            key,
+        })
     }
 
     /// A removal.
     pub(crate) fn delete(target: String, key: String) -> Self {
-        Self { method: http::Method::DELETE, target, body: Vec::new(), key: Some(key) }
+        Self {
+            method: http::Method::DELETE,
+            target,
+            body: Vec::new(),
+            key: Some(key),
+        }
     }
 }
 
@@ -75,12 +92,6 @@ pub(crate) struct Client {
     server: String,
     signer: Option<Signer>,
     tcp: bool,
-}
-
-#[derive(Debug)]
-struct Signer {
-    id: String,
-    key: sign::SigningKey,
 }
 
 struct Reply {
@@ -100,16 +111,28 @@ impl Client {
             .proxy(None)
             .user_agent(concat!("bank/", env!("CARGO_PKG_VERSION")))
             .build();
-        if let Some(socket) = socket_path(&server) {
+        if let Some(socket) = address::socket(&server) {
             let connector = unix::UnixConnector(socket.into());
             let resolver = ureq::unversioned::resolver::DefaultResolver::default();
             let agent = Agent::with_parts(config, connector, resolver);
             let base = "http://localhost".to_owned();
-            return Ok(Self { agent, base, server, signer: None, tcp: false });
+            return Ok(Self {
+                agent,
+                base,
+                server,
+                signer: None,
+                tcp: false,
+            });
         }
-        let base = tcp_base(&server)?;
-        let signer = signer(settings)?;
-        Ok(Self { agent: Agent::new_with_config(config), base, server, signer, tcp: true })
+        let base = address::tcp(&server)?;
+        let signer = Signer::new(settings)?;
+        Ok(Self {
+            agent: Agent::new_with_config(config),
+            base,
+            server,
+            signer,
+            tcp: true,
+        })
     }
 
     /// Sends a call and reads its answer.
@@ -118,10 +141,17 @@ impl Client {
         if !(200..300).contains(&reply.status) {
             return Err(self.refusal(&reply));
         }
-        let body = if reply.body.is_empty() { b"null".as_slice() } else { &reply.body };
+        let body = if reply.body.is_empty() {
+            b"null".as_slice()
+        } else {
+            &reply.body
+        };
         serde_json::from_slice(body).map_err(|error| {
-            Failure::internal(format!("cannot read the answer of {}: {error}", self.server))
-                .hint("`bank` and `bankd` should be of the same release")
+            Failure::internal(format!(
+                "cannot read the answer of {}: {error}",
+                self.server
+            ))
+            .hint("`bank` and `bankd` should be of the same release")
         })
     }
 
@@ -136,7 +166,11 @@ impl Client {
         if let Some(key) = &call.key {
             request = request.header("idempotency-key", key);
         }
-        let signature = self.signer.as_ref().map(|signer| signer.sign(call)).transpose()?;
+        let signature = self
+            .signer
+            .as_ref()
+            .map(|signer| signer.sign(call))
+            .transpose()?;
         if let Some(signature) = &signature {
             if let Some(digest) = &signature.content_digest {
                 request = request.header("content-digest", digest);
@@ -157,7 +191,8 @@ impl Client {
         let answer = if call.body.is_empty() {
             self.agent.run(request.body(()).map_err(malformed)?)
         } else {
-            self.agent.run(request.body(call.body.as_slice()).map_err(malformed)?)
+            self.agent
+                .run(request.body(call.body.as_slice()).map_err(malformed)?)
         };
         let answer = answer.map_err(|error| self.broken(&error, call))?;
         let (parts, mut body) = answer.into_parts();
@@ -166,7 +201,11 @@ impl Client {
             .limit(MAX_ANSWER_BYTES)
             .read_to_vec()
             .map_err(|error| self.broken(&error, call))?;
-        Ok(Reply { status: parts.status.as_u16(), headers: parts.headers, body })
+        Ok(Reply {
+            status: parts.status.as_u16(),
+            headers: parts.headers,
+            body,
+        })
     }
 
     /// The transport failed: what to say depends on whether the command may have been done.
@@ -175,7 +214,10 @@ impl Client {
             ureq::Error::HostNotFound | ureq::Error::ConnectionFailed => false,
             ureq::Error::Io(error) => {
                 use std::io::ErrorKind as E;
-                !matches!(error.kind(), E::NotFound | E::ConnectionRefused | E::PermissionDenied)
+                !matches!(
+                    error.kind(),
+                    E::NotFound | E::ConnectionRefused | E::PermissionDenied
+                )
             }
             _ => true,
         };
@@ -198,10 +240,14 @@ impl Client {
         if reply.status == 401 {
             return Ok(());
         }
-        let headers = reply.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
+        let headers: Vec<(&str, &[u8])> = reply
+            .headers
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_bytes()))
+            .collect();
         let answer = sign::ReceivedAnswer {
             status: reply.status,
-            headers,
+            headers: headers.iter().copied(),
             body: &reply.body,
             sent_signature: sent,
             label: sign::LABEL,
@@ -223,13 +269,21 @@ impl Client {
     fn refusal(&self, reply: &Reply) -> Failure {
         if let Some(problem) = Problem::from_json(&reply.body) {
             let failure = Failure::problem(problem);
-            return if reply.status == 401 { self.unauthorized(failure) } else { failure };
+            return if reply.status == 401 {
+                self.unauthorized(failure)
+            } else {
+                failure
+            };
         }
         let said = String::from_utf8_lossy(&reply.body);
         let said: String = said.chars().filter(|c| !c.is_control()).take(120).collect();
         let what = format!("{} answered {}: {said}", self.server, reply.status);
         let failure = Failure::of(error::bank_exit_of_status(reply.status), what);
-        if reply.status == 401 { self.unauthorized(failure) } else { failure }
+        if reply.status == 401 {
+            self.unauthorized(failure)
+        } else {
+            failure
+        }
     }
 
     fn unauthorized(&self, mut failure: Failure) -> Failure {
@@ -244,105 +298,5 @@ impl Client {
     }
 }
 
-impl Signer {
-    fn sign(&self, call: &Call) -> Result<sign::RequestSignature, Failure> {
-        let mut bytes = [0; 16];
-        getrandom::fill(&mut bytes)
-            .map_err(|error| Failure::internal(format!("no random numbers: {error}")))?;
-        let nonce = uuid::Uuid::from_bytes(bytes).simple().to_string();
-        let request = sign::OutgoingRequest {
-            method: call.method.as_str(),
-            target: &call.target,
-            body: &call.body,
-            idempotency_key: call.key.as_deref(),
-            event_time: None,
-        };
-        let created = clock::now_us().div_euclid(1_000_000);
-        Ok(sign::sign_request(&self.key, &self.id, &request, created, &nonce))
-    }
-}
-
-/// `unix:/path` or an absolute path.
-fn socket_path(server: &str) -> Option<&str> {
-    server.strip_prefix("unix:").or_else(|| server.starts_with('/').then_some(server))
-}
-
-fn tcp_base(server: &str) -> Result<String, Failure> {
-    let wrong = |why: &str| {
-        Err(Failure::usage(format!("server address {server:?}: {why}"))
-            .hint("write unix:/path/to/bankd.sock or http://host:port"))
-    };
-    let host = match server.split_once("://") {
-        Some(("http", host)) => host,
-        Some(("https", _)) => return wrong("this program speaks plain HTTP (signed both ways)"),
-        Some(_) => return wrong("unknown scheme"),
-        None => server,
-    };
-    let host = host.trim_end_matches('/');
-    if host.is_empty() || host.contains(['/', '?', '#', '@', ' ']) {
-        return wrong("not a host and port");
-    }
-    Ok(format!("http://{host}"))
-}
-
-/// The key of the settings; `None` where none is named.
-fn signer(settings: &Settings) -> Result<Option<Signer>, Failure> {
-    let (id, file) = match (&settings.key_id, &settings.key_file) {
-        (None, None) => return Ok(None),
-        (Some(id), Some(file)) => (id, file),
-        (Some(_), None) => return Err(Failure::usage("key_id is set, but key_file is not")),
-        (None, Some(_)) => return Err(Failure::usage("key_file is set, but key_id is not")),
-    };
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-    if id.is_empty() || id.len() > 64 || !id.chars().all(plain) {
-        return Err(Failure::usage(format!(
-            "key id {id:?} is not 1 to 64 letters, digits, dots, underscores or hyphens"
-        )));
-    }
-    let secret = read_secret(file)?;
-    Ok(Some(Signer { id: id.clone(), key: sign::SigningKey::new(&secret) }))
-}
-
-/// Reads a secret from a file (`base64:…`, `hex:…` or plain text).
-pub(crate) fn read_secret(file: &Path) -> Result<sign::Secret, Failure> {
-    let failed = |why: String| {
-        Failure::access(format!("cannot read the key file {}: {why}", file.display()))
-    };
-    let text = config::bounded(file).map_err(|error| failed(error.to_string()))?;
-    sign::Secret::parse(&text).map_err(|error| failed(error.to_string()))
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn addresses() {
-        assert_eq!(socket_path("unix:/a/b.sock"), Some("/a/b.sock"));
-        assert_eq!(socket_path("/a/b.sock"), Some("/a/b.sock"));
-        assert_eq!(socket_path("http://h:1"), None);
-        let cases = [
-            ("http://127.0.0.1:7113", Ok("http://127.0.0.1:7113")),
-            ("http://h:1/", Ok("http://h:1")),
-            ("bank.site:7113", Ok("http://bank.site:7113")),
-            ("https://h", Err(2)),
-            ("gopher://h", Err(2)),
-            ("http://h/x", Err(2)),
-            ("", Err(2)),
-        ];
-        for (server, want) in cases {
-            let got = tcp_base(server).map_err(|failure| failure.exit);
-            assert_eq!(got.as_deref(), want.as_ref().copied(), "{server}");
-        }
-    }
-
-    #[test]
-    fn half_a_key_is_a_usage_error() {
-        let id = Settings { key_id: Some("ops".into()), ..Settings::default() };
-        assert_eq!(signer(&id).unwrap_err().exit, 2);
-        let file = Settings { key_file: Some("/none".into()), ..Settings::default() };
-        assert_eq!(signer(&file).unwrap_err().exit, 2);
-        let both = Settings { key_file: Some("/no/such/file".into()), ..id };
-        assert_eq!(signer(&both).unwrap_err().exit, 6);
-    }
-}
+mod tests;

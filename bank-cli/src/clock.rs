@@ -10,7 +10,9 @@ use chrono::{DateTime, FixedOffset, Local, Offset as _, TimeZone as _, Utc};
 /// Now, in microseconds since 1970 UTC; 0 on a machine whose clock stands before that.
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
 pub(crate) fn now_us() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
     i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
 }
 
@@ -32,7 +34,9 @@ pub(crate) enum Zone {
 impl Zone {
     /// The offset of this zone at a moment.
     pub(crate) fn offset_at(self, us: i64) -> FixedOffset {
-        let utc = DateTime::<Utc>::from_timestamp_micros(us).unwrap_or_default().naive_utc();
+        let utc = DateTime::<Utc>::from_timestamp_micros(us)
+            .unwrap_or_default()
+            .naive_utc();
         match self {
             Self::Local => Local.offset_from_utc_datetime(&utc).fix(),
             #[cfg(test)]

@@ -20,7 +20,10 @@ mod rate;
 mod status;
 mod user;
 
-use std::io::{IsTerminal as _, Write as _};
+use std::{
+    fmt::Write as _,
+    io::{IsTerminal as _, Write as _},
+};
 
 use bank_api::v1::Removed;
 use serde::{Serialize, de::DeserializeOwned};
@@ -80,7 +83,8 @@ impl Context {
         segments: &[&str],
         query: &impl Serialize,
     ) -> Result<T, Failure> {
-        self.client.call(&Call::get(client::path(segments) + &client::query(query)))
+        self.client
+            .call(&Call::get(client::path(segments) + &client::query(query)))
     }
 
     /// Sends a change.
@@ -92,7 +96,8 @@ impl Context {
         write: &WriteArgs,
     ) -> Result<T, Failure> {
         let key = Some(self.key(write)?);
-        self.client.call(&Call::send(method, target(segments, write), body, key)?)
+        self.client
+            .call(&Call::send(method, target(segments, write), body, key)?)
     }
 
     /// Removes an object, having asked for it on a terminal.
@@ -105,7 +110,10 @@ impl Context {
         if !(remove.yes || remove.write.dry_run) {
             confirm(what)?;
         }
-        self.client.call(&Call::delete(target(segments, &remove.write), self.key(&remove.write)?))
+        self.client.call(&Call::delete(
+            target(segments, &remove.write),
+            self.key(&remove.write)?,
+        ))
     }
 
     /// The idempotency key: the one given, else a new one.
@@ -117,12 +125,16 @@ impl Context {
         getrandom::fill(&mut random)
             .map_err(|error| Failure::internal(format!("no random numbers: {error}")))?;
         let millis = u64::try_from(self.now_us.div_euclid(1000)).unwrap_or(0);
-        Ok(uuid::Builder::from_unix_timestamp_millis(millis, &random).into_uuid().to_string())
+        Ok(uuid::Builder::from_unix_timestamp_millis(millis, &random)
+            .into_uuid()
+            .to_string())
     }
 
     /// A time argument as the daemon takes it.
     fn time(&self, argument: Option<&String>) -> Result<Option<String>, Failure> {
-        argument.map(|text| when::argument(text, self.now_us, self.zone)).transpose()
+        argument
+            .map(|text| when::argument(text, self.now_us, self.zone))
+            .transpose()
     }
 
     /// What is said after a change: the answer itself in JSON, else the sentence and the
@@ -148,7 +160,7 @@ impl Context {
         text.push_str(sentence);
         text.push('\n');
         if let Some(transaction) = transaction {
-            text.push_str(&format!("transaction {transaction}\n"));
+            let _ = writeln!(text, "transaction {transaction}");
         }
         Ok(text)
     }
@@ -159,37 +171,55 @@ impl Context {
         answer: &bank_api::v1::Written<T>,
         sentence: &str,
     ) -> Result<String, Failure> {
-        self.done(answer, sentence, answer.transaction, answer.dry_run, &answer.warnings)
+        self.done(
+            answer,
+            sentence,
+            answer.transaction,
+            answer.dry_run,
+            &answer.warnings,
+        )
     }
 
     /// [`Self::done`] for `rm`.
     fn removed(&self, answer: &Removed, sentence: &str) -> Result<String, Failure> {
-        self.done(answer, sentence, answer.transaction, answer.dry_run, &answer.warnings)
+        self.done(
+            answer,
+            sentence,
+            answer.transaction,
+            answer.dry_run,
+            &answer.warnings,
+        )
     }
 
     /// True where a program reads JSON.
     fn is_json(&self) -> bool {
-        matches!(self.form.format, crate::cli::Format::Json | crate::cli::Format::Jsonl)
+        matches!(
+            self.form.format,
+            crate::cli::Format::Json | crate::cli::Format::Jsonl
+        )
     }
 }
 
 fn target(segments: &[&str], write: &WriteArgs) -> String {
     client::path(segments)
-        + &client::query(&bank_api::v1::WriteQuery { dry_run: write.dry_run })
+        + &client::query(&bank_api::v1::WriteQuery {
+            dry_run: write.dry_run,
+        })
 }
 
 /// Asks on a terminal; elsewhere `--yes` is demanded.
 fn confirm(what: &str) -> Result<(), Failure> {
     let stdin = std::io::stdin();
-    let unasked = || {
-        Failure::usage(format!("{what} was not confirmed")).hint("--yes does it without asking")
-    };
+    let unasked =
+        || Failure::usage(format!("{what} was not confirmed")).hint("--yes does it without asking");
     if !(stdin.is_terminal() && std::io::stderr().is_terminal()) {
         return Err(unasked());
     }
     let mut answer = String::new();
     let asked = write!(std::io::stderr(), "{what}? [y/N] ");
-    asked.and_then(|()| stdin.read_line(&mut answer)).map_err(|_| unasked())?;
+    asked
+        .and_then(|()| stdin.read_line(&mut answer))
+        .map_err(|_| unasked())?;
     match answer.trim().to_lowercase().as_str() {
         "y" | "yes" => Ok(()),
         _ => Err(unasked()),

@@ -78,11 +78,17 @@ fn resolve(
         format: env("BANK_FORMAT"),
         project: env("BANK_PROJECT"),
     };
-    let named = flags.config.clone().or_else(|| env("BANK_CONFIG").map(PathBuf::from));
+    let named = flags
+        .config
+        .clone()
+        .or_else(|| env("BANK_CONFIG").map(PathBuf::from));
     let files = if let Some(path) = named {
         let text = read(&path)?;
         let text = text.ok_or_else(|| {
-            Failure::usage(format!("cannot read settings: {} does not exist", path.display()))
+            Failure::usage(format!(
+                "cannot read settings: {} does not exist",
+                path.display()
+            ))
         })?;
         parse(&path, &text)?
     } else {
@@ -109,11 +115,15 @@ fn optional(
 fn parse(path: &Path, text: &str) -> Result<Settings, Failure> {
     toml::from_str(text).map_err(|error| {
         let line = error.span().map_or(1, |span| {
-            text.get(..span.start).map_or(1, |before| before.matches('\n').count() + 1)
+            text.get(..span.start)
+                .map_or(1, |before| before.matches('\n').count() + 1)
         });
         let why = error.message().lines().collect::<Vec<_>>().join(" ");
-        Failure::usage(format!("cannot read settings: {} line {line}: {why}", path.display()))
-            .hint("the settings are server, key_id, key_file, format, project")
+        Failure::usage(format!(
+            "cannot read settings: {} line {line}: {why}",
+            path.display()
+        ))
+        .hint("the settings are server, key_id, key_file, format, project")
     })
 }
 
@@ -121,9 +131,10 @@ fn read_file(path: &Path) -> Result<Option<String>, Failure> {
     match bounded(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => {
-            Err(Failure::usage(format!("cannot read settings: {}: {error}", path.display())))
-        }
+        Err(error) => Err(Failure::usage(format!(
+            "cannot read settings: {}: {error}",
+            path.display()
+        ))),
     }
 }
 
@@ -131,7 +142,9 @@ fn read_file(path: &Path) -> Result<Option<String>, Failure> {
 pub(crate) fn bounded(path: &Path) -> std::io::Result<String> {
     use std::io::Read as _;
     let mut text = String::new();
-    std::fs::File::open(path)?.take(MAX_FILE_BYTES).read_to_string(&mut text)?;
+    std::fs::File::open(path)?
+        .take(MAX_FILE_BYTES)
+        .read_to_string(&mut text)?;
     Ok(text)
 }
 

@@ -86,7 +86,9 @@ impl Failure {
 
     /// True where the daemon refused with this code.
     pub(crate) fn is(&self, code: &str) -> bool {
-        self.problem.as_ref().is_some_and(|problem| problem.code == code)
+        self.problem
+            .as_ref()
+            .is_some_and(|problem| problem.code == code)
     }
 }
 

@@ -14,7 +14,11 @@ pub(crate) fn plain(minor: i128, decimals: usize) -> String {
     let sign = if minor < 0 { "-" } else { "" };
     let digits = format!("{:0>width$}", minor.unsigned_abs(), width = decimals + 1);
     let (whole, fraction) = digits.split_at(digits.len() - decimals);
-    if fraction.is_empty() { format!("{sign}{whole}") } else { format!("{sign}{whole}.{fraction}") }
+    if fraction.is_empty() {
+        format!("{sign}{whole}")
+    } else {
+        format!("{sign}{whole}.{fraction}")
+    }
 }
 
 /// The sum of amounts of one precision; `None` if one is no number or has other decimals.
@@ -54,12 +58,15 @@ pub(crate) fn is_zero(text: &str) -> bool {
 
 /// True where nothing stands behind the point but zeros.
 pub(crate) fn is_whole(text: &str) -> bool {
-    text.split_once('.').is_none_or(|(_, fraction)| fraction.bytes().all(|byte| byte == b'0'))
+    text.split_once('.')
+        .is_none_or(|(_, fraction)| fraction.bytes().all(|byte| byte == b'0'))
 }
 
 /// Thousands separated by commas, and the minus sign of the typesetter: `-1234.5` → `−1,234.5`.
 pub(crate) fn grouped(text: &str) -> String {
-    let (sign, digits) = text.strip_prefix('-').map_or(("", text), |digits| ("\u{2212}", digits));
+    let (sign, digits) = text
+        .strip_prefix('-')
+        .map_or(("", text), |digits| ("\u{2212}", digits));
     let whole = digits.split_once('.').map_or(digits, |(whole, _)| whole);
     let mut out = String::from(sign);
     for (at, digit) in whole.char_indices() {
@@ -99,7 +106,10 @@ mod tests {
         assert_eq!(sum(["7", "8"]).as_deref(), Some("15"));
         assert_eq!(sum(["7", "8.0"]), None);
         assert_eq!(sum([]), None);
-        assert_eq!(difference("393216.000", "18400.000").as_deref(), Some("374816.000"));
+        assert_eq!(
+            difference("393216.000", "18400.000").as_deref(),
+            Some("374816.000")
+        );
     }
 
     #[test]

@@ -1,3 +1,78 @@
-//! Placeholder.
+//! `bank`, the command line of the allocation bank.
+//!
+//! Start reading at `cli` (what can be said), then `cmd` (what is done). This program keeps no
+//! state and knows no rule of the bank: it asks the daemon and shows the answer.
 
-fn main() {}
+mod cli;
+mod client;
+mod clock;
+mod cmd;
+mod config;
+mod fail;
+mod figure;
+mod out;
+mod when;
+
+use std::{
+    io::{ErrorKind, Write as _},
+    process::ExitCode,
+};
+
+use clap::Parser as _;
+
+use crate::{cli::Cli, cmd::Context, fail::Failure};
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version go to standard output; that nobody reads them is no failure.
+            let _ = error.print();
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+        }
+    };
+    out::colour(cli.global.color).write_global();
+    match run(cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            if let Some(before) = &failure.before {
+                let _ = print(before);
+            }
+            let _ = write!(anstream::stderr(), "{failure}");
+            ExitCode::from(failure.exit)
+        }
+    }
+}
+
+fn run(cli: Cli) -> Result<(), Failure> {
+    let settings = config::load(&cli.global)?;
+    let zone = clock::Zone::Local;
+    let context = Context {
+        client: client::Client::new(&settings)?,
+        form: out::Form::new(&cli.global, settings.format.as_deref(), zone)?,
+        quiet: cli.global.quiet,
+        project: settings.project,
+        now_us: clock::now_us(),
+        zone,
+    };
+    let text = cmd::run(&context, cli.command)?;
+    if !context.quiet {
+        print(&text)?;
+    }
+    Ok(())
+}
+
+/// Writes to standard output. False where nobody reads any more, which is no failure (ux.md 2.2).
+fn print(text: &str) -> Result<bool, Failure> {
+    let mut stdout = anstream::stdout();
+    match stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush())
+    {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
+        Err(error) => Err(Failure::internal(format!(
+            "cannot write the output: {error}"
+        ))),
+    }
+}

@@ -45,6 +45,8 @@ pub(crate) enum Shown {
     Always,
     /// On the screen only.
     Screen,
+    /// In machine forms only.
+    Machine,
     /// Nowhere.
     Asked,
 }
@@ -56,17 +58,36 @@ pub(crate) struct Column {
     title: &'static str,
     kind: Kind,
     shown: Shown,
+    width: u16,
 }
 
 /// A column that is always shown; `key` is the field and the name in `--columns`.
 pub(crate) fn column(key: &'static str, title: &'static str, kind: Kind) -> Column {
-    Column { key, title, kind, shown: Shown::Always }
+    Column {
+        key,
+        title,
+        kind,
+        shown: Shown::Always,
+        width: 0,
+    }
 }
 
 impl Column {
+    /// At least so many characters wide on the screen, so that screens look alike.
+    pub(crate) fn wide(mut self, width: u16) -> Self {
+        self.width = width;
+        self
+    }
+
     /// Shown on the screen, but not in machine forms.
     pub(crate) fn on_screen(mut self) -> Self {
         self.shown = Shown::Screen;
+        self
+    }
+
+    /// Shown in machine forms, but not on the screen.
+    pub(crate) fn if_machine(mut self) -> Self {
+        self.shown = Shown::Machine;
         self
     }
 
@@ -79,7 +100,11 @@ impl Column {
     /// Shown on the screen if `yes`; in machine forms only if asked for, so that scripts always
     /// see the same columns.
     pub(crate) fn on_screen_if(self, yes: bool) -> Self {
-        if yes { self.on_screen() } else { self.if_asked() }
+        if yes {
+            self.on_screen()
+        } else {
+            self.if_asked()
+        }
     }
 }
 
@@ -107,7 +132,12 @@ impl Sheet {
         items: &[T],
         empty: &'static str,
     ) -> Self {
-        Self { columns, rows: items.iter().map(row).collect(), empty, ..Self::default() }
+        Self {
+            columns,
+            rows: items.iter().map(row).collect(),
+            empty,
+            ..Self::default()
+        }
     }
 
     /// With the unit of its amounts.
@@ -215,7 +245,11 @@ impl Form {
             Format::Table => Ok(table::record(self, sheet, &columns)),
             Format::Json | Format::Jsonl if !self.columns.is_empty() => {
                 let only = json::pick(&row(answer), &columns);
-                if self.format == Format::Json { json::document(&only) } else { json::line(&only) }
+                if self.format == Format::Json {
+                    json::document(&only)
+                } else {
+                    json::line(&only)
+                }
             }
             Format::Json => json::document(answer),
             Format::Jsonl => json::line(answer),
@@ -229,17 +263,22 @@ impl Form {
             let shown = |column: &&Column| match column.shown {
                 Shown::Always => true,
                 Shown::Screen => self.is_table(),
+                Shown::Machine => !self.is_table(),
                 Shown::Asked => false,
             };
             return Ok(sheet.columns.iter().filter(shown).collect());
         }
         let find = |name: &String| {
             let wanted = name.trim().to_lowercase().replace('-', "_");
-            sheet.columns.iter().find(|column| column.key == wanted).ok_or_else(|| {
-                let known: Vec<_> = sheet.columns.iter().map(|column| column.key).collect();
-                Failure::usage(format!("no column {name:?}"))
-                    .hint(format!("the columns are {}", known.join(",")))
-            })
+            sheet
+                .columns
+                .iter()
+                .find(|column| column.key == wanted)
+                .ok_or_else(|| {
+                    let known: Vec<_> = sheet.columns.iter().map(|column| column.key).collect();
+                    Failure::usage(format!("no column {name:?}"))
+                        .hint(format!("the columns are {}", known.join(",")))
+                })
         };
         self.columns.iter().map(find).collect()
     }
@@ -257,6 +296,20 @@ pub(crate) fn colour(choice: Option<Color>) -> anstream::ColorChoice {
 /// A warning on standard error.
 pub(crate) fn warn(text: &str) {
     anstream::eprintln!("bank: warning: {text}");
+}
+
+/// The form of tests: a table, one hour east of Greenwich.
+#[cfg(test)]
+pub(crate) fn test_form() -> Form {
+    let east = chrono::FixedOffset::east_opt(3600).unwrap();
+    let zone = Zone::Fixed(east);
+    Form {
+        format: Format::Table,
+        header: true,
+        columns: Vec::new(),
+        thousands: true,
+        zone,
+    }
 }
 
 /// Text that wants attention; the colour never carries meaning alone.

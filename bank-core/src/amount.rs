@@ -45,7 +45,7 @@ impl Amount {
     pub const ZERO: Amount = Amount(0);
 
     /// The sum, or the refusal `amount_overflow`.
-    pub fn add(self, other: Amount) -> Result<Amount, Refusal> {
+    pub fn plus(self, other: Amount) -> Result<Amount, Refusal> {
         self.0
             .checked_add(other.0)
             .map(Amount)
@@ -53,7 +53,7 @@ impl Amount {
     }
 
     /// The difference, or the refusal `amount_overflow`.
-    pub fn sub(self, other: Amount) -> Result<Amount, Refusal> {
+    pub fn minus(self, other: Amount) -> Result<Amount, Refusal> {
         self.0
             .checked_sub(other.0)
             .map(Amount)
@@ -69,6 +69,7 @@ impl Amount {
     }
 
     /// The amount if it is above zero, else zero.
+    #[must_use]
     pub fn at_least_zero(self) -> Amount {
         self.max(Amount::ZERO)
     }
@@ -88,8 +89,8 @@ impl Amount {
     /// Brings a sum made in `i128` back, held at the ends of the range: for figures that are only
     /// shown, never posted.
     pub fn clamped(sum: i128) -> Amount {
-        let limit = i128::from(i64::MAX);
-        Amount(i64::try_from(sum.clamp(-limit, limit)).unwrap_or(i64::MAX))
+        let end = if sum < 0 { i64::MIN } else { i64::MAX };
+        Amount(i64::try_from(sum).unwrap_or(end))
     }
 
     /// Reads a decimal number of credits, an optional `-` before it.
@@ -210,7 +211,7 @@ mod tests {
         #[test]
         fn sums_are_exact_or_refused(a in any::<i64>(), b in any::<i64>()) {
             let exact = i128::from(a) + i128::from(b);
-            match Amount(a).add(Amount(b)) {
+            match Amount(a).plus(Amount(b)) {
                 Ok(sum) => prop_assert_eq!(i128::from(sum.0), exact),
                 Err(r) => {
                     prop_assert_eq!(r.code(), "amount_overflow");
@@ -221,7 +222,7 @@ mod tests {
 
         #[test]
         fn taking_back_what_was_added_changes_nothing(a in -1_000_000i64..1_000_000, b in -1_000_000i64..1_000_000) {
-            prop_assert_eq!(Amount(a).add(Amount(b)).unwrap().sub(Amount(b)).unwrap(), Amount(a));
+            prop_assert_eq!(Amount(a).plus(Amount(b)).unwrap().minus(Amount(b)).unwrap(), Amount(a));
         }
     }
 }

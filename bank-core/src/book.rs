@@ -152,7 +152,9 @@ impl Ledger for Book {
             .map(|p| p.allocation)
             .chain(need.allocation)
             .collect();
-        let wanted = |a: &&Allocation| accounts.contains(&a.account) || on.contains(&a.id);
+        let in_time = |a: &Allocation| need.ending_after.is_none_or(|at| !a.window.is_over(at));
+        let wanted =
+            |a: &&Allocation| (accounts.contains(&a.account) && in_time(a)) || on.contains(&a.id);
         view.allocations = self.allocations.values().filter(wanted).copied().collect();
         view.quote = need
             .tid

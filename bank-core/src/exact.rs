@@ -72,7 +72,7 @@ impl Fraction {
     }
 
     /// The product. Both factors are reduced across first, so that it overflows only if it must.
-    pub fn mul(self, other: Fraction) -> Option<Fraction> {
+    pub fn times(self, other: Fraction) -> Option<Fraction> {
         if self.denominator == 1 && other.denominator == 1 {
             return Some(Fraction::whole(
                 self.numerator.checked_mul(other.numerator)?,
@@ -87,7 +87,7 @@ impl Fraction {
     }
 
     /// The sum.
-    pub fn add(self, other: Fraction) -> Option<Fraction> {
+    pub fn plus(self, other: Fraction) -> Option<Fraction> {
         if self.denominator == other.denominator {
             let sum = self.numerator.checked_add(other.numerator)?;
             return Fraction::new(sum, self.denominator);
@@ -104,7 +104,7 @@ impl Fraction {
 
     /// The fraction in trillionths, rounded half to even (decision 7).
     pub fn to_trillionths(self) -> Option<i128> {
-        let scaled = self.mul(Fraction::whole(TRILLIONTHS))?;
+        let scaled = self.times(Fraction::whole(TRILLIONTHS))?;
         divide(scaled.numerator, scaled.denominator, Rounding::HalfEven)
     }
 }
@@ -183,7 +183,7 @@ mod tests {
     fn an_hourly_rate_has_no_drift() {
         // ledger.md 3.3, example 15: 12 cores, 5400 s, 0.04 per core-hour.
         let rate = Fraction::new(4, 100 * 3600).unwrap();
-        let price = rate.mul(Fraction::whole(12 * 5400)).unwrap();
+        let price = rate.times(Fraction::whole(12 * 5400)).unwrap();
         let p2 = Precision::new(2).unwrap();
         let sum = price.to_trillionths().unwrap();
         assert_eq!(to_amount(sum, p2, Rounding::HalfEven), Some(Amount(72)));
@@ -194,9 +194,9 @@ mod tests {
         fn addition_commutes_and_has_an_inverse(a in -1000i128..1000, b in 1i128..1000, c in -1000i128..1000, d in 1i128..1000) {
             let x = Fraction::new(a, b).unwrap();
             let y = Fraction::new(c, d).unwrap();
-            prop_assert_eq!(x.add(y), y.add(x));
+            prop_assert_eq!(x.plus(y), y.plus(x));
             let minus = Fraction::new(-c, d).unwrap();
-            prop_assert_eq!(x.add(y).unwrap().add(minus), Some(x));
+            prop_assert_eq!(x.plus(y).unwrap().plus(minus), Some(x));
         }
 
         #[test]
@@ -204,8 +204,8 @@ mod tests {
             let x = Fraction::new(a, b).unwrap();
             let y = Fraction::new(c, b).unwrap();
             let k = Fraction::whole(k);
-            let left = x.add(y).unwrap().mul(k);
-            let right = x.mul(k).unwrap().add(y.mul(k).unwrap());
+            let left = x.plus(y).unwrap().times(k);
+            let right = x.times(k).unwrap().plus(y.times(k).unwrap());
             prop_assert_eq!(left, right);
         }
 
@@ -224,11 +224,11 @@ mod tests {
             let rate = Fraction::new(1, 3).unwrap();
             let (mut sum, mut billed) = (0i128, 0i64);
             for part in &parts {
-                sum += rate.mul(Fraction::whole((*part).into())).unwrap().to_trillionths().unwrap();
+                sum += rate.times(Fraction::whole((*part).into())).unwrap().to_trillionths().unwrap();
                 billed += to_amount(sum, p, Rounding::HalfEven).unwrap().0 - billed;
             }
             let whole: i64 = parts.iter().sum();
-            let once = rate.mul(Fraction::whole(whole.into())).unwrap().to_trillionths().unwrap();
+            let once = rate.times(Fraction::whole(whole.into())).unwrap().to_trillionths().unwrap();
             prop_assert!((sum - once).abs() <= i128::try_from(parts.len()).unwrap());
             prop_assert!((billed - to_amount(once, p, Rounding::HalfEven).unwrap().0).abs() <= 1);
         }

@@ -8,15 +8,15 @@ use std::collections::BTreeMap;
 /// The running sums of one allocation's journal entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sums {
-    /// Σ delta_amount.
+    /// Σ `delta_amount`.
     pub amount: i128,
-    /// Σ delta_held.
+    /// Σ `delta_held`.
     pub held: i128,
-    /// Σ delta_active.
+    /// Σ `delta_active`.
     pub active: i128,
-    /// Σ delta_shadow.
+    /// Σ `delta_shadow`.
     pub shadow: i128,
-    /// Σ delta_shadow_held.
+    /// Σ `delta_shadow_held`.
     pub shadow_held: i128,
     /// What live liens hold on it, from their portions.
     pub portions: i128,

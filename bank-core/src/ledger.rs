@@ -1,6 +1,6 @@
 //! What a store must offer, and the order in which a command runs over it.
 //!
-//! The trait is synchronous and knows no database: SQLite implements it in the daemon, and
+//! The trait is synchronous and knows no database: `SQLite` implements it in the daemon, and
 //! [`crate::book::Book`] in memory for the tests and the model.
 
 use crate::command::{Command, Scope};
@@ -49,8 +49,22 @@ pub fn execute<L: Ledger>(
     dry_run: bool,
 ) -> Result<Decision, L::Error> {
     sweep(ledger, now)?;
+    let decision = decide(ledger, command, scope, now)?;
+    if let (Ok(effects), false) = (&decision, dry_run) {
+        ledger.append(effects)?;
+    }
+    Ok(decision.map(|effects| effects.outcome))
+}
+
+/// Loads and decides; the reference data is let go before anything is written to it.
+fn decide<L: Ledger>(
+    ledger: &mut L,
+    command: &Command,
+    scope: &Scope,
+    now: Timestamp,
+) -> Result<Result<Effects, Refusal>, L::Error> {
     let directory = ledger.directory()?;
-    let mut view = ledger.load(&need(command, &directory))?;
+    let mut view = ledger.load(&need(command, &directory, now))?;
     if let Command::RemoveProject(name) = command {
         view.open_instances = ledger.open_instances(name)?;
     }
@@ -59,15 +73,7 @@ pub fn execute<L: Ledger>(
         now,
         scope,
     };
-    match rules::decide(command, &view, &ctx) {
-        Ok(effects) => {
-            if !dry_run {
-                ledger.append(&effects)?;
-            }
-            Ok(Ok(effects.outcome))
-        }
-        Err(refusal) => Ok(Err(refusal)),
-    }
+    Ok(rules::decide(command, &view, &ctx))
 }
 
 /// Journals every boundary up to now, a bounded number at a time.

@@ -1,10 +1,11 @@
 //! Which rows a command must see. The shell loads exactly these (style 2.9).
 
-use crate::command::{Command, Request, Whose};
+use crate::command::{Command, Request};
 use crate::directory::Directory;
 use crate::ids::{AccountId, AllocationId};
 use crate::model::InstanceKey;
 use crate::select;
+use crate::time::Timestamp;
 
 /// How many uses of an object's id are looked at, newest first. A charge from a spool may be about
 /// an older use than the newest one.
@@ -15,9 +16,11 @@ pub const INSTANCES_MAX: usize = 4;
 pub struct Need {
     /// The uses of this object's id, with liens, and the allocations those lie on.
     pub instance: Option<InstanceKey>,
-    /// All allocations of these accounts.
+    /// The allocations of these accounts.
     pub accounts: Vec<AccountId>,
-    /// The allocations of the accounts that open instances pay from are wanted too.
+    /// Only those that end after this instant; none for all of them.
+    pub ending_after: Option<Timestamp>,
+    /// This allocation too.
     pub allocation: Option<AllocationId>,
     /// The quote of this TID.
     pub tid: Option<String>,
@@ -25,8 +28,9 @@ pub struct Need {
     pub liens: bool,
 }
 
-/// What a command must see.
-pub fn need(command: &Command, directory: &Directory) -> Need {
+/// What a command must see. Allocations that ended before anything the command is about are left
+/// out, so that an old account is as quick as a new one.
+pub fn need(command: &Command, directory: &Directory, now: Timestamp) -> Need {
     match command {
         Command::Deposit(deposit) => Need {
             accounts: named_account(directory, &deposit.name),
@@ -51,13 +55,24 @@ pub fn need(command: &Command, directory: &Directory) -> Need {
             liens: true,
             ..Need::default()
         },
-        Command::Quote(quote) => Need {
-            accounts: payers(directory, &quote.whose),
-            ..Need::default()
-        },
-        Command::Create(request) => instance_need(directory, request, false),
-        Command::Reserve(reserve) => instance_need(directory, &reserve.request, true),
-        Command::Charge(charge) => instance_need(directory, &charge.request, true),
+        Command::Quote(quote) => {
+            let accounts = select::possible_payers(directory, &quote.whose);
+            Need {
+                accounts,
+                ending_after: Some(now),
+                ..Need::default()
+            }
+        }
+        Command::Create(request) => instance_need(request, Vec::new(), now),
+        Command::Reserve(reserve) => {
+            let accounts = select::possible_payers(directory, &reserve.request.whose);
+            instance_need(&reserve.request, accounts, now)
+        }
+        Command::Charge(charge) => {
+            let mut accounts = select::possible_payers(directory, &charge.request.whose);
+            accounts.extend(directory.suspense().map(|a| a.id));
+            instance_need(&charge.request, accounts, now)
+        }
         Command::Close(close) => Need {
             instance: Some(close.key.clone()),
             ..Need::default()
@@ -66,26 +81,14 @@ pub fn need(command: &Command, directory: &Directory) -> Need {
     }
 }
 
-fn instance_need(directory: &Directory, request: &Request, pays: bool) -> Need {
+fn instance_need(request: &Request, accounts: Vec<AccountId>, now: Timestamp) -> Need {
     Need {
         instance: Some(request.key()),
-        accounts: if pays {
-            payers(directory, &request.whose)
-        } else {
-            Vec::new()
-        },
+        accounts,
+        ending_after: Some(request.event_time.map_or(now, |at| at.min(now))),
         tid: request.tid.clone(),
         ..Need::default()
     }
-}
-
-/// Every account that may come to pay for a request, the suspense account included.
-fn payers(directory: &Directory, whose: &Whose) -> Vec<AccountId> {
-    let mut accounts = select::possible_payers(directory, whose);
-    accounts.extend(directory.suspense().map(|a| a.id));
-    accounts.sort_unstable();
-    accounts.dedup();
-    accounts
 }
 
 fn named_account(directory: &Directory, name: &str) -> Vec<AccountId> {

@@ -151,10 +151,10 @@ impl Postings {
         let Some(allocation) = self.allocations.iter_mut().find(|a| a.id == id) else {
             return Err(Refusal::not_found("allocation", &id.0.to_string()));
         };
-        allocation.amount = allocation.amount.add(Amount(delta.amount))?;
-        allocation.held = allocation.held.add(Amount(delta.held))?;
-        allocation.shadow = allocation.shadow.add(Amount(delta.shadow))?;
-        allocation.shadow_held = allocation.shadow_held.add(Amount(delta.shadow_held))?;
+        allocation.amount = allocation.amount.plus(Amount(delta.amount))?;
+        allocation.held = allocation.held.plus(Amount(delta.held))?;
+        allocation.shadow = allocation.shadow.plus(Amount(delta.shadow))?;
+        allocation.shadow_held = allocation.shadow_held.plus(Amount(delta.shadow_held))?;
         let prev = allocation.last_entry.replace(entry_id);
         let entry = Entry {
             id: entry_id,

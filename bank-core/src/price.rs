@@ -52,13 +52,13 @@ pub fn price(asked: &Priced<'_>, rates: &[Rate]) -> Option<Price> {
     }
     let metered = sums
         .resources
-        .mul(Fraction::whole(i128::from(asked.duration.0)))?;
+        .times(Fraction::whole(i128::from(asked.duration.0)))?;
     Some(Price {
-        metered: metered.mul(sums.factor)?.to_trillionths()?,
+        metered: metered.times(sums.factor)?.to_trillionths()?,
         once: sums
             .per_use
-            .mul(sums.factor)?
-            .add(sums.fees)?
+            .times(sums.factor)?
+            .plus(sums.fees)?
             .to_trillionths()?,
         undefined_instance: undefined_instance(asked, rates),
     })
@@ -117,14 +117,14 @@ impl Sums {
             Per::Second
         };
         let value = Fraction::new(value.billionths(), 1_000_000_000)?;
-        let amount = value.mul(rate.value.over(per)?)?;
+        let amount = value.times(rate.value.over(per)?)?;
         match rate.kind {
             RateKind::Vbr | RateKind::Nbr | RateKind::Mvbr => {
-                self.resources = self.resources.add(amount)?;
+                self.resources = self.resources.plus(amount)?;
             }
-            RateKind::Vbu | RateKind::Nbu => self.per_use = self.per_use.add(amount)?,
-            RateKind::Vbm | RateKind::Nbm => self.factor = self.factor.mul(amount)?,
-            RateKind::Vbf | RateKind::Nbf => self.fees = self.fees.add(amount)?,
+            RateKind::Vbu | RateKind::Nbu => self.per_use = self.per_use.plus(amount)?,
+            RateKind::Vbm | RateKind::Nbm => self.factor = self.factor.times(amount)?,
+            RateKind::Vbf | RateKind::Nbf => self.fees = self.fees.plus(amount)?,
         }
         Some(())
     }

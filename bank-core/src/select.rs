@@ -41,12 +41,10 @@ pub struct Candidate {
 /// says what is unknown or switched off, in the order of ledger.md 2.6.
 pub fn resolve(directory: &Directory, whose: &Whose) -> Result<Payer, Refusal> {
     let payer = find(directory, whose);
-    if payer.project.is_none() {
-        if let Some(project) = &whose.project {
-            return Err(Refusal::ProjectUnknown {
-                project: short(project),
-            });
-        }
+    if let (None, Some(project)) = (payer.project, &whose.project) {
+        return Err(Refusal::ProjectUnknown {
+            project: short(project),
+        });
     }
     let user_name = whose.user.as_deref().unwrap_or_default();
     if whose.user.is_some() && payer.user.is_none() {
@@ -104,15 +102,12 @@ pub fn find(directory: &Directory, whose: &Whose) -> Payer {
             .and_then(|id| directory.project(id))
     };
     let project = match &whose.project {
-        Some(name) => match directory.project_named(name) {
-            Some(project) => Some(project),
-            None => {
-                payer.project_name = short(name);
-                let named = account_with_one_project(directory, name);
-                payer.only = named.map(|(account, _)| account);
-                named.map(|(_, project)| project)
-            }
-        },
+        Some(name) => directory.project_named(name).or_else(|| {
+            payer.project_name = short(name);
+            let named = account_with_one_project(directory, name);
+            payer.only = named.map(|(account, _)| account);
+            named.map(|(_, project)| project)
+        }),
         None => by_default(),
     };
     if let Some(project) = project {

@@ -26,11 +26,13 @@ impl Timestamp {
     }
 
     /// Later by a duration, held at the ends of the range.
+    #[must_use]
     pub fn plus(self, duration: Seconds) -> Timestamp {
         Timestamp(self.0.saturating_add(duration.0.saturating_mul(MICROS)))
     }
 
     /// Earlier by a duration, held at the ends of the range.
+    #[must_use]
     pub fn minus(self, duration: Seconds) -> Timestamp {
         Timestamp(self.0.saturating_sub(duration.0.saturating_mul(MICROS)))
     }
@@ -38,6 +40,7 @@ impl Timestamp {
 
 impl Seconds {
     /// The sum, held at the ends of the range.
+    #[must_use]
     pub fn plus(self, other: Seconds) -> Seconds {
         Seconds(self.0.saturating_add(other.0))
     }

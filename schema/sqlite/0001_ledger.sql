@@ -113,7 +113,7 @@ CREATE TABLE allocation (
     due_at       INTEGER GENERATED ALWAYS AS (
         CASE phase WHEN 'future' THEN start_at WHEN 'active' THEN end_at END) VIRTUAL
 ) STRICT;
-CREATE INDEX allocation_account ON allocation (account);
+CREATE INDEX allocation_account ON allocation (account, end_at);
 CREATE INDEX allocation_due ON allocation (due_at) WHERE due_at IS NOT NULL;
 
 CREATE TABLE instance (

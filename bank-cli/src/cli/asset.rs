@@ -35,13 +35,28 @@ pub(crate) enum AccountCommand {
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct Constraints {
     /// Projects: chem,bio/*,-bio/test
-    #[arg(long, value_name = "LIST", value_delimiter = ',', allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        allow_hyphen_values = true
+    )]
     pub(crate) projects: Option<Vec<String>>,
     /// Users: MEMBERS,-dave
-    #[arg(long, value_name = "LIST", value_delimiter = ',', allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        allow_hyphen_values = true
+    )]
     pub(crate) users: Option<Vec<String>>,
     /// Machines
-    #[arg(long, value_name = "LIST", value_delimiter = ',', allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        allow_hyphen_values = true
+    )]
     pub(crate) machines: Option<Vec<String>>,
 }
 
@@ -216,10 +231,22 @@ pub(crate) struct AddKey {
     #[arg(long, alias = "roles", value_name = "A,B", value_delimiter = ',')]
     pub(crate) role: Vec<String>,
     /// Only these projects
-    #[arg(short = 'A', long, alias = "projects", value_name = "A,B", value_delimiter = ',')]
+    #[arg(
+        short = 'A',
+        long,
+        alias = "projects",
+        value_name = "A,B",
+        value_delimiter = ','
+    )]
     pub(crate) project: Vec<String>,
     /// Only these machines
-    #[arg(short = 'm', long, alias = "machines", value_name = "A,B", value_delimiter = ',')]
+    #[arg(
+        short = 'm',
+        long,
+        alias = "machines",
+        value_name = "A,B",
+        value_delimiter = ','
+    )]
     pub(crate) machine: Vec<String>,
     /// Read the secret from this file instead of making one
     #[arg(long, value_name = "FILE")]
@@ -247,10 +274,22 @@ pub(crate) struct SetKey {
     #[arg(long, alias = "roles", value_name = "A,B", value_delimiter = ',')]
     pub(crate) role: Option<Vec<String>>,
     /// Project scope of its client
-    #[arg(short = 'A', long, alias = "projects", value_name = "A,B", value_delimiter = ',')]
+    #[arg(
+        short = 'A',
+        long,
+        alias = "projects",
+        value_name = "A,B",
+        value_delimiter = ','
+    )]
     pub(crate) project: Option<Vec<String>>,
     /// Machine scope of its client
-    #[arg(short = 'm', long, alias = "machines", value_name = "A,B", value_delimiter = ',')]
+    #[arg(
+        short = 'm',
+        long,
+        alias = "machines",
+        value_name = "A,B",
+        value_delimiter = ','
+    )]
     pub(crate) machine: Option<Vec<String>>,
     /// First moment it is no longer accepted, or infinity
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]

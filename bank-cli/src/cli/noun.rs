@@ -229,4 +229,3 @@ pub(crate) struct SetMachine {
     #[arg(long, value_name = "YES|NO", hide_possible_values = true)]
     pub(crate) active: Option<Switch>,
 }
-

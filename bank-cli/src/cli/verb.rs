@@ -33,7 +33,12 @@ pub(crate) struct BalanceArgs {
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct QuoteArgs {
     /// Processors
-    #[arg(long, alias = "processors", value_name = "N", allow_negative_numbers = true)]
+    #[arg(
+        long,
+        alias = "processors",
+        value_name = "N",
+        allow_negative_numbers = true
+    )]
     pub(crate) procs: Option<i64>,
     /// Nodes
     #[arg(long, value_name = "N", allow_negative_numbers = true)]

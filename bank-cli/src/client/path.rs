@@ -35,8 +35,9 @@ pub(crate) fn query(parameters: &impl Serialize) -> String {
 
 /// Keeps the unreserved characters of RFC 3986 and encodes all others.
 fn encode(text: &str, out: &mut String) {
-    const HEX: [char; 16] =
-        ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'A', 'B', 'C', 'D', 'E', 'F'];
+    const HEX: [char; 16] = [
+        '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'A', 'B', 'C', 'D', 'E', 'F',
+    ];
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
             out.push(char::from(byte));
@@ -76,6 +77,9 @@ mod tests {
             since: Some("2026-11-01T00:00:00Z".into()),
             ..JournalQuery::default()
         };
-        assert_eq!(query(&some), "?limit=5&project=chem%2Fgpu&since=2026-11-01T00%3A00%3A00Z");
+        assert_eq!(
+            query(&some),
+            "?limit=5&project=chem%2Fgpu&since=2026-11-01T00%3A00%3A00Z"
+        );
     }
 }

@@ -47,15 +47,22 @@ impl Transport for UnixTransport {
     }
 
     fn transmit_output(&mut self, amount: usize, timeout: NextTimeout) -> Result<(), ureq::Error> {
-        self.stream.set_write_timeout(timeout.not_zero().map(|left| *left))?;
+        self.stream
+            .set_write_timeout(timeout.not_zero().map(|left| *left))?;
         let output = self.buffers.output().get(..amount).unwrap_or_default();
-        self.stream.write_all(output).map_err(|error| timed(error, timeout))
+        self.stream
+            .write_all(output)
+            .map_err(|error| timed(error, timeout))
     }
 
     fn await_input(&mut self, timeout: NextTimeout) -> Result<bool, ureq::Error> {
-        self.stream.set_read_timeout(timeout.not_zero().map(|left| *left))?;
+        self.stream
+            .set_read_timeout(timeout.not_zero().map(|left| *left))?;
         let room = self.buffers.input_append_buf();
-        let got = self.stream.read(room).map_err(|error| timed(error, timeout))?;
+        let got = self
+            .stream
+            .read(room)
+            .map_err(|error| timed(error, timeout))?;
         self.buffers.input_appended(got);
         Ok(got > 0)
     }

@@ -20,7 +20,9 @@ pub(super) fn run(context: &Context, command: AccountCommand) -> Result<String, 
         }
         AccountCommand::Show { name } => {
             let account: Account = context.get(&["accounts", &name], &())?;
-            context.form.one(&account, &sheet(std::slice::from_ref(&account)))
+            context
+                .form
+                .one(&account, &sheet(std::slice::from_ref(&account)))
         }
         AccountCommand::Set(args) => set(context, args),
         AccountCommand::Rm { name, remove } => {
@@ -43,7 +45,10 @@ fn add(context: &Context, args: AddAccount) -> Result<String, Failure> {
         fallback: args.fallback,
     };
     let answer: Written<Account> = context.send(Method::POST, &["accounts"], &body, &args.write)?;
-    context.written(&answer, &format!("account {:?} added (id {})", body.name, answer.object.id))
+    context.written(
+        &answer,
+        &format!("account {:?} added (id {})", body.name, answer.object.id),
+    )
 }
 
 fn set(context: &Context, args: SetAccount) -> Result<String, Failure> {
@@ -60,8 +65,12 @@ fn set(context: &Context, args: SetAccount) -> Result<String, Failure> {
     if body == PatchAccount::default() {
         return Err(nothing_to_set());
     }
-    let answer: Written<Account> =
-        context.send(Method::PATCH, &["accounts", &account.name], &body, &account.write)?;
+    let answer: Written<Account> = context.send(
+        Method::PATCH,
+        &["accounts", &account.name],
+        &body,
+        &account.write,
+    )?;
     context.written(&answer, &format!("account {:?} changed", account.name))
 }
 
@@ -79,7 +88,13 @@ fn constraints(list: Option<Vec<String>>) -> Option<Vec<Constraint>> {
             subtree: top.is_some(),
         }
     };
-    list.map(|items| items.into_iter().filter(|text| !text.trim().is_empty()).map(read).collect())
+    list.map(|items| {
+        items
+            .into_iter()
+            .filter(|text| !text.trim().is_empty())
+            .map(read)
+            .collect()
+    })
 }
 
 /// The inverse of [`constraints`].
@@ -112,7 +127,13 @@ fn sheet(accounts: &[Account]) -> Sheet {
     ];
     let unit = accounts.first().map_or("", |account| &account.unit);
     let rows = accounts.iter().map(flat).collect();
-    Sheet { columns, rows, empty: "no accounts", ..Sheet::default() }.unit(unit)
+    Sheet {
+        columns,
+        rows,
+        empty: "no accounts",
+        ..Sheet::default()
+    }
+    .unit(unit)
 }
 
 /// A row in which constraints are short texts.
@@ -135,7 +156,11 @@ mod tests {
         let read = constraints(Some(list)).unwrap();
         assert_eq!(
             read[3],
-            Constraint { value: "bio/x".into(), allow: false, subtree: true }
+            Constraint {
+                value: "bio/x".into(),
+                allow: false,
+                subtree: true
+            }
         );
         assert_eq!(written(&read), serde_json::json!(texts));
         assert_eq!(constraints(None), None);

@@ -20,7 +20,9 @@ pub(super) fn run(context: &Context, command: AllocationCommand) -> Result<Strin
         }
         AllocationCommand::Show { id } => {
             let allocation: Allocation = context.get(&["allocations", &id.to_string()], &())?;
-            context.form.one(&allocation, &sheet(std::slice::from_ref(&allocation)))
+            context
+                .form
+                .one(&allocation, &sheet(std::slice::from_ref(&allocation)))
         }
         AllocationCommand::Set(args) => set(context, args),
     }
@@ -36,14 +38,20 @@ fn set(context: &Context, args: SetAllocation) -> Result<String, Failure> {
     if body == PatchAllocation::default() {
         return Err(nothing_to_set());
     }
-    let answer: Written<Allocation> =
-        context.send(Method::PATCH, &["allocations", &args.id.to_string()], &body, &args.write)?;
+    let answer: Written<Allocation> = context.send(
+        Method::PATCH,
+        &["allocations", &args.id.to_string()],
+        &body,
+        &args.write,
+    )?;
     context.written(&answer, &format!("allocation {} changed", args.id))
 }
 
 fn sheet(allocations: &[Allocation]) -> Sheet {
     let some = |field: fn(&Allocation) -> &String| {
-        allocations.iter().any(|allocation| !figure::is_zero(field(allocation)))
+        allocations
+            .iter()
+            .any(|allocation| !figure::is_zero(field(allocation)))
     };
     let columns = vec![
         column("id", "Id", Kind::Number),
@@ -60,7 +68,9 @@ fn sheet(allocations: &[Allocation]) -> Sheet {
         column("shadow_held", "Shadow held", Kind::Amount).on_screen_if(some(|a| &a.shadow_held)),
         column("description", "Description", Kind::Text),
     ];
-    let unit = allocations.first().map_or("", |allocation| &allocation.unit);
+    let unit = allocations
+        .first()
+        .map_or("", |allocation| &allocation.unit);
     let mut sheet = Sheet::new(columns, allocations, "no allocations").unit(unit);
     "Windows end before Until.".clone_into(&mut sheet.remark);
     sheet

@@ -42,7 +42,11 @@ fn read(context: &Context, args: &BalanceArgs) -> Result<Vec<Balance>, Failure> 
             // What is no project may be an account; where it is neither, the first answer stands.
             Err(failure) if args.account.is_none() && failure.exit == 4 => {
                 let account = Some(project.clone());
-                ask(BalanceQuery { account, ..query(None) }).map_err(|_| failure)?
+                ask(BalanceQuery {
+                    account,
+                    ..query(None)
+                })
+                .map_err(|_| failure)?
             }
             other => other?,
         };
@@ -50,7 +54,9 @@ fn read(context: &Context, args: &BalanceArgs) -> Result<Vec<Balance>, Failure> 
             found.retain(|row| !is_below(row, project));
         }
         let new = |row: &Balance| {
-            !rows.iter().any(|old| old.account_id == row.account_id && old.project == row.project)
+            !rows
+                .iter()
+                .any(|old| old.account_id == row.account_id && old.project == row.project)
         };
         let new: Vec<_> = found.into_iter().filter(new).collect();
         rows.extend(new);
@@ -64,34 +70,55 @@ fn is_below(row: &Balance, project: &str) -> bool {
 }
 
 fn sheet(balances: &[Balance], args: &BalanceArgs, form: &Form, now_us: i64) -> Sheet {
-    let mut rows: Vec<Row> = balances.iter().map(|balance| flat(balance, now_us)).collect();
+    let mut rows: Vec<Row> = balances
+        .iter()
+        .map(|balance| flat(balance, now_us))
+        .collect();
     if args.total && !balances.is_empty() {
         rows.push(total(balances, args.tree));
     }
     let unit = balances.first().map_or("", |balance| &balance.unit);
     let nested = balances.iter().any(|balance| balance.depth > 0);
-    let at = balances.first().and_then(|balance| when::read(&balance.at)).unwrap_or(now_us);
+    let at = balances
+        .first()
+        .and_then(|balance| when::read(&balance.at))
+        .unwrap_or(now_us);
     let remark = format!(
         "Held = running jobs.{} {}",
-        if nested { " Rows without sub-projects." } else { "" },
+        if nested {
+            " Rows without sub-projects."
+        } else {
+            ""
+        },
         form.zone.show(at).format("%Y-%m-%d %H:%M %z"),
     );
-    let attention = balances.iter().filter_map(|balance| attention(balance, now_us)).collect();
+    let attention = balances
+        .iter()
+        .filter_map(|balance| attention(balance, now_us))
+        .collect();
     Sheet {
         columns: columns(balances, args),
         rows,
         unit: unit.to_owned(),
         remark,
-        attention: if args.available { Vec::new() } else { attention },
+        attention: if args.available {
+            Vec::new()
+        } else {
+            attention
+        },
         empty: "no balances",
     }
 }
 
 fn columns(balances: &[Balance], args: &BalanceArgs) -> Vec<Column> {
     let some = |field: fn(&Balance) -> &String| {
-        balances.iter().any(|balance| !figure::is_zero(field(balance)))
+        balances
+            .iter()
+            .any(|balance| !figure::is_zero(field(balance)))
     };
-    let several = balances.iter().any(|b| b.project.as_ref().is_some_and(|p| *p != b.account));
+    let several = balances
+        .iter()
+        .any(|b| b.project.as_ref().is_some_and(|p| *p != b.account));
     if args.available {
         return vec![
             column("project", "Project", Kind::Tree),
@@ -101,10 +128,10 @@ fn columns(balances: &[Balance], args: &BalanceArgs) -> Vec<Column> {
     vec![
         column("project", "Project", Kind::Tree),
         column("account", "Account", Kind::Text).on_screen_if(several),
-        column("deposited", "Deposited", Kind::Amount),
-        column("used", "Used", Kind::Amount),
+        column("deposited", "Deposited", Kind::Amount).wide(12),
+        column("used", "Used", Kind::Amount).wide(9),
         column("shadow_used", "Shadow used", Kind::Amount).on_screen_if(some(|b| &b.shadow_used)),
-        column("held", "Held", Kind::Amount),
+        column("held", "Held", Kind::Amount).wide(7),
         column("shadow_held", "Shadow held", Kind::Amount).on_screen_if(some(|b| &b.shadow_held)),
         column("credit_limit", "Credit", Kind::Amount).on_screen_if(some(|b| &b.credit_limit)),
         column("available", "Available", Kind::Amount),
@@ -165,7 +192,12 @@ fn total(balances: &[Balance], tree: bool) -> Row {
             total.insert(field.to_owned(), sum.into());
         }
     }
-    let amount = |field: &str| total.get(field).and_then(|value| value.as_str()).unwrap_or("");
+    let amount = |field: &str| {
+        total
+            .get(field)
+            .and_then(|value| value.as_str())
+            .unwrap_or("")
+    };
     if let Some(percent) = figure::percent(amount("used"), amount("deposited")) {
         total.insert("used_percent".to_owned(), format!("{percent}%").into());
     }
@@ -190,7 +222,11 @@ fn attention(balance: &Balance, now_us: i64) -> Option<String> {
         && days <= ATTENTION_DAYS
         && !figure::is_zero(&balance.amount)
     {
-        let days = if days == 1 { "1 day".to_owned() } else { format!("{days} days") };
+        let days = if days == 1 {
+            "1 day".to_owned()
+        } else {
+            format!("{days} days")
+        };
         said.push(format!("{days} left"));
     }
     let name = balance.project.as_ref().unwrap_or(&balance.account);

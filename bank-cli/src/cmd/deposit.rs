@@ -1,5 +1,7 @@
 //! `bank deposit` and `bank withdraw`.
 
+use std::fmt::Write as _;
+
 use bank_api::v1::{NewDeposit, NewWithdrawal, Receipt};
 use ureq::http::Method;
 
@@ -24,7 +26,11 @@ pub(super) fn deposit(context: &Context, args: DepositArgs) -> Result<String, Fa
         note: args.note,
     };
     let receipt: Receipt = context.send(Method::POST, &["deposits"], &body, &args.write)?;
-    said(context, &receipt, &sentence(&context.form, &receipt, "deposited", "to"))
+    said(
+        context,
+        &receipt,
+        &sentence(&context.form, &receipt, "deposited", "to"),
+    )
 }
 
 pub(super) fn withdraw(context: &Context, args: WithdrawArgs) -> Result<String, Failure> {
@@ -36,7 +42,11 @@ pub(super) fn withdraw(context: &Context, args: WithdrawArgs) -> Result<String, 
         note: args.note,
     };
     let receipt: Receipt = context.send(Method::POST, &["withdrawals"], &body, &args.write)?;
-    said(context, &receipt, &sentence(&context.form, &receipt, "withdrew", "from"))
+    said(
+        context,
+        &receipt,
+        &sentence(&context.form, &receipt, "withdrew", "from"),
+    )
 }
 
 fn said(context: &Context, receipt: &Receipt, sentence: &str) -> Result<String, Failure> {
@@ -51,19 +61,21 @@ fn sentence(form: &Form, receipt: &Receipt, verb: &str, preposition: &str) -> St
     let mut out = format!("{verb} {amount} {unit} {preposition} {account}");
     let word = if receipt.created { " as" } else { "," };
     match receipt.allocation {
-        Some(id) => out.push_str(&format!("{word} allocation {id}")),
+        Some(id) => {
+            let _ = write!(out, "{word} allocation {id}");
+        }
         None if receipt.created => out.push_str(" as a new allocation"),
         None => {}
     }
     let window = window(form, receipt);
     if !window.is_empty() {
-        out.push_str(&format!(" ({window})"));
+        let _ = write!(out, " ({window})");
     }
     if !receipt.active && (receipt.allocation.is_some() || receipt.created) {
         out.push_str(", not active now");
     }
     if let Some(available) = &receipt.available_after {
-        out.push_str(&format!("; {} {unit} available", form.amount(available)));
+        let _ = write!(out, "; {} {unit} available", form.amount(available));
     }
     out
 }

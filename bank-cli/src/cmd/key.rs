@@ -1,6 +1,6 @@
 //! `bank key`: signing keys of clients. A secret is shown once, or goes straight to a file.
 
-use std::{io::Write as _, os::unix::fs::OpenOptionsExt as _, path::Path};
+use std::{fmt::Write as _, io::Write as _, os::unix::fs::OpenOptionsExt as _, path::Path};
 
 use bank_api::v1::{Key, KeyQuery, List, NewKey, NewKeyAnswer, PatchKey, Written};
 use ureq::http::Method;
@@ -34,7 +34,11 @@ pub(super) fn run(context: &Context, command: KeyCommand) -> Result<String, Fail
 }
 
 fn add(context: &Context, args: AddKey) -> Result<String, Failure> {
-    let given = args.secret_file.as_deref().map(client::read_secret).transpose()?;
+    let given = args
+        .secret_file
+        .as_deref()
+        .map(client::read_secret)
+        .transpose()?;
     let body = NewKey {
         id: args.id,
         client: args.client,
@@ -63,21 +67,33 @@ fn add(context: &Context, args: AddKey) -> Result<String, Failure> {
     };
     let mut said = sentence(&answer);
     if let (Some((path, mut file)), Some(secret)) = (file, answer.secret.take()) {
-        let kept = file.write_all(format!("{secret}\n").as_bytes()).and_then(|()| file.sync_all());
+        let kept = file
+            .write_all(format!("{secret}\n").as_bytes())
+            .and_then(|()| file.sync_all());
         kept.map_err(|error| {
-            Failure::internal(format!("key {:?} is made, but {}: {error}", body.id, path.display()))
-                .hint(format!("bank key rm {}, then add it again", body.id))
+            Failure::internal(format!(
+                "key {:?} is made, but {}: {error}",
+                body.id,
+                path.display()
+            ))
+            .hint(format!("bank key rm {}, then add it again", body.id))
         })?;
-        said.push_str(&format!("\nsecret in {}", path.display()));
+        let _ = write!(said, "\nsecret in {}", path.display());
     } else if let Some(secret) = &answer.secret {
-        said.push_str(&format!("\nsecret {secret}\nkeep it now: it is not shown again"));
+        let _ = write!(
+            said,
+            "\nsecret {secret}\nkeep it now: it is not shown again"
+        );
     }
     context.done(&answer, &said, answer.transaction, answer.dry_run, &[])
 }
 
 fn sentence(answer: &NewKeyAnswer) -> String {
     let key = &answer.key;
-    format!("key {:?} of client {:?} added, fingerprint {}", key.id, key.client, key.fingerprint)
+    format!(
+        "key {:?} of client {:?} added, fingerprint {}",
+        key.id, key.client, key.fingerprint
+    )
 }
 
 /// A new file that only its owner may read.
@@ -91,7 +107,9 @@ fn create(path: &Path) -> Result<std::fs::File, Failure> {
 }
 
 fn set(context: &Context, args: SetKey) -> Result<String, Failure> {
-    let state = args.active.map(|active| if active.into() { "active" } else { "disabled" });
+    let state = args
+        .active
+        .map(|active| if active.into() { "active" } else { "disabled" });
     let body = PatchKey {
         state: state.map(str::to_owned),
         roles: args.role,

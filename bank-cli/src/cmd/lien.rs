@@ -10,9 +10,19 @@ use crate::{
 };
 
 pub(super) fn run(context: &Context, command: LienCommand) -> Result<String, Failure> {
-    let LienCommand::Ls { project, user, machine, state } = command;
+    let LienCommand::Ls {
+        project,
+        user,
+        machine,
+        state,
+    } = command;
     let open = state.as_deref().is_none_or(|state| state == "open");
-    let query = LienQuery { project, user, machine, state };
+    let query = LienQuery {
+        project,
+        user,
+        machine,
+        state,
+    };
     let list: List<Lien> = context.get(&["liens"], &query)?;
     let empty = if open { "no open liens" } else { "no liens" };
     context.form.list(&list, &sheet(&list.items, open, empty))

@@ -20,7 +20,9 @@ pub(super) fn run(context: &Context, command: MachineCommand) -> Result<String, 
         }
         MachineCommand::Show { name } => {
             let machine: Machine = context.get(&["machines", &name], &())?;
-            context.form.one(&machine, &sheet(std::slice::from_ref(&machine)))
+            context
+                .form
+                .one(&machine, &sheet(std::slice::from_ref(&machine)))
         }
         MachineCommand::Set(args) => set(context, args),
         MachineCommand::Rm { name, remove } => {
@@ -33,7 +35,11 @@ pub(super) fn run(context: &Context, command: MachineCommand) -> Result<String, 
 
 fn add(context: &Context, args: AddMachine) -> Result<String, Failure> {
     let body = NewMachine {
-        flush_interval_s: args.flush_interval.as_deref().map(when::seconds).transpose()?,
+        flush_interval_s: args
+            .flush_interval
+            .as_deref()
+            .map(when::seconds)
+            .transpose()?,
         name: args.name,
         mode: args.mode,
         fallback: args.fallback,
@@ -47,7 +53,11 @@ fn set(context: &Context, args: SetMachine) -> Result<String, Failure> {
     let machine = args.machine;
     let body = PatchMachine {
         active: args.active.map(bool::from),
-        flush_interval_s: machine.flush_interval.as_deref().map(when::seconds).transpose()?,
+        flush_interval_s: machine
+            .flush_interval
+            .as_deref()
+            .map(when::seconds)
+            .transpose()?,
         mode: machine.mode,
         fallback: machine.fallback,
         description: machine.description,
@@ -55,8 +65,12 @@ fn set(context: &Context, args: SetMachine) -> Result<String, Failure> {
     if body == PatchMachine::default() {
         return Err(nothing_to_set());
     }
-    let answer: Written<Machine> =
-        context.send(Method::PATCH, &["machines", &machine.name], &body, &machine.write)?;
+    let answer: Written<Machine> = context.send(
+        Method::PATCH,
+        &["machines", &machine.name],
+        &body,
+        &machine.write,
+    )?;
     context.written(&answer, &format!("machine {:?} changed", machine.name))
 }
 

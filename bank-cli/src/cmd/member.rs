@@ -12,10 +12,19 @@ use crate::{
 
 pub(super) fn run(context: &Context, command: MemberCommand) -> Result<String, Failure> {
     match command {
-        MemberCommand::Add { project, users, admin, write } => {
+        MemberCommand::Add {
+            project,
+            users,
+            admin,
+            write,
+        } => {
             let mut out = String::new();
             for (user, write) in each(users, &write) {
-                let body = NewMember { user, active: None, admin: admin.then_some(true) };
+                let body = NewMember {
+                    user,
+                    active: None,
+                    admin: admin.then_some(true),
+                };
                 let path = ["projects", &project, "members"];
                 let answer: Written<Member> = context.send(Method::POST, &path, &body, &write)?;
                 let what = format!("{} is a member of {project}", body.user);
@@ -30,11 +39,20 @@ pub(super) fn run(context: &Context, command: MemberCommand) -> Result<String, F
                 column("active", "Active", Kind::Text),
                 column("admin", "Admin", Kind::Text),
             ];
-            context.form.list(&list, &Sheet::new(columns, &list.items, "no members"))
+            context
+                .form
+                .list(&list, &Sheet::new(columns, &list.items, "no members"))
         }
-        MemberCommand::Rm { project, users, remove } => {
+        MemberCommand::Rm {
+            project,
+            users,
+            remove,
+        } => {
             if !(remove.yes || remove.write.dry_run) {
-                confirm(&format!("remove {} from project {project:?}", users.join(", ")))?;
+                confirm(&format!(
+                    "remove {} from project {project:?}",
+                    users.join(", ")
+                ))?;
             }
             let mut out = String::new();
             for (user, write) in each(users, &remove.write) {
@@ -66,5 +84,9 @@ fn each(users: Vec<String>, write: &WriteArgs) -> Vec<(String, WriteArgs)> {
 pub(super) fn mark(member: &Member) -> String {
     let star = if member.admin { "*" } else { "" };
     let name = format!("{}{star}", member.user);
-    if member.active { name } else { format!("({name})") }
+    if member.active {
+        name
+    } else {
+        format!("({name})")
+    }
 }

@@ -42,13 +42,15 @@ fn add(context: &Context, args: AddProject) -> Result<String, Failure> {
         mode: args.mode,
         description: args.description,
     };
-    let answer: Written<Project> =
-        context.send(Method::POST, &["projects"], &body, &args.write)?;
+    let answer: Written<Project> = context.send(Method::POST, &["projects"], &body, &args.write)?;
     let with = match answer.object.accounts.as_slice() {
         [] => String::new(),
         accounts => format!(" with account {}", accounts.join(", ")),
     };
-    context.written(&answer, &format!("project {:?} added{with}", answer.object.name))
+    context.written(
+        &answer,
+        &format!("project {:?} added{with}", answer.object.name),
+    )
 }
 
 fn set(context: &Context, args: SetProject) -> Result<String, Failure> {
@@ -74,9 +76,15 @@ fn tree(context: &Context, top: Option<&str>) -> Result<String, Failure> {
         let _: Project = context.get(&["projects", name], &())?;
     }
     let order = ordered(&list.items, top);
-    let rows = order.iter().map(|(project, depth)| flat(project, *depth)).collect();
+    let rows = order
+        .iter()
+        .map(|(project, depth)| flat(project, *depth))
+        .collect();
     let sheet = sheet(rows);
-    list.items = order.into_iter().map(|(project, _)| project.clone()).collect();
+    list.items = order
+        .into_iter()
+        .map(|(project, _)| project.clone())
+        .collect();
     context.form.list(&list, &sheet)
 }
 
@@ -88,16 +96,22 @@ fn ordered<'a>(projects: &'a [Project], top: Option<&str>) -> Vec<(&'a Project, 
         Some(name) => project.name == name,
         None => !project.parent.as_deref().is_some_and(known),
     };
-    let mut waiting: Vec<_> =
-        projects.iter().rev().filter(|project| is_root(project)).map(|root| (root, 0)).collect();
+    let mut waiting: Vec<_> = projects
+        .iter()
+        .rev()
+        .filter(|project| is_root(project))
+        .map(|root| (root, 0))
+        .collect();
     let mut order = Vec::new();
     while let Some((project, depth)) = waiting.pop() {
         if order.len() >= projects.len() {
             break;
         }
         order.push((project, depth));
-        let children =
-            projects.iter().rev().filter(|child| child.parent.as_deref() == Some(&project.name));
+        let children = projects
+            .iter()
+            .rev()
+            .filter(|child| child.parent.as_deref() == Some(&project.name));
         waiting.extend(children.map(|child| (child, depth + 1)));
     }
     order
@@ -114,7 +128,12 @@ fn sheet(rows: Vec<Row>) -> Sheet {
         column("description", "Description", Kind::Text),
         column("created_at", "Created", Kind::Time).if_asked(),
     ];
-    Sheet { columns, rows, empty: "no projects", ..Sheet::default() }
+    Sheet {
+        columns,
+        rows,
+        empty: "no projects",
+        ..Sheet::default()
+    }
 }
 
 /// A row in which members are names.
@@ -150,9 +169,22 @@ mod tests {
         ];
         let names = |top| {
             let order = ordered(&projects, top);
-            order.iter().map(|(p, depth)| format!("{}:{depth}", p.name)).collect::<Vec<_>>()
+            order
+                .iter()
+                .map(|(p, depth)| format!("{}:{depth}", p.name))
+                .collect::<Vec<_>>()
         };
-        assert_eq!(names(None), ["bio:0", "sub:1", "chem:0", "chem/gpu:1", "chem/gpu/a:2", "lost:0"]);
+        assert_eq!(
+            names(None),
+            [
+                "bio:0",
+                "sub:1",
+                "chem:0",
+                "chem/gpu:1",
+                "chem/gpu/a:2",
+                "lost:0"
+            ]
+        );
         assert_eq!(names(Some("chem/gpu")), ["chem/gpu:0", "chem/gpu/a:1"]);
     }
 }

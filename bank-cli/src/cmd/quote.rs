@@ -1,5 +1,7 @@
 //! `bank quote`: what a job would cost, and whether it could start.
 
+use std::fmt::Write as _;
+
 use bank_api::v1::{NewQuote, Quote, QuoteLine};
 use ureq::http::Method;
 
@@ -73,7 +75,11 @@ fn short(context: &Context, mut body: NewQuote, mut failure: Failure) -> Failure
         problem.and_then(|problem| Some((problem.needed.as_ref()?, problem.available.as_ref()?)))
         && let Some(missing) = figure::difference(needed, available)
     {
-        let who = quote.project.as_deref().or(body.project.as_deref()).unwrap_or("the account");
+        let who = quote
+            .project
+            .as_deref()
+            .or(body.project.as_deref())
+            .unwrap_or("the account");
         let form = &context.form;
         let (available, missing) = (form.amount(available), form.amount(&missing));
         failure.what = format!(
@@ -90,32 +96,44 @@ fn short(context: &Context, mut body: NewQuote, mut failure: Failure) -> Failure
 /// The lines of the price, then what is available.
 fn text(form: &Form, quote: &Quote) -> String {
     let available = quote.available.as_ref().map(|amount| form.amount(amount));
-    let width = available.as_ref().map_or(0, |amount| amount.chars().count());
+    let width = available
+        .as_ref()
+        .map_or(0, |amount| amount.chars().count());
     let mut out = lines(form, &quote.lines, width);
     if quote.lines.is_empty() {
-        out.push_str(&format!("cost {} {}\n", form.amount(&quote.cost), quote.unit));
+        let _ = writeln!(out, "cost {} {}", form.amount(&quote.cost), quote.unit);
     }
     if let Some(available) = available {
-        let who = quote.project.as_deref().or(quote.account.as_deref()).unwrap_or("the account");
+        let who = quote
+            .project
+            .as_deref()
+            .or(quote.account.as_deref())
+            .unwrap_or("the account");
         let (label, amount) = widths(form, &quote.lines, width);
         let remaining = quote
             .remaining
             .as_ref()
             .map(|amount| format!(" ({} would remain)", form.amount(amount)))
             .unwrap_or_default();
-        out.push_str(&format!(
-            "{:<label$} {available:>amount$} {} available: the job can start{remaining}\n",
+        let _ = writeln!(
+            out,
+            "{:<label$} {available:>amount$} {} available: the job can start{remaining}",
             format!("{who} has"),
             quote.unit
-        ));
+        );
     }
     if let Some(id) = quote.id {
-        let until = quote.valid_until.as_ref().map(|time| when::moment(time, form.zone));
-        let until = until.map(|time| format!(", valid until {time}, exclusive")).unwrap_or_default();
-        out.push_str(&format!("guaranteed as quote {id}{until}\n"));
+        let until = quote
+            .valid_until
+            .as_ref()
+            .map(|time| when::moment(time, form.zone));
+        let until = until
+            .map(|time| format!(", valid until {time}, exclusive"))
+            .unwrap_or_default();
+        let _ = writeln!(out, "guaranteed as quote {id}{until}");
     }
     if let Some(transaction) = quote.transaction {
-        out.push_str(&format!("transaction {transaction}\n"));
+        let _ = writeln!(out, "transaction {transaction}");
     }
     out
 }
@@ -124,14 +142,26 @@ fn text(form: &Form, quote: &Quote) -> String {
 fn lines(form: &Form, lines: &[QuoteLine], least: usize) -> String {
     let (label, amount) = widths(form, lines, least);
     let line = |line: &QuoteLine| {
-        format!("{:<label$} = {:>amount$} {}\n", line.text, form.amount(&line.amount), line.unit)
+        format!(
+            "{:<label$} = {:>amount$} {}\n",
+            line.text,
+            form.amount(&line.amount),
+            line.unit
+        )
     };
     lines.iter().map(line).collect()
 }
 
 fn widths(form: &Form, lines: &[QuoteLine], least: usize) -> (usize, usize) {
-    let label = lines.iter().map(|line| line.text.chars().count()).max().unwrap_or(0);
-    let amount = lines.iter().map(|line| form.amount(&line.amount).chars().count()).max();
+    let label = lines
+        .iter()
+        .map(|line| line.text.chars().count())
+        .max()
+        .unwrap_or(0);
+    let amount = lines
+        .iter()
+        .map(|line| form.amount(&line.amount).chars().count())
+        .max();
     (label, amount.unwrap_or(0).max(least))
 }
 
@@ -160,7 +190,11 @@ mod tests {
     use crate::out::test_form;
 
     fn line(text: &str, amount: &str, unit: &str) -> QuoteLine {
-        QuoteLine { text: text.into(), amount: amount.into(), unit: unit.into() }
+        QuoteLine {
+            text: text.into(),
+            amount: amount.into(),
+            unit: unit.into(),
+        }
     }
 
     #[test]
@@ -188,7 +222,14 @@ chem has            310,500.000 SU available: the job can start (309,348.000 wou
     #[test]
     fn a_price_without_a_test_of_the_balance() {
         let lines = vec![line("4,096 procs × 96:00:00", "393216.000", "SU")];
-        let quote = Quote { cost: "393216.000".into(), lines, ..Quote::default() };
-        assert_eq!(text(&test_form(), &quote), "4,096 procs × 96:00:00 = 393,216.000 SU\n");
+        let quote = Quote {
+            cost: "393216.000".into(),
+            lines,
+            ..Quote::default()
+        };
+        assert_eq!(
+            text(&test_form(), &quote),
+            "4,096 procs × 96:00:00 = 393,216.000 SU\n"
+        );
     }
 }

@@ -31,8 +31,8 @@ fn set(context: &Context, args: SetRate) -> Result<String, Failure> {
         [instance, rate] => (instance.clone(), rate.clone()),
         _ => return Err(Failure::usage("a rate is missing").hint("bank rate set KIND NAME RATE")),
     };
-    let rate = crate::cli::amount(&rate)
-        .map_err(|why| Failure::usage(format!("rate {rate:?}: {why}")))?;
+    let rate =
+        crate::cli::amount(&rate).map_err(|why| Failure::usage(format!("rate {rate:?}: {why}")))?;
     let body = NewRate {
         from: context.time(args.from.as_ref())?,
         until: context.time(args.until.as_ref())?,
@@ -47,8 +47,16 @@ fn set(context: &Context, args: SetRate) -> Result<String, Failure> {
     let answer: Written<Rate> = context.send(Method::POST, &["rates"], &body, &args.write)?;
     let rate = &answer.object;
     let instance = if rate.instance.is_empty() { "" } else { " " };
-    let per = if rate.per == "none" { String::new() } else { format!(" per {}", rate.per) };
-    let machine = rate.machine.as_ref().map(|name| format!(" on {name}")).unwrap_or_default();
+    let per = if rate.per == "none" {
+        String::new()
+    } else {
+        format!(" per {}", rate.per)
+    };
+    let machine = rate
+        .machine
+        .as_ref()
+        .map(|name| format!(" on {name}"))
+        .unwrap_or_default();
     context.written(
         &answer,
         &format!(

@@ -16,7 +16,10 @@ fn the_first_source_that_speaks_wins() {
         ([None, None, None, None], DEFAULT_SERVER),
     ];
     for ([flag, env, user, system], want) in cases {
-        let flags = Global { server: flag.map(str::to_owned), ..Global::default() };
+        let flags = Global {
+            server: flag.map(str::to_owned),
+            ..Global::default()
+        };
         let env = |name: &str| match name {
             "BANK_SERVER" => env.map(str::to_owned),
             "HOME" => Some("/home/amy".to_owned()),
@@ -38,7 +41,10 @@ fn the_first_source_that_speaks_wins() {
 
 #[test]
 fn each_setting_has_its_own_order() {
-    let flags = Global { csv: true, ..Global::default() };
+    let flags = Global {
+        csv: true,
+        ..Global::default()
+    };
     let env = |name: &str| match name {
         "BANK_CONFIG" => Some("/tmp/other.toml".to_owned()),
         "BANK_FORMAT" => Some("json".to_owned()),
@@ -46,8 +52,14 @@ fn each_setting_has_its_own_order() {
         _ => None,
     };
     let read = |path: &Path| {
-        assert_eq!(path, Path::new("/tmp/other.toml"), "a named file is the only one");
-        Ok(Some("key_id = \"moab\"\nkey_file = \"/k\"\nproject = \"chem\"\n".to_owned()))
+        assert_eq!(
+            path,
+            Path::new("/tmp/other.toml"),
+            "a named file is the only one"
+        );
+        Ok(Some(
+            "key_id = \"moab\"\nkey_file = \"/k\"\nproject = \"chem\"\n".to_owned(),
+        ))
     };
     let want = Settings {
         server: None,
@@ -61,13 +73,23 @@ fn each_setting_has_its_own_order() {
 
 #[test]
 fn a_wrong_file_is_named_with_its_line() {
-    let flags = Global { config: Some("/tmp/b.toml".into()), ..Global::default() };
+    let flags = Global {
+        config: Some("/tmp/b.toml".into()),
+        ..Global::default()
+    };
     let none = |_: &str| None;
     let wrong = |_: &Path| Ok(Some("server = \"a\"\nsevrer = \"b\"\n".to_owned()));
     let failure = resolve(&flags, &none, &wrong).unwrap_err();
     assert_eq!(failure.exit, 2);
-    assert!(failure.what.contains("/tmp/b.toml line 2"), "{}", failure.what);
+    assert!(
+        failure.what.contains("/tmp/b.toml line 2"),
+        "{}",
+        failure.what
+    );
     let absent = |_: &Path| Ok(None);
     let failure = resolve(&flags, &none, &absent).unwrap_err();
-    assert_eq!(failure.what, "cannot read settings: /tmp/b.toml does not exist");
+    assert_eq!(
+        failure.what,
+        "cannot read settings: /tmp/b.toml does not exist"
+    );
 }

@@ -40,14 +40,19 @@ pub(super) fn filtered(answer: &impl Serialize, columns: &[&Column]) -> Value {
         Value::Object(map) => Value::Object(pick(&map, columns)),
         other => other,
     });
-    let next = serde_json::to_value(answer).ok().and_then(|list| list.get("next").cloned());
+    let next = serde_json::to_value(answer)
+        .ok()
+        .and_then(|list| list.get("next").cloned());
     serde_json::json!({ "items": picked.collect::<Vec<_>>(), "next": next })
 }
 
 /// The columns of one row.
 pub(super) fn pick(row: &Row, columns: &[&Column]) -> Row {
     let field = |column: &&Column| {
-        (column.key.to_owned(), row.get(column.key).cloned().unwrap_or(Value::Null))
+        (
+            column.key.to_owned(),
+            row.get(column.key).cloned().unwrap_or(Value::Null),
+        )
     };
     columns.iter().map(field).collect()
 }

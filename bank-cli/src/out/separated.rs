@@ -13,8 +13,10 @@ pub(super) fn bars(form: &Form, sheet: &Sheet, columns: &[&Column], end: &str) -
         out.push_str(end);
     }
     for row in &sheet.rows {
-        let cells: Vec<_> =
-            columns.iter().map(|column| escaped(&cell(form, row, column))).collect();
+        let cells: Vec<_> = columns
+            .iter()
+            .map(|column| escaped(&cell(form, row, column)))
+            .collect();
         out.push_str(&cells.join("|"));
         out.push_str(end);
     }
@@ -26,7 +28,9 @@ pub(super) fn csv(form: &Form, sheet: &Sheet, columns: &[&Column]) -> Result<Str
     let mut writer = csv::Writer::from_writer(Vec::new());
     let failed = |error: csv::Error| Failure::internal(format!("cannot write CSV: {error}"));
     if form.header {
-        writer.write_record(columns.iter().map(|column| column.key)).map_err(failed)?;
+        writer
+            .write_record(columns.iter().map(|column| column.key))
+            .map_err(failed)?;
     }
     for row in &sheet.rows {
         let cells = columns.iter().map(|column| cell(form, row, column));
@@ -40,7 +44,11 @@ pub(super) fn csv(form: &Form, sheet: &Sheet, columns: &[&Column]) -> Result<Str
 
 fn cell(form: &Form, row: &Row, column: &Column) -> String {
     let text = text(row, column.key);
-    if column.kind == Kind::Date { when::short(&text, form.zone) } else { text }
+    if column.kind == Kind::Date {
+        when::short(&text, form.zone)
+    } else {
+        text
+    }
 }
 
 fn escaped(text: &str) -> String {

@@ -1,6 +1,6 @@
 //! For people: aligned columns without lines, one object as a record.
 
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets};
 
 use super::{Column, Form, Kind, Row, Sheet, alarming, text};
 use crate::{figure, when};
@@ -15,10 +15,20 @@ pub(super) fn rows(form: &Form, sheet: &Sheet, columns: &[&Column]) -> String {
         let whole = all_whole(sheet, columns);
         let mut lines = Vec::new();
         if form.header {
-            lines.push(columns.iter().map(|column| column.title.to_owned()).collect());
+            lines.push(
+                columns
+                    .iter()
+                    .map(|column| column.title.to_owned())
+                    .collect(),
+            );
         }
         for row in &sheet.rows {
-            lines.push(columns.iter().map(|column| cell(form, row, column, whole)).collect());
+            lines.push(
+                columns
+                    .iter()
+                    .map(|column| cell(form, row, column, whole))
+                    .collect(),
+            );
         }
         out.push_str(&aligned(&lines, columns));
         out.push_str(&footer(form, sheet, columns, whole));
@@ -36,7 +46,11 @@ pub(super) fn record(form: &Form, sheet: &Sheet, columns: &[&Column]) -> String 
         return format!("{}\n", sheet.empty);
     };
     let whole = all_whole(sheet, columns);
-    let width = columns.iter().map(|column| column.title.chars().count()).max().unwrap_or(0);
+    let width = columns
+        .iter()
+        .map(|column| column.title.chars().count())
+        .max()
+        .unwrap_or(0);
     let mut out = String::new();
     for column in columns {
         let value = cell(form, row, column, whole);
@@ -58,10 +72,18 @@ fn aligned(lines: &[Vec<String>], columns: &[&Column]) -> String {
     table
         .load_style(presets::NOTHING)
         .set_content_arrangement(ContentArrangement::Disabled)
-        .add_rows(lines.iter().map(|cells| cells.iter().map(String::as_str).collect::<Vec<_>>()));
+        .add_rows(
+            lines
+                .iter()
+                .map(|cells| cells.iter().map(String::as_str).collect::<Vec<_>>()),
+        );
     for (at, column) in columns.iter().enumerate() {
         if let Some(drawn) = table.column_mut(at) {
             drawn.set_padding((0, 2));
+            if column.width > 0 {
+                let least = Width::Fixed(column.width + 2);
+                drawn.set_constraint(ColumnConstraint::LowerBoundary(least));
+            }
             if matches!(column.kind, Kind::Amount | Kind::Number) {
                 drawn.set_cell_alignment(CellAlignment::Right);
             }
@@ -90,7 +112,11 @@ fn footer(form: &Form, sheet: &Sheet, columns: &[&Column], whole: bool) -> Strin
     let mut words = Vec::new();
     if !sheet.unit.is_empty() && columns.iter().any(|column| column.kind == Kind::Amount) {
         let unit = &sheet.unit;
-        words.push(if whole { format!("Whole {unit}.") } else { format!("Amounts in {unit}.") });
+        words.push(if whole {
+            format!("Whole {unit}.")
+        } else {
+            format!("Amounts in {unit}.")
+        });
     }
     if !sheet.remark.is_empty() {
         words.push(sheet.remark.clone());
@@ -102,24 +128,39 @@ fn footer(form: &Form, sheet: &Sheet, columns: &[&Column], whole: bool) -> Strin
     {
         words.push(format!("Times {}.", form.zone.show(us).format("%z")));
     }
-    if words.is_empty() { String::new() } else { format!("{}\n", words.join(" ")) }
+    if words.is_empty() {
+        String::new()
+    } else {
+        format!("{}\n", words.join(" "))
+    }
 }
 
 fn cell(form: &Form, row: &Row, column: &Column, whole: bool) -> String {
     let text = printable(&text(row, column.key));
     if text.is_empty() {
-        return if column.kind == Kind::Date { "-".to_owned() } else { text };
+        return if column.kind == Kind::Date {
+            "-".to_owned()
+        } else {
+            text
+        };
     }
     match column.kind {
         Kind::Text | Kind::Number => text,
         Kind::Amount => {
-            let shown = if whole { text.split('.').next().unwrap_or_default() } else { &text };
+            let shown = if whole {
+                text.split('.').next().unwrap_or_default()
+            } else {
+                &text
+            };
             form.amount(shown)
         }
         Kind::Time => when::moment(&text, form.zone),
         Kind::Date => when::date(&text, form.zone),
         Kind::Tree => {
-            let depth = row.get("depth").and_then(serde_json::Value::as_u64).unwrap_or(0);
+            let depth = row
+                .get("depth")
+                .and_then(serde_json::Value::as_u64)
+                .unwrap_or(0);
             let depth = usize::try_from(depth.min(32)).unwrap_or(0);
             format!("{}{text}", "  ".repeat(depth))
         }
@@ -128,5 +169,7 @@ fn cell(form: &Form, row: &Row, column: &Column, whole: bool) -> String {
 
 /// A terminal must not obey what somebody put into a name.
 fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
+    text.chars()
+        .map(|c| if c.is_control() { '?' } else { c })
+        .collect()
 }

@@ -51,8 +51,11 @@ pub(super) fn charge(charge: &Charge, view: &View, ctx: &Context<'_>) -> Result<
         payer,
         amount: priced.unwrap_or(Amount::ZERO),
         late: !instance.is_open(),
-        had_lien: instance.lien.is_some(),
-        took_from_lien: false,
+        lien: if instance.lien.is_some() {
+            LienUse::Unused
+        } else {
+            LienUse::Missing
+        },
         debt: Amount::ZERO,
         outcome: Billing::Billed,
         first: None,
@@ -64,7 +67,7 @@ pub(super) fn charge(charge: &Charge, view: &View, ctx: &Context<'_>) -> Result<
         billing.in_shadow(ctx)?;
     } else if priced.is_none() {
         billing.postings.remark("price_overflow");
-        billing.to_suspense(ctx)?;
+        billing.debit_suspense(ctx)?;
     } else {
         billing.for_real(ctx)?;
     }
@@ -128,8 +131,8 @@ fn billed_now(
     let policy = &ctx.directory.policy;
     let precision = ctx.directory.bank.precision;
     let total = to_amount(exact_sum.checked_add(once_sum)?, precision, policy.rounding)?;
-    let before = instance.billed.add(instance.shadow_billed).ok()?;
-    let now = total.sub(before).ok()?;
+    let before = instance.billed.plus(instance.shadow_billed).ok()?;
+    let now = total.minus(before).ok()?;
     instance.exact_sum = exact_sum;
     instance.once_sum = once_sum;
     Some(now)
@@ -145,14 +148,24 @@ struct Bill {
     payer: Payer,
     amount: Amount,
     late: bool,
-    had_lien: bool,
-    took_from_lien: bool,
+    lien: LienUse,
     debt: Amount,
     outcome: Billing,
     /// The allocation that carries what nothing covers, and an amount of zero.
     first: Option<AllocationId>,
     facts_changed: bool,
     quote_invalid: bool,
+}
+
+/// What the instance's lien had to do with a charge.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum LienUse {
+    /// There was none.
+    Missing,
+    /// It was there, and paid nothing.
+    Unused,
+    /// It paid, at least in part.
+    Paid,
 }
 
 /// What is taken from one allocation.
@@ -167,10 +180,10 @@ impl Bill {
     /// Own lien first, then free money, then debt on the first of them (ledger.md 2.8).
     fn for_real(&mut self, ctx: &Context<'_>) -> Result<(), Refusal> {
         let mut remaining = i128::from(self.amount.0);
-        let mut takes = self.from_lien(&mut remaining)?;
-        self.from_free(&mut takes, &mut remaining, ctx);
+        let mut takes = self.take_from_lien(&mut remaining)?;
+        self.take_free(&mut takes, &mut remaining, ctx);
         let Some(first) = takes.first().map(|t| t.allocation).or(self.first) else {
-            return self.to_suspense(ctx);
+            return self.debit_suspense(ctx);
         };
         self.first = Some(first);
         if takes.is_empty() && remaining == 0 {
@@ -201,7 +214,7 @@ impl Bill {
     }
 
     /// Takes from the lien's portions in their order.
-    fn from_lien(&mut self, remaining: &mut i128) -> Result<Vec<Take>, Refusal> {
+    fn take_from_lien(&mut self, remaining: &mut i128) -> Result<Vec<Take>, Refusal> {
         let mut takes = Vec::new();
         let Some(lien) = self.instance.lien.as_mut().filter(|l| !l.shadow) else {
             return Ok(takes);
@@ -212,7 +225,7 @@ impl Bill {
             if take <= 0 {
                 continue;
             }
-            portion.amount = portion.amount.sub(Amount::from_sum(take)?)?;
+            portion.amount = portion.amount.minus(Amount::from_sum(take)?)?;
             takes.push(Take {
                 allocation: portion.allocation,
                 from_lien: take,
@@ -220,13 +233,15 @@ impl Bill {
             });
             *remaining = remaining.saturating_sub(take);
         }
-        self.took_from_lien = !takes.is_empty();
+        if !takes.is_empty() {
+            self.lien = LienUse::Paid;
+        }
         Ok(takes)
     }
 
     /// Takes free money: the instance's account first, then the others in paying order. What
     /// other liens hold is not free.
-    fn from_free(&mut self, takes: &mut Vec<Take>, remaining: &mut i128, ctx: &Context<'_>) {
+    fn take_free(&mut self, takes: &mut Vec<Take>, remaining: &mut i128, ctx: &Context<'_>) {
         let allocations = self.postings.allocations();
         let own: Vec<Candidate> = self.own_account(ctx).into_iter().collect();
         let mut order = select::paying_order(&own, allocations, self.at);
@@ -302,7 +317,7 @@ impl Bill {
     }
 
     /// Usage that no project could be billed for is debited to `#unbilled` (decision 14).
-    fn to_suspense(&mut self, ctx: &Context<'_>) -> Result<(), Refusal> {
+    fn debit_suspense(&mut self, ctx: &Context<'_>) -> Result<(), Refusal> {
         let suspense = ctx.directory.suspense();
         let account = suspense.ok_or_else(|| Refusal::not_found("account", "#unbilled"))?;
         let mut own = self
@@ -331,10 +346,12 @@ impl Bill {
         if let Some(lien) = self.instance.lien.as_mut().filter(|l| l.shadow) {
             for portion in &mut lien.portions {
                 let take = portion.amount.0.min(remaining);
-                portion.amount = portion.amount.sub(Amount(take))?;
+                portion.amount = portion.amount.minus(Amount(take))?;
                 remaining = remaining.saturating_sub(take);
                 parts.push((portion.allocation, take, take));
-                self.took_from_lien = self.took_from_lien || take > 0;
+                if take > 0 {
+                    self.lien = LienUse::Paid;
+                }
             }
         }
         if parts.is_empty() {
@@ -417,7 +434,7 @@ impl Bill {
             account: paying,
             balance: Amount::clamped(balance),
             project: self.payer.project_name.clone(),
-            lien_missing: !self.had_lien,
+            lien_missing: self.lien == LienUse::Missing,
             late: self.late,
             quote_invalid: self.quote_invalid,
         });
@@ -431,7 +448,7 @@ impl Bill {
 
     /// What was special about it, for the journal.
     fn mark(&mut self, ctx: &Context<'_>) {
-        if !self.had_lien {
+        if self.lien == LienUse::Missing {
             self.postings.remark("lien_missing");
         }
         if self.quote_invalid {
@@ -456,7 +473,7 @@ impl Bill {
             Billing::Shadow => &mut instance.shadow_billed,
             Billing::Billed | Billing::Unbilled => &mut instance.billed,
         };
-        *total = total.add(self.amount)?;
+        *total = total.plus(self.amount)?;
         instance.charged = instance.charged.plus(duration);
         let processors = instance.facts.usage.processors.unwrap_or(Decimal::ZERO);
         let more = processors
@@ -492,7 +509,7 @@ impl Bill {
             self.postings.liens.push(lien.clone());
             return Ok(());
         }
-        if lien.remaining() == 0 && self.took_from_lien {
+        if lien.remaining() == 0 && self.lien == LienUse::Paid {
             let mut settled = lien.clone();
             settled.state = LienState::Settled;
             settled.portions.clear();

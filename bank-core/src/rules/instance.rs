@@ -72,7 +72,7 @@ pub(super) fn close(close: &Close, view: &View, ctx: &Context<'_>) -> Result<Eff
     let at = event_time(close.event_time, ctx).max(instance.opened);
     postings.begin_for("delete", at, instance.id);
     let lien = instance.lien.as_ref().filter(|l| !l.shadow);
-    let released = Amount::from_sum(lien.map_or(0, |l| l.remaining()))?;
+    let released = Amount::from_sum(lien.map_or(0, crate::model::Lien::remaining))?;
     end_lien(&mut postings, &mut instance, LienState::Released)?;
     close_instance(&mut postings, &mut instance, at, close.by, ctx);
     let outcome = Closed {

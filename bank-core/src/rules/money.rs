@@ -51,9 +51,9 @@ pub(super) fn deposit(
     let deposited = postings
         .allocation(id)
         .map_or(Amount::ZERO, |a| a.deposited)
-        .add(amount)?;
+        .plus(amount)?;
     postings.change(id, |a| a.deposited = deposited);
-    unblock(&mut postings, account, ctx.now);
+    unblock(&mut postings, account);
     let allocation = postings
         .allocation(id)
         .copied()
@@ -134,7 +134,7 @@ pub(super) fn active_amount(postings: &Postings, account: AccountId) -> i128 {
 }
 
 /// A deposit that brings a blocked account to zero or above clears the flag (decision 18).
-fn unblock(postings: &mut Postings, account: &Account, _now: Timestamp) {
+fn unblock(postings: &mut Postings, account: &Account) {
     if account.blocked && active_amount(postings, account.id) >= 0 {
         let cleared = Account {
             blocked: false,
@@ -173,7 +173,7 @@ pub(super) fn withdraw(
         }
     }
     if remaining > 0 {
-        let available = sources.iter().map(|a| free(a)).sum();
+        let available = sources.iter().map(free).sum();
         return Err(Refusal::InsufficientFunds {
             needed: withdraw.amount,
             available: Amount::clamped(available),

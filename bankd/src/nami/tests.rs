@@ -25,10 +25,10 @@ fn error(bytes: &[u8]) -> String {
 
 /// One line that shows what a document says.
 fn shown(d: &Document) -> String {
-    let mut out = format!("{}", d.kind.as_str());
+    let mut out = vec![d.kind.as_str().to_owned()];
     let mut add = |name: &str, value: Option<String>| {
         if let Some(value) = value {
-            out.push_str(&format!(" {name}={value}"));
+            out.push(format!("{name}={value}"));
         }
     };
     add("id", d.object_id.clone());
@@ -61,124 +61,127 @@ fn shown(d: &Document) -> String {
     for (name, value) in &d.unknown {
         add("unknown", Some(format!("{name}:{value}")));
     }
-    out
+    out.join(" ")
 }
 
-#[test]
-fn documents_say() {
-    for (xml, expected) in [
-        // Every alias.
-        (
-            "<Job><JobID>1</JobID><UserName>a</UserName><Project>p</Project><QOS>q</QOS>\
+/// Documents and what they say.
+const SAYS: &[(&str, &str)] = &[
+    // Every alias.
+    (
+        "<Job><JobID>1</JobID><UserName>a</UserName><Project>p</Project><QOS>q</QOS>\
              <Queue>c</Queue><Cluster>m</Cluster><ProcCount>8</ProcCount><NodeCount>2</NodeCount>\
              <WallTime>9</WallTime><ChargeTime>7</ChargeTime></Job>",
-            "job id=1 user=a account=p qos=q class=c machine=m procs=8 nodes=2 wall=9 charge=7",
-        ),
-        (
-            "<rsv><rsv_id>1</rsv_id><chargeuser>a</chargeuser><CHARGE-ACCOUNT>p</CHARGE-ACCOUNT>\
+        "job id=1 user=a account=p qos=q class=c machine=m procs=8 nodes=2 wall=9 charge=7",
+    ),
+    (
+        "<rsv><rsv_id>1</rsv_id><chargeuser>a</chargeuser><CHARGE-ACCOUNT>p</CHARGE-ACCOUNT>\
              <Partition>c</Partition><Host>m</Host><PC>8</PC><WCLimit>9</WCLimit></rsv>",
-            "reservation id=1 user=a account=p class=c machine=m procs=8 wall=9",
-        ),
-        (
-            "<Job><Id>1</Id><Requester>r</Requester><GroupName>g</GroupName><Memory>5</Memory>\
+        "reservation id=1 user=a account=p class=c machine=m procs=8 wall=9",
+    ),
+    (
+        "<Job><Id>1</Id><Requester>r</Requester><GroupName>g</GroupName><Memory>5</Memory>\
              <Disk>6</Disk><Completion>12</Completion><SubmitTime>3</SubmitTime>\
              <StartTime>4</StartTime><Status>Done</Status><ExitCode>-9</ExitCode>\
              <Amount>12.5</Amount></Job>",
-            "job id=1 requestor=r group=g mem=5 disk=6 start=4 end=12 submit=3 state=Done code=-9 \
+        "job id=1 requestor=r group=g mem=5 disk=6 start=4 end=12 submit=3 state=Done code=-9 \
              amount=12.5",
-        ),
-        // Attributes of the root; namespaces; an object type decides for an unknown root.
-        (
-            "<Job ObjectID='1' User='a' project=\"p&amp;q\" Colour='red'><Procs>1</Procs></Job>",
-            "job id=1 user=a account=p&q procs=1 unknown=@Colour:red",
-        ),
-        (
-            "<m:Job xmlns:m='urn:x' xmlns='urn:y'><m:ObjectID>1</m:ObjectID></m:Job>",
-            "job id=1",
-        ),
-        (
-            "<Object ObjectType='reservation'><Name>1</Name></Object>",
-            "reservation id=1",
-        ),
-        ("<Thing><ObjectType>RSV</ObjectType></Thing>", "reservation"),
-        ("<Job><ObjectType>Job</ObjectType></Job>", "job"),
-        // A bare Type may mean anything.
-        ("<Job><Type>batch</Type></Job>", "job unknown=Type:batch"),
-        // A name that cannot mean anything else wins, in either order.
-        (
-            "<Job><Name>sim</Name><ObjectID>1</ObjectID><Partition>main</Partition>\
+    ),
+    // Attributes of the root; namespaces; an object type decides for an unknown root.
+    (
+        "<Job ObjectID='1' User='a' project=\"p&amp;q\" Colour='red'><Procs>1</Procs></Job>",
+        "job id=1 user=a account=p&q procs=1 unknown=@Colour:red",
+    ),
+    (
+        "<m:Job xmlns:m='urn:x' xmlns='urn:y'><m:ObjectID>1</m:ObjectID></m:Job>",
+        "job id=1",
+    ),
+    (
+        "<Object ObjectType='reservation'><Name>1</Name></Object>",
+        "reservation id=1",
+    ),
+    ("<Thing><ObjectType>RSV</ObjectType></Thing>", "reservation"),
+    ("<Job><ObjectType>Job</ObjectType></Job>", "job"),
+    // A bare Type may mean anything.
+    ("<Job><Type>batch</Type></Job>", "job unknown=Type:batch"),
+    // A name that cannot mean anything else wins, in either order.
+    (
+        "<Job><Name>sim</Name><ObjectID>1</ObjectID><Partition>main</Partition>\
              <Class>batch</Class></Job>",
-            "job id=1 class=batch unknown=Name:sim unknown=Partition:main",
-        ),
-        (
-            "<Job><JobID>1</JobID><Name>sim</Name></Job>",
-            "job id=1 unknown=Name:sim",
-        ),
-        ("<Job><User>a</User><Owner>a</Owner></Job>", "job user=a"),
-        // Null spellings, and a null beside a value.
-        (
-            "<Job><Account/><User>[NONE]</User><Class>NONE</Class><QOS>[DEFAULT]</QOS>\
+        "job id=1 class=batch unknown=Name:sim unknown=Partition:main",
+    ),
+    (
+        "<Job><JobID>1</JobID><Name>sim</Name></Job>",
+        "job id=1 unknown=Name:sim",
+    ),
+    ("<Job><User>a</User><Owner>a</Owner></Job>", "job user=a"),
+    // Null spellings, and a null beside a value.
+    (
+        "<Job><Account/><User>[NONE]</User><Class>NONE</Class><QOS>[DEFAULT]</QOS>\
              <Procs></Procs><StartTime>0</StartTime></Job>",
-            "job",
-        ),
-        ("<Job><Account/><Account>p</Account></Job>", "job account=p"),
-        // The requestor never becomes the user.
-        (
-            "<Job><Requestor>root</Requestor></Job>",
-            "job requestor=root",
-        ),
-        // Text in pieces, character data, comments, white space.
-        (
-            "<Job><User> a&lt;&#x62;<!-- no -->&#99;<![CDATA[&d]]>\n</User><Account>\n p\t</Account></Job>",
-            "job user=a<bc&d account=p",
-        ),
-        // Resources add up; requirements are summed where the object says nothing.
-        (
-            "<Job><GRes name='gpu'>1.5</GRes><gres NAME='gpu' count='2'/>\
+        "job",
+    ),
+    ("<Job><Account/><Account>p</Account></Job>", "job account=p"),
+    // The requestor never becomes the user.
+    (
+        "<Job><Requestor>root</Requestor></Job>",
+        "job requestor=root",
+    ),
+    // Text in pieces, character data, comments, white space.
+    (
+        "<Job><User> a&lt;&#x62;<!-- no -->&#99;<![CDATA[&d]]>\n</User><Account>\n p\t</Account></Job>",
+        "job user=a<bc&d account=p",
+    ),
+    // Resources add up; requirements are summed where the object says nothing.
+    (
+        "<Job><GRes name='gpu'>1.5</GRes><gres NAME='gpu' count='2'/>\
              <GenericResource name='x'/></Job>",
-            "job gres=gpu:3.5",
-        ),
-        (
-            "<Job><GRes><gpu>2</gpu><lic.matlab>1</lic.matlab></GRes></Job>",
-            "job gres=gpu:2 gres=lic.matlab:1",
-        ),
-        (
-            "<Job><Req><Processors>32</Processors><Nodes>2</Nodes><GRes name='gpu'>8</GRes></Req>\
+        "job gres=gpu:3.5",
+    ),
+    (
+        "<Job><GRes><gpu>2</gpu><lic.matlab>1</lic.matlab></GRes></Job>",
+        "job gres=gpu:2 gres=lic.matlab:1",
+    ),
+    (
+        "<Job><Req><Processors>32</Processors><Nodes>2</Nodes><GRes name='gpu'>8</GRes></Req>\
              <Requirement Procs='4' Memory='100'><GRes name='gpu'>1</GRes><Arch>x</Arch></Requirement></Job>",
-            "job procs=36 nodes=2 mem=100 gres=gpu:9 unknown=Arch:x",
-        ),
-        (
-            "<Job><Req><Procs>32</Procs><GRes name='gpu'>8</GRes><GRes name='m'>1</GRes></Req>\
+        "job procs=36 nodes=2 mem=100 gres=gpu:9 unknown=Arch:x",
+    ),
+    (
+        "<Job><Req><Procs>32</Procs><GRes name='gpu'>8</GRes><GRes name='m'>1</GRes></Req>\
              <Procs>4</Procs><GRes name='gpu'>2</GRes></Job>",
-            "job procs=4 gres=gpu:2 gres=m:1",
-        ),
-        // Variables and the TID.
-        (
-            "<Job><Var name='billtid'>q1</Var><Var name='note'>a\tb</Var><Variables>\
+        "job procs=4 gres=gpu:2 gres=m:1",
+    ),
+    // Variables and the TID.
+    (
+        "<Job><Var name='billtid'>q1</Var><Var name='note'>a\tb</Var><Variables>\
              <Variable name='site' value='x'/></Variables></Job>",
-            "job tid=q1 var=note:a\tb var=site:x",
-        ),
-        (
-            "<Job><TID>q1</TID><Var name='BILLTID'>q1</Var></Job>",
-            "job tid=q1",
-        ),
-        (
-            "<Job><Var name='BILLTID'>NONE</Var><Var>x</Var></Job>",
-            "job unknown=Var:x",
-        ),
-        // The unknown is kept as it stands.
-        (
-            "<Job>loose<JobName>a &amp; b</JobName><X y='1'><Z/>t</X><User u='1'>a</User></Job>",
-            "job user=a unknown=#text:loose unknown=JobName:a &amp; b unknown=X y='1':<Z/>t \
+        "job tid=q1 var=note:a\tb var=site:x",
+    ),
+    (
+        "<Job><TID>q1</TID><Var name='BILLTID'>q1</Var></Job>",
+        "job tid=q1",
+    ),
+    (
+        "<Job><Var name='BILLTID'>NONE</Var><Var>x</Var></Job>",
+        "job unknown=Var:x",
+    ),
+    // The unknown is kept as it stands.
+    (
+        "<Job>loose<JobName>a &amp; b</JobName><X y='1'><Z/>t</X><User u='1'>a</User></Job>",
+        "job user=a unknown=#text:loose unknown=JobName:a &amp; b unknown=X y='1':<Z/>t \
              unknown=User u='1':",
-        ),
-        // Before the root.
-        (
-            "\u{feff}<?xml version='1.0' encoding='UTF-8'?><!-- x --><Job/>",
-            "job",
-        ),
-    ] {
-        assert_eq!(shown(&one(xml)), expected, "{xml}");
+    ),
+    // Before the root.
+    (
+        "\u{feff}<?xml version='1.0' encoding='UTF-8'?><!-- x --><Job/>",
+        "job",
+    ),
+];
+
+#[test]
+fn documents_say() {
+    for (xml, expected) in SAYS {
+        assert_eq!(shown(&one(xml)), *expected, "{xml}");
     }
 }
 
@@ -199,150 +202,153 @@ fn several_objects() {
     }
 }
 
+/// Inputs and the beginning of the error.
+const REFUSED: &[(&str, &str)] = &[
+    ("", "bad_document: no job and no reservation in it"),
+    ("<Data/>", "bad_document: no job and no reservation in it"),
+    ("hello", "bad_document: text outside of an object"),
+    ("<Job/>x", "bad_document: text outside of an object"),
+    (
+        "<html><body>502</body></html>",
+        "bad_document: object 1: <html> is neither a job nor a reservation",
+    ),
+    (
+        "<Job><User>a",
+        "bad_document: object 1: cut off inside of an element",
+    ),
+    ("<Job", "bad_document: not well-formed at byte 0"),
+    (
+        "<Job></job>",
+        "bad_document: object 1: not well-formed at byte 5",
+    ),
+    ("</Job>", "bad_document: not well-formed at byte 0"),
+    ("< Job/>", "bad_document: a tag without a name at byte 7"),
+    (
+        "<!DOCTYPE Job><Job/>",
+        "bad_document: a DOCTYPE is not taken",
+    ),
+    (
+        "<!doctype Job [<!ENTITY a 'b'>]><Job/>",
+        "bad_document: a DOCTYPE is not taken",
+    ),
+    (
+        "<Job><User>&a;</User></Job>",
+        "bad_document: object 1: entity &a; is not known",
+    ),
+    (
+        "<Job><User>&#0;</User></Job>",
+        "bad_document: object 1: entity &#0; is not known",
+    ),
+    (
+        "<Job><User>&#27;</User></Job>",
+        "bad_document: object 1: entity &#27; is not known",
+    ),
+    (
+        "<Job><User>a & b</User></Job>",
+        "bad_document: object 1: not well-formed at byte 13",
+    ),
+    (
+        "<Job User='&x;'/>",
+        "bad_document: object 1: bad value of attribute User",
+    ),
+    (
+        "<Job User='&#1;'/>",
+        "bad_document: object 1: control character in attribute User",
+    ),
+    (
+        "<Job User='a' User='b'/>",
+        "bad_document: object 1: bad attribute",
+    ),
+    ("<Job User=a/>", "bad_document: object 1: bad attribute"),
+    (
+        "<Job/><Job>\u{1}</Job>",
+        "bad_document: control character at byte 11",
+    ),
+    (
+        "<Job><ObjectType>Rsv</ObjectType></Job>",
+        "bad_document: object 1: ObjectType Rsv in a <Job>",
+    ),
+    (
+        "<Job Type='Rsv'/>",
+        "bad_document: object 1: Type Rsv in a <Job>",
+    ),
+    (
+        "<Job><ObjectType>x</ObjectType></Job>",
+        "bad_document: object 1: ObjectType x is neither Job nor Reservation",
+    ),
+    (
+        "<Job/><Job><Account>a</Account><Account>a</Account></Job>",
+        "bad_document: object 2: Account given twice",
+    ),
+    (
+        "<Job User='a'><User>a</User></Job>",
+        "bad_document: object 1: User given twice",
+    ),
+    (
+        "<Job><Account>a</Account><Project>b</Project></Job>",
+        "bad_document: object 1: Account and Project disagree",
+    ),
+    (
+        "<Job><TID>a</TID><Var name='BILLTID'>b</Var></Job>",
+        "bad_document: object 1: TID and Var disagree",
+    ),
+    (
+        "<Job><User>a<b/></User></Job>",
+        "bad_document: object 1: b inside of User",
+    ),
+    (
+        "<Job><Req><Req/></Req></Job>",
+        "bad_document: object 1: Req inside of Req",
+    ),
+    (
+        "<Job><Req><Procs>1</Procs><Procs>1</Procs></Req></Job>",
+        "bad_document: object 1: Procs given twice",
+    ),
+    (
+        "<Job><GRes>4</GRes></Job>",
+        "missing_field: object 1: GRes has no attribute name",
+    ),
+    (
+        "<Job><GRes name='a' NAME='b'/></Job>",
+        "bad_document: object 1: attribute NAME of GRes given twice",
+    ),
+    (
+        "<Job><GRes name='gpu'>x</GRes></Job>",
+        "bad_number: object 1: gpu x is not a number of at most 15 digits and 6 places",
+    ),
+    (
+        "<Job><ObjectID>a&#10;b</ObjectID></Job>",
+        "bad_document: object 1: ObjectID holds a control character",
+    ),
+    (
+        "<Job><Account>a\tb</Account></Job>",
+        "bad_document: object 1: Account holds a control character",
+    ),
+    (
+        "<Job><Procs>1e308</Procs></Job>",
+        "bad_number: object 1: Procs 1e308 is not a whole number of at most 15 digits",
+    ),
+    (
+        "<Job><Procs>1.5</Procs></Job>",
+        "bad_number: object 1: Procs 1.5 is not a whole number of at most 15 digits",
+    ),
+    (
+        "<Job><WallTime>-5</WallTime></Job>",
+        "bad_number: object 1: WallTime -5 is not a duration of at most 10 years",
+    ),
+    (
+        "<Job><StartTime>999999999999999</StartTime></Job>",
+        "bad_number: object 1: StartTime 999999999999999 is not a time in seconds since 1970",
+    ),
+    (
+        "<Job><Req><Procs>999999999999999</Procs></Req><Req><Procs>1</Procs></Req></Job>",
+        "bad_number: object 1: the sum of Processors is more than 15 digits",
+    ),
+];
+
 #[test]
 fn refused() {
-    for (xml, expected) in [
-        ("", "bad_document: no job and no reservation in it"),
-        ("<Data/>", "bad_document: no job and no reservation in it"),
-        ("hello", "bad_document: text outside of an object"),
-        ("<Job/>x", "bad_document: text outside of an object"),
-        (
-            "<html><body>502</body></html>",
-            "bad_document: object 1: <html> is neither a job nor a reservation",
-        ),
-        (
-            "<Job><User>a",
-            "bad_document: object 1: cut off inside of an element",
-        ),
-        ("<Job", "bad_document: not well-formed at byte 0"),
-        (
-            "<Job></job>",
-            "bad_document: object 1: not well-formed at byte 5",
-        ),
-        ("</Job>", "bad_document: not well-formed at byte 0"),
-        ("< Job/>", "bad_document: a tag without a name at byte 7"),
-        (
-            "<!DOCTYPE Job><Job/>",
-            "bad_document: a DOCTYPE is not taken",
-        ),
-        (
-            "<!doctype Job [<!ENTITY a 'b'>]><Job/>",
-            "bad_document: a DOCTYPE is not taken",
-        ),
-        (
-            "<Job><User>&a;</User></Job>",
-            "bad_document: object 1: entity &a; is not known",
-        ),
-        (
-            "<Job><User>&#0;</User></Job>",
-            "bad_document: object 1: entity &#0; is not known",
-        ),
-        (
-            "<Job><User>&#27;</User></Job>",
-            "bad_document: object 1: entity &#27; is not known",
-        ),
-        (
-            "<Job><User>a & b</User></Job>",
-            "bad_document: object 1: not well-formed at byte 13",
-        ),
-        (
-            "<Job User='&x;'/>",
-            "bad_document: object 1: bad value of attribute User",
-        ),
-        (
-            "<Job User='&#1;'/>",
-            "bad_document: object 1: control character in attribute User",
-        ),
-        (
-            "<Job User='a' User='b'/>",
-            "bad_document: object 1: bad attribute",
-        ),
-        ("<Job User=a/>", "bad_document: object 1: bad attribute"),
-        (
-            "<Job/><Job>\u{1}</Job>",
-            "bad_document: control character at byte 11",
-        ),
-        (
-            "<Job><ObjectType>Rsv</ObjectType></Job>",
-            "bad_document: object 1: ObjectType Rsv in a <Job>",
-        ),
-        (
-            "<Job Type='Rsv'/>",
-            "bad_document: object 1: Type Rsv in a <Job>",
-        ),
-        (
-            "<Job><ObjectType>x</ObjectType></Job>",
-            "bad_document: object 1: ObjectType x is neither Job nor Reservation",
-        ),
-        (
-            "<Job/><Job><Account>a</Account><Account>a</Account></Job>",
-            "bad_document: object 2: Account given twice",
-        ),
-        (
-            "<Job User='a'><User>a</User></Job>",
-            "bad_document: object 1: User given twice",
-        ),
-        (
-            "<Job><Account>a</Account><Project>b</Project></Job>",
-            "bad_document: object 1: Account and Project disagree",
-        ),
-        (
-            "<Job><TID>a</TID><Var name='BILLTID'>b</Var></Job>",
-            "bad_document: object 1: TID and Var disagree",
-        ),
-        (
-            "<Job><User>a<b/></User></Job>",
-            "bad_document: object 1: b inside of User",
-        ),
-        (
-            "<Job><Req><Req/></Req></Job>",
-            "bad_document: object 1: Req inside of Req",
-        ),
-        (
-            "<Job><Req><Procs>1</Procs><Procs>1</Procs></Req></Job>",
-            "bad_document: object 1: Procs given twice",
-        ),
-        (
-            "<Job><GRes>4</GRes></Job>",
-            "missing_field: object 1: GRes has no attribute name",
-        ),
-        (
-            "<Job><GRes name='a' NAME='b'/></Job>",
-            "bad_document: object 1: attribute NAME of GRes given twice",
-        ),
-        (
-            "<Job><GRes name='gpu'>x</GRes></Job>",
-            "bad_number: object 1: gpu x is not a number of at most 15 digits and 6 places",
-        ),
-        (
-            "<Job><ObjectID>a&#10;b</ObjectID></Job>",
-            "bad_document: object 1: ObjectID holds a control character",
-        ),
-        (
-            "<Job><Account>a\tb</Account></Job>",
-            "bad_document: object 1: Account holds a control character",
-        ),
-        (
-            "<Job><Procs>1e308</Procs></Job>",
-            "bad_number: object 1: Procs 1e308 is not a whole number of at most 15 digits",
-        ),
-        (
-            "<Job><Procs>1.5</Procs></Job>",
-            "bad_number: object 1: Procs 1.5 is not a whole number of at most 15 digits",
-        ),
-        (
-            "<Job><WallTime>-5</WallTime></Job>",
-            "bad_number: object 1: WallTime -5 is not a duration of at most 10 years",
-        ),
-        (
-            "<Job><StartTime>999999999999999</StartTime></Job>",
-            "bad_number: object 1: StartTime 999999999999999 is not a time in seconds since 1970",
-        ),
-        (
-            "<Job><Req><Procs>999999999999999</Procs></Req><Req><Procs>1</Procs></Req></Job>",
-            "bad_number: object 1: the sum of Processors is more than 15 digits",
-        ),
-    ] {
+    for (xml, expected) in REFUSED {
         let message = error(xml.as_bytes());
         assert!(message.starts_with(expected), "{xml}: {message}");
     }
@@ -360,7 +366,8 @@ fn limits() {
     assert!(error(children(2000).as_bytes()).contains("more than 2000 elements"));
     assert!(error("<Job/>".repeat(2001).as_bytes()).contains("more than 2000 elements"));
 
-    let attributes: String = (0..2001).map(|n| format!(" a{n}='1'")).collect();
+    let attributes: Vec<_> = (0..2001).map(|n| format!(" a{n}='1'")).collect();
+    let attributes = attributes.concat();
     assert!(error(format!("<Job{attributes}/>").as_bytes()).contains("more than 2000 attributes"));
     let ignored = format!("<Job><Procs{attributes}>1</Procs></Job>");
     assert!(error(ignored.as_bytes()).contains("more than 2000 attributes"));

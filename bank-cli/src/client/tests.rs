@@ -1,0 +1,249 @@
+//! Calls against a daemon of one answer.
+
+use std::{
+    io::{BufRead as _, BufReader, Read, Write},
+    net::TcpListener,
+    os::unix::net::UnixListener,
+    thread::JoinHandle,
+};
+
+use bank_api::v1::Member;
+
+use super::*;
+
+/// A request as the daemon would see it.
+#[derive(Debug, Default)]
+struct Seen {
+    line: String,
+    headers: Vec<(String, String)>,
+    body: Vec<u8>,
+}
+
+impl Seen {
+    fn header(&self, name: &str) -> Option<&str> {
+        self.headers
+            .iter()
+            .find(|(known, _)| known == name)
+            .map(|(_, value)| value.as_str())
+    }
+}
+
+fn read(stream: impl Read) -> Seen {
+    let mut reader = BufReader::new(stream);
+    let mut seen = Seen::default();
+    reader.read_line(&mut seen.line).unwrap();
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).unwrap();
+        let Some((name, value)) = line.trim_end().split_once(": ") else {
+            break;
+        };
+        seen.headers.push((name.to_lowercase(), value.to_owned()));
+    }
+    let length = seen
+        .header("content-length")
+        .map_or(0, |length| length.parse().unwrap());
+    seen.body.resize(length, 0);
+    reader.read_exact(&mut seen.body).unwrap();
+    seen
+}
+
+fn answer(mut stream: impl Write, status: u16, headers: &str, body: &str) {
+    let length = body.len();
+    let head = format!("HTTP/1.1 {status} X\r\nContent-Length: {length}\r\nConnection: close\r\n");
+    stream
+        .write_all(format!("{head}{headers}\r\n{body}").as_bytes())
+        .unwrap();
+}
+
+/// A daemon on a Unix socket that answers once.
+fn unix(status: u16, body: &'static str) -> (tempfile::TempDir, Client, JoinHandle<Seen>) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("bankd.sock");
+    let listener = UnixListener::bind(&path).unwrap();
+    let daemon = std::thread::spawn(move || {
+        let (stream, _) = listener.accept().unwrap();
+        let seen = read(&stream);
+        answer(&stream, status, "", body);
+        seen
+    });
+    let server = Some(format!("unix:{}", path.display()));
+    let client = Client::new(&Settings {
+        server,
+        ..Settings::default()
+    })
+    .unwrap();
+    (dir, client, daemon)
+}
+
+fn deposit() -> Call {
+    let body = bank_api::v1::NewDeposit {
+        name: "chem".into(),
+        amount: "5".into(),
+        ..Default::default()
+    };
+    let target = path(&["deposits"]);
+    Call::send(http::Method::POST, target, &body, Some("k-1".into())).unwrap()
+}
+
+#[test]
+fn a_write_over_the_socket_carries_its_key_and_no_signature() {
+    let (_dir, client, daemon) = unix(200, r#"{"user":"amy","active":true,"admin":false}"#);
+    let member: Member = client.call(&deposit()).unwrap();
+    assert_eq!(member.user, "amy");
+    let seen = daemon.join().unwrap();
+    assert_eq!(seen.line, "POST /api/v1/deposits HTTP/1.1\r\n");
+    assert_eq!(seen.header("idempotency-key"), Some("k-1"));
+    assert_eq!(seen.header("content-type"), Some("application/json"));
+    assert_eq!(seen.header("signature"), None);
+    assert_eq!(
+        seen.body,
+        br#"{"name":"chem","amount":"5","new":false,"allow_past":false}"#
+    );
+}
+
+/// Status and body -> exit code and what standard error says.
+#[test]
+fn refusals_are_told_in_three_lines() {
+    let cases = [
+        (
+            404,
+            r#"{"type":"urn:bank:problem:not_found","title":"not found","status":404,
+               "code":"not_found","detail":"no project \"nochem\"",
+               "hint":"did you mean \"chem\"?","request_id":"r1"}"#,
+            4,
+            "bank: no project \"nochem\"\nhint: did you mean \"chem\"?\nrequest r1\n",
+        ),
+        (
+            402,
+            r#"{"type":"x","title":"x","status":402,"code":"insufficient_funds",
+               "detail":"need 57600, have 42400 credits"}"#,
+            3,
+            "bank: refused: insufficient funds: need 57600, have 42400 credits\n",
+        ),
+        (
+            409,
+            r#"{"type":"x","title":"x","status":409,"code":"key_reused","detail":"another body"}"#,
+            7,
+            "bank: conflict: key reused: another body\n",
+        ),
+        (
+            503,
+            r#"{"type":"x","title":"x","status":503,"code":"busy","detail":"the queue is full"}"#,
+            5,
+            "bank: the daemon cannot take it now: the queue is full\n",
+        ),
+    ];
+    for (status, body, exit, want) in cases {
+        let (_dir, client, daemon) = unix(status, body);
+        let failure = client.call::<Member>(&deposit()).unwrap_err();
+        assert_eq!((failure.exit, failure.to_string().as_str()), (exit, want));
+        daemon.join().unwrap();
+    }
+}
+
+#[test]
+fn nobody_there_is_exit_5() {
+    for server in ["unix:/no/such/bankd.sock", "http://127.0.0.1:1"] {
+        let settings = Settings {
+            server: Some(server.into()),
+            ..Settings::default()
+        };
+        let failure = Client::new(&settings)
+            .unwrap()
+            .call::<Member>(&deposit())
+            .unwrap_err();
+        assert_eq!(failure.exit, 5, "{server}");
+        assert!(
+            failure.what.starts_with("cannot reach the daemon at"),
+            "{}",
+            failure.what
+        );
+        assert!(failure.hint.unwrap().starts_with("is bankd running?"));
+    }
+}
+
+#[test]
+fn a_lost_answer_names_the_key() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("s");
+    let listener = UnixListener::bind(&path).unwrap();
+    let daemon = std::thread::spawn(move || drop(read(listener.accept().unwrap().0)));
+    let server = Some(format!("unix:{}", path.display()));
+    let client = Client::new(&Settings {
+        server,
+        ..Settings::default()
+    })
+    .unwrap();
+    let failure = client.call::<Member>(&deposit()).unwrap_err();
+    assert_eq!(failure.exit, 5);
+    assert!(failure.hint.unwrap().contains("--key k-1"));
+    daemon.join().unwrap();
+}
+
+/// A signed call whose daemon answers with `secret`.
+fn signed(secret: &'static str) -> Result<Member, Failure> {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("key");
+    std::fs::write(&file, "right secret\n").unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let server = Some(format!("http://{}", listener.local_addr().unwrap()));
+    let daemon = std::thread::spawn(move || {
+        let (stream, _) = listener.accept().unwrap();
+        let seen = read(&stream);
+        let key = |secret| sign::SigningKey::new(&sign::Secret::parse(secret).unwrap());
+        let headers = seen
+            .headers
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_bytes()));
+        let request = sign::ReceivedRequest {
+            method: "POST",
+            target: seen.line.split(' ').nth(1).unwrap(),
+            scheme: "http",
+            headers,
+            body: &seen.body,
+            mutating: true,
+        };
+        let now = clock::now_us() / 1_000_000;
+        let found = |id: &str| {
+            assert_eq!(id, "ops");
+            sign::KeyLookup::Found(key("right secret"))
+        };
+        let verified = sign::verify_request(&request, now, 300, found).unwrap();
+        assert_eq!(verified.command.unwrap().idempotency_key, Some("k-1"));
+        let body = r#"{"user":"amy","active":true,"admin":false}"#;
+        let signature = sign::sign_answer(
+            &key(secret),
+            "ops",
+            verified.label,
+            verified.signature,
+            now,
+            200,
+            body.as_bytes(),
+        );
+        let headers = format!(
+            "Content-Digest: {}\r\nSignature-Input: {}\r\nSignature: {}\r\n",
+            signature.content_digest.unwrap(),
+            signature.signature_input,
+            signature.signature,
+        );
+        answer(&stream, 200, &headers, body);
+    });
+    let settings = Settings {
+        server,
+        key_id: Some("ops".into()),
+        key_file: Some(file),
+        ..Settings::default()
+    };
+    let answer = Client::new(&settings).unwrap().call(&deposit());
+    daemon.join().unwrap();
+    answer
+}
+
+#[test]
+fn only_an_answer_signed_with_our_secret_is_believed() {
+    assert_eq!(signed("right secret").unwrap().user, "amy");
+    let failure = signed("another secret").unwrap_err();
+    assert_eq!(failure.exit, 5);
+    assert!(failure.what.contains("is not trusted"), "{}", failure.what);
+}

@@ -1,0 +1,133 @@
+//! The first samples of ux.md 2.3.
+
+use super::*;
+use crate::{
+    cli::Format,
+    out::{Form, test_form},
+};
+
+fn balance(name: &str, parent: Option<&str>, amounts: [&str; 5], until: &str) -> Balance {
+    let [deposited, used, held, amount, available] = amounts.map(|text| format!("{text}.000"));
+    Balance {
+        account: name.to_owned(),
+        project: Some(name.to_owned()),
+        parent: parent.map(str::to_owned),
+        depth: u32::from(parent.is_some()),
+        deposited,
+        used,
+        held,
+        amount,
+        available,
+        credit_limit: "0.000".into(),
+        until: Some(until.to_owned()),
+        unit: "SU (core-hours)".into(),
+        at: "2026-11-20T21:41:00Z".into(),
+        ..Balance::default()
+    }
+}
+
+/// chem and chem/gpu of the sample.
+fn bank() -> Vec<Balance> {
+    vec![
+        balance(
+            "chem",
+            None,
+            ["1000000", "647500", "42000", "352500", "310500"],
+            "2027-03-31T23:00:00Z",
+        ),
+        balance(
+            "chem/gpu",
+            Some("chem"),
+            ["120000", "92000", "9600", "28000", "18400"],
+            "2026-12-31T23:00:00Z",
+        ),
+    ]
+}
+
+fn shown(balances: &[Balance], args: &BalanceArgs, form: &Form) -> String {
+    let now = when::read("2026-11-20T21:41:00Z").unwrap();
+    let list = List::whole(balances.to_vec());
+    let text = form.list(&list, &sheet(balances, args, form, now)).unwrap();
+    anstream::adapter::strip_str(&text).to_string()
+}
+
+#[test]
+fn the_default_screen() {
+    let want = "\
+Project        Deposited       Used     Held  Available  Used  Until
+chem           1,000,000    647,500   42,000    310,500   65%  2027-04-01
+  chem/gpu       120,000     92,000    9,600     18,400   77%  2027-01-01
+Whole SU (core-hours). Held = running jobs. Rows without sub-projects. 2026-11-20 22:41 +0100
+";
+    assert_eq!(shown(&bank(), &BalanceArgs::default(), &test_form()), want);
+}
+
+#[test]
+fn attention_is_marked_and_explained() {
+    let mut bank = bank();
+    bank[1].used = "114000.000".into();
+    bank[1].until = Some("2026-11-30T23:00:00Z".into());
+    bank[0].available = "-0.500".into();
+    let text = shown(&bank, &BalanceArgs::default(), &test_form());
+    assert!(text.contains("−0.500   65%  2027-04-01  !\n"), "{text}");
+    assert!(
+        text.contains("\nAmounts in SU (core-hours). Held"),
+        "{text}"
+    );
+    let want = "! chem: nothing available, in debt\n! chem/gpu: 95% used; 10 days left\n";
+    assert!(text.ends_with(want), "{text}");
+}
+
+#[test]
+fn scripts_see_the_same_columns_always() {
+    let form = Form {
+        format: Format::Parsable2,
+        header: false,
+        ..test_form()
+    };
+    let bank = bank();
+    let first = shown(&bank[..1], &BalanceArgs::default(), &form);
+    assert_eq!(
+        first,
+        "chem|1000000.000|647500.000|42000.000|310500.000|2027-04-01\n"
+    );
+    let available = BalanceArgs {
+        available: true,
+        ..BalanceArgs::default()
+    };
+    assert_eq!(shown(&bank[..1], &available, &form), "chem|310500.000\n");
+}
+
+#[test]
+fn the_total_adds_every_column() {
+    let args = BalanceArgs {
+        total: true,
+        tree: true,
+        ..BalanceArgs::default()
+    };
+    let form = Form {
+        format: Format::Csv,
+        header: false,
+        ..test_form()
+    };
+    let text = shown(&bank(), &args, &form);
+    let last = text.lines().last().unwrap();
+    assert_eq!(
+        last,
+        "with sub-projects,1120000.000,739500.000,51600.000,328900.000,"
+    );
+}
+
+#[test]
+fn shadow_and_credit_show_only_where_there_is_some() {
+    let mut bank = bank();
+    bank[0].credit_limit = "500.000".into();
+    bank[0].shadow_used = "7.250".into();
+    let text = shown(&bank, &BalanceArgs::default(), &test_form());
+    let head = text.lines().next().unwrap();
+    let names: Vec<_> = head.split_whitespace().collect();
+    assert_eq!(
+        names.join(" "),
+        "Project Deposited Used Shadow used Held Credit Available Used Until"
+    );
+}

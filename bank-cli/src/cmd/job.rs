@@ -1,0 +1,274 @@
+//! `bank jobs`: jobs and what each was charged, or one job and why.
+
+use std::fmt::Write as _;
+
+use bank_api::{
+    text::format_clock,
+    v1::{Job, JobQuery, List},
+};
+
+use super::Context;
+use crate::{
+    cli::JobsArgs,
+    fail::Failure,
+    figure,
+    out::{Form, Kind, Sheet, column},
+    when,
+};
+
+pub(super) fn run(context: &Context, args: JobsArgs) -> Result<String, Failure> {
+    if let Some(job) = &args.job {
+        let machine = JobQuery {
+            machine: args.machine,
+            ..JobQuery::default()
+        };
+        let job: Job = context.get(&["jobs", job], &machine)?;
+        return if context.form.is_table() && context.form.columns.is_empty() {
+            Ok(screen(&context.form, &job))
+        } else {
+            context.form.one(&job, &sheet(std::slice::from_ref(&job)))
+        };
+    }
+    let query = JobQuery {
+        project: args.project,
+        user: args.user,
+        machine: args.machine,
+        state: args.state,
+        limit: args.limit,
+        after: args.after,
+    };
+    let list: List<Job> = context.get(&["jobs"], &query)?;
+    let mut sheet = sheet(&list.items);
+    if let Some(next) = &list.next {
+        sheet
+            .attention
+            .push(format!("there are more: --after {next}"));
+    }
+    context.form.list(&list, &sheet)
+}
+
+fn sheet(jobs: &[Job]) -> Sheet {
+    let some = |test: fn(&Job) -> bool| jobs.iter().any(test);
+    let columns = vec![
+        column("job", "Job", Kind::Text),
+        column("number", "Use", Kind::Number).on_screen_if(some(|job| job.number > 1)),
+        column("machine", "Machine", Kind::Text),
+        column("type", "Type", Kind::Text).on_screen_if(some(|job| job.kind != "job")),
+        column("project", "Project", Kind::Text),
+        column("user", "User", Kind::Text),
+        column("state", "State", Kind::Text),
+        column("processors", "Procs", Kind::Number),
+        column("charged_s", "Seconds", Kind::Number),
+        column("charged", "Charged", Kind::Amount),
+        column("account", "Account", Kind::Text),
+        column("fallback_from", "In place of", Kind::Text)
+            .on_screen_if(some(|job| job.fallback_from.is_some())),
+        column("outcome", "Outcome", Kind::Text).on_screen_if(some(|job| {
+            job.outcome.as_deref().is_some_and(|o| o != "charged")
+        })),
+        column("late", "Late", Kind::Text).on_screen_if(some(|job| job.late)),
+        column("opened", "Opened", Kind::Time),
+        column("closed", "Closed", Kind::Time),
+        column("qos", "QOS", Kind::Text).if_asked(),
+        column("class", "Class", Kind::Text).if_asked(),
+        column("requested_s", "Requested s", Kind::Number).if_asked(),
+        column("unit", "Unit", Kind::Text).if_asked(),
+    ];
+    let unit = jobs.first().map_or("", |job| &job.unit);
+    Sheet::new(columns, jobs, "no jobs").unit(unit)
+}
+
+/// One job for people: a line about it, then its lien, its charges, and who paid.
+fn screen(form: &Form, job: &Job) -> String {
+    let mut out = heading(job) + "\n";
+    let amounts = job
+        .charges
+        .iter()
+        .map(|charge| &charge.amount)
+        .chain([&job.charged]);
+    let amounts = amounts.chain(job.lien.iter().map(|lien| &lien.placed_amount));
+    let width = amounts
+        .map(|amount| form.amount(amount).chars().count())
+        .max()
+        .unwrap_or(0);
+    let mut lines: Vec<(String, String, String)> = Vec::new();
+    if let Some(lien) = &job.lien {
+        let mut rest = when::moment(&lien.placed, form.zone);
+        rest.push_str("  ");
+        if lien.state == "open" {
+            let _ = write!(rest, "{} still held", form.amount(&lien.amount));
+        } else if figure::is_zero(&lien.released) {
+            rest.push_str(&lien.state);
+        } else {
+            let _ = write!(
+                rest,
+                "{} {} at the end",
+                form.amount(&lien.released),
+                gone(&lien.state)
+            );
+        }
+        lines.push(("lien".to_owned(), form.amount(&lien.placed_amount), rest));
+    }
+    for charge in &job.charges {
+        let mut rest = vec![when::moment(&charge.at, form.zone)];
+        rest.extend(charge.explanation.clone());
+        lines.push((
+            charge.kind.clone(),
+            form.amount(&charge.amount),
+            rest.join("  "),
+        ));
+    }
+    let mut because = job.explanation.join("; ");
+    if !because.is_empty() {
+        because.insert_str(0, "= ");
+    }
+    lines.push(("total".to_owned(), form.amount(&job.charged), because));
+    let label = lines
+        .iter()
+        .map(|(label, ..)| label.chars().count())
+        .max()
+        .unwrap_or(0)
+        .max(7);
+    for (name, amount, rest) in &lines {
+        let gap = if name == "total" { " " } else { "  " };
+        let line = format!("{name:<label$}  {amount:>width$}{gap}{rest}");
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+    for payer in &job.paid_by {
+        let until = payer.until.as_ref().map(|time| when::date(time, form.zone));
+        let until = until
+            .map(|date| format!(" (until {date})"))
+            .unwrap_or_default();
+        let part = if job.paid_by.len() > 1 {
+            format!("  {}", form.amount(&payer.amount))
+        } else {
+            String::new()
+        };
+        let _ = writeln!(
+            out,
+            "{:<label$}  allocation {} of {}{until}{part}",
+            "paid by", payer.allocation, payer.account
+        );
+    }
+    if let Some(account) = &job.fallback_from {
+        let _ = writeln!(out, "fallback: {account} could not pay");
+    }
+    if let Some(outcome) = job
+        .outcome
+        .as_deref()
+        .filter(|outcome| *outcome != "charged")
+    {
+        let _ = writeln!(out, "outcome: {outcome}");
+    }
+    out
+}
+
+/// `Job 1632  chem  amy  ia64  64 procs  ran 11:02:10 (requested 12:00:00)`
+fn heading(job: &Job) -> String {
+    let noun = if job.kind == "reservation" {
+        "Reservation"
+    } else {
+        "Job"
+    };
+    let mut words = vec![format!("{noun} {}", job.job)];
+    if job.number > 1 {
+        words.push(format!("(use {} of this id)", job.number));
+    }
+    words.extend(job.project.clone());
+    words.extend(job.user.clone());
+    words.push(job.machine.clone());
+    words.extend(job.processors.map(|procs| format!("{procs} procs")));
+    let requested = job
+        .requested_s
+        .map(|seconds| format!("requested {}", format_clock(seconds)));
+    let ran = format_clock(job.charged_s);
+    words.push(match (job.state.as_str(), requested) {
+        ("closed", Some(requested)) => format!("ran {ran} ({requested})"),
+        ("closed", None) => format!("ran {ran}"),
+        (_, Some(requested)) => format!("charged for {ran} so far ({requested})"),
+        (_, None) => format!("charged for {ran} so far"),
+    });
+    words.join("  ")
+}
+
+/// What happened to the rest of a lien.
+fn gone(state: &str) -> &str {
+    if state == "settled" {
+        "released"
+    } else {
+        state
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bank_api::v1::{ChargeRow, JobLien, Payer};
+
+    use super::*;
+    use crate::out::test_form;
+
+    fn charge(at: &str, amount: &str, explanation: &str) -> ChargeRow {
+        ChargeRow {
+            at: at.into(),
+            amount: amount.into(),
+            kind: "charge".into(),
+            explanation: Some(explanation.into()),
+            ..ChargeRow::default()
+        }
+    }
+
+    /// Job 1632 of ux.md 2.3.
+    #[test]
+    fn one_job() {
+        let job = Job {
+            job: "1632".into(),
+            machine: "ia64".into(),
+            kind: "job".into(),
+            number: 1,
+            state: "closed".into(),
+            project: Some("chem".into()),
+            user: Some("amy".into()),
+            processors: Some(64),
+            requested_s: Some(43_200),
+            charged: "1059.467".into(),
+            charged_s: 39_730,
+            lien: Some(JobLien {
+                placed_amount: "1152.000".into(),
+                amount: "0.000".into(),
+                placed: "2026-11-19T07:00:12Z".into(),
+                released: "92.533".into(),
+                state: "released".into(),
+            }),
+            charges: vec![
+                charge("2026-11-19T11:00:00Z", "383.680", "interim,  14,388 s"),
+                charge(
+                    "2026-11-19T18:02:22Z",
+                    "675.787",
+                    "interim,  25,342 s, then end",
+                ),
+            ],
+            paid_by: vec![Payer {
+                account: "chem".into(),
+                allocation: 97,
+                amount: "1059.467".into(),
+                until: Some("2027-03-31T23:00:00Z".into()),
+            }],
+            explanation: vec![
+                "64 × 39,730 s ÷ 3600 × 1.5 (qos high)".into(),
+                "each charge = rounded sum − billed before".into(),
+            ],
+            outcome: Some("charged".into()),
+            ..Job::default()
+        };
+        let want = "\
+Job 1632  chem  amy  ia64  64 procs  ran 11:02:10 (requested 12:00:00)
+lien     1,152.000  2026-11-19 08:00:12  92.533 released at the end
+charge     383.680  2026-11-19 12:00:00  interim,  14,388 s
+charge     675.787  2026-11-19 19:02:22  interim,  25,342 s, then end
+total    1,059.467 = 64 × 39,730 s ÷ 3600 × 1.5 (qos high); each charge = rounded sum − billed before
+paid by  allocation 97 of chem (until 2027-04-01)
+";
+        assert_eq!(screen(&test_form(), &job), want);
+    }
+}

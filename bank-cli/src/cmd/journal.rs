@@ -1,0 +1,152 @@
+//! `bank journal`: what was written, and, with `--follow`, what is being written.
+
+use std::time::Duration;
+
+use bank_api::v1::{JournalEntry, JournalQuery, List};
+
+use super::Context;
+use crate::{
+    cli::{Format, JournalArgs},
+    clock,
+    fail::Failure,
+    figure,
+    out::{Kind, Row, Sheet, column, row},
+    when,
+};
+
+/// Rows per request.
+const PAGE: u32 = 1000;
+/// How long a follower waits before it looks again.
+const PAUSE: Duration = Duration::from_millis(500);
+
+pub(super) fn run(context: &Context, args: JournalArgs) -> Result<String, Failure> {
+    let mut query = JournalQuery {
+        since: context.time(args.since.as_ref())?,
+        until: context.time(args.until.as_ref())?,
+        project: args.project,
+        user: args.user,
+        machine: args.machine,
+        account: args.account,
+        job: args.job,
+        kind: args.kind,
+        after: args.after,
+        limit: None,
+    };
+    if args.follow {
+        return follow(context, query, args.limit);
+    }
+    let list = read(context, &mut query, args.limit)?;
+    context.form.list(&list, &sheet(context, &list.items))
+}
+
+/// All pages, up to `limit` rows.
+fn read(
+    context: &Context,
+    query: &mut JournalQuery,
+    limit: Option<u32>,
+) -> Result<List<JournalEntry>, Failure> {
+    let mut all = List::whole(Vec::new());
+    let mut left = limit;
+    loop {
+        query.limit = Some(left.map_or(PAGE, |left| left.min(PAGE)));
+        let page: List<JournalEntry> = context.get(&["journal"], query)?;
+        let got = u32::try_from(page.items.len()).unwrap_or(u32::MAX);
+        left = left.map(|left| left.saturating_sub(got));
+        all.items.extend(page.items);
+        all.next = page.next;
+        match &all.next {
+            Some(next) if left != Some(0) && got > 0 => query.after = Some(next.clone()),
+            _ => return Ok(all),
+        }
+    }
+}
+
+/// Prints the rows that are there, then each new one, until it is stopped or nobody reads.
+fn follow(
+    context: &Context,
+    mut query: JournalQuery,
+    limit: Option<u32>,
+) -> Result<String, Failure> {
+    let mut first = true;
+    let mut follower = context.form.clone();
+    if follower.format == Format::Json {
+        follower.format = Format::Jsonl;
+    }
+    loop {
+        let list = read(context, &mut query, limit.filter(|_| first))?;
+        if !list.items.is_empty() {
+            let mut sheet = sheet(context, &list.items);
+            sheet.unit.clear();
+            let text = follower.list(&list, &sheet)?;
+            if !crate::print(&text)? {
+                return Ok(String::new());
+            }
+            follower.header = false;
+        }
+        if let Some(last) = list.items.last() {
+            query.after = Some(last.transaction.to_string());
+        }
+        first = false;
+        clock::wait(PAUSE);
+    }
+}
+
+fn sheet(context: &Context, entries: &[JournalEntry]) -> Sheet {
+    let some = |test: fn(&JournalEntry) -> bool| entries.iter().any(test);
+    let columns = vec![
+        column("at_effective", "time", Kind::Time).if_machine(),
+        column("time", "time", Kind::Text).on_screen(),
+        column("kind", "kind", Kind::Text),
+        column("account", "account", Kind::Text),
+        column("project", "project", Kind::Text),
+        column("user", "user", Kind::Text),
+        column("job", "object", Kind::Text),
+        column("amount", "amount", Kind::Amount),
+        column("held", "held", Kind::Amount),
+        column("shadow", "shadow", Kind::Amount)
+            .on_screen_if(some(|entry| !figure::is_zero(&entry.shadow))),
+        column("shadow_held", "shadow held", Kind::Amount)
+            .on_screen_if(some(|entry| !figure::is_zero(&entry.shadow_held))),
+        column("amount_after", "amount after", Kind::Amount),
+        column("transaction", "txn", Kind::Number),
+        column("entry", "entry", Kind::Number).if_asked(),
+        column("at_recorded", "recorded", Kind::Time).if_asked(),
+        column("op", "op", Kind::Text).if_asked(),
+        column("actor", "actor", Kind::Text).if_asked(),
+        column("client", "client", Kind::Text).if_asked(),
+        column("origin", "origin", Kind::Text).if_asked(),
+        column("allocation", "allocation", Kind::Number).if_asked(),
+        column("lien", "lien", Kind::Number).if_asked(),
+        column("machine", "machine", Kind::Text).if_asked(),
+        column("active", "active", Kind::Amount).if_asked(),
+        column("held_after", "held after", Kind::Amount).if_asked(),
+        column("reason", "reason", Kind::Text).if_asked(),
+    ];
+    let today = when::day(context.now_us, context.zone);
+    let is_today = |entry: &JournalEntry| {
+        when::read(&entry.at_effective).is_some_and(|us| when::day(us, context.zone) == today)
+    };
+    let one_day = entries.iter().all(is_today);
+    let rows = entries
+        .iter()
+        .map(|entry| flat(context, entry, one_day))
+        .collect();
+    Sheet {
+        columns,
+        rows,
+        empty: "nothing in the journal",
+        ..Sheet::default()
+    }
+}
+
+/// A row whose `time` leaves out the day where all are of today.
+fn flat(context: &Context, entry: &JournalEntry, one_day: bool) -> Row {
+    let mut row = row(entry);
+    let time = if one_day {
+        when::clock(&entry.at_effective, context.zone)
+    } else {
+        when::moment(&entry.at_effective, context.zone)
+    };
+    row.insert("time".to_owned(), time.into());
+    row
+}

@@ -1,0 +1,172 @@
+//! `bank status`: is the daemon healthy, how full is its queue, when did machines last speak.
+
+use std::fmt::Write as _;
+
+use bank_api::v1::Status;
+
+use super::Context;
+use crate::{
+    fail::Failure,
+    figure,
+    out::{Kind, Sheet, alarming, column},
+    when,
+};
+
+pub(super) fn run(context: &Context) -> Result<String, Failure> {
+    let status: Status = context.get(&["status"], &())?;
+    if context.form.is_table() && context.form.columns.is_empty() {
+        return Ok(screen(&status, context.now_us));
+    }
+    context.form.one(&status, &sheet(&status))
+}
+
+fn screen(status: &Status, now_us: i64) -> String {
+    let health = if status.healthy {
+        "healthy".to_owned()
+    } else {
+        alarming("NOT healthy !")
+    };
+    let size = status
+        .database_bytes
+        .map(|bytes| format!(" ({})", size(bytes)))
+        .unwrap_or_default();
+    let mut out = format!(
+        "bankd {}  {health}  up {}   sqlite {}  journal {} entries{size}\n",
+        status.version,
+        when::span(status.uptime_s),
+        status.sqlite_version,
+        count(status.journal_entries),
+    );
+    let mut modes: Vec<_> = status
+        .machines
+        .iter()
+        .map(|machine| format!("{} {}", machine.name, machine.mode))
+        .collect();
+    modes.push(format!("default {}", status.mode));
+    let _ = writeln!(out, "modes          {}", modes.join("   "));
+    let unbilled = if status.unbilled.count == 0 && figure::is_zero(&status.unbilled.amount) {
+        "unbilled 0".to_owned()
+    } else {
+        alarming(&format!(
+            "unbilled {} ({} {}) !",
+            count(status.unbilled.count),
+            figure::grouped(&status.unbilled.amount),
+            status.unit
+        ))
+    };
+    let _ = writeln!(
+        out,
+        "open liens {}   queue {}/{}   commands {} in {} commits   {unbilled}",
+        count(status.open_liens),
+        status.queue_depth,
+        status.queue_capacity,
+        count(status.commands),
+        count(status.commits)
+    );
+    let contacts: Vec<_> = status
+        .machines
+        .iter()
+        .filter_map(|machine| {
+            let us = when::read(machine.last_contact.as_deref()?)?;
+            let ago = when::span(now_us.saturating_sub(us).div_euclid(1_000_000));
+            Some(format!("{} {ago} ago", machine.name))
+        })
+        .collect();
+    if !contacts.is_empty() {
+        let _ = writeln!(out, "last document  {}", contacts.join("   "));
+    }
+    let _ = writeln!(out, "unit {}, {} decimals", status.unit, status.precision);
+    out
+}
+
+fn count(number: i64) -> String {
+    figure::grouped(&number.to_string())
+}
+
+/// Bytes for people: `3.1 GiB`.
+fn size(bytes: i64) -> String {
+    let units = [("GiB", 30), ("MiB", 20), ("KiB", 10)];
+    let fit = units.into_iter().find(|(_, shift)| bytes >= 1 << shift);
+    fit.map_or_else(
+        || format!("{bytes} bytes"),
+        |(unit, shift)| {
+            let tenths = bytes.saturating_mul(10) >> shift;
+            format!("{}.{} {unit}", tenths / 10, tenths % 10)
+        },
+    )
+}
+
+fn sheet(status: &Status) -> Sheet {
+    let columns = vec![
+        column("version", "Version", Kind::Text),
+        column("healthy", "Healthy", Kind::Text),
+        column("uptime_s", "Up s", Kind::Number),
+        column("mode", "Mode", Kind::Text),
+        column("open_liens", "Open liens", Kind::Number),
+        column("queue_depth", "Queue", Kind::Number),
+        column("queue_capacity", "Capacity", Kind::Number),
+        column("commits", "Commits", Kind::Number),
+        column("commands", "Commands", Kind::Number),
+        column("journal_transactions", "Transactions", Kind::Number),
+        column("journal_entries", "Entries", Kind::Number),
+        column("unit", "Unit", Kind::Text),
+        column("precision", "Precision", Kind::Number),
+        column("sqlite_version", "SQLite", Kind::Text).if_asked(),
+        column("database_bytes", "Bytes", Kind::Number).if_asked(),
+        column("unbilled", "Unbilled", Kind::Text).if_asked(),
+        column("machines", "Machines", Kind::Text).if_asked(),
+        column("at", "At", Kind::Time).if_asked(),
+    ];
+    Sheet::new(columns, std::slice::from_ref(status), "no status")
+}
+
+#[cfg(test)]
+mod tests {
+    use bank_api::v1::{MachineStatus, Unbilled};
+
+    use super::*;
+
+    #[test]
+    fn the_screen() {
+        let machine = |name: &str, mode: &str, last: Option<&str>| MachineStatus {
+            name: name.into(),
+            mode: mode.into(),
+            last_contact: last.map(str::to_owned),
+        };
+        let status = Status {
+            version: "0.3.1".into(),
+            healthy: true,
+            uptime_s: 12 * 86_400,
+            unit: "SU".into(),
+            precision: 3,
+            sqlite_version: "3.54.1".into(),
+            journal_entries: 10_412_003,
+            database_bytes: Some(3_328_599_655),
+            open_liens: 212,
+            queue_capacity: 4096,
+            commits: 1000,
+            commands: 50_000,
+            unbilled: Unbilled {
+                count: 0,
+                amount: "0.000".into(),
+            },
+            mode: "strict".into(),
+            machines: vec![
+                machine("ia64", "strict", Some("2026-11-20T21:40:46Z")),
+                machine("nomad", "track", None),
+            ],
+            ..Status::default()
+        };
+        let now = when::read("2026-11-20T21:41:00Z").unwrap();
+        let want = "\
+bankd 0.3.1  healthy  up 12 days   sqlite 3.54.1  journal 10,412,003 entries (3.1 GiB)
+modes          ia64 strict   nomad track   default strict
+open liens 212   queue 0/4096   commands 50,000 in 1,000 commits   unbilled 0
+last document  ia64 14 s ago
+unit SU, 3 decimals
+";
+        assert_eq!(screen(&status, now), want);
+        assert_eq!(size(512), "512 bytes");
+        assert_eq!(size(1536), "1.5 KiB");
+    }
+}

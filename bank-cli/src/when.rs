@@ -1,0 +1,145 @@
+//! Times: read as people type them, shown on the wall clock of their zone (ux.md 2.2).
+
+use bank_api::text::{self, Moment};
+use chrono::{Local, NaiveTime};
+
+use crate::{clock::Zone, fail::Failure};
+
+const DAY_US: i64 = 86_400_000_000;
+
+/// A time argument as the daemon takes it: RFC 3339 UTC, `infinity` or `-infinity`.
+pub(crate) fn argument(argument: &str, now_us: i64, zone: Zone) -> Result<String, Failure> {
+    let moment = match zone {
+        Zone::Local => text::parse_time(argument, now_us, &Local),
+        #[cfg(test)]
+        Zone::Fixed(offset) => text::parse_time(argument, now_us, &offset),
+    };
+    match moment {
+        Some(Moment::At(us)) => Ok(text::format_rfc3339(us)),
+        Some(Moment::Future) => Ok("infinity".to_owned()),
+        Some(Moment::Past) => Ok("-infinity".to_owned()),
+        None => Err(Failure::usage(format!("{argument:?} is not a time"))
+            .hint("2026-10-01, '2026-10-01 12:00:00', 2026-10, today, now, -30d, +10d, infinity")),
+    }
+}
+
+/// A duration argument in seconds.
+pub(crate) fn seconds(argument: &str) -> Result<i64, Failure> {
+    text::parse_duration(argument).ok_or_else(|| {
+        Failure::usage(format!("{argument:?} is not a duration"))
+            .hint("12:00:00, 1:12:00:00 with days, 36h, 90m, or seconds")
+    })
+}
+
+/// µs since 1970 UTC of a time that the daemon sent.
+pub(crate) fn read(rfc3339: &str) -> Option<i64> {
+    text::parse_rfc3339(rfc3339)
+}
+
+/// `2026-11-20 22:41:05` on the wall clock; what is no time, as it is.
+pub(crate) fn moment(rfc3339: &str, zone: Zone) -> String {
+    read(rfc3339).map_or_else(
+        || rfc3339.to_owned(),
+        |us| zone.show(us).format("%Y-%m-%d %H:%M:%S").to_string(),
+    )
+}
+
+/// `22:41:05` where the day is known.
+pub(crate) fn clock(rfc3339: &str, zone: Zone) -> String {
+    read(rfc3339).map_or_else(
+        || rfc3339.to_owned(),
+        |us| zone.show(us).format("%H:%M:%S").to_string(),
+    )
+}
+
+/// The day on the wall clock.
+pub(crate) fn day(us: i64, zone: Zone) -> String {
+    zone.show(us).format("%Y-%m-%d").to_string()
+}
+
+/// A local midnight as its date, any other moment with its time.
+pub(crate) fn date(rfc3339: &str, zone: Zone) -> String {
+    midnight(rfc3339, zone).unwrap_or_else(|| moment(rfc3339, zone))
+}
+
+/// A local midnight as its date, any other moment as the daemon sent it.
+pub(crate) fn short(rfc3339: &str, zone: Zone) -> String {
+    midnight(rfc3339, zone).unwrap_or_else(|| rfc3339.to_owned())
+}
+
+fn midnight(rfc3339: &str, zone: Zone) -> Option<String> {
+    let local = zone.show(read(rfc3339)?);
+    (local.time() == NaiveTime::MIN).then(|| local.format("%Y-%m-%d").to_string())
+}
+
+/// Whole days from one moment to a later one; negative where it lies before.
+pub(crate) fn days_between(from_us: i64, to_us: i64) -> i64 {
+    to_us.saturating_sub(from_us).div_euclid(DAY_US)
+}
+
+/// `14 s`, `2 min`, `4 h`, `12 days`.
+pub(crate) fn span(seconds: i64) -> String {
+    match seconds.max(0) {
+        s @ 0..120 => format!("{s} s"),
+        s @ 120..7200 => format!("{} min", s / 60),
+        s @ 7200..172_800 => format!("{} h", s / 3600),
+        s => format!("{} days", s / 86_400),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::FixedOffset;
+
+    use super::*;
+
+    fn zone() -> Zone {
+        Zone::Fixed(FixedOffset::east_opt(3600).unwrap())
+    }
+
+    #[test]
+    fn arguments_are_local_and_answers_utc() {
+        let now = read("2026-11-20T21:41:00Z").unwrap();
+        let cases = [
+            ("2027-01-01", Some("2026-12-31T23:00:00Z")),
+            ("today", Some("2026-11-19T23:00:00Z")),
+            ("-1d", Some("2026-11-19T21:41:00Z")),
+            ("infinity", Some("infinity")),
+            ("next week", None),
+        ];
+        for (text, want) in cases {
+            let got = argument(text, now, zone()).map_err(|failure| failure.exit);
+            assert_eq!(got.as_deref(), want.ok_or(&2), "{text}");
+        }
+    }
+
+    #[test]
+    fn midnights_are_dates() {
+        let cases = [
+            ("2026-12-31T23:00:00Z", "2027-01-01", "2027-01-01"),
+            (
+                "2027-01-01T00:00:00Z",
+                "2027-01-01 01:00:00",
+                "2027-01-01T00:00:00Z",
+            ),
+            ("infinity", "infinity", "infinity"),
+        ];
+        for (sent, screen, machine) in cases {
+            assert_eq!(date(sent, zone()), screen);
+            assert_eq!(short(sent, zone()), machine);
+        }
+    }
+
+    #[test]
+    fn spans() {
+        let cases = [
+            (14, "14 s"),
+            (150, "2 min"),
+            (4 * 3600, "4 h"),
+            (12 * 86_400 + 5, "12 days"),
+        ];
+        for (seconds, want) in cases {
+            assert_eq!(span(seconds), want);
+        }
+    }
+}

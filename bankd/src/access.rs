@@ -1,0 +1,303 @@
+//! Who a caller is and what they may do: roles, and the people behind the Unix socket
+//! (decision 21, `http-auth.md` 4).
+//!
+//! Nothing here decides about money or single projects: that is the business of the rules and of
+//! what a handler shows. A uid that the system does not know never becomes somebody.
+
+use std::collections::HashMap;
+use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use bank_core::refusal::Refusal;
+
+use crate::clock::Stopwatch;
+use crate::config;
+
+/// What a client may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Everything.
+    Admin,
+    /// The routes of the scheduler, quotes, and reading.
+    Scheduler,
+    /// Reading everything.
+    Auditor,
+    /// Their own: the projects they are a member of.
+    User,
+}
+
+/// Every role with its word.
+pub const ROLES: [(Role, &str); 4] = [
+    (Role::Admin, "admin"),
+    (Role::Scheduler, "scheduler"),
+    (Role::Auditor, "auditor"),
+    (Role::User, "user"),
+];
+
+impl Role {
+    /// Its word.
+    pub fn word(self) -> &'static str {
+        ROLES
+            .iter()
+            .find(|(role, _)| *role == self)
+            .map_or("user", |(_, word)| word)
+    }
+
+    /// From its word.
+    pub fn parse(word: &str) -> Option<Self> {
+        ROLES
+            .iter()
+            .find(|(_, known)| *known == word)
+            .map(|(role, _)| *role)
+    }
+
+    const fn bit(self) -> u8 {
+        match self {
+            Role::Admin => 1,
+            Role::Scheduler => 2,
+            Role::Auditor => 4,
+            Role::User => 8,
+        }
+    }
+}
+
+/// A set of roles.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Roles(u8);
+
+impl Roles {
+    /// The set of some roles.
+    pub fn of(roles: &[Role]) -> Self {
+        Self(roles.iter().fold(0, |bits, role| bits | role.bit()))
+    }
+
+    /// The set that words name; what is no role counts for nothing.
+    pub fn from_words<S: AsRef<str>>(words: &[S]) -> Self {
+        let known = words.iter().filter_map(|word| Role::parse(word.as_ref()));
+        Self(known.fold(0, |bits, role| bits | role.bit()))
+    }
+
+    /// Adds a role.
+    #[must_use]
+    pub fn with(self, role: Role) -> Self {
+        Self(self.0 | role.bit())
+    }
+
+    /// Whether a role, or `admin`, is among them.
+    pub fn allow(self, role: Role) -> bool {
+        self.0 & (role.bit() | Role::Admin.bit()) != 0
+    }
+
+    /// Whether they may see what is not their own.
+    pub fn see_everything(self) -> bool {
+        [Role::Admin, Role::Scheduler, Role::Auditor]
+            .into_iter()
+            .any(|role| self.allow(role))
+    }
+
+    /// Refuses with `not_allowed` unless one of the roles, or `admin`, is among them.
+    ///
+    /// # Errors
+    /// [`Refusal::NotAllowed`], which names the roles that would do.
+    pub fn require(self, any_of: &[Role]) -> Result<(), Refusal> {
+        if self.allow(Role::Admin) || any_of.iter().any(|role| self.allow(*role)) {
+            return Ok(());
+        }
+        let words: Vec<&str> = any_of.iter().map(|role| role.word()).collect();
+        let needed = match words.as_slice() {
+            [] => Role::Admin.word().to_owned(),
+            _ => words.join(" or "),
+        };
+        Err(Refusal::NotAllowed {
+            what: format!("this needs the role {needed}"),
+        })
+    }
+}
+
+/// Somebody on the Unix socket.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Person {
+    /// Login name; `uid:N` where the system knows none.
+    pub name: String,
+    /// Whether `name` is a login name.
+    pub known: bool,
+    /// What they may do.
+    pub roles: Roles,
+}
+
+/// How long a name found for a uid is believed.
+const KNOWN_FOR: Duration = Duration::from_secs(300);
+/// How long a uid without a name stays one.
+const UNKNOWN_FOR: Duration = Duration::from_secs(10);
+/// Most uids remembered; more empties the memory.
+const REMEMBERED: usize = 10_000;
+
+/// The people behind uids, with a memory so that a directory service is asked seldom.
+#[derive(Debug)]
+pub struct People {
+    init_uid: u32,
+    access: config::Access,
+    memory: Mutex<HashMap<u32, (Person, Stopwatch)>>,
+}
+
+impl People {
+    /// `init_uid` is who ran `bankd init`.
+    pub fn new(init_uid: u32, access: config::Access) -> Self {
+        Self {
+            init_uid,
+            access,
+            memory: Mutex::default(),
+        }
+    }
+
+    /// Who a uid is, from memory.
+    pub fn remembered(&self, uid: u32) -> Option<Person> {
+        let memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        let (person, since) = memory.get(&uid)?;
+        let kept = if person.known { KNOWN_FOR } else { UNKNOWN_FOR };
+        (since.elapsed() < kept).then(|| person.clone())
+    }
+
+    /// Who a uid is; asks the system, so it may wait for a directory service.
+    pub fn find(&self, uid: u32) -> Person {
+        if let Some(person) = self.remembered(uid) {
+            return person;
+        }
+        let login = login_of(uid);
+        let mut roles = Roles::of(&[Role::User]);
+        if let Some(login) = &login {
+            roles = self.roles_of(login, roles);
+        }
+        if uid == 0 || uid == self.init_uid {
+            roles = roles.with(Role::Admin);
+        }
+        let person = Person {
+            known: login.is_some(),
+            name: login.map_or_else(|| format!("uid:{uid}"), |login| login.name),
+            roles,
+        };
+        let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        if memory.len() >= REMEMBERED {
+            memory.clear();
+        }
+        memory.insert(uid, (person.clone(), Stopwatch::start()));
+        person
+    }
+
+    fn roles_of(&self, login: &Login, mut roles: Roles) -> Roles {
+        let named = |list: &[String]| list.contains(&login.name);
+        if named(&self.access.scheduler_users) {
+            roles = roles.with(Role::Scheduler);
+        }
+        if named(&self.access.auditor_users) {
+            roles = roles.with(Role::Auditor);
+        }
+        let group = &self.access.admin_group;
+        if !group.is_empty() && is_in_group(login, group) {
+            roles = roles.with(Role::Admin);
+        }
+        roles
+    }
+}
+
+/// A line of the system's user list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Login {
+    name: String,
+    gid: String,
+}
+
+fn login_of(uid: u32) -> Option<Login> {
+    parse_login(&ask("getent", &["passwd", &uid.to_string()])?, uid)
+}
+
+/// `name:x:uid:gid:…`; a name that begins with `-` would be taken for an option later.
+fn parse_login(text: &str, uid: u32) -> Option<Login> {
+    let mut fields = text.lines().next()?.split(':');
+    let name = fields.next()?;
+    let found = fields.nth(1)?.parse::<u32>().ok()?;
+    let gid = fields.next()?;
+    let usable = !name.is_empty() && !name.starts_with('-') && !name.contains(char::is_control);
+    (usable && found == uid).then(|| Login {
+        name: name.to_owned(),
+        gid: gid.to_owned(),
+    })
+}
+
+/// By number, since a group's own list leaves out those whose primary group it is.
+fn is_in_group(login: &Login, group: &str) -> bool {
+    let Some(gid) = ask("getent", &["group", group]).and_then(|text| {
+        let gid = text.lines().next()?.split(':').nth(2)?;
+        Some(gid.to_owned())
+    }) else {
+        return false;
+    };
+    if login.gid == gid {
+        return true;
+    }
+    let groups = ask("id", &["-G", &login.name]).unwrap_or_default();
+    groups.split_whitespace().any(|of| of == gid)
+}
+
+fn ask(program: &str, arguments: &[&str]) -> Option<String> {
+    let output = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .output()
+        .ok()?;
+    output
+        .status
+        .success()
+        .then(|| String::from_utf8(output.stdout).ok())
+        .flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn roles_allow_what_they_say() {
+        let admin = Roles::from_words(&["admin"]);
+        let auditor = Roles::from_words(&["auditor", "nonsense"]);
+        let user = Roles::of(&[Role::User]);
+        for (roles, needed, allowed) in [
+            (admin, Role::Scheduler, true),
+            (auditor, Role::Auditor, true),
+            (auditor, Role::Scheduler, false),
+            (user, Role::Admin, false),
+            (user, Role::User, true),
+            (Roles::default(), Role::User, false),
+        ] {
+            assert_eq!(roles.require(&[needed]).is_ok(), allowed, "{roles:?} {needed:?}");
+        }
+        assert!(admin.see_everything() && auditor.see_everything() && !user.see_everything());
+    }
+
+    #[test]
+    fn a_line_of_the_user_list() {
+        for (text, expected) in [
+            ("amy:x:1000:100:Amy:/home/amy:/bin/sh\n", Some("amy")),
+            ("amy:x:1001:100::/:/bin/sh\n", None),
+            ("-rf:x:1000:100::/:/bin/sh\n", None),
+            (":x:1000:100::/:/bin/sh\n", None),
+            ("", None),
+        ] {
+            let found = parse_login(text, 1000).map(|login| login.name);
+            assert_eq!(found.as_deref(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn root_and_who_ran_init_are_admin() {
+        let people = People::new(4_000_000_001, config::Access::default());
+        assert!(people.find(0).roles.allow(Role::Admin));
+        let founder = people.find(4_000_000_001);
+        assert_eq!(founder.name, "uid:4000000001");
+        assert!(founder.roles.allow(Role::Admin) && !founder.known);
+        assert!(!people.find(4_000_000_002).roles.allow(Role::Admin));
+        assert_eq!(people.remembered(0).map(|p| p.name), Some(people.find(0).name));
+    }
+}

@@ -1,0 +1,42 @@
+//! What is sent back, and stored with its idempotency key.
+
+/// The media type of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Media {
+    /// `application/json`
+    Json,
+    /// `application/problem+json` (RFC 9457)
+    Problem,
+    /// `text/plain; charset=utf-8`
+    Text,
+}
+
+impl Media {
+    /// The value of the `Content-Type` field.
+    pub fn content_type(self) -> &'static str {
+        match self {
+            Media::Json => "application/json",
+            Media::Problem => "application/problem+json",
+            Media::Text => "text/plain; charset=utf-8",
+        }
+    }
+
+    /// From the value of the `Content-Type` field; text for what is none of ours.
+    pub fn parse(content_type: &str) -> Media {
+        let all = [Media::Json, Media::Problem, Media::Text];
+        all.into_iter()
+            .find(|m| m.content_type() == content_type)
+            .unwrap_or(Media::Text)
+    }
+}
+
+/// A whole answer, but for what belongs to the single request: its id and its signature.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// HTTP status.
+    pub status: u16,
+    /// Media type.
+    pub media: Media,
+    /// The bytes.
+    pub body: Vec<u8>,
+}

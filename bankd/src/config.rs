@@ -1,0 +1,465 @@
+//! The settings: `bankd.toml`, then the environment `BANKD_SECTION_KEY`, then the ranges.
+//!
+//! Every setting has a default and every limit a range; what is misspelled is an error that names
+//! line and key, never silently a default. This and the rooms below it are the only ones that read
+//! the environment. Secrets are not settings: they are files in `keys/`.
+
+mod overlay;
+mod sample;
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+
+use bank_core::directory::{FallbackMode, Policy};
+use bank_core::exact::Rounding;
+use bank_core::model::Mode;
+use bank_core::time::Seconds;
+use serde::{Deserialize, Serialize};
+
+use crate::emit::appender::Fsync;
+use crate::emit::file::Dialect;
+
+pub use sample::SAMPLE;
+
+/// Every setting.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// Where requests come in, and how many.
+    pub http: Http,
+    /// What people on the socket may do.
+    pub access: Access,
+    /// The rules.
+    pub ledger: Ledger,
+    /// The scheduler's documents.
+    pub nami: Nami,
+    /// Who steps in for an account that is short.
+    pub fallback: Fallback,
+    /// FILE records.
+    pub file: File,
+    /// GGF records.
+    pub ggf: Ggf,
+    /// The log.
+    pub log: Log,
+    /// Signatures.
+    pub auth: Auth,
+}
+
+/// `[http]`
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Http {
+    /// Address and port for signed requests; empty for none; port 0 picks a free one.
+    pub listen: String,
+    /// Whether to listen on `bankd.sock` in the data directory.
+    pub socket: bool,
+    /// Largest body in bytes: 1 KiB to 1 MiB (decision 26).
+    pub body_limit: usize,
+    /// Requests under way at once, 1 to 65,536; more are told to come back.
+    pub concurrency: usize,
+    /// Seconds that a request may take, 1 to 300.
+    pub timeout_s: u64,
+}
+
+impl Default for Http {
+    fn default() -> Self {
+        Self {
+            listen: "127.0.0.1:7113".to_owned(),
+            socket: true,
+            body_limit: 1 << 20,
+            concurrency: 1024,
+            timeout_s: 30,
+        }
+    }
+}
+
+/// `[access]`
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Access {
+    /// The system group whose members are admin on the socket; empty for none.
+    pub admin_group: String,
+    /// Users of the socket who may speak as the scheduler.
+    pub scheduler_users: Vec<String>,
+    /// Users of the socket who may read everything.
+    pub auditor_users: Vec<String>,
+}
+
+/// `[ledger]`
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Ledger {
+    /// Mode of machines and projects without one of their own (decision 18).
+    pub mode: ModeWord,
+    /// How an exact price becomes an amount (decision 7).
+    pub rounding: RoundingWord,
+    /// Seconds that a lien outlives its wall duration, 0 to 86,400 (decision 12).
+    pub lien_grace_s: i64,
+}
+
+impl Default for Ledger {
+    fn default() -> Self {
+        Self {
+            mode: ModeWord::default(),
+            rounding: RoundingWord::default(),
+            lien_grace_s: 600,
+        }
+    }
+}
+
+/// `[nami]`
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Nami {
+    /// Every quote becomes a row with a TID.
+    pub print_tid: bool,
+    /// The variable that carries the TID (decision 26), 1 to 64 bytes.
+    pub tid_variable: String,
+    /// Read documents that are not UTF-8 as Latin-1.
+    pub latin1_fallback: bool,
+    /// The machine where neither document, query nor key names one.
+    pub machine: String,
+    /// What `ChargeDuration` counts.
+    pub charge_duration: ChargeDuration,
+}
+
+impl Default for Nami {
+    fn default() -> Self {
+        Self {
+            print_tid: false,
+            tid_variable: "BILLTID".to_owned(),
+            latin1_fallback: false,
+            machine: String::new(),
+            charge_duration: ChargeDuration::default(),
+        }
+    }
+}
+
+/// `[fallback]`
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Fallback {
+    /// Who looks for money elsewhere (`nami.md` 5).
+    pub mode: FallbackWord,
+}
+
+/// `[file]`
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct File {
+    /// The file; relative paths lie in the data directory; empty for off.
+    pub path: String,
+    /// The form of the lines.
+    pub dialect: DialectWord,
+    /// One line per charge; false: one when the instance closes (decision 28).
+    pub interim: bool,
+    /// Add `QOS=`, `NODES=` and `AMOUNT=`.
+    pub extended: bool,
+    /// Written where there is no account.
+    pub blank_account: String,
+    /// Written where there is no user.
+    pub blank_user: String,
+    /// When a line counts as written.
+    pub fsync: FsyncWord,
+}
+
+impl Default for File {
+    fn default() -> Self {
+        Self {
+            path: String::new(),
+            dialect: DialectWord::default(),
+            interim: true,
+            extended: false,
+            blank_account: "[NONE]".to_owned(),
+            blank_user: "KITTY".to_owned(),
+            fsync: FsyncWord::default(),
+        }
+    }
+}
+
+/// `[ggf]`
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Ggf {
+    /// The file; relative paths lie in the data directory; empty for off.
+    pub path: String,
+    /// Write a record for what changes after the close (`usage-records.md` 1.8).
+    pub adjustments: bool,
+    /// When a line counts as written.
+    pub fsync: FsyncWord,
+}
+
+impl Default for Ggf {
+    fn default() -> Self {
+        Self {
+            path: String::new(),
+            adjustments: true,
+            fsync: FsyncWord::default(),
+        }
+    }
+}
+
+/// `[log]`
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Log {
+    /// The least important line that is written.
+    pub level: Level,
+    /// The form of a line.
+    pub format: LogFormat,
+}
+
+/// `[auth]`
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Auth {
+    /// Seconds that `created` may differ from the real time, 10 to 3,600 (`http-auth.md` 1).
+    pub window_s: i64,
+    /// Nonces remembered for each key, 1,000 to 5,000,000 (`http-auth.md` 2).
+    pub nonces_per_key: usize,
+}
+
+impl Default for Auth {
+    fn default() -> Self {
+        Self {
+            window_s: bank_api::sign::DEFAULT_WINDOW_S,
+            nonces_per_key: 200_000,
+        }
+    }
+}
+
+/// The word of a mode.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs, reason = "the words of bank_core::model::Mode")]
+pub enum ModeWord {
+    #[default]
+    Strict,
+    Fast,
+    Notional,
+    Track,
+}
+
+/// The word of a rounding.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs, reason = "the words of bank_core::exact::Rounding")]
+pub enum RoundingWord {
+    #[default]
+    HalfEven,
+    HalfUp,
+    Ceil,
+}
+
+/// What a document's `ChargeDuration` counts (`nami.md` 3.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ChargeDuration {
+    /// Seconds since the last charge.
+    #[default]
+    Incremental,
+}
+
+/// The word of a fallback mode.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs, reason = "the words of bank_core::directory::FallbackMode")]
+pub enum FallbackWord {
+    #[default]
+    Scheduler,
+    Bank,
+}
+
+/// The word of a dialect.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs, reason = "the words of crate::emit::file::Dialect")]
+pub enum DialectWord {
+    #[default]
+    Moab6,
+    Maui,
+}
+
+/// The word of a policy about the disk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs, reason = "the words of crate::emit::appender::Fsync")]
+pub enum FsyncWord {
+    #[default]
+    Batch,
+    Never,
+}
+
+/// How much is logged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// What someone must act on.
+    Error,
+    /// And what will be tried again.
+    Warn,
+    /// And one line per command.
+    #[default]
+    Info,
+    /// And what helps to find a fault.
+    Debug,
+    /// And everything else.
+    Trace,
+}
+
+/// The form of a log line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+impl Config {
+    /// Reads the file, where there is one, and the environment.
+    ///
+    /// # Errors
+    /// One line: file and line, or the variable, then the key and what is wrong.
+    pub fn load(path: &Path) -> Result<Self, String> {
+        let text = match std::fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
+            Err(e) => return Err(format!("{}: {e}", path.display())),
+        };
+        let name = path.file_name().unwrap_or(path.as_os_str());
+        let name = name.to_string_lossy();
+        Self::read(&text, &name, variable)
+    }
+
+    /// Reads a text and an environment; `name` is what errors call the text.
+    fn read(
+        text: &str,
+        name: &str,
+        environment: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, String> {
+        let from_file: Self = toml::from_str(text).map_err(|e| overlay::located(name, text, &e))?;
+        let config = overlay::apply(from_file, environment)?;
+        config.check()?;
+        Ok(config)
+    }
+
+    /// Every effective value, as a file that could be read again.
+    pub fn show(&self) -> String {
+        toml::to_string(self).unwrap_or_default()
+    }
+
+    /// The limits' ranges, and what must not be empty.
+    fn check(&self) -> Result<(), String> {
+        let count = |value: usize| i64::try_from(value).unwrap_or(i64::MAX);
+        let seconds = i64::try_from(self.http.timeout_s).unwrap_or(i64::MAX);
+        for (key, value, least, most) in [
+            ("http.body_limit", count(self.http.body_limit), 1024, 1 << 20),
+            ("http.concurrency", count(self.http.concurrency), 1, 65_536),
+            ("http.timeout_s", seconds, 1, 300),
+            ("ledger.lien_grace_s", self.ledger.lien_grace_s, 0, 86_400),
+            ("auth.window_s", self.auth.window_s, 10, 3600),
+            (
+                "auth.nonces_per_key",
+                count(self.auth.nonces_per_key),
+                1000,
+                5_000_000,
+            ),
+        ] {
+            if !(least..=most).contains(&value) {
+                return Err(format!("{key}: {value} is not in {least} to {most}"));
+            }
+        }
+        for (key, value) in [
+            ("nami.tid_variable", &self.nami.tid_variable),
+            ("file.blank_account", &self.file.blank_account),
+            ("file.blank_user", &self.file.blank_user),
+        ] {
+            let fits = (1..=64).contains(&value.len()) && !value.contains(char::is_control);
+            if !fits {
+                return Err(format!("{key}: 1 to 64 bytes without control characters"));
+            }
+        }
+        let listen = &self.http.listen;
+        if !listen.is_empty() && listen.parse::<std::net::SocketAddr>().is_err() {
+            return Err(format!("http.listen: {listen:?} is not ADDRESS:PORT"));
+        }
+        if listen.is_empty() && !self.http.socket {
+            return Err("http.listen: empty, and http.socket is false: nobody could ask".to_owned());
+        }
+        if !self.file.path.is_empty() && self.file.path == self.ggf.path {
+            return Err("ggf.path: the same file as file.path".to_owned());
+        }
+        Ok(())
+    }
+
+    /// What the rules are told.
+    pub fn policy(&self) -> Policy {
+        Policy {
+            mode: match self.ledger.mode {
+                ModeWord::Strict => Mode::Strict,
+                ModeWord::Fast => Mode::Fast,
+                ModeWord::Notional => Mode::Notional,
+                ModeWord::Track => Mode::Track,
+            },
+            rounding: match self.ledger.rounding {
+                RoundingWord::HalfEven => Rounding::HalfEven,
+                RoundingWord::HalfUp => Rounding::HalfUp,
+                RoundingWord::Ceil => Rounding::Ceil,
+            },
+            lien_grace: Seconds(self.ledger.lien_grace_s),
+            fallback: match self.fallback.mode {
+                FallbackWord::Scheduler => FallbackMode::Scheduler,
+                FallbackWord::Bank => FallbackMode::Bank,
+            },
+            records: !self.file.path.is_empty() || !self.ggf.path.is_empty(),
+            ..Policy::default()
+        }
+    }
+}
+
+impl From<DialectWord> for Dialect {
+    fn from(word: DialectWord) -> Self {
+        match word {
+            DialectWord::Moab6 => Dialect::Moab6,
+            DialectWord::Maui => Dialect::Maui,
+        }
+    }
+}
+
+impl From<FsyncWord> for Fsync {
+    fn from(word: FsyncWord) -> Self {
+        match word {
+            FsyncWord::Batch => Fsync::Batch,
+            FsyncWord::Never => Fsync::Never,
+        }
+    }
+}
+
+#[allow(
+    clippy::disallowed_methods,
+    reason = "the configuration may read the environment"
+)]
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+/// The file of the test clock (decision 9).
+#[cfg(feature = "test-hooks")]
+pub fn test_clock_file() -> Option<PathBuf> {
+    variable("BANKD_TEST_CLOCK").map(PathBuf::from)
+}
+
+/// The kill point of a crash test (decision 33).
+#[cfg(feature = "test-hooks")]
+pub fn kill_at() -> Option<String> {
+    variable("BANKD_KILL_AT")
+}
+
+/// A path of the settings: a relative one lies in the data directory; none for off.
+pub fn path_in(data: &Path, setting: &str) -> Option<PathBuf> {
+    (!setting.is_empty()).then(|| data.join(setting))
+}

@@ -1,0 +1,69 @@
+//! The environment over the file, and errors that say where they are.
+
+use toml::{Table, Value};
+
+use super::Config;
+
+/// Puts `BANKD_SECTION_KEY` over what the file says. A list is written with commas.
+pub(super) fn apply(
+    config: Config,
+    environment: impl Fn(&str) -> Option<String>,
+) -> Result<Config, String> {
+    let mut table = Table::try_from(&config).map_err(|e| e.to_string())?;
+    let mut last = None;
+    for (section, settings) in &mut table {
+        let Value::Table(settings) = settings else {
+            continue;
+        };
+        for (key, value) in settings.iter_mut() {
+            let name = format!("BANKD_{section}_{key}").to_ascii_uppercase();
+            if let Some(text) = environment(&name) {
+                *value = same_kind(value, &text).ok_or_else(|| {
+                    format!("{name}: {text:?} is no {} for {section}.{key}", value.type_str())
+                })?;
+                // A word that is none is found here, beside its variable.
+                let single = Table::from_iter([(
+                    section.clone(),
+                    Value::Table(Table::from_iter([(key.clone(), value.clone())])),
+                )]);
+                let parsed = single.try_into::<Config>();
+                parsed.map_err(|e| format!("{name}: {section}.{key}: {}", one_line(e.message())))?;
+                last = Some(name);
+            }
+        }
+    }
+    if last.is_none() {
+        return Ok(config);
+    }
+    table.try_into().map_err(|e| one_line(e.message()))
+}
+
+fn same_kind(default: &Value, text: &str) -> Option<Value> {
+    Some(match default {
+        Value::Integer(_) => Value::Integer(text.trim().parse().ok()?),
+        Value::Boolean(_) => Value::Boolean(text.trim().parse().ok()?),
+        Value::Array(_) => {
+            let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
+            Value::Array(items.map(|item| Value::String(item.to_owned())).collect())
+        }
+        _ => Value::String(text.to_owned()),
+    })
+}
+
+/// `bankd.toml line 3: concurency: unknown field …`
+pub(super) fn located(name: &str, text: &str, error: &toml::de::Error) -> String {
+    let message = one_line(error.message());
+    let Some(before) = error.span().and_then(|span| text.get(..span.start)) else {
+        return format!("{name}: {message}");
+    };
+    let line = before.matches('\n').count() + 1;
+    let source = text.lines().nth(line - 1).unwrap_or_default();
+    match source.split_once('=') {
+        Some((key, _)) => format!("{name} line {line}: {}: {message}", key.trim()),
+        None => format!("{name} line {line}: {message}"),
+    }
+}
+
+fn one_line(message: &str) -> String {
+    message.split_whitespace().collect::<Vec<_>>().join(" ")
+}

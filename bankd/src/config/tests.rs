@@ -1,0 +1,84 @@
+use super::*;
+
+fn read(text: &str, environment: &[(&str, &str)]) -> Result<Config, String> {
+    Config::read(text, "bankd.toml", |name| {
+        let found = environment.iter().find(|(known, _)| *known == name);
+        found.map(|(_, value)| (*value).to_owned())
+    })
+}
+
+#[test]
+fn the_sample_states_every_default() {
+    assert_eq!(read(SAMPLE, &[]).unwrap(), Config::default());
+    let stated: String = SAMPLE
+        .lines()
+        .map(|line| match line.strip_prefix('#') {
+            Some(setting) if !setting.starts_with(' ') => format!("{setting}\n"),
+            Some(_) => "\n".to_owned(),
+            None => format!("{line}\n"),
+        })
+        .collect();
+    assert_eq!(read(&stated, &[]).unwrap(), Config::default());
+    let keys = |text: &str| text.lines().filter(|l| l.contains(" = ")).count();
+    assert_eq!(keys(&stated), keys(&Config::default().show()));
+}
+
+#[test]
+fn what_is_shown_reads_back() {
+    let text = "[http]\nlisten = \"127.0.0.1:0\"\n[access]\nauditor_users = [\"amy\", \"bob\"]\n\
+                [ledger]\nmode = \"track\"\nrounding = \"ceil\"\n[file]\npath = \"alloc.txt\"\n";
+    let config = read(text, &[]).unwrap();
+    assert_eq!(read(&config.show(), &[]).unwrap(), config);
+    let policy = config.policy();
+    assert_eq!((policy.mode, policy.rounding), (Mode::Track, Rounding::Ceil));
+    assert!(policy.records && !Config::default().policy().records);
+}
+
+#[test]
+fn the_environment_wins() {
+    let text = "[http]\nconcurrency = 5\n";
+    let environment = [
+        ("BANKD_HTTP_LISTEN", "127.0.0.1:0"),
+        ("BANKD_HTTP_SOCKET", "false"),
+        ("BANKD_AUTH_WINDOW_S", "60"),
+        ("BANKD_ACCESS_SCHEDULER_USERS", "moab, maui"),
+        ("BANKD_FALLBACK_MODE", "bank"),
+    ];
+    let config = read(text, &environment).unwrap();
+    assert_eq!(config.http.listen, "127.0.0.1:0");
+    assert!(!config.http.socket);
+    assert_eq!((config.http.concurrency, config.auth.window_s), (5, 60));
+    assert_eq!(config.access.scheduler_users, ["moab", "maui"]);
+    assert_eq!(config.policy().fallback, FallbackMode::Bank);
+}
+
+#[test]
+fn errors_say_where() {
+    for (text, environment, expected) in [
+        ("[http]\nconcurency = 5\n", None, "bankd.toml line 2: concurency: unknown field"),
+        ("[htp]\nlisten = \"\"\n", None, "bankd.toml line 1: unknown field `htp`"),
+        ("[http]\n\ntimeout_s = \"x\"\n", None, "bankd.toml line 3: timeout_s: invalid type"),
+        ("[ledger]\nmode = \"loose\"\n", None, "bankd.toml line 2: mode: unknown variant"),
+        ("[http]\ntimeout_s = 0\n", None, "http.timeout_s: 0 is not in 1 to 300"),
+        ("[http]\nlisten = \"here\"\n", None, "http.listen: \"here\" is not ADDRESS:PORT"),
+        ("[http]\nlisten = \"\"\nsocket = false\n", None, "http.listen: empty"),
+        ("[file]\npath = \"a\"\n[ggf]\npath = \"a\"\n", None, "ggf.path: the same file"),
+        ("[file]\nblank_user = \"\"\n", None, "file.blank_user: 1 to 64 bytes"),
+        ("", Some(("BANKD_HTTP_SOCKET", "maybe")), "BANKD_HTTP_SOCKET: \"maybe\" is no boolean"),
+        ("", Some(("BANKD_LOG_LEVEL", "loud")), "BANKD_LOG_LEVEL: log.level: unknown variant"),
+        ("", Some(("BANKD_AUTH_WINDOW_S", "9")), "auth.window_s: 9 is not in 10 to 3600"),
+    ] {
+        let environment: Vec<_> = environment.into_iter().collect();
+        let error = read(text, &environment).unwrap_err();
+        assert!(error.starts_with(expected), "{error}\nexpected {expected}");
+        assert!(!error.contains('\n'), "{error}");
+    }
+}
+
+#[test]
+fn relative_paths_lie_in_the_data_directory() {
+    let data = Path::new("/var/lib/bankd");
+    assert_eq!(path_in(data, ""), None);
+    assert_eq!(path_in(data, "a.txt").unwrap(), Path::new("/var/lib/bankd/a.txt"));
+    assert_eq!(path_in(data, "/opt/a.txt").unwrap(), Path::new("/opt/a.txt"));
+}

@@ -1,0 +1,358 @@
+//! GGF usage records (GFD-R-P.098): one self-contained element per line, in
+//! the order that the schema demands, every attribute with its prefix
+//! (`usage-records.md` 1.2, 1.4, 1.8). A missing value is left out, never
+//! written empty; an extension never becomes a foreign element.
+
+use super::{Kind, Occasion, Record, State, text};
+
+/// The settings `ggf.*` and what the bank itself adds.
+#[derive(Debug, Clone, Copy)]
+pub struct GgfOptions<'o> {
+    /// Write a record for what changes after the close.
+    pub adjustments: bool,
+    /// The first 8 hex digits of the bank's UUID.
+    pub bank: &'o str,
+    /// The bank's unit label.
+    pub unit: &'o str,
+    /// Decimal places of the bank's amounts, 0 to 6.
+    pub precision: u32,
+}
+
+/// The line of a record with its line feed; `None` where nothing is written:
+/// a charge before the close, an instance that was never charged, and an
+/// adjustment where they are switched off.
+pub fn render(record: &Record, options: &GgfOptions<'_>) -> Option<String> {
+    let adjustment = match record.occasion {
+        Occasion::Charge | Occasion::Close { charges: 0 } => return None,
+        Occasion::Close { .. } => None,
+        Occasion::Adjustment { .. } if !options.adjustments => return None,
+        Occasion::Adjustment { of, why } => Some((of, why.as_str())),
+    };
+    let root = match record.kind {
+        Kind::Job if adjustment.is_none() => "JobUsageRecord",
+        Kind::Job | Kind::Reservation => "UsageRecord",
+    };
+    let mut xml = Xml {
+        text: String::with_capacity(1500),
+    };
+    for part in ["<", root, DECLARATIONS, ">"] {
+        xml.text.push_str(part);
+    }
+    identity(&mut xml, record, options);
+    match adjustment {
+        None => closed(&mut xml, record, options),
+        Some((of, why)) => adjusted(&mut xml, record, options, of, why),
+    }
+    for part in ["</", root, ">\n"] {
+        xml.text.push_str(part);
+    }
+    Some(xml.text)
+}
+
+/// The default namespace does not cover attributes: they need a prefix.
+const DECLARATIONS: &str = concat!(
+    " xmlns=\"http://schema.ogf.org/urf/2003/09/urf\"",
+    " xmlns:urf=\"http://schema.ogf.org/urf/2003/09/urf\""
+);
+/// The user of a reservation that has none, as in FILE records.
+const BLANK_USER: &str = "KITTY";
+
+/// `bank:8f1c2d3a:412`, the same for ever.
+fn record_name(options: &GgfOptions<'_>, record_id: i64) -> String {
+    format!("bank:{}:{record_id}", options.bank)
+}
+
+/// Elements 1 to 3 of the schema's order.
+fn identity(xml: &mut Xml, record: &Record, options: &GgfOptions<'_>) {
+    let name = record_name(options, record.record_id);
+    let created = text::time(record.created_at);
+    xml.empty(
+        "RecordIdentity",
+        &[
+            ("recordId", Some(&name)),
+            ("createTime", created.as_deref()),
+        ],
+    );
+    xml.text.push_str("<JobIdentity>");
+    xml.plain("LocalJobId", Some(&record.object_id));
+    xml.text.push_str("</JobIdentity>");
+    let user = match record.kind {
+        Kind::Job => record.user.as_deref(),
+        Kind::Reservation => record.user.as_deref().or(Some(BLANK_USER)),
+    };
+    if let Some(user) = user.filter(|user| !user.is_empty()) {
+        xml.text.push_str("<UserIdentity>");
+        xml.plain("LocalUserId", Some(user));
+        xml.text.push_str("</UserIdentity>");
+    }
+}
+
+/// The rest of a closed instance.
+fn closed(xml: &mut Xml, record: &Record, options: &GgfOptions<'_>) {
+    xml.plain("JobName", record.job_name.as_deref());
+    charge(xml, record, options, None);
+    let (word, note) = status(record.state);
+    let exit = record.exit_code.map(|code| format!("exit={code}"));
+    let note: Vec<&str> = note.into_iter().chain(exit.as_deref()).collect();
+    let note = Some(note.join(" ")).filter(|note| !note.is_empty());
+    xml.element("Status", &[("description", note.as_deref())], Some(word));
+    let memory = record
+        .memory_per_node
+        .map(|bytes| text::nearest(i128::from(bytes), 1024));
+    let memory = memory
+        .filter(|kilobytes| *kilobytes > 0)
+        .map(|kilobytes| kilobytes.to_string());
+    let of_memory = [
+        ("description", Some("per node")),
+        ("storageUnit", Some("KB")),
+        ("metric", Some("max")),
+        ("type", Some("physical")),
+    ];
+    xml.element("Memory", &of_memory, memory.as_deref());
+    let submitted = record.submit_time.and_then(text::time);
+    xml.element(
+        "TimeInstant",
+        &[("type", Some("submitted"))],
+        submitted.as_deref(),
+    );
+    xml.element(
+        "ServiceLevel",
+        &[("type", Some("qos"))],
+        record.qos.as_deref(),
+    );
+    xml.plain("WallDuration", record.wall.map(text::duration).as_deref());
+    processor_time(xml, record);
+    let nodes = record
+        .nodes
+        .filter(|nodes| *nodes > 0)
+        .map(|nodes| nodes.to_string());
+    xml.plain("NodeCount", nodes.as_deref());
+    processors(xml, record);
+    times_and_machine(xml, record);
+    let submit_host = record.submit_host.as_deref().and_then(domain_name);
+    xml.plain("SubmitHost", submit_host.as_deref());
+    xml.plain("Queue", record.class.as_deref());
+    xml.plain("ProjectName", record.project.as_deref());
+    for (n, host) in record.hosts.iter().enumerate() {
+        let primary = (n == 0).then_some("true");
+        xml.element(
+            "Host",
+            &[("primary", primary)],
+            domain_name(host).as_deref(),
+        );
+    }
+    fraction_of_processors(xml, record);
+    resources(xml, record, options);
+    if submit_host.as_deref() != record.submit_host.as_deref() {
+        xml.resource("bank.submit_host", record.submit_host.as_deref());
+    }
+    for host in record
+        .hosts
+        .iter()
+        .filter(|host| domain_name(host).as_ref() != Some(*host))
+    {
+        xml.resource("bank.host", Some(host));
+    }
+}
+
+/// The rest of an adjustment: the difference, and what it is a difference to.
+fn adjusted(xml: &mut Xml, record: &Record, options: &GgfOptions<'_>, of: i64, why: &str) {
+    charge(xml, record, options, Some(why));
+    xml.plain("Status", Some(status(record.state).0));
+    xml.plain(
+        "WallDuration",
+        Some(&text::duration(record.wall.unwrap_or_default())),
+    );
+    processors(xml, record);
+    times_and_machine(xml, record);
+    xml.plain("ProjectName", record.project.as_deref());
+    fraction_of_processors(xml, record);
+    resources(xml, record, options);
+    xml.resource("bank.adjusts", Some(&record_name(options, of)));
+}
+
+fn charge(xml: &mut Xml, record: &Record, options: &GgfOptions<'_>, why: Option<&str>) {
+    let attributes = [
+        ("description", why),
+        ("unit", Some(options.unit)),
+        ("formula", record.formula.as_deref()),
+    ];
+    xml.element("Charge", &attributes, Some(&amount(record, options)));
+}
+
+fn amount(record: &Record, options: &GgfOptions<'_>) -> String {
+    text::decimal(i128::from(record.amount), options.precision)
+}
+
+/// Both parts where they are known; else the sum, without a type.
+fn processor_time(xml: &mut Xml, record: &Record) {
+    let parts = [("user", record.cpu_user), ("system", record.cpu_system)];
+    for (part, time) in parts {
+        let time = time.map(text::duration);
+        xml.element("CpuDuration", &[("usageType", Some(part))], time.as_deref());
+    }
+    if record.cpu_user.is_none() && record.cpu_system.is_none() {
+        xml.plain(
+            "CpuDuration",
+            record.cpu_total.map(text::duration).as_deref(),
+        );
+    }
+}
+
+/// Whole processors; the schema takes none below one.
+fn processors(xml: &mut Xml, record: &Record) {
+    let whole = text::ceiling(record.usage.processors());
+    if whole > 0 {
+        let rate = record.usage.rate_times(1_000_000);
+        let rate = rate.map(|(n, d)| text::decimal(text::nearest(n, d), 6));
+        let attributes = [("consumptionRate", rate.as_deref())];
+        xml.element("Processors", &attributes, Some(&whole.to_string()));
+    }
+}
+
+/// The exact number where [`processors`] had to round it up.
+fn fraction_of_processors(xml: &mut Xml, record: &Record) {
+    let processors = record.usage.processors();
+    if processors % 1_000_000 != 0 {
+        let attributes = [("description", Some("processors"))];
+        xml.element(
+            "ConsumableResource",
+            &attributes,
+            Some(&text::decimal(processors, 6)),
+        );
+    }
+}
+
+fn times_and_machine(xml: &mut Xml, record: &Record) {
+    xml.plain("EndTime", record.end_time.and_then(text::time).as_deref());
+    xml.plain(
+        "StartTime",
+        record.start_time.and_then(text::time).as_deref(),
+    );
+    xml.plain("MachineName", machine_name(record).as_deref());
+}
+
+/// The extension elements that both kinds of record end with.
+fn resources(xml: &mut Xml, record: &Record, options: &GgfOptions<'_>) {
+    xml.resource("bank.charge", Some(&amount(record, options)));
+    if machine_name(record).as_deref() != Some(record.machine.as_str()) {
+        xml.resource("bank.machine", Some(&record.machine));
+    }
+}
+
+/// The machine's name if the schema takes it, else its domain name, else its
+/// name with illegal characters replaced (`usage-records.md` 6.3, note 2).
+fn machine_name(record: &Record) -> Option<String> {
+    let fqdn = record
+        .machine_fqdn
+        .as_deref()
+        .filter(|name| is_domain_name(name));
+    match fqdn {
+        Some(fqdn) if !is_domain_name(&record.machine) => Some(fqdn.to_owned()),
+        _ => domain_name(&record.machine),
+    }
+}
+
+/// The name, if need be with `-` for what the schema does not take; `None`
+/// where that is not enough.
+fn domain_name(name: &str) -> Option<String> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '\'');
+    let name = name.replace(|c| !allowed(c), "-");
+    is_domain_name(&name).then_some(name)
+}
+
+/// The schema's `domainNameType` without its empty string: labels of two or
+/// more characters, letters or digits at both ends (`usage-records.md` 1.4).
+fn is_domain_name(name: &str) -> bool {
+    let is_label = |label: &str| {
+        label.len() >= 2
+            && label
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'\''))
+            && label.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && label.ends_with(|c: char| c.is_ascii_alphanumeric())
+    };
+    name.len() <= 255 && name.split('.').all(is_label)
+}
+
+/// The word of the schema and what it cannot say (`usage-records.md` 6.2).
+fn status(state: State) -> (&'static str, Option<&'static str>) {
+    match state {
+        State::Completed => ("Completed", None),
+        State::Timeout => ("Completed", Some("timeout")),
+        State::Failed => ("Failed", None),
+        State::Aborted => ("Aborted", None),
+        State::Preempted => ("Aborted", Some("preempted")),
+        State::Running => ("Started", None),
+        State::Suspended => ("Suspended", None),
+        State::Held => ("Held", None),
+        State::Queued => ("Queued", None),
+    }
+}
+
+/// Attributes without their prefix; those without a value are left out.
+type AttributeList<'l> = [(&'l str, Option<&'l str>)];
+
+/// XML in the making.
+struct Xml {
+    text: String,
+}
+
+impl Xml {
+    /// An element with text, left out where there is none.
+    fn element(&mut self, name: &str, attributes: &AttributeList<'_>, content: Option<&str>) {
+        let Some(content) = content.filter(|content| !content.is_empty()) else {
+            return;
+        };
+        self.open(name, attributes);
+        self.text.push('>');
+        self.escape(content);
+        self.text.push_str("</");
+        self.text.push_str(name);
+        self.text.push('>');
+    }
+
+    fn plain(&mut self, name: &str, content: Option<&str>) {
+        self.element(name, &[], content);
+    }
+
+    fn resource(&mut self, description: &str, content: Option<&str>) {
+        self.element("Resource", &[("description", Some(description))], content);
+    }
+
+    fn empty(&mut self, name: &str, attributes: &AttributeList<'_>) {
+        self.open(name, attributes);
+        self.text.push_str("/>");
+    }
+
+    fn open(&mut self, name: &str, attributes: &AttributeList<'_>) {
+        self.text.push('<');
+        self.text.push_str(name);
+        for (name, value) in attributes {
+            let Some(value) = value else { continue };
+            self.text.push_str(" urf:");
+            self.text.push_str(name);
+            self.text.push_str("=\"");
+            self.escape(value);
+            self.text.push('"');
+        }
+    }
+
+    /// Line breaks become references, so that a record stays one line; what
+    /// XML cannot hold at all becomes U+FFFD.
+    fn escape(&mut self, value: &str) {
+        for c in value.chars() {
+            match c {
+                '&' => self.text.push_str("&amp;"),
+                '<' => self.text.push_str("&lt;"),
+                '>' => self.text.push_str("&gt;"),
+                '"' => self.text.push_str("&quot;"),
+                '\t' => self.text.push_str("&#9;"),
+                '\n' => self.text.push_str("&#10;"),
+                '\r' => self.text.push_str("&#13;"),
+                c if c < ' ' || matches!(c, '\u{fffe}' | '\u{ffff}') => self.text.push('\u{fffd}'),
+                c => self.text.push(c),
+            }
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! The row that says which bank this is, and the reference data.
+
+use super::{Error, codec};
+use bank_core::amount::Precision;
+use bank_core::directory::{Bank, Directory, Policy};
+use bank_core::ids::{AccountId, MachineId, ProjectId, RateId, UserId};
+use bank_core::model::{Account, Constraint, Key, Machine, Member, Mode, Project, User};
+use bank_core::rate::{Per, Rate, RateKind, RateValue};
+use bank_core::time::{Seconds, Timestamp, Window};
+use rusqlite::{Connection, Row};
+
+/// What `bankd init` writes once.
+#[derive(Clone, Debug)]
+pub struct NewBank {
+    /// A fresh UUID.
+    pub uuid: String,
+    /// Decimal places, 0 to 6.
+    pub precision: Precision,
+    /// The unit's label.
+    pub unit: String,
+    /// A test bank: its ledger clock may be read from a file.
+    pub test: bool,
+    /// Who ran `init`: admin on the socket.
+    pub init_uid: u32,
+    /// When.
+    pub created_at: Timestamp,
+}
+
+/// What `bankd init` wrote.
+#[derive(Clone, Debug)]
+pub struct BankRow {
+    /// UUID, precision and unit.
+    pub bank: Bank,
+    /// Whether it is a test bank.
+    pub test: bool,
+    /// Who ran `init`.
+    pub init_uid: u32,
+}
+
+/// Writes the bank's own row, the suspense account and its allocation.
+pub(super) fn insert(connection: &Connection, new: &NewBank) -> Result<(), Error> {
+    connection.execute(
+        "INSERT INTO bank (id, uuid, precision, unit, test, init_uid, created_at)
+         VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6)",
+        (
+            &new.uuid,
+            new.precision.places(),
+            &new.unit,
+            new.test,
+            new.init_uid,
+            new.created_at.0,
+        ),
+    )?;
+    let account = bank_core::book::suspense_account();
+    connection.execute(
+        "INSERT INTO account (id, name, priority, fallback, blocked, deleted, description)
+         VALUES (?1, ?2, 0, NULL, 0, 0, ?3)",
+        (account.id.0, &account.name, &account.description),
+    )?;
+    let allocation = bank_core::book::suspense_allocation();
+    connection.execute(
+        "INSERT INTO allocation (id, account, start_at, end_at, phase, amount, held, credit_limit,
+             deposited, shadow, shadow_held, last_entry)
+         VALUES (?1, ?2, NULL, NULL, 'active', 0, 0, 0, 0, 0, 0, NULL)",
+        (allocation.id.0, allocation.account.0),
+    )?;
+    Ok(())
+}
+
+/// Reads the bank's own row.
+pub fn read(connection: &Connection) -> Result<BankRow, Error> {
+    let sql = "SELECT uuid, precision, unit, test, init_uid FROM bank WHERE id = 1";
+    let (uuid, places, unit, test, init_uid) = connection.query_row(sql, [], |r| {
+        Ok((
+            r.get(0)?,
+            r.get::<_, u8>(1)?,
+            r.get(2)?,
+            r.get(3)?,
+            r.get(4)?,
+        ))
+    })?;
+    let bad = || Error::Value {
+        what: "bank.precision",
+        value: places.to_string(),
+    };
+    let precision = Precision::new(places).ok_or_else(bad)?;
+    Ok(BankRow {
+        bank: Bank {
+            uuid,
+            precision,
+            unit,
+        },
+        test,
+        init_uid,
+    })
+}
+
+/// Reads all reference data.
+pub fn directory(connection: &Connection, policy: Policy) -> Result<Directory, Error> {
+    let mut directory = Directory::new(read(connection)?.bank, policy);
+    each(connection, PROJECTS, |r| {
+        Ok(directory.put_project(project(r)?))
+    })?;
+    each(connection, USERS, |r| Ok(directory.put_user(user(r)?)))?;
+    each(connection, MACHINES, |r| {
+        Ok(directory.put_machine(machine(r)?))
+    })?;
+    each(
+        connection,
+        "SELECT project, user, active FROM member",
+        |r| {
+            let (project, user) = (ProjectId(r.get(0)?), UserId(r.get(1)?));
+            directory.put_member(Member {
+                project,
+                user,
+                active: r.get(2)?,
+            });
+            Ok(())
+        },
+    )?;
+    let mut accounts: Vec<Account> = Vec::new();
+    each(connection, ACCOUNTS, |r| Ok(accounts.push(account(r)?)))?;
+    each(connection, CONSTRAINTS, |r| {
+        let owner = AccountId(r.get(0)?);
+        let row = constraint(r)?;
+        if let Some(account) = accounts.iter_mut().find(|a| a.id == owner) {
+            account.constraints.push(row);
+        }
+        Ok(())
+    })?;
+    for account in accounts {
+        directory.put_account(account);
+    }
+    each(connection, RATES, |r| Ok(directory.put_rate(rate(r)?)))?;
+    each(connection, KEYS, |r| Ok(directory.put_key(key(r)?)))?;
+    Ok(directory)
+}
+
+const PROJECTS: &str = "SELECT id, name, parent, active, deleted, mode, description FROM project";
+const USERS: &str =
+    "SELECT id, name, active, deleted, common_name, email, default_project FROM user";
+const MACHINES: &str = "SELECT id, name, active, deleted, mode, flush_interval_s, fallback,
+    description FROM machine";
+const ACCOUNTS: &str =
+    "SELECT id, name, priority, fallback, blocked, deleted, description FROM account ORDER BY id";
+const CONSTRAINTS: &str =
+    "SELECT account, dimension, value, allow, subtree FROM account_constraint ORDER BY account, n";
+const RATES: &str = "SELECT id, kind, name, instance, billionths, per_s, machine, from_at,
+    until_at, description FROM rate ORDER BY id";
+const KEYS: &str = "SELECT id, client, roles, projects, machines, from_at, until_at, disabled,
+    deleted FROM auth_key";
+
+fn each(
+    connection: &Connection,
+    sql: &str,
+    mut row: impl FnMut(&Row<'_>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut statement = connection.prepare(sql)?;
+    let mut rows = statement.query([])?;
+    while let Some(r) = rows.next()? {
+        row(r)?;
+    }
+    Ok(())
+}
+
+fn mode(word: Option<String>) -> Result<Option<Mode>, Error> {
+    word.map(|w| codec::word("mode", &w, Mode::parse))
+        .transpose()
+}
+
+fn project(r: &Row<'_>) -> Result<Project, Error> {
+    Ok(Project {
+        id: ProjectId(r.get(0)?),
+        name: r.get(1)?,
+        parent: r.get::<_, Option<i64>>(2)?.map(ProjectId),
+        active: r.get(3)?,
+        deleted: r.get(4)?,
+        mode: mode(r.get(5)?)?,
+        description: r.get(6)?,
+    })
+}
+
+fn user(r: &Row<'_>) -> Result<User, Error> {
+    Ok(User {
+        id: UserId(r.get(0)?),
+        name: r.get(1)?,
+        active: r.get(2)?,
+        deleted: r.get(3)?,
+        common_name: r.get(4)?,
+        email: r.get(5)?,
+        default_project: r.get::<_, Option<i64>>(6)?.map(ProjectId),
+    })
+}
+
+fn machine(r: &Row<'_>) -> Result<Machine, Error> {
+    Ok(Machine {
+        id: MachineId(r.get(0)?),
+        name: r.get(1)?,
+        active: r.get(2)?,
+        deleted: r.get(3)?,
+        mode: mode(r.get(4)?)?,
+        flush_interval: Seconds(r.get(5)?),
+        fallback: r.get(6)?,
+        description: r.get(7)?,
+    })
+}
+
+fn account(r: &Row<'_>) -> Result<Account, Error> {
+    Ok(Account {
+        id: AccountId(r.get(0)?),
+        name: r.get(1)?,
+        priority: r.get(2)?,
+        fallback: r.get(3)?,
+        blocked: r.get(4)?,
+        deleted: r.get(5)?,
+        description: r.get(6)?,
+        constraints: Vec::new(),
+    })
+}
+
+fn constraint(r: &Row<'_>) -> Result<Constraint, Error> {
+    Ok(Constraint {
+        dimension: codec::word("dimension", &r.get::<_, String>(1)?, codec::dimension)?,
+        value: r.get(2)?,
+        allow: r.get(3)?,
+        subtree: r.get(4)?,
+    })
+}
+
+fn window(r: &Row<'_>, start: usize, end: usize) -> Result<Window, Error> {
+    Ok(Window {
+        start: r.get::<_, Option<i64>>(start)?.map(Timestamp),
+        end: r.get::<_, Option<i64>>(end)?.map(Timestamp),
+    })
+}
+
+fn rate(r: &Row<'_>) -> Result<Rate, Error> {
+    Ok(Rate {
+        id: RateId(r.get(0)?),
+        kind: codec::word("rate.kind", &r.get::<_, String>(1)?, RateKind::parse)?,
+        name: r.get(2)?,
+        instance: r.get(3)?,
+        value: RateValue(r.get(4)?),
+        per: Per::from_seconds(r.get(5)?).unwrap_or_default(),
+        machine: r.get::<_, Option<i64>>(6)?.map(MachineId),
+        window: window(r, 7, 8)?,
+        description: r.get(9)?,
+    })
+}
+
+fn key(r: &Row<'_>) -> Result<Key, Error> {
+    let list = |text: String| codec::lines(&text);
+    Ok(Key {
+        id: r.get(0)?,
+        client: r.get(1)?,
+        roles: list(r.get(2)?),
+        projects: list(r.get(3)?),
+        machines: list(r.get(4)?),
+        window: window(r, 5, 6)?,
+        disabled: r.get(7)?,
+        deleted: r.get(8)?,
+    })
+}

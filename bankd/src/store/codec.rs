@@ -1,0 +1,106 @@
+//! How values that are no integers stand in a column.
+
+use super::Error;
+use bank_core::decimal::Decimal;
+use bank_core::exact::TRILLIONTHS;
+use bank_core::model::Dimension;
+use std::borrow::Cow;
+
+/// Reads a word of a fixed set.
+pub(super) fn word<T>(
+    what: &'static str,
+    value: &str,
+    parse: impl Fn(&str) -> Option<T>,
+) -> Result<T, Error> {
+    parse(value).ok_or_else(|| Error::Value {
+        what,
+        value: value.to_owned(),
+    })
+}
+
+/// The dimension of a constraint by its word.
+pub(super) fn dimension(word: &str) -> Option<Dimension> {
+    let all = [Dimension::Project, Dimension::User, Dimension::Machine];
+    all.into_iter().find(|d| dimension_word(*d) == word)
+}
+
+/// The word of a constraint's dimension.
+pub(super) fn dimension_word(dimension: Dimension) -> &'static str {
+    match dimension {
+        Dimension::Project => "project",
+        Dimension::User => "user",
+        Dimension::Machine => "machine",
+    }
+}
+
+/// A list of names, one a line: names hold no control characters.
+pub(super) fn lines(text: &str) -> Vec<String> {
+    text.lines().map(str::to_owned).collect()
+}
+
+/// The text of a list of names.
+pub(super) fn join(names: &[String]) -> String {
+    names.join("\n")
+}
+
+/// A decimal, or nothing.
+pub(super) fn decimal(what: &'static str, text: Option<String>) -> Result<Option<Decimal>, Error> {
+    text.map(|t| word(what, &t, Decimal::parse)).transpose()
+}
+
+/// Names with values as a JSON array of pairs; empty text for none.
+pub(super) fn pairs(pairs: &[(String, String)]) -> Cow<'static, str> {
+    if pairs.is_empty() {
+        return Cow::Borrowed("");
+    }
+    Cow::Owned(serde_json::to_string(pairs).unwrap_or_default())
+}
+
+/// Reads what [`pairs`] wrote.
+pub(super) fn read_pairs(what: &'static str, text: &str) -> Result<Vec<(String, String)>, Error> {
+    if text.is_empty() {
+        return Ok(Vec::new());
+    }
+    word(what, text, |t| serde_json::from_str(t).ok())
+}
+
+/// Names with quantities as text.
+pub(super) fn quantities(quantities: &[(String, Decimal)]) -> Cow<'static, str> {
+    if quantities.is_empty() {
+        return Cow::Borrowed("");
+    }
+    let text: Vec<(String, String)> = quantities
+        .iter()
+        .map(|(name, value)| (name.clone(), value.to_string()))
+        .collect();
+    pairs(&text)
+}
+
+/// Reads what [`quantities`] wrote.
+pub(super) fn read_quantities(
+    what: &'static str,
+    text: &str,
+) -> Result<Vec<(String, Decimal)>, Error> {
+    let pairs = read_pairs(what, text)?;
+    let number = |(name, value): (String, String)| {
+        word(what, &value, Decimal::parse).map(|decimal| (name, decimal))
+    };
+    pairs.into_iter().map(number).collect()
+}
+
+/// Trillionths from whole credits and the part below one.
+pub(super) fn trillionths(whole: i64, part: i64) -> i128 {
+    i128::from(whole)
+        .saturating_mul(TRILLIONTHS)
+        .saturating_add(i128::from(part))
+}
+
+/// Trillionths as whole credits and the part below one, both as columns. A sum beyond the range of
+/// the column is beyond that of any amount, and no rule lets it come about.
+pub(super) fn columns(trillionths: i128) -> (i64, i64) {
+    let (whole, part) = bank_core::exact::split(trillionths);
+    (
+        i64::try_from(whole).unwrap_or(i64::MAX),
+        i64::try_from(part).unwrap_or(0),
+    )
+}

@@ -1,0 +1,153 @@
+//! The journal's hash chain (decision 20): each transaction's hash covers its columns, its entries'
+//! columns and the hash before it; the first covers what the bank is. It finds accidents.
+
+use super::sqlite::Stamp;
+use bank_core::directory::Bank;
+use bank_core::effects::{Entry, Transaction};
+use sha2::{Digest, Sha256};
+
+/// What the bytes mean: changed when the columns change.
+const VERSION: u8 = 1;
+
+/// What the first transaction's hash builds on.
+pub(super) fn first(bank: &Bank) -> Vec<u8> {
+    let mut chain = Chain::new();
+    chain.text(&bank.uuid);
+    chain.number(i64::from(bank.precision.places()));
+    chain.text(&bank.unit);
+    chain.finish().to_vec()
+}
+
+/// The hash of a transaction that is about to be written.
+pub(super) fn transaction(tx: &Transaction, stamp: &Stamp, before: &[u8]) -> [u8; 32] {
+    let mut chain = Chain::new();
+    chain.head(&Head {
+        id: tx.id.0,
+        request_id: &stamp.request_id,
+        at_effective: tx.at_effective.0,
+        at_recorded: stamp.now.0,
+        actor: &stamp.actor,
+        client: &stamp.client,
+        origin: stamp.origin,
+        op: tx.op,
+        key: stamp.key.as_deref(),
+        instance: tx.instance.map(|i| i.0),
+        reverses: None,
+        corrects: tx.corrects.map(|t| t.0),
+        reason: &tx.reason,
+    });
+    for entry in &tx.entries {
+        chain.entry(entry, tx.instance.map(|i| i.0));
+    }
+    chain.bytes(before);
+    chain.finish()
+}
+
+/// The columns of a transaction.
+pub(super) struct Head<'a> {
+    pub(super) id: i64,
+    pub(super) request_id: &'a str,
+    pub(super) at_effective: i64,
+    pub(super) at_recorded: i64,
+    pub(super) actor: &'a str,
+    pub(super) client: &'a str,
+    pub(super) origin: &'a str,
+    pub(super) op: &'a str,
+    pub(super) key: Option<&'a str>,
+    pub(super) instance: Option<i64>,
+    pub(super) reverses: Option<i64>,
+    pub(super) corrects: Option<i64>,
+    pub(super) reason: &'a str,
+}
+
+/// Columns on their way into a hash, each with its length before it.
+pub(super) struct Chain {
+    buffer: Vec<u8>,
+}
+
+impl Chain {
+    pub(super) fn new() -> Chain {
+        let mut buffer = Vec::with_capacity(512);
+        buffer.push(VERSION);
+        Chain { buffer }
+    }
+
+    /// The columns of a transaction.
+    pub(super) fn head(&mut self, head: &Head<'_>) {
+        self.number(head.id);
+        self.text(head.request_id);
+        self.number(head.at_effective);
+        self.number(head.at_recorded);
+        self.text(head.actor);
+        self.text(head.client);
+        self.text(head.origin);
+        self.text(head.op);
+        self.optional_text(head.key);
+        self.optional(head.instance);
+        self.optional(head.reverses);
+        self.optional(head.corrects);
+        self.text(head.reason);
+    }
+
+    /// The columns of an entry.
+    pub(super) fn entry(&mut self, entry: &Entry, instance: Option<i64>) {
+        self.number(entry.id.0);
+        self.optional(entry.prev.map(|e| e.0));
+        self.text(entry.kind.word());
+        self.optional(entry.account.map(|a| a.0));
+        self.optional(entry.allocation.map(|a| a.0));
+        self.optional(entry.lien.map(|l| l.0));
+        self.optional(entry.usage.map(|u| u.0));
+        let delta = entry.delta;
+        let figures = [
+            delta.amount,
+            delta.held,
+            delta.active,
+            delta.shadow,
+            delta.shadow_held,
+            entry.amount_after.0,
+            entry.held_after.0,
+        ];
+        for figure in figures {
+            self.number(figure);
+        }
+        self.text(&entry.project);
+        self.text(&entry.user);
+        self.text(&entry.machine);
+        self.optional(instance);
+    }
+
+    pub(super) fn bytes(&mut self, bytes: &[u8]) {
+        let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        self.buffer.extend_from_slice(&length.to_be_bytes());
+        self.buffer.extend_from_slice(bytes);
+    }
+
+    pub(super) fn finish(self) -> [u8; 32] {
+        Sha256::digest(&self.buffer).into()
+    }
+
+    fn text(&mut self, text: &str) {
+        self.bytes(text.as_bytes());
+    }
+
+    fn number(&mut self, number: i64) {
+        self.bytes(&number.to_be_bytes());
+    }
+
+    /// NULL is no bytes; no number is.
+    fn optional(&mut self, number: Option<i64>) {
+        match number {
+            Some(number) => self.number(number),
+            None => self.bytes(&[]),
+        }
+    }
+
+    /// NULL is a length that no text has.
+    fn optional_text(&mut self, text: Option<&str>) {
+        match text {
+            Some(text) => self.text(text),
+            None => self.buffer.extend_from_slice(&u64::MAX.to_be_bytes()),
+        }
+    }
+}

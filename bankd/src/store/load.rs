@@ -1,0 +1,402 @@
+//! Rows in: exactly those that a command needs, by integer keys and unique indexes.
+
+use super::{Error, codec, hash};
+use bank_core::amount::Amount;
+use bank_core::decimal::Decimal;
+use bank_core::directory::Bank;
+use bank_core::ids::{
+    AccountId, AllocationId, EntryId, InstanceId, LienId, MachineId, ProjectId, QuoteId, UsageId,
+    UserId,
+};
+use bank_core::model::{
+    Allocation, Closing, Facts, Instance, InstanceKey, Lien, LienState, ObjectType, Phase, Portion,
+    Quote,
+};
+use bank_core::need::{INSTANCES_MAX, Need};
+use bank_core::time::{Seconds, Timestamp, Window};
+use bank_core::usage::Usage;
+use bank_core::view::{Next, View};
+use rusqlite::{Connection, OptionalExtension, Row};
+
+/// Boundaries journalled in one go.
+const DUE_MAX: usize = 200;
+
+/// Columns of an allocation, in the order that [`allocation`] reads.
+pub(super) const ALLOCATION: &str = "id, account, start_at, end_at, phase, amount, held,
+    credit_limit, deposited, shadow, shadow_held, last_entry";
+
+/// Columns of an instance, in the order that [`instance`] reads.
+pub(super) const INSTANCE: &str = "id, machine, object_type, object_id, number, opened_at,
+    closed_at, closed_by, account, fallback_from, exact_whole, exact_part, once_whole, once_part,
+    billed, shadow_billed, charged_s, processor_s, record, last_usage, rates_at, quote, absorbed,
+    due_at, lien, project, user, group_name, qos, class, processors, nodes, memory_mb, disk_mb,
+    gres, attributes, wall_s, start_at, end_at, submit_at, state, exit_code, other";
+
+/// The end of the journal.
+pub(super) struct Tail {
+    pub(super) hash: Vec<u8>,
+    pub(super) recorded: Timestamp,
+}
+
+/// The newest transaction's hash and time; those of the bank itself before the first.
+pub(super) fn tail(connection: &Connection, bank: &Bank) -> Result<Tail, Error> {
+    let sql = "SELECT hash, at_recorded FROM tx ORDER BY id DESC LIMIT 1";
+    let last = connection
+        .query_row(sql, [], |r| Ok((r.get(0)?, r.get(1)?)))
+        .optional()?;
+    Ok(match last {
+        Some((hash, recorded)) => Tail {
+            hash,
+            recorded: Timestamp(recorded),
+        },
+        None => Tail {
+            hash: hash::first(bank),
+            recorded: Timestamp(i64::MIN),
+        },
+    })
+}
+
+/// The numbers that new rows get.
+pub(super) fn next(connection: &Connection) -> Result<Next, Error> {
+    let after = |table: &str| -> Result<i64, Error> {
+        let sql = format!("SELECT COALESCE(MAX(id), 0) + 1 FROM {table}");
+        Ok(connection.query_row(&sql, [], |r| r.get(0))?)
+    };
+    Ok(Next {
+        tx: after("tx")?,
+        entry: after("entry")?,
+        allocation: after("allocation")?,
+        instance: after("instance")?,
+        lien: after("lien")?,
+        quote: after("quote")?,
+        usage: after("usage")?,
+    })
+}
+
+/// The earliest boundary there is.
+pub(super) fn next_due(connection: &Connection) -> Result<Option<Timestamp>, Error> {
+    let first = |table: &str| -> Result<Option<i64>, Error> {
+        let sql = format!("SELECT MIN(due_at) FROM {table} WHERE due_at IS NOT NULL");
+        Ok(connection
+            .prepare_cached(&sql)?
+            .query_row([], |r| r.get(0))?)
+    };
+    let both = [first("instance")?, first("allocation")?];
+    Ok(both.into_iter().flatten().min().map(Timestamp))
+}
+
+/// The rows that a command needs.
+pub(super) fn view(connection: &Connection, need: &Need, next: Next) -> Result<View, Error> {
+    let mut view = View {
+        next,
+        ..View::default()
+    };
+    if let Some(key) = &need.instance {
+        view.instances = instances_of(connection, key)?;
+    }
+    let mut accounts = need.accounts.clone();
+    accounts.extend(view.instances.iter().filter_map(|i| i.account));
+    accounts.sort_unstable();
+    accounts.dedup();
+    for account in accounts {
+        of_account(
+            connection,
+            account,
+            need.ending_after,
+            &mut view.allocations,
+        )?;
+    }
+    add_portions(connection, &mut view)?;
+    if let Some(id) = need.allocation {
+        add_allocation(connection, id, &mut view.allocations)?;
+    }
+    if let Some(tid) = &need.tid {
+        view.quote = quote(connection, tid)?;
+    }
+    if need.liens {
+        for allocation in &view.allocations {
+            liens_on(connection, allocation.id, &mut view.liens)?;
+        }
+    }
+    Ok(view)
+}
+
+/// What has a boundary at or before an instant, the earliest first.
+pub(super) fn due(
+    connection: &Connection,
+    now: Timestamp,
+    next: Next,
+) -> Result<Option<View>, Error> {
+    let mut view = View {
+        next,
+        ..View::default()
+    };
+    let sql = format!(
+        "SELECT {INSTANCE} FROM instance WHERE due_at IS NOT NULL AND due_at <= ?1
+         ORDER BY due_at LIMIT {DUE_MAX}"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let mut rows = statement.query([now.0])?;
+    while let Some(row) = rows.next()? {
+        view.instances.push(with_lien(connection, row)?);
+    }
+    let sql = format!(
+        "SELECT {ALLOCATION} FROM allocation WHERE due_at IS NOT NULL AND due_at <= ?1
+         ORDER BY due_at LIMIT {DUE_MAX}"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let mut rows = statement.query([now.0])?;
+    while let Some(row) = rows.next()? {
+        view.allocations.push(allocation(row)?);
+    }
+    if view.instances.is_empty() && view.allocations.is_empty() {
+        return Ok(None);
+    }
+    add_portions(connection, &mut view)?;
+    Ok(Some(view))
+}
+
+fn instances_of(connection: &Connection, key: &InstanceKey) -> Result<Vec<Instance>, Error> {
+    let sql = const_format(INSTANCES_MAX);
+    let mut statement = connection.prepare_cached(&sql)?;
+    let mut rows = statement.query((&key.object_id, &key.machine, key.object_type.word()))?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.push(with_lien(connection, row)?);
+    }
+    Ok(found)
+}
+
+fn const_format(limit: usize) -> String {
+    format!(
+        "SELECT {INSTANCE} FROM instance
+         WHERE object_id = ?1 AND machine = ?2 AND object_type = ?3
+         ORDER BY number DESC LIMIT {limit}"
+    )
+}
+
+fn with_lien(connection: &Connection, row: &Row<'_>) -> Result<Instance, Error> {
+    let mut found = instance(row)?;
+    if let Some(id) = row.get::<_, Option<i64>>(24)? {
+        found.lien = lien(connection, LienId(id))?;
+    }
+    Ok(found)
+}
+
+/// An instance without its lien.
+pub(super) fn instance(row: &Row<'_>) -> Result<Instance, Error> {
+    let closed_by: Option<String> = row.get(7)?;
+    let closed_by = closed_by
+        .map(|w| codec::word("instance.closed_by", &w, Closing::parse))
+        .transpose()?;
+    let closed_at = row.get::<_, Option<i64>>(6)?.map(Timestamp);
+    let processor_s: String = row.get(17)?;
+    let time = |column: usize| row.get::<_, Option<i64>>(column).map(|t| t.map(Timestamp));
+    let object_type: String = row.get(2)?;
+    Ok(Instance {
+        id: InstanceId(row.get(0)?),
+        key: InstanceKey {
+            machine: row.get(1)?,
+            object_type: codec::word("object_type", &object_type, ObjectType::parse)?,
+            object_id: row.get(3)?,
+        },
+        number: row.get(4)?,
+        opened: Timestamp(row.get(5)?),
+        closed: closed_at.zip(closed_by),
+        account: row.get::<_, Option<i64>>(8)?.map(AccountId),
+        fallback_from: row.get::<_, Option<i64>>(9)?.map(AccountId),
+        exact_sum: codec::trillionths(row.get(10)?, row.get(11)?),
+        once_sum: codec::trillionths(row.get(12)?, row.get(13)?),
+        billed: Amount(row.get(14)?),
+        shadow_billed: Amount(row.get(15)?),
+        charged: Seconds(row.get(16)?),
+        processor_seconds: codec::word("processor_s", &processor_s, |t| t.parse().ok())?,
+        record: row.get::<_, Option<i64>>(18)?.map(UsageId),
+        last_usage: row.get::<_, Option<i64>>(19)?.map(UsageId),
+        rates_at: time(20)?,
+        quote: row.get::<_, Option<i64>>(21)?.map(QuoteId),
+        absorbed: row.get(22)?,
+        due: time(23)?,
+        lien: None,
+        facts: facts(row)?,
+    })
+}
+
+fn facts(row: &Row<'_>) -> Result<Facts, Error> {
+    let decimal = |what: &'static str, column: usize| -> Result<Option<Decimal>, Error> {
+        codec::decimal(what, row.get(column)?)
+    };
+    let time = |column: usize| row.get::<_, Option<i64>>(column).map(|t| t.map(Timestamp));
+    let text = |column: usize| row.get_ref(column).and_then(|v| Ok(v.as_str()?));
+    Ok(Facts {
+        project: row.get(25)?,
+        user: row.get(26)?,
+        group: row.get(27)?,
+        usage: Usage {
+            qos: row.get(28)?,
+            class: row.get(29)?,
+            processors: decimal("instance.processors", 30)?,
+            nodes: decimal("instance.nodes", 31)?,
+            memory_mb: decimal("instance.memory_mb", 32)?,
+            disk_mb: decimal("instance.disk_mb", 33)?,
+            gres: codec::read_quantities("instance.gres", text(34)?)?,
+            attributes: codec::read_pairs("instance.attributes", text(35)?)?,
+        },
+        wall: row.get::<_, Option<i64>>(36)?.map(Seconds),
+        start: time(37)?,
+        end: time(38)?,
+        submit: time(39)?,
+        state: row.get(40)?,
+        exit_code: row.get(41)?,
+        other: codec::read_pairs("instance.other", text(42)?)?,
+    })
+}
+
+fn lien(connection: &Connection, id: LienId) -> Result<Option<Lien>, Error> {
+    let sql = "SELECT instance, state, placed, start_at, end_at, shadow FROM lien WHERE id = ?1";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query([id.0])?;
+    let Some(row) = rows.next()? else {
+        return Ok(None);
+    };
+    let state: String = row.get(1)?;
+    Ok(Some(Lien {
+        id,
+        instance: InstanceId(row.get(0)?),
+        state: codec::word("lien.state", &state, LienState::parse)?,
+        placed: Amount(row.get(2)?),
+        start: Timestamp(row.get(3)?),
+        end: Timestamp(row.get(4)?),
+        shadow: row.get(5)?,
+        portions: portions(connection, id)?,
+    }))
+}
+
+/// What a lien holds, in its order.
+pub(super) fn portions(connection: &Connection, id: LienId) -> Result<Vec<Portion>, Error> {
+    let sql = "SELECT allocation, amount FROM lien_allocation WHERE lien = ?1 ORDER BY n";
+    let mut statement = connection.prepare_cached(sql)?;
+    let rows = statement.query_map([id.0], |r| {
+        Ok(Portion {
+            allocation: AllocationId(r.get(0)?),
+            amount: Amount(r.get(1)?),
+        })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+fn liens_on(
+    connection: &Connection,
+    allocation: AllocationId,
+    liens: &mut Vec<Lien>,
+) -> Result<(), Error> {
+    let sql = "SELECT DISTINCT lien FROM lien_allocation WHERE allocation = ?1";
+    let mut statement = connection.prepare_cached(sql)?;
+    let ids: Vec<i64> = statement
+        .query_map([allocation.0], |r| r.get(0))?
+        .collect::<Result<_, _>>()?;
+    for id in ids {
+        if !liens.iter().any(|l| l.id.0 == id) {
+            liens.extend(lien(connection, LienId(id))?);
+        }
+    }
+    Ok(())
+}
+
+fn of_account(
+    connection: &Connection,
+    account: AccountId,
+    ending_after: Option<Timestamp>,
+    found: &mut Vec<Allocation>,
+) -> Result<(), Error> {
+    let sql = const {
+        "SELECT id, account, start_at, end_at, phase, amount, held, credit_limit, deposited,
+                shadow, shadow_held, last_entry
+         FROM allocation WHERE account = ?1 AND (end_at IS NULL OR end_at > ?2) ORDER BY id"
+    };
+    let after = ending_after.map_or(i64::MIN, |t| t.0);
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query((account.0, after))?;
+    while let Some(row) = rows.next()? {
+        found.push(allocation(row)?);
+    }
+    Ok(())
+}
+
+/// The allocations that the liens in view lie on.
+fn add_portions(connection: &Connection, view: &mut View) -> Result<(), Error> {
+    let liens = view.instances.iter().filter_map(|i| i.lien.as_ref());
+    let on: Vec<AllocationId> = liens
+        .flat_map(|l| &l.portions)
+        .map(|p| p.allocation)
+        .collect();
+    for id in on {
+        add_allocation(connection, id, &mut view.allocations)?;
+    }
+    Ok(())
+}
+
+fn add_allocation(
+    connection: &Connection,
+    id: AllocationId,
+    found: &mut Vec<Allocation>,
+) -> Result<(), Error> {
+    if found.iter().any(|a| a.id == id) {
+        return Ok(());
+    }
+    let sql = format!("SELECT {ALLOCATION} FROM allocation WHERE id = ?1");
+    let mut statement = connection.prepare_cached(&sql)?;
+    let mut rows = statement.query([id.0])?;
+    if let Some(row) = rows.next()? {
+        found.push(allocation(row)?);
+    }
+    Ok(())
+}
+
+/// An allocation.
+pub(super) fn allocation(row: &Row<'_>) -> Result<Allocation, Error> {
+    let phase = codec::word(
+        "allocation.phase",
+        row.get_ref(4)?.as_str().unwrap_or(""),
+        Phase::parse,
+    )?;
+    Ok(Allocation {
+        id: AllocationId(row.get(0)?),
+        account: AccountId(row.get(1)?),
+        window: Window {
+            start: row.get::<_, Option<i64>>(2)?.map(Timestamp),
+            end: row.get::<_, Option<i64>>(3)?.map(Timestamp),
+        },
+        phase,
+        amount: Amount(row.get(5)?),
+        held: Amount(row.get(6)?),
+        credit_limit: Amount(row.get(7)?),
+        deposited: Amount(row.get(8)?),
+        shadow: Amount(row.get(9)?),
+        shadow_held: Amount(row.get(10)?),
+        last_entry: row.get::<_, Option<i64>>(11)?.map(EntryId),
+    })
+}
+
+fn quote(connection: &Connection, tid: &str) -> Result<Option<Quote>, Error> {
+    let sql = "SELECT id, tid, project, user, machine, amount, duration_s, from_at, until_at,
+        instance FROM quote WHERE tid = ?1";
+    let mut statement = connection.prepare_cached(sql)?;
+    let found = statement.query_row([tid], |r| {
+        Ok(Quote {
+            id: QuoteId(r.get(0)?),
+            tid: r.get(1)?,
+            project: ProjectId(r.get(2)?),
+            user: r.get::<_, Option<i64>>(3)?.map(UserId),
+            machine: r.get::<_, Option<i64>>(4)?.map(MachineId),
+            amount: Amount(r.get(5)?),
+            duration: Seconds(r.get(6)?),
+            window: Window {
+                start: Some(Timestamp(r.get(7)?)),
+                end: Some(Timestamp(r.get(8)?)),
+            },
+            instance: r.get::<_, Option<i64>>(9)?.map(InstanceId),
+        })
+    });
+    Ok(found.optional()?)
+}

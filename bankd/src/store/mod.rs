@@ -1,0 +1,57 @@
+//! The ledger on disk. The only room that knows SQL, and the only one that writes a balance.
+//!
+//! [`sqlite::SqliteStore`] is the one read-write connection; it belongs to the writer thread.
+//! Everything that only reads opens a connection of its own with [`open_reader`].
+
+mod append;
+pub mod bank;
+mod codec;
+mod hash;
+mod idempotency;
+mod load;
+mod migrate;
+mod outbox;
+pub mod read;
+pub mod sqlite;
+pub mod verify;
+
+pub use idempotency::{Known, StoredAnswer};
+pub use outbox::{OutboxLine, SinkState, pending, sink_state, waiting};
+pub use sqlite::{SqliteStore, Stamp};
+
+use rusqlite::{Connection, OpenFlags};
+use std::path::Path;
+use std::time::Duration;
+
+/// How long a connection waits for a lock that another one holds.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Why the store itself failed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// SQLite failed.
+    #[error("database: {0}")]
+    Sqlite(#[from] rusqlite::Error),
+    /// The file is not a bank, or one of another version.
+    #[error("{0}")]
+    NotABank(String),
+    /// A stored value is none that this version writes.
+    #[error("stored {what} cannot be read: {value:?}")]
+    Value {
+        /// Table and column.
+        what: &'static str,
+        /// What stood there.
+        value: String,
+    },
+}
+
+/// A read-only connection: it sees every committed transaction and never blocks the writer.
+pub fn open_reader(path: &Path) -> Result<Connection, Error> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.pragma_update(None, "query_only", true)?;
+    connection.pragma_update(None, "cache_size", -8192)?;
+    connection.set_prepared_statement_cache_capacity(64);
+    Ok(connection)
+}

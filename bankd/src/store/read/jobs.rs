@@ -1,0 +1,332 @@
+//! Instances with what they were charged: lists, and one job with its charges, payers and lien.
+
+use super::super::{Error, codec};
+use super::{Page, SCAN_MAX, journal, liens};
+use bank_core::amount::Amount;
+use bank_core::decimal::Decimal;
+use bank_core::effects::Billing;
+use bank_core::ids::{AccountId, AllocationId};
+use bank_core::model::{CLOSINGS, Closing, ObjectType};
+use bank_core::time::{Seconds, Timestamp};
+use bank_core::usage::Usage;
+use rusqlite::{Connection, OptionalExtension, Row};
+
+/// Charges of one job that are looked at, newest first.
+const CHARGES_MAX: usize = 10_000;
+/// Transactions behind a close that are searched for the lien which it released.
+const CLOSE_SCAN: i64 = 1_000;
+
+/// An instance, as far as people see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobRow {
+    /// Row id.
+    pub id: i64,
+    /// Machine as named.
+    pub machine: String,
+    /// Job or reservation.
+    pub object_type: ObjectType,
+    /// The scheduler's object id.
+    pub object_id: String,
+    /// Which use of the id, from 1.
+    pub number: i64,
+    /// First document.
+    pub opened: Timestamp,
+    /// When and by what it was closed.
+    pub closed: Option<(Timestamp, Closing)>,
+    /// The account that pays.
+    pub account: Option<AccountId>,
+    /// The account that was short.
+    pub fallback_from: Option<AccountId>,
+    /// Billed so far.
+    pub billed: Amount,
+    /// Billed so far in the shadow totals.
+    pub shadow_billed: Amount,
+    /// Seconds billed so far.
+    pub charged: Seconds,
+    /// The latest usage row.
+    pub last_usage: Option<i64>,
+    /// The instant whose rates hold, where a quote is bound.
+    pub rates_at: Option<Timestamp>,
+    /// Its live lien.
+    pub lien: Option<i64>,
+    /// Project as named.
+    pub project: String,
+    /// User as named.
+    pub user: String,
+    /// What the scheduler said of its size last.
+    pub usage: Usage,
+    /// Wall duration asked for.
+    pub wall: Option<Seconds>,
+}
+
+/// One usage row: a charge.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Charge {
+    /// Row id.
+    pub id: i64,
+    /// The charge before it.
+    pub prev: Option<i64>,
+    /// Journal transaction.
+    pub tx: i64,
+    /// End of the use.
+    pub at: Timestamp,
+    /// Seconds that it bills.
+    pub seconds: Seconds,
+    /// What it bills.
+    pub amount: Amount,
+    /// What became of it.
+    pub billing: Billing,
+    /// It came after the close.
+    pub late: bool,
+    /// A part was covered by nothing.
+    pub debt: bool,
+}
+
+/// An allocation's share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// The allocation.
+    pub allocation: AllocationId,
+    /// Its account.
+    pub account: Option<AccountId>,
+    /// Its share, minor units, real or shadow.
+    pub amount: i128,
+    /// Its end.
+    pub until: Option<Timestamp>,
+}
+
+/// What belongs to one job beside its row.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Detail {
+    /// Its charges, oldest first.
+    pub charges: Vec<Charge>,
+    /// Who paid, in the order of the first payment.
+    pub shares: Vec<Share>,
+    /// Its latest lien, as far as the journal beside its charges and its close names it.
+    pub lien: Option<liens::LienRow>,
+    /// What its charges took from that lien, minor units.
+    pub taken_from_lien: i128,
+}
+
+macro_rules! job_columns {
+    ($rest:literal) => {
+        concat!(
+            "SELECT id, machine, object_type, object_id, number, opened_at, closed_at, closed_by, \
+             account, fallback_from, billed, shadow_billed, charged_s, last_usage, rates_at, lien, \
+             project, user, qos, class, processors, nodes, memory_mb, disk_mb, gres, attributes, \
+             wall_s FROM instance WHERE ",
+            $rest
+        )
+    };
+}
+
+/// Up to `limit` jobs below an id that `keep` accepts, newest first.
+pub fn list(
+    connection: &Connection,
+    below: Option<i64>,
+    limit: usize,
+    keep: impl Fn(&JobRow) -> bool,
+) -> Result<Page<JobRow>, Error> {
+    let sql = job_columns!("id < ?1 ORDER BY id DESC");
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query([below.unwrap_or(i64::MAX)])?;
+    let (mut found, mut looked, mut last) = (Vec::new(), 0, below);
+    while let Some(row) = rows.next()? {
+        if found.len() >= limit || looked >= SCAN_MAX {
+            return Ok(Page {
+                rows: found,
+                next: last,
+            });
+        }
+        let job = read(row)?;
+        last = Some(job.id);
+        looked += 1;
+        if keep(&job) {
+            found.push(job);
+        }
+    }
+    Ok(Page {
+        rows: found,
+        next: None,
+    })
+}
+
+/// The newest use of a scheduler's object id that `keep` accepts.
+pub fn newest(
+    connection: &Connection,
+    object_id: &str,
+    keep: impl Fn(&JobRow) -> bool,
+) -> Result<Option<JobRow>, Error> {
+    Ok(uses(connection, object_id)?.into_iter().find(keep))
+}
+
+/// The uses of a scheduler's object id on all machines, newest first, 1,000 at most.
+pub fn uses(connection: &Connection, object_id: &str) -> Result<Vec<JobRow>, Error> {
+    let sql = job_columns!("object_id = ?1 ORDER BY id DESC LIMIT 1000");
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query([object_id])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.push(read(row)?);
+    }
+    Ok(found)
+}
+
+/// One charge by number.
+pub fn charge(connection: &Connection, id: i64) -> Result<Option<Charge>, Error> {
+    let sql = "SELECT prev, tx, at, charged_s, amount, billing, late FROM usage WHERE id = ?1";
+    let mut statement = connection.prepare_cached(sql)?;
+    let found = statement.query_row([id], |row| {
+        let charge = Charge {
+            id,
+            prev: row.get(0)?,
+            tx: row.get(1)?,
+            at: Timestamp(row.get(2)?),
+            seconds: Seconds(row.get(3)?),
+            amount: Amount(row.get(4)?),
+            billing: Billing::Billed,
+            late: row.get(6)?,
+            debt: false,
+        };
+        Ok((charge, row.get::<_, String>(5)?))
+    });
+    let Some((mut charge, word)) = found.optional()? else {
+        return Ok(None);
+    };
+    charge.billing = codec::word("usage.billing", &word, Billing::parse)?;
+    Ok(Some(charge))
+}
+
+/// Charges, payers and lien of a job.
+pub fn detail(connection: &Connection, job: &JobRow) -> Result<Detail, Error> {
+    let mut detail = Detail::default();
+    let mut next = job.last_usage;
+    while let Some(id) = next.filter(|_| detail.charges.len() < CHARGES_MAX) {
+        let Some(charge) = charge(connection, id)? else {
+            break;
+        };
+        next = charge.prev;
+        detail.charges.push(charge);
+    }
+    detail.charges.reverse();
+    let last = journal::last_entry(connection)?;
+    let mut from_liens: Vec<(i64, i128)> = Vec::new();
+    for charge in &mut detail.charges {
+        for entry in journal::entries_of(connection, charge.tx, last)? {
+            if entry.usage != Some(charge.id) {
+                continue;
+            }
+            charge.debt = charge.debt || entry.kind == "charge_debt";
+            count_share(&mut detail.shares, &entry);
+            if let Some(lien) = entry.lien {
+                let taken = entry.delta_held.saturating_add(entry.delta_shadow_held);
+                from_liens.push((lien, i128::from(taken).saturating_neg()));
+            }
+        }
+    }
+    for share in &mut detail.shares {
+        let allocation = super::money::allocation(connection, share.allocation)?;
+        share.until = allocation.and_then(|a| a.window.end);
+    }
+    let newest = from_liens.iter().map(|(lien, _)| *lien).max();
+    let lien = match job.lien {
+        Some(live) => Some(live),
+        None => closing_lien(connection, job, last)?.max(newest),
+    };
+    if let Some(id) = lien {
+        detail.lien = liens::lien(connection, id)?;
+        let own = from_liens.iter().filter(|(lien, _)| *lien == id);
+        detail.taken_from_lien = own.map(|(_, taken)| *taken).sum();
+    }
+    Ok(detail)
+}
+
+fn count_share(shares: &mut Vec<Share>, entry: &journal::Entry) {
+    let Some(allocation) = entry.allocation.map(AllocationId) else {
+        return;
+    };
+    let moved = i128::from(entry.delta_amount) + i128::from(entry.delta_shadow);
+    match shares.iter_mut().find(|s| s.allocation == allocation) {
+        Some(share) => share.amount -= moved,
+        None => shares.push(Share {
+            allocation,
+            account: entry.account.map(AccountId),
+            amount: -moved,
+            until: None,
+        }),
+    }
+}
+
+/// The lien that the close of a job released: the journal names it in the transaction of the
+/// close, which was recorded at the close or soon after it.
+fn closing_lien(connection: &Connection, job: &JobRow, last: i64) -> Result<Option<i64>, Error> {
+    let Some((closed, _)) = job.closed else {
+        return Ok(None);
+    };
+    let first = journal::first_recorded_from(connection, closed)?;
+    let sql = "SELECT id FROM tx WHERE id >= ?1 AND id < ?2 AND instance = ?3 ORDER BY id";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query((first, first.saturating_add(CLOSE_SCAN), job.id))?;
+    while let Some(row) = rows.next()? {
+        let entries = journal::entries_of(connection, row.get(0)?, last)?;
+        let released = entries
+            .iter()
+            .filter(|e| e.kind == "lien_release" || e.kind == "lien_expire");
+        if let Some(lien) = released.filter_map(|e| e.lien).max() {
+            return Ok(Some(lien));
+        }
+    }
+    Ok(None)
+}
+
+fn read(row: &Row<'_>) -> Result<JobRow, Error> {
+    let kind: String = row.get(2)?;
+    let closed_at = row.get::<_, Option<i64>>(6)?.map(Timestamp);
+    let closed_by: Option<String> = row.get(7)?;
+    let closing = |word: &str| {
+        let found = CLOSINGS.iter().find(|(_, w)| *w == word);
+        found.map(|(closing, _)| *closing)
+    };
+    let by = closed_by
+        .map(|w| codec::word("instance.closed_by", &w, closing))
+        .transpose()?;
+    Ok(JobRow {
+        id: row.get(0)?,
+        machine: row.get(1)?,
+        object_type: codec::word("instance.object_type", &kind, ObjectType::parse)?,
+        object_id: row.get(3)?,
+        number: row.get(4)?,
+        opened: Timestamp(row.get(5)?),
+        closed: closed_at.zip(by),
+        account: row.get::<_, Option<i64>>(8)?.map(AccountId),
+        fallback_from: row.get::<_, Option<i64>>(9)?.map(AccountId),
+        billed: Amount(row.get(10)?),
+        shadow_billed: Amount(row.get(11)?),
+        charged: Seconds(row.get(12)?),
+        last_usage: row.get(13)?,
+        rates_at: row.get::<_, Option<i64>>(14)?.map(Timestamp),
+        lien: row.get(15)?,
+        project: row.get(16)?,
+        user: row.get(17)?,
+        usage: usage(row)?,
+        wall: row.get::<_, Option<i64>>(26)?.map(Seconds),
+    })
+}
+
+fn usage(row: &Row<'_>) -> Result<Usage, Error> {
+    let number = |column: usize, what: &'static str| -> Result<Option<Decimal>, Error> {
+        codec::decimal(what, row.get(column)?)
+    };
+    let gres: String = row.get(24)?;
+    let attributes: String = row.get(25)?;
+    Ok(Usage {
+        qos: row.get(18)?,
+        class: row.get(19)?,
+        processors: number(20, "instance.processors")?,
+        nodes: number(21, "instance.nodes")?,
+        memory_mb: number(22, "instance.memory_mb")?,
+        disk_mb: number(23, "instance.disk_mb")?,
+        gres: codec::read_quantities("instance.gres", &gres)?,
+        attributes: codec::read_pairs("instance.attributes", &attributes)?,
+    })
+}

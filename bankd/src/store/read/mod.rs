@@ -1,0 +1,211 @@
+//! Reading the ledger: bounded questions over read-only connections.
+//!
+//! [`Pool`] lends connections for the time of one question; `money` answers for accounts and
+//! allocations, `liens` and `jobs` for the work, `journal` for the history, `status` for the
+//! daemon's own figures. Every function takes a connection and gives rows; none may write, decide
+//! a rule, or walk a growing table without a bound.
+
+pub mod jobs;
+pub mod journal;
+pub mod liens;
+pub mod money;
+pub mod status;
+
+use super::{Error, open_reader};
+use rusqlite::{Connection, InterruptHandle};
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Rows that one question may look at before it answers with a cursor.
+pub const SCAN_MAX: usize = 50_000;
+
+/// Connections of a pool.
+const READERS: usize = 4;
+/// How long a question may wait for a connection, and then take.
+const LIMIT: Duration = Duration::from_secs(5);
+
+/// A page of rows, and the cursor of the next one; none on the last.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page<T, C = i64> {
+    /// The rows.
+    pub rows: Vec<T>,
+    /// Where the next page goes on.
+    pub next: Option<C>,
+}
+
+/// Why a question has no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// Every connection is in use for too long.
+    #[error("all readers are busy")]
+    Busy,
+    /// The question took longer than it may.
+    #[error("the question took too long")]
+    Late,
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] Error),
+}
+
+/// A fixed number of read-only connections. A cheap handle.
+#[derive(Clone)]
+pub struct Pool {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    idle: Mutex<Vec<Connection>>,
+    permits: Arc<Semaphore>,
+    limit: Duration,
+}
+
+impl Pool {
+    /// Opens four connections; a question may take five seconds.
+    pub fn open(path: &Path) -> Result<Pool, Error> {
+        Pool::sized(path, READERS, LIMIT)
+    }
+
+    /// Opens `size` connections, at least one. A question may wait `limit` for a connection, and
+    /// then take as long again.
+    pub fn sized(path: &Path, size: usize, limit: Duration) -> Result<Pool, Error> {
+        let size = size.max(1);
+        let idle: Vec<Connection> = (0..size)
+            .map(|_| open_reader(path))
+            .collect::<Result<_, _>>()?;
+        let shared = Shared {
+            idle: Mutex::new(idle),
+            permits: Arc::new(Semaphore::new(size)),
+            limit,
+        };
+        Ok(Pool {
+            shared: Arc::new(shared),
+        })
+    }
+
+    /// Asks a question on a thread of its own. All its statements see the same committed state. It
+    /// is interrupted when its time is over, and when nobody waits for the answer any more.
+    pub async fn run<T, F>(&self, question: F) -> Result<T, ReadError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Connection) -> Result<T, Error> + Send + 'static,
+    {
+        let limit = self.shared.limit;
+        let permit = Arc::clone(&self.shared.permits).acquire_owned();
+        let permit = tokio::time::timeout(limit, permit).await;
+        let permit = permit
+            .map_err(|_| ReadError::Busy)?
+            .map_err(|_| ReadError::Busy)?;
+        let lease = Lease::take(&self.shared, permit).ok_or(ReadError::Busy)?;
+        let interrupt = lease.interrupt().ok_or(ReadError::Busy)?;
+        // The lease comes back with the answer: a connection is idle again only when no
+        // interruption can reach it any more.
+        let mut task = tokio::task::spawn_blocking(move || {
+            let answer = lease.ask(question);
+            (lease, answer)
+        });
+        let mut alarm = Alarm(Some(interrupt));
+        let mut late = false;
+        let joined = match tokio::time::timeout(limit, &mut task).await {
+            Ok(joined) => joined,
+            Err(_) => {
+                late = true;
+                alarm.ring();
+                task.await
+            }
+        };
+        alarm.0 = None;
+        match joined {
+            Ok((_, Ok(answer))) => Ok(answer),
+            Ok((_, Err(_))) | Err(_) if late => Err(ReadError::Late),
+            Ok((_, Err(error))) => Err(ReadError::Store(error)),
+            Err(_) => Err(ReadError::Late),
+        }
+    }
+}
+
+impl Shared {
+    fn idle(&self) -> MutexGuard<'_, Vec<Connection>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A connection on loan; it goes back when this is dropped.
+struct Lease {
+    connection: Option<Connection>,
+    shared: Arc<Shared>,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Lease {
+    fn take(shared: &Arc<Shared>, permit: OwnedSemaphorePermit) -> Option<Lease> {
+        let connection = shared.idle().pop()?;
+        Some(Lease {
+            connection: Some(connection),
+            shared: Arc::clone(shared),
+            _permit: permit,
+        })
+    }
+
+    fn interrupt(&self) -> Option<InterruptHandle> {
+        self.connection
+            .as_ref()
+            .map(Connection::get_interrupt_handle)
+    }
+
+    fn ask<T>(&self, question: impl FnOnce(&Connection) -> Result<T, Error>) -> Result<T, Error> {
+        let Some(connection) = &self.connection else {
+            return Err(Error::Sqlite(rusqlite::Error::InvalidQuery));
+        };
+        // One snapshot for all statements; rolled back on drop, for there is nothing to keep.
+        let _snapshot = connection.unchecked_transaction()?;
+        question(connection)
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        let connection = self.connection.take();
+        self.shared.idle().extend(connection);
+    }
+}
+
+/// Interrupts a question that nobody waits for any more.
+struct Alarm(Option<InterruptHandle>);
+
+impl Alarm {
+    fn ring(&mut self) {
+        if let Some(handle) = self.0.take() {
+            handle.interrupt();
+        }
+    }
+}
+
+impl Drop for Alarm {
+    fn drop(&mut self) {
+        self.ring();
+    }
+}
+
+/// The smallest number from 1 to `last` whose value is `wanted` or more, where values never fall;
+/// `last + 1` if there is none. Numbers have no gaps.
+fn lower_bound(
+    last: i64,
+    wanted: i64,
+    value: impl Fn(i64) -> Result<i64, Error>,
+) -> Result<i64, Error> {
+    let (mut low, mut high) = (1, last.saturating_add(1));
+    while low < high {
+        let middle = low.midpoint(high);
+        if value(middle)? < wanted {
+            low = middle.saturating_add(1);
+        } else {
+            high = middle;
+        }
+    }
+    Ok(low)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,151 @@
+//! Allocations, and the figures of accounts that are sums over them (ledger.md 2.5).
+
+use super::super::{Error, codec};
+use bank_core::amount::Amount;
+use bank_core::ids::{AccountId, AllocationId, EntryId};
+use bank_core::model::{Allocation, Phase};
+use bank_core::time::{Timestamp, Window};
+use rusqlite::{Connection, OptionalExtension, Row};
+
+/// The figures of one account, in minor units: sums over the allocations active at an instant, but
+/// for what is said to be of others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Figures {
+    /// Deposits.
+    pub deposited: i128,
+    /// What is left.
+    pub amount: i128,
+    /// Open liens.
+    pub held: i128,
+    /// How far below zero liens may take them.
+    pub credit_limit: i128,
+    /// Open liens on allocations whose window has not begun.
+    pub held_future: i128,
+    /// Open liens on allocations whose window is over.
+    pub held_expired: i128,
+    /// What the allocations hold whose window has not begun.
+    pub future: i128,
+    /// Charged in the shadow totals, zero or above.
+    pub shadow_used: i128,
+    /// Held in the shadow totals.
+    pub shadow_held: i128,
+    /// The earliest end of one that has money.
+    pub until: Option<Timestamp>,
+}
+
+impl Figures {
+    /// The sums at an instant.
+    pub fn of(allocations: &[Allocation], at: Timestamp) -> Figures {
+        let mut sums = Figures::default();
+        for allocation in allocations {
+            sums.count(allocation, at);
+        }
+        sums
+    }
+
+    /// Amount − held.
+    pub fn balance(&self) -> i128 {
+        self.amount.saturating_sub(self.held)
+    }
+
+    /// Balance + credit limit: the number that decides.
+    pub fn available(&self) -> i128 {
+        self.balance().saturating_add(self.credit_limit)
+    }
+
+    /// Deposited − amount.
+    pub fn used(&self) -> i128 {
+        self.deposited.saturating_sub(self.amount)
+    }
+
+    fn count(&mut self, allocation: &Allocation, at: Timestamp) {
+        let held = i128::from(allocation.held.0);
+        match Phase::of(&allocation.window, at) {
+            Phase::Future => {
+                self.held_future += held;
+                self.future += i128::from(allocation.amount.0);
+            }
+            Phase::Expired => self.held_expired += held,
+            Phase::Active => {
+                self.deposited += i128::from(allocation.deposited.0);
+                self.amount += i128::from(allocation.amount.0);
+                self.held += held;
+                self.credit_limit += i128::from(allocation.credit_limit.0);
+                self.shadow_used -= i128::from(allocation.shadow.0);
+                self.shadow_held += i128::from(allocation.shadow_held.0);
+                let end = allocation.window.end.filter(|_| allocation.amount.0 > 0);
+                self.until = match (self.until, end) {
+                    (Some(a), Some(b)) => Some(a.min(b)),
+                    (a, b) => a.or(b),
+                };
+            }
+        }
+    }
+}
+
+/// The figures of each account, in the order given.
+pub fn figures(
+    connection: &Connection,
+    accounts: &[AccountId],
+    at: Timestamp,
+) -> Result<Vec<Figures>, Error> {
+    let of = |id: &AccountId| Ok(Figures::of(&allocations_of(connection, *id)?, at));
+    accounts.iter().map(of).collect()
+}
+
+/// All allocations of an account, by number.
+pub fn allocations_of(
+    connection: &Connection,
+    account: AccountId,
+) -> Result<Vec<Allocation>, Error> {
+    let mut statement = connection.prepare_cached(OF_ACCOUNT)?;
+    let mut rows = statement.query([account.0])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.push(read(row)?);
+    }
+    Ok(found)
+}
+
+/// One allocation by number.
+pub fn allocation(
+    connection: &Connection,
+    id: AllocationId,
+) -> Result<Option<Allocation>, Error> {
+    let mut statement = connection.prepare_cached(BY_ID)?;
+    let row = statement.query_row([id.0], |row| Ok(read(row)));
+    row.optional()?.transpose()
+}
+
+macro_rules! allocation_columns {
+    ($rest:literal) => {
+        concat!(
+            "SELECT id, account, start_at, end_at, phase, amount, held, credit_limit, deposited, \
+             shadow, shadow_held, last_entry FROM allocation WHERE ",
+            $rest
+        )
+    };
+}
+
+const OF_ACCOUNT: &str = allocation_columns!("account = ?1 ORDER BY id");
+const BY_ID: &str = allocation_columns!("id = ?1");
+
+fn read(row: &Row<'_>) -> Result<Allocation, Error> {
+    let phase: String = row.get(4)?;
+    Ok(Allocation {
+        id: AllocationId(row.get(0)?),
+        account: AccountId(row.get(1)?),
+        window: Window {
+            start: row.get::<_, Option<i64>>(2)?.map(Timestamp),
+            end: row.get::<_, Option<i64>>(3)?.map(Timestamp),
+        },
+        phase: codec::word("allocation.phase", &phase, Phase::parse)?,
+        amount: Amount(row.get(5)?),
+        held: Amount(row.get(6)?),
+        credit_limit: Amount(row.get(7)?),
+        deposited: Amount(row.get(8)?),
+        shadow: Amount(row.get(9)?),
+        shadow_held: Amount(row.get(10)?),
+        last_entry: row.get::<_, Option<i64>>(11)?.map(EntryId),
+    })
+}

@@ -1,0 +1,100 @@
+//! The ledger's own figures for the state of the daemon.
+
+use super::super::Error;
+use bank_core::ids::AccountId;
+use bank_core::time::Timestamp;
+use rusqlite::{Connection, OptionalExtension};
+use std::collections::{BTreeMap, HashSet};
+
+/// Journal rows that are looked at for the last document of each machine.
+const CONTACT_ROWS: i64 = 2_000;
+/// Entries of the suspense account that are followed at most.
+const SUSPENSE_ROWS: usize = 10_000;
+
+/// What the ledger says about itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LedgerStatus {
+    /// Transactions in the journal.
+    pub transactions: i64,
+    /// Entries in the journal.
+    pub entries: i64,
+    /// Size of the database in bytes, without its write-ahead log.
+    pub bytes: i64,
+    /// Liens that hold money.
+    pub open_liens: i64,
+    /// Instances with usage on the suspense account, counted up to the newest 10,000 entries.
+    pub unbilled_instances: i64,
+    /// What stands on the suspense account, minor units, zero or above.
+    pub unbilled: i128,
+    /// When the newest of the last 2,000 transactions about each machine was recorded.
+    pub contacts: BTreeMap<String, Timestamp>,
+}
+
+/// Reads them. Numbers of transactions and entries have no gaps, so that the last is their count.
+pub fn read(
+    connection: &Connection,
+    suspense: Option<AccountId>,
+) -> Result<LedgerStatus, Error> {
+    let one = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
+    let mut status = LedgerStatus {
+        transactions: one("SELECT coalesce(max(id), 0) FROM tx")?,
+        entries: one("SELECT coalesce(max(id), 0) FROM entry")?,
+        bytes: one("PRAGMA page_count")?.saturating_mul(one("PRAGMA page_size")?),
+        open_liens: one("SELECT count(DISTINCT lien) FROM lien_allocation")?,
+        contacts: contacts(connection)?,
+        ..LedgerStatus::default()
+    };
+    let allocations = match suspense {
+        Some(account) => super::money::allocations_of(connection, account)?,
+        None => Vec::new(),
+    };
+    let mut instances = HashSet::new();
+    for allocation in allocations {
+        status.unbilled -= i128::from(allocation.amount.0);
+        follow(connection, allocation.last_entry.map(|e| e.0), &mut instances)?;
+    }
+    status.unbilled_instances = i64::try_from(instances.len()).unwrap_or(i64::MAX);
+    Ok(status)
+}
+
+/// The instances of an allocation's entries, newest first along `prev`.
+fn follow(
+    connection: &Connection,
+    mut next: Option<i64>,
+    instances: &mut HashSet<i64>,
+) -> Result<(), Error> {
+    let mut statement =
+        connection.prepare_cached("SELECT prev, instance FROM entry WHERE id = ?1")?;
+    for _ in 0..SUSPENSE_ROWS {
+        let Some(id) = next else {
+            break;
+        };
+        let row = statement.query_row([id], |row| {
+            Ok((
+                row.get::<_, Option<i64>>(0)?,
+                row.get::<_, Option<i64>>(1)?,
+            ))
+        });
+        let Some((prev, instance)) = row.optional()? else {
+            break;
+        };
+        instances.extend(instance);
+        next = prev;
+    }
+    Ok(())
+}
+
+fn contacts(connection: &Connection) -> Result<BTreeMap<String, Timestamp>, Error> {
+    let sql = "SELECT i.machine, t.at_recorded
+               FROM (SELECT instance, origin, at_recorded FROM tx ORDER BY id DESC LIMIT ?1) t
+               JOIN instance i ON i.id = t.instance WHERE t.origin = 'nami'";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query([CONTACT_ROWS])?;
+    let mut contacts: BTreeMap<String, Timestamp> = BTreeMap::new();
+    while let Some(row) = rows.next()? {
+        let at = Timestamp(row.get(1)?);
+        let last = contacts.entry(row.get(0)?).or_insert(at);
+        *last = at.max(*last);
+    }
+    Ok(contacts)
+}

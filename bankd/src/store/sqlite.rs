@@ -1,0 +1,243 @@
+//! The one read-write connection: opened, prepared for speed and durability, and counted.
+
+use super::{BUSY_TIMEOUT, Error, append, bank, load, migrate};
+use bank_core::directory::{Directory, Policy};
+use bank_core::effects::Effects;
+use bank_core::ledger::Ledger;
+use bank_core::need::Need;
+use bank_core::time::Timestamp;
+use bank_core::view::{Next, View};
+use rusqlite::Connection;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Statements kept compiled: more than the hot path has, so that none is ever compiled twice.
+const STATEMENTS: usize = 96;
+
+/// How much the write-ahead log is grown once at the start, in MiB, so that commits overwrite it
+/// in place instead of growing a file (limits.md 6.3).
+const WAL_MIB: i64 = 32;
+
+/// Who did something, for the journal.
+#[derive(Clone, Debug, Default)]
+pub struct Stamp {
+    /// When it is recorded.
+    pub now: Timestamp,
+    /// The request.
+    pub request_id: String,
+    /// The key or the person.
+    pub actor: String,
+    /// The client.
+    pub client: String,
+    /// `cli`, `nami` or `system`.
+    pub origin: &'static str,
+    /// The idempotency key.
+    pub key: Option<String>,
+}
+
+/// The ledger in SQLite.
+pub struct SqliteStore {
+    pub(super) connection: Connection,
+    pub(super) directory: Arc<Directory>,
+    pub(super) next: Next,
+    pub(super) last_hash: Vec<u8>,
+    pub(super) last_recorded: Timestamp,
+    /// No boundary lies before this instant; none where nothing will ever be due.
+    pub(super) next_due: Option<Timestamp>,
+    pub(super) stamp: Stamp,
+    /// What the state was when the database transaction began.
+    saved: Option<Saved>,
+}
+
+struct Saved {
+    directory: Arc<Directory>,
+    next: Next,
+    last_hash: Vec<u8>,
+    last_recorded: Timestamp,
+    next_due: Option<Timestamp>,
+}
+
+impl SqliteStore {
+    /// Makes a new database; refused where a file is there already.
+    pub fn create(path: &Path, new: &bank::NewBank, policy: Policy) -> Result<SqliteStore, Error> {
+        if path.exists() {
+            return Err(Error::NotABank(format!(
+                "{} is there already",
+                path.display()
+            )));
+        }
+        let mut connection = connect(path)?;
+        connection.pragma_update(None, "application_id", migrate::APPLICATION_ID)?;
+        migrate::migrate(&mut connection)?;
+        bank::insert(&connection, new)?;
+        SqliteStore::from_connection(connection, policy)
+    }
+
+    /// Opens a database that `create` made, and brings it to the current version.
+    pub fn open(path: &Path, policy: Policy) -> Result<SqliteStore, Error> {
+        if !path.exists() {
+            let path = path.display();
+            return Err(Error::NotABank(format!(
+                "{path} is not there: run `bankd init` first"
+            )));
+        }
+        let mut connection = connect(path)?;
+        let id: i32 = connection.query_row("PRAGMA application_id", [], |r| r.get(0))?;
+        if id != migrate::APPLICATION_ID {
+            return Err(Error::NotABank(format!(
+                "{} is not a bank's database",
+                path.display()
+            )));
+        }
+        migrate::migrate(&mut connection)?;
+        SqliteStore::from_connection(connection, policy)
+    }
+
+    fn from_connection(connection: Connection, policy: Policy) -> Result<SqliteStore, Error> {
+        let directory = Arc::new(bank::directory(&connection, policy)?);
+        let tail = load::tail(&connection, &directory.bank)?;
+        Ok(SqliteStore {
+            next: load::next(&connection)?,
+            next_due: load::next_due(&connection)?,
+            last_hash: tail.hash,
+            last_recorded: tail.recorded,
+            stamp: Stamp::default(),
+            saved: None,
+            directory,
+            connection,
+        })
+    }
+
+    /// Grows the write-ahead log once, so that later commits overwrite it in place.
+    pub fn warm_up(&self) -> Result<(), Error> {
+        self.connection.execute_batch(&format!(
+            "CREATE TABLE warm_up(x) STRICT; DROP TABLE warm_up;
+             CREATE TABLE warm_up(x BLOB) STRICT; BEGIN IMMEDIATE;
+             WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {})
+             INSERT INTO warm_up SELECT zeroblob(65000) FROM n; COMMIT;
+             DROP TABLE warm_up; PRAGMA wal_checkpoint(RESTART);",
+            WAL_MIB * 16
+        ))?;
+        Ok(())
+    }
+
+    /// Which bank this is.
+    pub fn bank(&self) -> Result<bank::BankRow, Error> {
+        bank::read(&self.connection)
+    }
+
+    /// The reference data as of now.
+    pub fn reference(&self) -> Arc<Directory> {
+        Arc::clone(&self.directory)
+    }
+
+    /// The ledger clock: what the clock shows, never before what was recorded (decision 9).
+    pub fn ledger_now(&self, clock: Timestamp) -> Timestamp {
+        clock.max(self.last_recorded)
+    }
+
+    /// No boundary is due before this instant.
+    pub fn next_due(&self) -> Option<Timestamp> {
+        self.next_due
+    }
+
+    /// Begins a database transaction.
+    pub fn begin(&mut self) -> Result<(), Error> {
+        self.connection
+            .prepare_cached("BEGIN IMMEDIATE")?
+            .execute([])?;
+        self.saved = Some(Saved {
+            directory: Arc::clone(&self.directory),
+            next: self.next,
+            last_hash: self.last_hash.clone(),
+            last_recorded: self.last_recorded,
+            next_due: self.next_due,
+        });
+        Ok(())
+    }
+
+    /// Commits it: afterwards everything in it is on disk.
+    pub fn commit(&mut self) -> Result<(), Error> {
+        self.connection.prepare_cached("COMMIT")?.execute([])?;
+        self.saved = None;
+        Ok(())
+    }
+
+    /// Undoes it, and forgets everything that was remembered since it began.
+    pub fn rollback(&mut self) {
+        if !self.connection.is_autocommit() {
+            let undone = self.connection.execute_batch("ROLLBACK");
+            if let Err(error) = undone {
+                tracing::error!(%error, "rollback failed");
+            }
+        }
+        if let Some(saved) = self.saved.take() {
+            self.directory = saved.directory;
+            self.next = saved.next;
+            self.last_hash = saved.last_hash;
+            self.last_recorded = saved.last_recorded;
+            self.next_due = saved.next_due;
+        }
+    }
+
+    /// Says who does what follows.
+    pub fn stamp(&mut self, stamp: Stamp) {
+        self.stamp = stamp;
+    }
+
+    /// Writes the log back into the database; at the end of service.
+    pub fn checkpoint(&self) -> Result<(), Error> {
+        self.connection
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+        Ok(())
+    }
+}
+
+fn connect(path: &Path) -> Result<Connection, Error> {
+    let connection = Connection::open(path)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    connection.execute_batch(
+        "PRAGMA page_size = 4096;
+         PRAGMA journal_mode = WAL;
+         PRAGMA synchronous = FULL;
+         PRAGMA foreign_keys = ON;
+         PRAGMA temp_store = MEMORY;
+         PRAGMA cache_size = -65536;
+         PRAGMA wal_autocheckpoint = 4000;",
+    )?;
+    Ok(connection)
+}
+
+impl Ledger for SqliteStore {
+    type Error = Error;
+
+    fn directory(&mut self) -> Result<Arc<Directory>, Error> {
+        Ok(Arc::clone(&self.directory))
+    }
+
+    fn load(&mut self, need: &Need) -> Result<View, Error> {
+        load::view(&self.connection, need, self.next)
+    }
+
+    fn load_due(&mut self, now: Timestamp) -> Result<Option<View>, Error> {
+        if self.next_due.is_none_or(|due| due > now) {
+            return Ok(None);
+        }
+        let view = load::due(&self.connection, now, self.next)?;
+        if view.is_none() {
+            self.next_due = load::next_due(&self.connection)?;
+        }
+        Ok(view)
+    }
+
+    fn open_instances(&mut self, project: &str) -> Result<i64, Error> {
+        let sql = "SELECT COUNT(*) FROM instance
+                   WHERE due_at IS NOT NULL AND closed_at IS NULL AND project = ?1";
+        Ok(self.connection.query_row(sql, [project], |r| r.get(0))?)
+    }
+
+    fn append(&mut self, effects: &Effects) -> Result<(), Error> {
+        append::append(self, effects)
+    }
+}

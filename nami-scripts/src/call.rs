@@ -1,0 +1,270 @@
+//! One call from start to end: drain what waits, send this document, keep it if the bank did not
+//! accept it, and end with an exit code (`nami.md` 2.2).
+
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+use std::time::Duration;
+
+use crate::client::{Client, Document, query_of};
+use crate::clock::{Deadline, event_time_us, now_us};
+use crate::event::Event;
+use crate::input::Input;
+use crate::outcome::{Condition, Outcome};
+use crate::settings::{Loaded, Settings};
+use crate::spool::{Entry, Report, Spool, drain};
+
+/// How long a call waits for another process that is draining, when a document of its own object
+/// is among those.
+const LOCK_TIME: Duration = Duration::from_secs(1);
+
+/// How a call ends.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Ending {
+    pub(crate) exit: u8,
+    pub(crate) stdout: String,
+    /// One line, without the program's name; empty for silence.
+    pub(crate) stderr: String,
+}
+
+impl Ending {
+    pub(crate) fn new(exit: u8, stderr: impl Into<String>) -> Self {
+        Self {
+            exit,
+            stdout: String::new(),
+            stderr: stderr.into(),
+        }
+    }
+
+    fn of(settings: &Settings, outcome: Outcome) -> Self {
+        let exit = settings.exit(outcome.condition);
+        Self {
+            exit,
+            stdout: outcome.stdout,
+            stderr: outcome.text,
+        }
+    }
+}
+
+/// Runs one call. `argument` is the last argument, which may be the document.
+pub(crate) fn call(event: Event, argument: Option<&[u8]>, loaded: Loaded) -> Ending {
+    let Loaded { settings, mistake } = loaded;
+    let deadline = Deadline::after(settings.talk_time());
+    if let Event::Later(name) = event {
+        let text = format!("the event {name} is not supported");
+        return Ending::of(&settings, Outcome::new(Condition::Unsupported, text));
+    }
+    if event == Event::Drain {
+        return match mistake {
+            Some(mistake) => Ending::of(&settings, Outcome::new(Condition::Other, mistake)),
+            None => drain_only(&settings, deadline),
+        };
+    }
+    let time_us = event_time_us();
+    let input = Input::read(argument);
+    if let (Some(folder), Input::Document(body) | Input::Unusable { body, .. }) =
+        (&settings.capture_dir, &input)
+    {
+        capture(folder, event, body);
+    }
+    let entry = |body| Entry {
+        key: new_key(),
+        event,
+        time_us,
+        query: query_of(&settings, event),
+        body,
+    };
+    let (entry, outcome) = match (input, mistake) {
+        (Input::Unusable { why, body }, _) => {
+            let text = format!("bad document: {why}");
+            (entry(body), Outcome::new(Condition::Document, text))
+        }
+        (Input::Document(body), Some(mistake)) => {
+            (entry(body), Outcome::new(Condition::Other, mistake))
+        }
+        (Input::Document(body), None) => {
+            let entry = entry(body);
+            let outcome = deliver(&settings, &entry, deadline);
+            (entry, outcome)
+        }
+    };
+    conclude(&settings, &entry, outcome)
+}
+
+/// Drains, then sends the document itself, unless it has to wait behind one of its own object.
+fn deliver(settings: &Settings, entry: &Entry, deadline: Deadline) -> Outcome {
+    let client = match Client::new(settings) {
+        Ok(client) => client,
+        Err(outcome) => return outcome,
+    };
+    let mut patient = true;
+    let mut complaint = None;
+    match before(&client, settings, entry, deadline.half()) {
+        // A quote changes nothing, so it need not wait for anything.
+        Ok(Some((_, true))) if entry.event == Event::Quote => patient = false,
+        Ok(Some((report, true))) => {
+            let outcome = report.outage.or(report.kept);
+            return outcome.unwrap_or_else(|| Outcome::unreachable("others of this object wait"));
+        }
+        Ok(Some((
+            Report {
+                outage: Some(outage),
+                ..
+            },
+            false,
+        ))) => {
+            if entry.event.is_always_kept() && outage.condition != Condition::Internal {
+                return outage;
+            }
+            patient = false;
+        }
+        Ok(_) => {}
+        // What cannot be kept is sent all the more: better out of order than lost.
+        Err(error) => complaint = Some(unusable_spool(&error).text),
+    }
+    let document = Document {
+        event: entry.event,
+        key: &entry.key,
+        event_time: None,
+        query: &entry.query,
+        body: &entry.body,
+    };
+    let mut outcome = if patient {
+        client.send_patiently(&document, deadline)
+    } else {
+        client.send(&document, deadline)
+    };
+    if let Some(complaint) = complaint.filter(|_| outcome.text.is_empty()) {
+        outcome.text = complaint;
+    }
+    outcome
+}
+
+/// Drains for a call of its own, if there is a spool: what was done, and whether a document of this
+/// one's objects still waits.
+fn before(
+    client: &Client<'_>,
+    settings: &Settings,
+    entry: &Entry,
+    deadline: Deadline,
+) -> std::io::Result<Option<(Report, bool)>> {
+    let Some(spool) = Spool::open(&settings.spool_dir)? else {
+        return Ok(None);
+    };
+    let patience = Deadline::after(LOCK_TIME.min(deadline.remaining().unwrap_or_default()));
+    loop {
+        let report = drain(&spool, deadline, |entry| send_late(client, entry, deadline))?;
+        let waits = report.left > 0 && spool.holds(&entry.body)?;
+        if !(report.busy && waits && patience.pause(Duration::from_millis(20))) {
+            return Ok(Some((report, waits)));
+        }
+    }
+}
+
+/// Sends a document from the spool: once, with its own key, query and event time.
+fn send_late(client: &Client<'_>, entry: &Entry, deadline: Deadline) -> Outcome {
+    let document = Document {
+        event: entry.event,
+        key: &entry.key,
+        event_time: Some(&entry.time()),
+        query: &entry.query,
+        body: &entry.body,
+    };
+    client.send(&document, deadline)
+}
+
+/// `bank.drain`: silent if the spool is empty afterwards and nothing was refused.
+fn drain_only(settings: &Settings, deadline: Deadline) -> Ending {
+    let spool = match Spool::open(&settings.spool_dir) {
+        Ok(None) => return Ending::new(0, ""),
+        Ok(Some(spool)) => spool,
+        Err(error) => return Ending::of(settings, unusable_spool(&error)),
+    };
+    let client = match Client::new(settings) {
+        Ok(client) => client,
+        Err(outcome) => return Ending::of(settings, outcome),
+    };
+    let report = match drain(&spool, deadline, |entry| {
+        send_late(&client, entry, deadline)
+    }) {
+        Ok(report) => report,
+        Err(error) => return Ending::of(settings, unusable_spool(&error)),
+    };
+    let mut counts = format!("{} delivered", report.delivered);
+    for (count, word) in [(report.quarantined, "in quarantine"), (report.left, "left")] {
+        if count > 0 {
+            counts = format!("{counts}, {count} {word}");
+        }
+    }
+    match report.outage.or(report.kept) {
+        Some(outcome) => {
+            let text = format!("{counts}: {}", outcome.text);
+            Ending::of(settings, Outcome { text, ..outcome })
+        }
+        None if report.busy => Ending::new(0, "another process is draining"),
+        None if report.quarantined > 0 => Ending::new(0, counts),
+        None => Ending::new(0, ""),
+    }
+}
+
+/// Keeps or sets aside what the bank has not taken, and ends.
+fn conclude(settings: &Settings, entry: &Entry, outcome: Outcome) -> Ending {
+    use Condition::{Connect, Document, Done, Funds, Internal, Refused, Timeout};
+    let kept = if entry.event.is_always_kept() {
+        !matches!(outcome.condition, Done | Document | Refused | Funds)
+    } else {
+        entry.event == Event::Reserve
+            && settings.fail_open
+            && matches!(outcome.condition, Connect | Timeout | Internal)
+    };
+    let aside = entry.event.is_always_kept() && outcome.condition == Document;
+    if !kept && !aside {
+        return Ending::of(settings, outcome);
+    }
+    let written = Spool::open_or_make(&settings.spool_dir).and_then(|spool| {
+        if kept {
+            spool.put(entry, now_us())
+        } else {
+            spool.put_quarantine(entry, now_us(), &outcome.text)
+        }
+    });
+    match written {
+        Ok(()) if kept => Ending::new(0, format!("kept in the spool: {}", outcome.text)),
+        Ok(()) => Ending::of(settings, outcome),
+        Err(error) => {
+            let text = format!("cannot keep the document ({error}): {}", outcome.text);
+            Ending::of(settings, Outcome { text, ..outcome })
+        }
+    }
+}
+
+fn unusable_spool(error: &std::io::Error) -> Outcome {
+    Outcome::new(Condition::Other, format!("unusable spool: {error}"))
+}
+
+/// A copy of the document for the one who sets up the site. Its failure is nobody's failure.
+fn capture(folder: &Path, event: Event, body: &[u8]) {
+    let name = format!("{}-{}-{}.xml", event.name(), now_us(), std::process::id());
+    let file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(folder.join(name));
+    if let Ok(mut file) = file {
+        let _ = file.write_all(body);
+    }
+}
+
+/// A new `Idempotency-Key`: a UUID of version 7.
+fn new_key() -> String {
+    let now = now_us();
+    let seconds = u64::try_from(now / 1_000_000).unwrap_or(0);
+    let nanos = u32::try_from(now % 1_000_000).unwrap_or(0) * 1000;
+    let time = uuid::Timestamp::from_unix(uuid::NoContext, seconds, nanos);
+    uuid::Uuid::new_v7(time).to_string()
+}
+
+#[cfg(test)]
+#[path = "call_tests.rs"]
+mod tests;

@@ -1,0 +1,254 @@
+use std::net::TcpListener;
+use std::os::unix::net::UnixListener;
+
+use bank_api::sign::sign_answer;
+
+use super::*;
+
+const BODY: &[u8] = b"<Job><ObjectID>Moab.1024</ObjectID></Job>\n";
+const KEY: &str = "018f6b0e-7c1a-7c3e-9f00-000000000001";
+
+fn document(event: Event) -> Document<'static> {
+    Document {
+        event,
+        key: KEY,
+        event_time: Some("2026-01-01T00:00:00Z"),
+        query: "machine=a",
+        body: BODY,
+    }
+}
+
+fn deadline() -> Deadline {
+    Deadline::after(Duration::from_mins(1))
+}
+
+/// A connection's request up to and with its body, then `answer` of it.
+fn serve(mut stream: impl std::io::Read + std::io::Write, answer: impl FnOnce(&str) -> String) {
+    let mut request = Vec::new();
+    while !request.ends_with(BODY) {
+        let mut buffer = [0; 4096];
+        let count = stream.read(&mut buffer).unwrap();
+        assert!(count > 0, "the request is cut off");
+        request.extend_from_slice(&buffer[..count]);
+    }
+    let text = answer(std::str::from_utf8(&request).unwrap());
+    stream.write_all(text.as_bytes()).unwrap();
+}
+
+fn plain(status: u16, body: &str) -> String {
+    format!(
+        "HTTP/1.1 {status} X\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+fn header<'a>(request: &'a str, name: &str) -> &'a str {
+    request
+        .lines()
+        .find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
+        .unwrap()
+}
+
+/// What a daemon that holds `secret` answers, for the request that it says it answers.
+fn signed(secret: &str, request_signature: &str, status: u16, body: &str) -> String {
+    let key = SigningKey::new(&Secret::parse(secret).unwrap());
+    let created = now_us() / 1_000_000;
+    let fields = sign_answer(
+        &key,
+        "moab",
+        "sig1",
+        request_signature.as_bytes(),
+        created,
+        status,
+        body.as_bytes(),
+    );
+    format!(
+        "HTTP/1.1 {status} X\r\nContent-Digest: {}\r\nSignature-Input: {}\r\nSignature: {}\r\n\
+         Content-Length: {}\r\n\r\n{body}",
+        fields.content_digest.unwrap(),
+        fields.signature_input,
+        fields.signature,
+        body.len()
+    )
+}
+
+fn tcp_settings(folder: &Path, port: u16) -> Settings {
+    let file = folder.join("moab.key");
+    std::fs::write(&file, "secret of the bank\n").unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
+    Settings {
+        server: Server::Tcp {
+            host: "127.0.0.1".into(),
+            port,
+        },
+        key_id: Some("moab".into()),
+        key_file: Some(file),
+        ..Settings::default()
+    }
+}
+
+/// One call against a process that answers as told.
+fn call_tcp(answer: impl FnOnce(&str) -> String + Send) -> Outcome {
+    let folder = tempfile::tempdir().unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let settings = tcp_settings(folder.path(), listener.local_addr().unwrap().port());
+    let client = Client::new(&settings).unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| serve(listener.accept().unwrap().0, answer));
+        client.send(&document(Event::Charge), deadline())
+    })
+}
+
+#[test]
+fn over_the_unix_socket_nothing_is_signed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bankd.sock");
+    let listener = UnixListener::bind(&path).unwrap();
+    let settings = Settings {
+        server: Server::Unix(path),
+        ..Settings::default()
+    };
+    let client = Client::new(&settings).unwrap();
+    let outcome = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            serve(listener.accept().unwrap().0, |request| {
+                assert!(
+                    request.starts_with("POST /nami/v1/quote?machine=a HTTP/1.1\r\n"),
+                    "{request}"
+                );
+                assert_eq!(header(request, "Idempotency-Key"), KEY);
+                assert_eq!(header(request, "Bank-Event-Time"), "2026-01-01T00:00:00Z");
+                assert!(!request.contains("Signature"));
+                plain(200, "57600\n")
+            });
+        });
+        client.send(&document(Event::Quote), deadline())
+    });
+    assert_eq!(
+        (outcome.condition, outcome.stdout.as_str()),
+        (Condition::Done, "57600\n")
+    );
+}
+
+#[test]
+fn a_signed_answer_to_this_request_is_believed() {
+    let outcome = call_tcp(|request| {
+        let covered = "\"@query\" \"content-digest\" \"idempotency-key\" \"bank-event-time\"";
+        assert!(header(request, "Signature-Input").contains(covered));
+        signed(
+            "secret of the bank",
+            header(request, "Signature"),
+            200,
+            "ok charged 1 credits\n",
+        )
+    });
+    assert_eq!(outcome, Outcome::new(Condition::Done, ""));
+    let outcome = call_tcp(|request| {
+        signed(
+            "secret of the bank",
+            header(request, "Signature"),
+            402,
+            "refused insufficient_funds: x\n",
+        )
+    });
+    assert_eq!(outcome.condition, Condition::Funds);
+}
+
+/// A foreign process on the port, or an answer that was seen before, is an outage.
+#[test]
+fn nothing_else_is_believed() {
+    let old = "sig1=:OE6FN6ND7LY7QUATXtKprG0sAqyrgIgV0yGQIFG2i60=:";
+    let outcomes = [
+        call_tcp(|_| plain(200, "ok charged 1 credits\n")),
+        call_tcp(|_| plain(503, "refused busy: \n")),
+        call_tcp(|request| signed("a guess", header(request, "Signature"), 200, "ok charged\n")),
+        call_tcp(|_| signed("secret of the bank", old, 200, "ok charged\n")),
+        call_tcp(|request| {
+            signed(
+                "secret of the bank",
+                header(request, "Signature"),
+                402,
+                "ok charged\n",
+            )
+            .replace("HTTP/1.1 402", "HTTP/1.1 200")
+        }),
+        call_tcp(|request| {
+            signed(
+                "secret of the bank",
+                header(request, "Signature"),
+                200,
+                "ok charged 1\n",
+            )
+            .replace("charged 1", "charged 2")
+        }),
+        call_tcp(|_| "SSH-2.0-OpenSSH_9\r\n\r\n".to_owned()),
+        call_tcp(|_| String::new()),
+    ];
+    for outcome in outcomes {
+        assert_eq!(outcome.condition, Condition::Connect, "{}", outcome.text);
+        assert!(
+            outcome.text.starts_with("bank unreachable: "),
+            "{}",
+            outcome.text
+        );
+    }
+    assert_eq!(call_tcp(|_| plain(401, "")).condition, Condition::Auth);
+}
+
+#[test]
+fn without_a_usable_key_nothing_is_sent() {
+    let folder = tempfile::tempdir().unwrap();
+    let good = tcp_settings(folder.path(), 1);
+    let open = folder.path().join("open.key");
+    std::fs::write(&open, "x").unwrap();
+    std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o644)).unwrap();
+    for settings in [
+        Settings {
+            key_id: None,
+            ..good.clone()
+        },
+        Settings {
+            key_id: Some("a b".into()),
+            ..good.clone()
+        },
+        Settings {
+            key_file: None,
+            ..good.clone()
+        },
+        Settings {
+            key_file: Some(folder.path().join("none")),
+            ..good.clone()
+        },
+        Settings {
+            key_file: Some(open),
+            ..good
+        },
+    ] {
+        let outcome = Client::new(&settings).unwrap_err();
+        assert_eq!(outcome.condition, Condition::Auth);
+        assert!(
+            outcome.text.starts_with("not authenticated: "),
+            "{}",
+            outcome.text
+        );
+    }
+}
+
+#[test]
+fn queries() {
+    let all = Settings {
+        machine: Some("a b/ü".into()),
+        print_tid: true,
+        latin1_fallback: true,
+        ..Settings::default()
+    };
+    assert_eq!(
+        query_of(&all, Event::Quote),
+        "machine=a%20b%2F%C3%BC&print_tid=true&latin1_fallback=true"
+    );
+    assert_eq!(
+        query_of(&all, Event::Charge),
+        "machine=a%20b%2F%C3%BC&latin1_fallback=true"
+    );
+    assert_eq!(query_of(&Settings::default(), Event::Quote), "");
+}

@@ -1,0 +1,193 @@
+use super::*;
+
+/// (event, status, body) -> (exit, standard output, standard error).
+#[test]
+fn answers_become_exits() {
+    let unauthorized = "not authenticated: the key, the time or the signature is wrong";
+    let busy =
+        r#"{"type":"urn:bank:problem:busy","title":"busy, try again","status":503,"code":"busy"}"#;
+    for (event, status, body, exit, stdout, stderr) in [
+        (Event::Quote, 200, "57600\n", 0, "57600\n", ""),
+        (Event::Quote, 200, "3571.2:q1\n", 0, "3571.2:q1\n", ""),
+        (Event::Charge, 200, "ok charged 28800 credits\n", 0, "", ""),
+        (
+            Event::Charge,
+            200,
+            "ok a\nwarning unbilled: no project \"x\"\n",
+            0,
+            "",
+            "warning: unbilled: no project \"x\"",
+        ),
+        (
+            Event::Reserve,
+            402,
+            "refused insufficient_funds: need 57600, have 42400 credits\n",
+            78,
+            "",
+            "insufficient funds: need 57600, have 42400 credits",
+        ),
+        (
+            Event::Reserve,
+            403,
+            "refused not_a_member: bob in chem\n",
+            74,
+            "",
+            "not a member: bob in chem",
+        ),
+        (
+            Event::Reserve,
+            404,
+            "refused project_unknown: nosuch\n",
+            74,
+            "",
+            "unknown account: nosuch",
+        ),
+        (
+            Event::Reserve,
+            403,
+            "refused not_allowed: colony\n",
+            44,
+            "",
+            "not allowed: colony",
+        ),
+        (
+            Event::Charge,
+            409,
+            "refused key_reused: k\n",
+            99,
+            "",
+            "key used for another request: k",
+        ),
+        (
+            Event::Charge,
+            400,
+            "error bad_number: Processors\n",
+            31,
+            "",
+            "bad document: Processors",
+        ),
+        (
+            Event::Charge,
+            404,
+            "ok a\nrefused user_unknown: \n",
+            74,
+            "",
+            "unknown user",
+        ),
+        (Event::Charge, 401, "ok charged\n", 42, "", unauthorized),
+        (Event::Charge, 503, busy, 70, "", "busy, try again"),
+        (
+            Event::Charge,
+            500,
+            "<html>",
+            70,
+            "",
+            "the bank answered with status 500",
+        ),
+        (
+            Event::Charge,
+            413,
+            "",
+            31,
+            "",
+            "the bank answered with status 413",
+        ),
+        (
+            Event::Charge,
+            404,
+            "not found",
+            99,
+            "",
+            "the bank answered with status 404",
+        ),
+        (
+            Event::Charge,
+            405,
+            "",
+            71,
+            "",
+            "the bank answered with status 405",
+        ),
+        (
+            Event::Charge,
+            200,
+            "",
+            99,
+            "",
+            "the bank's answer is not understood",
+        ),
+        (
+            Event::Charge,
+            200,
+            "welcome to another server\n",
+            99,
+            "",
+            "the bank's answer is not understood",
+        ),
+        (
+            Event::Charge,
+            200,
+            "57600\n",
+            99,
+            "",
+            "the bank's answer is not understood",
+        ),
+        (
+            Event::Quote,
+            200,
+            "ok created\n",
+            99,
+            "",
+            "the bank's answer is not understood",
+        ),
+        (
+            Event::Charge,
+            500,
+            "ok charged\n",
+            99,
+            "",
+            "the bank's answer is not understood",
+        ),
+    ] {
+        let outcome = Outcome::of_answer(event, status, body.as_bytes());
+        let found = (
+            outcome.condition.exit(),
+            outcome.stdout.as_str(),
+            outcome.text.as_str(),
+        );
+        assert_eq!(found, (exit, stdout, stderr), "{status} {body}");
+    }
+}
+
+#[test]
+fn what_ends_a_drain_and_what_is_final() {
+    for (condition, outage, last) in [
+        (Condition::Connect, true, false),
+        (Condition::Timeout, true, false),
+        (Condition::Auth, true, false),
+        (Condition::Internal, false, false),
+        (Condition::Denied, false, false),
+        (Condition::Other, false, false),
+        (Condition::Unsupported, false, false),
+        (Condition::Document, false, true),
+        (Condition::Refused, false, true),
+        (Condition::Funds, false, true),
+    ] {
+        let outcome = Outcome::new(condition, "");
+        assert_eq!(
+            (outcome.is_outage(), outcome.is_final()),
+            (outage, last),
+            "{condition:?}"
+        );
+        assert_eq!(Condition::of_exit(condition.exit()), condition);
+    }
+    assert!(Outcome::of_answer(Event::Charge, 503, b"refused busy: \n").is_outage());
+    assert!(Outcome::of_answer(Event::Charge, 409, b"refused key_reused: k\n").is_final());
+}
+
+#[test]
+fn one_bounded_line() {
+    assert_eq!(stderr_line("bank.charge", "a\nb"), "bank.charge: a b\n");
+    let long = stderr_line("bank.charge", &"é".repeat(300));
+    assert!(long.len() <= 200 && long.ends_with("é\n"));
+}

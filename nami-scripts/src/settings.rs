@@ -1,0 +1,285 @@
+//! `nami.conf` and its environment variables (decision 27, `nami.md` 2.2).
+//!
+//! One `key=value` per line, `#` begins a comment line. Every key may be given as the environment
+//! variable `NAMI_<KEY>` (capitals, `_` for `.`), which wins, and may be written that way in the
+//! file too. A mistake never loses a charge: reading goes on behind the first mistake, so that the
+//! spool is known, and the mistake is reported.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::outcome::Condition;
+
+/// Where the settings are if `$NAMI_CONF` does not say otherwise.
+const DEFAULT_FILE: &str = "/etc/bank/nami.conf";
+/// Largest settings file that is read, in bytes.
+const MAX_FILE: u64 = 64 * 1024;
+
+/// Every key but those of the exit map.
+const KEYS: [&str; 10] = [
+    "server",
+    "key_id",
+    "key_file",
+    "machine",
+    "spool_dir",
+    "fail_open",
+    "capture_dir",
+    "timeout_s",
+    "print_tid",
+    "latin1_fallback",
+];
+
+/// Where the daemon listens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Server {
+    /// A Unix socket: the kernel identifies both sides, nothing is signed.
+    Unix(PathBuf),
+    /// HTTP without TLS: requests are signed, and answers must be.
+    Tcp { host: String, port: u16 },
+}
+
+impl Server {
+    fn parse(text: &str) -> Option<Self> {
+        if let Some(path) = text.strip_prefix("unix:") {
+            return path
+                .starts_with('/')
+                .then(|| Self::Unix(PathBuf::from(path)));
+        }
+        let authority = text.strip_prefix("http://")?;
+        let authority = authority.strip_suffix('/').unwrap_or(authority);
+        let (host, port) = match authority.rsplit_once(':') {
+            Some((host, port)) if !port.ends_with(']') => (host, port.parse().ok()?),
+            _ => (authority, 80),
+        };
+        let plain = host
+            .strip_prefix('[')
+            .and_then(|host| host.strip_suffix(']'))
+            .unwrap_or(host);
+        let clean = plain
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b".-:_".contains(&byte));
+        (clean && !plain.is_empty()).then(|| Self::Tcp {
+            host: plain.to_owned(),
+            port,
+        })
+    }
+
+    /// The value of the `Host` header.
+    pub(crate) fn authority(&self) -> String {
+        match self {
+            Self::Unix(_) => "localhost".to_owned(),
+            Self::Tcp { host, port } if host.contains(':') => format!("[{host}]:{port}"),
+            Self::Tcp { host, port } => format!("{host}:{port}"),
+        }
+    }
+
+    /// For messages.
+    pub(crate) fn display(&self) -> String {
+        match self {
+            Self::Unix(path) => format!("unix:{}", path.display()),
+            Self::Tcp { .. } => format!("http://{}", self.authority()),
+        }
+    }
+}
+
+/// The settings of one call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Settings {
+    pub(crate) server: Server,
+    /// Key id and file with the secret; needed over TCP.
+    pub(crate) key_id: Option<String>,
+    pub(crate) key_file: Option<PathBuf>,
+    /// The machine of documents that name none.
+    pub(crate) machine: Option<String>,
+    pub(crate) spool_dir: PathBuf,
+    /// Whether a reserve during an outage is kept and answered with success.
+    pub(crate) fail_open: bool,
+    /// Where a copy of every document goes.
+    pub(crate) capture_dir: Option<PathBuf>,
+    /// The whole call, in seconds, 1 to 60.
+    pub(crate) timeout_s: u64,
+    pub(crate) print_tid: bool,
+    pub(crate) latin1_fallback: bool,
+    /// What the site maps conditions to; the others keep their own code.
+    pub(crate) exits: Vec<(Condition, u8)>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            server: Server::Unix(PathBuf::from("/var/lib/bankd/bankd.sock")),
+            key_id: None,
+            key_file: None,
+            machine: None,
+            spool_dir: PathBuf::from("/var/spool/bank/nami"),
+            fail_open: false,
+            capture_dir: None,
+            timeout_s: 8,
+            print_tid: false,
+            latin1_fallback: false,
+            exits: Vec::new(),
+        }
+    }
+}
+
+/// The settings as far as they could be read, and the first mistake.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    pub(crate) settings: Settings,
+    pub(crate) mistake: Option<String>,
+}
+
+impl Settings {
+    /// Reads the file and the environment of this process.
+    pub(crate) fn load() -> Loaded {
+        Self::load_with(|name| std::env::var_os(name))
+    }
+
+    /// Reads one file and nothing of the environment.
+    #[cfg(test)]
+    pub(crate) fn load_file(path: &std::path::Path) -> Loaded {
+        Self::load_with(|name| (name == "NAMI_CONF").then(|| path.into()))
+    }
+
+    fn load_with(environment: impl Fn(&str) -> Option<OsString>) -> Loaded {
+        let named = environment("NAMI_CONF")
+            .filter(|path| !path.is_empty())
+            .map(PathBuf::from);
+        let path = named.clone().unwrap_or_else(|| PathBuf::from(DEFAULT_FILE));
+        let mut loaded = match read_limited(&path) {
+            Ok(text) => Self::parse(&text, &path.display().to_string()),
+            // The default file may be absent: then the defaults hold.
+            Err(error) if named.is_none() && error.kind() == std::io::ErrorKind::NotFound => {
+                Loaded {
+                    settings: Self::default(),
+                    mistake: None,
+                }
+            }
+            Err(error) => Loaded {
+                settings: Self::default(),
+                mistake: Some(format!("{}: {error}", path.display())),
+            },
+        };
+        let exits = Condition::MAPPED
+            .iter()
+            .map(|(_, word)| format!("exit.{word}"));
+        for key in KEYS.iter().map(|key| (*key).to_owned()).chain(exits) {
+            let variable = format!("NAMI_{}", key.to_uppercase().replace('.', "_"));
+            let Some(value) = environment(&variable).filter(|value| !value.is_empty()) else {
+                continue;
+            };
+            let set = value
+                .to_str()
+                .ok_or("not UTF-8")
+                .and_then(|v| loaded.settings.set(&key, v));
+            if let Err(why) = set {
+                loaded
+                    .mistake
+                    .get_or_insert_with(|| format!("{variable}: {why}"));
+            }
+        }
+        loaded
+    }
+
+    /// Reads the text of a settings file; `name` is the file's, for messages.
+    fn parse(text: &str, name: &str) -> Loaded {
+        let mut loaded = Loaded {
+            settings: Self::default(),
+            mistake: None,
+        };
+        for (number, line) in text.lines().enumerate() {
+            let line = line.trim();
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let set = line
+                .split_once('=')
+                .ok_or("not of the form key=value")
+                .and_then(|(key, value)| loaded.settings.set(key.trim_end(), value.trim_start()));
+            if let Err(why) = set {
+                let number = number + 1;
+                loaded
+                    .mistake
+                    .get_or_insert_with(|| format!("{name}:{number}: {why}"));
+            }
+        }
+        loaded
+    }
+
+    /// Sets one key, written as in the file or as its environment variable.
+    fn set(&mut self, key: &str, value: &str) -> Result<(), &'static str> {
+        let variable = key.strip_prefix("NAMI_").map(str::to_lowercase);
+        let key = variable.as_deref().unwrap_or(key);
+        let text = || (!value.is_empty()).then(|| value.to_owned());
+        match key {
+            "server" => {
+                self.server = Server::parse(value)
+                    .ok_or("server is unix:/path/of/socket or http://host:port")?;
+            }
+            "key_id" => self.key_id = text(),
+            "key_file" => self.key_file = text().map(PathBuf::from),
+            "machine" => self.machine = text(),
+            "spool_dir" if value.starts_with('/') => self.spool_dir = PathBuf::from(value),
+            "spool_dir" => return Err("spool_dir is an absolute path"),
+            "fail_open" => self.fail_open = switch(value)?,
+            "capture_dir" => self.capture_dir = text().map(PathBuf::from),
+            "timeout_s" => {
+                self.timeout_s = value
+                    .parse()
+                    .ok()
+                    .filter(|seconds| (1..=60).contains(seconds))
+                    .ok_or("timeout_s is 1 to 60")?;
+            }
+            "print_tid" => self.print_tid = switch(value)?,
+            "latin1_fallback" => self.latin1_fallback = switch(value)?,
+            _ => {
+                let word = key
+                    .strip_prefix("exit.")
+                    .or_else(|| key.strip_prefix("exit_"));
+                let condition = word.and_then(Condition::mapped).ok_or("unknown key")?;
+                let code = value
+                    .parse()
+                    .ok()
+                    .filter(|code| *code <= 125)
+                    .ok_or("an exit code is 0 to 125")?;
+                self.exits.retain(|(other, _)| *other != condition);
+                self.exits.push((condition, code));
+            }
+        }
+        Ok(())
+    }
+
+    /// The exit code of a condition: the site's, else its own.
+    pub(crate) fn exit(&self, condition: Condition) -> u8 {
+        let mapped = self.exits.iter().find(|(known, _)| *known == condition);
+        mapped.map_or_else(|| condition.exit(), |(_, code)| *code)
+    }
+
+    /// How long the bank may be talked to: the whole budget without what is needed to write a
+    /// document to the spool and leave.
+    pub(crate) fn talk_time(&self) -> Duration {
+        Duration::from_secs(self.timeout_s) * 15 / 16
+    }
+}
+
+fn switch(value: &str) -> Result<bool, &'static str> {
+    match value.to_ascii_lowercase().as_str() {
+        "yes" | "true" | "on" | "1" => Ok(true),
+        "no" | "false" | "off" | "0" => Ok(false),
+        _ => Err("a switch is yes or no"),
+    }
+}
+
+fn read_limited(path: &std::path::Path) -> std::io::Result<String> {
+    use std::io::Read as _;
+    let mut text = String::new();
+    std::fs::File::open(path)?
+        .take(MAX_FILE)
+        .read_to_string(&mut text)?;
+    Ok(text)
+}
+
+#[cfg(test)]
+#[path = "settings_tests.rs"]
+mod tests;

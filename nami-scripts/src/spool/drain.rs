@@ -1,0 +1,140 @@
+//! Sending what waits: in order per object, one process at a time, within a deadline.
+//!
+//! | answer | then |
+//! |---|---|
+//! | accepted | out of the spool |
+//! | 31, 74, 78, `key_reused` | into the quarantine; blocks nothing |
+//! | no connection, no answer, 401, busy | the drain ends; everything stays |
+//! | anything else (44, 70, 99) | stays, and what follows of the same object waits behind it |
+
+use std::collections::HashSet;
+use std::io::{ErrorKind, Result};
+use std::time::Duration;
+
+use super::{Entry, Spool, Tag, parse_name, tags_of};
+use crate::clock::Deadline;
+use crate::outcome::{Condition, Outcome};
+
+/// Internal errors after which a drain ends: one may be a document's fault, three are the bank's.
+const MAX_INTERNAL: usize = 3;
+
+/// With less time than this nothing more is sent: it would only end as "no answer in time".
+const LEAST_TIME: Duration = Duration::from_millis(50);
+
+/// What a drain did.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Report {
+    pub(crate) delivered: usize,
+    pub(crate) quarantined: usize,
+    /// How many documents stay, as far as they were looked at.
+    pub(crate) left: usize,
+    /// Why the drain ended before its end.
+    pub(crate) outage: Option<Outcome>,
+    /// The first answer for which a document stays though the bank answered.
+    pub(crate) kept: Option<Outcome>,
+    /// Another process is draining.
+    pub(crate) busy: bool,
+}
+
+/// Sends what waits with `send` until all is done, the deadline is near, or the bank is out.
+pub(crate) fn drain(
+    spool: &Spool,
+    deadline: Deadline,
+    mut send: impl FnMut(&Entry) -> Outcome,
+) -> Result<Report> {
+    let mut report = Report::default();
+    let names = spool.oldest()?;
+    if names.is_empty() {
+        return Ok(report);
+    }
+    let Some(_lock) = spool.lock()? else {
+        return Ok(Report {
+            busy: true,
+            left: names.len(),
+            ..report
+        });
+    };
+    let mut blocked = Blocked::default();
+    let mut internal = 0;
+    // Listed again under the lock: another drain may have sent some meanwhile.
+    let names = spool.oldest()?;
+    for (done, name) in names.iter().enumerate() {
+        if deadline.remaining().is_none_or(|left| left < LEAST_TIME) {
+            report.outage = Some(Outcome::timed_out());
+            report.left += names.len() - done;
+            break;
+        }
+        if blocked.holds_name(name) {
+            report.left += 1;
+            continue;
+        }
+        let Some(entry) = read(spool, name, &mut report)? else {
+            continue;
+        };
+        let tags = tags_of(&entry);
+        if blocked.holds_any(&tags) {
+            blocked.0.extend(tags);
+            report.left += 1;
+            continue;
+        }
+        let outcome = send(&entry);
+        if settle(spool, name, &outcome, &mut report)? {
+            continue;
+        }
+        internal += usize::from(outcome.condition == Condition::Internal);
+        if outcome.is_outage() || internal == MAX_INTERNAL {
+            report.outage = Some(outcome);
+            report.left += names.len() - done;
+            break;
+        }
+        blocked.0.extend(tags);
+        report.left += 1;
+        report.kept.get_or_insert(outcome);
+    }
+    if report.delivered > 0 {
+        spool.flush()?;
+    }
+    Ok(report)
+}
+
+/// The objects whose documents have to wait.
+#[derive(Default)]
+struct Blocked(HashSet<u64>);
+
+impl Blocked {
+    /// What the name alone tells, so that the file need not be read.
+    fn holds_name(&self, name: &str) -> bool {
+        matches!(parse_name(name), Some((_, Tag::One(tag))) if self.0.contains(&tag))
+    }
+
+    fn holds_any(&self, tags: &[u64]) -> bool {
+        tags.iter().any(|tag| self.0.contains(tag))
+    }
+}
+
+/// A document; `None` if it is gone, or was none and went into the quarantine.
+fn read(spool: &Spool, name: &str, report: &mut Report) -> Result<Option<Entry>> {
+    match spool.read(name) {
+        Ok(None) => {
+            spool.quarantine(name, "the file is not a whole document of this spool")?;
+            report.quarantined += 1;
+            Ok(None)
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        other => other,
+    }
+}
+
+/// Takes a document out whose answer is final; false if it stays.
+fn settle(spool: &Spool, name: &str, outcome: &Outcome, report: &mut Report) -> Result<bool> {
+    if outcome.is_done() {
+        spool.remove(name)?;
+        report.delivered += 1;
+    } else if outcome.is_final() {
+        spool.quarantine(name, &outcome.text)?;
+        report.quarantined += 1;
+    } else {
+        return Ok(false);
+    }
+    Ok(true)
+}

@@ -1,0 +1,335 @@
+//! The durable spool: documents that the bank has not accepted, until it does (decision 27).
+//!
+//! One folder of mode 0700 that belongs to us, one file per document, named
+//! `SEQUENCE-OBJECT-KEY.doc` so that the names alone give the order and tell objects apart. A file
+//! gets its name only when its content is on disk, so a half-written one is never seen. What can
+//! never be accepted lies in the folder `quarantine` beside a `.reason`.
+//!
+//! A document leaves the spool only when the bank has answered it; it may be sent twice, which its
+//! key makes harmless, but it is never lost and never forgotten.
+
+mod drain;
+mod entry;
+
+use std::collections::BinaryHeap;
+use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::io::{Error, ErrorKind, Read as _, Result, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+pub(crate) use drain::{Report, drain};
+pub(crate) use entry::Entry;
+
+use crate::scan::{object_ids, tag_of};
+
+/// Ending of a document's name; whatever has another is not looked at.
+const ENDING: &str = ".doc";
+/// Folder of what can never be accepted.
+const QUARANTINE: &str = "quarantine";
+/// The file whose lock lets one process drain at a time.
+const LOCK: &str = ".lock";
+/// Most documents of one drain; the next call goes on.
+const MAX_BATCH: usize = 5000;
+
+/// `O_NOFOLLOW` of Linux, by value because the standard library has no name for it: a symbolic
+/// link in the place of a file is an error.
+#[cfg(any(
+    target_arch = "aarch64",
+    target_arch = "arm",
+    target_arch = "powerpc64"
+))]
+const O_NOFOLLOW: i32 = 0o100_000;
+/// `O_NOFOLLOW` of Linux, by value because the standard library has no name for it: a symbolic
+/// link in the place of a file is an error.
+#[cfg(not(any(
+    target_arch = "aarch64",
+    target_arch = "arm",
+    target_arch = "powerpc64"
+)))]
+const O_NOFOLLOW: i32 = 0o400_000;
+
+/// Which object a name says that its document is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tag {
+    One(u64),
+    /// Several: the content says which.
+    Several,
+    None,
+}
+
+impl Tag {
+    fn of(body: &[u8]) -> Self {
+        match object_ids(body).as_slice() {
+            [] => Self::None,
+            [one] => Self::One(tag_of(one)),
+            _ => Self::Several,
+        }
+    }
+
+    fn text(self) -> String {
+        match self {
+            Self::One(tag) => format!("{tag:016x}"),
+            Self::Several => "several".to_owned(),
+            Self::None => "none".to_owned(),
+        }
+    }
+}
+
+/// Sequence number and tag of a document's name; `None` if the name is not one of ours.
+fn parse_name(name: &str) -> Option<(u64, Tag)> {
+    let (sequence, rest) = name.strip_suffix(ENDING)?.split_once('-')?;
+    let (tag, key) = rest.split_once('-')?;
+    if sequence.len() != 20 || key.is_empty() {
+        return None;
+    }
+    let tag = match tag {
+        "several" => Tag::Several,
+        "none" => Tag::None,
+        hex => Tag::One(u64::from_str_radix(hex, 16).ok()?),
+    };
+    Some((sequence.parse().ok()?, tag))
+}
+
+/// An opened spool.
+#[derive(Debug)]
+pub(crate) struct Spool {
+    folder: PathBuf,
+}
+
+/// Held by the process that drains; let go when dropped, or when the process dies.
+#[derive(Debug)]
+pub(crate) struct DrainLock(#[expect(dead_code, reason = "its lock is what counts")] File);
+
+impl Spool {
+    /// Opens the spool, if it is there: a folder, no link, ours, and nobody else's business.
+    pub(crate) fn open(folder: &Path) -> Result<Option<Self>> {
+        match check_folder(folder) {
+            Ok(()) => Ok(Some(Self {
+                folder: folder.to_owned(),
+            })),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Opens the spool and makes it first where it is missing.
+    pub(crate) fn open_or_make(folder: &Path) -> Result<Self> {
+        if let Some(spool) = Self::open(folder)? {
+            return Ok(spool);
+        }
+        make_folder(folder)?;
+        check_folder(folder)?;
+        Ok(Self {
+            folder: folder.to_owned(),
+        })
+    }
+
+    /// Adds a document behind all others: on disk when this returns.
+    pub(crate) fn put(&self, entry: &Entry, now_us: i64) -> Result<()> {
+        let mut last = 0;
+        self.each_name(|_, sequence, _| last = last.max(sequence))?;
+        let sequence = u64::try_from(now_us)
+            .unwrap_or(0)
+            .max(last.saturating_add(1));
+        write_durably(&self.folder, &name_of(entry, sequence), &entry.encode())
+    }
+
+    /// Puts a document straight into the quarantine, with the reason.
+    pub(crate) fn put_quarantine(&self, entry: &Entry, now_us: i64, reason: &str) -> Result<()> {
+        let folder = self.quarantine_folder()?;
+        let name = name_of(entry, u64::try_from(now_us).unwrap_or(0));
+        write_reason(&folder, &name, reason)?;
+        write_durably(&folder, &name, &entry.encode())
+    }
+
+    /// Whether a document about one of these objects waits.
+    pub(crate) fn holds(&self, body: &[u8]) -> Result<bool> {
+        let wanted: Vec<u64> = object_ids(body).iter().map(|id| tag_of(id)).collect();
+        if wanted.is_empty() {
+            return Ok(false);
+        }
+        let (mut found, mut unsure) = (false, Vec::new());
+        self.each_name(|name, _, tag| match tag {
+            Tag::One(tag) => found |= wanted.contains(&tag),
+            Tag::Several => unsure.push(name.to_owned()),
+            Tag::None => {}
+        })?;
+        let of_several = |name: &String| {
+            let tags = self.read(name).ok().flatten().map(|entry| tags_of(&entry));
+            tags.is_some_and(|tags| tags.iter().any(|tag| wanted.contains(tag)))
+        };
+        Ok(found || unsure.iter().any(of_several))
+    }
+
+    /// The lock of draining; `None` if another process has it.
+    fn lock(&self) -> Result<Option<DrainLock>> {
+        let file = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .custom_flags(O_NOFOLLOW)
+            .open(self.folder.join(LOCK))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(DrainLock(file))),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+
+    /// The names of the first documents, in their order.
+    fn oldest(&self) -> Result<Vec<String>> {
+        let mut heap = BinaryHeap::new();
+        self.each_name(|name, _, _| {
+            heap.push(name.to_owned());
+            if heap.len() > MAX_BATCH {
+                heap.pop();
+            }
+        })?;
+        Ok(heap.into_sorted_vec())
+    }
+
+    /// A document; `None` if its content is not whole, which no crash of ours can cause.
+    fn read(&self, name: &str) -> Result<Option<Entry>> {
+        let file = OpenOptions::new()
+            .read(true)
+            .custom_flags(O_NOFOLLOW)
+            .open(self.folder.join(name))?;
+        let meta = file.metadata()?;
+        if !meta.is_file() || meta.uid() != own_uid()? {
+            return Err(Error::other(format!("{name} is not a file of ours")));
+        }
+        let mut content = Vec::new();
+        let limit = u64::try_from(entry::MAX_FILE + 1).unwrap_or(u64::MAX);
+        file.take(limit).read_to_end(&mut content)?;
+        Ok(Entry::decode(&content))
+    }
+
+    /// Takes an answered document out. Not flushed by itself: should it come back after a crash,
+    /// its key makes the second sending harmless.
+    fn remove(&self, name: &str) -> Result<()> {
+        std::fs::remove_file(self.folder.join(name))
+    }
+
+    /// Moves a document aside, with the reason.
+    fn quarantine(&self, name: &str, reason: &str) -> Result<()> {
+        let folder = self.quarantine_folder()?;
+        write_reason(&folder, name, reason)?;
+        std::fs::rename(self.folder.join(name), folder.join(name))?;
+        flush_folder(&folder)?;
+        flush_folder(&self.folder)
+    }
+
+    fn flush(&self) -> Result<()> {
+        flush_folder(&self.folder)
+    }
+
+    fn quarantine_folder(&self) -> Result<PathBuf> {
+        let folder = self.folder.join(QUARANTINE);
+        if let Err(error) = check_folder(&folder) {
+            if error.kind() != ErrorKind::NotFound {
+                return Err(error);
+            }
+            make_folder(&folder)?;
+            flush_folder(&self.folder)?;
+        }
+        Ok(folder)
+    }
+
+    /// Calls `see` with name, sequence number and tag of every document, in no order.
+    fn each_name(&self, mut see: impl FnMut(&str, u64, Tag)) -> Result<()> {
+        for item in std::fs::read_dir(&self.folder)? {
+            let name = item?.file_name();
+            if let Some(name) = name.to_str()
+                && let Some((sequence, tag)) = parse_name(name)
+            {
+                see(name, sequence, tag);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn name_of(entry: &Entry, sequence: u64) -> String {
+    // The key is our own UUID; should it ever be another's, it must not leave the folder.
+    let key: String = entry
+        .key
+        .chars()
+        .filter(char::is_ascii_alphanumeric)
+        .take(64)
+        .collect();
+    format!(
+        "{sequence:020}-{}-{key}{ENDING}",
+        Tag::of(&entry.body).text()
+    )
+}
+
+/// The tags of all objects of a document.
+fn tags_of(entry: &Entry) -> Vec<u64> {
+    object_ids(&entry.body)
+        .iter()
+        .map(|id| tag_of(id))
+        .collect()
+}
+
+/// Writes under a name that nobody looks at, flushes, and only then gives the name; flushes the
+/// folder, so that name and content survive a loss of power.
+fn write_durably(folder: &Path, name: &str, content: &[u8]) -> Result<()> {
+    let unfinished = folder.join(format!(".new-{name}"));
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .custom_flags(O_NOFOLLOW)
+        .open(&unfinished)?;
+    let written = file.write_all(content).and_then(|()| file.sync_all());
+    if let Err(error) = written.and_then(|()| std::fs::rename(&unfinished, folder.join(name))) {
+        // The first error is the one to tell; what is left behind is never looked at.
+        let _ = std::fs::remove_file(&unfinished);
+        return Err(error);
+    }
+    flush_folder(folder)
+}
+
+fn write_reason(folder: &Path, name: &str, reason: &str) -> Result<()> {
+    let base = name.strip_suffix(ENDING).unwrap_or(name);
+    match write_durably(
+        folder,
+        &format!("{base}.reason"),
+        format!("{reason}\n").as_bytes(),
+    ) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        result => result,
+    }
+}
+
+fn flush_folder(folder: &Path) -> Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+fn make_folder(folder: &Path) -> Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+fn check_folder(folder: &Path) -> Result<()> {
+    let meta = std::fs::symlink_metadata(folder)?;
+    let wrong = if !meta.is_dir() {
+        "not a folder"
+    } else if meta.uid() != own_uid()? {
+        "belongs to another user"
+    } else if meta.mode() & 0o077 != 0 {
+        "open to others; its mode must be 0700"
+    } else {
+        return Ok(());
+    };
+    Err(Error::other(format!("{}: {wrong}", folder.display())))
+}
+
+/// The user of this process: the owner of its own entry in `/proc`, for the standard library has no
+/// call for it.
+fn own_uid() -> Result<u32> {
+    Ok(std::fs::metadata("/proc/self")?.uid())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,291 @@
+use std::cell::RefCell;
+use std::os::unix::fs::PermissionsExt as _;
+use std::time::Duration;
+
+use super::*;
+use crate::clock::Deadline;
+use crate::event::Event;
+use crate::outcome::{Condition, Outcome};
+
+const T0: i64 = 1_767_225_600_000_000;
+
+struct Bench {
+    #[expect(dead_code, reason = "removes the folder when dropped")]
+    home: tempfile::TempDir,
+    spool: Spool,
+}
+
+fn bench() -> Bench {
+    let home = tempfile::tempdir().unwrap();
+    let spool = Spool::open_or_make(&home.path().join("a/spool")).unwrap();
+    Bench { home, spool }
+}
+
+fn entry(key: &str, object: &str) -> Entry {
+    Entry {
+        key: key.into(),
+        event: Event::Charge,
+        time_us: T0,
+        query: String::new(),
+        body: format!("<Job><ObjectID>{object}</ObjectID></Job>").into_bytes(),
+    }
+}
+
+fn far() -> Deadline {
+    Deadline::after(Duration::from_mins(1))
+}
+
+/// Drains with a bank that answers by key; returns the keys in the order they were sent.
+fn run(spool: &Spool, answer: impl Fn(&str) -> Outcome) -> (Report, Vec<String>) {
+    let sent = RefCell::new(Vec::new());
+    let report = drain(spool, far(), |entry| {
+        sent.borrow_mut().push(entry.key.clone());
+        answer(&entry.key)
+    })
+    .unwrap();
+    (report, sent.into_inner())
+}
+
+fn done() -> Outcome {
+    Outcome::new(Condition::Done, "")
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|item| item.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn delivered_once_in_the_order_of_arrival() {
+    let Bench { spool, .. } = &bench();
+    // The clock does not move, and then goes backwards.
+    for (key, now) in [
+        ("k1", T0),
+        ("k2", T0),
+        ("k3", T0 - 5_000_000),
+        ("k4", T0 + 1),
+    ] {
+        spool.put(&entry(key, "x"), now).unwrap();
+    }
+    let (report, sent) = run(spool, |_| done());
+    assert_eq!(sent, ["k1", "k2", "k3", "k4"]);
+    assert_eq!(
+        report,
+        Report {
+            delivered: 4,
+            ..Report::default()
+        }
+    );
+    assert_eq!(run(spool, |_| done()), (Report::default(), vec![]));
+}
+
+#[test]
+fn an_outage_ends_the_drain_and_loses_nothing() {
+    for outage in [
+        Outcome::unreachable("x"),
+        Outcome::timed_out(),
+        Outcome::new(Condition::Auth, "x"),
+        Outcome::of_answer(Event::Charge, 503, b"refused busy: \n"),
+    ] {
+        let Bench { spool, .. } = &bench();
+        for key in ["k1", "k2", "k3"] {
+            spool.put(&entry(key, key), T0).unwrap();
+        }
+        let (report, sent) = run(
+            spool,
+            |key| if key == "k1" { done() } else { outage.clone() },
+        );
+        assert_eq!(sent, ["k1", "k2"]);
+        assert_eq!(
+            (report.delivered, report.left, report.outage),
+            (1, 2, Some(outage))
+        );
+        assert_eq!(run(spool, |_| done()).1, ["k2", "k3"]);
+    }
+}
+
+#[test]
+fn a_document_that_stays_holds_back_its_own_object_only() {
+    let Bench { spool, .. } = &bench();
+    for (key, object) in [("k1", "a"), ("k2", "b"), ("k3", "a"), ("k4", "c")] {
+        spool.put(&entry(key, object), T0).unwrap();
+    }
+    let both = b"<Job><ObjectID>a</ObjectID></Job><Job><ObjectID>d</ObjectID></Job>".to_vec();
+    spool
+        .put(
+            &Entry {
+                body: both,
+                ..entry("k5", "")
+            },
+            T0,
+        )
+        .unwrap();
+    spool.put(&entry("k6", "d"), T0).unwrap();
+    let denied = Outcome::new(Condition::Denied, "not allowed");
+    let (report, sent) = run(
+        spool,
+        |key| if key == "k1" { denied.clone() } else { done() },
+    );
+    assert_eq!(sent, ["k1", "k2", "k4"]);
+    assert_eq!(
+        (report.delivered, report.left, report.kept),
+        (2, 4, Some(denied))
+    );
+    assert_eq!(run(spool, |_| done()).1, ["k1", "k3", "k5", "k6"]);
+}
+
+#[test]
+fn a_document_that_breaks_the_bank_does_not_stop_the_others() {
+    let Bench { spool, .. } = &bench();
+    for key in ["k1", "k2", "k3", "k4", "k5"] {
+        spool.put(&entry(key, key), T0).unwrap();
+    }
+    let broken = Outcome::new(Condition::Internal, "internal error");
+    let (report, sent) = run(
+        spool,
+        |key| if key == "k1" { broken.clone() } else { done() },
+    );
+    assert_eq!(
+        (sent.len(), report.delivered, report.left, report.outage),
+        (5, 4, 1, None)
+    );
+    for key in ["k2", "k3", "k4"] {
+        spool.put(&entry(key, key), T0).unwrap();
+    }
+    let (report, sent) = run(spool, |_| broken.clone());
+    assert_eq!(
+        (sent.len(), report.left, report.outage.is_some()),
+        (3, 4, true)
+    );
+}
+
+#[test]
+fn final_refusals_go_aside_with_their_reason() {
+    let Bench { spool, .. } = &bench();
+    for (key, answer) in [
+        ("k1", "refused insufficient_funds: need 5, have 2\n"),
+        ("k2", "refused project_unknown: nosuch\n"),
+        ("k3", "error bad_number: Processors\n"),
+        ("k4", "refused key_reused: k4\n"),
+    ] {
+        spool.put(&entry(key, "same"), T0).unwrap();
+        let (report, _) = run(spool, |_| {
+            Outcome::of_answer(Event::Charge, 409, answer.as_bytes())
+        });
+        assert_eq!((report.quarantined, report.left), (1, 0), "{answer}");
+    }
+    spool.put(&entry("k5", "same"), T0).unwrap();
+    assert_eq!(run(spool, |_| done()).1, ["k5"]);
+    let aside = spool.folder.join(QUARANTINE);
+    let found = names(&aside);
+    assert_eq!(found.len(), 8);
+    let content = std::fs::read(aside.join(&found[0])).unwrap();
+    assert_eq!(Entry::decode(&content).unwrap().key, "k1");
+    let reason = std::fs::read_to_string(aside.join(&found[1])).unwrap();
+    assert_eq!(
+        (found[1].ends_with("-k1.reason"), reason.as_str()),
+        (true, "insufficient funds: need 5, have 2\n")
+    );
+}
+
+#[test]
+fn half_written_files_are_never_seen() {
+    let Bench { spool, .. } = &bench();
+    let whole = entry("k1", "x");
+    // What a process that died leaves behind: the content, all or some of it, without its name.
+    let name = name_of(&whole, 1);
+    let content = whole.encode();
+    std::fs::write(
+        spool.folder.join(format!(".new-{name}")),
+        &content[..content.len() / 2],
+    )
+    .unwrap();
+    std::fs::write(spool.folder.join("notes.txt"), "by hand").unwrap();
+    assert_eq!(run(spool, |_| done()), (Report::default(), vec![]));
+    // And what a disk that lies leaves: a name with half its content.
+    std::fs::write(spool.folder.join(&name), &content[..content.len() / 2]).unwrap();
+    spool.put(&entry("k2", "x"), T0).unwrap();
+    let (report, sent) = run(spool, |_| done());
+    assert_eq!((report.quarantined, sent), (1, vec!["k2".to_owned()]));
+}
+
+#[test]
+fn one_process_drains_at_a_time() {
+    let Bench { spool, .. } = &bench();
+    spool.put(&entry("k1", "x"), T0).unwrap();
+    let lock = spool.lock().unwrap().unwrap();
+    let (report, sent) = run(spool, |_| done());
+    assert_eq!((report.busy, report.left, sent.len()), (true, 1, 0));
+    drop(lock);
+    assert_eq!(run(spool, |_| done()).1, ["k1"]);
+}
+
+#[test]
+fn no_time_left_sends_nothing() {
+    let Bench { spool, .. } = &bench();
+    spool.put(&entry("k1", "x"), T0).unwrap();
+    let report = drain(spool, Deadline::after(Duration::ZERO), |_| panic!("sent")).unwrap();
+    assert_eq!(
+        (report.left, report.outage),
+        (1, Some(Outcome::timed_out()))
+    );
+}
+
+#[test]
+fn waiting_objects_are_found() {
+    let Bench { spool, .. } = &bench();
+    let both = b"<Job><ObjectID>a</ObjectID></Job><Job><ObjectID>b</ObjectID></Job>";
+    spool.put(&entry("k1", "x"), T0).unwrap();
+    spool
+        .put(
+            &Entry {
+                body: both.to_vec(),
+                ..entry("k2", "")
+            },
+            T0,
+        )
+        .unwrap();
+    for (object, expected) in [("x", true), ("a", true), ("b", true), ("c", false)] {
+        assert_eq!(
+            spool.holds(&entry("k", object).body).unwrap(),
+            expected,
+            "{object}"
+        );
+    }
+    assert!(!spool.holds(b"<Job/>").unwrap());
+}
+
+#[test]
+fn folders_that_are_not_ours_alone_are_refused() {
+    let home = tempfile::tempdir().unwrap();
+    let open = home.path().join("open");
+    std::fs::create_dir(&open).unwrap();
+    std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let link = home.path().join("link");
+    std::os::unix::fs::symlink(&open, &link).unwrap();
+    let file = home.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    for folder in [&open, &link, &file] {
+        assert!(Spool::open_or_make(folder).is_err(), "{}", folder.display());
+    }
+    assert!(Spool::open(&home.path().join("none")).unwrap().is_none());
+    let made = Spool::open_or_make(&home.path().join("made")).unwrap();
+    assert_eq!(
+        std::fs::metadata(&made.folder).unwrap().mode() & 0o777,
+        0o700
+    );
+    made.put(&entry("k1", "x"), T0).unwrap();
+    let name = names(&made.folder).remove(0);
+    assert_eq!(
+        std::fs::metadata(made.folder.join(&name)).unwrap().mode() & 0o777,
+        0o600
+    );
+    // A link in the place of a document is not followed.
+    std::fs::rename(made.folder.join(&name), home.path().join("elsewhere")).unwrap();
+    std::os::unix::fs::symlink(home.path().join("elsewhere"), made.folder.join(&name)).unwrap();
+    assert!(drain(&made, far(), |_| panic!("sent")).is_err());
+}
