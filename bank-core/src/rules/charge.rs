@@ -1,5 +1,7 @@
 //! Charge: bills what was used, and never loses any of it (ledger.md 2.8, decision 14).
 
+mod paying;
+
 use crate::amount::Amount;
 use crate::command::{Charge, Request};
 use crate::decimal::Decimal;
@@ -18,7 +20,7 @@ use crate::rules::instance::{
 };
 use crate::rules::lien::bind_quote;
 use crate::rules::money::active_amount;
-use crate::select::{self, Candidate, Payer};
+use crate::select::{self, Payer};
 use crate::time::{Seconds, Timestamp};
 use crate::view::{Context, Next, View};
 
@@ -168,217 +170,7 @@ enum LienUse {
     Paid,
 }
 
-/// What is taken from one allocation.
-#[derive(Clone, Copy)]
-struct Take {
-    allocation: AllocationId,
-    from_lien: i128,
-    free: i128,
-}
-
 impl Bill {
-    /// Own lien first, then free money, then debt on the first of them (ledger.md 2.8).
-    fn for_real(&mut self, ctx: &Context<'_>) -> Result<(), Refusal> {
-        let mut remaining = i128::from(self.amount.0);
-        let mut takes = self.take_from_lien(&mut remaining)?;
-        self.take_free(&mut takes, &mut remaining, ctx);
-        let Some(first) = takes.first().map(|t| t.allocation).or(self.first) else {
-            return self.debit_suspense(ctx);
-        };
-        self.first = Some(first);
-        if takes.is_empty() && remaining == 0 {
-            takes.push(Take {
-                allocation: first,
-                from_lien: 0,
-                free: 0,
-            });
-        }
-        let kind = if self.late {
-            EntryKind::LateCharge
-        } else {
-            EntryKind::Charge
-        };
-        for take in takes {
-            self.debit(kind, take)?;
-        }
-        if remaining > 0 {
-            self.debt = Amount::from_sum(remaining)?;
-            let take = Take {
-                allocation: first,
-                from_lien: 0,
-                free: remaining,
-            };
-            self.debit(EntryKind::ChargeDebt, take)?;
-        }
-        Ok(())
-    }
-
-    /// Takes from the lien's portions in their order.
-    fn take_from_lien(&mut self, remaining: &mut i128) -> Result<Vec<Take>, Refusal> {
-        let mut takes = Vec::new();
-        let Some(lien) = self.instance.lien.as_mut().filter(|l| !l.shadow) else {
-            return Ok(takes);
-        };
-        self.first = lien.portions.first().map(|p| p.allocation);
-        for portion in &mut lien.portions {
-            let take = i128::from(portion.amount.0).min(*remaining);
-            if take <= 0 {
-                continue;
-            }
-            portion.amount = portion.amount.minus(Amount::from_sum(take)?)?;
-            takes.push(Take {
-                allocation: portion.allocation,
-                from_lien: take,
-                free: 0,
-            });
-            *remaining = remaining.saturating_sub(take);
-        }
-        if !takes.is_empty() {
-            self.lien = LienUse::Paid;
-        }
-        Ok(takes)
-    }
-
-    /// Takes free money: the instance's account first, then the others in paying order. What
-    /// other liens hold is not free.
-    fn take_free(&mut self, takes: &mut Vec<Take>, remaining: &mut i128, ctx: &Context<'_>) {
-        let allocations = self.postings.allocations();
-        let own: Vec<Candidate> = self.own_account(ctx).into_iter().collect();
-        let mut order = select::paying_order(&own, allocations, self.at);
-        if *remaining > 0 || (self.first.is_none() && order.is_empty()) {
-            let others = select::billable(ctx.directory, &self.payer);
-            let rest = select::paying_order(&others, allocations, self.at);
-            let rest: Vec<_> = rest.into_iter().filter(|id| !order.contains(id)).collect();
-            order.extend(rest);
-        }
-        self.first = self.first.or(order.first().copied());
-        for id in order {
-            let from_lien = takes
-                .iter()
-                .find(|t| t.allocation == id)
-                .map_or(0, |t| t.from_lien);
-            // The lien's part is neither held nor there any more: what is free stays the same.
-            let free = allocations
-                .iter()
-                .find(|a| a.id == id)
-                .map_or(0, |a| a.free(false));
-            let take = free.max(0).min(*remaining);
-            if take <= 0 {
-                continue;
-            }
-            match takes
-                .iter_mut()
-                .find(|t| t.allocation == id && from_lien > 0)
-            {
-                Some(known) => known.free = take,
-                None => takes.push(Take {
-                    allocation: id,
-                    from_lien: 0,
-                    free: take,
-                }),
-            }
-            *remaining = remaining.saturating_sub(take);
-        }
-    }
-
-    fn own_account(&self, ctx: &Context<'_>) -> Option<Candidate> {
-        let suspense = ctx.directory.suspense().map(|a| a.id);
-        let account = self.instance.account.filter(|a| Some(*a) != suspense)?;
-        Some(Candidate {
-            account,
-            priority: 0,
-            distance: 0,
-            fit: [1, 1, 1],
-        })
-    }
-
-    fn debit(&mut self, kind: EntryKind, take: Take) -> Result<(), Refusal> {
-        let whole = Amount::from_sum(take.from_lien.saturating_add(take.free))?;
-        let minus = whole.negate()?.0;
-        let held = Amount::from_sum(take.from_lien)?.negate()?.0;
-        let active = self.postings.active_part(take.allocation, minus);
-        let delta = Delta {
-            amount: minus,
-            held,
-            active,
-            ..Delta::default()
-        };
-        let about = self.about();
-        self.postings.post(kind, take.allocation, delta, &about)
-    }
-
-    fn about(&self) -> About {
-        let lien = self.instance.lien.as_ref().map(|l| l.id);
-        About {
-            lien,
-            usage: Some(self.usage),
-            ..About::instance(&self.instance)
-        }
-    }
-
-    /// Usage that no project could be billed for is debited to `#unbilled` (decision 14).
-    fn debit_suspense(&mut self, ctx: &Context<'_>) -> Result<(), Refusal> {
-        let suspense = ctx.directory.suspense();
-        let account = suspense.ok_or_else(|| Refusal::not_found("account", "#unbilled"))?;
-        let mut own = self
-            .postings
-            .allocations()
-            .iter()
-            .filter(|a| a.account == account.id);
-        let first = own.next().map(|a| a.id);
-        let first = first.ok_or_else(|| Refusal::not_found("allocation of", "#unbilled"))?;
-        self.first = Some(first);
-        self.outcome = Billing::Unbilled;
-        let take = Take {
-            allocation: first,
-            from_lien: 0,
-            free: i128::from(self.amount.0),
-        };
-        self.debit(EntryKind::ChargeDebt, take)
-    }
-
-    /// Moves the shadow totals only (decision 18).
-    fn in_shadow(&mut self, ctx: &Context<'_>) -> Result<(), Refusal> {
-        self.outcome = Billing::Shadow;
-        let mut remaining = self.amount.0;
-        let about = self.about();
-        let mut parts: Vec<(AllocationId, i64, i64)> = Vec::new();
-        if let Some(lien) = self.instance.lien.as_mut().filter(|l| l.shadow) {
-            for portion in &mut lien.portions {
-                let take = portion.amount.0.min(remaining);
-                portion.amount = portion.amount.minus(Amount(take))?;
-                remaining = remaining.saturating_sub(take);
-                parts.push((portion.allocation, take, take));
-                if take > 0 {
-                    self.lien = LienUse::Paid;
-                }
-            }
-        }
-        if parts.is_empty() {
-            let all = select::billable(ctx.directory, &self.payer);
-            let order = select::paying_order(&all, self.postings.allocations(), self.at);
-            parts.extend(order.first().map(|id| (*id, 0, 0)));
-        }
-        if let Some(first) = parts.first_mut() {
-            first.1 = first.1.saturating_add(remaining);
-            self.first = Some(first.0);
-        }
-        if parts.is_empty() {
-            self.postings.note(EntryKind::ChargeNotional, &about);
-        }
-        for (allocation, whole, held) in parts {
-            let (shadow, shadow_held) = (whole.saturating_neg(), held.saturating_neg());
-            let delta = Delta {
-                shadow,
-                shadow_held,
-                ..Delta::default()
-            };
-            self.postings
-                .post(EntryKind::ChargeNotional, allocation, delta, &about)?;
-        }
-        Ok(())
-    }
-
     fn finish(
         mut self,
         closes: bool,

@@ -101,9 +101,13 @@ pub fn directory(connection: &Connection, policy: Policy) -> Result<Directory, E
     each(connection, PROJECTS, |r| {
         Ok(directory.put_project(project(r)?))
     })?;
-    each(connection, USERS, |r| Ok(directory.put_user(user(r)?)))?;
+    each(connection, USERS, |r| {
+        directory.put_user(user(r)?);
+        Ok(())
+    })?;
     each(connection, MACHINES, |r| {
-        Ok(directory.put_machine(machine(r)?))
+        directory.put_machine(machine(r)?);
+        Ok(())
     })?;
     each(
         connection,
@@ -119,7 +123,10 @@ pub fn directory(connection: &Connection, policy: Policy) -> Result<Directory, E
         },
     )?;
     let mut accounts: Vec<Account> = Vec::new();
-    each(connection, ACCOUNTS, |r| Ok(accounts.push(account(r)?)))?;
+    each(connection, ACCOUNTS, |r| {
+        accounts.push(account(r)?);
+        Ok(())
+    })?;
     each(connection, CONSTRAINTS, |r| {
         let owner = AccountId(r.get(0)?);
         let row = constraint(r)?;
@@ -131,8 +138,14 @@ pub fn directory(connection: &Connection, policy: Policy) -> Result<Directory, E
     for account in accounts {
         directory.put_account(account);
     }
-    each(connection, RATES, |r| Ok(directory.put_rate(rate(r)?)))?;
-    each(connection, KEYS, |r| Ok(directory.put_key(key(r)?)))?;
+    each(connection, RATES, |r| {
+        directory.put_rate(rate(r)?);
+        Ok(())
+    })?;
+    each(connection, KEYS, |r| {
+        directory.put_key(key(r)?);
+        Ok(())
+    })?;
     Ok(directory)
 }
 

@@ -3,6 +3,7 @@
 use super::Error;
 use rusqlite::{Connection, TransactionBehavior};
 use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
 
 /// `bank` in ASCII: marks the file as one of ours.
 pub(super) const APPLICATION_ID: i32 = 0x6261_6e6b;
@@ -61,5 +62,10 @@ fn check_applied(connection: &Connection, number: i64, checksum: &str) -> Result
 
 fn checksum(sql: &str) -> String {
     let digest = Sha256::digest(sql.as_bytes());
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    let mut text = String::with_capacity(64);
+    for byte in digest {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
 }

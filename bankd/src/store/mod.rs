@@ -4,6 +4,8 @@
 //! Everything that only reads opens a connection of its own with [`open_reader`].
 
 mod append;
+mod append_instance;
+mod append_reference;
 pub mod bank;
 mod codec;
 mod hash;
@@ -29,7 +31,7 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Why the store itself failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// SQLite failed.
+    /// The database failed.
     #[error("database: {0}")]
     Sqlite(#[from] rusqlite::Error),
     /// The file is not a bank, or one of another version.

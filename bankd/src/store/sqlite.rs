@@ -35,7 +35,7 @@ pub struct Stamp {
     pub key: Option<String>,
 }
 
-/// The ledger in SQLite.
+/// The ledger in one database file.
 pub struct SqliteStore {
     pub(super) connection: Connection,
     pub(super) directory: Arc<Directory>,

@@ -1,0 +1,270 @@
+//! Instances, their liens and quotes.
+
+use crate::amount::Amount;
+use crate::ids::{
+    AccountId, AllocationId, InstanceId, LienId, MachineId, ProjectId, QuoteId, UsageId, UserId,
+};
+use crate::time::{Seconds, Timestamp, Window};
+use crate::usage::Usage;
+
+/// What kind of scheduler object an instance is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ObjectType {
+    /// A job.
+    #[default]
+    Job,
+    /// A reservation of the scheduler.
+    Reservation,
+}
+
+impl ObjectType {
+    /// Its word.
+    pub fn word(self) -> &'static str {
+        match self {
+            ObjectType::Job => "job",
+            ObjectType::Reservation => "reservation",
+        }
+    }
+
+    /// From its word.
+    pub fn parse(word: &str) -> Option<ObjectType> {
+        [ObjectType::Job, ObjectType::Reservation]
+            .into_iter()
+            .find(|t| t.word() == word)
+    }
+}
+
+/// Which scheduler object: the same key names every reuse of its id.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct InstanceKey {
+    /// The machine's name as given, known or not.
+    pub machine: String,
+    /// Job or reservation.
+    pub object_type: ObjectType,
+    /// The scheduler's id, 1 to 256 bytes.
+    pub object_id: String,
+}
+
+/// What closed an instance (decision 13).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Closing {
+    /// The scheduler destroyed the object.
+    Delete,
+    /// Its use ended.
+    End,
+    /// Its lien expired and the grace passed, or it had none and seven days went by.
+    Expiry,
+}
+
+/// Every closing with its word.
+pub const CLOSINGS: [(Closing, &str); 3] = [
+    (Closing::Delete, "delete"),
+    (Closing::End, "end"),
+    (Closing::Expiry, "expiry"),
+];
+
+impl Closing {
+    /// Its word.
+    pub fn word(self) -> &'static str {
+        CLOSINGS
+            .iter()
+            .find(|(closing, _)| *closing == self)
+            .map_or("end", |(_, word)| word)
+    }
+
+    /// From its word.
+    pub fn parse(word: &str) -> Option<Closing> {
+        CLOSINGS
+            .iter()
+            .find(|(_, w)| *w == word)
+            .map(|(closing, _)| *closing)
+    }
+}
+
+/// What the scheduler said about an object, kept with the instance.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// The project as named.
+    pub project: String,
+    /// The user as named; empty where none was.
+    pub user: String,
+    /// The group as named.
+    pub group: String,
+    /// Quantities and classes.
+    pub usage: Usage,
+    /// The wall duration asked for.
+    pub wall: Option<Seconds>,
+    /// The object's own times.
+    pub start: Option<Timestamp>,
+    /// The object's own end.
+    pub end: Option<Timestamp>,
+    /// When it was submitted.
+    pub submit: Option<Timestamp>,
+    /// The scheduler's word for its state.
+    pub state: String,
+    /// Its exit code.
+    pub exit_code: Option<i64>,
+    /// Everything else of the document, verbatim, at most 64 KiB (nami.md 3.1).
+    pub other: Vec<(String, String)>,
+}
+
+/// One use of a scheduler object's id: what its lien, its quote and its charges belong to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Instance {
+    /// Its number.
+    pub id: InstanceId,
+    /// Which object.
+    pub key: InstanceKey,
+    /// Which reuse of the id, from 1.
+    pub number: i64,
+    /// First document, at its event time.
+    pub opened: Timestamp,
+    /// When and by what it was closed.
+    pub closed: Option<(Timestamp, Closing)>,
+    /// The account that pays; kept through fallback and expiry.
+    pub account: Option<AccountId>,
+    /// The account that was short when the fallback took over.
+    pub fallback_from: Option<AccountId>,
+    /// What the scheduler said last.
+    pub facts: Facts,
+    /// The price in trillionths so far, without the once-only part.
+    pub exact_sum: i128,
+    /// The once-only part (fees, per-use charges) in trillionths so far.
+    pub once_sum: i128,
+    /// The sum of its charges.
+    pub billed: Amount,
+    /// The sum of its shadow charges.
+    pub shadow_billed: Amount,
+    /// Seconds charged so far.
+    pub charged: Seconds,
+    /// Processor-seconds charged so far, in billionths: the weight of FILE's PROCCRATE.
+    pub processor_seconds: i128,
+    /// The first usage row: the record id of the whole (usage-records.md 1.8).
+    pub record: Option<UsageId>,
+    /// The latest usage row.
+    pub last_usage: Option<UsageId>,
+    /// A bound quote: prices are those of this instant.
+    pub rates_at: Option<Timestamp>,
+    /// The quote bound to it.
+    pub quote: Option<QuoteId>,
+    /// A start after the end was absorbed already (decision 13).
+    pub absorbed: bool,
+    /// When the sweeper looks at it next: its lien's end, or its closing.
+    pub due: Option<Timestamp>,
+    /// Its live lien.
+    pub lien: Option<Lien>,
+}
+
+impl Instance {
+    /// Whether nothing closed it yet.
+    pub fn is_open(&self) -> bool {
+        self.closed.is_none()
+    }
+
+    /// Whether it was open at an instant.
+    pub fn was_open(&self, at: Timestamp) -> bool {
+        self.opened <= at && self.closed.is_none_or(|(closed, _)| at < closed)
+    }
+}
+
+/// What ended a lien.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LienState {
+    /// It holds.
+    Open,
+    /// Charged away.
+    Settled,
+    /// The rest was given back at the close.
+    Released,
+    /// A later one of the same instance took its place.
+    Replaced,
+    /// Its end passed.
+    Expired,
+}
+
+/// Every state with its word.
+pub const LIEN_STATES: [(LienState, &str); 5] = [
+    (LienState::Open, "open"),
+    (LienState::Settled, "settled"),
+    (LienState::Released, "released"),
+    (LienState::Replaced, "replaced"),
+    (LienState::Expired, "expired"),
+];
+
+impl LienState {
+    /// Its word.
+    pub fn word(self) -> &'static str {
+        LIEN_STATES
+            .iter()
+            .find(|(state, _)| *state == self)
+            .map_or("open", |(_, word)| word)
+    }
+
+    /// From its word.
+    pub fn parse(word: &str) -> Option<LienState> {
+        LIEN_STATES
+            .iter()
+            .find(|(_, w)| *w == word)
+            .map(|(state, _)| *state)
+    }
+}
+
+/// Money held for an instance (decision 12).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lien {
+    /// Its number.
+    pub id: LienId,
+    /// Its instance.
+    pub instance: InstanceId,
+    /// Open, or what ended it.
+    pub state: LienState,
+    /// What it was placed for.
+    pub placed: Amount,
+    /// When it was placed, at the event time.
+    pub start: Timestamp,
+    /// When it expires.
+    pub end: Timestamp,
+    /// It holds shadow money only.
+    pub shadow: bool,
+    /// What it still holds, in the order in which it pays.
+    pub portions: Vec<Portion>,
+}
+
+/// What a lien holds on one allocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Portion {
+    /// The allocation.
+    pub allocation: AllocationId,
+    /// How much is left of it.
+    pub amount: Amount,
+}
+
+impl Lien {
+    /// What it still holds in all.
+    pub fn remaining(&self) -> i128 {
+        self.portions.iter().map(|p| i128::from(p.amount.0)).sum()
+    }
+}
+
+/// A price with a promise: only one with a TID or a guarantee is a row (decision 15).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Quote {
+    /// Its number.
+    pub id: QuoteId,
+    /// The text that travels with the job, `[A-Za-z0-9_-]{1,32}` (nami.md 2).
+    pub tid: String,
+    /// For whom.
+    pub project: ProjectId,
+    /// For whom.
+    pub user: Option<UserId>,
+    /// For which machine.
+    pub machine: Option<MachineId>,
+    /// The price.
+    pub amount: Amount,
+    /// The duration it was asked for.
+    pub duration: Seconds,
+    /// When it holds; its rates are those of the start.
+    pub window: Window,
+    /// The instance it is bound to.
+    pub instance: Option<InstanceId>,
+}

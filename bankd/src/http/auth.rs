@@ -1,0 +1,328 @@
+//! Who is asking: signed requests over TCP, peer credentials on the Unix socket (decision 21,
+//! `http-auth.md`).
+//!
+//! Everything that a stranger could learn from is in one place: a 401 says the same for every
+//! cause, and only the log and a counter know which it was. Faults of the headers are told to those
+//! alone whose signature holds.
+
+use std::sync::Arc;
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, Method, Uri, header};
+use axum::response::{IntoResponse, Response};
+use bank_api::error::Problem;
+use bank_api::sign::{
+    ACCEPT_SIGNATURE, CommandHeaders, Condition, Failure, ReceivedRequest, VerifiedRequest,
+    WWW_AUTHENTICATE, command_headers, sign_answer, verify_request,
+};
+use bank_core::command::Scope;
+use bank_core::refusal::Refusal;
+use bank_core::time::Timestamp;
+use sha2::{Digest, Sha256};
+
+use crate::access::{Person, Role, Roles};
+use crate::clock;
+use crate::keys::{Found, KeyRing};
+use crate::writer::{Caller, IdempotencyKey, Origin};
+
+/// A caller who is known, as every handler gets it.
+#[derive(Clone, Debug)]
+pub struct Authenticated {
+    /// For the journal and the rules: actor, client, origin, scope.
+    pub caller: Caller,
+    /// What they may do.
+    pub roles: Roles,
+    /// The user they are, where they are one: on the socket by name, with a key by its client.
+    pub user: Option<String>,
+    /// The idempotency key; always there for a request that writes.
+    pub key: Option<IdempotencyKey>,
+    /// `Bank-Event-Time`.
+    pub event_time: Option<Timestamp>,
+    /// The id under which the log knows the request.
+    pub request_id: String,
+}
+
+impl Authenticated {
+    /// Refuses with `not_allowed` unless the caller has the role, or is admin.
+    ///
+    /// # Errors
+    /// [`Refusal::NotAllowed`].
+    pub fn require(&self, role: Role) -> Result<(), Refusal> {
+        self.roles.require(&[role])
+    }
+
+    /// Refuses with `not_allowed` unless the caller has one of the roles, or is admin.
+    ///
+    /// # Errors
+    /// [`Refusal::NotAllowed`].
+    pub fn require_any(&self, roles: &[Role]) -> Result<(), Refusal> {
+        self.roles.require(roles)
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for Authenticated {
+    type Rejection = Response;
+
+    /// What the frame put there; a route outside of it is a fault of ours and stays closed.
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Response> {
+        parts
+            .extensions
+            .get::<Self>()
+            .cloned()
+            .ok_or_else(unauthorized)
+    }
+}
+
+/// What is needed to sign the answer to a signed request.
+#[derive(Debug)]
+pub(super) struct Signer {
+    key: Found,
+    label: String,
+    signature: Vec<u8>,
+}
+
+impl Signer {
+    /// Adds the three fields to an answer (`http-auth.md` 5).
+    pub(super) fn sign(&self, status: u16, body: &[u8], headers: &mut HeaderMap) {
+        let signed = sign_answer(
+            &self.key.0.signing,
+            &self.key.0.id,
+            &self.label,
+            &self.signature,
+            clock::auth_now_s(),
+            status,
+            body,
+        );
+        let fields = [
+            ("content-digest", signed.content_digest),
+            ("signature-input", Some(signed.signature_input)),
+            ("signature", Some(signed.signature)),
+        ];
+        for (name, value) in fields {
+            if let Some(value) = value.and_then(|text| text.try_into().ok()) {
+                headers.insert(name, value);
+            }
+        }
+    }
+
+    /// The key that signed the request.
+    pub(super) fn key_id(&self) -> &str {
+        &self.key.0.id
+    }
+}
+
+/// A request as it arrived, whole.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrived<'a> {
+    pub(super) method: &'a Method,
+    pub(super) uri: &'a Uri,
+    pub(super) headers: &'a HeaderMap,
+    pub(super) body: &'a [u8],
+    pub(super) request_id: &'a str,
+    pub(super) window_s: i64,
+}
+
+impl<'a> Arrived<'a> {
+    /// Whether it writes, so that nonce and `Idempotency-Key` are demanded. A plain quote over JSON
+    /// writes nothing.
+    pub(super) fn is_mutating(&self) -> bool {
+        let reads = self.method == Method::GET || self.method == Method::HEAD;
+        !reads && self.uri.path() != "/api/v1/quotes"
+    }
+
+    fn origin(&self) -> Origin {
+        if self.uri.path().starts_with("/nami/") {
+            Origin::Nami
+        } else {
+            Origin::Cli
+        }
+    }
+
+    fn fields(&self) -> impl Iterator<Item = (&'a str, &'a [u8])> + Clone + use<'a> {
+        let fields = self.headers.iter();
+        fields.map(|(name, value)| (name.as_str(), value.as_bytes()))
+    }
+
+    /// SHA-256 over method, path, query and body, each preceded by its length as eight bytes, the
+    /// greatest first (`http-auth.md` 3).
+    fn fingerprint(&self) -> [u8; 32] {
+        let mut digest = Sha256::new();
+        let query = self.uri.query().unwrap_or_default();
+        for part in [
+            self.method.as_str().as_bytes(),
+            self.uri.path().as_bytes(),
+            query.as_bytes(),
+            self.body,
+        ] {
+            let length = u64::try_from(part.len()).unwrap_or(u64::MAX);
+            digest.update(length.to_be_bytes());
+            digest.update(part);
+        }
+        digest.finalize().into()
+    }
+
+    fn known(
+        &self,
+        who: Who,
+        nonce: Option<&str>,
+        headers: CommandHeaders<'_>,
+    ) -> Authenticated {
+        let key = headers.idempotency_key.map(|key| IdempotencyKey {
+            key: key.to_owned(),
+            fingerprint: self.fingerprint(),
+            nonce: nonce.unwrap_or_default().to_owned(),
+        });
+        Authenticated {
+            caller: Caller {
+                actor: who.actor,
+                client: who.client,
+                origin: self.origin(),
+                scope: who.scope,
+            },
+            roles: who.roles,
+            user: who.user,
+            key,
+            event_time: headers.event_time_us.map(Timestamp),
+            request_id: self.request_id.to_owned(),
+        }
+    }
+}
+
+struct Who {
+    actor: String,
+    client: String,
+    scope: Scope,
+    roles: Roles,
+    user: Option<String>,
+}
+
+/// Judges a signed request. `Ok` tells that its answer is to be signed, whatever it says.
+pub(super) fn verify(
+    keys: &KeyRing,
+    request: &Arrived<'_>,
+) -> Result<(Signer, Result<Authenticated, Condition>), Failure> {
+    let now_s = clock::auth_now_s();
+    let target = match (request.uri.scheme(), request.uri.path_and_query()) {
+        (None, Some(target)) => std::borrow::Cow::Borrowed(target.as_str()),
+        _ => std::borrow::Cow::Owned(request.uri.to_string()),
+    };
+    let received = ReceivedRequest {
+        method: request.method.as_str(),
+        target: &target,
+        scheme: "http",
+        headers: request.fields(),
+        body: request.body,
+        mutating: request.is_mutating(),
+    };
+    let mut asked: Vec<Found> = Vec::with_capacity(1);
+    let verified = verify_request(&received, now_s, request.window_s, |id| {
+        let found = keys.look_up(id, now_s);
+        if let bank_api::sign::KeyLookup::Found(found) = &found {
+            asked.push(found.clone());
+        }
+        found
+    })?;
+    let key = asked
+        .into_iter()
+        .find(|found| found.0.id == verified.keyid)
+        .ok_or(Failure::UnknownKey)?;
+    remember(&key, &verified, request.window_s, now_s)?;
+    let caller = verified.command.map(|headers| {
+        let is_user = key.0.roles == Roles::of(&[Role::User]);
+        let who = Who {
+            actor: key.0.id.clone(),
+            client: key.0.client.clone(),
+            scope: key.0.scope.clone(),
+            roles: key.0.roles,
+            user: is_user.then(|| key.0.client.clone()),
+        };
+        request.known(who, verified.nonce, headers)
+    });
+    let signer = Signer {
+        key,
+        label: verified.label.to_owned(),
+        signature: verified.signature.to_owned(),
+    };
+    Ok((signer, caller))
+}
+
+/// Only a request whose signature holds takes an entry (`http-auth.md` 2).
+fn remember(
+    key: &Found,
+    verified: &VerifiedRequest<'_>,
+    window_s: i64,
+    now_s: i64,
+) -> Result<(), Failure> {
+    let fresh = verified
+        .nonce
+        .is_none_or(|nonce| key.0.accept_nonce(nonce, verified.created, window_s, now_s));
+    if fresh { Ok(()) } else { Err(Failure::Replay) }
+}
+
+/// A request on the socket, whose sender the kernel has named.
+pub(super) fn on_socket(
+    person: Person,
+    request: &Arrived<'_>,
+) -> Result<Authenticated, Condition> {
+    let headers = command_headers(
+        request.fields(),
+        request.is_mutating(),
+        clock::auth_now_s(),
+        request.window_s,
+    )?;
+    let who = Who {
+        client: format!("unix:{}", person.name),
+        actor: person.name.clone(),
+        scope: Scope::default(),
+        roles: person.roles,
+        user: person.known.then_some(person.name),
+    };
+    Ok(request.known(who, None, headers))
+}
+
+/// The one answer to everybody who is not known, whatever the cause (`http-auth.md` 5).
+pub(super) fn unauthorized() -> Response {
+    let problem = Problem::new("unauthorized", "the request is not signed by a key of this bank");
+    let body = serde_json::to_vec(&problem).unwrap_or_default();
+    let fields = [
+        (header::CONTENT_TYPE, "application/problem+json"),
+        (header::WWW_AUTHENTICATE, WWW_AUTHENTICATE),
+        (header::HeaderName::from_static("accept-signature"), ACCEPT_SIGNATURE),
+    ];
+    let status = axum::http::StatusCode::UNAUTHORIZED;
+    (status, fields, body).into_response()
+}
+
+/// The peer of a connection, put there when it was accepted.
+#[derive(Clone, Copy, Debug)]
+pub enum Peer {
+    /// An address; what it sends must be signed.
+    Tcp(std::net::SocketAddr),
+    /// A uid that the kernel vouches for.
+    Unix(u32),
+    /// A socket whose peer the kernel did not name: nobody.
+    Nobody,
+}
+
+impl std::fmt::Display for Peer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Peer::Tcp(address) => write!(f, "{address}"),
+            Peer::Unix(uid) => write!(f, "uid:{uid}"),
+            Peer::Nobody => f.write_str("unknown"),
+        }
+    }
+}
+
+/// Who a uid is; a first look may wait for a directory service, so it leaves the event loop.
+pub(super) async fn person(app: &Arc<crate::app::App>, uid: u32) -> Option<Person> {
+    if let Some(person) = app.people.remembered(uid) {
+        return Some(person);
+    }
+    let app = Arc::clone(app);
+    tokio::task::spawn_blocking(move || app.people.find(uid)).await.ok()
+}
+
+#[cfg(test)]
+mod tests;

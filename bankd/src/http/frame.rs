@@ -1,0 +1,206 @@
+//! What every request passes through, in one function: id, room, body, caller, time limit, panic,
+//! signature, log line.
+//!
+//! One hand-written layer instead of seven boxed ones, since this is the hot path. It never logs
+//! bodies, keys, signatures or nonces.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::{Body, Bytes, to_bytes};
+use axum::extract::{ConnectInfo, DefaultBodyLimit, FromRequest, Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use bank_api::error::{Problem, row_or_internal};
+use bank_api::nami::Line;
+use bank_api::sign::{Condition, Failure};
+
+use super::auth::{self, Arrived, Authenticated, Peer, Signer};
+use super::log;
+use crate::answer::{Answer, Media};
+use crate::app::App;
+use crate::clock::{self, Stopwatch};
+
+/// How long a body may take to arrive.
+const BODY_TIME: Duration = Duration::from_secs(10);
+/// Longest id of a request that a caller may choose.
+const MAX_REQUEST_ID: usize = 64;
+
+/// The layer around every route but the public ones.
+pub(super) async fn frame(
+    State(app): State<Arc<App>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let since = Stopwatch::start();
+    let (parts, body) = request.into_parts();
+    let peer = parts.extensions.get::<ConnectInfo<Peer>>();
+    let peer = peer.map_or(Peer::Nobody, |info| info.0);
+    let mut line = log::Line::new(since, peer, request_id(&parts.headers), &parts);
+    let head = parts.method == Method::HEAD;
+    let (response, signer) = pass(&app, parts, body, next, &mut line).await;
+    let (mut parts, body) = response.into_parts();
+    let mut body = to_bytes(body, usize::MAX).await.unwrap_or_default();
+    if head {
+        body = Bytes::new();
+    }
+    if let Some(signer) = signer {
+        signer.sign(parts.status.as_u16(), &body, &mut parts.headers);
+    }
+    if let Ok(value) = HeaderValue::try_from(line.request_id()) {
+        parts.headers.insert("x-request-id", value);
+    }
+    if parts.status == StatusCode::SERVICE_UNAVAILABLE {
+        parts.headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+    }
+    line.write(&app, &parts);
+    Response::from_parts(parts, Body::from(body))
+}
+
+/// Everything up to the handler's answer, and how that is to be signed.
+async fn pass(
+    app: &Arc<App>,
+    mut parts: Parts,
+    body: Body,
+    next: Next,
+    line: &mut log::Line,
+) -> (Response, Option<Signer>) {
+    let nami = parts.uri.path().starts_with("/nami/");
+    let fail = |code: &str, detail: &str, id: &str| problem(nami, code, detail, id);
+    let Ok(_slot) = app.slots.try_acquire() else {
+        return (fail("busy", "too many requests at once", line.request_id()), None);
+    };
+    let body = match whole(body, &parts.headers, app.config.http.body_limit).await {
+        Ok(body) => body,
+        Err((code, detail)) => return (fail(code, detail, line.request_id()), None),
+    };
+    let request_id = line.request_id().to_owned();
+    let arrived = Arrived {
+        method: &parts.method,
+        uri: &parts.uri,
+        headers: &parts.headers,
+        body: &body,
+        request_id: &request_id,
+        window_s: app.config.auth.window_s,
+    };
+    let (signer, caller) = match identify(app, line.peer(), &arrived).await {
+        Ok(known) => known,
+        Err(failure) => {
+            app.counters.auth_failed(failure);
+            line.unauthorized(failure);
+            return (auth::unauthorized(), None);
+        }
+    };
+    let caller = match caller {
+        Ok(caller) => caller,
+        Err(condition) => {
+            let key = signer.as_ref().map_or("", Signer::key_id);
+            line.called_by(key);
+            return (fail(condition.code(), &condition.detail(), &request_id), signer);
+        }
+    };
+    line.called_by(&caller.caller.actor);
+    parts.extensions.insert(caller);
+    let limit = Duration::from_secs(app.config.http.timeout_s);
+    let handled = next.run(Request::from_parts(parts, Body::from(body)));
+    let response = match tokio::time::timeout(limit, handled).await {
+        Ok(response) => response,
+        Err(_) => fail("busy", "no answer in time; ask again with the same key", &request_id),
+    };
+    (response, signer)
+}
+
+type Identified = (Option<Signer>, Result<Authenticated, Condition>);
+
+async fn identify(
+    app: &Arc<App>,
+    peer: Peer,
+    arrived: &Arrived<'_>,
+) -> Result<Identified, Failure> {
+    match peer {
+        Peer::Tcp(_) => {
+            let (signer, caller) = auth::verify(&app.keys, arrived)?;
+            Ok((Some(signer), caller))
+        }
+        Peer::Unix(uid) => {
+            let person = auth::person(app, uid).await.ok_or(Failure::UnknownKey)?;
+            Ok((None, auth::on_socket(person, arrived)))
+        }
+        Peer::Nobody => Err(Failure::UnknownKey),
+    }
+}
+
+/// The whole body within its limits, or a refusal code and why.
+async fn whole(
+    body: Body,
+    headers: &HeaderMap,
+    limit: usize,
+) -> Result<Bytes, (&'static str, &'static str)> {
+    let too_large = ("too_large", "the body is larger than http.body_limit");
+    let announced = headers.get(header::CONTENT_LENGTH);
+    let announced = announced.and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
+    if announced.is_some_and(|length| length > limit) {
+        return Err(too_large);
+    }
+    let mut bare = Request::new(body);
+    DefaultBodyLimit::max(limit).apply(&mut bare);
+    match tokio::time::timeout(BODY_TIME, Bytes::from_request(bare, &())).await {
+        Ok(Ok(body)) => Ok(body),
+        Ok(Err(e)) if e.status() == StatusCode::PAYLOAD_TOO_LARGE => Err(too_large),
+        Ok(Err(_)) => Err(("bad_request", "the body broke off")),
+        Err(_) => Err(("bad_request", "the body took too long to arrive")),
+    }
+}
+
+/// A caller's own id if it is a sane one, else a new one.
+fn request_id(headers: &HeaderMap) -> String {
+    let sane = |byte: &u8| byte.is_ascii_alphanumeric() || b"._-".contains(byte);
+    let given = headers.get("x-request-id").map(HeaderValue::as_bytes);
+    given
+        .filter(|id| (1..=MAX_REQUEST_ID).contains(&id.len()) && id.iter().all(sane))
+        .and_then(|id| std::str::from_utf8(id).ok())
+        .map_or_else(clock::request_id, str::to_owned)
+}
+
+/// A fault of the frame itself: a line for the scheduler's scripts, else a problem document.
+fn problem(nami: bool, code: &str, detail: &str, request_id: &str) -> Response {
+    if nami {
+        let line = Line::error(code, detail);
+        return respond(Answer {
+            status: row_or_internal(code).http,
+            media: Media::Text,
+            body: Line::render(std::slice::from_ref(&line)).into_bytes(),
+        });
+    }
+    let mut problem = Problem::new(code, detail);
+    problem.request_id = Some(request_id.to_owned());
+    respond(Answer {
+        status: problem.status,
+        media: Media::Problem,
+        body: serde_json::to_vec(&problem).unwrap_or_default(),
+    })
+}
+
+/// An answer as a response.
+pub fn respond(answer: Answer) -> Response {
+    let status = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let media = [(header::CONTENT_TYPE, answer.media.content_type())];
+    (status, media, answer.body).into_response()
+}
+
+/// What a panic in a handler becomes; the panic hook has logged it.
+pub(super) fn panicked(_: Box<dyn std::any::Any + Send>) -> Response {
+    problem(false, "internal", "an internal error; the log has more", "")
+}
+
+/// No such route.
+pub(super) async fn not_found(caller: Authenticated) -> Response {
+    problem(false, "not_found", "no such route", &caller.request_id)
+}
+
+/// A route that knows other methods.
+pub(super) async fn method_not_allowed(caller: Authenticated) -> Response {
+    problem(false, "method_not_allowed", "", &caller.request_id)
+}

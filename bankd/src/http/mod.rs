@@ -1,0 +1,18 @@
+//! HTTP: the routes, what every request passes through, and who may ask.
+//!
+//! Start at [`router`], the whole table on one screen; [`frame`] is the layer around it, [`auth`]
+//! decides who is asking, `v1` and [`nami`] hold the handlers. Nothing here decides about money.
+
+pub mod auth;
+pub mod error;
+pub mod frame;
+mod health;
+pub mod log;
+pub mod nami;
+pub mod replay;
+pub mod router;
+pub mod socket;
+pub mod v1;
+
+pub use auth::Authenticated;
+pub use socket::serve;

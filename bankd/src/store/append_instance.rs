@@ -1,0 +1,201 @@
+//! Instances and liens out.
+
+use super::{Error, codec};
+use bank_core::effects::InstanceChange;
+use bank_core::model::{Instance, Lien, LienState};
+use bank_core::view::Next;
+use rusqlite::{Connection, params};
+
+pub(super) fn write_instance(
+    connection: &Connection,
+    change: &InstanceChange,
+    before: Next,
+) -> Result<(), Error> {
+    let i = &change.instance;
+    if i.id.0 >= before.instance {
+        insert_instance(connection, i)?;
+    } else {
+        update_instance(connection, i)?;
+        if change.facts_changed {
+            update_facts(connection, i)?;
+        }
+    }
+    Ok(())
+}
+
+fn insert_instance(connection: &Connection, i: &Instance) -> Result<(), Error> {
+    let (exact_whole, exact_part) = codec::columns(i.exact_sum);
+    let (once_whole, once_part) = codec::columns(i.once_sum);
+    let f = &i.facts;
+    let text = |d: Option<bank_core::decimal::Decimal>| d.map(|d| d.to_string());
+    connection
+        .prepare_cached(
+            "INSERT INTO instance (id, machine, object_type, object_id, number, opened_at,
+                 closed_at, closed_by, account, fallback_from, exact_whole, exact_part,
+                 once_whole, once_part, billed, shadow_billed, charged_s, processor_s, record,
+                 last_usage, rates_at, quote, absorbed, due_at, lien, project, user, group_name,
+                 qos, class, processors, nodes, memory_mb, disk_mb, gres, attributes, wall_s,
+                 start_at, end_at, submit_at, state, exit_code, other)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
+                 ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33,
+                 ?34, ?35, ?36, ?37, ?38, ?39, ?40, ?41, ?42, ?43)",
+        )?
+        .execute(params![
+            i.id.0,
+            i.key.machine,
+            i.key.object_type.word(),
+            i.key.object_id,
+            i.number,
+            i.opened.0,
+            i.closed.map(|c| c.0.0),
+            i.closed.map(|c| c.1.word()),
+            i.account.map(|a| a.0),
+            i.fallback_from.map(|a| a.0),
+            exact_whole,
+            exact_part,
+            once_whole,
+            once_part,
+            i.billed.0,
+            i.shadow_billed.0,
+            i.charged.0,
+            i.processor_seconds.to_string(),
+            i.record.map(|u| u.0),
+            i.last_usage.map(|u| u.0),
+            i.rates_at.map(|t| t.0),
+            i.quote.map(|q| q.0),
+            i.absorbed,
+            i.due.map(|t| t.0),
+            i.lien.as_ref().map(|l| l.id.0),
+            f.project,
+            f.user,
+            f.group,
+            f.usage.qos,
+            f.usage.class,
+            text(f.usage.processors),
+            text(f.usage.nodes),
+            text(f.usage.memory_mb),
+            text(f.usage.disk_mb),
+            codec::quantities(&f.usage.gres),
+            codec::pairs(&f.usage.attributes),
+            f.wall.map(|s| s.0),
+            f.start.map(|t| t.0),
+            f.end.map(|t| t.0),
+            f.submit.map(|t| t.0),
+            f.state,
+            f.exit_code,
+            codec::pairs(&f.other),
+        ])?;
+    Ok(())
+}
+
+fn update_instance(connection: &Connection, i: &Instance) -> Result<(), Error> {
+    let (exact_whole, exact_part) = codec::columns(i.exact_sum);
+    let (once_whole, once_part) = codec::columns(i.once_sum);
+    connection
+        .prepare_cached(
+            "UPDATE instance SET closed_at = ?2, closed_by = ?3, account = ?4, fallback_from = ?5,
+                 exact_whole = ?6, exact_part = ?7, once_whole = ?8, once_part = ?9, billed = ?10,
+                 shadow_billed = ?11, charged_s = ?12, processor_s = ?13, record = ?14,
+                 last_usage = ?15, rates_at = ?16, quote = ?17, absorbed = ?18, due_at = ?19,
+                 lien = ?20 WHERE id = ?1",
+        )?
+        .execute(params![
+            i.id.0,
+            i.closed.map(|c| c.0.0),
+            i.closed.map(|c| c.1.word()),
+            i.account.map(|a| a.0),
+            i.fallback_from.map(|a| a.0),
+            exact_whole,
+            exact_part,
+            once_whole,
+            once_part,
+            i.billed.0,
+            i.shadow_billed.0,
+            i.charged.0,
+            i.processor_seconds.to_string(),
+            i.record.map(|u| u.0),
+            i.last_usage.map(|u| u.0),
+            i.rates_at.map(|t| t.0),
+            i.quote.map(|q| q.0),
+            i.absorbed,
+            i.due.map(|t| t.0),
+            i.lien.as_ref().map(|l| l.id.0),
+        ])?;
+    Ok(())
+}
+
+fn update_facts(connection: &Connection, i: &Instance) -> Result<(), Error> {
+    let f = &i.facts;
+    let text = |d: Option<bank_core::decimal::Decimal>| d.map(|d| d.to_string());
+    connection
+        .prepare_cached(
+            "UPDATE instance SET project = ?2, user = ?3, group_name = ?4, qos = ?5, class = ?6,
+                 processors = ?7, nodes = ?8, memory_mb = ?9, disk_mb = ?10, gres = ?11,
+                 attributes = ?12, wall_s = ?13, start_at = ?14, end_at = ?15, submit_at = ?16,
+                 state = ?17, exit_code = ?18, other = ?19 WHERE id = ?1",
+        )?
+        .execute(params![
+            i.id.0,
+            f.project,
+            f.user,
+            f.group,
+            f.usage.qos,
+            f.usage.class,
+            text(f.usage.processors),
+            text(f.usage.nodes),
+            text(f.usage.memory_mb),
+            text(f.usage.disk_mb),
+            codec::quantities(&f.usage.gres),
+            codec::pairs(&f.usage.attributes),
+            f.wall.map(|s| s.0),
+            f.start.map(|t| t.0),
+            f.end.map(|t| t.0),
+            f.submit.map(|t| t.0),
+            f.state,
+            f.exit_code,
+            codec::pairs(&f.other),
+        ])?;
+    Ok(())
+}
+
+pub(super) fn write_lien(connection: &Connection, lien: &Lien, before: Next) -> Result<(), Error> {
+    if lien.id.0 >= before.lien {
+        connection
+            .prepare_cached(
+                "INSERT INTO lien (id, instance, state, placed, start_at, end_at, shadow)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            )?
+            .execute(params![
+                lien.id.0,
+                lien.instance.0,
+                lien.state.word(),
+                lien.placed.0,
+                lien.start.0,
+                lien.end.0,
+                lien.shadow
+            ])?;
+        for (n, portion) in (0_i64..).zip(&lien.portions) {
+            connection
+                .prepare_cached("INSERT INTO lien_allocation VALUES (?1, ?2, ?3, ?4)")?
+                .execute((lien.id.0, n, portion.allocation.0, portion.amount.0))?;
+        }
+        return Ok(());
+    }
+    if lien.state == LienState::Open {
+        for (n, portion) in (0_i64..).zip(&lien.portions) {
+            connection
+                .prepare_cached(
+                    "UPDATE lien_allocation SET amount = ?3 WHERE lien = ?1 AND n = ?2",
+                )?
+                .execute((lien.id.0, n, portion.amount.0))?;
+        }
+        return Ok(());
+    }
+    connection
+        .prepare_cached("UPDATE lien SET state = ?2 WHERE id = ?1")?
+        .execute((lien.id.0, lien.state.word()))?;
+    connection
+        .prepare_cached("DELETE FROM lien_allocation WHERE lien = ?1")?
+        .execute([lien.id.0])?;
+    Ok(())
+}

@@ -1,0 +1,321 @@
+//! The writer thread: batches, transactions, answers.
+
+use super::{Origin, RecordRenderer, Reply, Shared, Submission, SubmitError, Summary, Task};
+use crate::hooks;
+use crate::store::{self, Known, SqliteStore, Stamp, StoredAnswer};
+use bank_core::directory::Directory;
+use bank_core::effects::{Effects, Outcome};
+use bank_core::ledger::{self, Ledger};
+use bank_core::need::Need;
+use bank_core::time::Timestamp;
+use bank_core::view::View;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::Receiver;
+use std::sync::{Arc, PoisonError};
+use std::time::Instant;
+
+pub(super) struct Thread {
+    pub(super) store: SqliteStore,
+    pub(super) shared: Arc<Shared>,
+    pub(super) records: RecordRenderer,
+    pub(super) batch_max: usize,
+    pub(super) has_records: bool,
+}
+
+/// What a task came to inside a transaction that is not committed yet.
+enum Done {
+    Reply(Reply),
+    Nothing,
+}
+
+impl Thread {
+    pub(super) fn run(&mut self, tasks: &Receiver<Task>) {
+        let mut batch = Vec::with_capacity(self.batch_max);
+        let mut stopping = false;
+        while !stopping {
+            let Ok(first) = tasks.recv() else { break };
+            batch.push(first);
+            while batch.len() < self.batch_max {
+                match tasks.try_recv() {
+                    Ok(task) => batch.push(task),
+                    Err(_) => break,
+                }
+            }
+            stopping = batch.iter().any(|task| matches!(task, Task::Stop));
+            self.shared
+                .depth
+                .fetch_sub(count(batch.len()), Ordering::Relaxed);
+            self.work(std::mem::take(&mut batch));
+        }
+        if let Err(error) = self.store.checkpoint() {
+            tracing::warn!(%error, "checkpoint at shutdown failed");
+        }
+    }
+
+    /// Runs a batch in one transaction; if that fails, each task in one of its own.
+    fn work(&mut self, batch: Vec<Task>) {
+        let taken = Instant::now();
+        match self.transaction(&batch) {
+            Ok(done) => self.answer(batch, done, taken),
+            Err(error) if batch.len() == 1 => {
+                tracing::error!(%error, "command failed");
+                self.shared.healthy.store(false, Ordering::Relaxed);
+                batch.into_iter().for_each(fail);
+            }
+            Err(error) => {
+                tracing::warn!(%error, commands = batch.len(), "batch failed, trying one by one");
+                for task in batch {
+                    self.work(vec![task]);
+                }
+            }
+        }
+    }
+
+    fn transaction(&mut self, batch: &[Task]) -> Result<(Vec<Done>, u64), store::Error> {
+        self.has_records = false;
+        self.store.begin()?;
+        let now = self.store.ledger_now(self.shared.clock.now());
+        let done = batch
+            .iter()
+            .map(|task| self.task(task, now))
+            .collect::<Result<Vec<_>, _>>();
+        let committing = Instant::now();
+        let committed = done.and_then(|done| self.store.commit().map(|()| done));
+        match committed {
+            Ok(done) => {
+                hooks::point("committed");
+                self.publish();
+                Ok((done, micros(committing)))
+            }
+            Err(error) => {
+                self.store.rollback();
+                Err(error)
+            }
+        }
+    }
+
+    fn task(&mut self, task: &Task, now: Timestamp) -> Result<Done, store::Error> {
+        match task {
+            Task::Submit(submission, ..) => self.submission(submission, now).map(Done::Reply),
+            Task::Settle(_) => {
+                self.sweep(now)?;
+                self.store.prune_answers(now)?;
+                Ok(Done::Nothing)
+            }
+            Task::Confirm(state, _) => self.store.confirm(state).map(|()| Done::Nothing),
+            Task::Stop => Ok(Done::Nothing),
+        }
+    }
+
+    fn sweep(&mut self, now: Timestamp) -> Result<(), store::Error> {
+        if self.store.next_due().is_none_or(|due| due > now) {
+            return Ok(());
+        }
+        self.store.stamp(Stamp { now, ..system() });
+        let mut recording = Recording::new(&mut self.store, &self.records);
+        ledger::sweep(&mut recording, now)?;
+        self.has_records = self.has_records || recording.sent;
+        Ok(())
+    }
+
+    fn submission(&mut self, s: &Submission, now: Timestamp) -> Result<Reply, store::Error> {
+        let client = &s.caller.client;
+        if let Some(key) = &s.key {
+            match self
+                .store
+                .known(client, &key.key, &key.fingerprint, &key.nonce)?
+            {
+                Known::New => {}
+                Known::Answered(answer) => return Ok(Reply::Stored(answer)),
+                Known::Reused => return Ok(Reply::KeyReused),
+                Known::Replay => return Ok(Reply::Replay),
+            }
+        }
+        // Boundaries that have passed are the bank's doing, not the caller's.
+        self.sweep(now)?;
+        self.store.stamp(Stamp {
+            now,
+            request_id: s.request_id.clone(),
+            actor: s.caller.actor.clone(),
+            client: client.clone(),
+            origin: s.caller.origin.word(),
+            key: s.key.as_ref().map(|k| k.key.clone()),
+        });
+        let mut recording = Recording::new(&mut self.store, &self.records);
+        let decision =
+            ledger::execute(&mut recording, &s.command, &s.caller.scope, now, s.dry_run)?;
+        let first_tx = recording.first_tx;
+        self.has_records = self.has_records || recording.sent;
+        hooks::point("decided");
+        let answer = (s.render)(&self.store.reference(), &decision);
+        let of_access = matches!(&decision, Err(refusal) if refusal.is_of_access());
+        if let (Some(key), false, false) = (&s.key, of_access, s.dry_run) {
+            let stored = StoredAnswer {
+                answer: answer.clone(),
+                fingerprint: key.fingerprint.to_vec(),
+                nonce: key.nonce.clone(),
+            };
+            let for_ever = s.command.is_charge();
+            self.store
+                .keep_answer(client, &key.key, &stored, for_ever, now)?;
+        }
+        hooks::point("appended");
+        let summary = Summary {
+            op: s.command.op(),
+            code: decision.as_ref().err().map_or("", |refusal| refusal.code()),
+            transaction: first_tx,
+            amount: decision.as_ref().ok().and_then(amount),
+            batch: 0,
+            queue_us: 0,
+            commit_us: 0,
+        };
+        Ok(Reply::Fresh { answer, summary })
+    }
+
+    /// Lets readers see what was committed.
+    fn publish(&self) {
+        self.shared.commits.fetch_add(1, Ordering::Relaxed);
+        self.shared.healthy.store(true, Ordering::Relaxed);
+        let due = self.store.next_due().map_or(i64::MAX, |t| t.0);
+        self.shared.next_due.store(due, Ordering::Release);
+        let current = self.store.reference();
+        let shown = self
+            .shared
+            .directory
+            .read()
+            .map(|d| Arc::ptr_eq(&d, &current));
+        if !shown.unwrap_or(false) {
+            *self
+                .shared
+                .directory
+                .write()
+                .unwrap_or_else(PoisonError::into_inner) = current;
+        }
+        if self.has_records {
+            self.shared.outbox.notify_one();
+        }
+    }
+
+    fn answer(&self, batch: Vec<Task>, (done, commit_us): (Vec<Done>, u64), taken: Instant) {
+        let size = batch.len();
+        self.shared
+            .commands
+            .fetch_add(count(size), Ordering::Relaxed);
+        for (task, done) in batch.into_iter().zip(done) {
+            match (task, done) {
+                (Task::Submit(_, queued, reply), Done::Reply(mut answer)) => {
+                    if let Reply::Fresh { summary, .. } = &mut answer {
+                        let waited = taken.saturating_duration_since(queued);
+                        summary.queue_us = u64::try_from(waited.as_micros()).unwrap_or(u64::MAX);
+                        summary.batch = size;
+                        summary.commit_us = commit_us;
+                    }
+                    // A caller that has gone away has its answer stored with its key.
+                    let _ = reply.send(Ok(answer));
+                }
+                (Task::Settle(reply) | Task::Confirm(_, reply), _) => {
+                    let _ = reply.send(Ok(()));
+                }
+                _ => {}
+            }
+        }
+        hooks::point("replied");
+    }
+}
+
+fn fail(task: Task) {
+    match task {
+        Task::Submit(_, _, reply) => {
+            let _ = reply.send(Err(SubmitError::Failed));
+        }
+        Task::Settle(reply) | Task::Confirm(_, reply) => {
+            let _ = reply.send(Err(SubmitError::Failed));
+        }
+        Task::Stop => {}
+    }
+}
+
+/// The store, with the record lines of everything that is appended put into the outbox.
+struct Recording<'a> {
+    store: &'a mut SqliteStore,
+    records: &'a RecordRenderer,
+    first_tx: Option<i64>,
+    sent: bool,
+}
+
+impl<'a> Recording<'a> {
+    fn new(store: &'a mut SqliteStore, records: &'a RecordRenderer) -> Self {
+        Recording {
+            store,
+            records,
+            first_tx: None,
+            sent: false,
+        }
+    }
+}
+
+impl Ledger for Recording<'_> {
+    type Error = store::Error;
+
+    fn directory(&mut self) -> Result<Arc<Directory>, store::Error> {
+        self.store.directory()
+    }
+
+    fn load(&mut self, need: &Need) -> Result<View, store::Error> {
+        self.store.load(need)
+    }
+
+    fn load_due(&mut self, now: Timestamp) -> Result<Option<View>, store::Error> {
+        self.store.load_due(now)
+    }
+
+    fn open_instances(&mut self, project: &str) -> Result<i64, store::Error> {
+        self.store.open_instances(project)
+    }
+
+    fn append(&mut self, effects: &Effects) -> Result<(), store::Error> {
+        self.store.append(effects)?;
+        self.first_tx = effects.transactions.first().map(|tx| tx.id.0);
+        if effects.records.is_empty() {
+            return Ok(());
+        }
+        let directory = self.store.reference();
+        for event in &effects.records {
+            for (sink, line) in (self.records)(&directory, event) {
+                self.store.send_out(&sink, &line)?;
+                self.sent = true;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn system() -> Stamp {
+    let name = "bankd".to_owned();
+    Stamp {
+        actor: name.clone(),
+        client: name,
+        origin: Origin::System.word(),
+        ..Stamp::default()
+    }
+}
+
+fn amount(outcome: &Outcome) -> Option<i64> {
+    match outcome {
+        Outcome::Deposited(d) => Some(d.amount.0),
+        Outcome::Withdrawn(w) => Some(w.amount.0),
+        Outcome::Quoted(q) => Some(q.cost.0),
+        Outcome::Reserved(r) => Some(r.held.0),
+        Outcome::Charged(c) => Some(c.amount.0),
+        Outcome::Closed(c) => Some(c.released.0),
+        _ => None,
+    }
+}
+
+fn count(n: usize) -> u64 {
+    u64::try_from(n).unwrap_or(u64::MAX)
+}
+
+fn micros(since: Instant) -> u64 {
+    u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX)
+}
