@@ -377,6 +377,8 @@ pub struct SetRate {
     pub machine: Option<String>,
     /// When it begins; now by default.
     pub from: Option<Timestamp>,
+    /// When it ends by itself.
+    pub until: Option<Timestamp>,
     /// Free text.
     pub description: String,
 }

@@ -142,6 +142,7 @@ CREATE TABLE instance (
     rates_at      INTEGER,
     quote         INTEGER,
     absorbed      INTEGER NOT NULL,
+    lien_expired  INTEGER NOT NULL,
     due_at        INTEGER,
     lien          INTEGER,
     -- What the scheduler said last.

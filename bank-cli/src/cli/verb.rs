@@ -188,7 +188,7 @@ pub(crate) struct JournalArgs {
     #[arg(long, alias = "to", value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) until: Option<String>,
     /// At most so many rows [default: all]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", conflicts_with = "follow")]
     pub(crate) limit: Option<u32>,
     /// Only transactions after this one
     #[arg(long, value_name = "TRANSACTION")]

@@ -49,13 +49,19 @@ pub(super) fn withdraw(context: &Context, args: WithdrawArgs) -> Result<String, 
     )
 }
 
-fn said(context: &Context, receipt: &Receipt, sentence: &str) -> Result<String, Failure> {
+fn said(context: &Context, receipt: &Receipt, words: (&str, &str)) -> Result<String, Failure> {
+    let sentence = sentence(&context.form, context.now_us, receipt, words);
     let (transaction, dry_run) = (receipt.transaction, receipt.dry_run);
-    context.done(receipt, sentence, transaction, dry_run, &receipt.warnings)
+    context.done(receipt, &sentence, transaction, dry_run, &receipt.warnings)
 }
 
 /// `deposited 250,000.000 SU to chem as allocation 118 (from … until …, exclusive), not yet active`
-fn sentence(form: &Form, receipt: &Receipt, verb: &str, preposition: &str) -> String {
+fn sentence(
+    form: &Form,
+    now_us: i64,
+    receipt: &Receipt,
+    (verb, preposition): (&str, &str),
+) -> String {
     let Receipt { unit, account, .. } = receipt;
     let amount = form.amount(&receipt.amount);
     let mut out = format!("{verb} {amount} {unit} {preposition} {account}");
@@ -72,7 +78,16 @@ fn sentence(form: &Form, receipt: &Receipt, verb: &str, preposition: &str) -> St
         let _ = write!(out, " ({window})");
     }
     if !receipt.active && (receipt.allocation.is_some() || receipt.created) {
-        out.push_str(", not active now");
+        let over = receipt
+            .until
+            .as_deref()
+            .and_then(when::read)
+            .is_some_and(|us| us <= now_us);
+        out.push_str(if over {
+            ", no longer active"
+        } else {
+            ", not yet active"
+        });
     }
     if let Some(available) = &receipt.available_after {
         let _ = write!(out, "; {} {unit} available", form.amount(available));
@@ -111,9 +126,9 @@ mod tests {
             ..Receipt::default()
         };
         assert_eq!(
-            sentence(&test_form(), &receipt, "deposited", "to"),
+            sentence(&test_form(), 0, &receipt, ("deposited", "to")),
             "deposited 250,000.000 SU to chem as allocation 118 (from 2027-01-01 until 2028-01-01, \
-             exclusive), not active now"
+             exclusive), not yet active"
         );
         let plain = Receipt {
             start: None,
@@ -124,7 +139,7 @@ mod tests {
             ..receipt
         };
         assert_eq!(
-            sentence(&test_form(), &plain, "withdrew", "from"),
+            sentence(&test_form(), 0, &plain, ("withdrew", "from")),
             "withdrew 250,000.000 SU from chem, allocation 118; −5.000 SU available"
         );
     }

@@ -32,63 +32,83 @@ pub(super) fn run(context: &Context, args: JournalArgs) -> Result<String, Failur
         after: args.after,
         limit: None,
     };
-    if args.follow {
-        return follow(context, query, args.limit);
+    if context.form.format == Format::Json && !args.follow {
+        let list = whole(context, &mut query, args.limit)?;
+        return context.form.list(&list, &sheet(context, &list.items));
     }
-    let list = read(context, &mut query, args.limit)?;
-    context.form.list(&list, &sheet(context, &list.items))
+    stream(context, query, args.limit, args.follow)
 }
 
-/// All pages, up to `limit` rows.
-fn read(
+/// All rows up to `limit` in one document.
+fn whole(
     context: &Context,
     query: &mut JournalQuery,
     limit: Option<u32>,
 ) -> Result<List<JournalEntry>, Failure> {
     let mut all = List::whole(Vec::new());
     let mut left = limit;
-    loop {
-        query.limit = Some(left.map_or(PAGE, |left| left.min(PAGE)));
-        let page: List<JournalEntry> = context.get(&["journal"], query)?;
-        let got = u32::try_from(page.items.len()).unwrap_or(u32::MAX);
-        left = left.map(|left| left.saturating_sub(got));
+    while left != Some(0) {
+        let page = page(context, query, &mut left)?;
         all.items.extend(page.items);
         all.next = page.next;
         match &all.next {
-            Some(next) if left != Some(0) && got > 0 => query.after = Some(next.clone()),
-            _ => return Ok(all),
+            Some(next) => query.after = Some(next.clone()),
+            None => break,
+        }
+    }
+    Ok(all)
+}
+
+/// Page by page, so that a long journal needs little memory; with `follow` then each new row,
+/// until the program is stopped or nobody reads. The last text is returned, the others are printed.
+fn stream(
+    context: &Context,
+    mut query: JournalQuery,
+    mut left: Option<u32>,
+    follow: bool,
+) -> Result<String, Failure> {
+    let mut form = context.form.clone();
+    if form.format == Format::Json {
+        form.format = Format::Jsonl;
+    }
+    loop {
+        let page = page(context, &query, &mut left)?;
+        let last = page.next.is_none() || left == Some(0);
+        let text = if page.items.is_empty() && (follow || !form.header) {
+            String::new()
+        } else {
+            form.list(&page, &sheet(context, &page.items))?
+        };
+        if last && !follow {
+            return Ok(text);
+        }
+        if !context.quiet && !crate::print(&text)? {
+            return Ok(String::new());
+        }
+        form.header = form.header && page.items.is_empty();
+        let newest = page.items.last().map(|entry| entry.transaction.to_string());
+        query.after = page.next.or(newest).or(query.after);
+        if last {
+            clock::wait(PAUSE);
         }
     }
 }
 
-/// Prints the rows that are there, then each new one, until it is stopped or nobody reads.
-fn follow(
+/// One page, at most `left` rows, which becomes what is left after it.
+fn page(
     context: &Context,
-    mut query: JournalQuery,
-    limit: Option<u32>,
-) -> Result<String, Failure> {
-    let mut first = true;
-    let mut follower = context.form.clone();
-    if follower.format == Format::Json {
-        follower.format = Format::Jsonl;
-    }
-    loop {
-        let list = read(context, &mut query, limit.filter(|_| first))?;
-        if !list.items.is_empty() {
-            let mut sheet = sheet(context, &list.items);
-            sheet.unit.clear();
-            let text = follower.list(&list, &sheet)?;
-            if !crate::print(&text)? {
-                return Ok(String::new());
-            }
-            follower.header = false;
-        }
-        if let Some(last) = list.items.last() {
-            query.after = Some(last.transaction.to_string());
-        }
-        first = false;
-        clock::wait(PAUSE);
-    }
+    query: &JournalQuery,
+    left: &mut Option<u32>,
+) -> Result<List<JournalEntry>, Failure> {
+    let limit = Some(left.map_or(PAGE, |left| left.min(PAGE)));
+    let query = JournalQuery {
+        limit,
+        ..query.clone()
+    };
+    let page: List<JournalEntry> = context.get(&["journal"], &query)?;
+    let got = u32::try_from(page.items.len()).unwrap_or(u32::MAX);
+    *left = left.map(|left| left.saturating_sub(got));
+    Ok(page)
 }
 
 fn sheet(context: &Context, entries: &[JournalEntry]) -> Sheet {

@@ -149,6 +149,8 @@ pub struct Instance {
     pub quote: Option<QuoteId>,
     /// A start after the end was absorbed already (decision 13).
     pub absorbed: bool,
+    /// Its lien expired; the grace runs, and no document makes it longer (decision 13).
+    pub lien_expired: bool,
     /// When the sweeper looks at it next: its lien's end, or its closing.
     pub due: Option<Timestamp>,
     /// Its live lien.

@@ -17,6 +17,7 @@ use crate::price::{Price, Priced, price};
 use crate::refusal::Refusal;
 use crate::rules::instance::{
     check_duration, check_object, close_instance, end_lien, event_time, keep_facts, new_instance,
+    wait_for_more,
 };
 use crate::rules::lien::bind_quote;
 use crate::rules::money::active_amount;
@@ -198,8 +199,8 @@ impl Bill {
                 Closing::End,
                 ctx,
             );
-        } else if self.instance.lien.is_none() && self.instance.is_open() {
-            self.instance.due = Some(self.at.plus(ctx.directory.policy.idle));
+        } else {
+            wait_for_more(&mut self.instance, self.at, ctx);
         }
         self.correct_expiries()?;
         let balance = paying.map_or(0, |account| {

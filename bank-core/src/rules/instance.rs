@@ -27,9 +27,7 @@ pub(super) fn create(
         None => new_instance(&mut postings, view, request, at),
     };
     keep_facts(&mut instance.facts, request, ctx);
-    if instance.lien.is_none() {
-        instance.due = Some(at.plus(ctx.directory.policy.idle));
-    }
+    wait_for_more(&mut instance, at, ctx);
     postings.begin_for("create", at, instance.id);
     if let Some(refusal) = refused {
         if !mode.is_shadow() {
@@ -113,6 +111,14 @@ fn reported(instance: &Instance) -> Amount {
     Amount::clamped(sum)
 }
 
+/// An open instance without a lien waits seven days for its next document; one whose lien expired
+/// waits no longer than the grace (decision 13).
+pub(super) fn wait_for_more(instance: &mut Instance, at: Timestamp, ctx: &Context<'_>) {
+    if instance.is_open() && instance.lien.is_none() && !instance.lien_expired {
+        instance.due = Some(at.plus(ctx.directory.policy.idle));
+    }
+}
+
 /// Ends an instance's lien, if it has one, and gives back what is left of it.
 pub(super) fn end_lien(
     postings: &mut Postings,
@@ -185,6 +191,7 @@ pub(super) fn new_instance(
         rates_at: None,
         quote: None,
         absorbed: false,
+        lien_expired: false,
         due: None,
         lien: None,
     }

@@ -377,6 +377,7 @@ impl Placing {
     fn finish(mut self, at: Timestamp, ctx: &Context<'_>) -> Effects {
         let lien = self.instance.lien.clone();
         let idle = at.plus(ctx.directory.policy.idle);
+        self.instance.lien_expired = false;
         self.instance.due = Some(lien.as_ref().map_or(idle, |l| l.end));
         self.postings.liens.extend(lien.clone());
         self.reserved.instance = self.instance.id;

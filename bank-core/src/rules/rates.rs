@@ -20,6 +20,13 @@ pub(super) fn set(set: &SetRate, view: &View, ctx: &Context<'_>) -> Result<Effec
             expected: "now or later",
         });
     }
+    let window = Window {
+        start: Some(from),
+        end: set.until,
+    };
+    if !window.is_proper() {
+        return Err(Refusal::BadWindow);
+    }
     let machine = set
         .machine
         .as_deref()
@@ -33,10 +40,7 @@ pub(super) fn set(set: &SetRate, view: &View, ctx: &Context<'_>) -> Result<Effec
         value: set.value,
         per: set.per,
         machine: machine.map(|m| m.id),
-        window: Window {
-            start: Some(from),
-            end: None,
-        },
+        window,
         description: set.description.clone(),
     };
     let mut postings = Postings::new(view);
@@ -53,16 +57,26 @@ pub(super) fn set(set: &SetRate, view: &View, ctx: &Context<'_>) -> Result<Effec
         rate.value,
         rate.per.word(),
     ));
-    let same = |old: &&Rate| old.same_subject(&rate) && !old.window.is_over(from);
+    let overlaps = |old: &Rate| {
+        let begins_later = window
+            .end
+            .zip(old.window.start)
+            .is_some_and(|(end, s)| end <= s);
+        !old.window.is_over(from) && !begins_later
+    };
+    let same = |old: &&Rate| old.same_subject(&rate) && overlaps(old);
     for old in ctx.directory.rates.iter().filter(same) {
+        // One that was to begin later never does: its window is empty.
+        let end = old.window.start.map_or(from, |start| start.max(from));
         let window = Window {
             start: old.window.start,
-            end: Some(from),
+            end: Some(end),
         };
-        postings.directory.push(DirectoryRow::Rate(Rate {
+        let ended = Rate {
             window,
             ..old.clone()
-        }));
+        };
+        postings.directory.push(DirectoryRow::Rate(ended));
     }
     postings.directory.push(DirectoryRow::Rate(rate.clone()));
     Ok(postings.finish(Outcome::Rate(rate)))

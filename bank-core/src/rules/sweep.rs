@@ -125,6 +125,7 @@ fn advance(
     postings.begin_for("boundary", at, instance.id);
     if instance.lien.is_some() {
         end_lien(postings, instance, LienState::Expired)?;
+        instance.lien_expired = true;
         instance.due = Some(at.plus(ctx.directory.policy.close_grace));
     } else {
         close_instance(postings, instance, at, Closing::Expiry, ctx);

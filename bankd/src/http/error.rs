@@ -127,6 +127,9 @@ pub fn refusal_answer(refusal: &Refusal, bank: &Bank) -> Answer {
 }
 
 fn respond(problem: Problem) -> Response {
+    if problem.code == "unauthorized" {
+        return super::auth::unauthorized();
+    }
     let status = StatusCode::from_u16(problem.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response = Response::new(Body::from(body(&problem)));
     *response.status_mut() = status;

@@ -13,11 +13,11 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use bank_api::error::{Problem, row_or_internal};
 use bank_api::nami::Line;
-use bank_api::sign::{Condition, Failure};
+use bank_api::sign::{Condition, Failure as Unproven};
 
 use super::auth::{self, Arrived, Authenticated, Peer, Signer};
+use super::error::{self, Failure};
 use super::log;
 use crate::answer::{Answer, Media};
 use crate::app::App;
@@ -41,6 +41,7 @@ pub(super) async fn frame(
     let mut line = log::Line::new(since, peer, request_id(&parts.headers), &parts);
     let head = parts.method == Method::HEAD;
     let (response, signer) = pass(&app, parts, body, next, &mut line).await;
+    let response = error::with_request_id(response, line.request_id());
     let (mut parts, body) = response.into_parts();
     let mut body = to_bytes(body, usize::MAX).await.unwrap_or_default();
     if head {
@@ -68,13 +69,13 @@ async fn pass(
     line: &mut log::Line,
 ) -> (Response, Option<Signer>) {
     let nami = parts.uri.path().starts_with("/nami/");
-    let fail = |code: &str, detail: &str, id: &str| problem(nami, code, detail, id);
+    let fail = |code: &str, detail: &str| problem(nami, code, detail);
     let Ok(_slot) = app.slots.try_acquire() else {
-        return (fail("busy", "too many requests at once", line.request_id()), None);
+        return (fail("busy", "too many requests at once"), None);
     };
     let body = match whole(body, &parts.headers, app.config.http.body_limit).await {
         Ok(body) => body,
-        Err((code, detail)) => return (fail(code, detail, line.request_id()), None),
+        Err((code, detail)) => return (fail(code, detail), None),
     };
     let request_id = line.request_id().to_owned();
     let arrived = Arrived {
@@ -98,7 +99,7 @@ async fn pass(
         Err(condition) => {
             let key = signer.as_ref().map_or("", Signer::key_id);
             line.called_by(key);
-            return (fail(condition.code(), &condition.detail(), &request_id), signer);
+            return (fail(condition.code(), &condition.detail()), signer);
         }
     };
     line.called_by(&caller.caller.actor);
@@ -107,7 +108,7 @@ async fn pass(
     let handled = next.run(Request::from_parts(parts, Body::from(body)));
     let response = match tokio::time::timeout(limit, handled).await {
         Ok(response) => response,
-        Err(_) => fail("busy", "no answer in time; ask again with the same key", &request_id),
+        Err(_) => fail("busy", "no answer in time; ask again with the same key"),
     };
     (response, signer)
 }
@@ -118,17 +119,17 @@ async fn identify(
     app: &Arc<App>,
     peer: Peer,
     arrived: &Arrived<'_>,
-) -> Result<Identified, Failure> {
+) -> Result<Identified, Unproven> {
     match peer {
         Peer::Tcp(_) => {
             let (signer, caller) = auth::verify(&app.keys, arrived)?;
             Ok((Some(signer), caller))
         }
         Peer::Unix(uid) => {
-            let person = auth::person(app, uid).await.ok_or(Failure::UnknownKey)?;
+            let person = auth::person(app, uid).await.ok_or(Unproven::UnknownKey)?;
             Ok((None, auth::on_socket(person, arrived)))
         }
-        Peer::Nobody => Err(Failure::UnknownKey),
+        Peer::Nobody => Err(Unproven::UnknownKey),
     }
 }
 
@@ -165,22 +166,16 @@ fn request_id(headers: &HeaderMap) -> String {
 }
 
 /// A fault of the frame itself: a line for the scheduler's scripts, else a problem document.
-fn problem(nami: bool, code: &str, detail: &str, request_id: &str) -> Response {
+fn problem(nami: bool, code: &str, detail: &str) -> Response {
     if nami {
         let line = Line::error(code, detail);
         return respond(Answer {
-            status: row_or_internal(code).http,
+            status: line.http_status(),
             media: Media::Text,
             body: Line::render(std::slice::from_ref(&line)).into_bytes(),
         });
     }
-    let mut problem = Problem::new(code, detail);
-    problem.request_id = Some(request_id.to_owned());
-    respond(Answer {
-        status: problem.status,
-        media: Media::Problem,
-        body: serde_json::to_vec(&problem).unwrap_or_default(),
-    })
+    Failure::new(code, detail).into_response()
 }
 
 /// An answer as a response.
@@ -192,15 +187,15 @@ pub fn respond(answer: Answer) -> Response {
 
 /// What a panic in a handler becomes; the panic hook has logged it.
 pub(super) fn panicked(_: Box<dyn std::any::Any + Send>) -> Response {
-    problem(false, "internal", "an internal error; the log has more", "")
+    problem(false, "internal", "an internal error; the log has more")
 }
 
 /// No such route.
-pub(super) async fn not_found(caller: Authenticated) -> Response {
-    problem(false, "not_found", "no such route", &caller.request_id)
+pub(super) async fn not_found(_: Authenticated) -> Response {
+    problem(false, "not_found", "no such route")
 }
 
 /// A route that knows other methods.
-pub(super) async fn method_not_allowed(caller: Authenticated) -> Response {
-    problem(false, "method_not_allowed", "", &caller.request_id)
+pub(super) async fn method_not_allowed(_: Authenticated) -> Response {
+    problem(false, "method_not_allowed", "")
 }

@@ -35,10 +35,10 @@ fn insert_instance(connection: &Connection, i: &Instance) -> Result<(), Error> {
                  once_whole, once_part, billed, shadow_billed, charged_s, processor_s, record,
                  last_usage, rates_at, quote, absorbed, due_at, lien, project, user, group_name,
                  qos, class, processors, nodes, memory_mb, disk_mb, gres, attributes, wall_s,
-                 start_at, end_at, submit_at, state, exit_code, other)
+                 start_at, end_at, submit_at, state, exit_code, other, lien_expired)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
                  ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33,
-                 ?34, ?35, ?36, ?37, ?38, ?39, ?40, ?41, ?42, ?43)",
+                 ?34, ?35, ?36, ?37, ?38, ?39, ?40, ?41, ?42, ?43, ?44)",
         )?
         .execute(params![
             i.id.0,
@@ -84,6 +84,7 @@ fn insert_instance(connection: &Connection, i: &Instance) -> Result<(), Error> {
             f.state,
             f.exit_code,
             codec::pairs(&f.other),
+            i.lien_expired,
         ])?;
     Ok(())
 }
@@ -97,7 +98,7 @@ fn update_instance(connection: &Connection, i: &Instance) -> Result<(), Error> {
                  exact_whole = ?6, exact_part = ?7, once_whole = ?8, once_part = ?9, billed = ?10,
                  shadow_billed = ?11, charged_s = ?12, processor_s = ?13, record = ?14,
                  last_usage = ?15, rates_at = ?16, quote = ?17, absorbed = ?18, due_at = ?19,
-                 lien = ?20 WHERE id = ?1",
+                 lien = ?20, lien_expired = ?21 WHERE id = ?1",
         )?
         .execute(params![
             i.id.0,
@@ -120,6 +121,7 @@ fn update_instance(connection: &Connection, i: &Instance) -> Result<(), Error> {
             i.absorbed,
             i.due.map(|t| t.0),
             i.lien.as_ref().map(|l| l.id.0),
+            i.lien_expired,
         ])?;
     Ok(())
 }

@@ -30,7 +30,7 @@ pub(super) const INSTANCE: &str = "id, machine, object_type, object_id, number, 
     closed_at, closed_by, account, fallback_from, exact_whole, exact_part, once_whole, once_part,
     billed, shadow_billed, charged_s, processor_s, record, last_usage, rates_at, quote, absorbed,
     due_at, lien, project, user, group_name, qos, class, processors, nodes, memory_mb, disk_mb,
-    gres, attributes, wall_s, start_at, end_at, submit_at, state, exit_code, other";
+    gres, attributes, wall_s, start_at, end_at, submit_at, state, exit_code, other, lien_expired";
 
 /// The end of the journal.
 pub(super) struct Tail {
@@ -216,6 +216,7 @@ pub(super) fn instance(row: &Row<'_>) -> Result<Instance, Error> {
         rates_at: time(20)?,
         quote: row.get::<_, Option<i64>>(21)?.map(QuoteId),
         absorbed: row.get(22)?,
+        lien_expired: row.get(43)?,
         due: time(23)?,
         lien: None,
         facts: facts(row)?,

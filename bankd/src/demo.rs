@@ -1,0 +1,151 @@
+//! `bankd demo`: a bank's first day, played with the real programs.
+//!
+//! Makes a bank in a temporary directory, starts the daemon, and lets a scheduler's scripts and an
+//! account manager's command line do a day's work, each command shown with its output. Nothing is
+//! simulated: what the demo prints, the programs said.
+
+mod document;
+mod stage;
+
+use document::{Event, Job};
+use stage::Stage;
+
+/// Plays the demo; with `keep` the daemon goes on running.
+pub fn run(keep: bool) -> anyhow::Result<()> {
+    let mut stage = Stage::build()?;
+    founding(&mut stage)?;
+    one_job(&mut stage)?;
+    short_of_money(&mut stage)?;
+    reservation(&mut stage)?;
+    outage(&mut stage)?;
+    closing(&mut stage)?;
+    stage.leave(keep)
+}
+
+/// Projects, users and money.
+fn founding(stage: &mut Stage) -> anyhow::Result<()> {
+    stage.chapter("A bank is made, and the daemon started");
+    stage.bankd(&[
+        "init",
+        "--data",
+        "bank-data",
+        "--precision",
+        "0",
+        "--unit",
+        "credits",
+    ])?;
+    stage.serve()?;
+    stage.chapter("The account manager enters machine, users and projects, and deposits");
+    stage.bank(&["machine", "add", "colony"])?;
+    for user in ["amy", "bob", "ops"] {
+        stage.bank(&["user", "add", user])?;
+    }
+    stage.bank(&["project", "add", "chemistry", "--members", "amy"])?;
+    stage.bank(&["project", "add", "astro", "--members", "bob"])?;
+    stage.bank(&["project", "add", "operations", "--members", "ops"])?;
+    stage.bank(&["project", "add", "freecycle"])?;
+    stage.bank(&["account", "set", "freecycle", "--users", "ANY"])?;
+    stage.bank(&["deposit", "chemistry", "100000", "--note", "first award"])?;
+    stage.bank(&["deposit", "astro", "20000"])?;
+    stage.bank(&["deposit", "operations", "1000000"])?;
+    stage.bank(&["deposit", "freecycle", "500000"])?;
+    stage.bank(&["rate", "set", "VBR", "storage", "0.01"])?;
+    stage.bank(&["balance"])
+}
+
+/// A job's whole life: quote, create, reserve, interim charge, final charge, delete.
+fn one_job(stage: &mut Stage) -> anyhow::Result<()> {
+    stage.chapter("Job Moab.1024 of amy: 16 processors for an hour, 57600 credits");
+    let job = Job {
+        id: "Moab.1024",
+        user: "amy",
+        account: "chemistry",
+        seconds: 3600,
+    };
+    stage.show_document(&job.document(Event::Reserve));
+    stage.script("quote", &job.document(Event::Quote), 0)?;
+    stage.script("create", &job.document(Event::Create), 0)?;
+    stage.script("reserve", &job.document(Event::Reserve), 0)?;
+    stage.balance("chemistry")?;
+    stage.say("After half an hour the scheduler flushes an interim charge; the lien shrinks.");
+    stage.script("charge", &job.document(Event::Charge(1800)), 0)?;
+    stage.balance("chemistry")?;
+    stage.say("The job ends after 434 s more. Delete gives back what is left of the lien.");
+    stage.script("charge", &job.document(Event::Charge(434)), 0)?;
+    stage.script("delete", &job.document(Event::Delete), 0)?;
+    stage.balance("chemistry")?;
+    stage.bank(&["jobs", "Moab.1024"])
+}
+
+/// The primary account is short: exit 78, and the scheduler asks again under the fallback.
+fn short_of_money(stage: &mut Stage) -> anyhow::Result<()> {
+    stage.chapter("Job Moab.1025 of bob: astro is short, the scheduler falls back");
+    let job = Job {
+        id: "Moab.1025",
+        user: "bob",
+        account: "astro",
+        seconds: 3600,
+    };
+    stage.say("Exit code 78 means insufficient funds, and nothing else does.");
+    stage.script("reserve", &job.document(Event::Reserve), 78)?;
+    let again = Job {
+        account: "freecycle",
+        ..job
+    };
+    stage.say("The same job under the fallback account: one lien, on freecycle.");
+    stage.script("reserve", &again.document(Event::Reserve), 0)?;
+    stage.script("charge", &again.document(Event::Charge(600)), 0)?;
+    stage.script("delete", &again.document(Event::Delete), 0)?;
+    stage.balance("freecycle")
+}
+
+/// A reservation of the scheduler's, charged with a generic resource and no processors.
+fn reservation(stage: &mut Stage) -> anyhow::Result<()> {
+    stage.chapter("Reservation maint.7: 8 processors, then 100 units of storage as well");
+    stage.script("reserve", document::RESERVATION, 0)?;
+    stage.balance("operations")?;
+    stage.say("8 × 3600 for the processors it reserved, 100 × 3600 × 0.01 for the storage.");
+    stage.script("charge", document::RESERVATION_CHARGE, 0)?;
+    stage.script("delete", document::RESERVATION, 0)?;
+    stage.balance("operations")
+}
+
+/// The daemon dies; charges wait in the spool and are taken once, with their own time.
+fn outage(stage: &mut Stage) -> anyhow::Result<()> {
+    stage.chapter("The plug is pulled while a job runs");
+    let job = Job {
+        id: "Moab.1026",
+        user: "amy",
+        account: "chemistry",
+        seconds: 1200,
+    };
+    stage.script("reserve", &job.document(Event::Reserve), 0)?;
+    stage.kill()?;
+    stage.say("The scheduler charges twice. No charge is lost: both wait in the spool.");
+    stage.script("charge", &job.document(Event::Charge(600)), 0)?;
+    stage.script("charge", &job.document(Event::Charge(300)), 0)?;
+    stage.say("A new job cannot be admitted meanwhile: exit 22, unreachable, never 78.");
+    let new = Job {
+        id: "Moab.1027",
+        ..job
+    };
+    stage.script("reserve", &new.document(Event::Reserve), 22)?;
+    stage.serve()?;
+    stage.say("The next call drains the spool first; draining again changes nothing.");
+    stage.script("drain", "", 0)?;
+    stage.script("drain", "", 0)?;
+    stage.script("delete", &job.document(Event::Delete), 0)?;
+    stage.balance("chemistry")
+}
+
+/// The books at the end of the day.
+fn closing(stage: &mut Stage) -> anyhow::Result<()> {
+    stage.chapter("The end of the day");
+    stage.bank(&["balance"])?;
+    stage.bank(&["journal", "-a", "chemistry"])?;
+    stage.print_file(
+        "bank-data/charges.log",
+        "what the FILE writer wrote for the site's own tools",
+    )?;
+    stage.bankd(&["verify", "--data", "bank-data"])
+}

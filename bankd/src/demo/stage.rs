@@ -1,0 +1,249 @@
+//! Where the demo plays: a directory, the programs, and a narrator.
+
+use anyhow::{Context, Result, bail, ensure};
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+/// The events that the demo's scheduler calls scripts for.
+const EVENTS: [&str; 6] = ["quote", "create", "reserve", "charge", "delete", "drain"];
+
+/// A temporary bank with its programs.
+pub(super) struct Stage {
+    dir: PathBuf,
+    programs: PathBuf,
+    daemon: Option<Child>,
+    chapters: u32,
+}
+
+impl Stage {
+    /// Finds the programs beside this one, and makes the directory with the scripts in it.
+    pub(super) fn build() -> Result<Stage> {
+        let own = std::env::current_exe().context("where this program lies")?;
+        let programs = own.parent().context("where this program lies")?.to_owned();
+        for name in ["bank", "nami-scripts"] {
+            ensure!(
+                programs.join(name).is_file(),
+                "{name} is not beside {}: build all three with `cargo build --release`",
+                own.display()
+            );
+        }
+        let name = format!("bankd-demo-{}", uuid::Uuid::now_v7().simple());
+        let dir = std::env::temp_dir().join(name);
+        let scripts = dir.join("nami");
+        fs::create_dir_all(&scripts)?;
+        for event in EVENTS {
+            symlink(
+                programs.join("nami-scripts"),
+                scripts.join(format!("bank.{event}")),
+            )?;
+        }
+        fs::write(dir.join("nami.conf"), nami_conf(&dir))?;
+        println!("The demo plays in {}", dir.display());
+        Ok(Stage {
+            dir,
+            programs,
+            daemon: None,
+            chapters: 0,
+        })
+    }
+
+    pub(super) fn chapter(&mut self, title: &str) {
+        self.chapters = self.chapters.saturating_add(1);
+        println!("\n{}. {title}", self.chapters);
+    }
+
+    pub(super) fn say(&self, text: &str) {
+        println!("\n# {text}");
+    }
+
+    pub(super) fn show_document(&self, document: &str) {
+        println!("\n# What the scheduler sends:");
+        print!("{document}");
+    }
+
+    /// Runs `bank` and shows what it prints.
+    pub(super) fn bank(&self, arguments: &[&str]) -> Result<()> {
+        self.shown("bank", arguments)
+    }
+
+    /// Runs `bankd` and shows what it prints.
+    pub(super) fn bankd(&self, arguments: &[&str]) -> Result<()> {
+        self.shown("bankd", arguments)
+    }
+
+    /// Shows the balance of one project.
+    pub(super) fn balance(&self, project: &str) -> Result<()> {
+        self.bank(&["balance", project])
+    }
+
+    fn shown(&self, program: &str, arguments: &[&str]) -> Result<()> {
+        println!("\n$ {program} {}", quoted(arguments));
+        let output = self.command(program).args(arguments).output()?;
+        show(&output);
+        ensure!(
+            output.status.success(),
+            "`{program} {}` failed",
+            arguments.join(" ")
+        );
+        Ok(())
+    }
+
+    /// Runs a script as the scheduler does, with the document on standard input.
+    pub(super) fn script(&self, event: &str, document: &str, expected: i32) -> Result<()> {
+        let name = format!("bank.{event}");
+        println!("\n$ nami/{name} < {}", about(event, document));
+        let mut child = Command::new(self.dir.join("nami").join(&name))
+            .env("NAMI_CONF", self.dir.join("nami.conf"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()?;
+        if let Some(mut stdin) = child.stdin.take() {
+            stdin.write_all(document.as_bytes())?;
+        }
+        let output = child.wait_with_output()?;
+        show(&output);
+        let code = output.status.code();
+        println!(
+            "(exit {})",
+            code.map_or_else(|| "by a signal".to_owned(), |c| c.to_string())
+        );
+        ensure!(
+            code == Some(expected),
+            "{name} should have ended with exit code {expected}"
+        );
+        Ok(())
+    }
+
+    /// Starts the daemon and waits until it listens.
+    pub(super) fn serve(&mut self) -> Result<()> {
+        println!("\n$ bankd serve --data bank-data &");
+        let log = fs::File::create(self.dir.join("bankd.log"))?;
+        let mut child = self
+            .command("bankd")
+            .args(["serve", "--data", "bank-data"])
+            .env("BANKD_HTTP_LISTEN", "127.0.0.1:0")
+            .env("BANKD_FILE_PATH", self.dir.join("bank-data/charges.log"))
+            .stdout(Stdio::piped())
+            .stderr(log)
+            .spawn()?;
+        let stdout = child.stdout.take().context("the daemon's output")?;
+        self.daemon = Some(child);
+        for line in BufReader::new(stdout).lines() {
+            let line = line?;
+            println!("{line}");
+            if line.starts_with("listening unix:") {
+                return Ok(());
+            }
+        }
+        let log = fs::read_to_string(self.dir.join("bankd.log")).unwrap_or_default();
+        bail!("the daemon did not start:\n{log}");
+    }
+
+    /// Ends the daemon as a power cut would.
+    pub(super) fn kill(&mut self) -> Result<()> {
+        println!("\n$ kill -9 %1");
+        if let Some(mut daemon) = self.daemon.take() {
+            daemon.kill()?;
+            daemon.wait()?;
+        }
+        Ok(())
+    }
+
+    /// Shows a file of the bank's.
+    pub(super) fn print_file(&self, name: &str, what: &str) -> Result<()> {
+        println!("\n# {what}:");
+        println!("$ cat {name}");
+        let text = fs::read_to_string(self.dir.join(name)).with_context(|| name.to_owned())?;
+        print!("{text}");
+        Ok(())
+    }
+
+    /// Ends the daemon in good order and clears up, or says how to talk to it.
+    pub(super) fn leave(mut self, keep: bool) -> Result<()> {
+        let dir = self.dir.display().to_string();
+        if keep {
+            let daemon = self.daemon.take().context("the daemon")?;
+            println!(
+                "\nThe daemon goes on running as process {}. Talk to it:",
+                daemon.id()
+            );
+            println!("  export BANK_SERVER=unix:{dir}/bank-data/bankd.sock");
+            println!("  {}/bank balance", self.programs.display());
+            println!("  NAMI_CONF={dir}/nami.conf {dir}/nami/bank.quote < job.xml");
+            println!("  kill {}    # ends it; then remove {dir}", daemon.id());
+            return Ok(());
+        }
+        if let Some(mut daemon) = self.daemon.take() {
+            println!("\n$ kill %1");
+            Command::new("kill").arg(daemon.id().to_string()).status()?;
+            let status = daemon.wait()?;
+            ensure!(status.success(), "the daemon ended with {status}");
+        }
+        fs::remove_dir_all(&self.dir)?;
+        println!("\nThe demo is over; {dir} is removed. `bankd demo --keep` leaves it running.");
+        Ok(())
+    }
+
+    fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(self.programs.join(program));
+        let socket = self.dir.join("bank-data/bankd.sock");
+        command.current_dir(&self.dir);
+        command.env("BANK_SERVER", format!("unix:{}", socket.display()));
+        command
+            .env_remove("BANK_CONFIG")
+            .env_remove("BANK_FORMAT")
+            .env_remove("BANK_PROJECT");
+        command
+    }
+}
+
+impl Drop for Stage {
+    /// A demo that failed leaves no daemon behind; its directory stays for a look.
+    fn drop(&mut self) {
+        if let Some(daemon) = &mut self.daemon {
+            let _ = daemon.kill();
+            let _ = daemon.wait();
+        }
+    }
+}
+
+fn nami_conf(dir: &Path) -> String {
+    let dir = dir.display();
+    format!("server=unix:{dir}/bank-data/bankd.sock\nmachine=colony\nspool_dir={dir}/spool\n")
+}
+
+fn show(output: &Output) {
+    print!("{}", String::from_utf8_lossy(&output.stdout));
+    print!("{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// The arguments as a shell would need them.
+fn quoted(arguments: &[&str]) -> String {
+    let quote = |a: &&str| {
+        if a.contains(' ') {
+            format!("'{a}'")
+        } else {
+            (*a).to_owned()
+        }
+    };
+    arguments.iter().map(quote).collect::<Vec<_>>().join(" ")
+}
+
+/// What a document is about, for the command line that is shown.
+fn about(event: &str, document: &str) -> String {
+    let between = |name: &str| {
+        let open = format!("<{name}>");
+        let rest = document.split_once(&open)?.1;
+        Some(rest.split_once('<')?.0.to_owned())
+    };
+    let id = between("ObjectID").unwrap_or_else(|| "/dev/null".to_owned());
+    match (event, between("Account"), between("ChargeDuration")) {
+        ("charge", _, Some(seconds)) => format!("{id}.xml    # {seconds} s"),
+        ("reserve", Some(account), _) => format!("{id}.xml    # account {account}"),
+        _ => id,
+    }
+}

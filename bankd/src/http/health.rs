@@ -1,0 +1,62 @@
+//! `/healthz` and `/readyz`: for service managers and probes, unauthenticated, without a figure
+//! that is anybody's business.
+//!
+//! Free disk space is not among the reasons: the standard library has no safe call for it, and a
+//! full disk shows itself as a failed commit.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::Serialize;
+
+use crate::app::App;
+
+/// The process answers.
+#[derive(Debug, Serialize)]
+pub(super) struct Alive {
+    status: &'static str,
+    version: &'static str,
+    uptime_s: u64,
+}
+
+/// Whether commands can be taken.
+#[derive(Debug, Serialize)]
+pub(super) struct Ready {
+    ready: bool,
+    /// Why not; empty when it is.
+    reasons: Vec<&'static str>,
+    /// Requests without a valid signature since the start, by cause.
+    auth_failures: std::collections::BTreeMap<&'static str, u64>,
+    /// Failed attempts to write a record file since the start.
+    record_failures: u64,
+}
+
+pub(super) async fn alive(State(app): State<Arc<App>>) -> Json<Alive> {
+    Json(Alive {
+        status: "alive",
+        version: env!("CARGO_PKG_VERSION"),
+        uptime_s: app.started.elapsed().as_secs(),
+    })
+}
+
+/// The schema is current as soon as the daemon listens: it migrates before that.
+pub(super) async fn ready(State(app): State<Arc<App>>) -> (StatusCode, Json<Ready>) {
+    let mut reasons = Vec::new();
+    if app.writer_ended() {
+        reasons.push("the writer has stopped");
+    }
+    if !app.writer.is_healthy() {
+        reasons.push("the last commit failed");
+    }
+    let ready = reasons.is_empty();
+    let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    let body = Ready {
+        ready,
+        reasons,
+        auth_failures: app.counters.auth_failures(),
+        record_failures: app.counters.record_failures(),
+    };
+    (status, Json(body))
+}

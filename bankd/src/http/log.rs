@@ -1,0 +1,168 @@
+//! One structured line for each command (`ux.md` 7), and one at a lower level for what only reads.
+//!
+//! A handler that ran a command puts what it came to into its response's extensions:
+//! `response.extensions_mut().insert(Told(vec![Story::of(summary)]))`. Never in a line: bodies,
+//! secrets, signatures, nonces, idempotency keys.
+
+use axum::extract::MatchedPath;
+use axum::http::request;
+use axum::http::response;
+use bank_api::sign::Failure;
+
+use super::auth::Peer;
+use crate::app::App;
+use crate::clock::Stopwatch;
+use crate::writer::Summary;
+
+/// What the commands of one request came to, for the log.
+#[derive(Clone, Debug, Default)]
+pub struct Told(pub Vec<Story>);
+
+/// What one command came to, and what it was about. Empty text for what does not apply.
+#[derive(Clone, Debug)]
+pub struct Story {
+    /// What the writer says of it.
+    pub summary: Summary,
+    /// The project as named.
+    pub project: String,
+    /// The user as named.
+    pub user: String,
+    /// The scheduler's id.
+    pub job: String,
+    /// The machine as named.
+    pub machine: String,
+}
+
+impl Story {
+    /// A command that is about no job.
+    pub fn of(summary: Summary) -> Self {
+        Self {
+            summary,
+            project: String::new(),
+            user: String::new(),
+            job: String::new(),
+            machine: String::new(),
+        }
+    }
+}
+
+/// The line of a request while it is under way.
+#[derive(Debug)]
+pub(super) struct Line {
+    since: Stopwatch,
+    peer: Peer,
+    request_id: String,
+    method: axum::http::Method,
+    route: String,
+    caller: String,
+    failure: Option<Failure>,
+}
+
+impl Line {
+    pub(super) fn new(
+        since: Stopwatch,
+        peer: Peer,
+        request_id: String,
+        parts: &request::Parts,
+    ) -> Self {
+        // The pattern, not the path: names of users and projects stay out of it.
+        let route = parts.extensions.get::<MatchedPath>();
+        Self {
+            since,
+            peer,
+            request_id,
+            method: parts.method.clone(),
+            route: route.map_or_else(String::new, |route| route.as_str().to_owned()),
+            caller: String::new(),
+            failure: None,
+        }
+    }
+
+    pub(super) fn request_id(&self) -> &str {
+        &self.request_id
+    }
+
+    pub(super) fn peer(&self) -> Peer {
+        self.peer
+    }
+
+    pub(super) fn called_by(&mut self, caller: &str) {
+        caller.clone_into(&mut self.caller);
+    }
+
+    pub(super) fn unauthorized(&mut self, failure: Failure) {
+        self.failure = Some(failure);
+    }
+
+    /// Writes the line, or one for each command.
+    pub(super) fn write(&self, app: &App, response: &response::Parts) {
+        let status = response.status.as_u16();
+        if let Some(failure) = self.failure {
+            let reason = failure.reason();
+            tracing::warn!(
+                request_id = %self.request_id, remote = %self.peer, method = %self.method,
+                route = %self.route, reason, status, "not authenticated"
+            );
+            return;
+        }
+        match response.extensions.get::<Told>() {
+            Some(told) => told.0.iter().for_each(|story| self.command(app, story, status)),
+            None => self.request(status),
+        }
+    }
+
+    fn request(&self, status: u16) {
+        let duration_us = self.duration_us();
+        macro_rules! line {
+            ($level:ident) => {
+                tracing::$level!(
+                    request_id = %self.request_id, caller = %self.caller, remote = %self.peer,
+                    method = %self.method, route = %self.route, status, duration_us, "request"
+                )
+            };
+        }
+        match status {
+            503 => line!(warn),
+            500..=599 => line!(error),
+            _ => line!(debug),
+        }
+    }
+
+    fn command(&self, app: &App, story: &Story, status: u16) {
+        if !tracing::enabled!(tracing::Level::INFO) {
+            return;
+        }
+        let summary = &story.summary;
+        let directory = app.writer.directory();
+        let places = directory.bank.precision.places();
+        let amount = summary.amount;
+        let amount = amount.map(|minor| bank_api::text::format_amount(minor, places));
+        let outcome = if summary.code.is_empty() { "done" } else { "refused" };
+        tracing::info!(
+            request_id = %self.request_id,
+            caller = %self.caller,
+            remote = %self.peer,
+            route = %self.route,
+            kind = summary.op,
+            project = %story.project,
+            user = %story.user,
+            job = %story.job,
+            machine = %story.machine,
+            amount,
+            currency = amount.as_ref().map(|_| directory.bank.unit.as_str()),
+            outcome,
+            code = summary.code,
+            status,
+            txn = summary.transaction,
+            duration_us = self.duration_us(),
+            queue_us = summary.queue_us,
+            commit_us = summary.commit_us,
+            batch = summary.batch,
+            "command"
+        );
+    }
+
+    fn duration_us(&self) -> u64 {
+        u64::try_from(self.since.elapsed().as_micros()).unwrap_or(u64::MAX)
+    }
+}

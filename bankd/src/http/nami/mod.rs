@@ -1,0 +1,241 @@
+//! The scheduler's routes: `POST /nami/v1/{quote,create,reserve,charge,delete}`.
+//!
+//! A body of XML becomes commands in [`command`], each its own transaction with a key of its own
+//! (decision 26); what each came to becomes a line in [`line`]. The answer's status is the greatest
+//! of its lines. No HTTP status is chosen here: all come from the one table of `bank-api`.
+
+pub mod command;
+pub mod line;
+
+use std::sync::Arc;
+
+use axum::body::Bytes;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query, State};
+use axum::http::HeaderValue;
+use axum::response::Response;
+use bank_api::nami::Line;
+use serde::Deserialize;
+
+use super::auth::{Authenticated, unauthorized};
+use super::frame::respond;
+use super::log::{Story, Told};
+use crate::access::Role;
+use crate::answer::{Answer, Media};
+use crate::app::App;
+use crate::nami::{Document, DocumentError, Event, ReadOptions, read, require};
+use crate::writer::{IdempotencyKey, Reply, Submission, SubmitError};
+use command::Setting;
+
+/// Documents above this size are read away from the event loop, in bytes.
+const BIG: usize = 64 << 10;
+
+/// What the script sends along from its own settings. Others are signed and ignored.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct Parameters {
+    /// The machine where a document names none.
+    machine: Option<String>,
+    /// Make the quote a row and answer its TID.
+    #[serde(default)]
+    print_tid: bool,
+    /// Read what is not UTF-8 as Latin-1.
+    #[serde(default)]
+    latin1_fallback: bool,
+}
+
+type Asked = Result<Query<Parameters>, QueryRejection>;
+
+macro_rules! route {
+    ($(#[$doc:meta])* $name:ident, $event:expr) => {
+        $(#[$doc])*
+        pub async fn $name(
+            State(app): State<Arc<App>>,
+            caller: Authenticated,
+            asked: Asked,
+            body: Bytes,
+        ) -> Response {
+            answer(app, caller, $event, asked, body).await
+        }
+    };
+}
+
+route!(
+    /// What would it cost?
+    quote, Event::Quote
+);
+route!(
+    /// The object was submitted.
+    create, Event::Create
+);
+route!(
+    /// The object starts: hold what it will cost.
+    reserve, Event::Reserve
+);
+route!(
+    /// Some of it was used: bill that.
+    charge, Event::Charge
+);
+route!(
+    /// The object is gone: give back what is held.
+    delete, Event::Delete
+);
+
+async fn answer(
+    app: Arc<App>,
+    caller: Authenticated,
+    event: Event,
+    asked: Asked,
+    body: Bytes,
+) -> Response {
+    if let Err(refusal) = caller.require(Role::Scheduler) {
+        return lines(&[line::refused(&refusal, &app.writer.directory().bank)]);
+    }
+    let Ok(Query(asked)) = asked else {
+        return lines(&[Line::error("bad_request", "a query parameter is none of its kind")]);
+    };
+    let documents = match documents(&app, &asked, event, body).await {
+        Ok(documents) => documents,
+        Err(e) => return lines(&[Line::error(e.code, e.message)]),
+    };
+    run(&app, &caller, event, &asked, documents).await
+}
+
+/// All objects of the body, each with what the event needs; or nothing of it is used.
+async fn documents(
+    app: &Arc<App>,
+    asked: &Parameters,
+    event: Event,
+    body: Bytes,
+) -> Result<Vec<Document>, DocumentError> {
+    let latin1_fallback = asked.latin1_fallback || app.config.nami.latin1_fallback;
+    let config = Arc::clone(&app.config);
+    let big = body.len() > BIG;
+    let read = move || {
+        let options = ReadOptions {
+            latin1_fallback,
+            tid_variable: &config.nami.tid_variable,
+        };
+        let documents = read(&body, &options)?;
+        documents.iter().try_for_each(|document| require(document, event))?;
+        Ok(documents)
+    };
+    if !big {
+        return read();
+    }
+    let broken = |_| DocumentError {
+        code: "internal",
+        message: "the document could not be read".to_owned(),
+    };
+    tokio::task::spawn_blocking(read).await.unwrap_or_else(|e| Err(broken(e)))
+}
+
+/// Submits one command for each object, in their order. What stops the daemon stops the rest too:
+/// the script asks again with the same key, and what is done stays done.
+async fn run(
+    app: &App,
+    caller: &Authenticated,
+    event: Event,
+    asked: &Parameters,
+    documents: Vec<Document>,
+) -> Response {
+    let setting = Setting {
+        machine: machine(app, caller, asked),
+        with_tid: asked.print_tid || app.config.nami.print_tid,
+        event_time: caller.event_time,
+    };
+    let several = documents.len() > 1;
+    let (mut status, mut body) = (200, Vec::with_capacity(64));
+    let (mut told, mut replayed) = (Vec::with_capacity(documents.len()), true);
+    for (index, document) in documents.into_iter().enumerate() {
+        let Ok(made) = command::of(document, event, &setting) else {
+            return lines(&[Line::error("internal", "no randomness for a TID")]);
+        };
+        let key = caller.key.as_ref().filter(|_| made.is_stored);
+        let submission = Submission {
+            command: made.command,
+            caller: caller.caller.clone(),
+            key: key.map(|key| key_of(key, several.then_some(index + 1))),
+            request_id: caller.request_id.clone(),
+            dry_run: false,
+            render: made.render,
+        };
+        let mut going_on = true;
+        let answer = match app.writer.submit(submission).await {
+            Ok(Reply::Fresh { answer, summary }) => {
+                replayed = false;
+                told.push(Story {
+                    summary,
+                    project: made.project,
+                    user: made.user,
+                    job: made.job,
+                    machine: made.machine,
+                });
+                answer
+            }
+            Ok(Reply::Stored(answer)) => answer,
+            Ok(Reply::KeyReused) => {
+                replayed = false;
+                line::answer(&Line::refused("key_reused", "the key belongs to another request"))
+            }
+            Ok(Reply::Replay) => return unauthorized(),
+            Err(e) => {
+                going_on = false;
+                line::answer(&failed(e))
+            }
+        };
+        status = status.max(answer.status);
+        body.extend_from_slice(&answer.body);
+        if !going_on {
+            replayed = false;
+            break;
+        }
+    }
+    let mut response = respond(Answer {
+        status,
+        media: Media::Text,
+        body,
+    });
+    if replayed {
+        let header = HeaderValue::from_static("true");
+        response.headers_mut().insert("idempotent-replay", header);
+    }
+    response.extensions_mut().insert(Told(told));
+    response
+}
+
+/// Where the document names no machine: the script's, else the only one that the key speaks for,
+/// else the site's.
+fn machine(app: &App, caller: &Authenticated, asked: &Parameters) -> String {
+    let given = asked.machine.as_deref().filter(|name| !name.is_empty());
+    let only = match caller.caller.scope.machines.as_slice() {
+        [only] => Some(only.as_str()),
+        _ => None,
+    };
+    given.or(only).unwrap_or(&app.config.nami.machine).to_owned()
+}
+
+/// `KEY` for a single object, `KEY#n` for one of several.
+fn key_of(key: &IdempotencyKey, number: Option<usize>) -> IdempotencyKey {
+    let mut key = key.clone();
+    if let Some(number) = number {
+        key.key = format!("{}#{number}", key.key);
+    }
+    key
+}
+
+fn failed(error: SubmitError) -> Line {
+    match error {
+        SubmitError::Busy => Line::error("busy", "too many commands wait to be written"),
+        SubmitError::Stopped => Line::error("busy", "the daemon is stopping"),
+        SubmitError::Failed => Line::error("internal", "the command could not be written"),
+    }
+}
+
+fn lines(lines: &[Line]) -> Response {
+    let worst = Line::worst(lines).map_or(200, Line::http_status);
+    respond(Answer {
+        status: worst,
+        media: Media::Text,
+        body: Line::render(lines).into_bytes(),
+    })
+}

@@ -1,0 +1,131 @@
+//! Allocations.
+
+use axum::extract::Path;
+use axum::response::IntoResponse;
+use bank_api::v1::{AllocationQuery, List, PatchAllocation};
+use bank_core::command::{Command, SetAllocation};
+use bank_core::directory::Directory;
+use bank_core::effects::Outcome;
+use bank_core::ids::{AccountId, AllocationId};
+use bank_core::ledger::Decision;
+use bank_core::model::{Allocation, Phase};
+use bank_core::refusal::Refusal;
+
+use super::call::{Call, Handled, ok, rendered};
+use super::project::new_state;
+use super::shape::{self, read_bound};
+use crate::answer::Answer;
+use crate::http::error::Failure;
+use crate::store::read::money;
+
+/// `GET /api/v1/allocations`: by number.
+pub(super) async fn list(call: Call) -> Handled {
+    let query: AllocationQuery = call.query()?;
+    let directory = call.directory();
+    let accounts: Vec<AccountId> = match &query.account {
+        Some(name) => vec![call.view.account(name)?.id],
+        None => {
+            let seen = directory.accounts().filter(|a| call.view.sees_account(a));
+            seen.map(|a| a.id).collect()
+        }
+    };
+    let wanted = query.state.as_deref().map(phase).transpose();
+    let wanted = wanted.map_err(|r| call.refused(&r))?;
+    let all = call.ask(move |connection| {
+        let mut all = Vec::new();
+        for account in accounts {
+            all.extend(money::allocations_of(connection, account)?);
+        }
+        Ok(all)
+    });
+    let mut all = all.await?;
+    all.sort_by_key(|a| a.id);
+    let now = call.now();
+    let rows = all.iter().map(|a| (a, Phase::of(&a.window, now)));
+    let rows = rows.filter(|(_, phase)| wanted.is_none_or(|w| w == *phase));
+    let items = rows.map(|(a, phase)| shape::allocation(directory, a, phase));
+    ok(&List::whole(items.collect()))
+}
+
+/// `GET /api/v1/allocations/{id}`
+pub(super) async fn show(Path(id): Path<String>, call: Call) -> Handled {
+    let found = find(&call, number(&call, &id)?).await?;
+    let phase = Phase::of(&found.window, call.now());
+    ok(&shape::allocation(call.directory(), &found, phase))
+}
+
+/// `PATCH /api/v1/allocations/{id}`
+pub(super) async fn set(Path(id): Path<String>, call: Call) -> Handled {
+    call.admin()?;
+    let patch: PatchAllocation = call.json()?;
+    if patch.description.is_some() {
+        let detail = "an allocation has no description: its deposits carry notes";
+        return Err(Failure::new("not_settable", detail));
+    }
+    let id = number(&call, &id)?;
+    let change = change(id, &patch, call.directory()).map_err(|r| call.refused(&r))?;
+    let done = call.write(Command::SetAllocation(change), render).await?;
+    Ok(done.into_response())
+}
+
+/// One allocation in view.
+pub(super) async fn find(call: &Call, id: AllocationId) -> Result<Allocation, Failure> {
+    let found = call
+        .ask(move |connection| money::allocation(connection, id))
+        .await?;
+    let seen = |a: &Allocation| {
+        let account = call.directory().account(a.account);
+        account.is_some_and(|account| call.view.sees_account(account))
+    };
+    found.filter(seen).ok_or_else(|| unknown(call, &id.0.to_string()))
+}
+
+fn number(call: &Call, text: &str) -> Result<AllocationId, Failure> {
+    let number = text.parse().map(AllocationId);
+    number.map_err(|_| unknown(call, text))
+}
+
+fn unknown(call: &Call, id: &str) -> Failure {
+    call.refused(&Refusal::not_found("allocation", id))
+}
+
+fn phase(word: &str) -> Result<Phase, Refusal> {
+    Phase::parse(word).ok_or(Refusal::BadValue {
+        field: "state",
+        expected: "future, active or expired",
+    })
+}
+
+fn change(
+    id: AllocationId,
+    patch: &PatchAllocation,
+    directory: &Directory,
+) -> Result<SetAllocation, Refusal> {
+    let start = patch.start.as_deref();
+    let start = start.map(|text| read_bound(text, "start", "-infinity"));
+    let end = patch.until.as_deref();
+    let end = end.map(|text| read_bound(text, "until", "infinity"));
+    let limit = patch.credit_limit.as_deref();
+    let limit = limit.map(|text| shape::read_amount(text, directory.bank.precision));
+    Ok(SetAllocation {
+        id,
+        start: start.transpose()?,
+        end: end.transpose()?,
+        credit_limit: limit.transpose()?,
+    })
+}
+
+fn render(directory: &Directory, decision: &Decision) -> Answer {
+    rendered(directory, decision, 200, |outcome| {
+        let Outcome::Allocation(allocation, outlived) = outcome else {
+            return None;
+        };
+        let mut written = new_state(shape::allocation(directory, allocation, allocation.phase));
+        if !outlived.is_empty() {
+            let ids: Vec<String> = outlived.iter().map(|l| l.0.to_string()).collect();
+            let warning = format!("liens that now outlive it: {}", ids.join(", "));
+            written.warnings.push(warning);
+        }
+        Some(written)
+    })
+}

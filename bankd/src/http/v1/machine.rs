@@ -1,0 +1,89 @@
+//! Machines. Their names are no secret; a key for single machines sees only those.
+
+use axum::extract::Path;
+use axum::response::IntoResponse;
+use bank_api::v1::{self, List, NewMachine, PatchMachine};
+use bank_core::command::{Command, SetMachine};
+use bank_core::directory::Directory;
+use bank_core::effects::Outcome;
+use bank_core::ledger::Decision;
+use bank_core::time::Seconds;
+
+use super::call::{Call, Handled, ok, removed, rendered};
+use super::project::{Empty, new_state};
+use super::shape::{self, cleared, read_mode};
+use crate::answer::Answer;
+
+/// `GET /api/v1/machines`: by name.
+pub(super) async fn list(call: Call) -> Handled {
+    call.query::<Empty>()?;
+    let all = call.directory().machines();
+    let seen = all.filter(|m| call.view.sees_machine(&m.name));
+    let mut items: Vec<v1::Machine> = seen.map(shape::machine).collect();
+    items.sort_by(|a, b| a.name.cmp(&b.name));
+    ok(&List::whole(items))
+}
+
+/// `GET /api/v1/machines/{name}`
+pub(super) async fn show(Path(name): Path<String>, call: Call) -> Handled {
+    ok(&shape::machine(call.view.machine(&name)?))
+}
+
+/// `POST /api/v1/machines`
+pub(super) async fn add(call: Call) -> Handled {
+    call.admin()?;
+    let new: NewMachine = call.json()?;
+    let mode = new.mode.as_deref().map(read_mode).transpose();
+    let command = Command::AddMachine(SetMachine {
+        name: new.name,
+        active: None,
+        mode: mode.map_err(|r| call.refused(&r))?,
+        flush_interval: new.flush_interval_s.map(Seconds),
+        fallback: new.fallback.map(cleared),
+        description: new.description,
+    });
+    Ok(call.write(command, render_added).await?.into_response())
+}
+
+/// `PATCH /api/v1/machines/{name}`
+pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
+    call.admin()?;
+    let patch: PatchMachine = call.json()?;
+    let mode = patch.mode.as_deref().map(read_mode).transpose();
+    let command = Command::SetMachine(SetMachine {
+        name: name.clone(),
+        active: patch.active,
+        mode: mode.map_err(|r| call.refused(&r))?,
+        flush_interval: patch.flush_interval_s.map(Seconds),
+        fallback: patch.fallback.map(cleared),
+        description: patch.description,
+    });
+    let done = call.write(command, render).await?;
+    let done = done.hint(|| call.view.did_you_mean("machine", &name));
+    Ok(done.into_response())
+}
+
+/// `DELETE /api/v1/machines/{name}`
+pub(super) async fn remove(Path(name): Path<String>, call: Call) -> Handled {
+    call.admin()?;
+    let command = Command::RemoveMachine(name.clone());
+    let mut done = call.write(command, removed).await?;
+    done.set("name", name.as_str());
+    let done = done.hint(|| call.view.did_you_mean("machine", &name));
+    Ok(done.into_response())
+}
+
+fn written(directory: &Directory, decision: &Decision, status: u16) -> Answer {
+    rendered(directory, decision, status, |outcome| match outcome {
+        Outcome::Machine(machine) => Some(new_state(shape::machine(machine))),
+        _ => None,
+    })
+}
+
+fn render_added(directory: &Directory, decision: &Decision) -> Answer {
+    written(directory, decision, 201)
+}
+
+fn render(directory: &Directory, decision: &Decision) -> Answer {
+    written(directory, decision, 200)
+}

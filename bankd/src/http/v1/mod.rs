@@ -1,0 +1,106 @@
+//! The JSON API, `/api/v1`: one file for each noun, the table of routes here.
+//!
+//! A handler reads its request through [`call::Call`], sees the bank through [`view::View`] (what
+//! is hidden from the caller does not exist for them), and either asks a question of the read
+//! pool or submits one command to the writer. None may change the ledger in another way, and none
+//! may decide a rule.
+
+mod account;
+mod allocation;
+mod balance;
+mod call;
+mod explain;
+mod job;
+mod journal;
+mod key;
+mod lien;
+mod machine;
+mod money;
+mod project;
+mod quote;
+mod rate;
+mod shape;
+mod status;
+mod user;
+mod view;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::Request;
+use axum::middleware::{self, Next};
+use axum::response::Response;
+use axum::routing::{delete, get, post};
+
+use crate::app::App;
+use crate::http::auth::Authenticated;
+use crate::http::error::{Failure, with_request_id};
+
+/// Every route of the API. Who may use one is decided in its handler.
+pub fn routes() -> Router<Arc<App>> {
+    Router::new()
+        .route("/api/v1/status", get(status::show))
+        .route("/api/v1/projects", get(project::list).post(project::add))
+        .route(
+            "/api/v1/projects/{name}",
+            get(project::show).patch(project::set).delete(project::remove),
+        )
+        .route(
+            "/api/v1/projects/{name}/members",
+            get(project::members).post(project::set_member),
+        )
+        .route(
+            "/api/v1/projects/{name}/members/{user}",
+            delete(project::remove_member),
+        )
+        .route("/api/v1/users", get(user::list).post(user::add))
+        .route(
+            "/api/v1/users/{name}",
+            get(user::show).patch(user::set).delete(user::remove),
+        )
+        .route("/api/v1/machines", get(machine::list).post(machine::add))
+        .route(
+            "/api/v1/machines/{name}",
+            get(machine::show).patch(machine::set).delete(machine::remove),
+        )
+        .route("/api/v1/accounts", get(account::list).post(account::add))
+        .route(
+            "/api/v1/accounts/{name}",
+            get(account::show).patch(account::set).delete(account::remove),
+        )
+        .route("/api/v1/allocations", get(allocation::list))
+        .route(
+            "/api/v1/allocations/{id}",
+            get(allocation::show).patch(allocation::set),
+        )
+        .route("/api/v1/deposits", post(money::deposit))
+        .route("/api/v1/withdrawals", post(money::withdraw))
+        .route("/api/v1/balances", get(balance::list))
+        .route("/api/v1/quotes", post(quote::quote))
+        .route("/api/v1/liens", get(lien::list))
+        .route("/api/v1/jobs", get(job::list))
+        .route("/api/v1/jobs/{id}", get(job::show))
+        .route("/api/v1/journal", get(journal::list))
+        .route("/api/v1/rates", get(rate::list).post(rate::set))
+        .route("/api/v1/rates/{id}", delete(rate::remove))
+        .route("/api/v1/keys", get(key::list).post(key::add))
+        .route(
+            "/api/v1/keys/{id}",
+            get(key::show).patch(key::set).delete(key::remove),
+        )
+        .method_not_allowed_fallback(wrong_method)
+        .route_layer(middleware::from_fn(name_request))
+}
+
+async fn wrong_method(caller: Authenticated) -> Failure {
+    let detail = "this address does not take this method";
+    Failure::new("method_not_allowed", detail).request_id(&caller.request_id)
+}
+
+/// Puts the request's id into the problem documents of all handlers.
+async fn name_request(caller: Authenticated, request: Request, next: Next) -> Response {
+    with_request_id(next.run(request).await, &caller.request_id)
+}
+
+#[cfg(test)]
+mod tests;

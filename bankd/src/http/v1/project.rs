@@ -1,0 +1,155 @@
+//! Projects and their members.
+
+use axum::extract::Path;
+use axum::response::IntoResponse;
+use bank_api::v1::{self, List, NewMember, NewProject, PatchProject, Written};
+use bank_core::command::{AddProject, Command, SetMember, SetProject};
+use bank_core::directory::Directory;
+use bank_core::effects::Outcome;
+use bank_core::ledger::Decision;
+use bank_core::refusal::Refusal;
+
+use super::call::{Call, Handled, ok, removed, rendered};
+use super::shape::{self, cleared, read_mode};
+use crate::answer::Answer;
+
+/// `GET /api/v1/projects`: those in view, by name.
+pub(super) async fn list(call: Call) -> Handled {
+    call.query::<Empty>()?;
+    let directory = call.directory();
+    let seen = directory.projects().filter(|p| call.view.sees_project(p));
+    let mut items: Vec<v1::Project> = seen
+        .map(|p| shape::project(directory, p, Some(&call.view)))
+        .collect();
+    items.sort_by(|a, b| a.name.cmp(&b.name));
+    ok(&List::whole(items))
+}
+
+/// `GET /api/v1/projects/{name}`
+pub(super) async fn show(Path(name): Path<String>, call: Call) -> Handled {
+    let project = call.view.project(&name)?;
+    ok(&shape::project(call.directory(), project, Some(&call.view)))
+}
+
+/// `POST /api/v1/projects`
+pub(super) async fn add(call: Call) -> Handled {
+    call.admin()?;
+    let new: NewProject = call.json()?;
+    let mode = new.mode.as_deref().map(read_mode).transpose();
+    let command = Command::AddProject(AddProject {
+        name: new.name,
+        parent: new.parent.and_then(cleared),
+        with_account: !new.no_account,
+        members: new.members,
+        mode: mode.map_err(|r| call.refused(&r))?.flatten(),
+        description: new.description.unwrap_or_default(),
+    });
+    Ok(call.write(command, render_added).await?.into_response())
+}
+
+/// `PATCH /api/v1/projects/{name}`
+pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
+    call.admin()?;
+    let patch: PatchProject = call.json()?;
+    let mode = patch.mode.as_deref().map(read_mode).transpose();
+    let command = Command::SetProject(SetProject {
+        name: name.clone(),
+        active: patch.active,
+        parent: patch.parent.map(cleared),
+        mode: mode.map_err(|r| call.refused(&r))?,
+        description: patch.description,
+    });
+    let done = call.write(command, render).await?;
+    let done = done.hint(|| call.view.did_you_mean("project", &name));
+    Ok(done.into_response())
+}
+
+/// `DELETE /api/v1/projects/{name}`
+pub(super) async fn remove(Path(name): Path<String>, call: Call) -> Handled {
+    call.admin()?;
+    let command = Command::RemoveProject(name.clone());
+    let mut done = call.write(command, removed).await?;
+    done.set("name", name.as_str());
+    let done = done.hint(|| call.view.did_you_mean("project", &name));
+    Ok(done.into_response())
+}
+
+/// `GET /api/v1/projects/{name}/members`
+pub(super) async fn members(Path(name): Path<String>, call: Call) -> Handled {
+    let project = call.view.project(&name)?;
+    ok(&List::whole(shape::members(call.directory(), project)))
+}
+
+/// `POST /api/v1/projects/{name}/members`
+pub(super) async fn set_member(Path(name): Path<String>, call: Call) -> Handled {
+    call.admin()?;
+    let new: NewMember = call.json()?;
+    if new.admin == Some(true) {
+        // Managers of a project come with a later role; until then only administrators manage.
+        let refusal = Refusal::BadValue {
+            field: "admin",
+            expected: "false: members are managed by administrators",
+        };
+        return Err(call.refused(&refusal));
+    }
+    let command = Command::SetMember(SetMember {
+        project: name.clone(),
+        user: new.user,
+        active: new.active.unwrap_or(true),
+    });
+    let done = call.write(command, render_member).await?;
+    Ok(done.into_response())
+}
+
+/// `DELETE /api/v1/projects/{name}/members/{user}`
+pub(super) async fn remove_member(
+    Path((name, user)): Path<(String, String)>,
+    call: Call,
+) -> Handled {
+    call.admin()?;
+    let command = Command::RemoveMember(name, user.clone());
+    let mut done = call.write(command, removed).await?;
+    done.set("name", user);
+    Ok(done.into_response())
+}
+
+/// A query without parameters.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Empty {}
+
+fn written(
+    directory: &Directory,
+    decision: &Decision,
+    status: u16,
+) -> Answer {
+    rendered(directory, decision, status, |outcome| match outcome {
+        Outcome::Project(project) => Some(new_state(shape::project(directory, project, None))),
+        _ => None,
+    })
+}
+
+fn render_added(directory: &Directory, decision: &Decision) -> Answer {
+    written(directory, decision, 201)
+}
+
+fn render(directory: &Directory, decision: &Decision) -> Answer {
+    written(directory, decision, 200)
+}
+
+fn render_member(directory: &Directory, decision: &Decision) -> Answer {
+    rendered(directory, decision, 201, |outcome| match outcome {
+        Outcome::Member(member) => shape::member(directory, member).map(new_state),
+        _ => None,
+    })
+}
+
+/// An object after its change; the transaction is added on the way out.
+pub(super) fn new_state<T>(object: T) -> Written<T> {
+    Written {
+        object,
+        transaction: None,
+        dry_run: false,
+        warnings: Vec::new(),
+    }
+}

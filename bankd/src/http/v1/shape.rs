@@ -1,0 +1,254 @@
+//! Objects of the ledger as JSON shapes.
+
+use bank_api::text::{self, format_rfc3339};
+use bank_api::v1;
+use bank_core::amount::{Amount, Precision};
+use bank_core::command::SetAccount;
+use bank_core::directory::{Bank, Directory};
+use bank_core::model::{
+    Account, Allocation, Constraint, Dimension, Machine, Member, Mode, Phase, Project, User,
+};
+use bank_core::refusal::Refusal;
+use bank_core::time::Timestamp;
+
+use super::view::View;
+use crate::store::read::money::Figures;
+
+/// An amount with all decimals of the bank.
+pub(super) fn amount(amount: Amount, bank: &Bank) -> String {
+    text::format_amount(amount.0, bank.precision.places())
+}
+
+/// A sum, held at the ends of the range.
+pub(super) fn sum(sum: i128, bank: &Bank) -> String {
+    amount(Amount::clamped(sum), bank)
+}
+
+/// A time.
+pub(super) fn time(at: Timestamp) -> String {
+    format_rfc3339(at.0)
+}
+
+/// A text, or `null` where it is empty.
+pub(super) fn some(text: &str) -> Option<String> {
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+/// A text that clears what it sets where it is empty.
+pub(super) fn cleared(text: String) -> Option<String> {
+    Some(text).filter(|t| !t.is_empty())
+}
+
+/// An amount as a request gives it.
+pub(super) fn read_amount(text: &str, precision: Precision) -> Result<Amount, Refusal> {
+    Amount::parse(text, precision)
+}
+
+/// A bound of a window as a request gives it: RFC 3339, or `unbounded` (`infinity`, `-infinity`)
+/// for none.
+pub(super) fn read_bound(
+    text: &str,
+    field: &'static str,
+    unbounded: &str,
+) -> Result<Option<Timestamp>, Refusal> {
+    if text == unbounded {
+        return Ok(None);
+    }
+    read_time(text, field).map(Some)
+}
+
+/// A time as a request gives it.
+pub(super) fn read_time(text: &str, field: &'static str) -> Result<Timestamp, Refusal> {
+    let expected = "a time such as 2026-10-01T00:00:00Z";
+    text::parse_rfc3339(text)
+        .map(Timestamp)
+        .ok_or(Refusal::BadValue { field, expected })
+}
+
+/// A mode as a request gives it; `default` is that of the machine or of the bank.
+pub(super) fn read_mode(word: &str) -> Result<Option<Mode>, Refusal> {
+    let expected = "strict, fast, notional, track or default";
+    match word {
+        "default" => Ok(None),
+        _ => Mode::parse(word).map(Some).ok_or(Refusal::BadValue {
+            field: "mode",
+            expected,
+        }),
+    }
+}
+
+fn mode(mode: Option<Mode>) -> String {
+    mode.map_or("default", Mode::word).to_owned()
+}
+
+/// A project. `view` hides accounts and members that the caller may not see; without one all are
+/// shown.
+pub(super) fn project(
+    directory: &Directory,
+    project: &Project,
+    view: Option<&View>,
+) -> v1::Project {
+    let names = |a: &&Account| {
+        a.constraints
+            .iter()
+            .any(|c| c.dimension == Dimension::Project && c.allow && c.value == project.name)
+    };
+    let accounts = directory.accounts().filter(names);
+    let accounts = accounts.filter(|a| view.is_none_or(|v| v.sees_account(a)));
+    let parent = project.parent.and_then(|id| directory.project(id));
+    let parent = parent.filter(|p| view.is_none_or(|v| v.sees_project(p)));
+    v1::Project {
+        name: project.name.clone(),
+        parent: parent.map(|p| p.name.clone()),
+        active: project.active,
+        mode: mode(project.mode),
+        description: some(&project.description),
+        accounts: accounts.map(|a| a.name.clone()).collect(),
+        members: members(directory, project),
+        created_at: None,
+    }
+}
+
+/// The members of a project, by name.
+pub(super) fn members(directory: &Directory, project: &Project) -> Vec<v1::Member> {
+    let rows = directory.members_of(project.id);
+    let mut members: Vec<v1::Member> = rows
+        .iter()
+        .filter_map(|row| member(directory, row))
+        .collect();
+    members.sort_by(|a, b| a.user.cmp(&b.user));
+    members
+}
+
+/// A membership.
+pub(super) fn member(directory: &Directory, member: &Member) -> Option<v1::Member> {
+    let user = directory.user(member.user)?;
+    Some(v1::Member {
+        user: user.name.clone(),
+        active: member.active,
+        admin: false,
+    })
+}
+
+/// A user. `view` hides projects that the caller may not see.
+pub(super) fn user(directory: &Directory, user: &User, view: Option<&View>) -> v1::User {
+    let seen = |p: &&Project| view.is_none_or(|v| v.sees_project(p));
+    let own = |p: &&Project| directory.membership(p.id, user.id).is_some();
+    let projects = directory.projects().filter(own).filter(seen);
+    let default = user.default_project.and_then(|id| directory.project(id));
+    v1::User {
+        name: user.name.clone(),
+        active: user.active,
+        common_name: some(&user.common_name),
+        email: some(&user.email),
+        default_project: default.filter(|p| seen(p)).map(|p| p.name.clone()),
+        projects: projects.map(|p| p.name.clone()).collect(),
+    }
+}
+
+/// A machine.
+pub(super) fn machine(machine: &Machine) -> v1::Machine {
+    v1::Machine {
+        name: machine.name.clone(),
+        active: machine.active,
+        mode: mode(machine.mode),
+        flush_interval_s: machine.flush_interval.0,
+        fallback: machine.fallback.clone(),
+        description: some(&machine.description),
+    }
+}
+
+/// An account with its figures. `view` hides rows of its lists that the caller may not read.
+pub(super) fn account(
+    account: &Account,
+    figures: &Figures,
+    bank: &Bank,
+    view: Option<&View>,
+) -> v1::Account {
+    let rows = |dimension: Dimension| {
+        let own = account
+            .constraints
+            .iter()
+            .filter(move |c| c.dimension == dimension);
+        let seen = own.filter(|c| view.is_none_or(|v| v.readable(c)));
+        let shape = |c: &Constraint| v1::Constraint {
+            value: c.value.clone(),
+            allow: c.allow,
+            subtree: c.subtree,
+        };
+        seen.map(shape).collect::<Vec<_>>()
+    };
+    v1::Account {
+        id: account.id.0,
+        name: account.name.clone(),
+        description: some(&account.description),
+        projects: rows(Dimension::Project),
+        users: rows(Dimension::User),
+        machines: rows(Dimension::Machine),
+        priority: account.priority,
+        fallback: account.fallback.clone(),
+        blocked: account.blocked,
+        amount: sum(figures.amount, bank),
+        held: sum(figures.held, bank),
+        balance: sum(figures.balance(), bank),
+        credit_limit: sum(figures.credit_limit, bank),
+        available: sum(figures.available(), bank),
+        unit: bank.unit.clone(),
+    }
+}
+
+/// All lists of an account anew, of those that a request gives and those that stay.
+pub(super) fn lists(
+    old: &[Constraint],
+    given: [(Dimension, Option<Vec<v1::Constraint>>); 3],
+) -> Option<Vec<Constraint>> {
+    if given.iter().all(|(_, list)| list.is_none()) {
+        return None;
+    }
+    let mut rows = Vec::new();
+    for (dimension, list) in given {
+        match list {
+            None => rows.extend(old.iter().filter(|c| c.dimension == dimension).cloned()),
+            Some(list) => rows.extend(list.into_iter().map(|row| Constraint {
+                dimension,
+                value: row.value,
+                allow: row.allow,
+                subtree: row.subtree,
+            })),
+        }
+    }
+    Some(rows)
+}
+
+/// A change of an account that changes nothing yet.
+pub(super) fn no_change(name: &str) -> SetAccount {
+    SetAccount {
+        name: name.to_owned(),
+        ..SetAccount::default()
+    }
+}
+
+/// An allocation as it stands at an instant.
+pub(super) fn allocation(
+    directory: &Directory,
+    allocation: &Allocation,
+    phase: Phase,
+) -> v1::Allocation {
+    let bank = &directory.bank;
+    let account = directory.account(allocation.account);
+    v1::Allocation {
+        id: allocation.id.0,
+        account: account.map(|a| a.name.clone()).unwrap_or_default(),
+        state: phase.word().to_owned(),
+        start: allocation.window.start.map(time),
+        until: allocation.window.end.map(time),
+        amount: amount(allocation.amount, bank),
+        held: amount(allocation.held, bank),
+        credit_limit: amount(allocation.credit_limit, bank),
+        deposited: amount(allocation.deposited, bank),
+        shadow_charged: sum(-i128::from(allocation.shadow.0), bank),
+        shadow_held: amount(allocation.shadow_held, bank),
+        description: None,
+        unit: bank.unit.clone(),
+    }
+}

@@ -1,0 +1,88 @@
+//! Users.
+
+use axum::extract::Path;
+use axum::response::IntoResponse;
+use bank_api::v1::{self, List, NewUser, PatchUser};
+use bank_core::command::{Command, SetUser};
+use bank_core::directory::Directory;
+use bank_core::effects::Outcome;
+use bank_core::ledger::Decision;
+
+use super::call::{Call, Handled, ok, removed, rendered};
+use super::project::{Empty, new_state};
+use super::shape::{self, cleared};
+use crate::answer::Answer;
+
+/// `GET /api/v1/users`: those in view, by name.
+pub(super) async fn list(call: Call) -> Handled {
+    call.query::<Empty>()?;
+    let directory = call.directory();
+    let seen = directory.users().filter(|u| call.view.sees_user(u));
+    let mut items: Vec<v1::User> = seen
+        .map(|u| shape::user(directory, u, Some(&call.view)))
+        .collect();
+    items.sort_by(|a, b| a.name.cmp(&b.name));
+    ok(&List::whole(items))
+}
+
+/// `GET /api/v1/users/{name}`
+pub(super) async fn show(Path(name): Path<String>, call: Call) -> Handled {
+    let user = call.view.user(&name)?;
+    ok(&shape::user(call.directory(), user, Some(&call.view)))
+}
+
+/// `POST /api/v1/users`
+pub(super) async fn add(call: Call) -> Handled {
+    call.admin()?;
+    let new: NewUser = call.json()?;
+    let command = Command::AddUser(SetUser {
+        name: new.name,
+        active: None,
+        common_name: new.common_name,
+        email: new.email,
+        default_project: new.default_project.map(cleared),
+    });
+    Ok(call.write(command, render_added).await?.into_response())
+}
+
+/// `PATCH /api/v1/users/{name}`
+pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
+    call.admin()?;
+    let patch: PatchUser = call.json()?;
+    let command = Command::SetUser(SetUser {
+        name: name.clone(),
+        active: patch.active,
+        common_name: patch.common_name,
+        email: patch.email,
+        default_project: patch.default_project.map(cleared),
+    });
+    let done = call.write(command, render).await?;
+    let done = done.hint(|| call.view.did_you_mean("user", &name));
+    Ok(done.into_response())
+}
+
+/// `DELETE /api/v1/users/{name}`
+pub(super) async fn remove(Path(name): Path<String>, call: Call) -> Handled {
+    call.admin()?;
+    let mut done = call
+        .write(Command::RemoveUser(name.clone()), removed)
+        .await?;
+    done.set("name", name.as_str());
+    let done = done.hint(|| call.view.did_you_mean("user", &name));
+    Ok(done.into_response())
+}
+
+fn written(directory: &Directory, decision: &Decision, status: u16) -> Answer {
+    rendered(directory, decision, status, |outcome| match outcome {
+        Outcome::User(user) => Some(new_state(shape::user(directory, user, None))),
+        _ => None,
+    })
+}
+
+fn render_added(directory: &Directory, decision: &Decision) -> Answer {
+    written(directory, decision, 201)
+}
+
+fn render(directory: &Directory, decision: &Decision) -> Answer {
+    written(directory, decision, 200)
+}

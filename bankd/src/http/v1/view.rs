@@ -1,0 +1,282 @@
+//! The bank as one caller sees it. What is hidden from them does not exist: the same 404, and no
+//! hint names it.
+//!
+//! Administrators, schedulers and auditors see everything within the scope of their key; a plain
+//! user sees the projects that they are a member of, and what belongs to those.
+
+use std::sync::Arc;
+
+use bank_api::text::suggest;
+use bank_core::command::Scope;
+use bank_core::directory::Directory;
+use bank_core::ids::UNBILLED;
+use bank_core::model::{Account, Constraint, Dimension, Machine, Project, User};
+use bank_core::refusal::Refusal;
+
+use crate::http::auth::Authenticated;
+use crate::http::error::Failure;
+
+/// A caller's view. A cheap handle: it goes into questions to the read pool.
+#[derive(Clone)]
+pub(super) struct View {
+    directory: Arc<Directory>,
+    everything: bool,
+    user: Option<String>,
+    scope: Scope,
+}
+
+impl View {
+    pub(super) fn new(directory: Arc<Directory>, auth: &Authenticated) -> View {
+        View {
+            directory,
+            everything: auth.roles.see_everything(),
+            user: auth.user.clone(),
+            scope: auth.caller.scope.clone(),
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn of_user(directory: Arc<Directory>, user: Option<&str>) -> View {
+        View {
+            directory,
+            everything: user.is_none(),
+            user: user.map(str::to_owned),
+            scope: Scope::default(),
+        }
+    }
+
+    pub(super) fn directory(&self) -> &Arc<Directory> {
+        &self.directory
+    }
+
+    /// Whether nothing but the key's scope hides anything.
+    pub(super) fn sees_everything(&self) -> bool {
+        self.everything
+    }
+
+    /// Whether nothing at all is hidden.
+    pub(super) fn is_unlimited(&self) -> bool {
+        self.everything && self.scope.projects.is_empty() && self.scope.machines.is_empty()
+    }
+
+    /// The user behind the caller, if the bank knows them.
+    pub(super) fn own_user(&self) -> Option<&User> {
+        self.directory.user_named(self.user.as_deref()?)
+    }
+
+    /// Whether a project is seen.
+    pub(super) fn sees_project(&self, project: &Project) -> bool {
+        let own = || {
+            self.own_user()
+                .is_some_and(|user| self.directory.is_member(project.id, user.id))
+        };
+        let allowed = &self.scope.projects;
+        let in_scope = allowed.is_empty()
+            || self
+                .directory
+                .lineage(project.id)
+                .iter()
+                .any(|p| allowed.contains(&p.name));
+        in_scope && (self.everything || own())
+    }
+
+    /// Whether an account is seen: one that a project in view may spend from.
+    pub(super) fn sees_account(&self, account: &Account) -> bool {
+        if self.is_unlimited() || (self.everything && self.scope.projects.is_empty()) {
+            return true;
+        }
+        if account.name == UNBILLED {
+            return false;
+        }
+        let user = if self.everything {
+            None
+        } else {
+            self.own_user()
+        };
+        let mut projects = self.directory.projects().filter(|p| self.sees_project(p));
+        projects.any(|project| self.usable(account, Some(project), user, None))
+    }
+
+    /// Whether a user is seen: oneself, and the members of projects in view.
+    pub(super) fn sees_user(&self, user: &User) -> bool {
+        if self.everything || self.user.as_ref() == Some(&user.name) {
+            return true;
+        }
+        let mut projects = self.directory.projects().filter(|p| self.sees_project(p));
+        projects.any(|p| self.directory.membership(p.id, user.id).is_some())
+    }
+
+    /// Whether a machine is seen, by its name as a document gave it.
+    pub(super) fn sees_machine(&self, name: &str) -> bool {
+        let allowed = &self.scope.machines;
+        allowed.is_empty() || allowed.iter().any(|m| m == name)
+    }
+
+    /// Whether work is seen that names a project, or an account in place of one, and a machine.
+    pub(super) fn sees_work(&self, project: &str, machine: &str) -> bool {
+        if self.is_unlimited() {
+            return true;
+        }
+        let seen = match self.meant(project) {
+            Some(project) => self.sees_project(project),
+            None => self.everything && self.scope.projects.is_empty(),
+        };
+        seen && self.sees_machine(machine)
+    }
+
+    /// The project that a document means: by its name, else by that of an account with one project
+    /// (decision 16).
+    pub(super) fn meant(&self, name: &str) -> Option<&Project> {
+        if let Some(project) = self.directory.any_project_named(name) {
+            return Some(project);
+        }
+        let account = self.directory.account_named(name)?;
+        self.directory.project_named(only_project(account)?)
+    }
+
+    /// Whether an account's lists let these spend from it; what is absent is a wildcard
+    /// (ledger.md 2.5).
+    pub(super) fn usable(
+        &self,
+        account: &Account,
+        project: Option<&Project>,
+        user: Option<&User>,
+        machine: Option<&Machine>,
+    ) -> bool {
+        let directory = &self.directory;
+        let lineage = project.map(|p| directory.lineage(p.id)).unwrap_or_default();
+        let of_project = |row: &Constraint| {
+            let place = lineage.iter().position(|p| p.name == row.value);
+            row.value == "ANY" || place.is_some_and(|at| at == 0 || row.subtree)
+        };
+        let of_user = |row: &Constraint, user: &User| match row.value.as_str() {
+            "ANY" => true,
+            "MEMBERS" => match project {
+                Some(project) => directory.is_member(project.id, user.id),
+                None => directory
+                    .projects()
+                    .filter(|p| self.usable(account, Some(p), None, None))
+                    .any(|p| directory.is_member(p.id, user.id)),
+            },
+            name => name == user.name,
+        };
+        (project.is_none() || allows(account, Dimension::Project, of_project))
+            && user.is_none_or(|user| {
+                allows(account, Dimension::User, |row| of_user(row, user))
+            })
+            && machine.is_none_or(|machine| {
+                allows(account, Dimension::Machine, |row| {
+                    row.value == "ANY" || row.value == machine.name
+                })
+            })
+    }
+
+    /// A project in view.
+    pub(super) fn project(&self, name: &str) -> Result<&Project, Failure> {
+        let found = self.directory.project_named(name);
+        found
+            .filter(|p| self.sees_project(p))
+            .ok_or_else(|| self.unknown("project", name))
+    }
+
+    /// A user in view.
+    pub(super) fn user(&self, name: &str) -> Result<&User, Failure> {
+        let found = self.directory.user_named(name);
+        found
+            .filter(|u| self.sees_user(u))
+            .ok_or_else(|| self.unknown("user", name))
+    }
+
+    /// A machine in view.
+    pub(super) fn machine(&self, name: &str) -> Result<&Machine, Failure> {
+        let found = self.directory.machine_named(name);
+        found
+            .filter(|m| self.sees_machine(&m.name))
+            .ok_or_else(|| self.unknown("machine", name))
+    }
+
+    /// An account in view, by name, else by number.
+    pub(super) fn account(&self, name: &str) -> Result<&Account, Failure> {
+        let by_number = || {
+            let id = name.parse().ok().map(bank_core::ids::AccountId)?;
+            self.directory.account(id).filter(|a| !a.deleted)
+        };
+        let found = self.directory.account_named(name).or_else(by_number);
+        found
+            .filter(|a| self.sees_account(a))
+            .ok_or_else(|| self.unknown("account", name))
+    }
+
+    /// 404 for a name that is unknown or hidden, with the nearest one in view.
+    pub(super) fn unknown(&self, kind: &'static str, name: &str) -> Failure {
+        let failure = Failure::refused(&Refusal::not_found(kind, name), &self.directory.bank);
+        match self.did_you_mean(kind, name) {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        }
+    }
+
+    /// The hint for a name that is not there.
+    pub(super) fn did_you_mean(&self, kind: &str, name: &str) -> Option<String> {
+        let names: Vec<&str> = match kind {
+            "project" => {
+                let all = self.directory.projects();
+                all.filter(|p| self.sees_project(p)).map(|p| p.name.as_str()).collect()
+            }
+            "user" => {
+                let all = self.directory.users();
+                all.filter(|u| self.sees_user(u)).map(|u| u.name.as_str()).collect()
+            }
+            "machine" => {
+                let all = self.directory.machines();
+                all.filter(|m| self.sees_machine(&m.name)).map(|m| m.name.as_str()).collect()
+            }
+            "account" => {
+                let all = self.directory.accounts();
+                all.filter(|a| self.sees_account(a)).map(|a| a.name.as_str()).collect()
+            }
+            _ => return None,
+        };
+        let list = format!("`bank {kind} ls` shows those that you may see");
+        Some(match suggest(name, &names) {
+            Some(near) => format!("did you mean {near:?}?  {list}"),
+            None => list,
+        })
+    }
+
+    /// The rows of an account's list that the caller may read.
+    pub(super) fn readable(&self, row: &Constraint) -> bool {
+        let directory = &self.directory;
+        if self.is_unlimited() || row.value == "ANY" || row.value == "MEMBERS" {
+            return true;
+        }
+        match row.dimension {
+            Dimension::Project => directory
+                .project_named(&row.value)
+                .is_some_and(|p| self.sees_project(p)),
+            Dimension::User => directory
+                .user_named(&row.value)
+                .is_some_and(|u| self.sees_user(u)),
+            Dimension::Machine => self.sees_machine(&row.value),
+        }
+    }
+}
+
+/// The one project that an account's list allows; none for several, for none and for `ANY`.
+pub(super) fn only_project(account: &Account) -> Option<&str> {
+    let rows = account.constraints.iter();
+    let mut allowed = rows.filter(|c| c.dimension == Dimension::Project && c.allow);
+    let only = allowed.next()?;
+    (allowed.next().is_none() && only.value != "ANY").then_some(only.value.as_str())
+}
+
+/// At least one row allows, or there are none that do, and no row denies (ledger.md 4).
+fn allows(account: &Account, dimension: Dimension, fits: impl Fn(&Constraint) -> bool) -> bool {
+    let own = |c: &&Constraint| c.dimension == dimension;
+    let mut rows = account.constraints.iter().filter(own);
+    if rows.clone().any(|c| !c.allow && fits(c)) {
+        return false;
+    }
+    let mut allowing = rows.clone().filter(|c| c.allow);
+    allowing.next().is_none() || rows.any(|c| c.allow && fits(c))
+}
