@@ -271,7 +271,11 @@ mod tests {
             (user, Role::User, true),
             (Roles::default(), Role::User, false),
         ] {
-            assert_eq!(roles.require(&[needed]).is_ok(), allowed, "{roles:?} {needed:?}");
+            assert_eq!(
+                roles.require(&[needed]).is_ok(),
+                allowed,
+                "{roles:?} {needed:?}"
+            );
         }
         assert!(admin.see_everything() && auditor.see_everything() && !user.see_everything());
     }
@@ -298,6 +302,9 @@ mod tests {
         assert_eq!(founder.name, "uid:4000000001");
         assert!(founder.roles.allow(Role::Admin) && !founder.known);
         assert!(!people.find(4_000_000_002).roles.allow(Role::Admin));
-        assert_eq!(people.remembered(0).map(|p| p.name), Some(people.find(0).name));
+        assert_eq!(
+            people.remembered(0).map(|p| p.name),
+            Some(people.find(0).name)
+        );
     }
 }

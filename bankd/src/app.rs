@@ -6,11 +6,13 @@
 
 use std::future::Future;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use tokio::net::{TcpListener, UnixListener};
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{Semaphore, watch};
 
 use crate::access::People;
@@ -31,6 +33,8 @@ const TICK: Duration = Duration::from_secs(1);
 pub struct App {
     /// The one way to change the ledger.
     pub writer: Writer,
+    /// The thread behind it.
+    pub writer_thread: Thread,
     /// Read-only connections.
     pub readers: store::read::Pool,
     /// The settings in force.
@@ -42,7 +46,7 @@ pub struct App {
     /// Who is behind a uid of the socket.
     pub people: People,
     /// What is counted since the start.
-    pub counters: Counters,
+    pub counters: Arc<Counters>,
     /// Room for requests under way.
     pub slots: Semaphore,
     /// When the daemon started.
@@ -100,72 +104,93 @@ pub struct Listeners {
 }
 
 /// Serves until `shutdown` is done, then drains and returns.
+///
+/// # Errors
+/// If the bank cannot be opened, or the writer ended badly.
 pub async fn run(
     data: &DataDir,
     config: Config,
     listeners: Listeners,
     shutdown: impl Future<Output = ()>,
 ) -> Result<()> {
+    let (app, records) = start(data, config)?;
+    let (stop, stopped) = watch::channel(());
+    let ticker = tokio::spawn(tick(Arc::clone(&app), stopped.clone()));
+    let early = {
+        let served = http::serve(&app, listeners, stopped);
+        tokio::pin!(served);
+        let early = tokio::select! {
+            result = &mut served => Some(result),
+            () = shutdown => None,
+        };
+        tracing::info!("stopping");
+        drop(stop);
+        match early {
+            Some(result) => result,
+            None => tokio::time::timeout(DRAIN, served)
+                .await
+                .unwrap_or_else(|_| {
+                    tracing::warn!("requests still open after {} s", DRAIN.as_secs());
+                    Ok(())
+                }),
+        }
+    };
+    let _ = ticker.await;
+    // The record files first: what they confirm is written by the writer.
+    let ended = tokio::task::spawn_blocking(move || {
+        records.stop();
+        app.writer.stop();
+        app.writer_thread.wait()
+    });
+    if !ended.await.unwrap_or(false) {
+        anyhow::bail!("the writer ended badly");
+    }
+    tracing::info!("stopped");
+    early
+}
+
+/// Everything but the listeners.
+pub(crate) fn start(data: &DataDir, config: Config) -> Result<(Arc<App>, records::Drain)> {
     let database = data.database();
-    let config = Arc::new(config);
-    let store = SqliteStore::open(&database, config.policy())
-        .with_context(|| format!("cannot open {}", database.display()))?;
-    let bank = store.bank().clone();
+    let store = SqliteStore::open(&database, config.policy())?;
+    if let Err(error) = store.warm_up() {
+        // It only makes the first commits faster.
+        tracing::warn!(%error, "the write-ahead log was not grown");
+    }
+    let bank = store.bank()?;
     let clock = clock::for_bank(bank.test).map_err(anyhow::Error::msg)?;
     let files = records::Files::new(&config, data.path(), &bank.bank);
-    let (writer, thread) = writer::start(store, Arc::clone(&clock), files.renderer())
+    let batch_max = config.ledger.batch_max;
+    let (writer, thread) = writer::start(store, Arc::clone(&clock), files.renderer(), batch_max)
         .context("cannot start the writer")?;
-    let records = records::start(files, &database, writer.clone())?;
+    let counters = Arc::new(Counters::default());
+    let records = records::start(&files, &database, writer.clone(), Arc::clone(&counters))
+        .context("cannot start the record files")?;
     let app = Arc::new(App {
-        readers: store::read::Pool::open(&database)
-            .with_context(|| format!("cannot open {} for reading", database.display()))?,
+        readers: store::read::Pool::open(&database)?,
         keys: KeyRing::new(&data.keys(), config.auth.nonces_per_key),
         people: People::new(bank.init_uid, config.access.clone()),
-        counters: Counters::default(),
+        counters,
         slots: Semaphore::new(config.http.concurrency),
         started: Stopwatch::start(),
-        writer: writer.clone(),
-        config,
+        writer,
+        writer_thread: Thread::new(thread),
+        config: Arc::new(config),
         clock,
     });
     app.keys.reload(&app.writer.directory());
-
-    let (stop, stopped) = watch::channel(());
-    let ticker = tokio::spawn(tick(Arc::clone(&app), stopped.clone()));
-    let served = http::serve(&app, listeners, stopped);
-    tokio::pin!(served);
-    let early = tokio::select! {
-        result = &mut served => Some(result),
-        () = shutdown => None,
-    };
-    tracing::info!("stopping");
-    drop(stop);
-    match early {
-        Some(result) => result?,
-        None => match tokio::time::timeout(DRAIN, served).await {
-            Ok(result) => result?,
-            Err(_) => tracing::warn!("requests still open after {} s", DRAIN.as_secs()),
-        },
-    }
-    let _ = ticker.await;
-    drop(app);
-    tokio::task::spawn_blocking(move || {
-        writer.stop();
-        let writer_ended = thread.join().is_ok();
-        records.stop();
-        writer_ended
-    })
-    .await
-    .ok()
-    .filter(|ended| *ended)
-    .context("the writer ended badly")?;
-    Ok(())
+    Ok((app, records))
 }
 
-/// Journals boundaries that have passed, and forgets answers whose time is over.
+/// Journals boundaries that have passed; reads the secrets anew when asked to (SIGHUP).
 async fn tick(app: Arc<App>, mut stopped: watch::Receiver<()>) {
     let mut interval = tokio::time::interval(TICK);
     interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
+    let mut hangup = signal(SignalKind::hangup()).ok();
+    let mut hung_up = async || match &mut hangup {
+        Some(hangup) => hangup.recv().await,
+        None => std::future::pending().await,
+    };
     loop {
         tokio::select! {
             _ = interval.tick() => {
@@ -173,7 +198,34 @@ async fn tick(app: Arc<App>, mut stopped: watch::Receiver<()>) {
                     tracing::debug!("boundaries are left for the next command");
                 }
             }
+            _ = hung_up() => {
+                let _changing = app.keys.changing().await;
+                app.keys.reload(&app.writer.directory());
+                tracing::info!("keys read anew");
+            }
             _ = stopped.changed() => return,
         }
+    }
+}
+
+/// The writer's thread, to be asked after and waited for.
+#[derive(Debug)]
+pub struct Thread(Mutex<Option<JoinHandle<()>>>);
+
+impl Thread {
+    fn new(handle: JoinHandle<()>) -> Self {
+        Self(Mutex::new(Some(handle)))
+    }
+
+    /// Whether it has ended.
+    pub fn is_finished(&self) -> bool {
+        let handle = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        handle.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
+    /// Waits for its end; false if it ended by a panic.
+    pub(crate) fn wait(&self) -> bool {
+        let handle = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        handle.is_none_or(|handle| handle.join().is_ok())
     }
 }

@@ -70,7 +70,7 @@ pub fn for_bank(test_bank: bool) -> Result<std::sync::Arc<dyn LedgerClock>, Stri
         if !test_bank {
             return Err("BANKD_TEST_CLOCK is for banks made with `bankd init --test`".to_owned());
         }
-        return Ok(std::sync::Arc::new(file::FileClock::open(path)?));
+        return Ok(std::sync::Arc::new(FileClock::open(path)?));
     }
     let _ = test_bank;
     Ok(std::sync::Arc::new(SystemClock))
@@ -103,8 +103,8 @@ mod file {
         pub fn open(path: PathBuf) -> Result<Self, String> {
             let text = std::fs::read_to_string(&path)
                 .map_err(|e| format!("test clock {}: {e}", path.display()))?;
-            let at = parse(&text)
-                .ok_or_else(|| format!("test clock {}: not a time", path.display()))?;
+            let at =
+                parse(&text).ok_or_else(|| format!("test clock {}: not a time", path.display()))?;
             Ok(Self {
                 path,
                 last: AtomicI64::new(at),

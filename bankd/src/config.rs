@@ -96,6 +96,8 @@ pub struct Ledger {
     pub rounding: RoundingWord,
     /// Seconds that a lien outlives its wall duration, 0 to 86,400 (decision 12).
     pub lien_grace_s: i64,
+    /// Commands in one commit at most, 1 to 256 (`limits.md` 6.1).
+    pub batch_max: usize,
 }
 
 impl Default for Ledger {
@@ -104,6 +106,7 @@ impl Default for Ledger {
             mode: ModeWord::default(),
             rounding: RoundingWord::default(),
             lien_grace_s: 600,
+            batch_max: crate::writer::BATCH_MAX,
         }
     }
 }
@@ -264,7 +267,10 @@ pub enum ChargeDuration {
 /// The word of a fallback mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[allow(missing_docs, reason = "the words of bank_core::directory::FallbackMode")]
+#[allow(
+    missing_docs,
+    reason = "the words of bank_core::directory::FallbackMode"
+)]
 pub enum FallbackWord {
     #[default]
     Scheduler,
@@ -357,10 +363,16 @@ impl Config {
         let count = |value: usize| i64::try_from(value).unwrap_or(i64::MAX);
         let seconds = i64::try_from(self.http.timeout_s).unwrap_or(i64::MAX);
         for (key, value, least, most) in [
-            ("http.body_limit", count(self.http.body_limit), 1024, 1 << 20),
+            (
+                "http.body_limit",
+                count(self.http.body_limit),
+                1024,
+                1 << 20,
+            ),
             ("http.concurrency", count(self.http.concurrency), 1, 65_536),
             ("http.timeout_s", seconds, 1, 300),
             ("ledger.lien_grace_s", self.ledger.lien_grace_s, 0, 86_400),
+            ("ledger.batch_max", count(self.ledger.batch_max), 1, 256),
             ("auth.window_s", self.auth.window_s, 10, 3600),
             (
                 "auth.nonces_per_key",
@@ -388,7 +400,9 @@ impl Config {
             return Err(format!("http.listen: {listen:?} is not ADDRESS:PORT"));
         }
         if listen.is_empty() && !self.http.socket {
-            return Err("http.listen: empty, and http.socket is false: nobody could ask".to_owned());
+            return Err(
+                "http.listen: empty, and http.socket is false: nobody could ask".to_owned(),
+            );
         }
         if !self.file.path.is_empty() && self.file.path == self.ggf.path {
             return Err("ggf.path: the same file as file.path".to_owned());

@@ -241,7 +241,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let secret = new_secret().unwrap();
         let path = write_secret(folder.path(), "moab.1", &secret).unwrap();
-        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(
+            fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+            0o600
+        );
         let read = read_secret(folder.path(), "moab.1").unwrap();
         assert_eq!(read.bytes(), secret.bytes());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);

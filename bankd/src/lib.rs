@@ -1,9 +1,24 @@
-//! The daemon of the allocation bank.
+//! The daemon of the allocation bank, as a library with a small `main`.
+//!
+//! Start at [`app`], which puts everything together; a request goes through [`http`], its command
+//! through [`writer`] to [`store`], what it leaves for other programs through [`records`]. The rules
+//! are not here: they are in `bank_core`.
 
+pub mod access;
 pub mod answer;
+pub mod app;
+pub mod cli;
 pub mod clock;
+pub mod config;
+pub mod demo;
 pub mod emit;
 pub mod hooks;
+pub mod http;
+pub mod init;
+pub mod keys;
 pub mod nami;
+pub mod obs;
+pub mod records;
+pub mod serve;
 pub mod store;
 pub mod writer;

@@ -1,3 +1,7 @@
-//! Placeholder.
+//! The program `bankd`: everything is in the library.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    bankd::cli::run()
+}

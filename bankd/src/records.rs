@@ -183,7 +183,11 @@ fn summed(instance: &Instance) -> Usage {
         return Usage::one(processors, Some(WHOLE), 0);
     }
     let work = Usage::one(instance.processor_seconds / 1000, Some(WHOLE), MICROS);
-    work.then(Usage::one(processors, Some(0), micros(Seconds(charged - 1))))
+    work.then(Usage::one(
+        processors,
+        Some(0),
+        micros(Seconds(charged - 1)),
+    ))
 }
 
 fn base(

@@ -142,7 +142,8 @@ fn read_standard() -> Standard {
 
 /// Everything up to one byte above the limit; what cannot be read counts as the end.
 fn read_limited(file: File) -> Vec<u8> {
-    let mut bytes = Vec::new();
+    // Room for an ordinary document, so that one read takes it whole.
+    let mut bytes = Vec::with_capacity(8 * 1024);
     let limit = u64::try_from(MAX_DOCUMENT + 1).unwrap_or(u64::MAX);
     // A read error leaves what came before it, which the daemon will find incomplete.
     let _ = file.take(limit).read_to_end(&mut bytes);

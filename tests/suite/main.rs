@@ -1,1 +1,11 @@
-//! Tests of the whole.
+//! Tests of the whole, one binary: a module per subject.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "everything in this binary is a test"
+)]
+
+mod ledger;
+mod tidy;

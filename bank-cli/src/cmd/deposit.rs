@@ -26,11 +26,7 @@ pub(super) fn deposit(context: &Context, args: DepositArgs) -> Result<String, Fa
         note: args.note,
     };
     let receipt: Receipt = context.send(Method::POST, &["deposits"], &body, &args.write)?;
-    said(
-        context,
-        &receipt,
-        &sentence(&context.form, &receipt, "deposited", "to"),
-    )
+    said(context, &receipt, ("deposited", "to"))
 }
 
 pub(super) fn withdraw(context: &Context, args: WithdrawArgs) -> Result<String, Failure> {
@@ -42,11 +38,7 @@ pub(super) fn withdraw(context: &Context, args: WithdrawArgs) -> Result<String, 
         note: args.note,
     };
     let receipt: Receipt = context.send(Method::POST, &["withdrawals"], &body, &args.write)?;
-    said(
-        context,
-        &receipt,
-        &sentence(&context.form, &receipt, "withdrew", "from"),
-    )
+    said(context, &receipt, ("withdrew", "from"))
 }
 
 fn said(context: &Context, receipt: &Receipt, words: (&str, &str)) -> Result<String, Failure> {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use bank_api::{
     text::format_clock,
-    v1::{Job, JobQuery, List},
+    v1::{Job, JobLien, JobQuery, List},
 };
 
 use super::Context;
@@ -81,55 +81,24 @@ fn sheet(jobs: &[Job]) -> Sheet {
 /// One job for people: a line about it, then its lien, its charges, and who paid.
 fn screen(form: &Form, job: &Job) -> String {
     let mut out = heading(job) + "\n";
-    let amounts = job
-        .charges
-        .iter()
-        .map(|charge| &charge.amount)
-        .chain([&job.charged]);
-    let amounts = amounts.chain(job.lien.iter().map(|lien| &lien.placed_amount));
-    let width = amounts
-        .map(|amount| form.amount(amount).chars().count())
-        .max()
-        .unwrap_or(0);
-    let mut lines: Vec<(String, String, String)> = Vec::new();
-    if let Some(lien) = &job.lien {
-        let mut rest = when::moment(&lien.placed, form.zone);
-        rest.push_str("  ");
-        if lien.state == "open" {
-            let _ = write!(rest, "{} still held", form.amount(&lien.amount));
-        } else if figure::is_zero(&lien.released) {
-            rest.push_str(&lien.state);
-        } else {
-            let _ = write!(
-                rest,
-                "{} {} at the end",
-                form.amount(&lien.released),
-                gone(&lien.state)
-            );
-        }
-        lines.push(("lien".to_owned(), form.amount(&lien.placed_amount), rest));
-    }
-    for charge in &job.charges {
-        let mut rest = vec![when::moment(&charge.at, form.zone)];
-        rest.extend(charge.explanation.clone());
-        lines.push((
-            charge.kind.clone(),
-            form.amount(&charge.amount),
-            rest.join("  "),
-        ));
-    }
-    let mut because = job.explanation.join("; ");
-    if !because.is_empty() {
-        because.insert_str(0, "= ");
-    }
-    lines.push(("total".to_owned(), form.amount(&job.charged), because));
+    let lines = money(form, job);
     let label = lines
         .iter()
-        .map(|(label, ..)| label.chars().count())
+        .map(|line| line.label.chars().count())
         .max()
         .unwrap_or(0)
         .max(7);
-    for (name, amount, rest) in &lines {
+    let width = lines
+        .iter()
+        .map(|line| line.amount.chars().count())
+        .max()
+        .unwrap_or(0);
+    for Line {
+        label: name,
+        amount,
+        rest,
+    } in &lines
+    {
         let gap = if name == "total" { " " } else { "  " };
         let line = format!("{name:<label$}  {amount:>width$}{gap}{rest}");
         out.push_str(line.trim_end());
@@ -140,10 +109,11 @@ fn screen(form: &Form, job: &Job) -> String {
         let until = until
             .map(|date| format!(" (until {date})"))
             .unwrap_or_default();
-        let part = if job.paid_by.len() > 1 {
-            format!("  {}", form.amount(&payer.amount))
-        } else {
+        let alone = job.paid_by.len() == 1;
+        let part = if alone {
             String::new()
+        } else {
+            format!("  {}", form.amount(&payer.amount))
         };
         let _ = writeln!(
             out,
@@ -162,6 +132,68 @@ fn screen(form: &Form, job: &Job) -> String {
         let _ = writeln!(out, "outcome: {outcome}");
     }
     out
+}
+
+/// An amount with what it is and what is to be said of it.
+struct Line {
+    label: String,
+    amount: String,
+    rest: String,
+}
+
+/// The lien, the charges and the total of a job.
+fn money(form: &Form, job: &Job) -> Vec<Line> {
+    let mut lines = Vec::new();
+    if let Some(lien) = &job.lien {
+        let rest = format!(
+            "{}  {}",
+            when::moment(&lien.placed, form.zone),
+            fate(form, lien)
+        );
+        let amount = form.amount(&lien.placed_amount);
+        lines.push(Line {
+            label: "lien".to_owned(),
+            amount,
+            rest,
+        });
+    }
+    lines.extend(job.charges.iter().map(|charge| {
+        let mut rest = vec![when::moment(&charge.at, form.zone)];
+        rest.extend(charge.explanation.clone());
+        let amount = form.amount(&charge.amount);
+        Line {
+            label: charge.kind.clone(),
+            amount,
+            rest: rest.join("  "),
+        }
+    }));
+    let mut because = job.explanation.join("; ");
+    if !because.is_empty() {
+        because.insert_str(0, "= ");
+    }
+    let amount = form.amount(&job.charged);
+    lines.push(Line {
+        label: "total".to_owned(),
+        amount,
+        rest: because,
+    });
+    lines
+}
+
+/// What has become of a lien.
+fn fate(form: &Form, lien: &JobLien) -> String {
+    if lien.state == "open" {
+        return format!("{} still held", form.amount(&lien.amount));
+    }
+    if figure::is_zero(&lien.released) {
+        return lien.state.clone();
+    }
+    let how = if lien.state == "settled" {
+        "released"
+    } else {
+        &lien.state
+    };
+    format!("{} {how} at the end", form.amount(&lien.released))
 }
 
 /// `Job 1632  chem  amy  ia64  64 procs  ran 11:02:10 (requested 12:00:00)`
@@ -192,18 +224,9 @@ fn heading(job: &Job) -> String {
     words.join("  ")
 }
 
-/// What happened to the rest of a lien.
-fn gone(state: &str) -> &str {
-    if state == "settled" {
-        "released"
-    } else {
-        state
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use bank_api::v1::{ChargeRow, JobLien, Payer};
+    use bank_api::v1::{ChargeRow, Payer};
 
     use super::*;
     use crate::out::test_form;

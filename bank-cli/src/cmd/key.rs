@@ -66,24 +66,26 @@ fn add(context: &Context, args: AddKey) -> Result<String, Failure> {
         }
     };
     let mut said = sentence(&answer);
-    if let (Some((path, mut file)), Some(secret)) = (file, answer.secret.take()) {
-        let kept = file
-            .write_all(format!("{secret}\n").as_bytes())
-            .and_then(|()| file.sync_all());
-        kept.map_err(|error| {
-            Failure::internal(format!(
-                "key {:?} is made, but {}: {error}",
-                body.id,
-                path.display()
-            ))
-            .hint(format!("bank key rm {}, then add it again", body.id))
-        })?;
-        let _ = write!(said, "\nsecret in {}", path.display());
-    } else if let Some(secret) = &answer.secret {
-        let _ = write!(
-            said,
-            "\nsecret {secret}\nkeep it now: it is not shown again"
-        );
+    match (file, &answer.secret) {
+        (Some((path, file)), Some(secret)) => {
+            keep(file, path, secret).map_err(|why| {
+                let hint = format!("bank key rm {}, then add it again", body.id);
+                Failure::internal(format!("key {:?} is made, but {why}", body.id)).hint(hint)
+            })?;
+            let _ = write!(said, "\nsecret in {}", path.display());
+            answer.secret = None;
+        }
+        (None, Some(secret)) => {
+            let _ = write!(
+                said,
+                "\nsecret {secret}\nkeep it now: it is not shown again"
+            );
+        }
+        (Some((path, _)), None) => {
+            let _ = std::fs::remove_file(path);
+            said.push_str("\nthe daemon told no secret: this key was made before");
+        }
+        (None, None) => {}
     }
     context.done(&answer, &said, answer.transaction, answer.dry_run, &[])
 }
@@ -94,6 +96,13 @@ fn sentence(answer: &NewKeyAnswer) -> String {
         "key {:?} of client {:?} added, fingerprint {}",
         key.id, key.client, key.fingerprint
     )
+}
+
+/// Writes the secret to its file, and the file to the disk.
+fn keep(mut file: std::fs::File, path: &Path, secret: &str) -> Result<(), String> {
+    file.write_all(format!("{secret}\n").as_bytes())
+        .and_then(|()| file.sync_all())
+        .map_err(|error| format!("{}: {error}", path.display()))
 }
 
 /// A new file that only its owner may read.

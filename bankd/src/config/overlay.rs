@@ -19,7 +19,10 @@ pub(super) fn apply(
             let name = format!("BANKD_{section}_{key}").to_ascii_uppercase();
             if let Some(text) = environment(&name) {
                 *value = same_kind(value, &text).ok_or_else(|| {
-                    format!("{name}: {text:?} is no {} for {section}.{key}", value.type_str())
+                    format!(
+                        "{name}: {text:?} is no {} for {section}.{key}",
+                        value.type_str()
+                    )
                 })?;
                 // A word that is none is found here, beside its variable.
                 let single = Table::from_iter([(
@@ -27,7 +30,8 @@ pub(super) fn apply(
                     Value::Table(Table::from_iter([(key.clone(), value.clone())])),
                 )]);
                 let parsed = single.try_into::<Config>();
-                parsed.map_err(|e| format!("{name}: {section}.{key}: {}", one_line(e.message())))?;
+                parsed
+                    .map_err(|e| format!("{name}: {section}.{key}: {}", one_line(e.message())))?;
                 last = Some(name);
             }
         }
@@ -43,7 +47,10 @@ fn same_kind(default: &Value, text: &str) -> Option<Value> {
         Value::Integer(_) => Value::Integer(text.trim().parse().ok()?),
         Value::Boolean(_) => Value::Boolean(text.trim().parse().ok()?),
         Value::Array(_) => {
-            let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
+            let items = text
+                .split(',')
+                .map(str::trim)
+                .filter(|item| !item.is_empty());
             Value::Array(items.map(|item| Value::String(item.to_owned())).collect())
         }
         _ => Value::String(text.to_owned()),

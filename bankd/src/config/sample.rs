@@ -33,6 +33,8 @@ pub const SAMPLE: &str = r#"# Settings of bankd. What is commented out is the de
 #rounding = "half_even"
 # Seconds that a lien outlives its wall duration, 0 to 86400.
 #lien_grace_s = 600
+# Commands in one commit at most, 1 to 256; only waiting ones share it.
+#batch_max = 256
 
 [nami]
 # Make every quote of the scheduler a row, and answer COST:TID.

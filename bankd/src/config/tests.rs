@@ -30,7 +30,10 @@ fn what_is_shown_reads_back() {
     let config = read(text, &[]).unwrap();
     assert_eq!(read(&config.show(), &[]).unwrap(), config);
     let policy = config.policy();
-    assert_eq!((policy.mode, policy.rounding), (Mode::Track, Rounding::Ceil));
+    assert_eq!(
+        (policy.mode, policy.rounding),
+        (Mode::Track, Rounding::Ceil)
+    );
     assert!(policy.records && !Config::default().policy().records);
 }
 
@@ -55,18 +58,66 @@ fn the_environment_wins() {
 #[test]
 fn errors_say_where() {
     for (text, environment, expected) in [
-        ("[http]\nconcurency = 5\n", None, "bankd.toml line 2: concurency: unknown field"),
-        ("[htp]\nlisten = \"\"\n", None, "bankd.toml line 1: unknown field `htp`"),
-        ("[http]\n\ntimeout_s = \"x\"\n", None, "bankd.toml line 3: timeout_s: invalid type"),
-        ("[ledger]\nmode = \"loose\"\n", None, "bankd.toml line 2: mode: unknown variant"),
-        ("[http]\ntimeout_s = 0\n", None, "http.timeout_s: 0 is not in 1 to 300"),
-        ("[http]\nlisten = \"here\"\n", None, "http.listen: \"here\" is not ADDRESS:PORT"),
-        ("[http]\nlisten = \"\"\nsocket = false\n", None, "http.listen: empty"),
-        ("[file]\npath = \"a\"\n[ggf]\npath = \"a\"\n", None, "ggf.path: the same file"),
-        ("[file]\nblank_user = \"\"\n", None, "file.blank_user: 1 to 64 bytes"),
-        ("", Some(("BANKD_HTTP_SOCKET", "maybe")), "BANKD_HTTP_SOCKET: \"maybe\" is no boolean"),
-        ("", Some(("BANKD_LOG_LEVEL", "loud")), "BANKD_LOG_LEVEL: log.level: unknown variant"),
-        ("", Some(("BANKD_AUTH_WINDOW_S", "9")), "auth.window_s: 9 is not in 10 to 3600"),
+        (
+            "[http]\nconcurency = 5\n",
+            None,
+            "bankd.toml line 2: concurency: unknown field",
+        ),
+        (
+            "[htp]\nlisten = \"\"\n",
+            None,
+            "bankd.toml line 1: unknown field `htp`",
+        ),
+        (
+            "[http]\n\ntimeout_s = \"x\"\n",
+            None,
+            "bankd.toml line 3: timeout_s: invalid type",
+        ),
+        (
+            "[ledger]\nmode = \"loose\"\n",
+            None,
+            "bankd.toml line 2: mode: unknown variant",
+        ),
+        (
+            "[http]\ntimeout_s = 0\n",
+            None,
+            "http.timeout_s: 0 is not in 1 to 300",
+        ),
+        (
+            "[http]\nlisten = \"here\"\n",
+            None,
+            "http.listen: \"here\" is not ADDRESS:PORT",
+        ),
+        (
+            "[http]\nlisten = \"\"\nsocket = false\n",
+            None,
+            "http.listen: empty",
+        ),
+        (
+            "[file]\npath = \"a\"\n[ggf]\npath = \"a\"\n",
+            None,
+            "ggf.path: the same file",
+        ),
+        (
+            "[file]\nblank_user = \"\"\n",
+            None,
+            "file.blank_user: 1 to 64 bytes",
+        ),
+        (
+            "",
+            Some(("BANKD_HTTP_SOCKET", "maybe")),
+            "BANKD_HTTP_SOCKET: \"maybe\" is no boolean",
+        ),
+        (
+            "",
+            Some(("BANKD_LOG_LEVEL", "loud")),
+            "BANKD_LOG_LEVEL: log.level: unknown variant",
+        ),
+        (
+            "",
+            Some(("BANKD_AUTH_WINDOW_S", "9")),
+            "auth.window_s: 9 is not in 10 to 3600",
+        ),
     ] {
         let environment: Vec<_> = environment.into_iter().collect();
         let error = read(text, &environment).unwrap_err();
@@ -79,6 +130,12 @@ fn errors_say_where() {
 fn relative_paths_lie_in_the_data_directory() {
     let data = Path::new("/var/lib/bankd");
     assert_eq!(path_in(data, ""), None);
-    assert_eq!(path_in(data, "a.txt").unwrap(), Path::new("/var/lib/bankd/a.txt"));
-    assert_eq!(path_in(data, "/opt/a.txt").unwrap(), Path::new("/opt/a.txt"));
+    assert_eq!(
+        path_in(data, "a.txt").unwrap(),
+        Path::new("/var/lib/bankd/a.txt")
+    );
+    assert_eq!(
+        path_in(data, "/opt/a.txt").unwrap(),
+        Path::new("/opt/a.txt")
+    );
 }

@@ -117,7 +117,8 @@ impl Signer {
 pub(super) struct Arrived<'a> {
     pub(super) method: &'a Method,
     pub(super) uri: &'a Uri,
-    pub(super) headers: &'a HeaderMap,
+    /// All header fields in the order received.
+    pub(super) fields: &'a [(&'a str, &'a [u8])],
     pub(super) body: &'a [u8],
     pub(super) request_id: &'a str,
     pub(super) window_s: i64,
@@ -139,11 +140,6 @@ impl<'a> Arrived<'a> {
         }
     }
 
-    fn fields(&self) -> impl Iterator<Item = (&'a str, &'a [u8])> + Clone + use<'a> {
-        let fields = self.headers.iter();
-        fields.map(|(name, value)| (name.as_str(), value.as_bytes()))
-    }
-
     /// SHA-256 over method, path, query and body, each preceded by its length as eight bytes, the
     /// greatest first (`http-auth.md` 3).
     fn fingerprint(&self) -> [u8; 32] {
@@ -162,12 +158,7 @@ impl<'a> Arrived<'a> {
         digest.finalize().into()
     }
 
-    fn known(
-        &self,
-        who: Who,
-        nonce: Option<&str>,
-        headers: CommandHeaders<'_>,
-    ) -> Authenticated {
+    fn known(&self, who: Who, nonce: Option<&str>, headers: CommandHeaders<'_>) -> Authenticated {
         let key = headers.idempotency_key.map(|key| IdempotencyKey {
             key: key.to_owned(),
             fingerprint: self.fingerprint(),
@@ -211,7 +202,7 @@ pub(super) fn verify(
         method: request.method.as_str(),
         target: &target,
         scheme: "http",
-        headers: request.fields(),
+        headers: request.fields.iter().copied(),
         body: request.body,
         mutating: request.is_mutating(),
     };
@@ -261,12 +252,9 @@ fn remember(
 }
 
 /// A request on the socket, whose sender the kernel has named.
-pub(super) fn on_socket(
-    person: Person,
-    request: &Arrived<'_>,
-) -> Result<Authenticated, Condition> {
+pub(super) fn on_socket(person: Person, request: &Arrived<'_>) -> Result<Authenticated, Condition> {
     let headers = command_headers(
-        request.fields(),
+        request.fields.iter().copied(),
         request.is_mutating(),
         clock::auth_now_s(),
         request.window_s,
@@ -283,12 +271,18 @@ pub(super) fn on_socket(
 
 /// The one answer to everybody who is not known, whatever the cause (`http-auth.md` 5).
 pub(super) fn unauthorized() -> Response {
-    let problem = Problem::new("unauthorized", "the request is not signed by a key of this bank");
+    let problem = Problem::new(
+        "unauthorized",
+        "the request is not signed by a key of this bank",
+    );
     let body = serde_json::to_vec(&problem).unwrap_or_default();
     let fields = [
         (header::CONTENT_TYPE, "application/problem+json"),
         (header::WWW_AUTHENTICATE, WWW_AUTHENTICATE),
-        (header::HeaderName::from_static("accept-signature"), ACCEPT_SIGNATURE),
+        (
+            header::HeaderName::from_static("accept-signature"),
+            ACCEPT_SIGNATURE,
+        ),
     ];
     let status = axum::http::StatusCode::UNAUTHORIZED;
     (status, fields, body).into_response()
@@ -321,7 +315,9 @@ pub(super) async fn person(app: &Arc<crate::app::App>, uid: u32) -> Option<Perso
         return Some(person);
     }
     let app = Arc::clone(app);
-    tokio::task::spawn_blocking(move || app.people.find(uid)).await.ok()
+    tokio::task::spawn_blocking(move || app.people.find(uid))
+        .await
+        .ok()
 }
 
 #[cfg(test)]

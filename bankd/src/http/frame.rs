@@ -29,11 +29,7 @@ const BODY_TIME: Duration = Duration::from_secs(10);
 const MAX_REQUEST_ID: usize = 64;
 
 /// The layer around every route but the public ones.
-pub(super) async fn frame(
-    State(app): State<Arc<App>>,
-    request: Request,
-    next: Next,
-) -> Response {
+pub(super) async fn frame(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let since = Stopwatch::start();
     let (parts, body) = request.into_parts();
     let peer = parts.extensions.get::<ConnectInfo<Peer>>();
@@ -54,7 +50,9 @@ pub(super) async fn frame(
         parts.headers.insert("x-request-id", value);
     }
     if parts.status == StatusCode::SERVICE_UNAVAILABLE {
-        parts.headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        parts
+            .headers
+            .insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
     }
     line.write(&app, &parts);
     Response::from_parts(parts, Body::from(body))
@@ -78,10 +76,14 @@ async fn pass(
         Err((code, detail)) => return (fail(code, detail), None),
     };
     let request_id = line.request_id().to_owned();
+    let fields = parts.headers.iter();
+    let fields: Vec<_> = fields
+        .map(|(name, value)| (name.as_str(), value.as_bytes()))
+        .collect();
     let arrived = Arrived {
         method: &parts.method,
         uri: &parts.uri,
-        headers: &parts.headers,
+        fields: &fields,
         body: &body,
         request_id: &request_id,
         window_s: app.config.auth.window_s,
@@ -110,6 +112,12 @@ async fn pass(
         Ok(response) => response,
         Err(_) => fail("busy", "no answer in time; ask again with the same key"),
     };
+    if response.status() == StatusCode::UNAUTHORIZED {
+        // The same signed bytes again, known by their stored answer: a stranger like all others.
+        app.counters.auth_failed(Unproven::Replay);
+        line.unauthorized(Unproven::Replay);
+        return (auth::unauthorized(), None);
+    }
     (response, signer)
 }
 

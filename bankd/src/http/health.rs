@@ -44,14 +44,18 @@ pub(super) async fn alive(State(app): State<Arc<App>>) -> Json<Alive> {
 /// The schema is current as soon as the daemon listens: it migrates before that.
 pub(super) async fn ready(State(app): State<Arc<App>>) -> (StatusCode, Json<Ready>) {
     let mut reasons = Vec::new();
-    if app.writer_ended() {
+    if app.writer_thread.is_finished() {
         reasons.push("the writer has stopped");
     }
     if !app.writer.is_healthy() {
         reasons.push("the last commit failed");
     }
     let ready = reasons.is_empty();
-    let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    let status = if ready {
+        StatusCode::OK
+    } else {
+        StatusCode::SERVICE_UNAVAILABLE
+    };
     let body = Ready {
         ready,
         reasons,

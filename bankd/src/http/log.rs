@@ -1,7 +1,7 @@
 //! One structured line for each command (`ux.md` 7), and one at a lower level for what only reads.
 //!
-//! A handler that ran a command puts what it came to into its response's extensions:
-//! `response.extensions_mut().insert(Told(vec![Story::of(summary)]))`. Never in a line: bodies,
+//! A handler that ran a command puts what it came to into its response's extensions: a bare
+//! [`Summary`], or [`Told`] where it ran several or knows what they were about. Never in a line: bodies,
 //! secrets, signatures, nonces, idempotency keys.
 
 use axum::extract::MatchedPath;
@@ -105,9 +105,14 @@ impl Line {
             );
             return;
         }
-        match response.extensions.get::<Told>() {
-            Some(told) => told.0.iter().for_each(|story| self.command(app, story, status)),
-            None => self.request(status),
+        if let Some(told) = response.extensions.get::<Told>() {
+            told.0
+                .iter()
+                .for_each(|story| self.command(app, story, status));
+        } else if let Some(summary) = response.extensions.get::<Summary>() {
+            self.command(app, &Story::of(*summary), status);
+        } else {
+            self.request(status);
         }
     }
 
@@ -137,7 +142,11 @@ impl Line {
         let places = directory.bank.precision.places();
         let amount = summary.amount;
         let amount = amount.map(|minor| bank_api::text::format_amount(minor, places));
-        let outcome = if summary.code.is_empty() { "done" } else { "refused" };
+        let outcome = if summary.code.is_empty() {
+            "done"
+        } else {
+            "refused"
+        };
         tracing::info!(
             request_id = %self.request_id,
             caller = %self.caller,

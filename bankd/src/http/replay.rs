@@ -71,7 +71,11 @@ mod tests {
             ("n-000001", 1601, 1301, true),
             ("n-000002", 1600, 1302, false),
         ] {
-            assert_eq!(replay.accept(nonce, expires, now), expected, "{nonce} at {now}");
+            assert_eq!(
+                replay.accept(nonce, expires, now),
+                expected,
+                "{nonce} at {now}"
+            );
         }
     }
 

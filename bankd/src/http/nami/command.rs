@@ -3,9 +3,7 @@
 //! Nothing is decided here: what the document does not say stays unsaid, and what the ledger has no
 //! place for is kept verbatim with the instance.
 
-use bank_core::command::{
-    Charge, Close, Command, Promise, QuoteRequest, Request, Reserve, Whose,
-};
+use bank_core::command::{Charge, Close, Command, Promise, QuoteRequest, Request, Reserve, Whose};
 use bank_core::decimal::Decimal;
 use bank_core::model::{Closing, Facts, ObjectType};
 use bank_core::time::{Seconds, Timestamp};
@@ -52,7 +50,11 @@ pub struct Made {
 /// If a TID is wanted and the system has no randomness to give.
 pub fn of(document: Document, event: Event, setting: &Setting) -> std::io::Result<Made> {
     let with_tid = event == Event::Quote && setting.with_tid;
-    let tid = if with_tid { keys::new_tid()? } else { String::new() };
+    let tid = if with_tid {
+        keys::new_tid()?
+    } else {
+        String::new()
+    };
     let priced = document.priced_seconds().map(Seconds);
     let lasts = document.lien_seconds().map(Seconds);
     let charged = document.charge_duration_s.map(Seconds);
@@ -65,7 +67,11 @@ pub fn of(document: Document, event: Event, setting: &Setting) -> std::io::Resul
                 whose: request.whose,
                 usage: request.facts.usage,
                 duration: priced,
-                promise: if with_tid { Promise::Tid } else { Promise::None },
+                promise: if with_tid {
+                    Promise::Tid
+                } else {
+                    Promise::None
+                },
                 tid,
                 cost_only: false,
             };
@@ -177,7 +183,9 @@ mod tests {
     use crate::nami::{ReadOptions, read};
 
     fn made(xml: &str, event: Event, with_tid: bool) -> Made {
-        let document = read(xml.as_bytes(), &ReadOptions::default()).unwrap().remove(0);
+        let document = read(xml.as_bytes(), &ReadOptions::default())
+            .unwrap()
+            .remove(0);
         let setting = Setting {
             machine: "colony".to_owned(),
             with_tid,
@@ -196,7 +204,10 @@ mod tests {
     fn a_charge_says_everything_once() {
         let made = made(JOB, Event::Charge, true);
         assert!(made.is_stored);
-        assert_eq!((made.job.as_str(), made.machine.as_str()), ("Moab.1", "colony"));
+        assert_eq!(
+            (made.job.as_str(), made.machine.as_str()),
+            ("Moab.1", "colony")
+        );
         let Command::Charge(charge) = made.command else {
             panic!("not a charge");
         };
@@ -207,8 +218,16 @@ mod tests {
         assert_eq!(request.tid.as_deref(), Some("q1"));
         assert_eq!(request.whose.user.as_deref(), Some("amy"));
         assert_eq!(request.facts.usage.processors, Some(Decimal::whole(16)));
-        assert_eq!(request.facts.usage.gres[0].1, Decimal::parse("0.5").unwrap());
-        let kept: Vec<_> = request.facts.other.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(
+            request.facts.usage.gres[0].1,
+            Decimal::parse("0.5").unwrap()
+        );
+        let kept: Vec<_> = request
+            .facts
+            .other
+            .iter()
+            .map(|(name, _)| name.as_str())
+            .collect();
         assert_eq!(kept, ["Requestor", "Amount", "site", "Odd"]);
     }
 
@@ -229,7 +248,9 @@ mod tests {
 
     #[test]
     fn only_a_quote_with_a_tid_is_kept() {
-        let Made { command, is_stored, .. } = made(JOB, Event::Quote, true);
+        let Made {
+            command, is_stored, ..
+        } = made(JOB, Event::Quote, true);
         let Command::Quote(quote) = command else {
             panic!("not a quote");
         };
@@ -240,7 +261,10 @@ mod tests {
         let Command::Close(close) = made(JOB, Event::Delete, false).command else {
             panic!("not a close");
         };
-        assert_eq!((close.by, close.key.machine.as_str()), (Closing::Delete, "colony"));
+        assert_eq!(
+            (close.by, close.key.machine.as_str()),
+            (Closing::Delete, "colony")
+        );
     }
 
     #[test]

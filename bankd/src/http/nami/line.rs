@@ -91,7 +91,11 @@ pub fn refused(refusal: &Refusal, bank: &Bank) -> Line {
     let text = match refusal {
         Refusal::InsufficientFunds {
             needed, available, ..
-        } => format!("need {}, have {}", plain(*needed, bank), credits(*available, bank)),
+        } => format!(
+            "need {}, have {}",
+            plain(*needed, bank),
+            credits(*available, bank)
+        ),
         Refusal::NotAllowed { what } => what.clone(),
         other => detail(other, bank),
     };
@@ -105,9 +109,10 @@ fn lien(directory: &Directory, reserved: &Reserved) -> Line {
     let held = credits(reserved.held, &directory.bank);
     if let Some(short) = reserved.fallback_from {
         let short = account(directory, Some(short));
-        let allocation = reserved.lien.as_ref().and_then(|lien| lien.portions.first());
-        let _ = allocation;
-        return Line::warning("fallback", format!("{short} is short, lien {held} elsewhere"));
+        return Line::warning(
+            "fallback",
+            format!("{short} is short, lien {held} elsewhere"),
+        );
     }
     if reserved.quote_invalid {
         return Line::warning("quote_invalid", format!("today's price holds, lien {held}"));
@@ -149,7 +154,10 @@ fn charge(directory: &Directory, charged: &Charged) -> Line {
     if !charged.debt.is_zero() {
         let debt = plain(charged.debt, bank);
         let account = account(directory, charged.account);
-        return Line::warning("charge_debt", format!("{account}: {done}, {debt} not covered"));
+        return Line::warning(
+            "charge_debt",
+            format!("{account}: {done}, {debt} not covered"),
+        );
     }
     if charged.quote_invalid {
         return Line::warning("quote_invalid", format!("today's price holds, {done}"));

@@ -91,7 +91,10 @@ async fn answer(
         return lines(&[line::refused(&refusal, &app.writer.directory().bank)]);
     }
     let Ok(Query(asked)) = asked else {
-        return lines(&[Line::error("bad_request", "a query parameter is none of its kind")]);
+        return lines(&[Line::error(
+            "bad_request",
+            "a query parameter is none of its kind",
+        )]);
     };
     let documents = match documents(&app, &asked, event, body).await {
         Ok(documents) => documents,
@@ -116,7 +119,9 @@ async fn documents(
             tid_variable: &config.nami.tid_variable,
         };
         let documents = read(&body, &options)?;
-        documents.iter().try_for_each(|document| require(document, event))?;
+        documents
+            .iter()
+            .try_for_each(|document| require(document, event))?;
         Ok(documents)
     };
     if !big {
@@ -126,7 +131,9 @@ async fn documents(
         code: "internal",
         message: "the document could not be read".to_owned(),
     };
-    tokio::task::spawn_blocking(read).await.unwrap_or_else(|e| Err(broken(e)))
+    tokio::task::spawn_blocking(read)
+        .await
+        .unwrap_or_else(|e| Err(broken(e)))
 }
 
 /// Submits one command for each object, in their order. What stops the daemon stops the rest too:
@@ -175,7 +182,10 @@ async fn run(
             Ok(Reply::Stored(answer)) => answer,
             Ok(Reply::KeyReused) => {
                 replayed = false;
-                line::answer(&Line::refused("key_reused", "the key belongs to another request"))
+                line::answer(&Line::refused(
+                    "key_reused",
+                    "the key belongs to another request",
+                ))
             }
             Ok(Reply::Replay) => return unauthorized(),
             Err(e) => {
@@ -211,7 +221,10 @@ fn machine(app: &App, caller: &Authenticated, asked: &Parameters) -> String {
         [only] => Some(only.as_str()),
         _ => None,
     };
-    given.or(only).unwrap_or(&app.config.nami.machine).to_owned()
+    given
+        .or(only)
+        .unwrap_or(&app.config.nami.machine)
+        .to_owned()
 }
 
 /// `KEY` for a single object, `KEY#n` for one of several.

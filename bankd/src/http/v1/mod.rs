@@ -34,7 +34,7 @@ use axum::routing::{delete, get, post};
 
 use crate::app::App;
 use crate::http::auth::Authenticated;
-use crate::http::error::{Failure, with_request_id};
+use crate::http::error::with_request_id;
 
 /// Every route of the API. Who may use one is decided in its handler.
 pub fn routes() -> Router<Arc<App>> {
@@ -88,13 +88,7 @@ pub fn routes() -> Router<Arc<App>> {
             "/api/v1/keys/{id}",
             get(key::show).patch(key::set).delete(key::remove),
         )
-        .method_not_allowed_fallback(wrong_method)
         .route_layer(middleware::from_fn(name_request))
-}
-
-async fn wrong_method(caller: Authenticated) -> Failure {
-    let detail = "this address does not take this method";
-    Failure::new("method_not_allowed", detail).request_id(&caller.request_id)
 }
 
 /// Puts the request's id into the problem documents of all handlers.

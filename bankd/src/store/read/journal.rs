@@ -93,6 +93,8 @@ pub struct Span {
     pub since: Option<Timestamp>,
     /// Only what counts before this instant.
     pub until: Option<Timestamp>,
+    /// Nothing of it was recorded before this instant.
+    pub recorded_from: Option<Timestamp>,
     /// Rows wanted; a transaction is never divided, so that one with more entries is whole.
     pub limit: usize,
 }
@@ -105,8 +107,8 @@ pub fn page(
     keep: impl Fn(&JournalRow) -> bool,
 ) -> Result<Page<JournalRow>, Error> {
     // Nothing is recorded before it counts: what counts from an instant on was recorded from then.
-    let first = match span.since {
-        Some(since) => first_recorded_from(connection, since)?,
+    let first = match span.since.max(span.recorded_from) {
+        Some(from) => first_recorded_from(connection, from)?,
         None => 1,
     };
     let first = first.max(span.after.saturating_add(1));

@@ -1,11 +1,11 @@
 //! Allocations, and the figures of accounts that are sums over them (ledger.md 2.5).
 
-use super::super::{Error, codec};
-use bank_core::amount::Amount;
-use bank_core::ids::{AccountId, AllocationId, EntryId};
+use super::super::load::{self, ALLOCATION};
+use super::super::Error;
+use bank_core::ids::{AccountId, AllocationId};
 use bank_core::model::{Allocation, Phase};
-use bank_core::time::{Timestamp, Window};
-use rusqlite::{Connection, OptionalExtension, Row};
+use bank_core::time::Timestamp;
+use rusqlite::{Connection, OptionalExtension};
 
 /// The figures of one account, in minor units: sums over the allocations active at an instant, but
 /// for what is said to be of others.
@@ -98,11 +98,12 @@ pub fn allocations_of(
     connection: &Connection,
     account: AccountId,
 ) -> Result<Vec<Allocation>, Error> {
-    let mut statement = connection.prepare_cached(OF_ACCOUNT)?;
+    let sql = format!("SELECT {ALLOCATION} FROM allocation WHERE account = ?1 ORDER BY id");
+    let mut statement = connection.prepare_cached(&sql)?;
     let mut rows = statement.query([account.0])?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
-        found.push(read(row)?);
+        found.push(load::allocation(row)?);
     }
     Ok(found)
 }
@@ -112,40 +113,8 @@ pub fn allocation(
     connection: &Connection,
     id: AllocationId,
 ) -> Result<Option<Allocation>, Error> {
-    let mut statement = connection.prepare_cached(BY_ID)?;
-    let row = statement.query_row([id.0], |row| Ok(read(row)));
+    let sql = format!("SELECT {ALLOCATION} FROM allocation WHERE id = ?1");
+    let mut statement = connection.prepare_cached(&sql)?;
+    let row = statement.query_row([id.0], |row| Ok(load::allocation(row)));
     row.optional()?.transpose()
-}
-
-macro_rules! allocation_columns {
-    ($rest:literal) => {
-        concat!(
-            "SELECT id, account, start_at, end_at, phase, amount, held, credit_limit, deposited, \
-             shadow, shadow_held, last_entry FROM allocation WHERE ",
-            $rest
-        )
-    };
-}
-
-const OF_ACCOUNT: &str = allocation_columns!("account = ?1 ORDER BY id");
-const BY_ID: &str = allocation_columns!("id = ?1");
-
-fn read(row: &Row<'_>) -> Result<Allocation, Error> {
-    let phase: String = row.get(4)?;
-    Ok(Allocation {
-        id: AllocationId(row.get(0)?),
-        account: AccountId(row.get(1)?),
-        window: Window {
-            start: row.get::<_, Option<i64>>(2)?.map(Timestamp),
-            end: row.get::<_, Option<i64>>(3)?.map(Timestamp),
-        },
-        phase: codec::word("allocation.phase", &phase, Phase::parse)?,
-        amount: Amount(row.get(5)?),
-        held: Amount(row.get(6)?),
-        credit_limit: Amount(row.get(7)?),
-        deposited: Amount(row.get(8)?),
-        shadow: Amount(row.get(9)?),
-        shadow_held: Amount(row.get(10)?),
-        last_entry: row.get::<_, Option<i64>>(11)?.map(EntryId),
-    })
 }

@@ -1,0 +1,153 @@
+//! The servers that are measured: the real `bankd serve`, and axum with nothing behind it.
+
+use crate::place::{BANKD, SERVER_CORE, on_core, part};
+use crate::seed::ADMIN;
+use anyhow::{Context, Result, bail};
+use axum::Router;
+use axum::routing::post;
+use bank_api::sign::{OutgoingRequest, SigningKey, sign_request};
+use bankd::{clock, keys};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use uuid::Uuid;
+
+/// A server process; ended when it is dropped.
+pub(crate) struct Server {
+    child: Child,
+    /// Its port on 127.0.0.1.
+    pub(crate) port: u16,
+    data: PathBuf,
+}
+
+/// What the writer counted since its start.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Counted {
+    /// Commits.
+    pub(crate) commits: u64,
+    /// Commands answered.
+    pub(crate) commands: u64,
+}
+
+impl Server {
+    /// Serves a data directory with the settings that `bankd init` wrote, on a free port, at most
+    /// `batch_max` commands in a commit. Its log goes to a file beside its data.
+    pub(crate) fn bank(data: &Path, batch_max: u64) -> Result<Self> {
+        let log = File::create(data.join("bankd.log"))?;
+        let mut command = on_core(SERVER_CORE, Path::new(BANKD));
+        command
+            .arg("serve")
+            .arg("--data")
+            .arg(data)
+            .env("BANKD_HTTP_LISTEN", "127.0.0.1:0")
+            .env("BANKD_LEDGER_BATCH_MAX", batch_max.to_string())
+            .stderr(log);
+        Self::start(command, data)
+    }
+
+    /// axum with one route that does nothing.
+    pub(crate) fn plain() -> Result<Self> {
+        Self::start(part(SERVER_CORE, "plain", &[])?, Path::new(""))
+    }
+
+    fn start(mut command: Command, data: &Path) -> Result<Self> {
+        let mut child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .context("a server: is `taskset` there?")?;
+        let stdout = child.stdout.take().context("no output")?;
+        let mut line = String::new();
+        BufReader::new(stdout).read_line(&mut line)?;
+        let port = line.trim().rsplit(':').next().map(str::parse);
+        match port {
+            Some(Ok(port)) => Ok(Self {
+                child,
+                port,
+                data: data.to_owned(),
+            }),
+            _ => {
+                let _ = child.kill();
+                let _ = child.wait();
+                let log = std::fs::read_to_string(data.join("bankd.log")).unwrap_or_default();
+                bail!("the server said {line:?} and {log}")
+            }
+        }
+    }
+
+    /// The writer's counters, asked for over HTTP as anybody would.
+    pub(crate) fn counted(&self) -> Result<Counted> {
+        let target = "/api/v1/status";
+        let key = SigningKey::new(&keys::read_secret(&self.data.join("keys"), ADMIN)?);
+        let request = OutgoingRequest {
+            method: "GET",
+            target,
+            body: b"",
+            idempotency_key: None,
+            event_time: None,
+        };
+        let nonce = Uuid::new_v4().simple().to_string();
+        let signed = sign_request(&key, ADMIN, &request, clock::auth_now_s(), &nonce);
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port))?;
+        write!(
+            stream,
+            "GET {target} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\
+             Signature-Input: {}\r\nSignature: {}\r\n\r\n",
+            signed.signature_input, signed.signature
+        )?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer)?;
+        let body = answer.split_once("\r\n\r\n").map(|(_, body)| body);
+        let status: serde_json::Value = serde_json::from_str(body.unwrap_or_default())
+            .with_context(|| format!("status: {answer}"))?;
+        let number = |name: &str| {
+            let value = status.get(name).and_then(serde_json::Value::as_u64);
+            value.with_context(|| format!("the status has no {name}: {status}"))
+        };
+        Ok(Counted {
+            commits: number("commits")?,
+            commands: number("commands")?,
+        })
+    }
+
+    /// Asks it to end, and waits until it has drained.
+    pub(crate) fn stop(mut self) -> Result<()> {
+        Command::new("kill")
+            .arg(self.child.id().to_string())
+            .status()?;
+        let status = self.child.wait()?;
+        // The plain server knows no signal; the bank ends in order.
+        if status.success() || self.data.as_os_str().is_empty() {
+            return Ok(());
+        }
+        bail!("the server ended with {status}")
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if matches!(self.child.try_wait(), Ok(None)) {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+    }
+}
+
+/// Part `plain`: the server of [`Server::plain`].
+pub(crate) fn serve_plain() -> Result<()> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(async {
+        let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await?;
+        println!("listening http://{}", listener.local_addr()?);
+        let app = Router::new().route("/", post(async || {}));
+        let listener = axum::serve::ListenerExt::tap_io(listener, |stream| {
+            let _ = stream.set_nodelay(true);
+        });
+        axum::serve(listener, app).await?;
+        Ok(())
+    })
+}

@@ -1,0 +1,265 @@
+//! The load: many keep-alive connections, each with one request under way. Requests are made and
+//! signed before the clock starts; an answer is read no further than status and length.
+
+use crate::document::{Spread, document, step, without_durations};
+use crate::figure::percentile;
+use crate::place::Options;
+use crate::seed::SCHEDULER;
+use anyhow::{Context, Result, bail};
+use bank_api::sign::{OutgoingRequest, SigningKey, sign_request};
+use bankd::clock::{self, Stopwatch};
+use bankd::keys;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use tokio::net::TcpStream;
+use uuid::Uuid;
+
+/// What is sent.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// An empty `POST`.
+    Plain,
+    /// Signed documents that are read to their end and found to lack their duration.
+    Unusable,
+    /// Signed documents: reserve and charge in turn.
+    Real,
+}
+
+impl Kind {
+    fn parse(word: &str) -> Result<Self> {
+        Ok(match word {
+            "plain" => Kind::Plain,
+            "unusable" => Kind::Unusable,
+            "real" => Kind::Real,
+            _ => bail!("no such load: {word}"),
+        })
+    }
+
+    fn status(self) -> &'static [u8] {
+        match self {
+            Kind::Unusable => b"422",
+            Kind::Plain | Kind::Real => b"200",
+        }
+    }
+}
+
+/// Part `load`. Options: `kind port data spread from count warm connections`; of the `count`
+/// requests the first `warm` are not measured. Reports commands, nanoseconds, median and 99th
+/// percentile of the time of a request in nanoseconds.
+pub(crate) fn run(options: &Options) -> Result<()> {
+    let kind = Kind::parse(options.text("kind")?)?;
+    let port = u16::try_from(options.number("port", 0)?)?;
+    let count = options.number("count", 10_000)?;
+    let warm = usize::try_from(options.number("warm", 0)?)?;
+    let connections = usize::try_from(options.number("connections", 64)?)?;
+    let limit = Duration::from_secs(options.number("limit_s", 30)?);
+    let requests = Arc::new(requests(kind, options, count)?);
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(async {
+        let mut streams = Vec::with_capacity(connections);
+        for _ in 0..connections {
+            let stream = TcpStream::connect(("127.0.0.1", port)).await?;
+            stream.set_nodelay(true)?;
+            streams.push(Connection::new(stream, kind.status()));
+        }
+        let (streams, _, _) = drive(streams, &requests, 0..warm, limit).await?;
+        let all = warm..requests.spans.len();
+        let (_, taken, mut times) = drive(streams, &requests, all, limit).await?;
+        times.sort_unstable();
+        println!(
+            "commands={} nanos={} p50_ns={} p99_ns={}",
+            times.len(),
+            taken.as_nanos(),
+            percentile(&times, 50),
+            percentile(&times, 99)
+        );
+        Ok(())
+    })
+}
+
+/// Requests as they go over the wire, one after the other.
+struct Requests {
+    bytes: Vec<u8>,
+    spans: Vec<std::ops::Range<usize>>,
+}
+
+fn requests(kind: Kind, options: &Options, count: u64) -> Result<Requests> {
+    let mut made = Requests {
+        bytes: Vec::new(),
+        spans: Vec::with_capacity(usize::try_from(count)?),
+    };
+    let from = options.number("from", 0)?;
+    let signer = match kind {
+        Kind::Plain => None,
+        _ => {
+            let folder = Path::new(options.text("data")?).join("keys");
+            let secret = keys::read_secret(&folder, SCHEDULER)?;
+            Some(SigningKey::new(&secret))
+        }
+    };
+    let spread = Spread::parse(options.text("spread").unwrap_or("many"));
+    for n in from..from.saturating_add(count) {
+        let start = made.bytes.len();
+        match &signer {
+            None => made.bytes.extend_from_slice(
+                b"POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\n\r\n",
+            ),
+            Some(key) => {
+                let next = step(n);
+                let body = if kind == Kind::Real {
+                    document(next, spread)
+                } else {
+                    without_durations(next, spread)
+                };
+                let target = format!("/nami/v1/{}", next.event.as_str());
+                made.bytes
+                    .extend_from_slice(signed(key, &target, &body)?.as_bytes());
+            }
+        }
+        made.spans.push(start..made.bytes.len());
+    }
+    Ok(made)
+}
+
+fn signed(key: &SigningKey, target: &str, body: &str) -> Result<String> {
+    let idempotency_key = Uuid::now_v7().to_string();
+    let request = OutgoingRequest {
+        method: "POST",
+        target,
+        body: body.as_bytes(),
+        idempotency_key: Some(&idempotency_key),
+        event_time: None,
+    };
+    let nonce = Uuid::new_v4().simple().to_string();
+    let signed = sign_request(key, SCHEDULER, &request, clock::auth_now_s(), &nonce);
+    let mut text = String::with_capacity(2048);
+    write!(
+        text,
+        "POST {target} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/xml\r\n\
+         Content-Length: {}\r\nIdempotency-Key: {idempotency_key}\r\nContent-Digest: {}\r\n\
+         Signature-Input: {}\r\nSignature: {}\r\n\r\n{body}",
+        body.len(),
+        signed.content_digest.unwrap_or_default(),
+        signed.signature_input,
+        signed.signature,
+    )?;
+    Ok(text)
+}
+
+/// Sends a range of the requests over all connections; whoever is free takes the next. Returns the
+/// connections, the time of the whole and of each request.
+async fn drive(
+    connections: Vec<Connection>,
+    requests: &Arc<Requests>,
+    range: std::ops::Range<usize>,
+    limit: Duration,
+) -> Result<(Vec<Connection>, Duration, Vec<u64>)> {
+    let next = Arc::new(AtomicUsize::new(range.start));
+    let whole = Stopwatch::start();
+    let workers: Vec<_> = connections
+        .into_iter()
+        .map(|mut connection| {
+            let (next, requests) = (Arc::clone(&next), Arc::clone(requests));
+            let end = range.end;
+            tokio::spawn(async move {
+                let mut times = Vec::new();
+                loop {
+                    let n = next.fetch_add(1, Ordering::Relaxed);
+                    if n >= end || whole.elapsed() > limit {
+                        return Ok::<_, anyhow::Error>((connection, times));
+                    }
+                    let span = requests.spans.get(n).cloned().context("no such request")?;
+                    let bytes = requests.bytes.get(span).context("no such request")?;
+                    let own = Stopwatch::start();
+                    connection.ask(bytes).await?;
+                    times.push(u64::try_from(own.elapsed().as_nanos())?);
+                }
+            })
+        })
+        .collect();
+    let (mut back, mut times) = (Vec::with_capacity(workers.len()), Vec::new());
+    for worker in workers {
+        let (connection, own) = worker.await??;
+        back.push(connection);
+        times.extend(own);
+    }
+    Ok((back, whole.elapsed(), times))
+}
+
+/// One keep-alive connection.
+struct Connection {
+    stream: TcpStream,
+    buffer: Vec<u8>,
+    filled: usize,
+    expected: &'static [u8],
+}
+
+impl Connection {
+    fn new(stream: TcpStream, expected: &'static [u8]) -> Self {
+        Self {
+            stream,
+            buffer: vec![0; 16 << 10],
+            filled: 0,
+            expected,
+        }
+    }
+
+    /// Sends a request and takes its answer in; any other status than the expected one is an error.
+    async fn ask(&mut self, request: &[u8]) -> Result<()> {
+        let mut left = request;
+        while !left.is_empty() {
+            match self.stream.try_write(left) {
+                Ok(written) => left = left.get(written..).unwrap_or_default(),
+                Err(e) if e.kind() == std::io::ErrorKind::WouldBlock => {
+                    self.stream.writable().await?;
+                }
+                Err(e) => return Err(e.into()),
+            }
+        }
+        self.filled = 0;
+        loop {
+            self.stream.readable().await?;
+            let room = self
+                .buffer
+                .get_mut(self.filled..)
+                .context("too long an answer")?;
+            match self.stream.try_read(room) {
+                Ok(0) => bail!("the server closed the connection"),
+                Ok(read) => self.filled += read,
+                Err(e) if e.kind() == std::io::ErrorKind::WouldBlock => continue,
+                Err(e) => return Err(e.into()),
+            }
+            let got = self.buffer.get(..self.filled).unwrap_or_default();
+            if is_whole(got)? {
+                if got.get(9..12) != Some(self.expected) {
+                    bail!("answered: {}", String::from_utf8_lossy(got));
+                }
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Whether an answer is there to its last byte.
+fn is_whole(got: &[u8]) -> Result<bool> {
+    let Some(end) = got.windows(4).position(|w| w == b"\r\n\r\n") else {
+        return Ok(false);
+    };
+    let head = got.get(..end).unwrap_or_default();
+    let name = b"\r\ncontent-length: ";
+    let at = head
+        .windows(name.len())
+        .position(|w| w.eq_ignore_ascii_case(name))
+        .context("an answer without its length")?;
+    let digits = head.get(at + name.len()..).unwrap_or_default();
+    let length = digits
+        .iter()
+        .take_while(|byte| byte.is_ascii_digit())
+        .fold(0_usize, |sum, byte| sum * 10 + usize::from(byte - b'0'));
+    Ok(got.len() >= end + 4 + length)
+}

@@ -1,0 +1,71 @@
+//! `cargo bench --bench hot_path`: how fast the hot path is, against what its parts and its floor
+//! allow (decision 35). The last line of the output is one JSON object.
+//!
+//! | figure | what is measured |
+//! |---|---|
+//! | `plain` | axum's empty `POST` |
+//! | `h` | the daemon's HTTP path: signature, nonce, document, signed answer; no ledger |
+//! | `l` | the product's ledger in-process, 64 commands in a commit |
+//! | `c` | a plain ledger loop of the bench's own, 64 commands in a commit |
+//! | `e` | the daemon, end to end, durable, 64 connections |
+//! | `e_single` | the same with one command in a commit |
+//!
+//! Whatever serves runs on core 0 and whatever asks on core 1, each in a process of its own. Every
+//! round measures everything once; the figures are medians over the rounds. Options after `--`:
+//! `rounds=3 seconds=3 commands=40000 only=plain,h,l,c,e,single,hot,disk,script`.
+
+mod daemon;
+mod disk;
+mod document;
+mod figure;
+mod load;
+mod place;
+mod plain_ledger;
+mod product_ledger;
+mod report;
+mod rounds;
+mod script;
+mod seed;
+
+use anyhow::{Context, Result, bail};
+use document::Spread;
+use place::Options;
+use std::path::Path;
+use std::time::Duration;
+
+fn main() -> Result<()> {
+    let mut arguments = std::env::args().skip(1).peekable();
+    if arguments.peek().is_some_and(|first| first == "part") {
+        let name = arguments.nth(1).context("which part")?;
+        return part(&name, &Options::parse(arguments));
+    }
+    rounds::run(&Options::parse(arguments))
+}
+
+/// What this process does for another one of the bench.
+fn part(name: &str, options: &Options) -> Result<()> {
+    let limit = || Ok::<_, anyhow::Error>(Duration::from_secs(options.number("seconds", 3)?));
+    let spread = Spread::parse(options.text("spread").unwrap_or("many"));
+    let batch = options.number("batch", 64)?;
+    match name {
+        "plain" => daemon::serve_plain(),
+        "load" => load::run(options),
+        "script" => script::run(options),
+        "disk" => {
+            let p50 = disk::fdatasync_p50(Path::new(options.text("folder")?))?;
+            println!("p50_ns={p50}");
+            Ok(())
+        }
+        "ledger" | "floor" => {
+            let folder = Path::new(options.text("folder")?);
+            let (done, taken) = if name == "ledger" {
+                product_ledger::run(folder, spread, batch, limit()?)?
+            } else {
+                plain_ledger::run(folder, spread, batch, limit()?)?
+            };
+            println!("commands={done} nanos={}", taken.as_nanos());
+            Ok(())
+        }
+        _ => bail!("no such part: {name}"),
+    }
+}

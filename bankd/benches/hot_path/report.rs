@@ -1,0 +1,117 @@
+//! What the rounds found: every ingredient with its spread, the ratios, and the JSON line.
+
+use crate::figure::{Figure, median};
+use std::collections::BTreeMap;
+
+/// The keys of the JSON line, in its order.
+const KEYS: [&str; 18] = [
+    "plain",
+    "h",
+    "l",
+    "c",
+    "e",
+    "bound",
+    "e_over_bound",
+    "e_over_c",
+    "e_single",
+    "group_gain",
+    "commits_per_command",
+    "hot_over_many",
+    "fdatasync_p50_us",
+    "p50_ms",
+    "p99_ms",
+    "script_ms",
+    "true_ms",
+    "script_over_true",
+];
+
+/// What is measured, how it is called for a person, and how many places are shown.
+const MEASURED: [(&str, &str, usize); 13] = [
+    ("plain", "axum's empty POST, 1/s", 0),
+    ("h", "H  signature and document, no ledger, 1/s", 0),
+    ("l", "L  the ledger in-process, 64 per commit, 1/s", 0),
+    ("c", "C  a plain cached ledger, 64 per commit, 1/s", 0),
+    ("e", "E  end to end, 64 connections, 1/s", 0),
+    ("e_hot", "E  all on one account, 1/s", 0),
+    ("e_single", "E  one command per commit, 1/s", 0),
+    ("commits_per_command", "commits per command in E", 4),
+    ("p50_ms", "one connection, median, ms", 3),
+    ("p99_ms", "one connection, 99th percentile, ms", 3),
+    ("fdatasync_p50_us", "fdatasync of 4 KiB, median, µs", 1),
+    ("script_ms", "one script call (plain quote), ms", 3),
+    ("true_ms", "/bin/true from the same parent, ms", 3),
+];
+
+/// What is asked for: key, at least or at most, and the gate in thousandths.
+const GATES: [(&str, bool, u64); 6] = [
+    ("e_over_bound", true, 700),
+    ("e_over_c", true, 250),
+    ("group_gain", true, 3000),
+    ("commits_per_command", false, 62),
+    ("hot_over_many", true, 900),
+    ("script_over_true", false, 2000),
+];
+
+/// Every figure of every round.
+#[derive(Debug, Default)]
+pub(crate) struct Figures(BTreeMap<&'static str, Vec<Figure>>);
+
+impl Figures {
+    /// One more.
+    pub(crate) fn add(&mut self, key: &'static str, figure: Figure) {
+        let label = MEASURED.iter().find(|(k, ..)| *k == key).map(|(_, l, _)| l);
+        eprintln!("  {:<48}{figure:.4}", label.unwrap_or(&key));
+        self.0.entry(key).or_default().push(figure);
+    }
+
+    /// The tables, and at the very end the JSON line.
+    pub(crate) fn print(&self) {
+        println!("medians of the rounds (least..greatest); server on core 0, load on core 1");
+        for (key, label, places) in MEASURED {
+            let Some(all) = self.0.get(key) else { continue };
+            let least = all.iter().min().copied().unwrap_or_default();
+            let greatest = all.iter().max().copied().unwrap_or_default();
+            let middle = median(all.clone());
+            println!("{label:<48}{middle:>10.places$}  ({least:.places$}..{greatest:.places$})");
+        }
+        let found = self.medians();
+        let of = |key: &str| found.get(key).copied().unwrap_or_default();
+        println!(
+            "µs per command: E {:.1}, H {:.1}, L {:.1}, C {:.1}",
+            of("e").cost_us(),
+            of("h").cost_us(),
+            of("l").cost_us(),
+            of("c").cost_us()
+        );
+        for (key, at_least, gate) in GATES {
+            let (is, gate) = (of(key), Figure::whole(gate).over(Figure::whole(1000)));
+            let holds = if at_least { is >= gate } else { is <= gate };
+            let word = if at_least { "at least" } else { "at most" };
+            let verdict = if holds { "holds" } else { "MISSED" };
+            println!("{key:<48}{is:>10.4}  {word} {gate}: {verdict}");
+        }
+        let pairs = KEYS.map(|key| format!("\"{key}\": {}", of(key)));
+        println!("{{{}}}", pairs.join(", "));
+    }
+
+    /// The medians and what follows from them.
+    fn medians(&self) -> BTreeMap<&'static str, Figure> {
+        let mut found: BTreeMap<&'static str, Figure> = self
+            .0
+            .iter()
+            .map(|(key, all)| (*key, median(all.clone())))
+            .collect();
+        let of = |key: &str| found.get(key).copied().unwrap_or_default();
+        let bound = of("h").in_series(of("l"));
+        let derived = [
+            ("bound", bound),
+            ("e_over_bound", of("e").over(bound)),
+            ("e_over_c", of("e").over(of("c"))),
+            ("group_gain", of("e").over(of("e_single"))),
+            ("hot_over_many", of("e_hot").over(of("e"))),
+            ("script_over_true", of("script_ms").over(of("true_ms"))),
+        ];
+        found.extend(derived);
+        found
+    }
+}

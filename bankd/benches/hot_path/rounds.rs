@@ -1,0 +1,267 @@
+//! The rounds: everything once, in turn, as often as asked for.
+
+use crate::daemon::Server;
+use crate::document::Spread;
+use crate::figure::Figure;
+use crate::place::{LOAD_CORE, Options, Place, Report, SERVER_CORE, run_part};
+use crate::report::Figures;
+use crate::{script, seed};
+use anyhow::Result;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Connections of the load.
+const CONNECTIONS: u64 = 64;
+
+/// Commands in a commit of the two ledgers that are measured in-process.
+const BATCH: u64 = 64;
+
+/// Requests on one connection, for the latency.
+const SINGLE_FILE: u64 = 1500;
+
+struct Bench<'a> {
+    options: &'a Options,
+    place: Place,
+    many: PathBuf,
+    hot: PathBuf,
+    scripts: PathBuf,
+    commands: u64,
+    seconds: u64,
+}
+
+/// Runs the bench and prints what it found.
+pub(crate) fn run(options: &Options) -> Result<()> {
+    let place = Place::new()?;
+    let wants = |word: &str| options.lists("only", word);
+    let scripts = if wants("script") {
+        script::build()?
+    } else {
+        PathBuf::new()
+    };
+    eprintln!("filling the banks …");
+    let many = seed::template(&place, Spread::Many)?;
+    let hot = if wants("hot") {
+        seed::template(&place, Spread::Hot)?
+    } else {
+        PathBuf::new()
+    };
+    let bench = Bench {
+        options,
+        many,
+        hot,
+        scripts,
+        commands: options.number("commands", 40_000)?,
+        seconds: options.number("seconds", 3)?,
+        place,
+    };
+    let mut figures = Figures::default();
+    for round in 1..=options.number("rounds", 3)?.max(1) {
+        eprintln!("round {round} …");
+        bench.round(&mut figures)?;
+    }
+    figures.print();
+    Ok(())
+}
+
+impl Bench<'_> {
+    fn wants(&self, word: &str) -> bool {
+        self.options.lists("only", word)
+    }
+
+    fn round(&self, figures: &mut Figures) -> Result<()> {
+        if self.wants("disk") {
+            let folder = self.place.folder("disk")?;
+            let report = run_part(SERVER_CORE, "disk", &[("folder", text(&folder))])?;
+            figures.add("fdatasync_p50_us", Figure::us(report.number("p50_ns")?));
+        }
+        if self.wants("plain") {
+            figures.add("plain", self.plain()?);
+        }
+        if self.wants("c") {
+            let folder = self.place.folder("floor")?;
+            figures.add("c", self.in_process("floor", &folder)?);
+        }
+        if self.wants("e") {
+            self.end_to_end(figures)?;
+        }
+        if self.wants("l") {
+            let data = self.place.copy_of(&self.many, "ledger")?;
+            figures.add("l", self.in_process("ledger", &data)?);
+        }
+        if self.wants("hot") {
+            figures.add("e_hot", self.hot()?);
+        }
+        if self.wants("h") || self.wants("script") {
+            self.without_ledger(figures)?;
+        }
+        if self.wants("single") {
+            figures.add("e_single", self.one_per_commit()?);
+        }
+        Ok(())
+    }
+
+    fn plain(&self) -> Result<Figure> {
+        let server = Server::plain()?;
+        let load = Load {
+            kind: "plain",
+            count: self.commands * 4,
+            ..Load::of(&server, Path::new(""))
+        };
+        let report = load.run()?;
+        server.stop()?;
+        rate(&report)
+    }
+
+    fn in_process(&self, part: &str, folder: &Path) -> Result<Figure> {
+        let options = [
+            ("folder", text(folder)),
+            ("batch", BATCH.to_string()),
+            ("seconds", self.seconds.to_string()),
+        ];
+        rate(&run_part(SERVER_CORE, part, &options)?)
+    }
+
+    /// Many connections, then one.
+    fn end_to_end(&self, figures: &mut Figures) -> Result<()> {
+        let data = self.place.copy_of(&self.many, "many")?;
+        let server = Server::bank(&data, 256)?;
+        // Before the counters are read: what warms up is not measured.
+        let warm = Load {
+            count: 2000,
+            ..Load::of(&server, &data)
+        };
+        warm.run()?;
+        let before = server.counted()?;
+        let load = Load {
+            count: self.commands,
+            from: 2000,
+            ..Load::of(&server, &data)
+        };
+        let report = load.run()?;
+        let after = server.counted()?;
+        figures.add("e", rate(&report)?);
+        let commits = Figure::whole(after.commits - before.commits);
+        let commands = Figure::whole(after.commands - before.commands);
+        figures.add("commits_per_command", commits.over(commands));
+        let single = Load {
+            count: SINGLE_FILE,
+            warm: 100,
+            from: 2000 + self.commands,
+            connections: 1,
+            ..Load::of(&server, &data)
+        };
+        let report = single.run()?;
+        figures.add("p50_ms", Figure::ms(report.number("p50_ns")?));
+        figures.add("p99_ms", Figure::ms(report.number("p99_ns")?));
+        server.stop()
+    }
+
+    fn hot(&self) -> Result<Figure> {
+        let data = self.place.copy_of(&self.hot, "hot")?;
+        let server = Server::bank(&data, 256)?;
+        let load = Load {
+            count: self.commands,
+            warm: 2000,
+            spread: Spread::Hot,
+            ..Load::of(&server, &data)
+        };
+        let report = load.run()?;
+        server.stop()?;
+        rate(&report)
+    }
+
+    fn one_per_commit(&self) -> Result<Figure> {
+        let data = self.place.copy_of(&self.many, "single")?;
+        let server = Server::bank(&data, 1)?;
+        let load = Load {
+            count: self.commands / 2,
+            warm: 500,
+            limit: Duration::from_secs(self.seconds),
+            ..Load::of(&server, &data)
+        };
+        let report = load.run()?;
+        server.stop()?;
+        rate(&report)
+    }
+
+    /// What never reaches the ledger's writer: documents without a duration, and plain quotes.
+    fn without_ledger(&self, figures: &mut Figures) -> Result<()> {
+        let data = self.place.copy_of(&self.many, "quiet")?;
+        let server = Server::bank(&data, 256)?;
+        if self.wants("h") {
+            let load = Load {
+                kind: "unusable",
+                count: self.commands * 2,
+                warm: 2000,
+                ..Load::of(&server, &data)
+            };
+            figures.add("h", rate(&load.run()?)?);
+        }
+        if self.wants("script") {
+            let folder = self.place.folder("script")?;
+            let options = [
+                ("scripts", text(&self.scripts)),
+                ("port", server.port.to_string()),
+                ("data", text(&data)),
+                ("folder", text(&folder)),
+            ];
+            let report = run_part(LOAD_CORE, "script", &options)?;
+            figures.add("script_ms", Figure::ms(report.number("script_ns")?));
+            figures.add("true_ms", Figure::ms(report.number("true_ns")?));
+        }
+        server.stop()
+    }
+}
+
+/// A run of the load generator.
+struct Load<'a> {
+    kind: &'a str,
+    port: u16,
+    data: &'a Path,
+    spread: Spread,
+    from: u64,
+    count: u64,
+    warm: u64,
+    connections: u64,
+    limit: Duration,
+}
+
+impl<'a> Load<'a> {
+    fn of(server: &Server, data: &'a Path) -> Self {
+        Self {
+            kind: "real",
+            port: server.port,
+            data,
+            spread: Spread::Many,
+            from: 0,
+            count: 0,
+            warm: 0,
+            connections: CONNECTIONS,
+            limit: Duration::from_secs(30),
+        }
+    }
+
+    fn run(&self) -> Result<Report> {
+        let options = [
+            ("kind", self.kind.to_owned()),
+            ("port", self.port.to_string()),
+            ("data", text(self.data)),
+            ("spread", self.spread.word().to_owned()),
+            ("from", self.from.to_string()),
+            ("count", self.count.to_string()),
+            ("warm", self.warm.to_string()),
+            ("connections", self.connections.to_string()),
+            ("limit_s", self.limit.as_secs().to_string()),
+        ];
+        run_part(LOAD_CORE, "load", &options)
+    }
+}
+
+fn rate(report: &Report) -> Result<Figure> {
+    let time = Duration::from_nanos(report.number("nanos")?);
+    Ok(Figure::per_second(report.number("commands")?, time))
+}
+
+fn text(path: &Path) -> String {
+    path.display().to_string()
+}

@@ -1,0 +1,148 @@
+//! The bank that is measured: made once for each spread by `bankd init` and the ledger's own
+//! commands, then copied for every run, so that all runs begin alike.
+
+use crate::document::{ALLOCATIONS, MACHINE, OPEN, PROJECTS, Spread, Step, document, project, user};
+use crate::place::{BANKD, Place};
+use anyhow::{Context, Result, bail};
+use bankd::clock::{LedgerClock, SystemClock};
+use bankd::http::nami::command::{self, Made, Setting};
+use bankd::keys;
+use bankd::nami::{Event, ReadOptions, read};
+use bankd::store::{SqliteStore, Stamp};
+use bank_core::amount::Amount;
+use bank_core::command::{AddProject, Command, Deposit, Scope, SetMachine, SetUser};
+use bank_core::directory::Policy;
+use bank_core::ledger;
+use bank_core::model::Key;
+use bank_core::time::{Seconds, Timestamp, Window};
+use std::path::{Path, PathBuf};
+use std::process;
+
+/// The scheduler's key.
+pub(crate) const SCHEDULER: &str = "moab";
+
+/// The key of who reads the counters, made by `bankd init`.
+pub(crate) const ADMIN: &str = "admin";
+
+/// Credits of an allocation, in minor units.
+const MONEY: Amount = Amount(10_000_000_000_000);
+
+/// Commands in one commit while the bank is filled.
+const BATCH: usize = 1000;
+
+/// Makes the bank of a spread, with its open liens; returns its data directory.
+pub(crate) fn template(place: &Place, spread: Spread) -> Result<PathBuf> {
+    let data = place.folder(&format!("template-{}", spread.word()))?;
+    let init = process::Command::new(BANKD)
+        .arg("init")
+        .arg("--data")
+        .arg(&data)
+        .output()
+        .context("bankd init")?;
+    if !init.status.success() {
+        bail!("bankd init: {}", String::from_utf8_lossy(&init.stderr));
+    }
+    keys::write_secret(&data.join("keys"), SCHEDULER, &keys::new_secret()?)?;
+    let mut store = open(&data)?;
+    let now = SystemClock.now();
+    fill(&mut store, &reference(), now)?;
+    fill(&mut store, &deposits(now), now)?;
+    let jobs = (1..=OPEN).map(|job| Step {
+        event: Event::Reserve,
+        job,
+    });
+    let liens = jobs.map(|step| Ok(made(step, spread)?.command));
+    fill(&mut store, &liens.collect::<Result<Vec<_>>>()?, now)?;
+    store.checkpoint()?;
+    Ok(data)
+}
+
+/// Opens a data directory's ledger with the default settings.
+pub(crate) fn open(data: &Path) -> Result<SqliteStore> {
+    Ok(SqliteStore::open(&data.join("bank.db"), Policy::default())?)
+}
+
+/// A step as the command that the daemon makes of its document.
+pub(crate) fn made(step: Step, spread: Spread) -> Result<Made> {
+    let text = document(step, spread);
+    let mut documents = read(text.as_bytes(), &ReadOptions::default())?;
+    let document = documents.pop().context("no document")?;
+    Ok(command::of(document, step.event, &Setting::default())?)
+}
+
+fn reference() -> Vec<Command> {
+    let machine = Command::AddMachine(SetMachine {
+        name: MACHINE.to_owned(),
+        ..SetMachine::default()
+    });
+    let key = Command::AddKey(Key {
+        id: SCHEDULER.to_owned(),
+        client: SCHEDULER.to_owned(),
+        roles: vec!["scheduler".to_owned()],
+        projects: Vec::new(),
+        machines: vec![MACHINE.to_owned()],
+        window: Window::ALWAYS,
+        disabled: false,
+        deleted: false,
+    });
+    let of_project = |number: u64| {
+        let add_user = Command::AddUser(SetUser {
+            name: user(number),
+            ..SetUser::default()
+        });
+        let add_project = Command::AddProject(AddProject {
+            name: project(number),
+            with_account: true,
+            members: vec![user(number)],
+            ..AddProject::default()
+        });
+        [add_user, add_project]
+    };
+    let mut commands = vec![machine, key];
+    commands.extend((0..PROJECTS).flat_map(of_project));
+    commands
+}
+
+/// Money for every account, in allocations that end one month after the other.
+fn deposits(now: Timestamp) -> Vec<Command> {
+    let month = 30 * 86_400;
+    let mut commands = Vec::new();
+    for number in 0..PROJECTS {
+        let mut end = now;
+        for _ in 0..ALLOCATIONS {
+            end = end.plus(Seconds(month));
+            commands.push(Command::Deposit(Deposit {
+                name: project(number),
+                amount: MONEY,
+                window: Window {
+                    start: None,
+                    end: Some(end),
+                },
+                ..Deposit::default()
+            }));
+        }
+    }
+    commands
+}
+
+fn fill(store: &mut SqliteStore, commands: &[Command], now: Timestamp) -> Result<()> {
+    let scope = Scope::default();
+    for batch in commands.chunks(BATCH) {
+        store.begin()?;
+        store.stamp(Stamp {
+            now,
+            request_id: "seed".to_owned(),
+            actor: ADMIN.to_owned(),
+            client: ADMIN.to_owned(),
+            origin: "cli",
+            key: None,
+        });
+        for command in batch {
+            if let Err(refusal) = ledger::execute(store, command, &scope, now, false)? {
+                bail!("{}: refused: {}", command.op(), refusal.code());
+            }
+        }
+        store.commit()?;
+    }
+    Ok(())
+}

@@ -1,0 +1,241 @@
+//! The command line of the daemon.
+//!
+//! Errors are one line, `bankd: what: why`, and a hint where there is one; exit codes are those of
+//! `bank` (decision 24).
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use bank_api::exit::bank as exit;
+use bank_core::amount::Precision;
+use clap::{Parser, Subcommand};
+
+use crate::app::DataDir;
+use crate::config::Config;
+use crate::init::{self, Choices};
+use crate::store::verify;
+use crate::{demo, serve, store};
+
+/// The daemon of the allocation bank.
+#[derive(Debug, Parser)]
+#[command(name = "bankd", version, about, max_term_width = 100)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Commands,
+}
+
+#[derive(Debug, Subcommand)]
+enum Commands {
+    /// Make a new bank
+    Init {
+        #[command(flatten)]
+        data: Data,
+        /// Decimals of an amount, 0 to 6; never changed later
+        #[arg(long, value_name = "N", default_value_t = Precision::DEFAULT.places(),
+              value_parser = clap::value_parser!(u8).range(0..=6))]
+        precision: u8,
+        /// Label of the unit; never changed later
+        #[arg(long, value_name = "NAME", default_value = "credits")]
+        unit: String,
+        /// A bank for tests, whose clock may be read from a file
+        #[arg(long)]
+        test: bool,
+    },
+    /// Serve a bank until SIGTERM
+    Serve {
+        #[command(flatten)]
+        data: Data,
+    },
+    /// Recompute every balance and hash from the journal
+    Verify {
+        #[command(flatten)]
+        data: Data,
+    },
+    /// Play a bank's first day in a temporary directory
+    Demo {
+        /// Leave the daemon running afterwards
+        #[arg(long)]
+        keep: bool,
+    },
+    /// Show or check the settings
+    Config {
+        #[command(subcommand)]
+        command: ConfigCommands,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+enum ConfigCommands {
+    /// Print every effective value
+    Show {
+        #[command(flatten)]
+        data: Data,
+    },
+    /// Say whether the settings are usable
+    Check {
+        #[command(flatten)]
+        data: Data,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+struct Data {
+    /// Directory of the bank
+    #[arg(long = "data", value_name = "DIR", default_value = "/var/lib/bankd")]
+    folder: PathBuf,
+}
+
+impl Data {
+    fn dir(&self) -> DataDir {
+        DataDir::new(&self.folder)
+    }
+}
+
+/// Runs the command line and says how the process ends.
+pub fn run() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(e) => {
+            // Help and version are no errors and go to standard output.
+            let code = if e.use_stderr() {
+                exit::USAGE
+            } else {
+                exit::DONE
+            };
+            let _ = e.print();
+            return ExitCode::from(code);
+        }
+    };
+    match execute(&cli.command) {
+        Ok(code) => ExitCode::from(code),
+        Err(Failure { error, code, hint }) => {
+            eprintln!("bankd: {}", one_line(&error));
+            if let Some(hint) = hint {
+                eprintln!("hint: {hint}");
+            }
+            ExitCode::from(code)
+        }
+    }
+}
+
+/// What went wrong, as the process tells it.
+struct Failure {
+    error: anyhow::Error,
+    code: u8,
+    hint: Option<String>,
+}
+
+impl From<anyhow::Error> for Failure {
+    fn from(error: anyhow::Error) -> Self {
+        Self {
+            error,
+            code: exit::REFUSED,
+            hint: None,
+        }
+    }
+}
+
+fn execute(command: &Commands) -> Result<u8, Failure> {
+    match command {
+        Commands::Init {
+            data,
+            precision,
+            unit,
+            test,
+        } => {
+            let choices = Choices {
+                precision: Precision::new(*precision).unwrap_or(Precision::DEFAULT),
+                unit: unit.clone(),
+                test: *test,
+            };
+            print!("{}", init::init(&data.dir(), &choices)?);
+            Ok(exit::DONE)
+        }
+        Commands::Serve { data } => {
+            let dir = data.dir();
+            exists(&dir)?;
+            serve::serve(&dir)?;
+            Ok(exit::DONE)
+        }
+        Commands::Verify { data } => {
+            let dir = data.dir();
+            exists(&dir)?;
+            Ok(verify_bank(&dir.database())?)
+        }
+        Commands::Demo { keep } => {
+            demo::run(*keep)?;
+            Ok(exit::DONE)
+        }
+        Commands::Config { command } => {
+            let (ConfigCommands::Show { data } | ConfigCommands::Check { data }) = command;
+            let config = Config::load(&data.dir().config()).map_err(|text| Failure {
+                error: anyhow::Error::msg(text),
+                code: exit::USAGE,
+                hint: None,
+            })?;
+            match command {
+                ConfigCommands::Show { .. } => print!("{}", config.show()),
+                ConfigCommands::Check { .. } => println!("ok"),
+            }
+            Ok(exit::DONE)
+        }
+    }
+}
+
+fn exists(dir: &DataDir) -> Result<(), Failure> {
+    if dir.database().exists() {
+        return Ok(());
+    }
+    let folder = dir.path().display();
+    Err(Failure {
+        error: anyhow::anyhow!("no bank in {folder}"),
+        code: exit::NOT_FOUND,
+        hint: Some(format!("`bankd init --data {folder}` makes one")),
+    })
+}
+
+/// Prints what was found; 1 if anything is wrong.
+fn verify_bank(database: &Path) -> Result<u8> {
+    let report: Result<verify::Report, store::Error> = verify::run(database);
+    let report = report.with_context(|| format!("cannot verify {}", database.display()))?;
+    for finding in &report.findings {
+        println!("{finding}");
+    }
+    let (transactions, entries) = (report.transactions, report.entries);
+    let allocations = report.allocations;
+    if report.findings.is_empty() {
+        println!("ok: {transactions} transactions, {entries} entries, {allocations} allocations");
+        return Ok(exit::DONE);
+    }
+    Ok(exit::REFUSED)
+}
+
+/// An error and its causes on one line.
+fn one_line(error: &anyhow::Error) -> String {
+    let text = format!("{error:#}");
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        use clap::CommandFactory;
+        Cli::command().debug_assert();
+        for (line, fits) in [
+            ("bankd init --data x --precision 6 --unit SU --test", true),
+            ("bankd init --precision 7", false),
+            ("bankd serve", true),
+            ("bankd verify --data x", true),
+            ("bankd config show", true),
+            ("bankd config check --data x", true),
+            ("bankd", false),
+            ("bankd serve --port 1", false),
+        ] {
+            assert_eq!(Cli::try_parse_from(line.split(' ')).is_ok(), fits, "{line}");
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! How a price comes about, line by line with the running amount (ux.md 2.3, third sample).
+//!
+//! It explains and never decides: the amounts are those of `bank_core::price` over the rates up to
+//! each line.
+
+use bank_api::text::format_clock;
+use bank_api::v1::QuoteLine;
+use bank_core::directory::Directory;
+use bank_core::exact::to_amount;
+use bank_core::price::{Priced, explain, price};
+use bank_core::rate::{Per, Rate, RateKind, RateValue};
+
+use super::shape;
+
+/// A rate of one per unit of time.
+const ONE: RateValue = RateValue(1_000_000_000);
+
+/// The lines of a price; the last one's amount is the price.
+pub(super) fn lines(directory: &Directory, asked: &Priced<'_>) -> Vec<QuoteLine> {
+    let bank = &directory.bank;
+    let mut rates = counted(&directory.rates, asked);
+    rates.sort_by_key(|rate| step(rate.kind));
+    let mut lines = Vec::with_capacity(rates.len());
+    for count in 1..=rates.len() {
+        let so_far: Vec<Rate> = rates.iter().take(count).cloned().collect();
+        let (Some(rate), Some(exact)) = (so_far.last(), price(asked, &so_far)) else {
+            continue;
+        };
+        let rounding = directory.policy.rounding;
+        let total = exact
+            .total()
+            .and_then(|total| to_amount(total, bank.precision, rounding));
+        let unit = match (count, time_unit(rate)) {
+            (1, Some(unit)) => unit.to_owned(),
+            _ => bank.unit.clone(),
+        };
+        lines.push(QuoteLine {
+            text: text(rate, asked, count == 1),
+            amount: total.map(|t| shape::amount(t, bank)).unwrap_or_default(),
+            unit,
+        });
+    }
+    lines
+}
+
+/// The rates that count: those without which the explanation would be another one.
+fn counted(rates: &[Rate], asked: &Priced<'_>) -> Vec<Rate> {
+    let near: Vec<Rate> = rates
+        .iter()
+        .filter(|r| r.applies(asked.at, asked.machine))
+        .cloned()
+        .collect();
+    let all = explain(asked, &near);
+    let matters = |index: &usize| {
+        let mut others = near.clone();
+        others.remove(*index);
+        explain(asked, &others) != all
+    };
+    let indices = (0..near.len()).filter(matters);
+    indices.filter_map(|index| near.get(index).cloned()).collect()
+}
+
+/// In which order the parts of the formula come (ledger.md 3.1).
+fn step(kind: RateKind) -> u8 {
+    match kind {
+        RateKind::Vbr | RateKind::Nbr | RateKind::Mvbr => 0,
+        RateKind::Vbu | RateKind::Nbu => 1,
+        RateKind::Vbm | RateKind::Nbm => 2,
+        RateKind::Vbf | RateKind::Nbf => 3,
+    }
+}
+
+/// What processors are counted in where one of them costs one for each unit of time.
+fn time_unit(rate: &Rate) -> Option<&'static str> {
+    let plain = rate.kind == RateKind::Vbr && rate.value == ONE;
+    if !(plain && rate.name.eq_ignore_ascii_case("Processors")) {
+        return None;
+    }
+    Some(match rate.per {
+        Per::Second => "core-seconds",
+        Per::Minute => "core-minutes",
+        Per::Hour => "core-hours",
+        Per::Day => "core-days",
+    })
+}
+
+fn text(rate: &Rate, asked: &Priced<'_>, first: bool) -> String {
+    let value = asked.usage.number(&rate.name);
+    let value = value.map(|v| v.to_string()).unwrap_or_default();
+    let Rate { name, instance, .. } = rate;
+    let what = match rate.kind {
+        RateKind::Vbr | RateKind::Vbu | RateKind::Vbm | RateKind::Vbf => {
+            format!("{value} {}", short(name))
+        }
+        RateKind::Mvbr => format!("{value} {} on {instance}", short(name)),
+        _ if instance.is_empty() => short(name),
+        _ => format!("{} {instance}", short(name)),
+    };
+    let number = rate.value.to_string();
+    let clock = format_clock(asked.duration.0);
+    match step(rate.kind) {
+        0 => {
+            let sign = if first { "" } else { "+ " };
+            let rate = match (time_unit(rate), rate.value == ONE) {
+                (Some(_), _) => String::new(),
+                (None, true) => format!(" per {}", rate.per.word()),
+                (None, false) => format!(" × {number} per {}", rate.per.word()),
+            };
+            format!("{sign}{what} × {clock}{rate}")
+        }
+        1 if first => format!("{what} × {number}"),
+        1 => format!("+ {what} × {number}"),
+        2 => format!("× {what} {number}"),
+        _ => format!("+ fee {what} {number}"),
+    }
+}
+
+/// The everyday word for a property.
+fn short(name: &str) -> String {
+    match name.to_ascii_lowercase().as_str() {
+        "processors" => "procs".to_owned(),
+        "qualityofservice" => "qos".to_owned(),
+        other => other.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{directory, rate};
+    use super::*;
+    use bank_core::decimal::Decimal;
+    use bank_core::time::{Seconds, Timestamp};
+    use bank_core::usage::Usage;
+
+    #[test]
+    fn each_line_has_the_amount_so_far() {
+        let mut directory = Directory::clone(&directory());
+        directory.rates.clear();
+        for (id, kind, name, instance, value, per) in [
+            (1, RateKind::Vbr, "Processors", "", "1", Per::Hour),
+            (2, RateKind::Nbm, "QualityOfService", "high", "1.5", Per::Second),
+            (3, RateKind::Nbm, "QualityOfService", "", "1", Per::Second),
+            (4, RateKind::Nbf, "Class", "big", "5", Per::Second),
+        ] {
+            directory.put_rate(rate(id, kind, name, instance, value, per));
+        }
+        let usage = Usage {
+            processors: Some(Decimal::whole(64)),
+            qos: Some("high".into()),
+            class: Some("big".into()),
+            ..Usage::default()
+        };
+        let asked = Priced {
+            usage: &usage,
+            duration: Seconds(43_200),
+            machine: None,
+            machine_name: "",
+            at: Timestamp(0),
+        };
+        let lines = lines(&directory, &asked);
+        let shown: Vec<String> = lines
+            .iter()
+            .map(|l| format!("{} = {} {}", l.text, l.amount, l.unit))
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                "64 procs × 12:00:00 = 768.000 core-hours",
+                "× qos high 1.5 = 1152.000 SU",
+                "+ fee class big 5 = 1157.000 SU",
+            ]
+        );
+    }
+}

@@ -1,0 +1,290 @@
+//! Jobs and reservations with what they were charged.
+
+use axum::extract::Path;
+use bank_api::v1::{ChargeRow, Job, JobLien, JobQuery, List, Payer};
+use bank_core::directory::Directory;
+use bank_core::effects::Billing;
+use bank_core::model::{Closing, LienState};
+use bank_core::price::Priced;
+use bank_core::refusal::Refusal;
+use bank_core::time::Timestamp;
+use serde::Deserialize;
+
+use super::call::{Call, Handled, ok};
+use super::view::View;
+use super::{explain, shape};
+use crate::http::error::Failure;
+use crate::store::read::jobs::{self, Charge, Detail, JobRow};
+use crate::store::read::{Page, liens::LienRow};
+
+/// Rows of a page that names no limit.
+const DEFAULT_LIMIT: u32 = 100;
+/// Most rows of a page.
+const LIMIT_MAX: u32 = 1000;
+
+/// `GET /api/v1/jobs`: newest first.
+pub(super) async fn list(call: Call) -> Handled {
+    let query: JobQuery = call.query()?;
+    let limit = limit(query.limit, DEFAULT_LIMIT).map_err(|r| call.refused(&r))?;
+    let below = query.after.as_deref().map(cursor).transpose();
+    let below = below.map_err(|r| call.refused(&r))?;
+    let open = query.state.as_deref().map(is_open).transpose();
+    let open = open.map_err(|r| call.refused(&r))?;
+    let work = Work::new(&call.view, query.project, query.user, query.machine)?;
+    let keep = move |row: &JobRow| {
+        open.is_none_or(|open| open == row.closed.is_none())
+            && work.holds(&row.project, &row.user, &row.machine)
+    };
+    let page = call.ask(move |connection| {
+        let Page { rows, next } = jobs::list(connection, below, limit, keep)?;
+        let last = |row: &JobRow| match row.last_usage {
+            Some(id) => jobs::charge(connection, id),
+            None => Ok(None),
+        };
+        let last: Vec<Option<Charge>> = rows.iter().map(last).collect::<Result<_, _>>()?;
+        Ok((rows, last, next))
+    });
+    let (rows, last, next) = page.await?;
+    let directory = call.directory();
+    let items = rows.iter().zip(&last);
+    ok(&List {
+        items: items
+            .map(|(row, last)| shaped(directory, row, last.as_ref()))
+            .collect(),
+        next: next.map(|id| id.to_string()),
+    })
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OneQuery {
+    machine: Option<String>,
+}
+
+/// `GET /api/v1/jobs/{object_id}`: its newest use, on one machine where one is named.
+pub(super) async fn show(Path(id): Path<String>, call: Call) -> Handled {
+    let OneQuery { machine } = call.query()?;
+    let view = call.view.clone();
+    let wanted = id.clone();
+    let found = call.ask(move |connection| {
+        let keep = |row: &JobRow| {
+            machine.as_ref().is_none_or(|m| *m == row.machine)
+                && view.sees_work(&row.project, &row.machine)
+        };
+        let Some(row) = jobs::newest(connection, &wanted, keep)? else {
+            return Ok(None);
+        };
+        let detail = jobs::detail(connection, &row)?;
+        Ok(Some((row, detail)))
+    });
+    let unknown = || call.refused(&Refusal::not_found("job", &id));
+    let (row, detail) = found.await?.ok_or_else(unknown)?;
+    let directory = call.directory();
+    let bank = &directory.bank;
+    let mut job = shaped(directory, &row, detail.charges.last());
+    job.late = detail.charges.iter().any(|c| c.late);
+    job.lien = detail.lien.as_ref().map(|lien| job_lien(directory, lien, &detail));
+    job.charges = charges(directory, &row, &detail.charges);
+    let share = |share: &jobs::Share| Payer {
+        account: account_name(directory, share.account).unwrap_or_default(),
+        allocation: share.allocation.0,
+        amount: shape::sum(share.amount, bank),
+        until: share.until.map(shape::time),
+    };
+    job.paid_by = detail.shares.iter().map(share).collect();
+    job.explanation = explanation(directory, &row, &detail.charges);
+    ok(&job)
+}
+
+/// Which work a list is about, of what the caller sees.
+pub(super) struct Work {
+    view: View,
+    project: Option<String>,
+    user: Option<String>,
+    machine: Option<String>,
+}
+
+impl Work {
+    /// Names that are unknown are 404: an empty list would hide a slip of the fingers. A user or
+    /// machine that only documents name is looked for as text.
+    pub(super) fn new(
+        view: &View,
+        project: Option<String>,
+        user: Option<String>,
+        machine: Option<String>,
+    ) -> Result<Work, Failure> {
+        if let Some(name) = &project {
+            view.project(name)?;
+        }
+        Ok(Work {
+            view: view.clone(),
+            project,
+            user,
+            machine,
+        })
+    }
+
+    /// Whether a row belongs to it, by the names of its documents.
+    pub(super) fn holds(&self, project: &str, user: &str, machine: &str) -> bool {
+        let meant = || self.view.meant(project).map(|p| p.name.as_str());
+        self.project
+            .as_deref()
+            .is_none_or(|p| p == project || Some(p) == meant())
+            && self.user.as_deref().is_none_or(|u| u == user)
+            && self.machine.as_deref().is_none_or(|m| m == machine)
+            && self.view.sees_work(project, machine)
+    }
+}
+
+/// The rows of a page, 1 to 1000.
+pub(super) fn limit(limit: Option<u32>, default: u32) -> Result<usize, Refusal> {
+    let limit = limit.unwrap_or(default);
+    let expected = "1 to 1000";
+    let within = (1..=LIMIT_MAX).contains(&limit);
+    let limit = usize::try_from(limit).ok().filter(|_| within);
+    limit.ok_or(Refusal::BadValue {
+        field: "limit",
+        expected,
+    })
+}
+
+/// The number in a cursor.
+pub(super) fn cursor(text: &str) -> Result<i64, Refusal> {
+    text.parse().map_err(|_| Refusal::BadValue {
+        field: "after",
+        expected: "the `next` of the page before",
+    })
+}
+
+fn is_open(state: &str) -> Result<bool, Refusal> {
+    match state {
+        "open" => Ok(true),
+        "closed" => Ok(false),
+        _ => Err(Refusal::BadValue {
+            field: "state",
+            expected: "open or closed",
+        }),
+    }
+}
+
+fn account_name(
+    directory: &Directory,
+    id: Option<bank_core::ids::AccountId>,
+) -> Option<String> {
+    let account = directory.account(id?)?;
+    Some(account.name.clone())
+}
+
+fn shaped(directory: &Directory, row: &JobRow, last: Option<&Charge>) -> Job {
+    let bank = &directory.bank;
+    let billed = i128::from(row.billed.0) + i128::from(row.shadow_billed.0);
+    let outcome = match last.map(|charge| charge.billing) {
+        None => "none",
+        Some(Billing::Billed) => "charged",
+        Some(Billing::Unbilled) => "unbilled",
+        Some(Billing::Shadow) => "notional",
+    };
+    Job {
+        job: row.object_id.clone(),
+        machine: row.machine.clone(),
+        kind: row.object_type.word().to_owned(),
+        number: row.number,
+        state: if row.closed.is_none() { "open" } else { "closed" }.to_owned(),
+        project: shape::some(&row.project),
+        user: shape::some(&row.user),
+        account: account_name(directory, row.account),
+        qos: row.usage.qos.clone(),
+        class: row.usage.class.clone(),
+        processors: row.usage.processors.and_then(|p| p.as_whole()),
+        requested_s: row.wall.map(|w| w.0),
+        charged: shape::sum(billed, bank),
+        charged_s: row.charged.0,
+        opened: Some(shape::time(row.opened)),
+        closed: row.closed.map(|(at, _)| shape::time(at)),
+        fallback_from: account_name(directory, row.fallback_from),
+        late: last.is_some_and(|charge| charge.late),
+        outcome: Some(outcome.to_owned()),
+        unit: bank.unit.clone(),
+        ..Job::default()
+    }
+}
+
+fn job_lien(directory: &Directory, row: &LienRow, detail: &Detail) -> JobLien {
+    let bank = &directory.bank;
+    let lien = &row.lien;
+    let released = match lien.state {
+        LienState::Open => 0,
+        _ => i128::from(lien.placed.0) - detail.taken_from_lien,
+    };
+    JobLien {
+        placed_amount: shape::amount(lien.placed, bank),
+        amount: shape::sum(lien.remaining(), bank),
+        placed: shape::time(lien.start),
+        released: shape::sum(released.max(0), bank),
+        state: lien.state.word().to_owned(),
+    }
+}
+
+fn charges(directory: &Directory, job: &JobRow, charges: &[Charge]) -> Vec<ChargeRow> {
+    let last = charges.iter().rposition(|charge| !charge.late);
+    let row = |(place, charge): (usize, &Charge)| ChargeRow {
+        transaction: charge.tx,
+        at: shape::time(charge.at),
+        seconds: Some(charge.seconds.0),
+        amount: shape::amount(charge.amount, &directory.bank),
+        kind: kind(charge).to_owned(),
+        explanation: Some(remark(job, charge, last == Some(place))),
+    };
+    charges.iter().enumerate().map(row).collect()
+}
+
+fn kind(charge: &Charge) -> &'static str {
+    match charge.billing {
+        Billing::Shadow => "charge_notional",
+        _ if charge.late => "late_charge",
+        _ if charge.debt => "charge_debt",
+        _ => "charge",
+    }
+}
+
+fn remark(job: &JobRow, charge: &Charge, is_last: bool) -> String {
+    let end = match job.closed.map(|(_, by)| by) {
+        Some(Closing::Expiry) => "interim, then its lien expired",
+        Some(_) => "interim, then end",
+        None => "interim",
+    };
+    let word = match (charge.late, is_last) {
+        (true, _) => "after the end",
+        (false, true) => end,
+        (false, false) => "interim",
+    };
+    let unbilled = charge.billing == Billing::Unbilled;
+    let unbilled = if unbilled { ", unbilled" } else { "" };
+    let debt = if charge.debt { ", partly debt" } else { "" };
+    format!("{word}{unbilled}{debt}")
+}
+
+/// The factors of the price at the size that the scheduler said last.
+fn explanation(directory: &Directory, job: &JobRow, charges: &[Charge]) -> Vec<String> {
+    let Some(first) = charges.first() else {
+        return Vec::new();
+    };
+    let began = first.at.minus(first.seconds).max(job.opened);
+    let at: Timestamp = job.rates_at.unwrap_or(began);
+    let asked = Priced {
+        usage: &job.usage,
+        duration: job.charged,
+        machine: directory.machine_named(&job.machine).map(|m| m.id),
+        machine_name: &job.machine,
+        at,
+    };
+    let lines = explain::lines(directory, &asked);
+    let mut lines: Vec<String> = lines
+        .iter()
+        .map(|line| format!("{} = {} {}", line.text, line.amount, line.unit))
+        .collect();
+    if charges.len() > 1 {
+        lines.push("each charge = rounded sum − billed before".to_owned());
+    }
+    lines
+}

@@ -1,0 +1,175 @@
+//! The journal.
+
+use std::collections::HashSet;
+
+use bank_api::v1::{JournalEntry, JournalQuery, List};
+use bank_core::directory::Directory;
+use bank_core::ids::AccountId;
+use bank_core::refusal::Refusal;
+
+use super::call::{Call, Handled, ok};
+use super::view::{View, only_project};
+use super::{job, shape};
+use crate::http::error::Failure;
+use crate::store::read::jobs;
+use crate::store::read::journal::{self, JournalRow, Span};
+
+/// Rows of a page that names no limit.
+const DEFAULT_LIMIT: u32 = 100;
+
+/// `GET /api/v1/journal`: oldest first.
+pub(super) async fn list(call: Call) -> Handled {
+    let query: JournalQuery = call.query()?;
+    let span = span(&query).map_err(|r| call.refused(&r))?;
+    let job = query.job.clone();
+    let mut filter = Filter::new(&call.view, query)?;
+    let page = call.ask(move |connection| {
+        let mut span = span;
+        if let Some(job) = job {
+            let uses = jobs::uses(connection, &job)?;
+            // Nothing about a job is journalled before its first document.
+            span.recorded_from = uses.iter().map(|row| row.opened).min();
+            filter.instances = Some(uses.iter().map(|row| row.id).collect());
+        }
+        journal::page(connection, &span, |row| filter.holds(row))
+    });
+    let page = page.await?;
+    let directory = call.directory();
+    ok(&List {
+        items: page.rows.iter().map(|row| shaped(directory, row)).collect(),
+        next: page.next.map(|id| id.to_string()),
+    })
+}
+
+fn span(query: &JournalQuery) -> Result<Span, Refusal> {
+    let time = |text: &Option<String>, field| match text {
+        Some(text) => shape::read_time(text, field).map(Some),
+        None => Ok(None),
+    };
+    let after = query.after.as_deref().map(job::cursor).transpose()?;
+    Ok(Span {
+        after: after.unwrap_or(0).max(0),
+        since: time(&query.since, "since")?,
+        until: time(&query.until, "until")?,
+        recorded_from: None,
+        limit: job::limit(query.limit, DEFAULT_LIMIT)?,
+    })
+}
+
+/// Which rows are wanted, of those that the caller sees.
+struct Filter {
+    view: View,
+    query: JournalQuery,
+    account: Option<AccountId>,
+    instances: Option<HashSet<i64>>,
+}
+
+impl Filter {
+    fn new(view: &View, query: JournalQuery) -> Result<Filter, Failure> {
+        if let Some(name) = &query.project {
+            view.project(name)?;
+        }
+        let account = query.account.as_deref().map(|n| view.account(n)).transpose()?;
+        let account = account.map(|a| a.id);
+        Ok(Filter {
+            view: view.clone(),
+            query,
+            account,
+            instances: None,
+        })
+    }
+
+    fn holds(&self, row: &JournalRow) -> bool {
+        let entry = row.entry.as_ref().map(|(_, entry)| entry);
+        let query = &self.query;
+        let kind = entry.map_or(row.tx.op.as_str(), |e| e.kind.as_str());
+        let machine = entry.map_or("", |e| e.machine.as_str());
+        let user = entry.map_or("", |e| e.user.as_str());
+        let account = entry.and_then(|e| e.account).map(AccountId);
+        let instance = entry.and_then(|e| e.instance).or(row.tx.instance);
+        query.kind.as_deref().is_none_or(|k| k == kind)
+            && query.machine.as_deref().is_none_or(|m| m == machine)
+            && query.user.as_deref().is_none_or(|u| u == user)
+            && self.account.is_none_or(|a| Some(a) == account)
+            && self
+                .instances
+                .as_ref()
+                .is_none_or(|all| instance.is_some_and(|i| all.contains(&i)))
+            && query.project.as_deref().is_none_or(|p| self.project(row) == Some(p))
+            && self.sees(row)
+    }
+
+    /// The project that a row is about: the one that it names, else that of its account.
+    fn project<'a>(&'a self, row: &'a JournalRow) -> Option<&'a str> {
+        let (_, entry) = row.entry.as_ref()?;
+        if !entry.project.is_empty() {
+            let meant = self.view.meant(&entry.project);
+            return meant.map_or(Some(entry.project.as_str()), |p| Some(p.name.as_str()));
+        }
+        let account = self.view.directory().account(AccountId(entry.account?))?;
+        only_project(account)
+    }
+
+    /// Rows of projects and accounts in view. Changes of the reference data name others: they are
+    /// for those from whom nothing is hidden.
+    fn sees(&self, row: &JournalRow) -> bool {
+        if self.view.is_unlimited() {
+            return true;
+        }
+        let Some((_, entry)) = &row.entry else {
+            return false;
+        };
+        if !entry.project.is_empty() {
+            return self.view.sees_work(&entry.project, &entry.machine);
+        }
+        let account = entry.account.map(AccountId);
+        let account = account.and_then(|id| self.view.directory().account(id));
+        account.is_some_and(|account| self.view.sees_account(account))
+    }
+}
+
+fn shaped(directory: &Directory, row: &JournalRow) -> JournalEntry {
+    let bank = &directory.bank;
+    let tx = &row.tx;
+    let minor = |minor: i64| shape::sum(i128::from(minor), bank);
+    let mut shape = JournalEntry {
+        transaction: tx.id,
+        at_effective: shape::time(tx.at_effective),
+        at_recorded: shape::time(tx.at_recorded),
+        kind: tx.op.clone(),
+        op: tx.op.clone(),
+        actor: tx.actor.clone(),
+        client: shape::some(&tx.client),
+        origin: tx.origin.clone(),
+        job: row.object.as_ref().map(|(job, _)| job.clone()),
+        machine: row.object.as_ref().map(|(_, machine)| machine.clone()),
+        amount: minor(0),
+        held: minor(0),
+        active: minor(0),
+        shadow: minor(0),
+        shadow_held: minor(0),
+        reason: shape::some(&tx.reason),
+        ..JournalEntry::default()
+    };
+    let Some((place, entry)) = &row.entry else {
+        return shape;
+    };
+    let account = entry.account.and_then(|id| directory.account(AccountId(id)));
+    shape.entry = *place;
+    shape.kind.clone_from(&entry.kind);
+    shape.account = account.map(|a| a.name.clone());
+    shape.allocation = entry.allocation;
+    shape.lien = entry.lien;
+    shape.project = shape::some(&entry.project);
+    shape.user = shape::some(&entry.user);
+    shape.machine = shape::some(&entry.machine).or(shape.machine);
+    shape.amount = minor(entry.delta_amount);
+    shape.held = minor(entry.delta_held);
+    shape.active = minor(entry.delta_active);
+    shape.shadow = minor(entry.delta_shadow);
+    shape.shadow_held = minor(entry.delta_shadow_held);
+    let on = entry.allocation.is_some();
+    shape.amount_after = on.then(|| minor(entry.amount_after));
+    shape.held_after = on.then(|| minor(entry.held_after));
+    shape
+}

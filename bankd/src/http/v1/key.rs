@@ -1,0 +1,267 @@
+//! Signing keys. A secret is in the live answer to its making and nowhere else: not in the journal,
+//! not in the answer stored for repeats, not in a log.
+
+use axum::extract::Path;
+use axum::response::{IntoResponse, Response};
+use bank_api::sign::Secret;
+use bank_api::v1::{self, KeyQuery, List, NewKey, NewKeyAnswer, PatchKey};
+use bank_core::command::Command;
+use bank_core::directory::Directory;
+use bank_core::effects::Outcome;
+use bank_core::ledger::Decision;
+use bank_core::model::Key;
+use bank_core::refusal::Refusal;
+use bank_core::time::{Timestamp, Window};
+
+use super::call::{Call, Done, Handled, ok, removed, rendered};
+use super::project::new_state;
+use super::shape::{self, read_bound, read_time};
+use crate::access::Role;
+use crate::answer::Answer;
+use crate::http::error::Failure;
+use crate::keys;
+
+/// `GET /api/v1/keys`: by id.
+pub(super) async fn list(call: Call) -> Handled {
+    call.admin()?;
+    let query: KeyQuery = call.query()?;
+    let keys = call.directory().keys();
+    let wanted = keys.filter(|k| query.client.as_ref().is_none_or(|c| *c == k.client));
+    ok(&List::whole(wanted.map(|key| with_fingerprint(&call, key)).collect()))
+}
+
+/// `GET /api/v1/keys/{id}`
+pub(super) async fn show(Path(id): Path<String>, call: Call) -> Handled {
+    call.admin()?;
+    let key = call.directory().key(&id);
+    let unknown = || call.refused(&Refusal::not_found("key", &id));
+    ok(&with_fingerprint(&call, key.ok_or_else(unknown)?))
+}
+
+/// `POST /api/v1/keys`
+pub(super) async fn add(call: Call) -> Handled {
+    call.admin()?;
+    let new: NewKey = call.json()?;
+    let (made, secret) = secret(&new)?;
+    let key = read_new(&call, new).map_err(|r| call.refused(&r))?;
+    finish(async move { make(call, key, made, secret).await }).await
+}
+
+/// `PATCH /api/v1/keys/{id}`
+pub(super) async fn set(Path(id): Path<String>, call: Call) -> Handled {
+    call.admin()?;
+    let patch: PatchKey = call.json()?;
+    let unknown = || call.refused(&Refusal::not_found("key", &id));
+    let old = call.directory().key(&id).ok_or_else(unknown)?;
+    let key = patched(&call, old, patch).map_err(|r| call.refused(&r))?;
+    finish(async move {
+        let ring = call.app.keys.clone();
+        let _changing = ring.changing().await;
+        let mut done = call.write(Command::SetKey(key), render).await?;
+        ring.reload(&call.app.writer.directory());
+        done.set("fingerprint", ring.fingerprint(&id).unwrap_or_default());
+        Ok(done.into_response())
+    })
+    .await
+}
+
+/// `DELETE /api/v1/keys/{id}`
+pub(super) async fn remove(Path(id): Path<String>, call: Call) -> Handled {
+    call.admin()?;
+    finish(async move {
+        let ring = call.app.keys.clone();
+        let _changing = ring.changing().await;
+        let mut done = call.write(Command::RemoveKey(id.clone()), removed).await?;
+        done.set("name", id.as_str());
+        if done.is_accepted() && !done.is_dry_run() {
+            ring.reload(&call.app.writer.directory());
+            let folder = ring.folder().to_owned();
+            let gone = tokio::task::spawn_blocking(move || keys::remove_secret(&folder, &id));
+            if !matches!(gone.await, Ok(Ok(()))) {
+                done.warn("the file of its secret could not be removed".to_owned());
+            }
+        }
+        Ok(done.into_response())
+    })
+    .await
+}
+
+/// Runs to its end even if the caller goes away: file, ledger and ring must agree.
+async fn finish(work: impl Future<Output = Handled> + Send + 'static) -> Handled {
+    let ended = tokio::spawn(work).await;
+    ended.unwrap_or_else(|_| Err(Failure::new("internal", "the key could not be changed")))
+}
+
+/// Secret first, then the ledger: a key that the ledger knows always has its secret.
+async fn make(call: Call, key: Key, made: bool, secret: Secret) -> Result<Response, Failure> {
+    let ring = call.app.keys.clone();
+    let _changing = ring.changing().await;
+    let id = key.id.clone();
+    // An id that is taken keeps its own secret; the ledger refuses, or answers a repeat.
+    let taken = call.app.writer.directory().name_is_taken("key", &id);
+    let stored = !taken && !call.dry_run()? && store(&call, &id, secret.clone()).await?;
+    let done = call.write(Command::AddKey(key), render_new).await;
+    let accepted = done.as_ref().is_ok_and(Done::is_accepted);
+    if stored && !accepted {
+        let (folder, id) = (ring.folder().to_owned(), id.clone());
+        let undone = tokio::task::spawn_blocking(move || keys::remove_secret(&folder, &id));
+        let _ = undone.await;
+    }
+    let mut done = done?;
+    ring.reload(&call.app.writer.directory());
+    let fingerprint = ring.fingerprint(&id).unwrap_or_default();
+    done.set_in("key", "fingerprint", fingerprint);
+    if made && done.is_fresh() && !done.is_dry_run() {
+        done.set("secret", secret.to_text().as_str());
+    }
+    Ok(done.into_response())
+}
+
+/// False for an id that cannot be one: the ledger says so.
+async fn store(call: &Call, id: &str, secret: Secret) -> Result<bool, Failure> {
+    let (folder, id) = (call.app.keys.folder().to_owned(), id.to_owned());
+    let written = tokio::task::spawn_blocking(move || keys::write_secret(&folder, &id, &secret));
+    match written.await {
+        Ok(Ok(_)) => Ok(true),
+        Ok(Err(error)) if error.kind() == std::io::ErrorKind::InvalidInput => Ok(false),
+        Ok(Err(error)) => {
+            tracing::error!(%error, "a secret could not be written");
+            Err(Failure::new("internal", "the secret could not be written"))
+        }
+        Err(_) => Err(Failure::new("internal", "the secret could not be written")),
+    }
+}
+
+/// The secret, and whether it was made here.
+fn secret(new: &NewKey) -> Result<(bool, Secret), Failure> {
+    match &new.secret {
+        Some(text) => Secret::parse(text)
+            .map(|secret| (false, secret))
+            .map_err(|error| Failure::new("bad_value", format!("secret: {error}"))),
+        None => keys::new_secret()
+            .map(|secret| (true, secret))
+            .map_err(|_| Failure::new("internal", "no random numbers")),
+    }
+}
+
+/// Roles and scopes belong to the client: a second key of it has those of the first.
+fn read_new(call: &Call, new: NewKey) -> Result<Key, Refusal> {
+    let client = new.client.unwrap_or_else(|| new.id.clone());
+    let sibling = call.directory().keys().find(|k| k.client == client);
+    let valid_from = new.valid_from.as_deref();
+    let valid_from = valid_from.map(|text| read_time(text, "valid_from"));
+    let valid_until = new.valid_until.as_deref();
+    let valid_until = valid_until.map(|text| read_bound(text, "valid_until", "infinity"));
+    let inherited = |given: Vec<String>, of: fn(&Key) -> &Vec<String>| match sibling {
+        Some(sibling) if given.is_empty() => Ok(of(sibling).clone()),
+        Some(sibling) if !equal(&given, of(sibling)) => Err(Refusal::BadValue {
+            field: "roles, projects and machines",
+            expected: "those of the client's other keys, or none",
+        }),
+        _ => Ok(given),
+    };
+    Ok(Key {
+        roles: known_roles(inherited(new.roles, |k| &k.roles)?)?,
+        projects: inherited(new.projects, |k| &k.projects)?,
+        machines: inherited(new.machines, |k| &k.machines)?,
+        id: new.id,
+        client,
+        window: Window {
+            start: valid_from.transpose()?,
+            end: valid_until.transpose()?.flatten(),
+        },
+        disabled: false,
+        deleted: false,
+    })
+}
+
+fn patched(call: &Call, old: &Key, patch: PatchKey) -> Result<Key, Refusal> {
+    let mut key = old.clone();
+    let several = call.directory().keys().filter(|k| k.client == old.client).count() > 1;
+    let of_client = [&patch.roles, &patch.projects, &patch.machines];
+    if several && of_client.iter().any(|list| list.is_some()) {
+        return Err(Refusal::BadValue {
+            field: "roles, projects and machines",
+            expected: "no change while the client has several keys",
+        });
+    }
+    if let Some(roles) = patch.roles {
+        key.roles = known_roles(roles)?;
+    }
+    if let Some(projects) = patch.projects {
+        key.projects = projects;
+    }
+    if let Some(machines) = patch.machines {
+        key.machines = machines;
+    }
+    if let Some(until) = patch.valid_until {
+        key.window.end = read_bound(&until, "valid_until", "infinity")?;
+    }
+    key.disabled = match patch.state.as_deref() {
+        None => key.disabled,
+        Some("active") => false,
+        Some("disabled") => true,
+        Some(_) => {
+            return Err(Refusal::BadValue {
+                field: "state",
+                expected: "active or disabled",
+            });
+        }
+    };
+    Ok(key)
+}
+
+/// A key without a role could do nothing, and a word that is none would be a silent lock-out.
+fn known_roles(roles: Vec<String>) -> Result<Vec<String>, Refusal> {
+    let known = roles.iter().all(|word| Role::parse(word).is_some());
+    if known && !roles.is_empty() {
+        return Ok(roles);
+    }
+    Err(Refusal::BadValue {
+        field: "roles",
+        expected: "admin, scheduler, auditor or user, at least one",
+    })
+}
+
+fn equal(a: &[String], b: &[String]) -> bool {
+    a.len() == b.len() && a.iter().all(|word| b.contains(word))
+}
+
+fn with_fingerprint(call: &Call, key: &Key) -> v1::Key {
+    v1::Key {
+        fingerprint: call.app.keys.fingerprint(&key.id).unwrap_or_default(),
+        ..shaped(key)
+    }
+}
+
+fn shaped(key: &Key) -> v1::Key {
+    let time = |at: Option<Timestamp>| at.map(shape::time);
+    v1::Key {
+        id: key.id.clone(),
+        client: key.client.clone(),
+        roles: key.roles.clone(),
+        projects: key.projects.clone(),
+        machines: key.machines.clone(),
+        valid_from: time(key.window.start),
+        valid_until: time(key.window.end),
+        state: if key.disabled { "disabled" } else { "active" }.to_owned(),
+        fingerprint: String::new(),
+    }
+}
+
+fn render(directory: &Directory, decision: &Decision) -> Answer {
+    rendered(directory, decision, 200, |outcome| match outcome {
+        Outcome::Key(key) => Some(new_state(shaped(key))),
+        _ => None,
+    })
+}
+
+fn render_new(directory: &Directory, decision: &Decision) -> Answer {
+    rendered(directory, decision, 201, |outcome| match outcome {
+        Outcome::Key(key) => Some(NewKeyAnswer {
+            key: shaped(key),
+            ..NewKeyAnswer::default()
+        }),
+        _ => None,
+    })
+}

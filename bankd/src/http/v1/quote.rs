@@ -1,0 +1,215 @@
+//! Quotes: a plain one writes nothing; a guaranteed one is a row (ledger.md 2.9).
+
+use axum::response::IntoResponse;
+use bank_api::v1::{NewQuote, Quote};
+use bank_core::command::{Command, Promise, QuoteRequest, Whose};
+use bank_core::decimal::Decimal;
+use bank_core::directory::Directory;
+use bank_core::effects::{Outcome, Quoted};
+use bank_core::ledger::Decision;
+use bank_core::model::Project;
+use bank_core::price::Priced;
+use bank_core::refusal::Refusal;
+use bank_core::select;
+use bank_core::time::{Seconds, Timestamp};
+use bank_core::usage::Usage;
+
+use super::call::{Call, Done, Handled, rendered};
+use super::{explain, shape};
+use crate::answer::Answer;
+use crate::http::error::Failure;
+use crate::keys;
+use crate::writer::Render;
+
+/// `POST /api/v1/quotes`
+pub(super) async fn quote(call: Call) -> Handled {
+    let new: NewQuote = call.json()?;
+    let dry_run = call.dry_run()?;
+    let (guarantee, cost_only) = (new.guarantee, new.cost_only);
+    let mut request = read(new, &call)?;
+    only_what_is_seen(&call, &request.whose)?;
+    let render: Render = match (guarantee, cost_only) {
+        (true, false) => render_guarantee,
+        (true, true) => render_guarantee_cost_only,
+        (false, false) => render,
+        (false, true) => render_cost_only,
+    };
+    if guarantee {
+        request.promise = Promise::Guarantee;
+        let failed = |_| Failure::new("internal", "no random numbers");
+        request.tid = keys::new_tid().map_err(failed)?;
+    }
+    let command = Command::Quote(request.clone());
+    let mut done = call.submit(command, render, guarantee, dry_run).await?;
+    if dry_run {
+        // The row was decided only: its number and its text were never given out.
+        for field in ["id", "tid", "valid_from", "valid_until"] {
+            done.set(field, serde_json::Value::Null);
+        }
+    }
+    complete(&call, &request, &mut done);
+    Ok(done.into_response())
+}
+
+fn read(new: NewQuote, call: &Call) -> Result<QuoteRequest, Failure> {
+    let directory = call.directory();
+    // A program has no user of its own; a person is the caller.
+    let own = || call.view.own_user().map(|u| u.name.clone());
+    let user = new.user.clone().or_else(own);
+    let user = user.or_else(|| call.auth.user.clone().filter(|_| !call.view.sees_everything()));
+    let machine = new.machine.clone().unwrap_or_else(|| {
+        let mut all = directory.machines().filter(|m| call.view.sees_machine(&m.name));
+        match (all.next(), all.next()) {
+            (Some(only), None) => only.name.clone(),
+            _ => String::new(),
+        }
+    });
+    let cost_only = new.cost_only;
+    Ok(QuoteRequest {
+        whose: Whose {
+            project: new.project.clone(),
+            user,
+            machine,
+        },
+        duration: Some(Seconds(new.wall_s)),
+        usage: usage(new).map_err(|r| call.refused(&r))?,
+        promise: Promise::None,
+        tid: String::new(),
+        cost_only,
+    })
+}
+
+fn usage(new: NewQuote) -> Result<Usage, Refusal> {
+    let expected = "a decimal number";
+    let number = |(name, text): (String, String)| match Decimal::parse(&text) {
+        Some(value) => Ok((name, value)),
+        None => Err(Refusal::BadValue {
+            field: "gres",
+            expected,
+        }),
+    };
+    Ok(Usage {
+        processors: new.processors.map(Decimal::whole),
+        nodes: new.nodes.map(Decimal::whole),
+        gres: new.gres.into_iter().map(number).collect::<Result<_, _>>()?,
+        qos: new.qos,
+        class: new.class,
+        attributes: new.attributes.into_iter().collect(),
+        ..Usage::default()
+    })
+}
+
+/// A name that is hidden is answered like one that is unknown, before any rule can tell more.
+fn only_what_is_seen(call: &Call, whose: &Whose) -> Result<(), Failure> {
+    let view = &call.view;
+    if view.is_unlimited() {
+        return Ok(());
+    }
+    if let Some(name) = &whose.project {
+        let seen = |p: &&Project| view.sees_project(p);
+        if view.meant(name).filter(seen).is_none() {
+            let unknown = Refusal::ProjectUnknown {
+                project: name.clone(),
+            };
+            return Err(hinted(call, &unknown, "project", name));
+        }
+    }
+    if let Some(name) = &whose.user {
+        let user = view.directory().user_named(name);
+        if !user.is_some_and(|u| view.sees_user(u)) {
+            let unknown = Refusal::UserUnknown { user: name.clone() };
+            return Err(hinted(call, &unknown, "user", name));
+        }
+    }
+    Ok(())
+}
+
+fn hinted(call: &Call, refusal: &Refusal, kind: &str, name: &str) -> Failure {
+    let failure = call.refused(refusal);
+    match call.view.did_you_mean(kind, name) {
+        Some(hint) => failure.hint(hint),
+        None => failure,
+    }
+}
+
+/// What follows from the request itself: who pays, and how the cost comes about.
+fn complete(call: &Call, request: &QuoteRequest, done: &mut Done) {
+    if !done.is_accepted() {
+        return;
+    }
+    let directory = call.directory();
+    let payer = select::find(directory, &request.whose);
+    let user = request.whose.user.as_deref().unwrap_or_default();
+    let candidates = select::candidates(directory, &payer, user).unwrap_or_default();
+    let first = candidates.iter().min_by_key(|c| (c.priority, c.distance, c.fit));
+    let account = first.and_then(|c| directory.account(c.account));
+    done.set("project", payer.project_name.as_str());
+    done.set("account", account.map(|a| a.name.clone()));
+    let frozen = done.get("valid_from").and_then(|at| at.as_str());
+    let frozen = frozen.and_then(bank_api::text::parse_rfc3339);
+    let asked = Priced {
+        usage: &request.usage,
+        duration: request.duration.unwrap_or_default(),
+        machine: payer.machine,
+        machine_name: &request.whose.machine,
+        at: frozen.map_or_else(|| call.now(), Timestamp),
+    };
+    let lines = explain::lines(directory, &asked);
+    if let Ok(lines) = serde_json::to_value(lines) {
+        done.set("lines", lines);
+    }
+}
+
+fn shaped(
+    directory: &Directory,
+    decision: &Decision,
+    status: u16,
+    cost_only: bool,
+) -> Answer {
+    rendered(directory, decision, status, |outcome| match outcome {
+        Outcome::Quoted(quoted) => Some(shape_of(directory, quoted, cost_only)),
+        _ => None,
+    })
+}
+
+fn shape_of(directory: &Directory, quoted: &Quoted, cost_only: bool) -> Quote {
+    let bank = &directory.bank;
+    let row = quoted.quote.as_ref();
+    let remaining = i128::from(quoted.available.0) - i128::from(quoted.cost.0);
+    let mut warnings = Vec::new();
+    if quoted.undefined_instance {
+        warnings.push("undefined_instance: a multiplier has no rate for this value".to_owned());
+    }
+    if !cost_only && remaining < 0 {
+        warnings.push("would_refuse: strict enforcement would refuse it".to_owned());
+    }
+    Quote {
+        cost: shape::amount(quoted.cost, bank),
+        available: (!cost_only).then(|| shape::amount(quoted.available, bank)),
+        needed: (!cost_only).then(|| shape::amount(quoted.cost, bank)),
+        remaining: (!cost_only).then(|| shape::sum(remaining, bank)),
+        id: row.map(|q| q.id.0),
+        tid: row.map(|q| q.tid.clone()),
+        valid_from: row.and_then(|q| q.window.start).map(shape::time),
+        valid_until: row.and_then(|q| q.window.end).map(shape::time),
+        unit: bank.unit.clone(),
+        warnings,
+        ..Quote::default()
+    }
+}
+
+fn render(directory: &Directory, decision: &Decision) -> Answer {
+    shaped(directory, decision, 200, false)
+}
+
+fn render_cost_only(directory: &Directory, decision: &Decision) -> Answer {
+    shaped(directory, decision, 200, true)
+}
+
+fn render_guarantee(directory: &Directory, decision: &Decision) -> Answer {
+    shaped(directory, decision, 201, false)
+}
+
+fn render_guarantee_cost_only(directory: &Directory, decision: &Decision) -> Answer {
+    shaped(directory, decision, 201, true)
+}

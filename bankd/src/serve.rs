@@ -1,0 +1,137 @@
+//! `bankd serve`: the lock, the listeners, the two lines on standard output, and the end.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use tokio::net::{TcpListener, UnixListener};
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::app::{self, DataDir, Listeners};
+use crate::config::Config;
+use crate::obs;
+
+/// Serves a data directory until SIGTERM or SIGINT.
+///
+/// # Errors
+/// If the directory holds no bank or is served already, if a listener cannot be made, or if the
+/// writer ended badly.
+pub fn serve(data: &DataDir) -> Result<()> {
+    let config = Config::load(&data.config()).map_err(anyhow::Error::msg)?;
+    obs::start_log(&config.log);
+    obs::catch_panics();
+    if !data.database().exists() {
+        bail!("{} holds no bank", data.path().display());
+    }
+    // Held until the process ends, however it does.
+    let _lock = lock(data)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .context("cannot start the runtime")?;
+    let ended = runtime.block_on(async {
+        let stop = shutdown().context("cannot listen for signals")?;
+        let listeners = listen(data, &config).await?;
+        let ended = app::run(data, config, listeners, stop).await;
+        remove_socket(&data.socket())?;
+        ended
+    });
+    runtime.shutdown_timeout(std::time::Duration::from_secs(1));
+    ended
+}
+
+/// The lock of a directory: one daemon, or one `init`, at a time.
+///
+/// # Errors
+/// If somebody else holds it.
+pub fn lock(data: &DataDir) -> Result<File> {
+    let path = data.lock();
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(false).mode(0o600);
+    let file = options
+        .open(&path)
+        .with_context(|| format!("cannot open {}", path.display()))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => {
+            bail!("another bankd serves {}", data.path().display())
+        }
+        Err(TryLockError::Error(e)) => {
+            Err(e).with_context(|| format!("cannot lock {}", path.display()))
+        }
+    }
+}
+
+/// Makes the listeners and says where they are. The first line is that of TCP (decision 4).
+async fn listen(data: &DataDir, config: &Config) -> Result<Listeners> {
+    let mut listeners = Listeners::default();
+    let mut said = String::new();
+    if !config.http.listen.is_empty() {
+        let listener = TcpListener::bind(&config.http.listen)
+            .await
+            .with_context(|| format!("cannot listen on {}", config.http.listen))?;
+        said = format!("listening http://{}\n", listener.local_addr()?);
+        listeners.tcp = Some(listener);
+    }
+    if config.http.socket {
+        let path = data.socket();
+        listeners.unix = Some(socket(&path)?);
+        said.push_str(&format!("listening unix:{}\n", path.display()));
+    }
+    let mut out = io::stdout().lock();
+    // Whoever started us may have stopped listening to us: that is no reason not to serve.
+    let _ = out.write_all(said.as_bytes()).and_then(|()| out.flush());
+    Ok(listeners)
+}
+
+/// The socket, open to everybody: it identifies its callers. The lock is held, so one that is there
+/// already was left behind.
+fn socket(path: &Path) -> Result<UnixListener> {
+    remove_socket(path)?;
+    let listener = UnixListener::bind(path).with_context(|| {
+        let length = path.as_os_str().len();
+        format!("cannot listen on {} ({length} bytes)", path.display())
+    })?;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o666))
+        .with_context(|| format!("cannot open {} to everybody", path.display()))?;
+    Ok(listener)
+}
+
+fn remove_socket(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => {
+            Err(e).with_context(|| format!("cannot remove {}", path.display()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Is done when the process is asked to end.
+fn shutdown() -> io::Result<impl Future<Output = ()>> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_one_holds_the_lock() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = DataDir::new(folder.path());
+        let held = lock(&data).unwrap();
+        let refused = lock(&data).unwrap_err().to_string();
+        assert!(refused.starts_with("another bankd serves"), "{refused}");
+        drop(held);
+        lock(&data).unwrap();
+    }
+}

@@ -1,0 +1,316 @@
+//! Questions to a small bank that a store wrote.
+
+use std::collections::BTreeMap;
+
+use bank_core::amount::{Amount, Precision};
+use bank_core::command::{
+    AddProject, Charge, Close, Command, Deposit, Request, Reserve, Scope, SetMachine, SetRate,
+    SetUser, Whose,
+};
+use bank_core::decimal::Decimal;
+use bank_core::directory::Policy;
+use bank_core::ids::AccountId;
+use bank_core::ledger;
+use bank_core::model::{Closing, Facts, LienState};
+use bank_core::rate::{RateKind, RateValue};
+use bank_core::time::Window;
+use bank_core::usage::Usage;
+
+use super::super::bank::NewBank;
+use super::super::{SqliteStore, Stamp};
+use super::journal::{Span, page};
+use super::liens::{Cursor, Wanted};
+use super::*;
+use bank_core::time::{Seconds, Timestamp};
+
+struct Bank {
+    _folder: tempfile::TempDir,
+    path: std::path::PathBuf,
+    store: SqliteStore,
+}
+
+fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_seconds(seconds)
+}
+
+impl Bank {
+    fn new() -> Bank {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("bank.db");
+        let new = NewBank {
+            uuid: "00000000-0000-4000-8000-000000000000".into(),
+            precision: Precision::DEFAULT,
+            unit: "SU".into(),
+            test: true,
+            init_uid: 0,
+            created_at: at(0),
+        };
+        let store = SqliteStore::create(&path, &new, Policy::default()).unwrap();
+        Bank {
+            _folder: folder,
+            path,
+            store,
+        }
+    }
+
+    /// Runs a command at an instant; it must be accepted.
+    fn run(&mut self, seconds: i64, command: &Command) {
+        let now = at(seconds);
+        self.store.begin().unwrap();
+        self.store.stamp(Stamp {
+            now,
+            request_id: "r".into(),
+            actor: "root".into(),
+            client: "unix:root".into(),
+            origin: "nami",
+            key: None,
+        });
+        let scope = Scope::default();
+        let decision = ledger::execute(&mut self.store, command, &scope, now, false).unwrap();
+        decision.unwrap();
+        self.store.commit().unwrap();
+    }
+
+    fn reader(&self) -> Connection {
+        open_reader(&self.path).unwrap()
+    }
+}
+
+fn request(job: &str) -> Request {
+    let usage = Usage {
+        processors: Some(Decimal::whole(4)),
+        ..Usage::default()
+    };
+    Request {
+        object_id: job.into(),
+        whose: Whose {
+            project: Some("chem".into()),
+            user: Some("amy".into()),
+            machine: "ia64".into(),
+        },
+        facts: Facts {
+            project: "chem".into(),
+            user: "amy".into(),
+            usage,
+            wall: Some(Seconds(100)),
+            ..Facts::default()
+        },
+        ..Request::default()
+    }
+}
+
+fn deposit(amount: i64, window: Window) -> Command {
+    Command::Deposit(Deposit {
+        name: "chem".into(),
+        amount: Amount(amount),
+        window,
+        ..Deposit::default()
+    })
+}
+
+/// 1,000 credits now, 500 from second 10,000 on; job 1 charged once and closed, job 2 waiting.
+fn small() -> Bank {
+    let mut bank = Bank::new();
+    let amy = SetUser {
+        name: "amy".into(),
+        ..SetUser::default()
+    };
+    bank.run(1, &Command::AddUser(amy));
+    let machine = SetMachine {
+        name: "ia64".into(),
+        ..SetMachine::default()
+    };
+    bank.run(1, &Command::AddMachine(machine));
+    let chem = AddProject {
+        name: "chem".into(),
+        with_account: true,
+        members: vec!["amy".into()],
+        ..AddProject::default()
+    };
+    bank.run(1, &Command::AddProject(chem));
+    let rate = SetRate {
+        kind: RateKind::Vbr,
+        name: "Processors".into(),
+        instance: String::new(),
+        value: RateValue(1_000_000_000),
+        per: bank_core::rate::Per::Second,
+        machine: None,
+        from: None,
+        until: None,
+        description: String::new(),
+    };
+    bank.run(1, &Command::SetRate(rate));
+    bank.run(2, &deposit(1_000_000, Window::ALWAYS));
+    let later = Window {
+        start: Some(at(10_000)),
+        end: Some(at(20_000)),
+    };
+    bank.run(2, &deposit(500_000, later));
+    for job in ["1", "2"] {
+        let reserve = Reserve {
+            request: request(job),
+            ..Reserve::default()
+        };
+        bank.run(10, &Command::Reserve(reserve));
+    }
+    let charge = Charge {
+        request: request("1"),
+        duration: Some(Seconds(30)),
+        closes: false,
+    };
+    bank.run(50, &Command::Charge(charge));
+    let close = Close {
+        key: request("1").key(),
+        by: Closing::Delete,
+        event_time: None,
+    };
+    bank.run(60, &Command::Close(close));
+    bank
+}
+
+fn chem(bank: &Bank) -> AccountId {
+    bank.store.reference().account_named("chem").unwrap().id
+}
+
+#[test]
+fn figures_are_of_the_allocations_active_at_the_instant() {
+    let bank = small();
+    let reader = bank.reader();
+    for (second, deposited, amount, held, future, available) in [
+        (60, 1_000_000, 880_000, 400_000, 500_000, 480_000),
+        (10_000, 1_500_000, 1_380_000, 400_000, 0, 980_000),
+        (20_000, 1_000_000, 880_000, 400_000, 0, 480_000),
+    ] {
+        let figures = money::figures(&reader, &[chem(&bank)], at(second)).unwrap();
+        let f = figures[0];
+        let got = (f.deposited, f.amount, f.held, f.future, f.available());
+        assert_eq!(got, (deposited, amount, held, future, available), "at {second}");
+        assert_eq!(f.used(), f.deposited - f.amount);
+    }
+}
+
+#[test]
+fn liens_come_open_first_and_newest_first() {
+    let bank = small();
+    let reader = bank.reader();
+    let jobs = |wanted, after, limit| {
+        let page = liens::list(&reader, wanted, after, limit, |_| true).unwrap();
+        let line = |row: &liens::LienRow| {
+            let (state, held) = (row.lien.state.word(), row.lien.remaining());
+            format!("{} {state} {held}", row.object_id)
+        };
+        (page.rows.iter().map(line).collect::<Vec<_>>(), page.next)
+    };
+    assert_eq!(jobs(Wanted::Open, None, 9), (vec!["2 open 400000".into()], None));
+    let ended = Wanted::Ended(LienState::Released);
+    assert_eq!(jobs(ended, None, 9), (vec!["1 released 0".into()], None));
+    let (first, next) = jobs(Wanted::All, None, 1);
+    assert_eq!(first, ["2 open 400000"]);
+    let (second, next) = jobs(Wanted::All, next, 1);
+    assert_eq!((second, next), (vec!["1 released 0".into()], None));
+    for cursor in [Cursor::Open(7), Cursor::Ended(3)] {
+        assert_eq!(Cursor::parse(&cursor.text()), Some(cursor));
+    }
+}
+
+#[test]
+fn a_job_knows_its_charges_payers_and_lien() {
+    let bank = small();
+    let reader = bank.reader();
+    let job = jobs::newest(&reader, "1", |_| true).unwrap().unwrap();
+    assert_eq!((job.billed, job.charged), (Amount(120_000), Seconds(30)));
+    assert_eq!(job.closed.map(|(_, by)| by), Some(Closing::Delete));
+    let detail = jobs::detail(&reader, &job).unwrap();
+    assert_eq!(detail.charges.len(), 1);
+    assert_eq!(detail.charges[0].amount, Amount(120_000));
+    assert_eq!(detail.shares.len(), 1);
+    assert_eq!(detail.shares[0].amount, 120_000);
+    let lien = detail.lien.unwrap().lien;
+    assert_eq!((lien.placed, lien.state), (Amount(400_000), LienState::Released));
+    assert_eq!(detail.taken_from_lien, 120_000);
+    let list = jobs::list(&reader, None, 1, |_| true).unwrap();
+    assert_eq!((list.rows[0].object_id.as_str(), list.next), ("2", Some(list.rows[0].id)));
+    let rest = jobs::list(&reader, list.next, 1, |_| true).unwrap();
+    assert_eq!((rest.rows[0].object_id.as_str(), rest.next), ("1", None));
+    assert_eq!(jobs::newest(&reader, "3", |_| true).unwrap(), None);
+}
+
+#[test]
+fn the_journal_is_read_in_pages_without_gap_or_repeat() {
+    let bank = small();
+    let reader = bank.reader();
+    let read = |span: Span| page(&reader, &span, |_| true).unwrap();
+    let whole = read(Span {
+        limit: 1000,
+        ..Span::default()
+    });
+    assert_eq!(whole.next, None);
+    let mut paged = Vec::new();
+    let mut after = Some(0);
+    while let Some(from) = after {
+        let page = read(Span {
+            after: from,
+            limit: 2,
+            ..Span::default()
+        });
+        paged.extend(page.rows);
+        after = page.next;
+    }
+    assert_eq!(paged, whole.rows);
+    let since = read(Span {
+        since: Some(at(50)),
+        limit: 1000,
+        ..Span::default()
+    });
+    let kinds: Vec<&str> = since
+        .rows
+        .iter()
+        .map(|row| row.entry.as_ref().map_or(row.tx.op.as_str(), |(_, e)| e.kind.as_str()))
+        .collect();
+    assert_eq!(kinds, ["charge", "lien_release"]);
+    assert!(since.rows.iter().all(|row| row.object == Some(("1".into(), "ia64".into()))));
+    let until = read(Span {
+        until: Some(at(2)),
+        limit: 1000,
+        ..Span::default()
+    });
+    assert!(until.rows.iter().all(|row| row.entry.is_none()));
+}
+
+#[test]
+fn the_status_counts_what_is_there() {
+    let bank = small();
+    let reader = bank.reader();
+    let suspense = bank.store.reference().suspense().map(|a| a.id);
+    let status = status::read(&reader, suspense).unwrap();
+    assert_eq!(status.open_liens, 1);
+    assert_eq!((status.unbilled, status.unbilled_instances), (0, 0));
+    assert_eq!(status.contacts, BTreeMap::from([("ia64".into(), at(60))]));
+    assert!(status.transactions > 0 && status.entries > 0 && status.bytes > 0);
+}
+
+#[test]
+fn bisection_finds_the_first_of_equals() {
+    let values = [1, 1, 3, 3, 3, 9];
+    let value = |id: i64| Ok(values[usize::try_from(id - 1).unwrap()]);
+    for (wanted, found) in [(0, 1), (1, 1), (2, 3), (3, 3), (4, 6), (9, 6), (10, 7)] {
+        assert_eq!(lower_bound(6, wanted, value).unwrap(), found, "{wanted}");
+    }
+    assert_eq!(lower_bound(0, 5, value).unwrap(), 1);
+}
+
+#[tokio::test]
+async fn a_question_that_takes_too_long_is_interrupted() {
+    let bank = small();
+    let pool = Pool::sized(&bank.path, 1, Duration::from_millis(50)).unwrap();
+    let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
+                   SELECT count(*) FROM n";
+    let late = pool
+        .run(move |c| Ok(c.query_row(endless, [], |r| r.get::<_, i64>(0))?))
+        .await;
+    assert!(matches!(late, Err(ReadError::Late)), "{late:?}");
+    let count = pool.run(|c| Ok(c.query_row("SELECT count(*) FROM tx", [], |r| r.get::<_, i64>(0))?));
+    assert!(count.await.unwrap() > 0);
+    let write = pool.run(|c| Ok(c.execute("DELETE FROM project", [])?));
+    assert!(matches!(write.await, Err(ReadError::Store(_))));
+}

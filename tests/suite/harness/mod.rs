@@ -1,0 +1,27 @@
+//! What every test of the whole stands on: the real programs, a bank of its own for each test, the
+//! scheduler's scripts, raw HTTP, and the ledger as `bank --json` tells it.
+//!
+//! Start at [`Bank`]. Nothing here asserts a rule of the bank, and nothing reaches into the
+//! programs: what a test sees is what a site would see. Each bank has its own folder, ports and
+//! clock, so tests run side by side.
+
+mod bank;
+mod client;
+mod daemon;
+mod documents;
+mod ledger;
+mod peers;
+mod programs;
+mod script;
+mod signer;
+mod wait;
+
+pub(crate) use bank::{Bank, KEY_ID, Setup, T0};
+pub(crate) use client::{Address, Connection, Request, Response, exchange};
+pub(crate) use documents::Documents;
+pub(crate) use ledger::{amount, text};
+pub(crate) use peers::{python, shared_folder, skip, tool};
+pub(crate) use programs::{programs, workspace};
+pub(crate) use script::Ran;
+pub(crate) use signer::{Signing, digest, verify};
+pub(crate) use wait::{pause, until};

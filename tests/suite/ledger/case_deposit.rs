@@ -1,0 +1,230 @@
+//! ledger.md 11, cases 1 to 15 and 22 to 26: money in and out.
+
+use super::ask::{c, deposit, r, withdraw};
+use super::bench::on_both;
+
+#[test]
+fn ledger_case_001_a_deposit_makes_an_allocation() {
+    on_both(|t| {
+        t.given("F{}");
+        t.expect(
+            deposit("F", "10000"),
+            "new: amount 10000, deposited 10000",
+            "deposit a +10000",
+        );
+        t.expect_balance("F", "amount 10000 held 0 balance 10000 available 10000");
+    });
+}
+
+#[test]
+fn ledger_case_002_an_equal_window_is_topped_up() {
+    on_both(|t| {
+        t.given("F{a=100}");
+        t.expect(deposit("F", "50"), "amount 150, deposited 150", "deposit a +50");
+    });
+}
+
+#[test]
+fn ledger_case_003_another_window_is_another_allocation() {
+    on_both(|t| {
+        t.given("F{a=100 [2026-01-01,2027-01-01)}");
+        t.expect(
+            deposit("F", "50").window("[2026-01-01,2027-06-01)"),
+            "new: amount 50, deposited 50",
+            "deposit b +50",
+        );
+        t.expect_allocation("a", "100 held 0, deposited 100, active");
+    });
+}
+
+#[test]
+fn ledger_case_004_a_credit_limit_is_an_allocation_of_its_own() {
+    on_both(|t| {
+        t.given("F{a=1000}");
+        t.expect(
+            deposit("F", "0").limit(500),
+            "new: amount 0, deposited 0",
+            "deposit b 0",
+        );
+        t.expect_allocation("b", "0 held 0, deposited 0, limit 500, active");
+        t.expect_balance("F", "amount 1000 held 0 balance 1000 available 1500, limit 500");
+    });
+}
+
+#[test]
+fn ledger_case_005_the_limit_counts_for_a_top_up() {
+    on_both(|t| {
+        t.given("F{a=1000 L=500}");
+        t.expect(deposit("F", "100"), "new: amount 100, deposited 100", "deposit b +100");
+        t.expect_allocation("a", "1000 held 0, deposited 1000, limit 500, active");
+    });
+}
+
+#[test]
+fn ledger_case_006_a_deposit_of_nothing_is_accepted() {
+    on_both(|t| {
+        t.given("F{a=0}");
+        t.expect(deposit("F", "0"), "amount 0, deposited 0", "deposit a 0");
+    });
+}
+
+#[test]
+fn ledger_case_007_a_negative_deposit_is_refused_by_the_rule() {
+    on_both(|t| {
+        t.given("F{a=0}");
+        t.expect(deposit("F", "-5"), "refused bad_amount, exit 1", "");
+        t.expect_balance("F", "amount 0 held 0 balance 0 available 0");
+    });
+}
+
+#[test]
+fn ledger_case_008_more_decimals_than_the_bank_has_are_refused() {
+    on_both(|t| {
+        t.given("F{a=0}");
+        t.expect(deposit("F", "1.5"), "refused too_many_decimals, exit 1", "");
+    });
+}
+
+#[test]
+fn ledger_case_009_text_is_no_amount() {
+    on_both(|t| {
+        t.given("F{a=0}");
+        t.expect(deposit("F", "abc"), "refused bad_amount_syntax, exit 2", "");
+    });
+}
+
+#[test]
+fn ledger_case_010_an_amount_beyond_the_range_is_refused() {
+    on_both(|t| {
+        t.given("F{a=0}");
+        let too_large = "100000000000000000000000";
+        t.expect(deposit("F", too_large), "refused amount_too_large, exit 1", "");
+    });
+}
+
+#[test]
+fn ledger_case_011_a_sum_beyond_the_range_is_refused() {
+    on_both(|t| {
+        t.given("F{a=9223372036854775807}");
+        t.expect(deposit("F", "1"), "refused amount_overflow, exit 1", "");
+        let most = "9223372036854775807";
+        t.expect_allocation("a", &format!("{most} held 0, deposited {most}, active"));
+    });
+}
+
+#[test]
+fn ledger_case_012_an_unknown_name_is_not_found() {
+    on_both(|t| {
+        t.given("F{a=0}");
+        t.expect(deposit("G", "1"), "refused not_found, exit 4", "");
+    });
+}
+
+#[test]
+fn ledger_case_013_a_window_that_ends_before_it_starts_is_refused() {
+    on_both(|t| {
+        t.given("F{a=0}");
+        t.expect(
+            deposit("F", "5").window("[2031-01-01,2030-01-01)"),
+            "refused bad_window, exit 1",
+            "",
+        );
+    });
+}
+
+#[test]
+fn ledger_case_014_a_window_that_is_over_needs_allow_past() {
+    on_both(|t| {
+        t.given("F{a=0}");
+        let past = || deposit("F", "5").window("[2020,2021)");
+        t.expect(past(), "refused window_in_past, exit 1", "");
+        t.expect(
+            past().allow_past(),
+            "new: amount 5, deposited 5",
+            "deposit b +5 active 0",
+        );
+        t.expect_allocation("b", "5 held 0, deposited 5, expired");
+        t.expect_balance("F", "amount 0 held 0 balance 0 available 0");
+    });
+}
+
+#[test]
+fn ledger_case_015_a_future_window_begins_by_itself() {
+    on_both(|t| {
+        t.given("F{a=0}");
+        t.expect(
+            deposit("F", "77").window("[2030,2031)"),
+            "new: amount 77, deposited 77",
+            "deposit b +77 active 0",
+        );
+        t.expect_balance("F", "amount 0 held 0 balance 0 available 0, future 77");
+        t.at("2030-01-02");
+        t.expect_balance("F", "amount 77 held 0 balance 77 available 77");
+        t.expect_journal("activate b 0 active +77 (2030-01-01)");
+    });
+}
+
+#[test]
+fn ledger_case_022_more_than_is_there_cannot_be_withdrawn() {
+    on_both(|t| {
+        t.given("F{a=1000}");
+        t.expect(
+            withdraw("F", 5000),
+            "refused insufficient_funds, exit 3: needed 5000, available 1000",
+            "",
+        );
+    });
+}
+
+#[test]
+fn ledger_case_023_a_withdrawal_of_nothing_is_refused() {
+    on_both(|t| {
+        t.given("F{a=1000}");
+        t.expect(withdraw("F", 0), "refused bad_amount, exit 1", "");
+    });
+}
+
+#[test]
+fn ledger_case_024_what_liens_hold_cannot_be_withdrawn() {
+    on_both(|t| {
+        t.given("F{a=1000}");
+        t.after([r("j", 900)]);
+        t.expect(
+            withdraw("F", 200),
+            "refused insufficient_funds, exit 3: needed 200, available 100",
+            "",
+        );
+        t.expect_balance("F", "amount 1000 held 900 balance 100 available 100");
+    });
+}
+
+#[test]
+fn ledger_case_025_a_withdrawal_may_use_the_credit_limit() {
+    on_both(|t| {
+        t.given("F{a=100 L=500}");
+        t.expect(
+            withdraw("F", 400).no_credit(),
+            "refused insufficient_funds, exit 3: needed 400, available 100",
+            "",
+        );
+        t.expect(withdraw("F", 400), "withdrawn 400", "withdraw a -400");
+        t.expect_balance("F", "amount -300 held 0 balance -300 available 200, limit 500");
+    });
+}
+
+#[test]
+fn ledger_case_026_a_withdrawal_takes_the_earliest_end_first() {
+    on_both(|t| {
+        t.given("F{a=50 [2026-01-01,2026-12-01), b=100}");
+        t.expect(withdraw("F", 120), "withdrawn 120", "withdraw a -50, withdraw b -70");
+    });
+}
+
+#[test]
+fn a_closing_charge_in_the_way_of_a_deposit_changes_nothing_about_it() {
+    on_both(|t| {
+        t.given("F{a=100}");
+        t.after([c("j", 150)]);
+        t.expect(deposit("F", "50"), "amount 0, deposited 150", "deposit a +50");
+    });
+}

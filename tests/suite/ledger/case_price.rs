@@ -1,0 +1,51 @@
+//! ledger.md 11, cases 109, 110 and 112: prices on their way through the ledger.
+
+use super::ask::{ci, quote};
+use super::bench::on_both;
+
+#[test]
+fn ledger_case_109_the_empty_instance_is_the_default() {
+    on_both(|t| {
+        t.given("F{a=1000}");
+        t.rate("NBM QualityOfService=Premium 2");
+        t.expect(quote(10).qos("Unknown"), "cost 10, undefined_instance", "");
+        t.rate("NBM QualityOfService 3");
+        t.expect(quote(10).qos("Unknown"), "cost 30", "");
+        t.expect(quote(10).qos("Premium"), "cost 20", "");
+    });
+}
+
+#[test]
+fn ledger_case_110_a_job_costs_the_same_whatever_its_number_of_flushes() {
+    on_both(|t| {
+        t.given("F{a=1000}");
+        t.rate("VBR Processors 0.5");
+        for (seconds, cost) in [(1, 0), (3, 2), (5, 2), (7, 4)] {
+            t.expect(quote(seconds), &format!("cost {cost}"), "");
+        }
+        for (charged, left) in [(0, 1000), (1, 999), (1, 998), (0, 998)] {
+            let reply = format!("charged {charged}, balance {left}");
+            let entry = match charged {
+                0 => "charge a 0".to_owned(),
+                some => format!("charge a -{some}"),
+            };
+            t.expect(ci("j", 1), &reply, &entry);
+        }
+        t.expect_job("j", "open, used 4 s, billed 2, no lien");
+    });
+    on_both(|t| {
+        t.given("F{a=1000}");
+        t.rate("NBF Zone=Asia 200");
+        let flush = || ci("k", 10).attribute("Zone", "Asia");
+        t.expect(flush(), "charged 210, balance 790", "charge a -210");
+        t.expect(flush(), "charged 10, balance 780", "charge a -10");
+    });
+}
+
+#[test]
+fn ledger_case_112_usage_without_processors_costs_nothing() {
+    on_both(|t| {
+        t.given("F{a=1000}");
+        t.expect(quote(100).no_processors(), "cost 0", "");
+    });
+}

@@ -1,0 +1,75 @@
+//! ledger.md 11, cases 40 and 66 to 70: who may use an account.
+
+use super::ask::{Ask, c, quote, r};
+use super::bench::on_both;
+use bank_core::command::{Command, SetProject, SetUser};
+
+#[test]
+fn ledger_case_040_who_is_no_member_hears_so() {
+    on_both(|t| {
+        t.given("F{a=100}");
+        t.expect(r("j", 10).user("bob"), "refused not_a_member, exit 1", "");
+    });
+    let row = bank_api::error::row("not_a_member").unwrap();
+    assert_eq!((row.http, row.bank, row.nami), (403, 1, 74));
+}
+
+#[test]
+fn ledger_case_066_denials_win() {
+    on_both(|t| {
+        t.member("P", "bob", true);
+        t.given("F{a=1000; -u MEMBERS,-bob -m ANY,-colony}");
+        let ask = |user: &str, machine: &str| -> Ask { quote(10).user(user).machine(machine) };
+        let refused = "refused no_usable_account, exit 1";
+        t.expect(ask("amy", "colony"), refused, "");
+        t.expect(ask("amy", "blue"), "cost 10", "");
+        t.expect(ask("bob", "colony"), refused, "");
+        t.expect(ask("bob", "blue"), refused, "");
+    });
+}
+
+#[test]
+fn ledger_case_067_a_denial_of_members_denies_members_only() {
+    on_both(|t| {
+        t.given("F{a=1000; -u dave,-MEMBERS}");
+        t.expect(quote(10).user("dave"), "cost 10", "");
+        t.expect(quote(10), "refused no_usable_account, exit 1", "");
+    });
+}
+
+#[test]
+fn ledger_case_068_an_inactive_member_is_none() {
+    on_both(|t| {
+        t.given("F{a=1000}");
+        t.member("P", "amy", false);
+        t.expect(r("j", 10), "refused not_a_member, exit 1", "");
+    });
+}
+
+#[test]
+fn ledger_case_069_an_inactive_user_is_charged_and_reserves_nothing() {
+    on_both(|t| {
+        t.given("F{a=1000}");
+        t.admin(Command::SetUser(SetUser {
+            name: "amy".to_owned(),
+            active: Some(false),
+            ..SetUser::default()
+        }));
+        t.expect(r("j", 10), "refused user_inactive, exit 1", "");
+        t.expect(c("k", 10), "charged 10, balance 990", "charge a -10");
+    });
+}
+
+#[test]
+fn ledger_case_070_an_inactive_project_is_charged_and_reserves_nothing() {
+    on_both(|t| {
+        t.given("F{a=1000}");
+        t.admin(Command::SetProject(SetProject {
+            name: "P".to_owned(),
+            active: Some(false),
+            ..SetProject::default()
+        }));
+        t.expect(r("j", 10), "refused project_inactive, exit 1", "");
+        t.expect(c("k", 10), "charged 10, balance 990", "charge a -10");
+    });
+}

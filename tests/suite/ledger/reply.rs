@@ -1,0 +1,100 @@
+//! Answers as one line of text: what a test expects, and what is stored with a key.
+
+use super::ground;
+use bank_api::error;
+use bank_core::directory::Directory;
+use bank_core::effects::{Billing, Charged, Outcome, Quoted, Reserved};
+use bank_core::ledger::Decision;
+use bank_core::refusal::Refusal;
+use bankd::answer::Answer;
+
+/// The answer that the writer stores.
+pub(crate) fn render(_: &Directory, decision: &Decision) -> Answer {
+    ground::answer(text(decision))
+}
+
+/// One line: what was done with its figures, or `refused CODE, exit N` with the figures of short
+/// money.
+pub(crate) fn text(decision: &Decision) -> String {
+    match decision {
+        Ok(outcome) => done(outcome),
+        Err(refusal) => refusal_text(refusal),
+    }
+}
+
+/// What a code becomes for the user of `bank`.
+pub(crate) fn refused(code: &str) -> String {
+    let row = error::row(code).expect("every refusal has a row");
+    format!("refused {code}, exit {}", row.bank)
+}
+
+fn refusal_text(refusal: &Refusal) -> String {
+    let mut text = refused(refusal.code());
+    if let Refusal::InsufficientFunds {
+        needed, available, ..
+    } = refusal
+    {
+        text = format!("{text}: needed {}, available {}", needed.0, available.0);
+    }
+    text
+}
+
+fn done(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Deposited(d) => {
+            let new = if d.created { "new: " } else { "" };
+            let (amount, deposited) = (d.allocation.amount.0, d.allocation.deposited.0);
+            format!("{new}amount {amount}, deposited {deposited}")
+        }
+        Outcome::Withdrawn(w) => format!("withdrawn {}", w.amount.0),
+        Outcome::Quoted(q) => quoted(q),
+        Outcome::Created(_) => "created".to_owned(),
+        Outcome::Reserved(r) => reserved(r),
+        Outcome::Charged(c) => charged(c),
+        Outcome::Closed(c) if c.instance.is_none() => "nothing open".to_owned(),
+        Outcome::Closed(c) => format!("closed, released {}", c.released.0),
+        Outcome::Allocation(_, outlived) => format!("changed, {} liens outlive it", outlived.len()),
+        Outcome::Removed => "removed".to_owned(),
+        _ => "done".to_owned(),
+    }
+}
+
+fn quoted(q: &Quoted) -> String {
+    let mut text = format!("cost {}", q.cost.0);
+    flag(&mut text, q.undefined_instance, "undefined_instance");
+    text
+}
+
+fn reserved(r: &Reserved) -> String {
+    let mut text = match &r.lien {
+        Some(lien) if lien.shadow => format!("lien 0, shadow {}", lien.placed.0),
+        _ => format!("lien {}", r.held.0),
+    };
+    flag(&mut text, r.fallback_from.is_some(), "fallback");
+    flag(&mut text, r.outlives_allocation, "outlives_allocation");
+    flag(&mut text, r.quote_invalid, "quote_invalid");
+    flag(&mut text, r.absorbed, "absorbed");
+    if let Some(refusal) = &r.would_refuse {
+        text = format!("{text}, would_refuse {}", refusal.code());
+    }
+    text
+}
+
+fn charged(c: &Charged) -> String {
+    let mut text = format!("charged {}", c.amount.0);
+    if c.debt.0 != 0 {
+        text = format!("{text}, debt {}", c.debt.0);
+    }
+    flag(&mut text, c.billing == Billing::Unbilled, "unbilled");
+    flag(&mut text, c.billing == Billing::Shadow, "shadow");
+    flag(&mut text, c.late, "late");
+    flag(&mut text, c.quote_invalid, "quote_invalid");
+    format!("{text}, balance {}", c.balance.0)
+}
+
+fn flag(text: &mut String, is_set: bool, word: &str) {
+    if is_set {
+        text.push_str(", ");
+        text.push_str(word);
+    }
+}

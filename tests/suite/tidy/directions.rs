@@ -1,0 +1,220 @@
+//! Who may depend on whom: the crates, and the rooms of the daemon.
+
+use super::none_of;
+use super::source::{Source, product, read, rust};
+
+/// Every crate with those of ours that it may use. What stands in none is not ours to use.
+const CRATES: [(&str, &[&str]); 6] = [
+    ("bank-core", &[]),
+    ("bank-api", &["bank-core"]),
+    ("bankd", &["bank-core", "bank-api"]),
+    ("bank-cli", &["bank-core", "bank-api"]),
+    ("nami-scripts", &["bank-api"]),
+    ("tests", &["bank-core", "bank-api", "bankd"]),
+];
+
+/// The names in a section of a manifest.
+fn dependencies(manifest: &str, section: &str) -> Vec<String> {
+    let header = format!("[{section}]");
+    let lines = manifest.lines().skip_while(|line| *line != header).skip(1);
+    let own = lines.take_while(|line| !line.starts_with('['));
+    let entries = own.filter(|line| !line.starts_with('#') && line.contains('='));
+    let name = |line: &str| {
+        let end = line.find(['.', ' ', '=']).unwrap();
+        line[..end].to_owned()
+    };
+    entries.map(name).collect()
+}
+
+#[test]
+fn crates_depend_in_one_direction() {
+    let mut findings = Vec::new();
+    let ours = ["bank-core", "bank-api", "bankd", "bank-cli", "nami-scripts"];
+    for (name, allowed) in CRATES {
+        let manifest = read(&format!("{name}/Cargo.toml"));
+        for dependency in dependencies(&manifest, "dependencies") {
+            if ours.contains(&dependency.as_str()) && !allowed.contains(&dependency.as_str()) {
+                findings.push(format!("{name} must not depend on {dependency}"));
+            }
+        }
+    }
+    for source in product() {
+        let Some((_, allowed)) = CRATES
+            .iter()
+            .find(|(name, _)| source.is_in(&format!("{name}/")))
+        else {
+            continue;
+        };
+        for other in ours {
+            let used = source.lines_with(&format!("{}::", other.replace('-', "_")));
+            let own = source.is_in(&format!("{other}/"));
+            if let (Some(line), false) = (used.first(), own || allowed.contains(&other)) {
+                findings.push(format!("{}:{line}: must not use {other}", source.path));
+            }
+        }
+    }
+    none_of(&findings);
+}
+
+#[test]
+fn the_core_depends_on_nothing() {
+    let manifest = read("bank-core/Cargo.toml");
+    assert_eq!(dependencies(&manifest, "dependencies"), [""; 0]);
+}
+
+#[test]
+fn the_scripts_stay_small() {
+    let manifest = read("nami-scripts/Cargo.toml");
+    let heavy = ["clap", "tokio", "serde", "serde_json", "ureq", "regex"];
+    let found = dependencies(&manifest, "dependencies");
+    assert!(
+        found.iter().all(|d| !heavy.contains(&d.as_str())),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn test_hooks_are_in_no_release() {
+    let mut findings = Vec::new();
+    for (name, _) in CRATES {
+        let manifest = read(&format!("{name}/Cargo.toml"));
+        let default = manifest.lines().find(|line| line.starts_with("default ="));
+        if default.is_some_and(|line| line.contains("test-hooks")) {
+            findings.push(format!("{name}: test-hooks is a default feature"));
+        }
+        let sections = manifest.split("\n[");
+        for section in sections.filter(|section| section.starts_with("dependencies]")) {
+            if section.contains("test-hooks") {
+                findings.push(format!("{name}: a dependency switches test-hooks on"));
+            }
+        }
+    }
+    let all = read("Cargo.toml");
+    if !all.contains("default-members = [\"bankd\", \"bank-cli\", \"nami-scripts\"]") {
+        findings.push("Cargo.toml: the tests must not be a default member".into());
+    }
+    none_of(&findings);
+}
+
+/// A room of the daemon, and what of the daemon it may use.
+const ROOMS: [(&str, &[&str]); 5] = [
+    ("bankd/src/store", &["store", "answer"]),
+    ("bankd/src/nami", &["nami"]),
+    ("bankd/src/emit", &["emit"]),
+    (
+        "bankd/src/writer",
+        &["writer", "store", "answer", "clock", "hooks"],
+    ),
+    ("bankd/src/clock", &["clock", "config"]),
+];
+
+/// The rooms that a file reaches with `crate::ROOM`, with their lines.
+fn rooms_of(source: &Source) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    for (number, line) in (1..).zip(source.code.lines()) {
+        for (at, word) in line.match_indices("crate::") {
+            let rest = line[at + word.len()..].trim_start_matches('{');
+            let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_'));
+            found.push((number, rest[..end.unwrap_or(rest.len())].to_owned()));
+        }
+    }
+    found
+}
+
+#[test]
+fn rooms_of_the_daemon_depend_in_one_direction() {
+    let mut findings = Vec::new();
+    for source in product() {
+        for (line, room) in rooms_of(&source) {
+            let narrow = ROOMS.iter().find(|(place, _)| source.is_in(place));
+            if narrow.is_some_and(|(_, allowed)| !allowed.contains(&room.as_str())) {
+                findings.push(format!("{}:{line}: must not use {room}", source.path));
+            }
+            let may_see_http = source.is_in_any(&[
+                "bankd/src/http",
+                "bankd/src/app",
+                "bankd/src/serve",
+                "bankd/benches",
+            ]);
+            if room == "http" && source.is_in("bankd/") && !may_see_http {
+                findings.push(format!("{}:{line}: nobody may use http", source.path));
+            }
+        }
+    }
+    none_of(&findings);
+}
+
+#[test]
+fn every_crate_obeys_the_lints_of_the_workspace() {
+    let mut findings = Vec::new();
+    for (name, _) in CRATES {
+        let manifest = read(&format!("{name}/Cargo.toml"));
+        if !manifest.contains("[lints]\nworkspace = true") {
+            findings.push(format!("{name}: [lints] workspace = true is missing"));
+        }
+    }
+    let all = read("Cargo.toml");
+    for lint in [
+        "unsafe_code = \"forbid\"",
+        "unreachable_pub = \"warn\"",
+        "unused_qualifications = \"warn\"",
+        "rust_2018_idioms = { level = \"warn\"",
+        "all = { level = \"warn\"",
+        "pedantic = { level = \"warn\"",
+        "unwrap_used = \"deny\"",
+        "expect_used = \"deny\"",
+        "panic = \"deny\"",
+        "indexing_slicing = \"deny\"",
+        "dbg_macro = \"deny\"",
+        "todo = \"deny\"",
+    ] {
+        if !all.contains(lint) {
+            findings.push(format!("Cargo.toml: {lint} is missing"));
+        }
+    }
+    let core = read("bank-core/src/lib.rs");
+    for lint in [
+        "arithmetic_side_effects",
+        "float_arithmetic",
+        "cast_possible_truncation",
+        "cast_sign_loss",
+        "missing_docs",
+    ] {
+        if !core.contains(lint) {
+            findings.push(format!("bank-core/src/lib.rs: {lint} is missing"));
+        }
+    }
+    let clippy = read("clippy.toml");
+    for method in [
+        "SystemTime::now",
+        "Utc::now",
+        "Local::now",
+        "thread::sleep",
+        "env::var",
+    ] {
+        if !clippy.contains(method) {
+            findings.push(format!("clippy.toml: {method} is allowed"));
+        }
+    }
+    none_of(&findings);
+}
+
+/// An exception to a lint gives its reason; a whole file or crate has none.
+#[test]
+fn exceptions_to_lints_have_reasons() {
+    let mut findings = Vec::new();
+    for source in rust() {
+        for attribute in ["#[allow(", "#[expect(", "#![allow(", "#![expect("] {
+            for (at, _) in source.code.match_indices(attribute) {
+                let end = source.code[at..]
+                    .find(']')
+                    .map_or(source.code.len(), |e| at + e);
+                let line = source.code[..at].lines().count() + 1;
+                if !source.code[at..end].contains("reason") {
+                    findings.push(format!("{}:{line}: no reason", source.path));
+                }
+            }
+        }
+    }
+    none_of(&findings);
+}

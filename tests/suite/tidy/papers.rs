@@ -1,0 +1,227 @@
+//! The documents name what the code has.
+
+use super::none_of;
+use super::source::{files, lex, product, read, root};
+use bank_api::error::TABLE;
+use std::collections::BTreeSet;
+
+/// Whether a page names something as code.
+fn names(page: &str, what: &str) -> bool {
+    page.contains(&format!("`{what}`"))
+}
+
+#[test]
+fn every_refusal_has_its_row_in_the_reference() {
+    let page = read("docs/reference/refusals.md");
+    let mut findings = Vec::new();
+    for row in TABLE {
+        let start = format!(
+            "| `{}` | {} | {} | {} | {} |",
+            row.code, row.http, row.bank, row.nami, row.gold
+        );
+        if !page.lines().any(|line| line.starts_with(&start)) {
+            findings.push(format!("docs/reference/refusals.md: no row {start}"));
+        }
+    }
+    none_of(&findings);
+}
+
+#[test]
+fn every_refusal_of_the_rules_is_in_the_one_table() {
+    let (_, literals) = lex(&read("bank-core/src/refusal.rs"));
+    let codes: BTreeSet<String> = literals.into_iter().map(|(_, text)| text).collect();
+    let is_code = |text: &&String| {
+        text.contains('_') && text.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')
+    };
+    let missing: Vec<&String> = codes
+        .iter()
+        .filter(is_code)
+        .filter(|code| bank_api::error::row(code).is_none())
+        .collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+#[test]
+fn every_setting_of_the_daemon_is_in_the_reference() {
+    let page = read("docs/reference/config.md");
+    let sample = read("bankd/src/config/sample.rs");
+    let mut section = String::new();
+    let mut findings = Vec::new();
+    let mut count = 0;
+    for line in sample.lines() {
+        if let Some(name) = line.strip_prefix('[').and_then(|l| l.strip_suffix(']')) {
+            name.clone_into(&mut section);
+        }
+        let setting = line.strip_prefix('#').and_then(|l| l.split_once(" = "));
+        let Some((key, default)) = setting.filter(|(key, _)| !key.contains(' ')) else {
+            continue;
+        };
+        count += 1;
+        let start = format!("| `{section}.{key}` | `{default}` |");
+        if !page.contains(&start) {
+            findings.push(format!("docs/reference/config.md: no row {start}"));
+        }
+    }
+    assert!(count > 20, "the sample is somewhere else");
+    none_of(&findings);
+}
+
+#[test]
+fn every_setting_of_the_scripts_and_the_command_line_is_in_the_reference() {
+    let page = read("docs/reference/config.md");
+    let mut findings = Vec::new();
+    let settings = read("nami-scripts/src/settings.rs");
+    let keys = settings.split("const KEYS").nth(1).unwrap();
+    let (_, keys) = lex(&keys[..keys.find("];").unwrap()]);
+    let outcome = read("nami-scripts/src/outcome.rs");
+    let map = outcome.split("const MAPPED").nth(1).unwrap();
+    let (_, words) = lex(&map[..map.find("];").unwrap()]);
+    let exits = words.iter().map(|(_, word)| format!("exit.{word}"));
+    for key in keys.iter().map(|(_, key)| key.clone()).chain(exits) {
+        if !names(&page, &key) {
+            findings.push(format!("docs/reference/config.md: nami.conf {key}"));
+        }
+    }
+    let settings = read("bank-cli/src/config.rs");
+    let fields = settings.split("struct Settings {").nth(1).unwrap();
+    let fields = &fields[..fields.find('}').unwrap()];
+    for line in fields.lines().filter(|line| line.contains("Option<")) {
+        let key = line.trim().trim_start_matches("pub(crate) ");
+        let key = key.split(':').next().unwrap();
+        if !names(&page, key) {
+            findings.push(format!("docs/reference/config.md: bank.toml {key}"));
+        }
+    }
+    none_of(&findings);
+}
+
+#[test]
+fn every_route_is_in_the_reference() {
+    let page = read("docs/reference/http-api.md");
+    let mut findings = Vec::new();
+    let mut count = 0;
+    for source in product().iter().filter(|s| s.is_in("bankd/src/http")) {
+        let places = source.literals.iter().filter(|text| {
+            text.starts_with("/api/v1/")
+                || text.starts_with("/nami/v1/")
+                || text.ends_with("yz")
+                || text.as_str() == "/healthz"
+        });
+        for route in places {
+            count += 1;
+            if !names(&page, route) {
+                findings.push(format!("docs/reference/http-api.md: no {route}"));
+            }
+        }
+    }
+    assert!(count > 20, "the routes are somewhere else");
+    none_of(&findings);
+}
+
+#[test]
+fn the_project_has_its_papers() {
+    for path in [
+        "README.md",
+        "ARCHITECTURE.md",
+        "CONTRIBUTING.md",
+        "SECURITY.md",
+        "docs/reference/glossary.md",
+        "docs/reference/exit-codes.md",
+        "docs/reference/nami.md",
+        "docs/reference/records.md",
+        "docs/reference/limits.md",
+    ] {
+        assert!(read(path).len() > 500, "{path} says nothing");
+    }
+    let changes = read("CHANGELOG.md");
+    assert!(changes.contains("## [Unreleased]"), "CHANGELOG.md");
+    assert!(read("LICENSE-MIT").contains("The bankd authors"));
+    let apache = read("LICENSE-APACHE");
+    assert!(apache.contains("Version 2.0, January 2004") && apache.contains("The bankd authors"));
+}
+
+/// The tests that ARCHITECTURE.md names as guards are there.
+#[test]
+fn the_architecture_names_tests_that_exist() {
+    let page = read("ARCHITECTURE.md");
+    let mut sources = String::new();
+    for path in files().iter().filter(|path| {
+        std::path::Path::new(path)
+            .extension()
+            .is_some_and(|extension| extension == "rs")
+    }) {
+        sources.push_str(&read(path));
+    }
+    let mut findings = Vec::new();
+    let mut guards = 0;
+    for name in page
+        .split('`')
+        .filter(|code| code.contains("::") && code.starts_with("tidy::"))
+    {
+        guards += 1;
+        let test = name.rsplit("::").next().unwrap();
+        if !sources.contains(&format!("fn {test}()")) {
+            findings.push(format!("ARCHITECTURE.md: no test {name}"));
+        }
+    }
+    assert!(guards >= 10, "{guards} guards named");
+    // A path in backquotes is a file or a folder of ours.
+    for code in page.split('`').skip(1).step_by(2) {
+        let is_path = code.contains('/')
+            && !code.contains([' ', '{', '*', '<', ':'])
+            && !code.starts_with('/');
+        let there = root().join(code).exists();
+        if is_path && !there {
+            findings.push(format!("ARCHITECTURE.md: no file {code}"));
+        }
+    }
+    none_of(&findings);
+}
+
+#[test]
+fn decisions_are_numbered_and_complete() {
+    let mut findings = Vec::new();
+    let mut seen = BTreeSet::new();
+    let all = files();
+    let notes = all.iter().filter_map(|p| p.strip_prefix("docs/decisions/"));
+    for name in notes {
+        let number = name.get(..4).and_then(|n| n.parse::<u32>().ok());
+        if number.is_none_or(|n| !seen.insert(n)) || name.as_bytes().get(4) != Some(&b'-') {
+            findings.push(format!(
+                "{name}: not NNNN-title.md with a number of its own"
+            ));
+        }
+        let text = read(&format!("docs/decisions/{name}"));
+        let said = text.to_lowercase();
+        for part in ["context", "choice", "rejected", "consequences"] {
+            if !said.contains(part) {
+                findings.push(format!("{name}: says nothing under {part}"));
+            }
+        }
+    }
+    assert!(seen.len() >= 10);
+    none_of(&findings);
+}
+
+/// A link to a file of ours leads somewhere.
+#[test]
+fn links_between_documents_lead_somewhere() {
+    let mut findings = Vec::new();
+    for path in files() {
+        let is_page = std::path::Path::new(&path)
+            .extension()
+            .is_some_and(|extension| extension == "md");
+        if !is_page {
+            continue;
+        }
+        let folder = root().join(&path).parent().unwrap().to_owned();
+        for link in read(&path).split("](").skip(1) {
+            let target = link.split([')', '#', ' ']).next().unwrap();
+            let outside = target.contains(':') || target.is_empty();
+            if !outside && !folder.join(target).exists() {
+                findings.push(format!("{path}: {target} leads nowhere"));
+            }
+        }
+    }
+    none_of(&findings);
+}

@@ -1,0 +1,310 @@
+//! What may be done where: the invariants of ARCHITECTURE.md that a look at the sources can check.
+
+use super::none_of;
+use super::source::{Source, product};
+
+/// Every line of the product with one of these words outside of these places.
+fn outside(words: &[&str], places: &[&str], findings: &mut Vec<String>) {
+    for source in product() {
+        if source.is_in_any(places) {
+            continue;
+        }
+        for word in words {
+            for line in source.lines_with(word) {
+                findings.push(format!(
+                    "{}:{line}: {word} has no business here",
+                    source.path
+                ));
+            }
+        }
+    }
+}
+
+fn core() -> Vec<Source> {
+    let mut core = product();
+    core.retain(|source| source.is_in("bank-core/"));
+    assert!(core.len() > 20, "the core is somewhere else");
+    core
+}
+
+#[test]
+fn the_core_has_no_input_output_clock_or_chance() {
+    let banned = [
+        "std::fs",
+        "std::net",
+        "std::io",
+        "std::env",
+        "std::process",
+        "std::thread",
+        "std::os",
+        "fs::",
+        "SystemTime",
+        "Instant",
+        "async",
+        "await",
+        "rand",
+        "getrandom",
+        "Mutex",
+        "RwLock",
+        "RefCell",
+        "Cell",
+        "unsafe",
+        "extern",
+        "println",
+        "eprintln",
+    ];
+    let mut findings = Vec::new();
+    for source in core() {
+        for word in banned {
+            for line in source.lines_with(word) {
+                findings.push(format!("{}:{line}: {word}", source.path));
+            }
+        }
+    }
+    none_of(&findings);
+}
+
+/// The order of a hashed collection differs from run to run: nothing may be taken from one in its
+/// order, only looked up.
+#[test]
+fn the_core_never_goes_through_a_hashed_collection() {
+    let mut findings = Vec::new();
+    for source in core() {
+        let hashed: Vec<&str> = source
+            .code
+            .lines()
+            .filter(|line| line.contains(": HashMap<") || line.contains(": HashSet<"))
+            .filter_map(|line| line.trim().split(':').next())
+            .collect();
+        for name in hashed {
+            for way in ["iter()", "values()", "keys()", "into_iter()", "drain()"] {
+                let through = format!("{name}.{way}");
+                for line in source.lines_with(through.trim_end_matches(')')) {
+                    findings.push(format!("{}:{line}: {through}", source.path));
+                }
+            }
+        }
+    }
+    none_of(&findings);
+}
+
+#[test]
+fn no_floating_point_touches_money() {
+    let places = [
+        "bank-core/",
+        "bank-api/",
+        "bankd/",
+        "bank-cli/",
+        "nami-scripts/",
+    ];
+    let mut findings = Vec::new();
+    for source in product().iter().filter(|s| s.is_in_any(&places)) {
+        for word in ["f32", "f64"] {
+            for line in source.lines_with(word) {
+                findings.push(format!("{}:{line}: {word}", source.path));
+            }
+        }
+    }
+    none_of(&findings);
+}
+
+/// Whether a text is a statement for the database.
+fn is_sql(literal: &str) -> bool {
+    let begins = [
+        "SELECT ",
+        "INSERT ",
+        "UPDATE ",
+        "DELETE ",
+        "REPLACE ",
+        "WITH ",
+        "CREATE ",
+        "DROP ",
+        "ALTER ",
+        "PRAGMA ",
+        "BEGIN",
+        "COMMIT",
+        "ROLLBACK",
+        "SAVEPOINT ",
+        "VACUUM",
+    ];
+    let text = literal.trim_start();
+    begins.iter().any(|word| text.starts_with(word))
+}
+
+#[test]
+fn sql_is_written_in_the_store_only() {
+    let mut findings = Vec::new();
+    outside(
+        &["rusqlite"],
+        &["bankd/src/store", "bankd/benches"],
+        &mut findings,
+    );
+    for source in product() {
+        if source.is_in("bankd/src/store") {
+            continue;
+        }
+        for literal in source.literals.iter().filter(|text| is_sql(text)) {
+            let start: String = literal.chars().take(40).collect();
+            findings.push(format!("{}: {start:?} is SQL", source.path));
+        }
+    }
+    none_of(&findings);
+}
+
+#[test]
+fn xml_is_read_in_nami_and_written_in_emit_only() {
+    let mut findings = Vec::new();
+    outside(
+        &["quick_xml"],
+        &["bankd/src/nami", "bankd/src/emit"],
+        &mut findings,
+    );
+    none_of(&findings);
+}
+
+#[test]
+fn json_shapes_are_made_in_bank_api_only() {
+    let mut findings = Vec::new();
+    let answers = ["bank-api/", "bankd/src/config", "bankd/src/http/health"];
+    outside(&["Serialize"], &answers, &mut findings);
+    // A query string is read where its route is.
+    let questions = [
+        "bank-api/",
+        "bankd/src/config",
+        "bankd/src/http",
+        "bank-cli/src/config",
+    ];
+    outside(&["Deserialize"], &questions, &mut findings);
+    none_of(&findings);
+}
+
+/// A status as a number: the table of `bank-api`, the answers' own room, and in the two clients the
+/// one that comes unsigned.
+#[test]
+fn http_statuses_come_from_the_one_table() {
+    let mut findings = Vec::new();
+    outside(&["StatusCode"], &["bankd/src/http"], &mut findings);
+    let numbers = [
+        "400", "401", "402", "403", "404", "405", "408", "409", "413", "422", "429", "500", "501",
+        "502", "503", "504",
+    ];
+    let places = [
+        "bank-api/src/error",
+        "bankd/src/http",
+        "nami-scripts/src/client",
+        "nami-scripts/src/outcome",
+        "bank-cli/src/client",
+    ];
+    for source in product() {
+        if source.is_in_any(&places) {
+            continue;
+        }
+        for number in numbers {
+            let lines = source.lines_with(number);
+            let code: Vec<&str> = source.code.lines().collect();
+            let about = lines
+                .into_iter()
+                .filter(|line| code[line - 1].contains("status"));
+            for line in about {
+                findings.push(format!("{}:{line}: status {number}", source.path));
+            }
+        }
+    }
+    none_of(&findings);
+}
+
+/// The time of day is asked for in one place of each program. How long something took is no time of
+/// day.
+#[test]
+fn clocks_are_read_in_one_place_of_each_program() {
+    let places = [
+        "bankd/src/clock.rs",
+        "bank-cli/src/clock.rs",
+        "nami-scripts/src/clock.rs",
+    ];
+    let mut findings = Vec::new();
+    outside(
+        &["SystemTime", "Utc::now", "Local::now", "now_v7", "now_v1"],
+        &places,
+        &mut findings,
+    );
+    none_of(&findings);
+}
+
+#[test]
+fn the_environment_is_read_in_the_settings_only() {
+    let places = [
+        "bankd/src/config",
+        "bank-cli/src/config",
+        "nami-scripts/src/settings",
+        "nami-scripts/src/clock",
+    ];
+    let mut findings = Vec::new();
+    outside(
+        &["env::var", "env::var_os", "env::vars"],
+        &places,
+        &mut findings,
+    );
+    none_of(&findings);
+}
+
+/// One function writes what an allocation holds, beside the entry that explains it.
+#[test]
+fn balances_are_written_in_one_file() {
+    let mut findings = Vec::new();
+    let mut seen = 0;
+    for source in product() {
+        for literal in &source.literals {
+            let text: String = literal.split_whitespace().collect::<Vec<_>>().join(" ");
+            let writes = [
+                "UPDATE allocation ",
+                "DELETE FROM allocation ",
+                "REPLACE INTO allocation ",
+            ];
+            let inserts = text.contains("INSERT INTO allocation ");
+            if !inserts && !writes.iter().any(|way| text.contains(way)) {
+                continue;
+            }
+            seen += 1;
+            // `bank.rs` makes the suspense account's empty allocation with the bank itself.
+            let born = inserts && source.is_in("bankd/src/store/bank.rs");
+            if !born && !source.is_in("bankd/src/store/append.rs") {
+                findings.push(format!("{}: writes an allocation", source.path));
+            }
+        }
+    }
+    assert!(seen >= 3, "the statements are somewhere else");
+    none_of(&findings);
+}
+
+/// An entry is made by `Postings`, together with the change that it explains.
+#[test]
+fn entries_are_made_in_one_file_of_the_core() {
+    let mut findings = Vec::new();
+    for source in core() {
+        if source.is_in_any(&["bank-core/src/postings", "bank-core/src/effects"]) {
+            continue;
+        }
+        for (number, line) in (1..).zip(source.code.lines()) {
+            let makes = line.contains("Entry {") && !line.contains("struct");
+            if makes {
+                findings.push(format!("{}:{number}: makes an entry", source.path));
+            }
+        }
+    }
+    none_of(&findings);
+}
+
+/// Quotes print on standard output; everything else goes to standard error or over the wire.
+#[test]
+fn the_daemon_and_the_scripts_do_not_print_by_the_way() {
+    let mut findings = Vec::new();
+    for source in product().iter().filter(|s| s.is_in("nami-scripts/")) {
+        for word in ["println", "print", "eprintln", "eprint"] {
+            for line in source.lines_with(&format!("{word}!")) {
+                findings.push(format!("{}:{line}: {word}!", source.path));
+            }
+        }
+    }
+    none_of(&findings);
+}
