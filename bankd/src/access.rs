@@ -127,7 +127,7 @@ pub struct Person {
 }
 
 /// How long a name found for a uid is believed.
-const KNOWN_FOR: Duration = Duration::from_secs(300);
+const KNOWN_FOR: Duration = Duration::from_mins(5);
 /// How long a uid without a name stays one.
 const UNKNOWN_FOR: Duration = Duration::from_secs(10);
 /// Most uids remembered; more empties the memory.

@@ -103,7 +103,8 @@ pub struct Listeners {
     pub unix: Option<UnixListener>,
 }
 
-/// Serves until `shutdown` is done, then drains and returns.
+/// Serves until `shutdown` is done, then drains and returns. `ready` is called when everything is
+/// there to answer.
 ///
 /// # Errors
 /// If the bank cannot be opened, or the writer ended badly.
@@ -111,9 +112,11 @@ pub async fn run(
     data: &DataDir,
     config: Config,
     listeners: Listeners,
+    ready: impl FnOnce(),
     shutdown: impl Future<Output = ()>,
 ) -> Result<()> {
     let (app, records) = start(data, config)?;
+    ready();
     let (stop, stopped) = watch::channel(());
     let ticker = tokio::spawn(tick(Arc::clone(&app), stopped.clone()));
     let early = {

@@ -8,19 +8,18 @@ mod overlay;
 mod sample;
 #[cfg(test)]
 mod tests;
+mod words;
 
 use std::path::{Path, PathBuf};
 
-use bank_core::directory::{FallbackMode, Policy};
-use bank_core::exact::Rounding;
-use bank_core::model::Mode;
+use bank_core::directory::Policy;
 use bank_core::time::Seconds;
 use serde::{Deserialize, Serialize};
 
-use crate::emit::appender::Fsync;
-use crate::emit::file::Dialect;
-
 pub use sample::SAMPLE;
+pub use words::{
+    ChargeDuration, DialectWord, FallbackWord, FsyncWord, Level, LogFormat, ModeWord, RoundingWord,
+};
 
 /// Every setting.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -232,99 +231,6 @@ impl Default for Auth {
     }
 }
 
-/// The word of a mode.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[allow(missing_docs, reason = "the words of bank_core::model::Mode")]
-pub enum ModeWord {
-    #[default]
-    Strict,
-    Fast,
-    Notional,
-    Track,
-}
-
-/// The word of a rounding.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[allow(missing_docs, reason = "the words of bank_core::exact::Rounding")]
-pub enum RoundingWord {
-    #[default]
-    HalfEven,
-    HalfUp,
-    Ceil,
-}
-
-/// What a document's `ChargeDuration` counts (`nami.md` 3.1).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ChargeDuration {
-    /// Seconds since the last charge.
-    #[default]
-    Incremental,
-}
-
-/// The word of a fallback mode.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[allow(
-    missing_docs,
-    reason = "the words of bank_core::directory::FallbackMode"
-)]
-pub enum FallbackWord {
-    #[default]
-    Scheduler,
-    Bank,
-}
-
-/// The word of a dialect.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[allow(missing_docs, reason = "the words of crate::emit::file::Dialect")]
-pub enum DialectWord {
-    #[default]
-    Moab6,
-    Maui,
-}
-
-/// The word of a policy about the disk.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[allow(missing_docs, reason = "the words of crate::emit::appender::Fsync")]
-pub enum FsyncWord {
-    #[default]
-    Batch,
-    Never,
-}
-
-/// How much is logged.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Level {
-    /// What someone must act on.
-    Error,
-    /// And what will be tried again.
-    Warn,
-    /// And one line per command.
-    #[default]
-    Info,
-    /// And what helps to find a fault.
-    Debug,
-    /// And everything else.
-    Trace,
-}
-
-/// The form of a log line.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum LogFormat {
-    /// For people.
-    #[default]
-    Text,
-    /// One JSON object a line.
-    Json,
-}
-
 impl Config {
     /// Reads the file, where there is one, and the environment.
     ///
@@ -413,42 +319,12 @@ impl Config {
     /// What the rules are told.
     pub fn policy(&self) -> Policy {
         Policy {
-            mode: match self.ledger.mode {
-                ModeWord::Strict => Mode::Strict,
-                ModeWord::Fast => Mode::Fast,
-                ModeWord::Notional => Mode::Notional,
-                ModeWord::Track => Mode::Track,
-            },
-            rounding: match self.ledger.rounding {
-                RoundingWord::HalfEven => Rounding::HalfEven,
-                RoundingWord::HalfUp => Rounding::HalfUp,
-                RoundingWord::Ceil => Rounding::Ceil,
-            },
+            mode: self.ledger.mode.into(),
+            rounding: self.ledger.rounding.into(),
             lien_grace: Seconds(self.ledger.lien_grace_s),
-            fallback: match self.fallback.mode {
-                FallbackWord::Scheduler => FallbackMode::Scheduler,
-                FallbackWord::Bank => FallbackMode::Bank,
-            },
+            fallback: self.fallback.mode.into(),
             records: !self.file.path.is_empty() || !self.ggf.path.is_empty(),
             ..Policy::default()
-        }
-    }
-}
-
-impl From<DialectWord> for Dialect {
-    fn from(word: DialectWord) -> Self {
-        match word {
-            DialectWord::Moab6 => Dialect::Moab6,
-            DialectWord::Maui => Dialect::Maui,
-        }
-    }
-}
-
-impl From<FsyncWord> for Fsync {
-    fn from(word: FsyncWord) -> Self {
-        match word {
-            FsyncWord::Batch => Fsync::Batch,
-            FsyncWord::Never => Fsync::Never,
         }
     }
 }

@@ -79,6 +79,8 @@ fn make(data: &DataDir, choices: &Choices, made: &mut Made) -> Result<String> {
     let at = |path: &Path| format!("cannot make {}", path.display());
     let own = made.folder(data.path()).with_context(|| at(data.path()))?;
     let lock = serve::lock(data)?;
+    // Another one may have made a bank before the lock was ours.
+    check(data, choices)?;
     made.files.push(data.lock());
     let init_uid = lock.metadata()?.uid();
     let clock = clock::for_bank(choices.test).map_err(anyhow::Error::msg)?;
@@ -243,7 +245,7 @@ fn report(data: &DataDir, choices: &Choices, secret: &Secret) -> String {
     let mut text = String::new();
     let lines = [
         format!("made  a {kind} in {folder}: amounts in {unit} with {places} decimals"),
-        format!("rate  VBR Processors 1 per second: one processor costs 1 {unit} a second"),
+        format!("rate  VBR Processors 1 per second: what a processor costs, in {unit}"),
         format!("key   {FIRST_KEY}, role admin, fingerprint {fingerprint}"),
         format!("      its secret is in {folder}/keys/{FIRST_KEY}: keep it to yourself"),
         String::new(),

@@ -10,6 +10,7 @@ mod tests;
 
 use std::path::{Path, PathBuf};
 
+use bank_core::decimal::Decimal;
 use bank_core::directory::{Bank, Directory};
 use bank_core::effects::RecordEvent;
 use bank_core::model::{Instance, ObjectType};
@@ -203,7 +204,7 @@ fn base(
         (Some(start), Some(end)) if start <= end => end.0.saturating_sub(start.0),
         _ => usage.charged(),
     };
-    let megabytes = facts.usage.memory_mb.and_then(|mb| mb.as_whole());
+    let megabytes = facts.usage.memory_mb.and_then(Decimal::as_whole);
     Record {
         occasion: Occasion::Charge,
         record_id: 0,
@@ -223,7 +224,7 @@ fn base(
         qos: facts.usage.qos.clone(),
         host_type: None,
         hosts: Vec::new(),
-        nodes: facts.usage.nodes.and_then(|nodes| nodes.as_whole()),
+        nodes: facts.usage.nodes.and_then(Decimal::as_whole),
         memory_per_node: megabytes.and_then(|mb| mb.checked_mul(1 << 20)),
         submit_time: facts.submit.map(|at| at.0),
         start_time: facts.start.map(|at| at.0),

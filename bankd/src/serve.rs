@@ -1,5 +1,6 @@
 //! `bankd serve`: the lock, the listeners, the two lines on standard output, and the end.
 
+use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
@@ -33,8 +34,8 @@ pub fn serve(data: &DataDir) -> Result<()> {
         .context("cannot start the runtime")?;
     let ended = runtime.block_on(async {
         let stop = shutdown().context("cannot listen for signals")?;
-        let listeners = listen(data, &config).await?;
-        let ended = app::run(data, config, listeners, stop).await;
+        let (listeners, said) = listen(data, &config).await?;
+        let ended = app::run(data, config, listeners, || say(&said), stop).await;
         remove_socket(&data.socket())?;
         ended
     });
@@ -64,8 +65,9 @@ pub fn lock(data: &DataDir) -> Result<File> {
     }
 }
 
-/// Makes the listeners and says where they are. The first line is that of TCP (decision 4).
-async fn listen(data: &DataDir, config: &Config) -> Result<Listeners> {
+/// Makes the listeners, and the lines that say where they are. The first is that of TCP
+/// (decision 4).
+async fn listen(data: &DataDir, config: &Config) -> Result<(Listeners, String)> {
     let mut listeners = Listeners::default();
     let mut said = String::new();
     if !config.http.listen.is_empty() {
@@ -78,12 +80,15 @@ async fn listen(data: &DataDir, config: &Config) -> Result<Listeners> {
     if config.http.socket {
         let path = data.socket();
         listeners.unix = Some(socket(&path)?);
-        said.push_str(&format!("listening unix:{}\n", path.display()));
+        let _ = writeln!(said, "listening unix:{}", path.display());
     }
+    Ok((listeners, said))
+}
+
+fn say(lines: &str) {
     let mut out = io::stdout().lock();
     // Whoever started us may have stopped listening to us: that is no reason not to serve.
-    let _ = out.write_all(said.as_bytes()).and_then(|()| out.flush());
-    Ok(listeners)
+    let _ = out.write_all(lines.as_bytes()).and_then(|()| out.flush());
 }
 
 /// The socket, open to everybody: it identifies its callers. The lock is held, so one that is there

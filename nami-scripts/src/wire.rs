@@ -160,6 +160,7 @@ fn connect(server: &Server, deadline: Deadline) -> Result<Stream, WireError> {
 fn connected(result: std::io::Result<Stream>) -> Result<Stream, WireError> {
     result.map_err(|error| match error.kind() {
         ErrorKind::TimedOut => WireError::TimedOut,
+        ErrorKind::NotFound => WireError::Connect("nobody listens there".to_owned()),
         kind => WireError::Connect(kind.to_string()),
     })
 }

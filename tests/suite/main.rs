@@ -7,5 +7,7 @@
     reason = "everything in this binary is a test"
 )]
 
+mod harness;
 mod ledger;
+mod nami;
 mod tidy;

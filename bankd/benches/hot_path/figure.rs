@@ -43,12 +43,7 @@ impl Figure {
     /// The rate of two stages, one after the other on one core: `1 / (1/a + 1/b)`.
     pub(crate) fn in_series(self, other: Figure) -> Self {
         let sum = self.0.saturating_add(other.0);
-        Self(
-            self.0
-                .saturating_mul(other.0)
-                .checked_div(sum)
-                .unwrap_or(0),
-        )
+        Self(self.0.saturating_mul(other.0).checked_div(sum).unwrap_or(0))
     }
 
     /// The time that one of a rate takes, in microseconds.

@@ -208,14 +208,7 @@ impl Ledger {
         let row = account_row(account)?;
         connection
             .prepare_cached("INSERT INTO lien VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?
-            .execute(params![
-                self.last_lien,
-                job.id,
-                row,
-                HELD,
-                NOW,
-                NOW + 7200
-            ])?;
+            .execute(params![self.last_lien, job.id, row, HELD, NOW, NOW + 7200])?;
         for (place, part) in &portions {
             let allocation = own.get(*place).context("no such allocation")?;
             connection

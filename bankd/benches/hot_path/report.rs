@@ -42,14 +42,14 @@ const MEASURED: [(&str, &str, usize); 13] = [
     ("true_ms", "/bin/true from the same parent, ms", 3),
 ];
 
-/// What is asked for: key, at least or at most, and the gate in thousandths.
+/// What is asked for: key, at least or at most, and the gate in ten-thousandths.
 const GATES: [(&str, bool, u64); 6] = [
-    ("e_over_bound", true, 700),
-    ("e_over_c", true, 250),
-    ("group_gain", true, 3000),
-    ("commits_per_command", false, 62),
-    ("hot_over_many", true, 900),
-    ("script_over_true", false, 2000),
+    ("e_over_bound", true, 7000),
+    ("e_over_c", true, 2500),
+    ("group_gain", true, 30_000),
+    ("commits_per_command", false, 625),
+    ("hot_over_many", true, 9000),
+    ("script_over_true", false, 20_000),
 ];
 
 /// Every figure of every round.
@@ -84,7 +84,7 @@ impl Figures {
             of("c").cost_us()
         );
         for (key, at_least, gate) in GATES {
-            let (is, gate) = (of(key), Figure::whole(gate).over(Figure::whole(1000)));
+            let (is, gate) = (of(key), Figure::whole(gate).over(Figure::whole(10_000)));
             let holds = if at_least { is >= gate } else { is <= gate };
             let word = if at_least { "at least" } else { "at most" };
             let verdict = if holds { "holds" } else { "MISSED" };

@@ -25,7 +25,9 @@ pub(crate) fn build() -> Result<PathBuf> {
     }
     let daemon = Path::new(crate::place::BANKD);
     let target = daemon.parent().and_then(Path::parent);
-    let scripts = target.context("no target directory")?.join("release/nami-scripts");
+    let scripts = target
+        .context("no target directory")?
+        .join("release/nami-scripts");
     if !scripts.is_file() {
         bail!("{} is not there", scripts.display());
     }
@@ -40,7 +42,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     if !name.exists() {
         std::os::unix::fs::symlink(options.text("scripts")?, &name)?;
     }
-    let secret = Path::new(options.text("data")?).join("keys").join(SCHEDULER);
+    let secret = Path::new(options.text("data")?)
+        .join("keys")
+        .join(SCHEDULER);
     let conf = folder.join("nami.conf");
     fs::write(
         &conf,

@@ -1,20 +1,22 @@
 //! The bank that is measured: made once for each spread by `bankd init` and the ledger's own
 //! commands, then copied for every run, so that all runs begin alike.
 
-use crate::document::{ALLOCATIONS, MACHINE, OPEN, PROJECTS, Spread, Step, document, project, user};
+use crate::document::{
+    ALLOCATIONS, MACHINE, OPEN, PROJECTS, Spread, Step, document, project, user,
+};
 use crate::place::{BANKD, Place};
 use anyhow::{Context, Result, bail};
-use bankd::clock::{LedgerClock, SystemClock};
-use bankd::http::nami::command::{self, Made, Setting};
-use bankd::keys;
-use bankd::nami::{Event, ReadOptions, read};
-use bankd::store::{SqliteStore, Stamp};
 use bank_core::amount::Amount;
 use bank_core::command::{AddProject, Command, Deposit, Scope, SetMachine, SetUser};
 use bank_core::directory::Policy;
 use bank_core::ledger;
 use bank_core::model::Key;
 use bank_core::time::{Seconds, Timestamp, Window};
+use bankd::clock::{LedgerClock, SystemClock};
+use bankd::http::nami::command::{self, Made, Setting};
+use bankd::keys;
+use bankd::nami::{Event, ReadOptions, read};
+use bankd::store::{SqliteStore, Stamp};
 use std::path::{Path, PathBuf};
 use std::process;
 

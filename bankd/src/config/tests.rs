@@ -1,3 +1,7 @@
+use bank_core::directory::FallbackMode;
+use bank_core::exact::Rounding;
+use bank_core::model::Mode;
+
 use super::*;
 
 fn read(text: &str, environment: &[(&str, &str)]) -> Result<Config, String> {

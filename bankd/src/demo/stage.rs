@@ -240,10 +240,16 @@ fn about(event: &str, document: &str) -> String {
         let rest = document.split_once(&open)?.1;
         Some(rest.split_once('<')?.0.to_owned())
     };
-    let id = between("ObjectID").unwrap_or_else(|| "/dev/null".to_owned());
-    match (event, between("Account"), between("ChargeDuration")) {
-        ("charge", _, Some(seconds)) => format!("{id}.xml    # {seconds} s"),
-        ("reserve", Some(account), _) => format!("{id}.xml    # account {account}"),
-        _ => id,
-    }
+    let Some(id) = between("ObjectID") else {
+        return "/dev/null".to_owned();
+    };
+    let remark = match event {
+        "charge" => between("ChargeDuration").map(|seconds| format!("{seconds} s")),
+        "reserve" => between("Account").map(|account| format!("account {account}")),
+        _ => None,
+    };
+    remark.map_or_else(
+        || format!("{id}.xml"),
+        |remark| format!("{id}.xml    # {remark}"),
+    )
 }

@@ -124,7 +124,7 @@ pub(super) struct Arrived<'a> {
     pub(super) window_s: i64,
 }
 
-impl<'a> Arrived<'a> {
+impl Arrived<'_> {
     /// Whether it writes, so that nonce and `Idempotency-Key` are demanded. A plain quote over JSON
     /// writes nothing.
     pub(super) fn is_mutating(&self) -> bool {

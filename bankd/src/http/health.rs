@@ -23,7 +23,7 @@ pub(super) struct Alive {
 
 /// Whether commands can be taken.
 #[derive(Debug, Serialize)]
-pub(super) struct Ready {
+pub(super) struct Readiness {
     ready: bool,
     /// Why not; empty when it is.
     reasons: Vec<&'static str>,
@@ -42,7 +42,7 @@ pub(super) async fn alive(State(app): State<Arc<App>>) -> Json<Alive> {
 }
 
 /// The schema is current as soon as the daemon listens: it migrates before that.
-pub(super) async fn ready(State(app): State<Arc<App>>) -> (StatusCode, Json<Ready>) {
+pub(super) async fn ready(State(app): State<Arc<App>>) -> (StatusCode, Json<Readiness>) {
     let mut reasons = Vec::new();
     if app.writer_thread.is_finished() {
         reasons.push("the writer has stopped");
@@ -56,7 +56,7 @@ pub(super) async fn ready(State(app): State<Arc<App>>) -> (StatusCode, Json<Read
     } else {
         StatusCode::SERVICE_UNAVAILABLE
     };
-    let body = Ready {
+    let body = Readiness {
         ready,
         reasons,
         auth_failures: app.counters.auth_failures(),

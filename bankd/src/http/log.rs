@@ -53,7 +53,7 @@ pub(super) struct Line {
     peer: Peer,
     request_id: String,
     method: axum::http::Method,
-    route: String,
+    route: Option<MatchedPath>,
     caller: String,
     failure: Option<Failure>,
 }
@@ -66,16 +66,20 @@ impl Line {
         parts: &request::Parts,
     ) -> Self {
         // The pattern, not the path: names of users and projects stay out of it.
-        let route = parts.extensions.get::<MatchedPath>();
+        let route = parts.extensions.get::<MatchedPath>().cloned();
         Self {
             since,
             peer,
             request_id,
             method: parts.method.clone(),
-            route: route.map_or_else(String::new, |route| route.as_str().to_owned()),
+            route,
             caller: String::new(),
             failure: None,
         }
+    }
+
+    fn route(&self) -> &str {
+        self.route.as_ref().map_or("", MatchedPath::as_str)
     }
 
     pub(super) fn request_id(&self) -> &str {
@@ -101,7 +105,7 @@ impl Line {
             let reason = failure.reason();
             tracing::warn!(
                 request_id = %self.request_id, remote = %self.peer, method = %self.method,
-                route = %self.route, reason, status, "not authenticated"
+                route = self.route(), reason, status, "not authenticated"
             );
             return;
         }
@@ -122,7 +126,7 @@ impl Line {
             ($level:ident) => {
                 tracing::$level!(
                     request_id = %self.request_id, caller = %self.caller, remote = %self.peer,
-                    method = %self.method, route = %self.route, status, duration_us, "request"
+                    method = %self.method, route = self.route(), status, duration_us, "request"
                 )
             };
         }
@@ -151,7 +155,7 @@ impl Line {
             request_id = %self.request_id,
             caller = %self.caller,
             remote = %self.peer,
-            route = %self.route,
+            route = self.route(),
             kind = summary.op,
             project = %story.project,
             user = %story.user,

@@ -22,7 +22,7 @@ use crate::writer::Writer;
 /// Lines between two waits for the disk. Whatever is not confirmed after a crash is among so many.
 const BATCH: i64 = 256;
 /// The first and the longest wait after a failure.
-const RETRY: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
+const RETRY: (Duration, Duration) = (Duration::from_secs(1), Duration::from_mins(1));
 
 /// The running thread.
 #[derive(Debug)]

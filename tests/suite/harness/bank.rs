@@ -149,13 +149,19 @@ impl Bank {
 
     /// Starts the daemon.
     pub(crate) fn start(&mut self) {
-        assert!(self.start_with(&[]), "the daemon did not start:\n{}", self.log());
+        assert!(
+            self.start_with(&[]),
+            "the daemon did not start:\n{}",
+            self.log()
+        );
     }
 
     /// Starts the daemon with further settings; false if it ended before it was ready.
     pub(crate) fn start_with(&mut self, more: &[(&str, &str)]) -> bool {
         assert!(self.daemon.is_none(), "the daemon runs already");
-        let more = more.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let more = more
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         let env: Vec<_> = self.env.iter().cloned().chain(more).collect();
         let log = self.folder().join("bankd.log");
         self.daemon = Daemon::start(&self.data(), &self.clock(), &log, &env);
@@ -165,7 +171,11 @@ impl Bank {
     /// Ends the daemon in good order.
     pub(crate) fn stop(&mut self) {
         let status = self.daemon.take().unwrap().stop();
-        assert!(status.success(), "the daemon ended with {status}:\n{}", self.log());
+        assert!(
+            status.success(),
+            "the daemon ended with {status}:\n{}",
+            self.log()
+        );
     }
 
     /// Ends the daemon as a power cut would.
@@ -192,7 +202,10 @@ impl Bank {
     pub(crate) fn memory_kib(&self) -> i64 {
         let pid = self.daemon.as_ref().unwrap().pid();
         let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        let line = status
+            .lines()
+            .find_map(|line| line.strip_prefix("VmRSS:"))
+            .unwrap();
         line.trim().trim_end_matches(" kB").parse().unwrap()
     }
 
@@ -258,7 +271,8 @@ fn template() -> &'static Path {
     TEMPLATE.get_or_init(|| {
         let mut bank = Bank::bare(Vec::new());
         let mut init = Command::new(programs().bankd());
-        init.args(["init", "--test", "--precision", "0", "--data"]).arg(bank.data());
+        init.args(["init", "--test", "--precision", "0", "--data"])
+            .arg(bank.data());
         init.env("BANKD_TEST_CLOCK", bank.clock());
         let ran = Ran::of(&mut init, b"");
         assert_eq!(ran.exit, 0, "{}", ran.stderr);
@@ -272,7 +286,15 @@ fn template() -> &'static Path {
 }
 
 fn base_state(bank: &Bank) {
-    bank.bank_ok(&["machine", "add", "colony", "--mode", "strict", "--flush-interval", "3600"]);
+    bank.bank_ok(&[
+        "machine",
+        "add",
+        "colony",
+        "--mode",
+        "strict",
+        "--flush-interval",
+        "3600",
+    ]);
     for (project, members, deposit) in [
         ("chemistry", "amy", None),
         ("physics", "ops", Some("1000000")),
@@ -293,14 +315,25 @@ fn base_state(bank: &Bank) {
     bank.bank_ok(&["account", "set", "freecycle", "--users", "ANY"]);
     let file = bank.key_file();
     let file = file.to_str().unwrap();
-    let scope = ["--role", "scheduler", "--machine", "colony", "--secret-file", file];
+    let scope = [
+        "--role",
+        "scheduler",
+        "--machine",
+        "colony",
+        "--secret-file",
+        file,
+    ];
     bank.bank_ok(&[&["key", "add", KEY_ID][..], &scope].concat());
 }
 
 /// A data directory without its daemon, with the modes of its files.
 fn copy(from: &Path, to: &Path) {
     let keys = to.join("keys");
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(&keys).unwrap();
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(&keys)
+        .unwrap();
     for folder in ["", "keys"] {
         for entry in fs::read_dir(from.join(folder)).unwrap().map(Result::unwrap) {
             if entry.file_type().unwrap().is_file() {

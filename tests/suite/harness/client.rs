@@ -61,11 +61,17 @@ impl Request {
     pub(crate) fn joined(&self, name: &str) -> String {
         let same = |(known, _): &&(String, String)| known.eq_ignore_ascii_case(name);
         let values = self.headers.iter().filter(same);
-        values.map(|(_, value)| value.as_str()).collect::<Vec<_>>().join(", ")
+        values
+            .map(|(_, value)| value.as_str())
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 
     fn bytes(&self) -> Vec<u8> {
-        let mut head = format!("{} {} HTTP/1.1\r\nHost: localhost\r\n", self.method, self.target);
+        let mut head = format!(
+            "{} {} HTTP/1.1\r\nHost: localhost\r\n",
+            self.method, self.target
+        );
         for (name, value) in &self.headers {
             head.push_str(&format!("{name}: {value}\r\n"));
         }
@@ -87,7 +93,10 @@ pub(crate) struct Response {
 impl Response {
     /// The first value of a header.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
-        let known = self.headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        let known = self
+            .headers
+            .iter()
+            .find(|(known, _)| known.eq_ignore_ascii_case(name));
         known.map(|(_, value)| value.as_str())
     }
 
@@ -130,7 +139,9 @@ impl Connection {
     pub(crate) fn send(&mut self, request: &Request) -> Result<Response> {
         let stream = self.stream.get_mut();
         // A daemon that refuses a long body need not read it: what counts is its answer.
-        let sent = stream.write_all(&request.bytes()).and_then(|()| stream.flush());
+        let sent = stream
+            .write_all(&request.bytes())
+            .and_then(|()| stream.flush());
         match self.read() {
             Err(error) => sent.and(Err(error)),
             answer => answer,
@@ -157,7 +168,9 @@ impl Connection {
             body: Vec::new(),
             raw,
         };
-        let length = response.header("content-length").and_then(|length| length.parse().ok());
+        let length = response
+            .header("content-length")
+            .and_then(|length| length.parse().ok());
         response.body = vec![0; length.ok_or_else(|| broken("no length"))?];
         self.stream.read_exact(&mut response.body)?;
         response.raw.extend_from_slice(&response.body);

@@ -58,7 +58,10 @@ impl Daemon {
                 return Some(false);
             }
             let answer = exchange(&Address::Tcp(daemon.tcp.clone()), &Request::get("/readyz"));
-            answer.ok().filter(|answer| answer.status == 200).map(|_| true)
+            answer
+                .ok()
+                .filter(|answer| answer.status == 200)
+                .map(|_| true)
         });
         ready.then_some(daemon)
     }
@@ -114,7 +117,11 @@ pub(crate) fn signal(pid: u32, name: &str) {
 
 fn append(log: &Path) -> File {
     let path: PathBuf = log.into();
-    OpenOptions::new().create(true).append(true).open(path).unwrap()
+    OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(path)
+        .unwrap()
 }
 
 /// Its standard output, line by line, to its end.
@@ -132,7 +139,11 @@ fn lines_of(child: &mut Child) -> Receiver<String> {
 
 fn address(lines: &Receiver<String>, prefix: &str) -> Option<String> {
     match lines.recv_timeout(START) {
-        Ok(line) => Some(line.strip_prefix(prefix).unwrap_or_else(|| panic!("{line}")).to_owned()),
+        Ok(line) => Some(
+            line.strip_prefix(prefix)
+                .unwrap_or_else(|| panic!("{line}"))
+                .to_owned(),
+        ),
         Err(RecvTimeoutError::Disconnected) => None,
         Err(RecvTimeoutError::Timeout) => panic!("the daemon does not listen"),
     }

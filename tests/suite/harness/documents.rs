@@ -13,7 +13,10 @@ pub(crate) struct Documents(PathBuf);
 impl Documents {
     /// Those written for this project.
     pub(crate) fn own() -> Self {
-        Self(PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/cases/nami")))
+        Self(PathBuf::from(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/cases/nami"
+        )))
     }
 
     /// The shared samples, where they are.

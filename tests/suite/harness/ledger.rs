@@ -8,7 +8,9 @@ use super::bank::Bank;
 /// A figure of a row, whole credits.
 #[track_caller]
 pub(crate) fn amount(row: &Value, field: &str) -> i64 {
-    let text = row[field].as_str().unwrap_or_else(|| panic!("no {field} in {row}"));
+    let text = row[field]
+        .as_str()
+        .unwrap_or_else(|| panic!("no {field} in {row}"));
     text.parse().unwrap_or_else(|_| panic!("{field} is {text}"))
 }
 
@@ -48,7 +50,11 @@ impl Bank {
     #[track_caller]
     pub(crate) fn figures(&self, name: &str) -> (i64, i64, i64) {
         let row = self.account(name);
-        (amount(&row, "amount"), amount(&row, "held"), amount(&row, "available"))
+        (
+            amount(&row, "amount"),
+            amount(&row, "held"),
+            amount(&row, "available"),
+        )
     }
 
     /// The open liens.
@@ -103,7 +109,9 @@ impl Bank {
     /// How many transactions the journal has.
     #[track_caller]
     pub(crate) fn transactions(&self) -> i64 {
-        self.json(&["status"])["journal_transactions"].as_i64().unwrap()
+        self.json(&["status"])["journal_transactions"]
+            .as_i64()
+            .unwrap()
     }
 
     /// One row of the database, as text: for what no command shows.
@@ -115,10 +123,17 @@ impl Bank {
         let mut statement = database.prepare(sql).unwrap();
         let columns = statement.column_count();
         let row = |row: &rusqlite::Row<'_>| {
-            let cell = |index| row.get::<_, rusqlite::types::Value>(index).map(|cell| shown(&cell));
+            let cell = |index| {
+                row.get::<_, rusqlite::types::Value>(index)
+                    .map(|cell| shown(&cell))
+            };
             (0..columns).map(cell).collect::<rusqlite::Result<Vec<_>>>()
         };
-        statement.query_map([], row).unwrap().map(Result::unwrap).collect()
+        statement
+            .query_map([], row)
+            .unwrap()
+            .map(Result::unwrap)
+            .collect()
     }
 }
 

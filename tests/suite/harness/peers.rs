@@ -15,7 +15,11 @@ pub(crate) fn skip(name: &str, why: &str) {
     let line = format!("skipped: {name}: {why}\n");
     std::io::stderr().write_all(line.as_bytes()).unwrap();
     if let Some(path) = std::env::var_os("BANK_SKIP_LOG").filter(|path| !path.is_empty()) {
-        let mut log = OpenOptions::new().create(true).append(true).open(path).unwrap();
+        let mut log = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(path)
+            .unwrap();
         log.write_all(line.as_bytes()).unwrap();
     }
 }
@@ -41,6 +45,9 @@ pub(crate) fn python(module: &str) -> Option<PathBuf> {
 }
 
 fn succeeds(command: &mut Command) -> bool {
-    let silent = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let silent = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     silent.status().is_ok_and(|status| status.success())
 }

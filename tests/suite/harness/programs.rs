@@ -51,7 +51,11 @@ fn build() -> Programs {
     let scratch = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let output = Command::new(env!("CARGO"))
         .current_dir(workspace())
-        .args(["build", "--quiet", "--message-format=json-render-diagnostics"])
+        .args([
+            "build",
+            "--quiet",
+            "--message-format=json-render-diagnostics",
+        ])
         .args(["--profile", &profile()])
         .arg("--target-dir")
         .arg(scratch.parent().unwrap())

@@ -44,7 +44,12 @@ impl Ran {
     #[track_caller]
     pub(crate) fn expect(&self, exit: i32, stdout: &str) -> &Self {
         let lines = self.stderr.lines().count();
-        assert_eq!((self.exit, self.stdout.as_str()), (exit, stdout), "{}", self.stderr);
+        assert_eq!(
+            (self.exit, self.stdout.as_str()),
+            (exit, stdout),
+            "{}",
+            self.stderr
+        );
         assert!(lines <= 1 && self.stderr.len() <= 200, "{}", self.stderr);
         self
     }
@@ -53,7 +58,11 @@ impl Ran {
     #[track_caller]
     pub(crate) fn says(&self, parts: &[&str]) -> &Self {
         for part in parts {
-            assert!(self.stderr.contains(part), "no {part:?} in: {}", self.stderr);
+            assert!(
+                self.stderr.contains(part),
+                "no {part:?} in: {}",
+                self.stderr
+            );
         }
         self
     }
@@ -108,7 +117,9 @@ impl Bank {
 
 fn documents_in(folder: &Path) -> usize {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    entries.filter(|entry| entry.file_name().to_string_lossy().ends_with(".doc")).count()
+    entries
+        .filter(|entry| entry.file_name().to_string_lossy().ends_with(".doc"))
+        .count()
 }
 
 impl Call<'_> {

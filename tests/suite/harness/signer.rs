@@ -26,7 +26,13 @@ pub(crate) struct Signing {
 impl Signing {
     /// As the scripts do it: everything that a command carries, with a new nonce, now.
     pub(crate) fn new() -> Self {
-        let covered = ["@method", "@path", "@query", "content-digest", "idempotency-key"];
+        let covered = [
+            "@method",
+            "@path",
+            "@query",
+            "content-digest",
+            "idempotency-key",
+        ];
         Self {
             covered: covered.map(str::to_owned).to_vec(),
             created: bankd::clock::auth_now_s(),
@@ -43,6 +49,23 @@ impl Signing {
         self
     }
 
+    /// Covers exactly what the request carries, and signs it.
+    pub(crate) fn sign_all(&self, request: Request) -> Request {
+        let mut components = vec!["@method", "@path"];
+        if request.target.contains('?') {
+            components.push("@query");
+        }
+        if !request.body.is_empty() {
+            components.push("content-digest");
+        }
+        for name in ["idempotency-key", "bank-event-time"] {
+            if !request.joined(name).is_empty() {
+                components.push(name);
+            }
+        }
+        self.clone().covering(&components).sign(request)
+    }
+
     /// Adds digest and signature to a request.
     pub(crate) fn sign(&self, request: Request) -> Request {
         let with_digest = self.covered.iter().any(|name| name == "content-digest");
@@ -53,7 +76,11 @@ impl Signing {
         } else {
             request
         };
-        let list: Vec<String> = self.covered.iter().map(|name| format!("\"{name}\"")).collect();
+        let list: Vec<String> = self
+            .covered
+            .iter()
+            .map(|name| format!("\"{name}\""))
+            .collect();
         let parameters = format!(
             "({});created={};keyid=\"{}\";nonce=\"{}\"{}",
             list.join(" "),
@@ -99,7 +126,10 @@ pub(crate) fn verify(request: &Request, response: &Response, secret: &[u8]) -> R
     if !parameters.starts_with(covered) {
         return Err(format!("covers {parameters}"));
     }
-    base.push_str(&format!("\"signature\";req: {}\n", request.joined("signature")));
+    base.push_str(&format!(
+        "\"signature\";req: {}\n",
+        request.joined("signature")
+    ));
     base.push_str(&format!("\"@signature-params\": {parameters}"));
     let expected = format!("sig1=:{}:", STANDARD.encode(mac(secret, &base)));
     if field("signature")? == expected {
@@ -110,7 +140,10 @@ pub(crate) fn verify(request: &Request, response: &Response, secret: &[u8]) -> R
 }
 
 fn component(request: &Request, name: &str) -> String {
-    let (path, query) = request.target.split_once('?').unwrap_or((&request.target, ""));
+    let (path, query) = request
+        .target
+        .split_once('?')
+        .unwrap_or((&request.target, ""));
     match name {
         "@method" => request.method.to_owned(),
         "@path" => path.to_owned(),

@@ -22,7 +22,10 @@ pub(crate) fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
 /// Lets so much time pass: for load that is to run a while before it is cut off.
 pub(crate) fn pause(time: Duration) {
     let since = Instant::now();
-    while let Some(left) = time.checked_sub(since.elapsed()).filter(|left| !left.is_zero()) {
+    while let Some(left) = time
+        .checked_sub(since.elapsed())
+        .filter(|left| !left.is_zero())
+    {
         std::thread::park_timeout(left);
     }
 }

@@ -163,6 +163,7 @@ pub(crate) fn rate(text: &str) -> Ask {
         per: Per::Second,
         machine: None,
         from: None,
+        until: None,
         description: String::new(),
     })
     .into()

@@ -71,6 +71,24 @@ impl<'g> Bench<'g> {
         bench
     }
 
+    /// Goes on with a ground that another bench has filled; its allocations are a, b, c.
+    pub(crate) fn resume(ground: &'g mut dyn Ground, mark: i64) -> Bench<'g> {
+        let mut bench = Bench {
+            ground,
+            clock: T0,
+            names: vec![(AllocationId(1), UNBILLED.to_owned())],
+            mark,
+            keys: 1000,
+        };
+        bench.label_new();
+        bench
+    }
+
+    /// The last transaction that was looked at.
+    pub(crate) fn mark(&self) -> i64 {
+        self.mark
+    }
+
     /// Accounts with their allocations, made before T0.
     pub(crate) fn given(&mut self, text: &str) {
         self.clock = T0.minus(Seconds(60));
@@ -89,8 +107,9 @@ impl<'g> Bench<'g> {
                     always_new: true,
                     ..Deposit::default()
                 }));
-                let newest = self.ground.allocations().pop().unwrap();
-                self.names.push((newest.id, given.label));
+                let newest = self.ground.allocations().pop().unwrap().id;
+                self.names.retain(|(id, _)| *id != newest);
+                self.names.push((newest, given.label));
             }
         }
         self.clock = T0;

@@ -17,6 +17,7 @@ mod fixture;
 mod ground;
 mod model;
 mod naive;
+mod property;
 mod race;
 mod reply;
 mod script;

@@ -1,7 +1,7 @@
 //! The documents name what the code has.
 
 use super::none_of;
-use super::source::{files, lex, product, read, root};
+use super::source::{ends_in, files, lex, product, read, root, rust};
 use bank_api::error::TABLE;
 use std::collections::BTreeSet;
 
@@ -145,12 +145,8 @@ fn the_project_has_its_papers() {
 fn the_architecture_names_tests_that_exist() {
     let page = read("ARCHITECTURE.md");
     let mut sources = String::new();
-    for path in files().iter().filter(|path| {
-        std::path::Path::new(path)
-            .extension()
-            .is_some_and(|extension| extension == "rs")
-    }) {
-        sources.push_str(&read(path));
+    for source in rust() {
+        sources.push_str(&source.text);
     }
     let mut findings = Vec::new();
     let mut guards = 0;
@@ -208,10 +204,7 @@ fn decisions_are_numbered_and_complete() {
 fn links_between_documents_lead_somewhere() {
     let mut findings = Vec::new();
     for path in files() {
-        let is_page = std::path::Path::new(&path)
-            .extension()
-            .is_some_and(|extension| extension == "md");
-        if !is_page {
+        if !ends_in(&path, "md") {
             continue;
         }
         let folder = root().join(&path).parent().unwrap().to_owned();

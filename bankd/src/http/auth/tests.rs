@@ -39,7 +39,10 @@ impl Bank {
             unit: "credits".to_owned(),
             test: false,
         };
-        init(&data, &choices).unwrap();
+        // It brings a runtime of its own.
+        let made = data.clone();
+        let making = std::thread::spawn(move || init(&made, &choices));
+        making.join().unwrap().unwrap();
         Self::serve(data)
     }
 

@@ -27,9 +27,8 @@ pub(super) async fn list(call: Call) -> Handled {
     let figures = figures(&call, accounts.iter().map(|a| a.id).collect()).await?;
     let rows = accounts.iter().zip(&figures);
     let bank = &directory.bank;
-    let items = rows.map(|(account, figures)| {
-        shape::account(account, figures, bank, Some(&call.view))
-    });
+    let items =
+        rows.map(|(account, figures)| shape::account(account, figures, bank, Some(&call.view)));
     ok(&List::whole(items.collect()))
 }
 

@@ -22,12 +22,11 @@ use crate::store::read::money;
 pub(super) async fn list(call: Call) -> Handled {
     let query: AllocationQuery = call.query()?;
     let directory = call.directory();
-    let accounts: Vec<AccountId> = match &query.account {
-        Some(name) => vec![call.view.account(name)?.id],
-        None => {
-            let seen = directory.accounts().filter(|a| call.view.sees_account(a));
-            seen.map(|a| a.id).collect()
-        }
+    let accounts: Vec<AccountId> = if let Some(name) = &query.account {
+        vec![call.view.account(name)?.id]
+    } else {
+        let seen = directory.accounts().filter(|a| call.view.sees_account(a));
+        seen.map(|a| a.id).collect()
     };
     let wanted = query.state.as_deref().map(phase).transpose();
     let wanted = wanted.map_err(|r| call.refused(&r))?;
@@ -77,7 +76,9 @@ pub(super) async fn find(call: &Call, id: AllocationId) -> Result<Allocation, Fa
         let account = call.directory().account(a.account);
         account.is_some_and(|account| call.view.sees_account(account))
     };
-    found.filter(seen).ok_or_else(|| unknown(call, &id.0.to_string()))
+    found
+        .filter(seen)
+        .ok_or_else(|| unknown(call, &id.0.to_string()))
 }
 
 fn number(call: &Call, text: &str) -> Result<AllocationId, Failure> {

@@ -6,10 +6,10 @@ use bank_core::ids::{ProjectId, UNBILLED};
 use bank_core::model::{Account, Project};
 use bank_core::time::Timestamp;
 
+use super::account;
 use super::call::{Call, Handled, ok};
 use super::shape;
 use super::view::{View, only_project};
-use super::account;
 use crate::http::error::Failure;
 use crate::store::read::money::Figures;
 
@@ -34,10 +34,22 @@ struct Place<'a> {
 
 /// The accounts that a query asks for and the caller sees.
 fn chosen<'a>(view: &'a View, query: &BalanceQuery) -> Result<Vec<Place<'a>>, Failure> {
-    let project = query.project.as_deref().map(|n| view.project(n)).transpose()?;
+    let project = query
+        .project
+        .as_deref()
+        .map(|n| view.project(n))
+        .transpose()?;
     let user = query.user.as_deref().map(|n| view.user(n)).transpose()?;
-    let machine = query.machine.as_deref().map(|n| view.machine(n)).transpose()?;
-    let only = query.account.as_deref().map(|n| view.account(n)).transpose()?;
+    let machine = query
+        .machine
+        .as_deref()
+        .map(|n| view.machine(n))
+        .transpose()?;
+    let only = query
+        .account
+        .as_deref()
+        .map(|n| view.account(n))
+        .transpose()?;
     let directory = view.directory();
     let tree: Option<Vec<&Project>> = project.map(|top| {
         let below = |p: &&Project| directory.lineage(p.id).iter().any(|a| a.id == top.id);
@@ -74,7 +86,10 @@ fn in_order<'a>(view: &'a View, accounts: Vec<&'a Account>) -> Vec<Place<'a>> {
     });
     let listed: Vec<ProjectId> = places.iter().filter_map(|p| Some(p.project?.id)).collect();
     for place in &mut places {
-        let above = place.project.map(|p| directory.lineage(p.id)).unwrap_or_default();
+        let above = place
+            .project
+            .map(|p| directory.lineage(p.id))
+            .unwrap_or_default();
         let shown = above.iter().skip(1).filter(|p| listed.contains(&p.id));
         place.depth = u32::try_from(shown.count()).unwrap_or(u32::MAX);
     }
@@ -87,12 +102,7 @@ fn path(directory: &Directory, project: &Project) -> Vec<String> {
     line.iter().rev().map(|p| p.name.clone()).collect()
 }
 
-fn row(
-    place: &Place<'_>,
-    figures: &Figures,
-    directory: &Directory,
-    now: Timestamp,
-) -> Balance {
+fn row(place: &Place<'_>, figures: &Figures, directory: &Directory, now: Timestamp) -> Balance {
     let bank = &directory.bank;
     let parent = place.project.and_then(|p| p.parent);
     // The parent's name is told where its own row is above.
@@ -144,16 +154,34 @@ mod tests {
             ..BalanceQuery::default()
         };
         for (user, query, expected) in [
-            (None, all.clone(), vec!["bio", "chem", "-chem/gpu", "standby"]),
+            (
+                None,
+                all.clone(),
+                vec!["bio", "chem", "-chem/gpu", "standby"],
+            ),
             (None, project("chem"), vec!["chem", "-chem/gpu", "standby"]),
             (None, project("chem/gpu"), vec!["chem/gpu", "standby"]),
-            (Some("amy"), all.clone(), vec!["chem", "-chem/gpu", "standby"]),
+            (
+                Some("amy"),
+                all.clone(),
+                vec!["chem", "-chem/gpu", "standby"],
+            ),
             (Some("bob"), all.clone(), vec!["bio", "standby"]),
             (Some("eve"), all.clone(), vec![]),
         ] {
-            assert_eq!(listed(user, &query).unwrap(), expected, "{user:?} {query:?}");
+            assert_eq!(
+                listed(user, &query).unwrap(),
+                expected,
+                "{user:?} {query:?}"
+            );
         }
-        assert_eq!(listed(Some("bob"), &project("chem")).unwrap_err(), "not_found");
-        assert_eq!(listed(Some("bob"), &project("nochem")).unwrap_err(), "not_found");
+        assert_eq!(
+            listed(Some("bob"), &project("chem")).unwrap_err(),
+            "not_found"
+        );
+        assert_eq!(
+            listed(Some("bob"), &project("nochem")).unwrap_err(),
+            "not_found"
+        );
     }
 }

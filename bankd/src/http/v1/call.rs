@@ -160,8 +160,8 @@ impl Call {
             render,
         };
         match self.app.writer.submit(submission).await? {
-            Reply::Fresh { answer, summary } => Ok(Done::new(answer, Some(summary), dry_run)),
-            Reply::Stored(answer) => Ok(Done::new(answer, None, dry_run)),
+            Reply::Fresh { answer, summary } => Ok(Done::new(&answer, Some(summary), dry_run)),
+            Reply::Stored(answer) => Ok(Done::new(&answer, None, dry_run)),
             Reply::KeyReused => Err(Failure::new(
                 "key_reused",
                 "this Idempotency-Key was used for another request",
@@ -186,7 +186,7 @@ enum Body {
 }
 
 impl Done {
-    fn new(answer: Answer, summary: Option<Summary>, dry_run: bool) -> Done {
+    fn new(answer: &Answer, summary: Option<Summary>, dry_run: bool) -> Done {
         let body = match serde_json::from_slice(&answer.body) {
             Ok(object) if answer.media == Media::Json => Body::Object(object),
             _ => {
@@ -243,15 +243,6 @@ impl Done {
         }
     }
 
-    /// Replaces fields of an accepted answer by those of another shape.
-    pub(super) fn merge(&mut self, shape: &impl Serialize) {
-        if let (Body::Object(object), Ok(Value::Object(fields))) =
-            (&mut self.body, serde_json::to_value(shape))
-        {
-            object.extend(fields);
-        }
-    }
-
     /// Adds a warning to an accepted answer.
     pub(super) fn warn(&mut self, warning: String) {
         if let Body::Object(object) = &mut self.body
@@ -288,15 +279,12 @@ impl IntoResponse for Done {
             Body::Object(object) => json(self.status, &object),
             Body::Problem(problem) => Failure::of(*problem).into_response(),
         };
-        match self.summary {
+        if let Some(summary) = self.summary {
             // For the log line of the request.
-            Some(summary) => {
-                response.extensions_mut().insert(summary);
-            }
-            None => {
-                let replayed = HeaderValue::from_static("true");
-                response.headers_mut().insert(REPLAYED, replayed);
-            }
+            response.extensions_mut().insert(summary);
+        } else {
+            let replayed = HeaderValue::from_static("true");
+            response.headers_mut().insert(REPLAYED, replayed);
         }
         response
     }
@@ -313,7 +301,10 @@ pub(super) fn json(status: u16, body: &impl Serialize) -> Response {
 }
 
 /// A JSON answer with status 200.
-#[allow(clippy::unnecessary_wraps, reason = "the last line of every reading handler")]
+#[allow(
+    clippy::unnecessary_wraps,
+    reason = "the last line of every reading handler"
+)]
 pub(super) fn ok(body: &impl Serialize) -> Handled {
     Ok(json(200, body))
 }
@@ -330,20 +321,18 @@ pub(super) fn rendered<T: Serialize>(
         Err(refusal) => return refusal_answer(refusal, &directory.bank),
     };
     let body = shape(outcome).and_then(|shape| serde_json::to_vec(&shape).ok());
-    match body {
-        Some(body) => Answer {
+    if let Some(body) = body {
+        return Answer {
             status,
             media: Media::Json,
             body,
-        },
-        None => {
-            let problem = Problem::new("internal", "the outcome has another shape");
-            Answer {
-                status: problem.status,
-                media: Media::Problem,
-                body: serde_json::to_vec(&problem).unwrap_or_default(),
-            }
-        }
+        };
+    }
+    let problem = Problem::new("internal", "the outcome has another shape");
+    Answer {
+        status: problem.status,
+        media: Media::Problem,
+        body: serde_json::to_vec(&problem).unwrap_or_default(),
     }
 }
 

@@ -57,7 +57,9 @@ fn counted(rates: &[Rate], asked: &Priced<'_>) -> Vec<Rate> {
         explain(asked, &others) != all
     };
     let indices = (0..near.len()).filter(matters);
-    indices.filter_map(|index| near.get(index).cloned()).collect()
+    indices
+        .filter_map(|index| near.get(index).cloned())
+        .collect()
 }
 
 /// In which order the parts of the formula come (ledger.md 3.1).
@@ -138,7 +140,14 @@ mod tests {
         directory.rates.clear();
         for (id, kind, name, instance, value, per) in [
             (1, RateKind::Vbr, "Processors", "", "1", Per::Hour),
-            (2, RateKind::Nbm, "QualityOfService", "high", "1.5", Per::Second),
+            (
+                2,
+                RateKind::Nbm,
+                "QualityOfService",
+                "high",
+                "1.5",
+                Per::Second,
+            ),
             (3, RateKind::Nbm, "QualityOfService", "", "1", Per::Second),
             (4, RateKind::Nbf, "Class", "big", "5", Per::Second),
         ] {

@@ -2,6 +2,7 @@
 
 use axum::extract::Path;
 use bank_api::v1::{ChargeRow, Job, JobLien, JobQuery, List, Payer};
+use bank_core::decimal::Decimal;
 use bank_core::directory::Directory;
 use bank_core::effects::Billing;
 use bank_core::model::{Closing, LienState};
@@ -83,7 +84,10 @@ pub(super) async fn show(Path(id): Path<String>, call: Call) -> Handled {
     let bank = &directory.bank;
     let mut job = shaped(directory, &row, detail.charges.last());
     job.late = detail.charges.iter().any(|c| c.late);
-    job.lien = detail.lien.as_ref().map(|lien| job_lien(directory, lien, &detail));
+    job.lien = detail
+        .lien
+        .as_ref()
+        .map(|lien| job_lien(directory, lien, &detail));
     job.charges = charges(directory, &row, &detail.charges);
     let share = |share: &jobs::Share| Payer {
         account: account_name(directory, share.account).unwrap_or_default(),
@@ -167,10 +171,7 @@ fn is_open(state: &str) -> Result<bool, Refusal> {
     }
 }
 
-fn account_name(
-    directory: &Directory,
-    id: Option<bank_core::ids::AccountId>,
-) -> Option<String> {
+fn account_name(directory: &Directory, id: Option<bank_core::ids::AccountId>) -> Option<String> {
     let account = directory.account(id?)?;
     Some(account.name.clone())
 }
@@ -189,13 +190,18 @@ fn shaped(directory: &Directory, row: &JobRow, last: Option<&Charge>) -> Job {
         machine: row.machine.clone(),
         kind: row.object_type.word().to_owned(),
         number: row.number,
-        state: if row.closed.is_none() { "open" } else { "closed" }.to_owned(),
+        state: if row.closed.is_none() {
+            "open"
+        } else {
+            "closed"
+        }
+        .to_owned(),
         project: shape::some(&row.project),
         user: shape::some(&row.user),
         account: account_name(directory, row.account),
         qos: row.usage.qos.clone(),
         class: row.usage.class.clone(),
-        processors: row.usage.processors.and_then(|p| p.as_whole()),
+        processors: row.usage.processors.and_then(Decimal::as_whole),
         requested_s: row.wall.map(|w| w.0),
         charged: shape::sum(billed, bank),
         charged_s: row.charged.0,

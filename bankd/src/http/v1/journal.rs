@@ -69,7 +69,11 @@ impl Filter {
         if let Some(name) = &query.project {
             view.project(name)?;
         }
-        let account = query.account.as_deref().map(|n| view.account(n)).transpose()?;
+        let account = query
+            .account
+            .as_deref()
+            .map(|n| view.account(n))
+            .transpose()?;
         let account = account.map(|a| a.id);
         Ok(Filter {
             view: view.clone(),
@@ -95,7 +99,10 @@ impl Filter {
                 .instances
                 .as_ref()
                 .is_none_or(|all| instance.is_some_and(|i| all.contains(&i)))
-            && query.project.as_deref().is_none_or(|p| self.project(row) == Some(p))
+            && query
+                .project
+                .as_deref()
+                .is_none_or(|p| self.project(row) == Some(p))
             && self.sees(row)
     }
 
@@ -154,7 +161,9 @@ fn shaped(directory: &Directory, row: &JournalRow) -> JournalEntry {
     let Some((place, entry)) = &row.entry else {
         return shape;
     };
-    let account = entry.account.and_then(|id| directory.account(AccountId(id)));
+    let account = entry
+        .account
+        .and_then(|id| directory.account(AccountId(id)));
     shape.entry = *place;
     shape.kind.clone_from(&entry.kind);
     shape.account = account.map(|a| a.name.clone());

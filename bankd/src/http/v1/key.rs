@@ -27,7 +27,9 @@ pub(super) async fn list(call: Call) -> Handled {
     let query: KeyQuery = call.query()?;
     let keys = call.directory().keys();
     let wanted = keys.filter(|k| query.client.as_ref().is_none_or(|c| *c == k.client));
-    ok(&List::whole(wanted.map(|key| with_fingerprint(&call, key)).collect()))
+    ok(&List::whole(
+        wanted.map(|key| with_fingerprint(&call, key)).collect(),
+    ))
 }
 
 /// `GET /api/v1/keys/{id}`
@@ -177,7 +179,12 @@ fn read_new(call: &Call, new: NewKey) -> Result<Key, Refusal> {
 
 fn patched(call: &Call, old: &Key, patch: PatchKey) -> Result<Key, Refusal> {
     let mut key = old.clone();
-    let several = call.directory().keys().filter(|k| k.client == old.client).count() > 1;
+    let several = call
+        .directory()
+        .keys()
+        .filter(|k| k.client == old.client)
+        .count()
+        > 1;
     let of_client = [&patch.roles, &patch.projects, &patch.machines];
     if several && of_client.iter().any(|list| list.is_some()) {
         return Err(Refusal::BadValue {

@@ -43,7 +43,9 @@ pub fn routes() -> Router<Arc<App>> {
         .route("/api/v1/projects", get(project::list).post(project::add))
         .route(
             "/api/v1/projects/{name}",
-            get(project::show).patch(project::set).delete(project::remove),
+            get(project::show)
+                .patch(project::set)
+                .delete(project::remove),
         )
         .route(
             "/api/v1/projects/{name}/members",
@@ -61,12 +63,16 @@ pub fn routes() -> Router<Arc<App>> {
         .route("/api/v1/machines", get(machine::list).post(machine::add))
         .route(
             "/api/v1/machines/{name}",
-            get(machine::show).patch(machine::set).delete(machine::remove),
+            get(machine::show)
+                .patch(machine::set)
+                .delete(machine::remove),
         )
         .route("/api/v1/accounts", get(account::list).post(account::add))
         .route(
             "/api/v1/accounts/{name}",
-            get(account::show).patch(account::set).delete(account::remove),
+            get(account::show)
+                .patch(account::set)
+                .delete(account::remove),
         )
         .route("/api/v1/allocations", get(allocation::list))
         .route(

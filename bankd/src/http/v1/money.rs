@@ -24,7 +24,9 @@ pub(super) async fn deposit(call: Call) -> Handled {
     let new: NewDeposit = call.json()?;
     let name = new.name.clone();
     let command = read_deposit(new, call.directory()).map_err(|r| call.refused(&r))?;
-    let mut done = call.write(Command::Deposit(command), render_deposit).await?;
+    let mut done = call
+        .write(Command::Deposit(command), render_deposit)
+        .await?;
     if done.is_dry_run() && done.get("created") == Some(&true.into()) {
         // Its number was never given out.
         done.set("allocation", serde_json::Value::Null);

@@ -118,11 +118,7 @@ pub(super) async fn remove_member(
 #[serde(deny_unknown_fields)]
 pub(super) struct Empty {}
 
-fn written(
-    directory: &Directory,
-    decision: &Decision,
-    status: u16,
-) -> Answer {
+fn written(directory: &Directory, decision: &Decision, status: u16) -> Answer {
     rendered(directory, decision, status, |outcome| match outcome {
         Outcome::Project(project) => Some(new_state(shape::project(directory, project, None))),
         _ => None,

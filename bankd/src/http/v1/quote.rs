@@ -56,9 +56,16 @@ fn read(new: NewQuote, call: &Call) -> Result<QuoteRequest, Failure> {
     // A program has no user of its own; a person is the caller.
     let own = || call.view.own_user().map(|u| u.name.clone());
     let user = new.user.clone().or_else(own);
-    let user = user.or_else(|| call.auth.user.clone().filter(|_| !call.view.sees_everything()));
+    let user = user.or_else(|| {
+        call.auth
+            .user
+            .clone()
+            .filter(|_| !call.view.sees_everything())
+    });
     let machine = new.machine.clone().unwrap_or_else(|| {
-        let mut all = directory.machines().filter(|m| call.view.sees_machine(&m.name));
+        let mut all = directory
+            .machines()
+            .filter(|m| call.view.sees_machine(&m.name));
         match (all.next(), all.next()) {
             (Some(only), None) => only.name.clone(),
             _ => String::new(),
@@ -106,8 +113,8 @@ fn only_what_is_seen(call: &Call, whose: &Whose) -> Result<(), Failure> {
         return Ok(());
     }
     if let Some(name) = &whose.project {
-        let seen = |p: &&Project| view.sees_project(p);
-        if view.meant(name).filter(seen).is_none() {
+        let seen = |p: &Project| view.sees_project(p);
+        if !view.meant(name).is_some_and(seen) {
             let unknown = Refusal::ProjectUnknown {
                 project: name.clone(),
             };
@@ -141,7 +148,9 @@ fn complete(call: &Call, request: &QuoteRequest, done: &mut Done) {
     let payer = select::find(directory, &request.whose);
     let user = request.whose.user.as_deref().unwrap_or_default();
     let candidates = select::candidates(directory, &payer, user).unwrap_or_default();
-    let first = candidates.iter().min_by_key(|c| (c.priority, c.distance, c.fit));
+    let first = candidates
+        .iter()
+        .min_by_key(|c| (c.priority, c.distance, c.fit));
     let account = first.and_then(|c| directory.account(c.account));
     done.set("project", payer.project_name.as_str());
     done.set("account", account.map(|a| a.name.clone()));
@@ -160,12 +169,7 @@ fn complete(call: &Call, request: &QuoteRequest, done: &mut Done) {
     }
 }
 
-fn shaped(
-    directory: &Directory,
-    decision: &Decision,
-    status: u16,
-    cost_only: bool,
-) -> Answer {
+fn shaped(directory: &Directory, decision: &Decision, status: u16, cost_only: bool) -> Answer {
     rendered(directory, decision, status, |outcome| match outcome {
         Outcome::Quoted(quoted) => Some(shape_of(directory, quoted, cost_only)),
         _ => None,

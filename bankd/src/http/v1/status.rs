@@ -22,7 +22,9 @@ fn shaped(call: &Call, ledger: &LedgerStatus) -> Status {
     let directory = call.directory();
     let bank = &directory.bank;
     let writer = call.app.writer.counters();
-    let seen = directory.machines().filter(|m| call.view.sees_machine(&m.name));
+    let seen = directory
+        .machines()
+        .filter(|m| call.view.sees_machine(&m.name));
     let machines = seen.map(|machine| MachineStatus {
         name: machine.name.clone(),
         mode: directory.mode(None, Some(machine.id)).word().to_owned(),

@@ -4,12 +4,13 @@
 //! Administrators, schedulers and auditors see everything within the scope of their key; a plain
 //! user sees the projects that they are a member of, and what belongs to those.
 
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, OnceLock};
 
 use bank_api::text::suggest;
 use bank_core::command::Scope;
 use bank_core::directory::Directory;
-use bank_core::ids::UNBILLED;
+use bank_core::ids::{AccountId, ProjectId, UNBILLED};
 use bank_core::model::{Account, Constraint, Dimension, Machine, Project, User};
 use bank_core::refusal::Refusal;
 
@@ -23,6 +24,14 @@ pub(super) struct View {
     everything: bool,
     user: Option<String>,
     scope: Scope,
+    /// Found on first use, and only where something is hidden.
+    seen: Arc<OnceLock<Seen>>,
+}
+
+/// What a caller sees from whom something is hidden.
+struct Seen {
+    projects: HashSet<ProjectId>,
+    accounts: HashSet<AccountId>,
 }
 
 impl View {
@@ -32,6 +41,7 @@ impl View {
             everything: auth.roles.see_everything(),
             user: auth.user.clone(),
             scope: auth.caller.scope.clone(),
+            seen: Arc::default(),
         }
     }
 
@@ -42,6 +52,7 @@ impl View {
             everything: user.is_none(),
             user: user.map(str::to_owned),
             scope: Scope::default(),
+            seen: Arc::default(),
         }
     }
 
@@ -66,35 +77,48 @@ impl View {
 
     /// Whether a project is seen.
     pub(super) fn sees_project(&self, project: &Project) -> bool {
-        let own = || {
-            self.own_user()
-                .is_some_and(|user| self.directory.is_member(project.id, user.id))
-        };
-        let allowed = &self.scope.projects;
-        let in_scope = allowed.is_empty()
-            || self
-                .directory
-                .lineage(project.id)
-                .iter()
-                .any(|p| allowed.contains(&p.name));
-        in_scope && (self.everything || own())
+        self.is_unlimited() || self.seen().projects.contains(&project.id)
     }
 
     /// Whether an account is seen: one that a project in view may spend from.
     pub(super) fn sees_account(&self, account: &Account) -> bool {
-        if self.is_unlimited() || (self.everything && self.scope.projects.is_empty()) {
-            return true;
-        }
-        if account.name == UNBILLED {
-            return false;
-        }
+        let everything = self.everything && self.scope.projects.is_empty();
+        everything || self.seen().accounts.contains(&account.id)
+    }
+
+    fn seen(&self) -> &Seen {
+        self.seen.get_or_init(|| {
+            let all = self.directory.projects();
+            let projects: Vec<&Project> = all.filter(|p| self.finds_project(p)).collect();
+            let accounts = self.directory.accounts();
+            let accounts = accounts.filter(|a| self.finds_account(a, &projects));
+            Seen {
+                accounts: accounts.map(|a| a.id).collect(),
+                projects: projects.iter().map(|p| p.id).collect(),
+            }
+        })
+    }
+
+    fn finds_project(&self, project: &Project) -> bool {
+        let directory = &self.directory;
+        let own = || {
+            let user = self.own_user();
+            user.is_some_and(|user| directory.is_member(project.id, user.id))
+        };
+        let allowed = &self.scope.projects;
+        let line = || directory.lineage(project.id);
+        let in_scope = allowed.is_empty() || line().iter().any(|p| allowed.contains(&p.name));
+        in_scope && (self.everything || own())
+    }
+
+    fn finds_account(&self, account: &Account, projects: &[&Project]) -> bool {
         let user = if self.everything {
             None
         } else {
             self.own_user()
         };
-        let mut projects = self.directory.projects().filter(|p| self.sees_project(p));
-        projects.any(|project| self.usable(account, Some(project), user, None))
+        let usable = |project: &&Project| self.usable(account, Some(project), user, None);
+        account.name != UNBILLED && projects.iter().any(usable)
     }
 
     /// Whether a user is seen: oneself, and the members of projects in view.
@@ -161,9 +185,7 @@ impl View {
             name => name == user.name,
         };
         (project.is_none() || allows(account, Dimension::Project, of_project))
-            && user.is_none_or(|user| {
-                allows(account, Dimension::User, |row| of_user(row, user))
-            })
+            && user.is_none_or(|user| allows(account, Dimension::User, |row| of_user(row, user)))
             && machine.is_none_or(|machine| {
                 allows(account, Dimension::Machine, |row| {
                     row.value == "ANY" || row.value == machine.name
@@ -198,7 +220,7 @@ impl View {
     /// An account in view, by name, else by number.
     pub(super) fn account(&self, name: &str) -> Result<&Account, Failure> {
         let by_number = || {
-            let id = name.parse().ok().map(bank_core::ids::AccountId)?;
+            let id = name.parse().ok().map(AccountId)?;
             self.directory.account(id).filter(|a| !a.deleted)
         };
         let found = self.directory.account_named(name).or_else(by_number);
@@ -221,19 +243,27 @@ impl View {
         let names: Vec<&str> = match kind {
             "project" => {
                 let all = self.directory.projects();
-                all.filter(|p| self.sees_project(p)).map(|p| p.name.as_str()).collect()
+                all.filter(|p| self.sees_project(p))
+                    .map(|p| p.name.as_str())
+                    .collect()
             }
             "user" => {
                 let all = self.directory.users();
-                all.filter(|u| self.sees_user(u)).map(|u| u.name.as_str()).collect()
+                all.filter(|u| self.sees_user(u))
+                    .map(|u| u.name.as_str())
+                    .collect()
             }
             "machine" => {
                 let all = self.directory.machines();
-                all.filter(|m| self.sees_machine(&m.name)).map(|m| m.name.as_str()).collect()
+                all.filter(|m| self.sees_machine(&m.name))
+                    .map(|m| m.name.as_str())
+                    .collect()
             }
             "account" => {
                 let all = self.directory.accounts();
-                all.filter(|a| self.sees_account(a)).map(|a| a.name.as_str()).collect()
+                all.filter(|a| self.sees_account(a))
+                    .map(|a| a.name.as_str())
+                    .collect()
             }
             _ => return None,
         };

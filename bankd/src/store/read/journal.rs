@@ -209,11 +209,7 @@ pub(super) fn last_entry(connection: &Connection) -> Result<i64, Error> {
 }
 
 /// The entries of a transaction, in order. `last` is the number of the last entry there is.
-pub(super) fn entries_of(
-    connection: &Connection,
-    tx: i64,
-    last: i64,
-) -> Result<Vec<Entry>, Error> {
+pub(super) fn entries_of(connection: &Connection, tx: i64, last: i64) -> Result<Vec<Entry>, Error> {
     let start = first_entry_of(connection, tx, last)?;
     let mut statement = connection.prepare_cached(ENTRIES_FROM)?;
     let mut rows = statement.query([start])?;

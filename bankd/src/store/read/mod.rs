@@ -106,14 +106,13 @@ impl Pool {
             (lease, answer)
         });
         let mut alarm = Alarm(Some(interrupt));
-        let mut late = false;
-        let joined = match tokio::time::timeout(limit, &mut task).await {
-            Ok(joined) => joined,
-            Err(_) => {
-                late = true;
-                alarm.ring();
-                task.await
-            }
+        let in_time = tokio::time::timeout(limit, &mut task).await;
+        let late = in_time.is_err();
+        let joined = if let Ok(joined) = in_time {
+            joined
+        } else {
+            alarm.ring();
+            task.await
         };
         alarm.0 = None;
         match joined {

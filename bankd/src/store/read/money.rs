@@ -1,7 +1,7 @@
 //! Allocations, and the figures of accounts that are sums over them (ledger.md 2.5).
 
-use super::super::load::{self, ALLOCATION};
 use super::super::Error;
+use super::super::load::{self, ALLOCATION};
 use bank_core::ids::{AccountId, AllocationId};
 use bank_core::model::{Allocation, Phase};
 use bank_core::time::Timestamp;
@@ -109,10 +109,7 @@ pub fn allocations_of(
 }
 
 /// One allocation by number.
-pub fn allocation(
-    connection: &Connection,
-    id: AllocationId,
-) -> Result<Option<Allocation>, Error> {
+pub fn allocation(connection: &Connection, id: AllocationId) -> Result<Option<Allocation>, Error> {
     let sql = format!("SELECT {ALLOCATION} FROM allocation WHERE id = ?1");
     let mut statement = connection.prepare_cached(&sql)?;
     let row = statement.query_row([id.0], |row| Ok(load::allocation(row)));

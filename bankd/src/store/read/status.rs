@@ -31,10 +31,7 @@ pub struct LedgerStatus {
 }
 
 /// Reads them. Numbers of transactions and entries have no gaps, so that the last is their count.
-pub fn read(
-    connection: &Connection,
-    suspense: Option<AccountId>,
-) -> Result<LedgerStatus, Error> {
+pub fn read(connection: &Connection, suspense: Option<AccountId>) -> Result<LedgerStatus, Error> {
     let one = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
     let mut status = LedgerStatus {
         transactions: one("SELECT coalesce(max(id), 0) FROM tx")?,
@@ -51,7 +48,11 @@ pub fn read(
     let mut instances = HashSet::new();
     for allocation in allocations {
         status.unbilled -= i128::from(allocation.amount.0);
-        follow(connection, allocation.last_entry.map(|e| e.0), &mut instances)?;
+        follow(
+            connection,
+            allocation.last_entry.map(|e| e.0),
+            &mut instances,
+        )?;
     }
     status.unbilled_instances = i64::try_from(instances.len()).unwrap_or(i64::MAX);
     Ok(status)
@@ -70,10 +71,7 @@ fn follow(
             break;
         };
         let row = statement.query_row([id], |row| {
-            Ok((
-                row.get::<_, Option<i64>>(0)?,
-                row.get::<_, Option<i64>>(1)?,
-            ))
+            Ok((row.get::<_, Option<i64>>(0)?, row.get::<_, Option<i64>>(1)?))
         });
         let Some((prev, instance)) = row.optional()? else {
             break;

@@ -184,7 +184,11 @@ fn figures_are_of_the_allocations_active_at_the_instant() {
         let figures = money::figures(&reader, &[chem(&bank)], at(second)).unwrap();
         let f = figures[0];
         let got = (f.deposited, f.amount, f.held, f.future, f.available());
-        assert_eq!(got, (deposited, amount, held, future, available), "at {second}");
+        assert_eq!(
+            got,
+            (deposited, amount, held, future, available),
+            "at {second}"
+        );
         assert_eq!(f.used(), f.deposited - f.amount);
     }
 }
@@ -201,7 +205,10 @@ fn liens_come_open_first_and_newest_first() {
         };
         (page.rows.iter().map(line).collect::<Vec<_>>(), page.next)
     };
-    assert_eq!(jobs(Wanted::Open, None, 9), (vec!["2 open 400000".into()], None));
+    assert_eq!(
+        jobs(Wanted::Open, None, 9),
+        (vec!["2 open 400000".into()], None)
+    );
     let ended = Wanted::Ended(LienState::Released);
     assert_eq!(jobs(ended, None, 9), (vec!["1 released 0".into()], None));
     let (first, next) = jobs(Wanted::All, None, 1);
@@ -226,10 +233,16 @@ fn a_job_knows_its_charges_payers_and_lien() {
     assert_eq!(detail.shares.len(), 1);
     assert_eq!(detail.shares[0].amount, 120_000);
     let lien = detail.lien.unwrap().lien;
-    assert_eq!((lien.placed, lien.state), (Amount(400_000), LienState::Released));
+    assert_eq!(
+        (lien.placed, lien.state),
+        (Amount(400_000), LienState::Released)
+    );
     assert_eq!(detail.taken_from_lien, 120_000);
     let list = jobs::list(&reader, None, 1, |_| true).unwrap();
-    assert_eq!((list.rows[0].object_id.as_str(), list.next), ("2", Some(list.rows[0].id)));
+    assert_eq!(
+        (list.rows[0].object_id.as_str(), list.next),
+        ("2", Some(list.rows[0].id))
+    );
     let rest = jobs::list(&reader, list.next, 1, |_| true).unwrap();
     assert_eq!((rest.rows[0].object_id.as_str(), rest.next), ("1", None));
     assert_eq!(jobs::newest(&reader, "3", |_| true).unwrap(), None);
@@ -265,10 +278,19 @@ fn the_journal_is_read_in_pages_without_gap_or_repeat() {
     let kinds: Vec<&str> = since
         .rows
         .iter()
-        .map(|row| row.entry.as_ref().map_or(row.tx.op.as_str(), |(_, e)| e.kind.as_str()))
+        .map(|row| {
+            row.entry
+                .as_ref()
+                .map_or(row.tx.op.as_str(), |(_, e)| e.kind.as_str())
+        })
         .collect();
     assert_eq!(kinds, ["charge", "lien_release"]);
-    assert!(since.rows.iter().all(|row| row.object == Some(("1".into(), "ia64".into()))));
+    assert!(
+        since
+            .rows
+            .iter()
+            .all(|row| row.object == Some(("1".into(), "ia64".into())))
+    );
     let until = read(Span {
         until: Some(at(2)),
         limit: 1000,
@@ -309,7 +331,8 @@ async fn a_question_that_takes_too_long_is_interrupted() {
         .run(move |c| Ok(c.query_row(endless, [], |r| r.get::<_, i64>(0))?))
         .await;
     assert!(matches!(late, Err(ReadError::Late)), "{late:?}");
-    let count = pool.run(|c| Ok(c.query_row("SELECT count(*) FROM tx", [], |r| r.get::<_, i64>(0))?));
+    let count =
+        pool.run(|c| Ok(c.query_row("SELECT count(*) FROM tx", [], |r| r.get::<_, i64>(0))?));
     assert!(count.await.unwrap() > 0);
     let write = pool.run(|c| Ok(c.execute("DELETE FROM project", [])?));
     assert!(matches!(write.await, Err(ReadError::Store(_))));

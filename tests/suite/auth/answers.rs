@@ -1,0 +1,57 @@
+//! Signed answers (`http-auth.md` 5): every answer to a signed request is, refusals included.
+
+use super::charge;
+use crate::harness::{Bank, Documents, Request, Signing, verify};
+
+#[test]
+fn every_answer_to_a_signed_request_is_signed() {
+    let mut bank = Bank::new();
+    let body = Documents::own().get(3);
+    let dear = Documents::own().with(3, &[(">16<", ">1600<")]);
+    let put = Request {
+        method: "PUT",
+        ..charge("put")
+    };
+    for (request, status) in [
+        (Request::get("/api/v1/status"), 200),
+        (Request::get("/api/v1/nothing"), 404),
+        (Request::nami("reserve", "good", &body), 200),
+        (Request::nami("reserve", "dear", &dear), 402),
+        (Request::nami("reserve", "none", b"<Job"), 400),
+        (Request::nami("nothing", "lost", &body), 404),
+        (put, 405),
+    ] {
+        let what = format!("{} {}", request.method, request.target);
+        let signing = Signing::new();
+        let signed = signing.sign_all(request);
+        let answer = bank.over_tcp(&signed);
+        assert_eq!(answer.status, status, "{what}: {}", answer.text());
+        verify(&signed, &answer, &signing.secret).unwrap_or_else(|why| panic!("{what}: {why}"));
+    }
+    bank.verify();
+}
+
+#[test]
+fn a_document_above_the_limit_is_413() {
+    let mut bank = Bank::new();
+    let large = vec![b'x'; (1 << 20) + 1];
+    let signed = Signing::new().sign(Request::nami("charge", "large", &large));
+    let answer = bank.over_tcp(&signed);
+    assert_eq!(answer.status, 413);
+    let answer = bank.over_socket(&Request::nami("charge", "large", &large));
+    assert_eq!(answer.status, 413);
+    bank.verify();
+}
+
+#[test]
+fn on_the_socket_and_on_public_routes_nothing_is_signed() {
+    let mut bank = Bank::new();
+    let answer = bank.over_socket(&Request::get("/api/v1/status"));
+    assert_eq!((answer.status, answer.header("signature")), (200, None));
+    for target in ["/healthz", "/readyz"] {
+        let answer = bank.over_tcp(&Request::get(target));
+        assert_eq!((answer.status, answer.header("signature")), (200, None), "{target}");
+    }
+    assert_eq!(bank.over_tcp(&Request::get("/api/v1/status")).status, 401);
+    bank.verify();
+}

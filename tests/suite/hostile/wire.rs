@@ -1,0 +1,61 @@
+//! Bytes that are no decent HTTP, and requests that never end: the daemon goes on serving others.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
+
+use crate::harness::{Bank, Documents, Request};
+
+fn raw() -> Vec<(&'static str, Vec<u8>)> {
+    let head = "POST /nami/v1/charge HTTP/1.1\r\nHost: x\r\nIdempotency-Key: k\r\n";
+    let with = |rest: &str| format!("{head}{rest}").into_bytes();
+    vec![
+        ("no HTTP", b"\x16\x03\x01\x02\x00".to_vec()),
+        ("an endless line", vec![b'A'; 1 << 20]),
+        ("a thousand headers", with(&"X-More: y\r\n".repeat(1000))),
+        ("a length of ages", with("Content-Length: 99999999999999999999\r\n\r\n")),
+        ("a length below zero", with("Content-Length: -1\r\n\r\n")),
+        ("two lengths", with("Content-Length: 1\r\nContent-Length: 2\r\n\r\nab")),
+        ("length and chunks", with("Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\nabc")),
+        ("a chunk of ages", with("Transfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n")),
+        ("a body that never comes", with("Content-Length: 100\r\n\r\n<Job>")),
+        ("a target of control characters", b"POST /nami/\x01 HTTP/1.1\r\n\r\n".to_vec()),
+    ]
+}
+
+#[test]
+fn what_is_no_http_hurts_nobody() {
+    let mut bank = Bank::new();
+    let mut open: Vec<Box<dyn std::any::Any>> = Vec::new();
+    for (what, bytes) in raw() {
+        let mut tcp = TcpStream::connect(bank.tcp()).unwrap();
+        let mut unix = UnixStream::connect(bank.socket()).unwrap();
+        // The daemon may hang up before it has read everything.
+        let _ = tcp.write_all(&bytes);
+        let _ = unix.write_all(&bytes);
+        let answer = bank.over_tcp(&Request::get("/healthz"));
+        assert_eq!(answer.status, 200, "{what}");
+        open.push(Box::new((tcp, unix)));
+    }
+    bank.script("charge", &Documents::own().get(4)).expect(0, "");
+    assert_eq!(bank.debits(), [("chemistry".to_owned(), 28_800)]);
+    drop(open);
+    bank.verify();
+}
+
+#[test]
+fn whoever_breaks_off_leaves_nothing_behind() {
+    let mut bank = Bank::new();
+    for _ in 0..50 {
+        let mut stream = UnixStream::connect(bank.socket()).unwrap();
+        let head = "POST /nami/v1/charge HTTP/1.1\r\nHost: x\r\nIdempotency-Key: k\r\n\
+                    Content-Length: 100\r\n\r\n<Job>";
+        stream.write_all(head.as_bytes()).unwrap();
+        stream.shutdown(std::net::Shutdown::Write).unwrap();
+        let mut answer = Vec::new();
+        // Whatever it says, it must end.
+        let _ = stream.read_to_end(&mut answer);
+    }
+    assert_eq!(bank.jobs().len(), 0);
+    bank.verify();
+}
