@@ -20,7 +20,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use self::{
     asset::{
         AccountCommand, AddAccount, AddKey, AllocationCommand, KeyCommand, LienCommand,
-        RateCommand, SetAccount, SetAllocation, SetKey, SetRate,
+        RateCommand, SetAllocation, SetKey, SetRate,
     },
     noun::{
         AddMachine, AddProject, AddUser, MachineCommand, MemberCommand, ProjectCommand, SetMachine,

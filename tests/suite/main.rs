@@ -7,7 +7,12 @@
     reason = "everything in this binary is a test"
 )]
 
+mod auth;
+mod cli;
 mod harness;
+mod hostile;
+mod kill;
 mod ledger;
 mod nami;
+mod records;
 mod tidy;

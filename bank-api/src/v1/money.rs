@@ -86,9 +86,6 @@ pub struct NewAccount {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PatchAccount {
-    /// New unique name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
     /// Free text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
@@ -134,8 +131,6 @@ pub struct Allocation {
     pub shadow_charged: String,
     /// Held in the modes `notional` and `track`, apart from `held`.
     pub shadow_held: String,
-    /// Free text.
-    pub description: Option<String>,
     /// Unit label of the amounts.
     #[serde(default)]
     pub unit: String,
@@ -154,9 +149,6 @@ pub struct PatchAllocation {
     /// New credit limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credit_limit: Option<String>,
-    /// Free text; the empty string clears it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
 }
 
 /// Query of `GET /api/v1/allocations`. Answer: `List<Allocation>`.

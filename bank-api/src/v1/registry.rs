@@ -22,8 +22,6 @@ pub struct Project {
     /// Members, by name.
     #[serde(default)]
     pub members: Vec<Member>,
-    /// When it was made.
-    pub created_at: Option<String>,
 }
 
 /// One member of a project (`GET /api/v1/projects/{name}/members`).
@@ -33,8 +31,6 @@ pub struct Member {
     pub user: String,
     /// Only active members may spend.
     pub active: bool,
-    /// May manage the members of this project.
-    pub admin: bool,
 }
 
 /// `POST /api/v1/projects`. Answer: `Written<Project>`.
@@ -49,7 +45,7 @@ pub struct NewProject {
     /// Make no account of the same name (decision 16).
     #[serde(default)]
     pub no_account: bool,
-    /// Users to make members; unknown users are made.
+    /// Users to make members; each must be there.
     #[serde(default)]
     pub members: Vec<String>,
     /// `strict`, `fast`, `notional`, `track` or `default`.
@@ -83,14 +79,11 @@ pub struct PatchProject {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NewMember {
-    /// User name; an unknown user is made.
+    /// User name; the user must be there.
     pub user: String,
     /// Default: active.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub active: Option<bool>,
-    /// Default: no.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub admin: Option<bool>,
 }
 
 /// A user (`GET /api/v1/users/{name}`).

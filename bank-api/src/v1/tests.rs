@@ -8,14 +8,13 @@ fn an_answer_of_a_write_is_a_bare_object() {
         object: Member {
             user: "amy".into(),
             active: true,
-            admin: false,
         },
         transaction: Some(7),
         dry_run: false,
         warnings: Vec::new(),
     };
     let text = serde_json::to_string(&written).unwrap();
-    let want = r#"{"user":"amy","active":true,"admin":false,"transaction":7,"dry_run":false,"warnings":[]}"#;
+    let want = r#"{"user":"amy","active":true,"transaction":7,"dry_run":false,"warnings":[]}"#;
     assert_eq!(text, want);
     assert_eq!(
         serde_json::from_str::<Written<Member>>(&text).unwrap(),
@@ -46,8 +45,7 @@ fn requests_refuse_unknown_fields_and_leave_out_what_is_absent() {
 
 #[test]
 fn answers_may_gain_fields() {
-    let text =
-        r#"{"items":[{"user":"amy","active":true,"admin":false,"since":"2026"}],"next":null}"#;
+    let text = r#"{"items":[{"user":"amy","active":true,"since":"2026"}],"next":null}"#;
     let list: List<Member> = serde_json::from_str(text).unwrap();
     assert_eq!(list.items[0].user, "amy");
 }

@@ -20,7 +20,7 @@ pub(crate) enum AccountCommand {
     Show { name: String },
     /// Change an account
     #[command(alias = "modify")]
-    Set(SetAccount),
+    Set(AddAccount),
     /// Remove an account
     #[command(alias = "delete")]
     Rm {
@@ -77,15 +77,6 @@ pub(crate) struct AddAccount {
     pub(crate) write: WriteArgs,
 }
 
-#[derive(Debug, Clone, Args)]
-pub(crate) struct SetAccount {
-    #[command(flatten)]
-    pub(crate) account: AddAccount,
-    /// New name
-    #[arg(long, value_name = "NAME")]
-    pub(crate) rename: Option<String>,
-}
-
 /// `bank allocation`. Deposits make allocations.
 #[derive(Debug, Subcommand)]
 pub(crate) enum AllocationCommand {
@@ -120,8 +111,6 @@ pub(crate) struct SetAllocation {
     #[arg(long, alias = "credit-limit", value_name = "AMOUNT", value_parser = amount,
           allow_negative_numbers = true)]
     pub(crate) limit: Option<String>,
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) description: Option<String>,
     #[command(flatten)]
     pub(crate) write: WriteArgs,
 }

@@ -96,15 +96,12 @@ pub(crate) struct SetProject {
 /// `bank project members`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum MemberCommand {
-    /// Make users members; unknown users are made
+    /// Make users members
     #[command(alias = "create")]
     Add {
         project: String,
         #[arg(required = true)]
         users: Vec<String>,
-        /// They may manage the members
-        #[arg(long)]
-        admin: bool,
         #[command(flatten)]
         write: WriteArgs,
     },

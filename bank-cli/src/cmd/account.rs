@@ -6,7 +6,7 @@ use ureq::http::Method;
 
 use super::{Context, nothing_to_set};
 use crate::{
-    cli::{AccountCommand, AddAccount, SetAccount},
+    cli::{AccountCommand, AddAccount},
     fail::Failure,
     out::{Kind, Row, Sheet, column, row},
 };
@@ -51,10 +51,8 @@ fn add(context: &Context, args: AddAccount) -> Result<String, Failure> {
     )
 }
 
-fn set(context: &Context, args: SetAccount) -> Result<String, Failure> {
-    let account = args.account;
+fn set(context: &Context, account: AddAccount) -> Result<String, Failure> {
     let body = PatchAccount {
-        name: args.rename,
         description: account.description,
         projects: constraints(account.constraints.projects),
         users: constraints(account.constraints.users),

@@ -33,7 +33,6 @@ fn set(context: &Context, args: SetAllocation) -> Result<String, Failure> {
         start: context.time(args.start.as_ref())?,
         until: context.time(args.end.as_ref())?,
         credit_limit: args.limit,
-        description: args.description,
     };
     if body == PatchAllocation::default() {
         return Err(nothing_to_set());
@@ -66,7 +65,6 @@ fn sheet(allocations: &[Allocation]) -> Sheet {
         column("shadow_charged", "Shadow charged", Kind::Amount)
             .on_screen_if(some(|a| &a.shadow_charged)),
         column("shadow_held", "Shadow held", Kind::Amount).on_screen_if(some(|a| &a.shadow_held)),
-        column("description", "Description", Kind::Text),
     ];
     let unit = allocations
         .first()

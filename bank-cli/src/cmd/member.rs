@@ -15,16 +15,11 @@ pub(super) fn run(context: &Context, command: MemberCommand) -> Result<String, F
         MemberCommand::Add {
             project,
             users,
-            admin,
             write,
         } => {
             let mut out = String::new();
             for (user, write) in each(users, &write) {
-                let body = NewMember {
-                    user,
-                    active: None,
-                    admin: admin.then_some(true),
-                };
+                let body = NewMember { user, active: None };
                 let path = ["projects", &project, "members"];
                 let answer: Written<Member> = context.send(Method::POST, &path, &body, &write)?;
                 let what = format!("{} is a member of {project}", body.user);
@@ -37,7 +32,6 @@ pub(super) fn run(context: &Context, command: MemberCommand) -> Result<String, F
             let columns = vec![
                 column("user", "User", Kind::Text),
                 column("active", "Active", Kind::Text),
-                column("admin", "Admin", Kind::Text),
             ];
             context
                 .form
@@ -80,12 +74,11 @@ fn each(users: Vec<String>, write: &WriteArgs) -> Vec<(String, WriteArgs)> {
     users.into_iter().enumerate().map(with_key).collect()
 }
 
-/// A member in a list of names: `amy`, `amy*` who may manage, `(amy)` who may not spend.
+/// A member in a list of names: `amy`, `(amy)` who may not spend.
 pub(super) fn mark(member: &Member) -> String {
-    let star = if member.admin { "*" } else { "" };
-    let name = format!("{}{star}", member.user);
+    let name = &member.user;
     if member.active {
-        name
+        name.clone()
     } else {
         format!("({name})")
     }

@@ -126,7 +126,6 @@ fn sheet(rows: Vec<Row>) -> Sheet {
         column("members", "Members", Kind::Text),
         column("accounts", "Accounts", Kind::Text),
         column("description", "Description", Kind::Text),
-        column("created_at", "Created", Kind::Time).if_asked(),
     ];
     Sheet {
         columns,

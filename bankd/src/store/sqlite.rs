@@ -111,7 +111,7 @@ impl SqliteStore {
     /// Grows the write-ahead log once, so that later commits overwrite it in place.
     pub fn warm_up(&self) -> Result<(), Error> {
         self.connection.execute_batch(&format!(
-            "CREATE TABLE warm_up(x) STRICT; DROP TABLE warm_up;
+            "DROP TABLE IF EXISTS warm_up;
              CREATE TABLE warm_up(x BLOB) STRICT; BEGIN IMMEDIATE;
              WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {})
              INSERT INTO warm_up SELECT zeroblob(65000) FROM n; COMMIT;

@@ -46,7 +46,10 @@ fn a_role_allows_what_it_says() {
     ] {
         let what = format!("{}: {} {}", who.keyid, request.method, request.target);
         let nonce = uuid::Uuid::new_v4().simple().to_string();
-        let signing = Signing { nonce, ..who.clone() };
+        let signing = Signing {
+            nonce,
+            ..who.clone()
+        };
         let answer = bank.over_tcp(&signing.sign_all(request));
         let fine = answer.status == status || (status == 201 && answer.status == 200);
         assert!(fine, "{what}: {} {}", answer.status, answer.text());
@@ -60,7 +63,11 @@ fn a_role_allows_what_it_says() {
 fn a_key_names_its_machines() {
     let mut bank = Bank::new();
     bank.bank_ok(&["machine", "add", "other"]);
-    let elsewhere = key(&bank, "other-moab", &["--role", "scheduler", "--machine", "other"]);
+    let elsewhere = key(
+        &bank,
+        "other-moab",
+        &["--role", "scheduler", "--machine", "other"],
+    );
     // Without a machine in the document it is the caller's own.
     let answer = bank.over_tcp(&elsewhere.sign(charge("key-1")));
     assert_eq!(answer.status, 200, "{}", answer.text());

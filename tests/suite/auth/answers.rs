@@ -50,7 +50,11 @@ fn on_the_socket_and_on_public_routes_nothing_is_signed() {
     assert_eq!((answer.status, answer.header("signature")), (200, None));
     for target in ["/healthz", "/readyz"] {
         let answer = bank.over_tcp(&Request::get(target));
-        assert_eq!((answer.status, answer.header("signature")), (200, None), "{target}");
+        assert_eq!(
+            (answer.status, answer.header("signature")),
+            (200, None),
+            "{target}"
+        );
     }
     assert_eq!(bank.over_tcp(&Request::get("/api/v1/status")).status, 401);
     bank.verify();

@@ -47,11 +47,23 @@ fn answers(bank: &Bank) -> Vec<(&'static str, Vec<u8>)> {
     let old = bank.over_tcp(&signed);
     assert_eq!(old.status, 200);
     vec![
-        ("unsigned", plain("200 OK", "ok charged 28800 credits, balance 71200\n")),
+        (
+            "unsigned",
+            plain("200 OK", "ok charged 28800 credits, balance 71200\n"),
+        ),
         ("an old answer", old.raw),
-        ("no answer of ours", plain("200 OK", "<html>welcome</html>\n")),
-        ("a refusal", plain("409 Conflict", "refused key_reused: never\n")),
-        ("an unusable document", plain("400 Bad Request", "error bad_document: no\n")),
+        (
+            "no answer of ours",
+            plain("200 OK", "<html>welcome</html>\n"),
+        ),
+        (
+            "a refusal",
+            plain("409 Conflict", "refused key_reused: never\n"),
+        ),
+        (
+            "an unusable document",
+            plain("400 Bad Request", "error bad_document: no\n"),
+        ),
         ("not http", b"220 ready\r\n".to_vec()),
         ("nothing", Vec::new()),
     ]
@@ -67,16 +79,27 @@ fn nobody_else_on_the_port_is_believed() {
     for (index, (what, answer)) in answers.into_iter().enumerate() {
         let address = impostor(answer);
         let call = |event: &str, body: &[u8]| -> Ran {
-            bank.call(event).over_tcp(&address).set("timeout_s=4").body(body).run()
+            bank.call(event)
+                .over_tcp(&address)
+                .set("timeout_s=4")
+                .body(body)
+                .run()
         };
         let reserve = documents.with(3, &[("Moab.1024", &format!("Moab.{index}"))]);
         let refused = call("reserve", &reserve);
         assert!([22, 23].contains(&refused.exit), "{what}: {refused:?}");
         let body = documents.with(4, &[("Moab.1024", &format!("Moab.{index}"))]);
         call("charge", &body).expect(0, "").says(&["spool"]);
-        assert_eq!((bank.spooled(), bank.quarantined()), (index + 1, 0), "{what}");
+        assert_eq!(
+            (bank.spooled(), bank.quarantined()),
+            (index + 1, 0),
+            "{what}"
+        );
         let quoted = call("quote", &documents.get(1));
-        assert!(quoted.exit != 0 && quoted.stdout.is_empty(), "{what}: {quoted:?}");
+        assert!(
+            quoted.exit != 0 && quoted.stdout.is_empty(),
+            "{what}: {quoted:?}"
+        );
     }
     // The daemon itself is believed, and every charge is billed once.
     bank.call("drain").over_tcp(&tcp).run().expect(0, "");

@@ -24,7 +24,9 @@ fn failures(bank: &Bank) -> BTreeMap<String, u64> {
     let answer = exchange(&Address::Tcp(bank.tcp()), &Request::get("/readyz")).unwrap();
     let body: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
     let counts = body["auth_failures"].as_object().unwrap().clone();
-    let counts = counts.into_iter().map(|(reason, count)| (reason, count.as_u64().unwrap()));
+    let counts = counts
+        .into_iter()
+        .map(|(reason, count)| (reason, count.as_u64().unwrap()));
     counts.filter(|(_, count)| *count > 0).collect()
 }
 

@@ -8,14 +8,25 @@ use crate::harness::{Bank, KEY_ID, Ran, python, skip};
 #[test]
 fn another_rfc_9421_client_is_understood() {
     let Some(python) = python("http_message_signatures") else {
-        skip("rfc9421", "no Python with http-message-signatures (BANK_TEST_PYTHON)");
+        skip(
+            "rfc9421",
+            "no Python with http-message-signatures (BANK_TEST_PYTHON)",
+        );
         return;
     };
     let mut bank = Bank::new();
     let here = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/rfc9421.py");
-    let document = concat!(env!("CARGO_MANIFEST_DIR"), "/cases/nami/04-charge-interim.xml");
+    let document = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/cases/nami/04-charge-interim.xml"
+    );
     let mut command = Command::new(python);
-    command.arg(here).arg(bank.tcp()).arg(KEY_ID).arg(bank.key_file()).arg(document);
+    command
+        .arg(here)
+        .arg(bank.tcp())
+        .arg(KEY_ID)
+        .arg(bank.key_file())
+        .arg(document);
     let ran = Ran::of(&mut command, b"");
     assert_eq!(ran.exit, 0, "{}{}", ran.stdout, ran.stderr);
     let expected = "\

@@ -61,12 +61,36 @@ fn uncovered() -> Vec<Wrong> {
     let digest = digest(&bare.body);
     let late = charge("key-1").header("Bank-Event-Time", "2026-01-01T00:00:00Z");
     vec![
-        ("no method", signing(&without("@method")).sign(charge("key-1")), "component"),
-        ("no path", signing(&without("@path")).sign(charge("key-1")), "component"),
-        ("no digest", signing(&without("content-digest")).sign(charge("key-1")), "component"),
-        ("digest sent, not covered", bare.header("Content-Digest", &digest), "component"),
-        ("no key", signing(&without("idempotency-key")).sign(charge("key-1")), "component"),
-        ("no query", signing(&COVERED).sign(with_query(charge("key-1"))), "component"),
+        (
+            "no method",
+            signing(&without("@method")).sign(charge("key-1")),
+            "component",
+        ),
+        (
+            "no path",
+            signing(&without("@path")).sign(charge("key-1")),
+            "component",
+        ),
+        (
+            "no digest",
+            signing(&without("content-digest")).sign(charge("key-1")),
+            "component",
+        ),
+        (
+            "digest sent, not covered",
+            bare.header("Content-Digest", &digest),
+            "component",
+        ),
+        (
+            "no key",
+            signing(&without("idempotency-key")).sign(charge("key-1")),
+            "component",
+        ),
+        (
+            "no query",
+            signing(&COVERED).sign(with_query(charge("key-1"))),
+            "component",
+        ),
         ("no event time", signing(&COVERED).sign(late), "component"),
         (
             "unknown component",
@@ -93,14 +117,52 @@ fn misplaced() -> Vec<Wrong> {
     vec![
         ("unsigned", unsigned, "malformed"),
         ("garbage", garbage, "malformed"),
-        ("old", with(Signing { created: now - 301, ..new() }), "stale"),
-        ("ahead", with(Signing { created: now + 302, ..new() }), "stale"),
-        ("expired", with(Signing { more: format!(";expires={}", now - 1), ..new() }), "stale"),
-        ("unknown key", with(Signing { keyid: "nobody".to_owned(), ..new() }), "unknown_key"),
-        ("another secret", with(Signing { secret: b"guess".to_vec(), ..new() }), "bad_signature"),
+        (
+            "old",
+            with(Signing {
+                created: now - 301,
+                ..new()
+            }),
+            "stale",
+        ),
+        (
+            "ahead",
+            with(Signing {
+                created: now + 302,
+                ..new()
+            }),
+            "stale",
+        ),
+        (
+            "expired",
+            with(Signing {
+                more: format!(";expires={}", now - 1),
+                ..new()
+            }),
+            "stale",
+        ),
+        (
+            "unknown key",
+            with(Signing {
+                keyid: "nobody".to_owned(),
+                ..new()
+            }),
+            "unknown_key",
+        ),
+        (
+            "another secret",
+            with(Signing {
+                secret: b"guess".to_vec(),
+                ..new()
+            }),
+            "bad_signature",
+        ),
         (
             "another algorithm",
-            with(Signing { more: ";alg=\"hmac-sha512\"".to_owned(), ..new() }),
+            with(Signing {
+                more: ";alg=\"hmac-sha512\"".to_owned(),
+                ..new()
+            }),
             "malformed",
         ),
     ]
@@ -109,13 +171,21 @@ fn misplaced() -> Vec<Wrong> {
 /// One and the same answer for every cause, and it is not signed.
 fn assert_unauthorized(what: &str, answer: &Response, first: &mut Option<String>) {
     assert_eq!(answer.status, 401, "{what}");
-    assert_eq!(answer.header("www-authenticate"), Some("Signature"), "{what}");
+    assert_eq!(
+        answer.header("www-authenticate"),
+        Some("Signature"),
+        "{what}"
+    );
     assert!(answer.header("accept-signature").is_some(), "{what}");
     assert_eq!(answer.header("signature"), None, "{what}");
     let mut problem: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
     problem.as_object_mut().unwrap().remove("request_id");
     let problem = problem.to_string();
-    assert_eq!(first.get_or_insert_with(|| problem.clone()), &problem, "{what}");
+    assert_eq!(
+        first.get_or_insert_with(|| problem.clone()),
+        &problem,
+        "{what}"
+    );
 }
 
 #[test]
@@ -126,7 +196,9 @@ fn what_is_not_signed_as_it_must_be_is_refused() {
         let before = failures(&bank);
         assert_unauthorized(what, &bank.over_tcp(&request), &mut first);
         let mut after = failures(&bank);
-        let count = after.get_mut(reason).unwrap_or_else(|| panic!("{what}: {before:?}"));
+        let count = after
+            .get_mut(reason)
+            .unwrap_or_else(|| panic!("{what}: {before:?}"));
         *count -= 1;
         after.retain(|_, count| *count > 0);
         assert_eq!(after, before, "{what} counts as {reason}");
@@ -139,14 +211,25 @@ fn what_is_not_signed_as_it_must_be_is_refused() {
 fn a_disabled_key_is_refused_and_a_new_one_counts_at_once() {
     let mut bank = Bank::new();
     bank.bank_ok(&["key", "set", "moab", "--active", "no"]);
-    assert_eq!(bank.over_tcp(&Signing::new().sign(charge("key-1"))).status, 401);
+    assert_eq!(
+        bank.over_tcp(&Signing::new().sign(charge("key-1"))).status,
+        401
+    );
     assert_eq!(failures(&bank)["disabled_key"], 1);
     let file = bank.folder().join("second.key");
     std::fs::write(&file, "the second secret").unwrap();
     let private = <std::fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o600);
     std::fs::set_permissions(&file, private).unwrap();
     let file = file.to_str().unwrap();
-    bank.bank_ok(&["key", "add", "moab2", "--client", "moab", "--secret-file", file]);
+    bank.bank_ok(&[
+        "key",
+        "add",
+        "moab2",
+        "--client",
+        "moab",
+        "--secret-file",
+        file,
+    ]);
     let second = Signing {
         keyid: "moab2".to_owned(),
         secret: b"the second secret".to_vec(),
@@ -172,11 +255,19 @@ fn faults_of_the_key_are_told_to_whom_signed() {
     let early = charge("key-1").header("Bank-Event-Time", "2999-01-01T00:00:00Z");
     let with_time = [&COVERED[..], &["bank-event-time"]].concat();
     for (request, covered, code) in [
-        (keyless, without("idempotency-key"), "idempotency_key_required"),
+        (
+            keyless,
+            without("idempotency-key"),
+            "idempotency_key_required",
+        ),
         (twice, COVERED.to_vec(), "duplicate_header"),
         (event_times, with_time.clone(), "duplicate_header"),
         (early, with_time, "bad_event_time"),
-        (Request::nami("charge", "a#1", &document), COVERED.to_vec(), "bad_request"),
+        (
+            Request::nami("charge", "a#1", &document),
+            COVERED.to_vec(),
+            "bad_request",
+        ),
     ] {
         let signing = Signing::new().covering(&covered);
         let signed = signing.sign(request.clone());

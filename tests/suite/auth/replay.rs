@@ -41,7 +41,10 @@ fn a_key_sent_again_gets_the_stored_answer() {
 #[test]
 fn a_key_for_another_request_is_a_conflict() {
     let mut bank = Bank::new();
-    assert_eq!(bank.over_tcp(&Signing::new().sign(charge("key-1"))).status, 200);
+    assert_eq!(
+        bank.over_tcp(&Signing::new().sign(charge("key-1"))).status,
+        200
+    );
     let documents = Documents::own();
     let mut elsewhere = charge("key-1");
     elsewhere.target.push_str("?latin1_fallback=true");

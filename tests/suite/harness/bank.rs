@@ -183,6 +183,23 @@ impl Bank {
         self.daemon.take().unwrap().kill();
     }
 
+    /// Ends the daemon if it runs, and buries it if it has ended by itself.
+    pub(crate) fn stop_or_kill(&mut self) {
+        let Some(mut daemon) = self.daemon.take() else {
+            return;
+        };
+        if daemon.is_gone() {
+            daemon.kill();
+        } else {
+            daemon.stop();
+        }
+    }
+
+    /// Kills the daemon and leaves it to be buried.
+    pub(crate) fn kill_now(&self) {
+        self.signal("KILL");
+    }
+
     /// Whether the daemon has ended by itself.
     pub(crate) fn is_gone(&mut self) -> bool {
         self.daemon.as_mut().unwrap().is_gone()
@@ -295,6 +312,9 @@ fn base_state(bank: &Bank) {
         "--flush-interval",
         "3600",
     ]);
+    for user in ["amy", "ops", "bob", "carol", "teach", "zoë"] {
+        bank.bank_ok(&["user", "add", user]);
+    }
     for (project, members, deposit) in [
         ("chemistry", "amy", None),
         ("physics", "ops", Some("1000000")),

@@ -28,7 +28,10 @@ fn job(inner: &str) -> Vec<u8> {
 fn filled(piece: &str, length: usize) -> Vec<u8> {
     let bare = job("<Processors>1</Processors>").len();
     let pieces = (length - bare) / piece.len();
-    let mut body = job(&format!("<Processors>1</Processors>{}", piece.repeat(pieces)));
+    let mut body = job(&format!(
+        "<Processors>1</Processors>{}",
+        piece.repeat(pieces)
+    ));
     let tail = body.split_off(body.len() - "</Job>".len());
     let room = length - body.len() - tail.len();
     body.extend(std::iter::repeat_n(b' ', room));
@@ -52,7 +55,10 @@ fn hostile() -> Vec<(&'static str, Vec<u8>)> {
     vec![
         ("a DOCTYPE", doctype),
         ("a DOCTYPE between", late),
-        ("an entity of nobody", job("<Processors>&nobody;</Processors>")),
+        (
+            "an entity of nobody",
+            job("<Processors>&nobody;</Processors>"),
+        ),
         ("too deep", deep(17)),
         ("100000 deep", deep(100_000)),
         ("16 digits", number("1234567890123456")),
@@ -63,18 +69,36 @@ fn hostile() -> Vec<(&'static str, Vec<u8>)> {
         ("below zero", number("-1")),
         ("infinity", number("Infinity")),
         ("other digits", number("١٢")),
-        ("a duration of ages", job("<Processors>1</Processors><EndTime>99999999999999999</EndTime>")),
-        ("NUL in an id", job("<Processors>1</Processors><Queue>a&#0;b</Queue>")),
-        ("a line feed in a name", job("<Processors>1</Processors><Queue>a&#10;b</Queue>")),
-        ("an escape in a name", job("<Processors>1</Processors><Queue>a&#27;[2Jb</Queue>")),
+        (
+            "a duration of ages",
+            job("<Processors>1</Processors><EndTime>99999999999999999</EndTime>"),
+        ),
+        (
+            "NUL in an id",
+            job("<Processors>1</Processors><Queue>a&#0;b</Queue>"),
+        ),
+        (
+            "a line feed in a name",
+            job("<Processors>1</Processors><Queue>a&#10;b</Queue>"),
+        ),
+        (
+            "an escape in a name",
+            job("<Processors>1</Processors><Queue>a&#27;[2Jb</Queue>"),
+        ),
         ("a control character", overlong),
         ("no UTF-8", latin),
-        ("two machines", job("<Processors>1</Processors><Machine>a</Machine><Machine>b</Machine>")),
+        (
+            "two machines",
+            job("<Processors>1</Processors><Machine>a</Machine><Machine>b</Machine>"),
+        ),
         ("another root", b"<Envelope/>".to_vec()),
         ("no XML", vec![0; 4096]),
         ("2001 elements", filled("<Odd>x</Odd>", 40_000)),
         ("1 MiB of elements", filled("<a/>", LIMIT)),
-        ("1 MiB of attributes", filled("<a b='c' d='e' f='g' h='i'/>", LIMIT)),
+        (
+            "1 MiB of attributes",
+            filled("<a b='c' d='e' f='g' h='i'/>", LIMIT),
+        ),
         ("1 MiB of comment", filled("<!-- x -->", LIMIT)),
         ("half of 1 MiB", cut),
         ("1 MiB and one byte", filled("<a/>", LIMIT + 1)),
@@ -92,9 +116,18 @@ fn hostile_documents_are_refused_at_little_cost() {
     for (index, (what, body)) in documents.iter().enumerate() {
         let limited = ["sh", "-c", "ulimit -v \"$0\" && exec \"$1\"", SCRIPT_KIB];
         let ran = bank.call("charge").through(&limited).body(body).run();
-        assert_eq!((ran.exit, ran.stdout.as_str()), (31, ""), "{what}: {}", ran.stderr);
+        assert_eq!(
+            (ran.exit, ran.stdout.as_str()),
+            (31, ""),
+            "{what}: {}",
+            ran.stderr
+        );
         ran.expect(31, "").says(&["bad document"]);
-        assert_eq!((bank.quarantined(), bank.spooled()), (index + 2, 0), "{what}");
+        assert_eq!(
+            (bank.quarantined(), bank.spooled()),
+            (index + 2, 0),
+            "{what}"
+        );
         assert!(!bank.is_gone(), "{what}");
     }
     let grown = bank.memory_kib() - memory;
@@ -109,7 +142,10 @@ fn the_parser_is_done_quickly() {
         latin1_fallback: false,
         tid_variable: "BILLTID",
     };
-    for (what, body) in hostile().into_iter().filter(|(_, body)| body.len() <= LIMIT) {
+    for (what, body) in hostile()
+        .into_iter()
+        .filter(|(_, body)| body.len() <= LIMIT)
+    {
         let since = Instant::now();
         // Some are refused by what the event needs, not by the reader.
         let _ = bankd::nami::read(&body, &options);
@@ -120,7 +156,10 @@ fn the_parser_is_done_quickly() {
 #[test]
 fn what_is_large_and_sound_is_taken() {
     let mut bank = Bank::new();
-    let body = filled("<Var name=\"n\">0123456789012345678901234567890123456789</Var>", 60_000);
+    let body = filled(
+        "<Var name=\"n\">0123456789012345678901234567890123456789</Var>",
+        60_000,
+    );
     bank.script("charge", &body).expect(0, "");
     assert_eq!(bank.debits(), [("chemistry".to_owned(), 60)]);
     bank.verify();
@@ -131,7 +170,9 @@ fn nothing_on_any_channel_is_31() {
     let mut bank = Bank::new();
     for event in ["quote", "create", "reserve", "charge", "delete"] {
         for body in [&b""[..], b" \n\t "] {
-            bank.script(event, body).expect(31, "").says(&["bad document"]);
+            bank.script(event, body)
+                .expect(31, "")
+                .says(&["bad document"]);
         }
     }
     bank.verify();

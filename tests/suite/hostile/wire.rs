@@ -13,13 +13,31 @@ fn raw() -> Vec<(&'static str, Vec<u8>)> {
         ("no HTTP", b"\x16\x03\x01\x02\x00".to_vec()),
         ("an endless line", vec![b'A'; 1 << 20]),
         ("a thousand headers", with(&"X-More: y\r\n".repeat(1000))),
-        ("a length of ages", with("Content-Length: 99999999999999999999\r\n\r\n")),
+        (
+            "a length of ages",
+            with("Content-Length: 99999999999999999999\r\n\r\n"),
+        ),
         ("a length below zero", with("Content-Length: -1\r\n\r\n")),
-        ("two lengths", with("Content-Length: 1\r\nContent-Length: 2\r\n\r\nab")),
-        ("length and chunks", with("Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\nabc")),
-        ("a chunk of ages", with("Transfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n")),
-        ("a body that never comes", with("Content-Length: 100\r\n\r\n<Job>")),
-        ("a target of control characters", b"POST /nami/\x01 HTTP/1.1\r\n\r\n".to_vec()),
+        (
+            "two lengths",
+            with("Content-Length: 1\r\nContent-Length: 2\r\n\r\nab"),
+        ),
+        (
+            "length and chunks",
+            with("Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\nabc"),
+        ),
+        (
+            "a chunk of ages",
+            with("Transfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n"),
+        ),
+        (
+            "a body that never comes",
+            with("Content-Length: 100\r\n\r\n<Job>"),
+        ),
+        (
+            "a target of control characters",
+            b"POST /nami/\x01 HTTP/1.1\r\n\r\n".to_vec(),
+        ),
     ]
 }
 
@@ -37,7 +55,8 @@ fn what_is_no_http_hurts_nobody() {
         assert_eq!(answer.status, 200, "{what}");
         open.push(Box::new((tcp, unix)));
     }
-    bank.script("charge", &Documents::own().get(4)).expect(0, "");
+    bank.script("charge", &Documents::own().get(4))
+        .expect(0, "");
     assert_eq!(bank.debits(), [("chemistry".to_owned(), 28_800)]);
     drop(open);
     bank.verify();

@@ -58,7 +58,11 @@ impl Client {
             }
             assert_eq!(answer.status, 200, "{}", answer.text());
             let replayed = answer.header("idempotent-replay").is_some();
-            assert!(again || !replayed, "a first request is no repeat: {:?}", self.request());
+            assert!(
+                again || !replayed,
+                "a first request is no repeat: {:?}",
+                self.request()
+            );
             self.in_doubt = false;
             self.step = (self.step + 1) % STEPS;
             self.object += usize::from(self.step == 0);
@@ -127,7 +131,11 @@ impl Load {
     /// Every object, in the order of its name.
     pub(super) fn objects(&self) -> Vec<String> {
         let of = |client: &Client| (0..client.object).map(|object| client.id(object)).collect();
-        let mut objects: Vec<String> = self.0.iter().flat_map(|c| -> Vec<String> { of(c) }).collect();
+        let mut objects: Vec<String> = self
+            .0
+            .iter()
+            .flat_map(|c| -> Vec<String> { of(c) })
+            .collect();
         objects.sort();
         objects
     }

@@ -95,8 +95,16 @@ fn settle(mut bank: Bank, mut load: Load) {
     load.finish(&bank);
     bank.verify();
     let objects = load.objects();
-    eprintln!("{} objects, {} answers lost and asked for again", objects.len(), load.lost());
-    assert!(objects.len() > 20, "the load was too small: {}", objects.len());
+    eprintln!(
+        "{} objects, {} answers lost and asked for again",
+        objects.len(),
+        load.lost()
+    );
+    assert!(
+        objects.len() > 20,
+        "the load was too small: {}",
+        objects.len()
+    );
     in_the_ledger(&bank, &objects);
     in_the_files(&bank, &objects);
 }
@@ -111,7 +119,11 @@ fn in_the_ledger(bank: &Bank, objects: &[String]) {
     assert_eq!(bank.query(sql), expected, "every charge once");
     let count = objects.len().to_string();
     let closed = "SELECT count(*) FROM instance WHERE closed_by = 'delete'";
-    assert_eq!(bank.query(closed), [[count.clone()]], "every object deleted once");
+    assert_eq!(
+        bank.query(closed),
+        [[count.clone()]],
+        "every object deleted once"
+    );
     for (kind, times) in [("charge", "1"), ("lien_release", "1"), ("lien", "1")] {
         let sql = format!(
             "SELECT count(*), count(DISTINCT instance) * {times} FROM entry WHERE kind = '{kind}'"
@@ -128,14 +140,17 @@ fn in_the_ledger(bank: &Bank, objects: &[String]) {
 
 /// Every object has one line in each file.
 fn in_the_files(bank: &Bank, objects: &[String]) {
-    for (file, before, after) in
-        [("file.txt", "REQUESTID=", "\n"), ("ggf.xml", "<LocalJobId>", "</LocalJobId>")]
-    {
+    for (file, before, after) in [
+        ("file.txt", "REQUESTID=", "\n"),
+        ("ggf.xml", "<LocalJobId>", "</LocalJobId>"),
+    ] {
         let text = std::fs::read_to_string(bank.data().join(file)).unwrap();
         assert!(text.ends_with('\n'), "{file} ends with a whole line");
         let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
         for line in text.split_inclusive('\n') {
-            let id = line.split_once(before).and_then(|(_, rest)| rest.split_once(after));
+            let id = line
+                .split_once(before)
+                .and_then(|(_, rest)| rest.split_once(after));
             let (id, _) = id.unwrap_or_else(|| panic!("{file}: {line:?}"));
             *seen.entry(id).or_default() += 1;
         }

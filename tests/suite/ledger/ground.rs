@@ -80,6 +80,7 @@ pub(crate) trait Ground {
 }
 
 /// The ledger in memory.
+#[derive(Clone)]
 pub(crate) struct Memory {
     pub(crate) book: Book,
     recorded: Vec<Timestamp>,

@@ -30,12 +30,8 @@ struct Allocation {
     limit: i64,
 }
 
-#[derive(Clone, Debug)]
-struct Lien {
-    end: Timestamp,
-    /// Allocation and what is left on it, in the order in which it pays.
-    parts: Vec<(usize, i64)>,
-}
+/// Allocation and what is left on it, in the order in which it pays.
+type Lien = Vec<(usize, i64)>;
 
 #[derive(Clone, Debug)]
 struct Instance {
@@ -107,6 +103,11 @@ impl Naive {
     /// The world of the scripts at T0.
     pub(crate) fn new() -> Naive {
         let mut naive = Naive { now: T0, ..Naive::default() };
+        naive.allocations.push(Allocation {
+            account: UNBILLED,
+            window: Window::ALWAYS,
+            limit: 0,
+        });
         for given in accounts(ACCOUNTS) {
             let account = NAMES.iter().position(|n| *n == given.name).unwrap();
             for a in given.allocations {
@@ -116,7 +117,7 @@ impl Naive {
         naive
     }
 
-    /// Amount, held, shadow, shadow held of every allocation; the suspense account's comes last.
+    /// Amount, held, shadow, shadow held of every allocation; that of `#unbilled` comes first.
     pub(crate) fn figures(&self) -> Vec<[i64; 4]> {
         (0..self.allocations.len()).map(|id| self.sums(id)).collect()
     }
@@ -217,11 +218,11 @@ impl Naive {
     /// Gives back what a lien holds; says how much.
     fn release(&mut self, n: usize, shadow: bool) -> i64 {
         let Some(lien) = self.instances[n].lien.take() else { return 0 };
-        for (id, left) in &lien.parts {
+        for (id, left) in &lien {
             let part = if shadow { [0, -left] } else { [-left, 0] };
             self.enter(*id, |e| [e.held, e.shadow_held] = part);
         }
-        lien.parts.iter().map(|(_, left)| left).sum()
+        lien.iter().map(|(_, left)| left).sum()
     }
 
     fn put_in(&mut self, account: usize, window: Window, limit: i64, amount: i64) -> bool {
@@ -388,7 +389,7 @@ impl Naive {
             let held = if shadow { [0, *part] } else { [*part, 0] };
             self.enter(*id, |e| [e.held, e.shadow_held] = held);
         }
-        self.instances[n].lien = Some(Lien { end, parts });
+        self.instances[n].lien = Some(parts);
         self.instances[n].due = end;
     }
 
@@ -453,10 +454,10 @@ impl Naive {
     /// the first allocation and the debt.
     fn debit(&mut self, who: usize, n: usize, amount: i64, at: Timestamp) -> (Option<usize>, i64) {
         let mut left = amount;
-        let mut first = self.instances[n].lien.as_ref().map(|l| l.parts[0].0);
+        let mut first = self.instances[n].lien.as_ref().map(|l| l[0].0);
         let mut paid_by_lien = None;
         let mut lien = self.instances[n].lien.take();
-        for (id, part) in lien.iter_mut().flat_map(|l| &mut l.parts) {
+        for (id, part) in lien.iter_mut().flatten() {
             let take = left.min(*part);
             if take > 0 {
                 *part -= take;
@@ -482,21 +483,11 @@ impl Naive {
         self.money -= amount;
         let first = paid_by_lien.or(paid).or(first).or(order.first().copied());
         let Some(first) = first else {
-            return (Some(self.debit_suspense(amount)), 0);
+            self.enter(0, |e| e.amount = -amount);
+            return (Some(0), 0);
         };
         self.enter(first, |e| e.amount = -left);
         (Some(first), left)
-    }
-
-    fn debit_suspense(&mut self, amount: i64) -> usize {
-        let known = self.allocations.iter().position(|a| a.account == UNBILLED);
-        let id = known.unwrap_or(self.allocations.len());
-        if known.is_none() {
-            let window = Window::ALWAYS;
-            self.allocations.push(Allocation { account: UNBILLED, window, limit: 0 });
-        }
-        self.enter(id, |e| e.amount = -amount);
-        id
     }
 
     /// Own shadow lien; the rest on its first part, else on the first allocation in order.
@@ -504,7 +495,7 @@ impl Naive {
         let mut left = amount;
         let mut first = None;
         let mut lien = self.instances[n].lien.take();
-        for (id, part) in lien.iter_mut().flat_map(|l| &mut l.parts) {
+        for (id, part) in lien.iter_mut().flatten() {
             let take = left.min(*part);
             *part -= take;
             left -= take;

@@ -6,7 +6,7 @@
 
 use super::ask::{Ask, c, ci, deposit, job, quote, r, withdraw};
 use super::bench::Bench;
-use super::fixture::{show_time, window};
+use super::fixture::show_time;
 use bank_core::command::{Close, Command, SetProject};
 use bank_core::model::{Closing, Mode};
 use bank_core::time::{Seconds, Timestamp};
@@ -165,7 +165,6 @@ impl fmt::Display for Step {
         };
         match *self {
             Step::Deposit { account, amount, window: at, limit } => {
-                debug_assert!(window(WINDOWS[at]).is_proper());
                 write!(f, "deposit {} {amount} {} L={limit}", NAMES[account], WINDOWS[at])
             }
             Step::Withdraw { account, amount, no_credit } => {

@@ -88,6 +88,7 @@ pub(super) fn nami_case_42_a_line_feed_in_an_id(documents: &Documents) {
 
 pub(super) fn nami_case_43_latin_1_where_it_is_allowed(documents: &Documents) {
     let mut bank = Bank::new();
+    bank.bank_ok(&["user", "add", "josé"]);
     bank.bank_ok(&["project", "members", "add", "chemistry", "josé"]);
     bank.script("reserve", &documents.get(49)).expect(31, "");
     assert_eq!(bank.liens().len(), 0);

@@ -216,7 +216,7 @@ async fn what_is_changed_or_added_on_the_way_is_refused() {
         with(|r| r.headers[1].1 = r.headers[1].1.replace("nonce-0001", "nonce-0002")),
         with(|r| {
             r.headers
-                .push(("bank-event-time", "2026-01-01T00:00:00Z".to_owned()))
+                .push(("bank-event-time", "2026-01-01T00:00:00Z".to_owned()));
         }),
         with(|r| r.headers[1].1 = r.headers[1].1.replace("\"admin\"", "\"nobody\"")),
         with(|r| r.headers.clear()),

@@ -65,10 +65,6 @@ pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
     call.admin()?;
     let patch: PatchAccount = call.json()?;
     let old = call.view.account(&name)?;
-    if patch.name.as_ref().is_some_and(|new| *new != old.name) {
-        let detail = "an account keeps its name: the journal and other programs know it by that";
-        return Err(Failure::new("not_settable", detail));
-    }
     let given = [
         (Dimension::Project, patch.projects),
         (Dimension::User, patch.users),

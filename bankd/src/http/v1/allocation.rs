@@ -57,10 +57,6 @@ pub(super) async fn show(Path(id): Path<String>, call: Call) -> Handled {
 pub(super) async fn set(Path(id): Path<String>, call: Call) -> Handled {
     call.admin()?;
     let patch: PatchAllocation = call.json()?;
-    if patch.description.is_some() {
-        let detail = "an allocation has no description: its deposits carry notes";
-        return Err(Failure::new("not_settable", detail));
-    }
     let id = number(&call, &id)?;
     let change = change(id, &patch, call.directory()).map_err(|r| call.refused(&r))?;
     let done = call.write(Command::SetAllocation(change), render).await?;

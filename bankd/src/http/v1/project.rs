@@ -84,14 +84,6 @@ pub(super) async fn members(Path(name): Path<String>, call: Call) -> Handled {
 pub(super) async fn set_member(Path(name): Path<String>, call: Call) -> Handled {
     call.admin()?;
     let new: NewMember = call.json()?;
-    if new.admin == Some(true) {
-        // Managers of a project come with a later role; until then only administrators manage.
-        let refusal = Refusal::BadValue {
-            field: "admin",
-            expected: "false: members are managed by administrators",
-        };
-        return Err(call.refused(&refusal));
-    }
     let command = Command::SetMember(SetMember {
         project: name.clone(),
         user: new.user,

@@ -105,7 +105,6 @@ pub(super) fn project(
         description: some(&project.description),
         accounts: accounts.map(|a| a.name.clone()).collect(),
         members: members(directory, project),
-        created_at: None,
     }
 }
 
@@ -126,7 +125,6 @@ pub(super) fn member(directory: &Directory, member: &Member) -> Option<v1::Membe
     Some(v1::Member {
         user: user.name.clone(),
         active: member.active,
-        admin: false,
     })
 }
 
@@ -248,7 +246,6 @@ pub(super) fn allocation(
         deposited: amount(allocation.deposited, bank),
         shadow_charged: sum(-i128::from(allocation.shadow.0), bank),
         shadow_held: amount(allocation.shadow_held, bank),
-        description: None,
         unit: bank.unit.clone(),
     }
 }

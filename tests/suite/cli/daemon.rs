@@ -1,0 +1,115 @@
+//! `bankd` at a terminal: init, a second daemon, settings, verify.
+
+use std::process::Command;
+
+use crate::harness::{Bank, Ran, programs};
+
+fn bankd(bank: &Bank, arguments: &[&str]) -> Ran {
+    let mut command = Command::new(programs().bankd());
+    command.args(arguments).arg("--data").arg(bank.data());
+    Ran::of(&mut command, b"")
+}
+
+#[test]
+fn a_bank_is_made_once() {
+    let mut bank = Bank::new();
+    let ran = bankd(&bank, &["init"]);
+    assert_ne!(ran.exit, 0, "{}", ran.stdout);
+    ran.says(&["bankd: ", "already"]);
+    bank.verify();
+}
+
+#[test]
+fn init_says_what_it_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("bank-data");
+    let mut command = Command::new(programs().bankd());
+    command
+        .args(["init", "--precision", "2", "--unit", "SU", "--data"])
+        .arg(&data);
+    let ran = Ran::of(&mut command, b"");
+    assert_eq!(ran.exit, 0, "{}", ran.stderr);
+    for part in [
+        "VBR Processors 1",
+        "bank.db",
+        "bankd.toml",
+        "fingerprint",
+        "bankd serve",
+    ] {
+        assert!(ran.stdout.contains(part), "no {part} in\n{}", ran.stdout);
+    }
+    use std::os::unix::fs::PermissionsExt as _;
+    for (name, expected) in [
+        ("", 0o711),
+        ("bank.db", 0o600),
+        ("keys", 0o700),
+        ("keys/admin", 0o600),
+    ] {
+        let mode = std::fs::metadata(data.join(name))
+            .unwrap()
+            .permissions()
+            .mode()
+            & 0o777;
+        assert_eq!(format!("{mode:o}"), format!("{expected:o}"), "{name}");
+    }
+}
+
+#[test]
+fn two_daemons_cannot_serve_one_bank() {
+    let mut bank = Bank::new();
+    let ran = bankd(&bank, &["serve"]);
+    assert_ne!(ran.exit, 0);
+    assert!(ran.stderr.contains("bankd"), "{}", ran.stderr);
+    assert_eq!(bank.figures("chemistry").0, 100_000, "the first goes on");
+    bank.verify();
+}
+
+#[test]
+fn a_wrong_setting_is_told_with_its_line() {
+    let bank = Bank::new();
+    let settings = bank.data().join("bankd.toml");
+    std::fs::write(settings, "[http]\nconcurency = 5\n").unwrap();
+    let ran = bankd(&bank, &["config", "check"]);
+    assert_ne!(ran.exit, 0);
+    ran.says(&["bankd.toml line 2", "concurency"]);
+}
+
+#[test]
+fn verify_finds_what_somebody_changed() {
+    let mut bank = Bank::new();
+    bank.bank_ok(&["deposit", "chemistry", "5"]);
+    bank.verify();
+    bank.query("DROP TRIGGER entry_no_update");
+    bank.query("UPDATE entry SET delta_amount = 6 WHERE delta_amount = 5 RETURNING id");
+    let ran = bankd(&bank, &["verify"]);
+    assert_eq!(ran.exit, 1, "{}{}", ran.stdout, ran.stderr);
+    assert!(
+        format!("{}{}", ran.stdout, ran.stderr).contains("transaction"),
+        "{}",
+        ran.stdout
+    );
+}
+
+#[test]
+fn a_test_clock_is_for_test_banks_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let clock = folder.path().join("clock");
+    std::fs::write(&clock, "1767225600").unwrap();
+    let run = |words: &[&str]| {
+        let mut command = Command::new(programs().bankd());
+        command
+            .args(words)
+            .arg("--data")
+            .arg(&data)
+            .env("BANKD_TEST_CLOCK", &clock);
+        command.env("BANKD_HTTP_LISTEN", "127.0.0.1:0");
+        Ran::of(&mut command, b"")
+    };
+    let mut init = Command::new(programs().bankd());
+    init.args(["init", "--data"]).arg(&data);
+    assert_eq!(Ran::of(&mut init, b"").exit, 0);
+    let ran = run(&["serve"]);
+    assert_ne!(ran.exit, 0);
+    ran.says(&["BANKD_TEST_CLOCK"]);
+}

@@ -1,0 +1,247 @@
+//! Balances, quotes, deposits, and how a mistake is told.
+
+use crate::harness::{Bank, Documents, Ran, Setup, amount};
+
+fn lines(text: &str) -> Vec<Vec<&str>> {
+    text.lines()
+        .map(|line| line.split_whitespace().collect())
+        .collect()
+}
+
+#[test]
+fn the_balance_is_a_table() {
+    let mut bank = Bank::new();
+    let documents = Documents::own();
+    bank.script("reserve", &documents.get(3)).expect(0, "");
+    bank.script("charge", &documents.get(4)).expect(0, "");
+    let said = bank.bank_ok(&["balance", "chemistry"]);
+    let rows = lines(&said);
+    assert_eq!(
+        rows[..2],
+        [
+            vec![
+                "Project",
+                "Deposited",
+                "Used",
+                "Held",
+                "Available",
+                "Used",
+                "Until"
+            ],
+            vec![
+                "chemistry",
+                "100,000",
+                "28,800",
+                "28,800",
+                "42,400",
+                "29%",
+                "-"
+            ],
+        ],
+        "{said}"
+    );
+    bank.verify();
+}
+
+#[test]
+fn programs_get_bare_figures() {
+    let mut bank = Bank::new();
+    let columns = ["--columns", "account,amount,held,available"];
+    for (form, expected) in [
+        (
+            "-p",
+            "account|amount|held|available|\nchemistry|100000|0|100000|\n",
+        ),
+        (
+            "-P",
+            "account|amount|held|available\nchemistry|100000|0|100000\n",
+        ),
+        (
+            "--csv",
+            "account,amount,held,available\nchemistry,100000,0,100000\n",
+        ),
+    ] {
+        let said = bank.bank_ok(&[&["balance", "-a", "chemistry", form][..], &columns].concat());
+        assert_eq!(said, expected, "{form}");
+        let bare =
+            bank.bank_ok(&[&["balance", "-a", "chemistry", form, "-n"], &columns[..]].concat());
+        assert_eq!(
+            Some(bare.as_str()),
+            expected.split_once('\n').map(|(_, rest)| rest)
+        );
+    }
+    let row = bank.account("chemistry");
+    assert_eq!(
+        row["amount"].as_str(),
+        Some("100000"),
+        "amounts are strings: {row}"
+    );
+    bank.verify();
+}
+
+fn says(ran: &Ran, exit: i32, parts: &[&str]) {
+    assert_eq!(ran.exit, exit, "{}{}", ran.stdout, ran.stderr);
+    ran.says(parts);
+    assert!(
+        ran.stderr.starts_with("bank: ") || exit == 2,
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
+fn a_quote_says_what_is_short() {
+    let mut bank = Setup::new().chemistry(57_599).start();
+    let quote = |procs: &str| {
+        let job = ["--procs", procs, "--wall", "1:00:00"];
+        bank.bank(
+            &[
+                &["quote", "-A", "chemistry", "-u", "amy", "-m", "colony"][..],
+                &job,
+            ]
+            .concat(),
+        )
+    };
+    let cheap = quote("15");
+    assert_eq!(cheap.exit, 0, "{}", cheap.stderr);
+    assert!(cheap.stdout.contains("54,000"), "{}", cheap.stdout);
+    assert!(
+        cheap
+            .stdout
+            .contains("the job can start (3,599 would remain)"),
+        "{}",
+        cheap.stdout
+    );
+    let dear = quote("16");
+    says(
+        &dear,
+        3,
+        &[
+            "refused",
+            "insufficient funds",
+            "chemistry has 57,599",
+            "short by 1",
+        ],
+    );
+    says(&dear, 3, &["hint:"]);
+    assert!(dear.stdout.contains("57,600"), "{}", dear.stdout);
+    bank.verify();
+}
+
+#[test]
+fn mistakes_have_their_exit_codes() {
+    let mut bank = Bank::new();
+    let before = bank.transactions();
+    for (arguments, exit, parts) in [
+        (
+            &["balance", "chemistri"][..],
+            4,
+            &["chemistri", "hint:", "chemistry"][..],
+        ),
+        (
+            &["project", "show", "physic"],
+            4,
+            &["physic", "hint:", "physics"],
+        ),
+        (&["user", "show", "nobody-at-all"], 4, &["nobody-at-all"]),
+        (&["jobs", "Moab.none"], 4, &["Moab.none"]),
+        (&["deposit", "chemistry", "abc"], 2, &["not a number"]),
+        (&["deposit", "chemistry", "-5"], 1, &["refused"]),
+        (&["deposit", "chemistry", "0"], 1, &["refused"]),
+        (&["deposit", "chemistry", "1.5"], 1, &["refused"]),
+        (
+            &["deposit", "chemistry", "9223372036854775808"],
+            1,
+            &["refused"],
+        ),
+        (&["withdraw", "chemistry", "100001"], 3, &["insufficient"]),
+        (&["project", "add", "chemistry"], 7, &["conflict"]),
+        (&["nonsense"], 2, &["nonsense"]),
+        (&["balance", "--columns", "nonsense"], 2, &["nonsense"]),
+        (
+            &["quote", "--wall", "an hour", "--procs", "1"],
+            2,
+            &["an hour"],
+        ),
+    ] {
+        let ran = bank.bank(arguments);
+        says(&ran, exit, parts);
+        assert_eq!(ran.stdout, "", "{arguments:?}");
+    }
+    assert_eq!(bank.transactions(), before, "nothing of it is written");
+    bank.verify();
+}
+
+#[test]
+fn a_removal_is_not_by_accident() {
+    let mut bank = Bank::new();
+    bank.bank_ok(&["user", "add", "dan"]);
+    says(&bank.bank(&["user", "rm", "dan"]), 2, &["--yes"]);
+    bank.bank_ok(&["user", "rm", "dan", "--yes"]);
+    says(&bank.bank(&["user", "show", "dan"]), 4, &["dan"]);
+    bank.verify();
+}
+
+#[test]
+fn a_dry_run_writes_nothing_and_a_key_counts_once() {
+    let mut bank = Bank::new();
+    let said = bank.bank_ok(&["deposit", "chemistry", "5", "--dry-run"]);
+    assert!(said.starts_with("dry run, nothing written"), "{said}");
+    assert_eq!(bank.figures("chemistry").0, 100_000);
+    for _ in 0..2 {
+        bank.bank_ok(&["deposit", "chemistry", "5", "--key", "once"]);
+    }
+    assert_eq!(bank.figures("chemistry").0, 100_005);
+    says(
+        &bank.bank(&["deposit", "chemistry", "6", "--key", "once"]),
+        7,
+        &["conflict"],
+    );
+    bank.verify();
+}
+
+#[test]
+fn a_new_key_is_shown_once_and_works_over_tcp() {
+    let mut bank = Bank::new();
+    let file = bank.folder().join("boss.key");
+    let path = file.to_str().unwrap();
+    bank.bank_ok(&["key", "add", "boss", "--role", "admin", "--out", path]);
+    let address = format!("http://{}", bank.tcp());
+    let signed = ["--server", &address, "--key-id", "boss", "--key-file", path];
+    bank.bank_ok(&[&signed[..], &["deposit", "chemistry", "7"]].concat());
+    assert_eq!(amount(&bank.account("chemistry"), "amount"), 100_007);
+    std::fs::write(&file, "another secret").unwrap();
+    let ran = bank.bank(&[&signed[..], &["balance"]].concat());
+    says(&ran, 6, &[]);
+    bank.stop();
+    says(&bank.bank(&["balance"]), 5, &["hint:"]);
+    bank.start();
+    bank.verify();
+}
+
+#[test]
+fn the_journal_and_a_job_explain_themselves() {
+    let mut bank = Bank::new();
+    let documents = Documents::own();
+    for (event, number) in [("reserve", 3), ("charge", 4), ("charge", 5), ("delete", 6)] {
+        bank.script(event, &documents.get(number)).expect(0, "");
+    }
+    let journal = bank.bank_ok(&[
+        "journal",
+        "-a",
+        "chemistry",
+        "-P",
+        "--columns",
+        "kind,amount,held",
+    ]);
+    assert_eq!(
+        journal,
+        "kind|amount|held\ndeposit|100000|0\nlien|0|57600\ncharge|-28800|-28800\n\
+         charge|-6944|-6944\nlien_release|0|-21856\n"
+    );
+    let job = bank.bank_ok(&["jobs", "Moab.1024"]);
+    for part in ["35,744", "28,800", "6,944", "16 procs"] {
+        assert!(job.contains(part), "no {part} in\n{job}");
+    }
+    bank.verify();
+}

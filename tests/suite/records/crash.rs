@@ -1,0 +1,123 @@
+//! The daemon dies between writing and confirming, or another process writes into the file: every
+//! record is there once, as a whole line, and nobody else's byte is lost.
+
+use std::fs::OpenOptions;
+use std::io::Write as _;
+
+use super::{bank, lines, value};
+use crate::harness::{Bank, Documents, until};
+
+/// Charges an object of its own, so that its line can be told apart.
+fn charge(bank: &Bank, number: usize) {
+    let id = format!("Moab.{number}");
+    let body = Documents::own().with(4, &[("Moab.1024", &id)]);
+    bank.script("charge", &body).expect(0, "");
+}
+
+fn ids(bank: &Bank) -> Vec<String> {
+    let lines = lines(bank, "file.txt");
+    let ours = lines.iter().filter(|line| line.starts_with("WITHDRAWAL "));
+    ours.map(|line| value(line, "REQUESTID").to_owned())
+        .collect()
+}
+
+fn expected(count: usize) -> Vec<String> {
+    (0..count).map(|number| format!("Moab.{number}")).collect()
+}
+
+/// One charge for each of several lives of the daemon, each of which ends at the point.
+fn killed_at(point: &str) {
+    let mut bank = bank(true);
+    for number in 0..6 {
+        bank.stop_or_kill();
+        assert!(
+            bank.start_with(&[("BANKD_KILL_AT", point)]),
+            "{}",
+            bank.log()
+        );
+        charge(&bank, number);
+        until("the daemon is gone", || bank.is_gone().then_some(()));
+    }
+    bank.stop_or_kill();
+    bank.start();
+    bank.script("drain", b"").expect(0, "");
+    bank.verify();
+    let mut found = ids(&bank);
+    found.sort();
+    assert_eq!(found, expected(6));
+    assert_eq!(bank.query("SELECT count(*) FROM outbox"), [["0"]]);
+}
+
+#[test]
+fn killed_after_a_record_is_written() {
+    killed_at("record_written");
+}
+
+#[test]
+fn killed_after_a_record_is_on_the_disk() {
+    killed_at("record_synced");
+}
+
+#[test]
+fn half_a_line_of_our_own_is_written_again() {
+    let mut bank = bank(true);
+    charge(&bank, 0);
+    until("the first line", || {
+        (!lines(&bank, "file.txt").is_empty()).then_some(())
+    });
+    bank.stop();
+    assert!(bank.start_with(&[("BANKD_KILL_AT", "record_written")]));
+    charge(&bank, 1);
+    until("the daemon is gone", || bank.is_gone().then_some(()));
+    bank.kill();
+    // What a power cut may leave of the second line.
+    let path = bank.data().join("file.txt");
+    let text = std::fs::read(&path).unwrap();
+    let first = text.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    let half = first + (text.len() - first) / 2;
+    OpenOptions::new()
+        .write(true)
+        .open(&path)
+        .unwrap()
+        .set_len(half as u64)
+        .unwrap();
+    bank.start();
+    bank.script("drain", b"").expect(0, "");
+    bank.verify();
+    assert_eq!(ids(&bank), expected(2));
+}
+
+#[test]
+fn lines_of_others_stay() {
+    let mut bank = bank(true);
+    charge(&bank, 0);
+    until("the first line", || {
+        (!lines(&bank, "file.txt").is_empty()).then_some(())
+    });
+    let path = bank.data().join("file.txt");
+    let mut file = OpenOptions::new().append(true).open(&path).unwrap();
+    file.write_all(b"# written by another process, without a line feed")
+        .unwrap();
+    charge(&bank, 1);
+    bank.verify();
+    let lines = lines(&bank, "file.txt");
+    assert_eq!(
+        lines[1],
+        "# written by another process, without a line feed"
+    );
+    assert_eq!((ids(&bank), lines.len()), (expected(2), 3));
+}
+
+#[test]
+fn a_file_that_was_moved_away_begins_anew() {
+    let mut bank = bank(true);
+    charge(&bank, 0);
+    until("the first line", || {
+        (!lines(&bank, "file.txt").is_empty()).then_some(())
+    });
+    std::fs::rename(bank.data().join("file.txt"), bank.data().join("file.old")).unwrap();
+    charge(&bank, 1);
+    bank.verify();
+    assert_eq!(ids(&bank), ["Moab.1"]);
+    assert_eq!(lines(&bank, "file.old").len(), 1);
+}

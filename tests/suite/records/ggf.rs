@@ -1,0 +1,93 @@
+//! GGF usage records: one for each finished object, adjustments for what comes later, all valid by
+//! the published schema.
+
+use std::process::Command;
+
+use super::{bank, lines, whole_life};
+use crate::harness::{Bank, Documents, Ran, shared_folder, skip, tool};
+
+/// The text of an element.
+fn element<'a>(record: &'a str, name: &str) -> &'a str {
+    let open = record
+        .find(&format!("<{name}"))
+        .unwrap_or_else(|| panic!("{name}: {record}"));
+    let start = open + record[open..].find('>').unwrap() + 1;
+    let end = start + record[start..].find("</").unwrap();
+    &record[start..end]
+}
+
+/// A job, a reservation with awkward names and a charge after its close.
+fn some_records() -> (Bank, Vec<String>) {
+    let mut bank = bank(true);
+    whole_life(&bank);
+    let documents = Documents::own();
+    let user = "o'ps & <co>";
+    bank.bank_ok(&["user", "add", user]);
+    bank.bank_ok(&["project", "members", "add", "physics", user]);
+    let user = "o'ps &amp; &lt;co&gt;";
+    for (event, number) in [("reserve", 9), ("charge", 10), ("delete", 11)] {
+        bank.script(event, &documents.with(number, &[("ops", user)]))
+            .expect(0, "");
+    }
+    bank.script("charge", &documents.get(5)).expect(0, "");
+    bank.verify();
+    let records = lines(&bank, "ggf.xml");
+    (bank, records)
+}
+
+#[test]
+fn one_record_for_each_finished_object_and_one_for_what_is_late() {
+    let (_bank, records) = some_records();
+    let told: Vec<_> = records
+        .iter()
+        .map(|record| {
+            let root = record[1..].split([' ', '>']).next().unwrap();
+            let charge = element(record, "Charge");
+            (
+                root,
+                element(record, "LocalJobId"),
+                charge,
+                element(record, "WallDuration"),
+            )
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ("JobUsageRecord", "Moab.1024", "35744", "PT2234S"),
+            ("UsageRecord", "maint.7", "28800", "PT3600S"),
+            ("UsageRecord", "Moab.1024", "6944", "PT434S"),
+        ]
+    );
+    assert!(records[1].contains("<LocalUserId>o'ps &amp; &lt;co&gt;</LocalUserId>"));
+    assert!(records[2].contains("late_charge"), "{}", records[2]);
+}
+
+#[test]
+fn every_record_is_valid_by_the_schema() {
+    let Some(shared) = shared_folder() else {
+        skip(
+            "shared",
+            "no folder with the schema of usage records (BANK_SHARED)",
+        );
+        return;
+    };
+    if !tool("xmllint") {
+        skip("xmllint", "no xmllint to validate usage records with");
+        return;
+    }
+    let (bank, records) = some_records();
+    let xsd = shared.join("spec/xsd");
+    for (number, record) in records.iter().enumerate() {
+        let file = bank.folder().join(format!("record-{number}.xml"));
+        std::fs::write(&file, record).unwrap();
+        let mut command = Command::new("xmllint");
+        command
+            .env("XML_CATALOG_FILES", xsd.join("catalog.xml"))
+            .args(["--nonet", "--noout", "--schema"])
+            .arg(xsd.join("urf-1.0-gfd98.xsd"))
+            .arg(file);
+        let ran = Ran::of(&mut command, b"");
+        assert_eq!(ran.exit, 0, "{record}\n{}", ran.stderr);
+    }
+}
