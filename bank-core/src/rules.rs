@@ -6,6 +6,7 @@
 mod admin;
 mod allocation;
 mod charge;
+mod funds;
 mod instance;
 mod key;
 mod lien;

@@ -4,16 +4,16 @@ use crate::amount::Amount;
 use crate::command::{Request, Reserve};
 use crate::effects::{Delta, Effects, EntryKind, InstanceChange, Outcome, Reserved};
 use crate::exact::to_amount;
-use crate::ids::{AccountId, AllocationId, LienId};
-use crate::model::{Allocation, Closing, Instance, Lien, LienState, Mode, Portion};
+use crate::ids::{AccountId, LienId};
+use crate::model::{Closing, Instance, Lien, LienState, Mode, Portion};
 use crate::postings::{About, Postings};
 use crate::price::{Priced, price};
 use crate::refusal::Refusal;
+use crate::rules::funds::{funds, unblocked};
 use crate::rules::instance::{
     check_duration, check_object, end_lien, event_time, keep_facts, mode_of, new_instance, usable,
     would_refuse,
 };
-use crate::rules::quote::unblocked;
 use crate::select::{self, Candidate};
 use crate::time::{Seconds, Timestamp};
 use crate::view::{Context, Next, View};
@@ -187,21 +187,6 @@ fn cost(
     let exact = exact.ok_or(Refusal::AmountOverflow)?;
     let policy = &ctx.directory.policy;
     to_amount(exact, ctx.directory.bank.precision, policy.rounding).ok_or(Refusal::AmountOverflow)
-}
-
-/// What may still be taken from each allocation of these accounts, in paying order.
-pub(super) fn funds(
-    allocations: &[Allocation],
-    candidates: &[Candidate],
-    at: Timestamp,
-    shadow: bool,
-) -> Vec<(AllocationId, i128)> {
-    let order = select::paying_order(candidates, allocations, at);
-    let free = |id: &AllocationId| {
-        let found = allocations.iter().find(|a| a.id == *id);
-        found.map(|a| (*id, a.free(shadow).max(0)))
-    };
-    order.iter().filter_map(free).collect()
 }
 
 /// A lien on its way.

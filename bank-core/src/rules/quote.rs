@@ -9,9 +9,9 @@ use crate::model::{Mode, Quote};
 use crate::postings::Postings;
 use crate::price::{Priced, explain, price};
 use crate::refusal::Refusal;
+use crate::rules::funds::{funds, unblocked};
 use crate::rules::instance::check_duration;
-use crate::rules::lien::funds;
-use crate::select::{self, Candidate, Payer};
+use crate::select::{self, Payer};
 use crate::time::{Seconds, Timestamp, Window};
 use crate::view::{Context, Next, View};
 
@@ -108,24 +108,6 @@ fn may_pay(
         });
     }
     Ok(Amount::clamped(available))
-}
-
-/// The candidates that no charge in mode `fast` has blocked, or the refusal that all are.
-pub(super) fn unblocked(
-    candidates: &[Candidate],
-    ctx: &Context<'_>,
-) -> Result<Vec<Candidate>, Refusal> {
-    let blocked = |c: &Candidate| ctx.directory.account(c.account).is_some_and(|a| a.blocked);
-    let open: Vec<Candidate> = candidates.iter().filter(|c| !blocked(c)).copied().collect();
-    match candidates
-        .first()
-        .and_then(|c| ctx.directory.account(c.account))
-    {
-        Some(first) if open.is_empty() => Err(Refusal::AccountBlocked {
-            account: first.name.clone(),
-        }),
-        _ => Ok(open),
-    }
 }
 
 fn write_row(

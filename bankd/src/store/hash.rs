@@ -1,7 +1,7 @@
 //! The journal's hash chain (decision 20): each transaction's hash covers its columns, its entries'
 //! columns and the hash before it; the first covers what the bank is. It finds accidents.
 
-use super::sqlite::Stamp;
+use super::stamp::Stamp;
 use bank_core::directory::Bank;
 use bank_core::effects::{Entry, Transaction};
 use sha2::{Digest, Sha256};

@@ -15,11 +15,13 @@ mod migrate;
 mod outbox;
 pub mod read;
 pub mod sqlite;
+mod stamp;
 pub mod verify;
 
 pub use idempotency::{Known, StoredAnswer};
 pub use outbox::{OutboxLine, SinkState, pending, sink_state, waiting};
-pub use sqlite::{SqliteStore, Stamp};
+pub use sqlite::SqliteStore;
+pub use stamp::Stamp;
 
 use rusqlite::{Connection, OpenFlags};
 use std::path::Path;

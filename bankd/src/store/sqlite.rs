@@ -1,5 +1,6 @@
 //! The one read-write connection: opened, prepared for speed and durability, and counted.
 
+use super::stamp::Stamp;
 use super::{BUSY_TIMEOUT, Error, append, bank, load, migrate};
 use bank_core::directory::{Directory, Policy};
 use bank_core::effects::Effects;
@@ -17,23 +18,6 @@ const STATEMENTS: usize = 96;
 /// How much the write-ahead log is grown once at the start, in MiB, so that commits overwrite it
 /// in place instead of growing a file (limits.md 6.3).
 const WAL_MIB: i64 = 32;
-
-/// Who did something, for the journal.
-#[derive(Clone, Debug, Default)]
-pub struct Stamp {
-    /// When it is recorded.
-    pub now: Timestamp,
-    /// The request.
-    pub request_id: String,
-    /// The key or the person.
-    pub actor: String,
-    /// The client.
-    pub client: String,
-    /// `cli`, `nami` or `system`.
-    pub origin: &'static str,
-    /// The idempotency key.
-    pub key: Option<String>,
-}
 
 /// The ledger in one database file.
 pub struct SqliteStore {

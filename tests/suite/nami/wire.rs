@@ -9,7 +9,8 @@ fn chemistry(held: i64) -> [(String, i64); 1] {
 pub(super) fn nami_case_13_one_key_is_one_charge(documents: &Documents) {
     let mut bank = Bank::new();
     bank.script("reserve", &documents.get(3)).expect(0, "");
-    let request = Request::nami("charge", "one-key", &documents.get(4)).clone();
+    let mut request = Request::nami("charge", "one-key", &documents.get(4));
+    request.target.push_str("?machine=colony");
     let first = bank.over_socket(&request);
     let second = bank.over_socket(&request);
     assert_eq!((first.status, first.text()), (200, second.text()));
