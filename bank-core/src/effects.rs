@@ -6,7 +6,8 @@ use crate::ids::{
     AccountId, AllocationId, EntryId, InstanceId, LienId, ProjectId, TxId, UsageId, UserId,
 };
 use crate::model::{
-    Account, Allocation, Closing, Instance, Key, Lien, Machine, Member, Project, Quote, User,
+    Account, Allocation, Closing, Figures, Instance, Key, Lien, Machine, Member, Project, Quote,
+    User,
 };
 use crate::rate::Rate;
 use crate::refusal::Refusal;
@@ -294,16 +295,18 @@ pub enum Outcome {
     Machine(Machine),
     /// A membership was added or changed.
     Member(Member),
-    /// An account was added or changed.
-    Account(Account),
+    /// An account was added or changed; its figures afterwards.
+    Account(Account, Figures),
     /// An allocation was changed; the liens that now outlive it are named.
     Allocation(Allocation, Vec<LienId>),
     /// A rate was added.
     Rate(Rate),
     /// A key was added or changed.
     Key(Key),
-    /// Something is gone.
-    Removed,
+    /// Something is gone: its name, or its number where it has no name.
+    Removed(String),
+    /// Boundaries that had passed were journalled; nobody asked for it.
+    Swept,
     /// Money came in.
     Deposited(Deposited),
     /// Money went out.
@@ -331,6 +334,8 @@ pub struct Deposited {
     pub allocation: Allocation,
     /// Whether it is new.
     pub created: bool,
+    /// The account's figures afterwards.
+    pub figures: Figures,
 }
 
 /// The answer to a withdrawal.
@@ -344,6 +349,10 @@ pub struct Withdrawn {
     pub amount: Amount,
     /// Where it came from.
     pub parts: Vec<(AllocationId, Amount)>,
+    /// The allocation afterwards, where only one paid.
+    pub only: Option<Allocation>,
+    /// The account's figures afterwards.
+    pub figures: Figures,
 }
 
 /// The answer to a quote.
@@ -355,8 +364,8 @@ pub struct Quoted {
     pub available: Amount,
     /// The row, if one was written.
     pub quote: Option<Quote>,
-    /// How the cost comes about, a line per rate.
-    pub lines: Vec<String>,
+    /// When it was priced: the rates in force at this instant counted.
+    pub at: Timestamp,
     /// A multiplier exists whose value nobody defined.
     pub undefined_instance: bool,
 }

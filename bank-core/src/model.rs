@@ -270,6 +270,42 @@ impl Allocation {
     }
 }
 
+/// The figures of one account in minor units: sums over its active allocations (ledger.md 2.5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Figures {
+    /// What is left; may be negative.
+    pub amount: i128,
+    /// What open liens hold.
+    pub held: i128,
+    /// How far below zero liens and withdrawals may take it.
+    pub credit_limit: i128,
+}
+
+impl Figures {
+    /// The sums over those of an account's allocations that are active.
+    pub fn of<'a>(allocations: impl IntoIterator<Item = &'a Allocation>) -> Figures {
+        let mut sums = Figures::default();
+        for allocation in allocations {
+            if allocation.phase == Phase::Active {
+                sums.amount += i128::from(allocation.amount.0);
+                sums.held += i128::from(allocation.held.0);
+                sums.credit_limit += i128::from(allocation.credit_limit.0);
+            }
+        }
+        sums
+    }
+
+    /// Amount − held.
+    pub fn balance(&self) -> i128 {
+        self.amount.saturating_sub(self.held)
+    }
+
+    /// Balance + credit limit: the number that decides.
+    pub fn available(&self) -> i128 {
+        self.balance().saturating_add(self.credit_limit)
+    }
+}
+
 /// A signing key's public half: whose it is and what it may touch (http-auth.md 4).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {

@@ -42,6 +42,13 @@ pub fn need(command: &Command, directory: &Directory, now: Timestamp) -> Need {
             allocation: withdraw.allocation,
             ..Need::default()
         },
+        Command::SetAccount(set) => {
+            let account = directory.account_named(&set.name).map(|a| a.id);
+            Need {
+                accounts: account.into_iter().collect(),
+                ..Need::default()
+            }
+        }
         Command::RemoveAccount(name) => {
             let account = directory.account_named(name).map(|a| a.id);
             Need {

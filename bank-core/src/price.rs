@@ -1,4 +1,4 @@
-//! Usage × rates → an exact price, with the lines that explain it (ledger.md 3.1, nami.md 3.4).
+//! Usage × rates → an exact price, and the rates that made it (ledger.md 3.1, nami.md 3.4).
 //!
 //! `( Σ resources × duration + Σ usage ) × Π multipliers + Σ fees`, exact. Nothing is rounded here
 //! but the two parts, each to a trillionth of a credit (decision 7).
@@ -9,7 +9,6 @@ use crate::ids::MachineId;
 use crate::rate::{Per, Rate, RateKind};
 use crate::time::{Seconds, Timestamp};
 use crate::usage::Usage;
-use std::fmt::Write as _;
 
 /// What a price is asked for.
 #[derive(Clone, Copy, Debug)]
@@ -64,27 +63,11 @@ pub fn price(asked: &Priced<'_>, rates: &[Rate]) -> Option<Price> {
     })
 }
 
-/// The same price in words: one line for every rate that counted.
-pub fn explain(asked: &Priced<'_>, rates: &[Rate]) -> Vec<String> {
-    let counted = rates.iter().filter(|r| in_force(r, asked, rates));
-    let mut lines = Vec::new();
-    for rate in counted {
-        let Some(value) = matched(rate, asked) else {
-            continue;
-        };
-        let mut line = String::new();
-        let (code, name) = (rate.kind.code(), &rate.name);
-        let _ = write!(line, "{code} {name}");
-        if !rate.instance.is_empty() {
-            let _ = write!(line, "={}", rate.instance);
-        }
-        let _ = write!(line, ": {value} × {}", rate.value);
-        if rate.kind.is_metered() {
-            let _ = write!(line, " per {} × {} s", rate.per.word(), asked.duration.0);
-        }
-        lines.push(line);
-    }
-    lines
+/// The rates that made a price, in the order given: those in force that found something to count.
+/// Without any one of them it could be another price; the others play no part in it.
+pub fn counted<'a>(asked: &Priced<'_>, rates: &'a [Rate]) -> impl Iterator<Item = &'a Rate> {
+    let counts = |rate: &&Rate| matched(rate, asked).is_some() && in_force(rate, asked, rates);
+    rates.iter().filter(counts)
 }
 
 struct Sums {

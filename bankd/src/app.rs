@@ -28,6 +28,8 @@ use crate::{http, records};
 const DRAIN: Duration = Duration::from_secs(10);
 /// How often boundaries that have passed are journalled while nobody asks.
 const TICK: Duration = Duration::from_secs(1);
+/// Ticks from one removal of expired answers to the next.
+const PRUNE_TICKS: u32 = 60;
 
 /// The state behind every handler: `State<Arc<App>>`.
 pub struct App {
@@ -185,7 +187,8 @@ pub(crate) fn start(data: &DataDir, config: Config) -> Result<(Arc<App>, records
     Ok((app, records))
 }
 
-/// Journals boundaries that have passed; reads the secrets anew when asked to (SIGHUP).
+/// Journals boundaries that have passed and removes expired answers; reads the secrets anew when
+/// asked to (SIGHUP).
 async fn tick(app: Arc<App>, mut stopped: watch::Receiver<()>) {
     let mut interval = tokio::time::interval(TICK);
     interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
@@ -194,12 +197,18 @@ async fn tick(app: Arc<App>, mut stopped: watch::Receiver<()>) {
         Some(hangup) => hangup.recv().await,
         None => std::future::pending().await,
     };
+    let mut until_prune = 0;
     loop {
         tokio::select! {
             _ = interval.tick() => {
                 if app.writer.settle().await.is_err() {
                     tracing::debug!("boundaries are left for the next command");
                 }
+                if until_prune == 0 {
+                    let may_be_more = app.writer.prune().await.unwrap_or(false);
+                    until_prune = if may_be_more { 1 } else { PRUNE_TICKS };
+                }
+                until_prune -= 1;
             }
             _ = hung_up() => {
                 let _changing = app.keys.changing().await;

@@ -62,15 +62,15 @@ fn one_job(stage: &mut Stage) -> anyhow::Result<()> {
         account: "chemistry",
         seconds: 3600,
     };
-    stage.show_document(&job.document(Event::Reserve));
+    Stage::show_document(&job.document(Event::Reserve));
     stage.script("quote", &job.document(Event::Quote), 0)?;
     stage.script("create", &job.document(Event::Create), 0)?;
     stage.script("reserve", &job.document(Event::Reserve), 0)?;
     stage.balance("chemistry")?;
-    stage.say("After half an hour the scheduler flushes an interim charge; the lien shrinks.");
+    Stage::say("After half an hour the scheduler flushes an interim charge; the lien shrinks.");
     stage.script("charge", &job.document(Event::Charge(1800)), 0)?;
     stage.balance("chemistry")?;
-    stage.say("The job ends after 434 s more. Delete gives back what is left of the lien.");
+    Stage::say("The job ends after 434 s more. Delete gives back what is left of the lien.");
     stage.script("charge", &job.document(Event::Charge(434)), 0)?;
     stage.script("delete", &job.document(Event::Delete), 0)?;
     stage.balance("chemistry")?;
@@ -86,13 +86,13 @@ fn short_of_money(stage: &mut Stage) -> anyhow::Result<()> {
         account: "astro",
         seconds: 3600,
     };
-    stage.say("Exit code 78 means insufficient funds, and nothing else does.");
+    Stage::say("Exit code 78 means insufficient funds, and nothing else does.");
     stage.script("reserve", &job.document(Event::Reserve), 78)?;
     let again = Job {
         account: "freecycle",
         ..job
     };
-    stage.say("The same job under the fallback account: one lien, on freecycle.");
+    Stage::say("The same job under the fallback account: one lien, on freecycle.");
     stage.script("reserve", &again.document(Event::Reserve), 0)?;
     stage.script("charge", &again.document(Event::Charge(600)), 0)?;
     stage.script("delete", &again.document(Event::Delete), 0)?;
@@ -104,7 +104,7 @@ fn reservation(stage: &mut Stage) -> anyhow::Result<()> {
     stage.chapter("Reservation maint.7: 8 processors, then 100 units of storage as well");
     stage.script("reserve", document::RESERVATION, 0)?;
     stage.balance("operations")?;
-    stage.say("8 × 3600 for the processors it reserved, 100 × 3600 × 0.01 for the storage.");
+    Stage::say("8 × 3600 for the processors it reserved, 100 × 3600 × 0.01 for the storage.");
     stage.script("charge", document::RESERVATION_CHARGE, 0)?;
     stage.script("delete", document::RESERVATION, 0)?;
     stage.balance("operations")
@@ -121,17 +121,17 @@ fn outage(stage: &mut Stage) -> anyhow::Result<()> {
     };
     stage.script("reserve", &job.document(Event::Reserve), 0)?;
     stage.kill()?;
-    stage.say("The scheduler charges twice. No charge is lost: both wait in the spool.");
+    Stage::say("The scheduler charges twice. No charge is lost: both wait in the spool.");
     stage.script("charge", &job.document(Event::Charge(600)), 0)?;
     stage.script("charge", &job.document(Event::Charge(300)), 0)?;
-    stage.say("A new job cannot be admitted meanwhile: exit 22, unreachable, never 78.");
+    Stage::say("A new job cannot be admitted meanwhile: exit 22, unreachable, never 78.");
     let new = Job {
         id: "Moab.1027",
         ..job
     };
     stage.script("reserve", &new.document(Event::Reserve), 22)?;
     stage.serve()?;
-    stage.say("The next call drains the spool first; draining again changes nothing.");
+    Stage::say("The next call drains the spool first; draining again changes nothing.");
     stage.script("drain", "", 0)?;
     stage.script("drain", "", 0)?;
     stage.script("delete", &job.document(Event::Delete), 0)?;

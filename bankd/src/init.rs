@@ -14,8 +14,6 @@ use anyhow::{Context, Result, bail};
 use bank_api::sign::{Secret, SigningKey};
 use bank_core::amount::Precision;
 use bank_core::command::{Command, Scope, SetRate};
-use bank_core::directory::Directory;
-use bank_core::ledger::Decision;
 use bank_core::model::Key;
 use bank_core::rate::{Per, RateKind, RateValue};
 use bank_core::time::Window;
@@ -26,7 +24,7 @@ use crate::clock::{self, LedgerClock};
 use crate::config::{Config, SAMPLE};
 use crate::store::SqliteStore;
 use crate::store::bank::NewBank;
-use crate::writer::{self, Caller, Origin, Reply, Submission, Writer};
+use crate::writer::{self, Caller, Decided, Origin, Reply, Submission, Writer};
 use crate::{access::Role, keys, serve};
 
 /// The id of the first key, and its client.
@@ -221,6 +219,7 @@ async fn submit(writer: &Writer, command: Command) -> Result<()> {
         request_id: clock::request_id(),
         dry_run: false,
         render,
+        fingerprint: String::new(),
     });
     match reply.await? {
         Reply::Fresh { summary, .. } if summary.code.is_empty() => Ok(()),
@@ -229,7 +228,7 @@ async fn submit(writer: &Writer, command: Command) -> Result<()> {
     }
 }
 
-fn render(_: &Directory, _: &Decision) -> Answer {
+fn render(_: &Decided<'_>) -> Answer {
     Answer {
         status: 200,
         media: Media::Text,

@@ -5,6 +5,8 @@
 //! (0700), one of mode 0600 for each key, named by its id. A secret leaves this room only as
 //! keyed state or in the one answer that shows a new one; it is never logged.
 
+mod replay;
+
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -20,8 +22,8 @@ use bank_core::time::{Timestamp, Window};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
+use self::replay::Replay;
 use crate::access::Roles;
-use crate::http::replay::Replay;
 
 /// Bytes of a secret that the bank makes.
 const SECRET_BYTES: usize = 32;

@@ -73,8 +73,30 @@ pub struct IdempotencyKey {
     pub nonce: String,
 }
 
-/// Makes the answer inside the transaction, so that it is stored with what it says.
-pub type Render = fn(&Directory, &Decision) -> Answer;
+/// A command that was decided, as its answer is made of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Decided<'a> {
+    /// The reference data after the command.
+    pub directory: &'a Arc<Directory>,
+    /// What was asked.
+    pub command: &'a Command,
+    /// What the caller may touch: no hint names anything else.
+    pub scope: &'a Scope,
+    /// What it came to.
+    pub decision: &'a Decision,
+    /// Its journal transaction, the first if there are several; none where nothing was written.
+    pub transaction: Option<i64>,
+    /// Whether it was decided only.
+    pub dry_run: bool,
+    /// The id of the request, for a problem document.
+    pub request_id: &'a str,
+    /// The fingerprint of the key that the command is about; empty for all other commands.
+    pub fingerprint: &'a str,
+}
+
+/// Makes the answer inside the transaction, so that it is stored with what it says, and a repeat
+/// gets the same bytes (http-auth.md 3).
+pub type Render = fn(&Decided<'_>) -> Answer;
 
 /// Turns what happened into the lines of the record files: sink and line.
 pub type RecordRenderer = Box<dyn Fn(&Directory, &RecordEvent) -> Vec<(String, String)> + Send>;
@@ -94,6 +116,9 @@ pub struct Submission {
     pub dry_run: bool,
     /// How the answer looks.
     pub render: Render,
+    /// The fingerprint of the key that the command is about, which the ledger does not know; empty
+    /// for all other commands.
+    pub fingerprint: String,
 }
 
 /// What one command came to, for the log line.
@@ -167,6 +192,7 @@ enum Task {
         oneshot::Sender<Result<Reply, SubmitError>>,
     ),
     Settle(oneshot::Sender<Result<(), SubmitError>>),
+    Prune(oneshot::Sender<Result<bool, SubmitError>>),
     Confirm(SinkState, oneshot::Sender<Result<(), SubmitError>>),
     Stop,
 }
@@ -240,6 +266,14 @@ impl Writer {
         }
         let (reply, answer) = oneshot::channel();
         self.enqueue(Task::Settle(reply))?;
+        answer.await.unwrap_or(Err(SubmitError::Failed))
+    }
+
+    /// Removes stored answers whose time is over, a bounded number of them; says whether there may
+    /// be more. Costs one look at an index when there are none.
+    pub async fn prune(&self) -> Result<bool, SubmitError> {
+        let (reply, answer) = oneshot::channel();
+        self.enqueue(Task::Prune(reply))?;
         answer.await.unwrap_or(Err(SubmitError::Failed))
     }
 

@@ -74,6 +74,7 @@ def sign(request, covered=COVERED, key_id=KEYID, age=0, nonce=None):
         label="sig1",
         covered_component_ids=covered,
         include_alg=True,
+        use_existing_digest=True,
     )
     return request
 

@@ -32,7 +32,7 @@ pub(super) fn decide(
         Command::SetMachine(set) => machine::set(set, ctx)?,
         Command::RemoveMachine(name) => machine::remove(name, ctx)?,
         Command::AddAccount(set) => account::add(set, ctx)?,
-        Command::SetAccount(set) => account::set(set, ctx)?,
+        Command::SetAccount(set) => account::set(set, view, ctx)?,
         Command::RemoveAccount(name) => account::remove(name, view, ctx)?,
         _ => {
             return Err(Refusal::BadValue {

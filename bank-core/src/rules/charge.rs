@@ -11,7 +11,7 @@ use crate::effects::{
 };
 use crate::exact::to_amount;
 use crate::ids::{AllocationId, TxId, UsageId};
-use crate::model::{Account, Closing, Instance, LienState, Mode, Phase};
+use crate::model::{Account, Closing, Instance, LienState, Mode};
 use crate::postings::{About, Postings};
 use crate::price::{Price, Priced, price};
 use crate::refusal::Refusal;
@@ -20,7 +20,7 @@ use crate::rules::instance::{
     wait_for_more,
 };
 use crate::rules::lien::bind_quote;
-use crate::rules::money::active_amount;
+use crate::rules::money::figures;
 use crate::select::{self, Payer};
 use crate::time::{Seconds, Timestamp};
 use crate::view::{Context, Next, View};
@@ -192,10 +192,12 @@ impl Bill {
         self.keep_lien(closes)?;
         self.record(duration, mode, ctx);
         if closes && self.instance.is_open() {
+            // Not before it began, whenever the use that closes it ended.
+            let end = self.at.max(self.instance.opened);
             close_instance(
                 &mut self.postings,
                 &mut self.instance,
-                self.at,
+                end,
                 Closing::End,
                 ctx,
             );
@@ -203,17 +205,7 @@ impl Bill {
             wait_for_more(&mut self.instance, self.at, ctx);
         }
         self.correct_expiries()?;
-        let balance = paying.map_or(0, |account| {
-            let own = self
-                .postings
-                .allocations()
-                .iter()
-                .filter(|a| a.account == account);
-            let active = own.filter(|a| a.phase == Phase::Active);
-            active
-                .map(|a| i128::from(a.amount.0).saturating_sub(i128::from(a.held.0)))
-                .sum()
-        });
+        let balance = paying.map_or(0, |account| figures(&self.postings, account).balance());
         let outcome = Outcome::Charged(Charged {
             instance: self.instance.id,
             tx: self.tx,
@@ -284,7 +276,7 @@ impl Bill {
     }
 
     fn block_if_below_zero(&mut self, account: &Account) {
-        if !account.blocked && active_amount(&self.postings, account.id) < 0 {
+        if !account.blocked && figures(&self.postings, account.id).amount < 0 {
             let blocked = Account {
                 blocked: true,
                 ..account.clone()

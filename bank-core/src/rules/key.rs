@@ -39,7 +39,7 @@ pub(super) fn remove(id: &str, view: &View, ctx: &Context<'_>) -> Result<Effects
         ..known(id, ctx)?.clone()
     };
     let mut effects = write("key_rm", gone, view, ctx);
-    effects.outcome = Outcome::Removed;
+    effects.outcome = Outcome::Removed(id.to_owned());
     Ok(effects)
 }
 

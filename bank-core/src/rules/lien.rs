@@ -210,7 +210,7 @@ impl Placing {
         let (payer, candidates) = usable(request, ctx)?;
         let open = unblocked(&candidates, ctx)?;
         if mode == Mode::Fast || self.cost.is_zero() {
-            self.instance.account = open.first().map(|c| c.account);
+            self.instance.account = self.first_payer(&open);
             return Ok(());
         }
         let refusal = match self.portions(&open, &payer.project_name, false) {
@@ -227,6 +227,14 @@ impl Placing {
         self.postings
             .remark(&format!("fallback_from={}", short.name));
         Ok(())
+    }
+
+    /// Who would pay first where nothing is held: the first account in paying order.
+    fn first_payer(&self, open: &[Candidate]) -> Option<AccountId> {
+        let order = select::paying_order(open, self.postings.allocations(), self.start);
+        let first = order.first().and_then(|id| self.postings.allocation(*id));
+        let without_money = open.first().map(|c| c.account);
+        first.map(|a| a.account).or(without_money)
     }
 
     /// The fallback account holds the lien; it is short too: refused (nami.md 5).

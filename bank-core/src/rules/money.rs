@@ -4,7 +4,7 @@ use crate::amount::Amount;
 use crate::command::{Deposit, Withdraw};
 use crate::effects::{Delta, Deposited, DirectoryRow, Effects, EntryKind, Outcome, Withdrawn};
 use crate::ids::{AccountId, AllocationId};
-use crate::model::{Account, Allocation, Phase};
+use crate::model::{Account, Allocation, Figures, Phase};
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
 use crate::select;
@@ -31,7 +31,7 @@ pub(super) fn deposit(
         None if deposit.always_new => None,
         None => equal_allocation(view, account, deposit, limit),
     };
-    if target.is_none() && deposit.window.is_over(ctx.now) && !deposit.allow_past {
+    if deposit.window.is_over(ctx.now) && !deposit.allow_past {
         return Err(Refusal::WindowInPast);
     }
     let created = target.is_none();
@@ -58,12 +58,14 @@ pub(super) fn deposit(
         .allocation(id)
         .copied()
         .ok_or(Refusal::AmountOverflow)?;
-    Ok(postings.finish(Outcome::Deposited(Deposited {
+    let deposited = Deposited {
         tx,
         amount,
         allocation,
         created,
-    })))
+        figures: figures(&postings, account.id),
+    };
+    Ok(postings.finish(Outcome::Deposited(deposited)))
 }
 
 /// The allocation that the request names, if it is the account's and nothing else is asked of it.
@@ -122,20 +124,15 @@ fn open_allocation(
     id
 }
 
-/// What the active allocations of an account hold together.
-pub(super) fn active_amount(postings: &Postings, account: AccountId) -> i128 {
-    let own = postings
-        .allocations()
-        .iter()
-        .filter(|a| a.account == account);
-    own.filter(|a| a.phase == Phase::Active)
-        .map(|a| i128::from(a.amount.0))
-        .sum()
+/// The figures of an account as the postings leave it.
+pub(super) fn figures(postings: &Postings, account: AccountId) -> Figures {
+    let all = postings.allocations().iter();
+    Figures::of(all.filter(|a| a.account == account))
 }
 
 /// A deposit that brings a blocked account to zero or above clears the flag (decision 18).
 fn unblock(postings: &mut Postings, account: &Account) {
-    if account.blocked && active_amount(postings, account.id) >= 0 {
+    if account.blocked && figures(postings, account.id).amount >= 0 {
         let cleared = Account {
             blocked: false,
             ..account.clone()
@@ -204,6 +201,11 @@ pub(super) fn withdraw(
         tx,
         account: account.id,
         amount: withdraw.amount,
+        only: match parts.as_slice() {
+            [(only, _)] => postings.allocation(*only).copied(),
+            _ => None,
+        },
+        figures: figures(&postings, account.id),
         parts,
     };
     Ok(postings.finish(Outcome::Withdrawn(withdrawn)))

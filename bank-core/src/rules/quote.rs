@@ -7,7 +7,7 @@ use crate::exact::to_amount;
 use crate::ids::QuoteId;
 use crate::model::{Mode, Quote};
 use crate::postings::Postings;
-use crate::price::{Priced, explain, price};
+use crate::price::{Priced, price};
 use crate::refusal::Refusal;
 use crate::rules::funds::{funds, unblocked};
 use crate::rules::instance::check_duration;
@@ -73,7 +73,7 @@ pub(super) fn quote(
         },
         available,
         quote: written,
-        lines: explain(&asked, rates),
+        at: ctx.now,
         undefined_instance: exact.undefined_instance,
     })))
 }

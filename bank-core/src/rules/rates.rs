@@ -101,7 +101,7 @@ pub(super) fn remove(id: RateId, view: &View, ctx: &Context<'_>) -> Result<Effec
         window,
         ..rate.clone()
     }));
-    Ok(postings.finish(Outcome::Removed))
+    Ok(postings.finish(Outcome::Removed(id.0.to_string())))
 }
 
 fn check(set: &SetRate) -> Result<(), Refusal> {

@@ -24,7 +24,7 @@ pub fn sweep(view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
             }
         }
     }
-    Ok(postings.finish(Outcome::Removed))
+    Ok(postings.finish(Outcome::Swept))
 }
 
 enum Due {

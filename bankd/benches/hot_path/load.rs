@@ -40,7 +40,7 @@ impl Kind {
 
     fn status(self) -> &'static [u8] {
         match self {
-            Kind::Unusable => b"422",
+            Kind::Unusable => b"400",
             Kind::Plain | Kind::Real => b"200",
         }
     }

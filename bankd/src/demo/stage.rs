@@ -30,7 +30,7 @@ impl Stage {
                 own.display()
             );
         }
-        let name = format!("bankd-demo-{}", uuid::Uuid::now_v7().simple());
+        let name = format!("bankd-demo-{}", uuid::Uuid::new_v4().simple());
         let dir = std::env::temp_dir().join(name);
         let scripts = dir.join("nami");
         fs::create_dir_all(&scripts)?;
@@ -55,11 +55,11 @@ impl Stage {
         println!("\n{}. {title}", self.chapters);
     }
 
-    pub(super) fn say(&self, text: &str) {
+    pub(super) fn say(text: &str) {
         println!("\n# {text}");
     }
 
-    pub(super) fn show_document(&self, document: &str) {
+    pub(super) fn show_document(document: &str) {
         println!("\n# What the scheduler sends:");
         print!("{document}");
     }

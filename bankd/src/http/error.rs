@@ -15,7 +15,7 @@ use bank_core::amount::Amount;
 use bank_core::directory::Bank;
 use bank_core::refusal::Refusal;
 
-use crate::answer::{Answer, Media};
+use crate::answer::Media;
 use crate::store;
 use crate::store::read::ReadError;
 use crate::writer::SubmitError;
@@ -37,11 +37,6 @@ impl Failure {
     /// A refusal of a rule.
     pub fn refused(refusal: &Refusal, bank: &Bank) -> Self {
         Self(Box::new(problem(refusal, bank)))
-    }
-
-    /// A problem that was made before, stored ones included.
-    pub fn of(problem: Problem) -> Self {
-        Self(Box::new(problem))
     }
 
     /// What would help.
@@ -114,16 +109,6 @@ pub fn with_request_id(mut response: Response, id: &str) -> Response {
     response.headers_mut().remove(header::CONTENT_LENGTH);
     *response.body_mut() = Body::from(body);
     response
-}
-
-/// A refusal as an answer that is stored with its idempotency key.
-pub fn refusal_answer(refusal: &Refusal, bank: &Bank) -> Answer {
-    let problem = problem(refusal, bank);
-    Answer {
-        status: problem.status,
-        media: Media::Problem,
-        body: body(&problem),
-    }
 }
 
 fn respond(problem: Problem) -> Response {

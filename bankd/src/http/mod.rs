@@ -9,7 +9,6 @@ pub mod frame;
 mod health;
 pub mod log;
 pub mod nami;
-pub mod replay;
 pub mod router;
 pub mod socket;
 pub mod v1;

@@ -202,8 +202,9 @@ mod served {
             key: None,
             request_id: "r".to_owned(),
             dry_run: false,
-            render: |_, decision| Answer {
-                status: if decision.is_ok() { 200 } else { 500 },
+            fingerprint: String::new(),
+            render: |decided| Answer {
+                status: if decided.decision.is_ok() { 200 } else { 500 },
                 media: Media::Text,
                 body: Vec::new(),
             },

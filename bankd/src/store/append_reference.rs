@@ -2,57 +2,15 @@
 
 use super::{Error, codec};
 use bank_core::effects::DirectoryRow;
-use bank_core::model::{Account, Mode};
+use bank_core::model::{Account, Key, Machine, Mode, Project, User};
+use bank_core::rate::Rate;
 use rusqlite::{Connection, params};
 
 pub(super) fn write_reference(connection: &Connection, row: &DirectoryRow) -> Result<(), Error> {
     match row {
-        DirectoryRow::Project(p) => connection.execute(
-            "INSERT INTO project (id, name, parent, active, deleted, mode, description)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
-             ON CONFLICT (id) DO UPDATE SET parent = ?3, active = ?4, deleted = ?5, mode = ?6,
-                 description = ?7",
-            params![
-                p.id.0,
-                p.name,
-                p.parent.map(|i| i.0),
-                p.active,
-                p.deleted,
-                p.mode.map(Mode::word),
-                p.description
-            ],
-        )?,
-        DirectoryRow::User(u) => connection.execute(
-            "INSERT INTO user (id, name, active, deleted, common_name, email, default_project)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
-             ON CONFLICT (id) DO UPDATE SET active = ?3, deleted = ?4, common_name = ?5,
-                 email = ?6, default_project = ?7",
-            params![
-                u.id.0,
-                u.name,
-                u.active,
-                u.deleted,
-                u.common_name,
-                u.email,
-                u.default_project.map(|i| i.0)
-            ],
-        )?,
-        DirectoryRow::Machine(m) => connection.execute(
-            "INSERT INTO machine (id, name, active, deleted, mode, flush_interval_s, fallback,
-                 description) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
-             ON CONFLICT (id) DO UPDATE SET active = ?3, deleted = ?4, mode = ?5,
-                 flush_interval_s = ?6, fallback = ?7, description = ?8",
-            params![
-                m.id.0,
-                m.name,
-                m.active,
-                m.deleted,
-                m.mode.map(Mode::word),
-                m.flush_interval.0,
-                m.fallback,
-                m.description
-            ],
-        )?,
+        DirectoryRow::Project(p) => write_project(connection, p)?,
+        DirectoryRow::User(u) => write_user(connection, u)?,
+        DirectoryRow::Machine(m) => write_machine(connection, m)?,
         DirectoryRow::Member(m) => connection.execute(
             "INSERT INTO member VALUES (?1, ?2, ?3)
              ON CONFLICT (project, user) DO UPDATE SET active = ?3",
@@ -63,42 +21,105 @@ pub(super) fn write_reference(connection: &Connection, row: &DirectoryRow) -> Re
             (project.0, user.0),
         )?,
         DirectoryRow::Account(a) => write_account(connection, a)?,
-        DirectoryRow::Rate(r) => connection.execute(
-            "INSERT INTO rate (id, kind, name, instance, billionths, per_s, machine, from_at,
-                 until_at, description) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
-             ON CONFLICT (id) DO UPDATE SET until_at = ?9",
-            params![
-                r.id.0,
-                r.kind.code(),
-                r.name,
-                r.instance,
-                r.value.0,
-                r.per.seconds(),
-                r.machine.map(|m| m.0),
-                r.window.start.map(|t| t.0),
-                r.window.end.map(|t| t.0),
-                r.description
-            ],
-        )?,
-        DirectoryRow::Key(k) => connection.execute(
-            "INSERT INTO auth_key (id, client, roles, projects, machines, from_at, until_at,
-                 disabled, deleted) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
-             ON CONFLICT (id) DO UPDATE SET roles = ?3, projects = ?4, machines = ?5,
-                 from_at = ?6, until_at = ?7, disabled = ?8, deleted = ?9",
-            params![
-                k.id,
-                k.client,
-                codec::join(&k.roles),
-                codec::join(&k.projects),
-                codec::join(&k.machines),
-                k.window.start.map(|t| t.0),
-                k.window.end.map(|t| t.0),
-                k.disabled,
-                k.deleted
-            ],
-        )?,
+        DirectoryRow::Rate(r) => write_rate(connection, r)?,
+        DirectoryRow::Key(k) => write_key(connection, k)?,
     };
     Ok(())
+}
+
+fn write_project(connection: &Connection, p: &Project) -> Result<usize, Error> {
+    Ok(connection.execute(
+        "INSERT INTO project (id, name, parent, active, deleted, mode, description)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+         ON CONFLICT (id) DO UPDATE SET parent = ?3, active = ?4, deleted = ?5, mode = ?6,
+             description = ?7",
+        params![
+            p.id.0,
+            p.name,
+            p.parent.map(|i| i.0),
+            p.active,
+            p.deleted,
+            p.mode.map(Mode::word),
+            p.description
+        ],
+    )?)
+}
+
+fn write_user(connection: &Connection, u: &User) -> Result<usize, Error> {
+    Ok(connection.execute(
+        "INSERT INTO user (id, name, active, deleted, common_name, email, default_project)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+         ON CONFLICT (id) DO UPDATE SET active = ?3, deleted = ?4, common_name = ?5,
+             email = ?6, default_project = ?7",
+        params![
+            u.id.0,
+            u.name,
+            u.active,
+            u.deleted,
+            u.common_name,
+            u.email,
+            u.default_project.map(|i| i.0)
+        ],
+    )?)
+}
+
+fn write_machine(connection: &Connection, m: &Machine) -> Result<usize, Error> {
+    Ok(connection.execute(
+        "INSERT INTO machine (id, name, active, deleted, mode, flush_interval_s, fallback,
+             description) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+         ON CONFLICT (id) DO UPDATE SET active = ?3, deleted = ?4, mode = ?5,
+             flush_interval_s = ?6, fallback = ?7, description = ?8",
+        params![
+            m.id.0,
+            m.name,
+            m.active,
+            m.deleted,
+            m.mode.map(Mode::word),
+            m.flush_interval.0,
+            m.fallback,
+            m.description
+        ],
+    )?)
+}
+
+fn write_rate(connection: &Connection, r: &Rate) -> Result<usize, Error> {
+    Ok(connection.execute(
+        "INSERT INTO rate (id, kind, name, instance, billionths, per_s, machine, from_at,
+             until_at, description) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+         ON CONFLICT (id) DO UPDATE SET until_at = ?9",
+        params![
+            r.id.0,
+            r.kind.code(),
+            r.name,
+            r.instance,
+            r.value.0,
+            r.per.seconds(),
+            r.machine.map(|m| m.0),
+            r.window.start.map(|t| t.0),
+            r.window.end.map(|t| t.0),
+            r.description
+        ],
+    )?)
+}
+
+fn write_key(connection: &Connection, k: &Key) -> Result<usize, Error> {
+    Ok(connection.execute(
+        "INSERT INTO auth_key (id, client, roles, projects, machines, from_at, until_at,
+             disabled, deleted) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+         ON CONFLICT (id) DO UPDATE SET roles = ?3, projects = ?4, machines = ?5,
+             from_at = ?6, until_at = ?7, disabled = ?8, deleted = ?9",
+        params![
+            k.id,
+            k.client,
+            codec::join(&k.roles),
+            codec::join(&k.projects),
+            codec::join(&k.machines),
+            k.window.start.map(|t| t.0),
+            k.window.end.map(|t| t.0),
+            k.disabled,
+            k.deleted
+        ],
+    )?)
 }
 
 fn write_account(connection: &Connection, a: &Account) -> Result<usize, Error> {

@@ -99,7 +99,8 @@ pub fn read(connection: &Connection) -> Result<BankRow, Error> {
 pub fn directory(connection: &Connection, policy: Policy) -> Result<Directory, Error> {
     let mut directory = Directory::new(read(connection)?.bank, policy);
     each(connection, PROJECTS, |r| {
-        Ok(directory.put_project(project(r)?))
+        directory.put_project(project(r)?);
+        Ok(())
     })?;
     each(connection, USERS, |r| {
         directory.put_user(user(r)?);

@@ -4,13 +4,13 @@ use super::Error;
 use super::sqlite::SqliteStore;
 use crate::answer::{Answer, Media};
 use bank_core::time::{Seconds, Timestamp};
-use rusqlite::params;
+use rusqlite::{Connection, params};
 
 /// How long an answer is kept that is no charge's (decision 22).
 const KEPT: Seconds = Seconds(7 * 86_400);
 
 /// Expired rows that one go removes.
-const PRUNE_MAX: i64 = 500;
+pub const PRUNE_MAX: usize = 500;
 
 /// What a key was used for.
 #[derive(Clone, Debug)]
@@ -36,6 +36,50 @@ pub enum Known {
     Replay,
 }
 
+/// Looks a key up for a request.
+pub fn known(
+    connection: &Connection,
+    client: &str,
+    key: &str,
+    fingerprint: &[u8],
+    nonce: &str,
+) -> Result<Known, Error> {
+    let Some(stored) = stored_answer(connection, client, key)? else {
+        return Ok(Known::New);
+    };
+    if !nonce.is_empty() && stored.nonce == nonce {
+        return Ok(Known::Replay);
+    }
+    if stored.fingerprint != fingerprint {
+        return Ok(Known::Reused);
+    }
+    Ok(Known::Answered(stored.answer))
+}
+
+fn stored_answer(
+    connection: &Connection,
+    client: &str,
+    key: &str,
+) -> Result<Option<StoredAnswer>, Error> {
+    let sql = "SELECT fingerprint, nonce, status, media, body FROM idempotency
+               WHERE client = ?1 AND key = ?2";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query((client, key))?;
+    let Some(row) = rows.next()? else {
+        return Ok(None);
+    };
+    let media: String = row.get(3)?;
+    Ok(Some(StoredAnswer {
+        fingerprint: row.get(0)?,
+        nonce: row.get(1)?,
+        answer: Answer {
+            status: row.get(2)?,
+            media: Media::parse(&media),
+            body: row.get(4)?,
+        },
+    }))
+}
+
 impl SqliteStore {
     /// Looks a key up for a request.
     pub fn known(
@@ -45,36 +89,7 @@ impl SqliteStore {
         fingerprint: &[u8],
         nonce: &str,
     ) -> Result<Known, Error> {
-        let Some(stored) = self.stored_answer(client, key)? else {
-            return Ok(Known::New);
-        };
-        if !nonce.is_empty() && stored.nonce == nonce {
-            return Ok(Known::Replay);
-        }
-        if stored.fingerprint != fingerprint {
-            return Ok(Known::Reused);
-        }
-        Ok(Known::Answered(stored.answer))
-    }
-
-    fn stored_answer(&self, client: &str, key: &str) -> Result<Option<StoredAnswer>, Error> {
-        let sql = "SELECT fingerprint, nonce, status, media, body FROM idempotency
-                   WHERE client = ?1 AND key = ?2";
-        let mut statement = self.connection.prepare_cached(sql)?;
-        let mut rows = statement.query((client, key))?;
-        let Some(row) = rows.next()? else {
-            return Ok(None);
-        };
-        let media: String = row.get(3)?;
-        Ok(Some(StoredAnswer {
-            fingerprint: row.get(0)?,
-            nonce: row.get(1)?,
-            answer: Answer {
-                status: row.get(2)?,
-                media: Media::parse(&media),
-                body: row.get(4)?,
-            },
-        }))
+        known(&self.connection, client, key, fingerprint, nonce)
     }
 
     /// Keeps an answer with its key: a charge's for ever.
@@ -114,6 +129,6 @@ impl SqliteStore {
         Ok(self
             .connection
             .prepare_cached(sql)?
-            .execute((now.0, PRUNE_MAX))?)
+            .execute((now.0, i64::try_from(PRUNE_MAX).unwrap_or(i64::MAX)))?)
     }
 }

@@ -1,7 +1,7 @@
 //! The one read-write connection: opened, prepared for speed and durability, and counted.
 
 use super::stamp::Stamp;
-use super::{BUSY_TIMEOUT, Error, append, bank, load, migrate};
+use super::{BUSY_TIMEOUT, Error, append, bank, keep_plans, load, migrate};
 use bank_core::directory::{Directory, Policy};
 use bank_core::effects::Effects;
 use bank_core::ledger::Ledger;
@@ -181,6 +181,7 @@ fn connect(path: &Path) -> Result<Connection, Error> {
     let connection = Connection::open(path)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    keep_plans(&connection)?;
     connection.execute_batch(
         "PRAGMA page_size = 4096;
          PRAGMA journal_mode = WAL;

@@ -1,8 +1,10 @@
 //! The writer thread: batches, transactions, answers.
 
-use super::{Origin, RecordRenderer, Reply, Shared, Submission, SubmitError, Summary, Task};
+use super::{
+    Decided, Origin, RecordRenderer, Reply, Shared, Submission, SubmitError, Summary, Task,
+};
 use crate::hooks;
-use crate::store::{self, Known, SqliteStore, Stamp, StoredAnswer};
+use crate::store::{self, Known, PRUNE_MAX, SqliteStore, Stamp, StoredAnswer};
 use bank_core::directory::Directory;
 use bank_core::effects::{Effects, Outcome};
 use bank_core::ledger::{self, Ledger};
@@ -25,6 +27,7 @@ pub(super) struct Thread {
 /// What a task came to inside a transaction that is not committed yet.
 enum Done {
     Reply(Reply),
+    Pruned { may_be_more: bool },
     Nothing,
 }
 
@@ -99,8 +102,11 @@ impl Thread {
             Task::Submit(submission, ..) => self.submission(submission, now).map(Done::Reply),
             Task::Settle(_) => {
                 self.sweep(now)?;
-                self.store.prune_answers(now)?;
                 Ok(Done::Nothing)
+            }
+            Task::Prune(_) => {
+                let may_be_more = self.store.prune_answers(now)? == PRUNE_MAX;
+                Ok(Done::Pruned { may_be_more })
             }
             Task::Confirm(state, _) => self.store.confirm(state).map(|()| Done::Nothing),
             Task::Stop => Ok(Done::Nothing),
@@ -144,10 +150,19 @@ impl Thread {
         let mut recording = Recording::new(&mut self.store, &self.records);
         let decision =
             ledger::execute(&mut recording, &s.command, &s.caller.scope, now, s.dry_run)?;
-        let first_tx = recording.first_tx;
+        let transaction = recording.first_tx.filter(|_| decision.is_ok());
         self.has_records = self.has_records || recording.sent;
         hooks::point("decided");
-        let answer = (s.render)(&self.store.reference(), &decision);
+        let answer = (s.render)(&Decided {
+            directory: &self.store.reference(),
+            command: &s.command,
+            scope: &s.caller.scope,
+            decision: &decision,
+            transaction,
+            dry_run: s.dry_run,
+            request_id: &s.request_id,
+            fingerprint: &s.fingerprint,
+        });
         let of_access = matches!(&decision, Err(refusal) if refusal.is_of_access());
         if let (Some(key), false, false) = (&s.key, of_access, s.dry_run) {
             let stored = StoredAnswer {
@@ -163,7 +178,7 @@ impl Thread {
         let summary = Summary {
             op: s.command.op(),
             code: decision.as_ref().err().map_or("", |refusal| refusal.code()),
-            transaction: first_tx,
+            transaction,
             amount: decision.as_ref().ok().and_then(amount),
             batch: 0,
             queue_us: 0,
@@ -216,6 +231,9 @@ impl Thread {
                 (Task::Settle(reply) | Task::Confirm(_, reply), _) => {
                     let _ = reply.send(Ok(()));
                 }
+                (Task::Prune(reply), Done::Pruned { may_be_more }) => {
+                    let _ = reply.send(Ok(may_be_more));
+                }
                 _ => {}
             }
         }
@@ -229,6 +247,9 @@ fn fail(task: Task) {
             let _ = reply.send(Err(SubmitError::Failed));
         }
         Task::Settle(reply) | Task::Confirm(_, reply) => {
+            let _ = reply.send(Err(SubmitError::Failed));
+        }
+        Task::Prune(reply) => {
             let _ = reply.send(Err(SubmitError::Failed));
         }
         Task::Stop => {}

@@ -6,7 +6,7 @@ use std::net::{TcpListener, TcpStream};
 use std::time::Duration;
 
 use super::{billed, charge};
-use crate::harness::{Bank, Documents, Ran, Signing};
+use crate::harness::{Bank, Documents, Ran, Setup, Signing};
 
 /// Listens on a port of its own and answers every request with these bytes.
 fn impostor(answer: Vec<u8>) -> String {
@@ -71,7 +71,7 @@ fn answers(bank: &Bank) -> Vec<(&'static str, Vec<u8>)> {
 
 #[test]
 fn nobody_else_on_the_port_is_believed() {
-    let mut bank = Bank::new();
+    let mut bank = Setup::new().chemistry(1_000_000).start();
     let answers = answers(&bank);
     let count = answers.len();
     let documents = Documents::own();

@@ -41,7 +41,7 @@ fn changed() -> Vec<Wrong> {
     });
     vec![
         ("body", body, "digest"),
-        ("digest", digest, "digest"),
+        ("digest", digest, "bad_signature"),
         ("path", path, "bad_signature"),
         ("query", query, "bad_signature"),
         ("method", method, "bad_signature"),

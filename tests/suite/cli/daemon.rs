@@ -31,8 +31,8 @@ fn init_says_what_it_made() {
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     for part in [
         "VBR Processors 1",
-        "bank.db",
-        "bankd.toml",
+        "keys/admin",
+        "2 decimals",
         "fingerprint",
         "bankd serve",
     ] {

@@ -147,7 +147,6 @@ fn mistakes_have_their_exit_codes() {
         (&["jobs", "Moab.none"], 4, &["Moab.none"]),
         (&["deposit", "chemistry", "abc"], 2, &["not a number"]),
         (&["deposit", "chemistry", "-5"], 1, &["refused"]),
-        (&["deposit", "chemistry", "0"], 1, &["refused"]),
         (&["deposit", "chemistry", "1.5"], 1, &["refused"]),
         (
             &["deposit", "chemistry", "9223372036854775808"],

@@ -61,16 +61,7 @@ impl Setup {
         let mut bank = Bank::bare(self.env);
         copy(template(), &bank.data());
         bank.start();
-        match self.chemistry {
-            // An allocation that is there and empty.
-            0 => {
-                bank.bank_ok(&["deposit", "chemistry", "1"]);
-                bank.bank_ok(&["withdraw", "chemistry", "1"]);
-            }
-            amount => {
-                bank.bank_ok(&["deposit", "chemistry", &amount.to_string()]);
-            }
-        }
+        bank.bank_ok(&["deposit", "chemistry", &self.chemistry.to_string()]);
         bank
     }
 }

@@ -8,15 +8,20 @@
 
 use super::ask::{Ask, job};
 use super::fixture::{self, T0, show_time, time};
-use super::ground::{Ground, Line, Memory, Sqlite, Tx, Used};
+use super::ground::{Ground, Line, Tx, Used};
+use super::memory::Memory;
 use super::reply;
+use super::sqlite::Sqlite;
 use bank_core::command::{
     AddProject, Command, Deposit, SetAccount, SetMachine, SetMember, SetUser,
 };
 use bank_core::directory::Policy;
 use bank_core::ids::{AllocationId, UNBILLED};
 use bank_core::model::{Allocation, Instance, Phase};
-use bank_core::time::{Seconds, Timestamp};
+use bank_core::time::{MICROS, Timestamp};
+
+/// When everything given was made: a day before T0.
+pub(crate) const BEFORE: Timestamp = Timestamp(T0.0 - 86_400 * MICROS);
 
 /// Runs a case on both grounds.
 pub(crate) fn on_both(case: impl Fn(&mut Bench<'_>)) {
@@ -47,7 +52,7 @@ impl<'g> Bench<'g> {
     pub(crate) fn new(ground: &'g mut dyn Ground) -> Bench<'g> {
         let mut bench = Bench {
             ground,
-            clock: T0.minus(Seconds(60)),
+            clock: BEFORE,
             names: vec![(AllocationId(1), UNBILLED.to_owned())],
             mark: 0,
             keys: 0,
@@ -91,7 +96,7 @@ impl<'g> Bench<'g> {
 
     /// Accounts with their allocations, made before T0.
     pub(crate) fn given(&mut self, text: &str) {
-        self.clock = T0.minus(Seconds(60));
+        self.clock = BEFORE;
         for account in fixture::accounts(text) {
             self.admin(Command::AddAccount(SetAccount {
                 name: account.name.clone(),
@@ -119,7 +124,11 @@ impl<'g> Bench<'g> {
     /// An administrative command that must be accepted, and whose journal nobody looks at.
     pub(crate) fn admin(&mut self, command: Command) {
         let reply = self.run(&command.into());
-        assert!(!reply.starts_with("refused"), "{}: {reply}", self.ground.name());
+        assert!(
+            !reply.starts_with("refused"),
+            "{}: {reply}",
+            self.ground.name()
+        );
         self.forget();
     }
 
@@ -148,7 +157,11 @@ impl<'g> Bench<'g> {
     pub(crate) fn after(&mut self, asks: impl IntoIterator<Item = Ask>) {
         for ask in asks {
             let reply = self.run(&ask);
-            assert!(!reply.starts_with("refused"), "{}: {reply}", self.ground.name());
+            assert!(
+                !reply.starts_with("refused"),
+                "{}: {reply}",
+                self.ground.name()
+            );
         }
         self.forget();
     }
@@ -202,7 +215,10 @@ impl<'g> Bench<'g> {
     /// The newest use of a job's id on colony.
     #[track_caller]
     pub(crate) fn expect_job(&mut self, id: &str, figures: &str) {
-        let got = self.instance("colony", id).as_ref().map_or_else(|| "none".to_owned(), show_job);
+        let got = self
+            .instance("colony", id)
+            .as_ref()
+            .map_or_else(|| "none".to_owned(), show_job);
         assert_eq!(got, figures, "{}: job {id}", self.ground.name());
     }
 
@@ -251,7 +267,11 @@ impl<'g> Bench<'g> {
         let key = ask.key.as_deref().unwrap_or(&own);
         let reply = self.ground.submit(command, Some(key), self.clock);
         let findings = self.ground.findings();
-        assert!(findings.is_empty(), "{}: {command:?}: {findings:#?}", self.ground.name());
+        assert!(
+            findings.is_empty(),
+            "{}: {command:?}: {findings:#?}",
+            self.ground.name()
+        );
         reply
     }
 
@@ -278,7 +298,10 @@ impl<'g> Bench<'g> {
         let own = || own.iter().filter(|a| a.account == id);
         let now = self.ground.ledger_now(self.clock);
         let sum = |phase: Phase, of: fn(&Allocation) -> i64| -> i64 {
-            own().filter(|a| Phase::of(&a.window, now) == phase).map(of).sum()
+            own()
+                .filter(|a| Phase::of(&a.window, now) == phase)
+                .map(of)
+                .sum()
         };
         let active = |of: fn(&Allocation) -> i64| sum(Phase::Active, of);
         let (amount, held) = (active(|a| a.amount.0), active(|a| a.held.0));
@@ -317,7 +340,13 @@ impl<'g> Bench<'g> {
             let known = self.names.iter().find(|(known, _)| known.0 == id);
             text = format!("{text} {}", known.map_or("?", |(_, label)| label));
         }
-        let signed = |n: i64| if n == 0 { "0".to_owned() } else { format!("{n:+}") };
+        let signed = |n: i64| {
+            if n == 0 {
+                "0".to_owned()
+            } else {
+                format!("{n:+}")
+            }
+        };
         let delta = &line.delta;
         let in_shadow = delta.shadow != 0 || delta.shadow_held != 0;
         text = format!("{text} {}", signed(delta.amount));

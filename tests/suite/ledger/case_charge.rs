@@ -66,7 +66,11 @@ fn ledger_case_041_a_charge_that_nothing_covers_is_debt() {
 fn ledger_case_042_a_repeated_key_has_the_first_answer_and_no_effect() {
     on_both(|t| {
         case_41(t);
-        t.expect(c("j", 7200).key("K"), "charged 7200, debt 7100, balance -7100", "");
+        t.expect(
+            c("j", 7200).key("K"),
+            "charged 7200, debt 7100, balance -7100",
+            "",
+        );
         t.expect_balance("F", "amount -7100 held 0 balance -7100 available -7100");
         assert_eq!(t.ground.usages().len(), 1);
     });
@@ -101,7 +105,12 @@ fn ledger_case_044_usage_that_nobody_can_be_billed_for_is_kept() {
         assert_eq!(kept, "nosuch", "{}", t.ground.name());
         let last = t.ground.journal(0).pop().unwrap();
         assert_eq!(last.entries[0].project, "nosuch", "{}", t.ground.name());
-        assert!(last.reason.contains("unbilled"), "{}: {}", t.ground.name(), last.reason);
+        assert!(
+            last.reason.contains("unbilled"),
+            "{}: {}",
+            t.ground.name(),
+            last.reason
+        );
     });
 }
 
@@ -115,7 +124,10 @@ fn ledger_case_046_a_charge_beyond_lien_and_limit_is_debt() {
             "charged 1600, debt 100, balance -600",
             "charge a -1500/-1500, charge_debt a -100",
         );
-        t.expect_balance("F", "amount -600 held 0 balance -600 available -100, limit 500");
+        t.expect_balance(
+            "F",
+            "amount -600 held 0 balance -600 available -100, limit 500",
+        );
     });
 }
 
@@ -139,7 +151,11 @@ fn ledger_case_047_a_charge_of_nothing_still_closes() {
 fn ledger_case_048_negative_usage_is_refused() {
     on_both(|t| {
         t.given("F{a=1000}");
-        t.expect(c("j", 10).processors(-4), "refused negative_charge, exit 1", "");
+        t.expect(
+            c("j", 10).processors(-4),
+            "refused negative_charge, exit 1",
+            "",
+        );
         assert!(t.ground.usages().is_empty());
     });
 }
@@ -166,7 +182,11 @@ fn ledger_case_050_a_charge_needs_a_duration() {
 fn ledger_case_064_the_earlier_end_pays_first() {
     on_both(|t| {
         t.given("F{a=100 [2026-01-01,2027-06-01), b=150 [2026-01-01,2027-01-01)}");
-        t.expect(c("j", 180), "charged 180, balance 70", "charge b -150, charge a -30");
+        t.expect(
+            c("j", 180),
+            "charged 180, balance 70",
+            "charge b -150, charge a -30",
+        );
         t.expect_allocation("a", "70 held 0, deposited 100, active");
         t.expect_allocation("b", "0 held 0, deposited 150, active");
     });

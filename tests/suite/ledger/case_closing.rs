@@ -11,9 +11,17 @@ fn ledger_case_056_interim_charges_shrink_the_lien() {
     on_both(|t| {
         t.given("F{a=1000}");
         t.after([r("s", 400)]);
-        t.expect(ci("s", 100), "charged 100, balance 600", "charge a -100/-100");
+        t.expect(
+            ci("s", 100),
+            "charged 100, balance 600",
+            "charge a -100/-100",
+        );
         t.expect_balance("F", "amount 900 held 300 balance 600 available 600");
-        t.expect(ci("s", 500), "charged 500, balance 400", "charge a -500/-300");
+        t.expect(
+            ci("s", 500),
+            "charged 500, balance 400",
+            "charge a -500/-300",
+        );
         t.expect_balance("F", "amount 400 held 0 balance 400 available 400");
         t.expect_job("s", "open, used 600 s, billed 600, lien 0 [T0,T0+1000)");
     });

@@ -20,7 +20,11 @@ fn ledger_case_001_a_deposit_makes_an_allocation() {
 fn ledger_case_002_an_equal_window_is_topped_up() {
     on_both(|t| {
         t.given("F{a=100}");
-        t.expect(deposit("F", "50"), "amount 150, deposited 150", "deposit a +50");
+        t.expect(
+            deposit("F", "50"),
+            "amount 150, deposited 150",
+            "deposit a +50",
+        );
     });
 }
 
@@ -47,7 +51,10 @@ fn ledger_case_004_a_credit_limit_is_an_allocation_of_its_own() {
             "deposit b 0",
         );
         t.expect_allocation("b", "0 held 0, deposited 0, limit 500, active");
-        t.expect_balance("F", "amount 1000 held 0 balance 1000 available 1500, limit 500");
+        t.expect_balance(
+            "F",
+            "amount 1000 held 0 balance 1000 available 1500, limit 500",
+        );
     });
 }
 
@@ -55,7 +62,11 @@ fn ledger_case_004_a_credit_limit_is_an_allocation_of_its_own() {
 fn ledger_case_005_the_limit_counts_for_a_top_up() {
     on_both(|t| {
         t.given("F{a=1000 L=500}");
-        t.expect(deposit("F", "100"), "new: amount 100, deposited 100", "deposit b +100");
+        t.expect(
+            deposit("F", "100"),
+            "new: amount 100, deposited 100",
+            "deposit b +100",
+        );
         t.expect_allocation("a", "1000 held 0, deposited 1000, limit 500, active");
     });
 }
@@ -98,7 +109,11 @@ fn ledger_case_010_an_amount_beyond_the_range_is_refused() {
     on_both(|t| {
         t.given("F{a=0}");
         let too_large = "100000000000000000000000";
-        t.expect(deposit("F", too_large), "refused amount_too_large, exit 1", "");
+        t.expect(
+            deposit("F", too_large),
+            "refused amount_too_large, exit 1",
+            "",
+        );
     });
 }
 
@@ -208,7 +223,10 @@ fn ledger_case_025_a_withdrawal_may_use_the_credit_limit() {
             "",
         );
         t.expect(withdraw("F", 400), "withdrawn 400", "withdraw a -400");
-        t.expect_balance("F", "amount -300 held 0 balance -300 available 200, limit 500");
+        t.expect_balance(
+            "F",
+            "amount -300 held 0 balance -300 available 200, limit 500",
+        );
     });
 }
 
@@ -216,7 +234,11 @@ fn ledger_case_025_a_withdrawal_may_use_the_credit_limit() {
 fn ledger_case_026_a_withdrawal_takes_the_earliest_end_first() {
     on_both(|t| {
         t.given("F{a=50 [2026-01-01,2026-12-01), b=100}");
-        t.expect(withdraw("F", 120), "withdrawn 120", "withdraw a -50, withdraw b -70");
+        t.expect(
+            withdraw("F", 120),
+            "withdrawn 120",
+            "withdraw a -50, withdraw b -70",
+        );
     });
 }
 
@@ -225,6 +247,10 @@ fn a_closing_charge_in_the_way_of_a_deposit_changes_nothing_about_it() {
     on_both(|t| {
         t.given("F{a=100}");
         t.after([c("j", 150)]);
-        t.expect(deposit("F", "50"), "amount 0, deposited 150", "deposit a +50");
+        t.expect(
+            deposit("F", "50"),
+            "amount 0, deposited 150",
+            "deposit a +50",
+        );
     });
 }

@@ -59,7 +59,11 @@ fn ledger_case_051_a_second_reserve_replaces_the_first() {
     on_both(|t| {
         t.given("F{a=1000}");
         t.after([r("s", 300)]);
-        t.expect(r("s", 300), "lien 300", "lien_replace a 0/-300, lien a 0/+300");
+        t.expect(
+            r("s", 300),
+            "lien 300",
+            "lien_replace a 0/-300, lien a 0/+300",
+        );
         t.expect_balance("F", "amount 1000 held 300 balance 700 available 700");
     });
 }
@@ -69,7 +73,11 @@ fn ledger_case_052_the_old_lien_pays_for_its_replacement() {
     on_both(|t| {
         t.given("F{a=1000}");
         t.after([r("s", 900)]);
-        t.expect(r("s", 950), "lien 950", "lien_replace a 0/-900, lien a 0/+950");
+        t.expect(
+            r("s", 950),
+            "lien 950",
+            "lien_replace a 0/-900, lien a 0/+950",
+        );
         t.expect_balance("F", "amount 1000 held 950 balance 50 available 50");
     });
 }
@@ -93,7 +101,11 @@ fn ledger_case_053_a_refused_replacement_leaves_the_old_lien() {
 fn ledger_case_060_a_lien_pays_although_its_allocation_has_expired() {
     on_both(|t| {
         t.given("F{a=5000 [2026,T0+4)}, G{b=300}");
-        t.expect(r("j", 1000), "lien 1000, outlives_allocation", "lien a 0/+1000");
+        t.expect(
+            r("j", 1000),
+            "lien 1000, outlives_allocation",
+            "lien a 0/+1000",
+        );
         t.at("T0+8");
         t.expect(
             c("j", 900),
@@ -113,7 +125,10 @@ fn ledger_case_061_what_expired_allocations_hold_is_listed_apart() {
         t.given("F{a=5000 [2026,T0+4)}, G{b=300}");
         t.after([r("j", 1000)]);
         t.at("T0+5");
-        t.expect_balance("F", "amount 0 held 0 balance 0 available 0, held_expired 1000");
+        t.expect_balance(
+            "F",
+            "amount 0 held 0 balance 0 available 0, held_expired 1000",
+        );
         t.expect_balance("G", "amount 300 held 0 balance 300 available 300");
         t.expect_journal("expire a 0 active -5000 (T0+4)");
     });

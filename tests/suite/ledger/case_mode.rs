@@ -24,15 +24,24 @@ fn ledger_case_104_mode_notional_prices_everything_and_refuses_nothing() {
             "would_refuse 0, lien a 0 shadow 0/+7200",
         );
         let last = t.ground.journal(0).pop().unwrap();
-        assert_eq!(last.reason, "would_refuse=insufficient_funds needed=7200 available=0");
-        t.expect_balance("F", "amount 0 held 0 balance 0 available 0, shadow held 7200");
+        assert_eq!(
+            last.reason,
+            "would_refuse=insufficient_funds needed=7200 available=0"
+        );
+        t.expect_balance(
+            "F",
+            "amount 0 held 0 balance 0 available 0, shadow held 7200",
+        );
         t.expect(
             c("j", 7200),
             "charged 7200, shadow, balance 0",
             "charge_notional a 0 shadow -7200/-7200",
         );
         t.expect_usage("7200 s, 7200, shadow");
-        t.expect_balance("F", "amount 0 held 0 balance 0 available 0, shadow charged 7200");
+        t.expect_balance(
+            "F",
+            "amount 0 held 0 balance 0 available 0, shadow charged 7200",
+        );
     });
 }
 
@@ -53,7 +62,10 @@ fn ledger_case_105_mode_track_reports_no_cost() {
             "charge_notional a 0 shadow -7200/-7200",
         );
         t.expect_usage("7200 s, 7200, shadow");
-        t.expect_balance("F", "amount 0 held 0 balance 0 available 0, shadow charged 7200");
+        t.expect_balance(
+            "F",
+            "amount 0 held 0 balance 0 available 0, shadow charged 7200",
+        );
     });
 }
 
@@ -71,7 +83,11 @@ fn mode_fast_blocks_an_account_below_zero_until_a_deposit() {
         );
         t.expect(r("k", 10), "refused account_blocked, exit 3", "");
         t.expect(quote(10), "refused account_blocked, exit 3", "");
-        t.expect(deposit("F", "49"), "amount -1, deposited 149", "deposit a +49");
+        t.expect(
+            deposit("F", "49"),
+            "amount -1, deposited 149",
+            "deposit a +49",
+        );
         t.expect(r("k", 10), "refused account_blocked, exit 3", "");
         t.expect(deposit("F", "1"), "amount 0, deposited 150", "deposit a +1");
         t.expect(r("k", 10), "lien 0", "");

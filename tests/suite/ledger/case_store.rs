@@ -2,8 +2,9 @@
 
 use super::ask::{Ask, c, r};
 use super::bench::Bench;
-use super::ground::{Ground, Sqlite, run};
 use super::fixture::T0;
+use super::ground::Ground;
+use super::sqlite::{Sqlite, run};
 use super::writer::{at_once, tally};
 use bank_core::directory::Policy;
 use bankd::store::verify;
@@ -79,14 +80,20 @@ fn ledger_case_102_a_commit_that_did_not_happen_left_nothing() {
     let charge = c("j", 100).command.unwrap();
     let mut dying = store.take_store();
     dying.begin().unwrap();
-    assert_eq!(run(&mut dying, &charge, Some("K"), T0), "charged 100, balance 900");
+    assert_eq!(
+        run(&mut dying, &charge, Some("K"), T0),
+        "charged 100, balance 900"
+    );
     drop(dying);
     store.open();
     assert_eq!(journal_since(&mut store, mark), "");
     Bench::resume(&mut store, mark)
         .expect_balance("F", "amount 1000 held 0 balance 1000 available 1000");
     // The client repeats with its key, and now it is done.
-    assert_eq!(store.submit(&charge, Some("K"), T0), "charged 100, balance 900");
+    assert_eq!(
+        store.submit(&charge, Some("K"), T0),
+        "charged 100, balance 900"
+    );
     assert_eq!(journal_since(&mut store, mark), "charge a -100");
 }
 
@@ -98,7 +105,10 @@ fn a_rollback_forgets_what_the_store_remembered() {
     run(store.store(), &charge, Some("K"), T0);
     store.store().rollback();
     assert_eq!(journal_since(&mut store, mark), "");
-    assert_eq!(store.submit(&charge, Some("K"), T0), "charged 100, balance 900");
+    assert_eq!(
+        store.submit(&charge, Some("K"), T0),
+        "charged 100, balance 900"
+    );
     assert_eq!(journal_since(&mut store, mark), "charge a -100");
 }
 
@@ -107,7 +117,10 @@ fn flip(path: &Path, pattern: &[u8], distance: usize, mask: u8) -> usize {
     let mut bytes = std::fs::read(path).unwrap();
     let mut places = bytes.windows(pattern.len()).enumerate();
     let place = places.find(|(_, w)| *w == pattern).unwrap().0;
-    assert!(places.all(|(_, w)| w != pattern), "the pattern stands there once");
+    assert!(
+        places.all(|(_, w)| w != pattern),
+        "the pattern stands there once"
+    );
     let at = place + distance;
     bytes[at] ^= mask;
     std::fs::write(path, bytes).unwrap();
@@ -119,7 +132,12 @@ fn ledger_case_103_a_flipped_byte_is_found() {
     // The row of the first entry ends so: its kind, account 2, allocation 2, 10000 three times.
     let row = b"deposit\x02\x02\x27\x10\x27\x10\x27\x10";
     let (mut store, _) = store_with("F{a=10000}", [r("j1", 7200), c("j1", 2468)]);
-    let first = store.journal(0).into_iter().find(|tx| !tx.entries.is_empty()).unwrap().id;
+    let first = store
+        .journal(0)
+        .into_iter()
+        .find(|tx| !tx.entries.is_empty())
+        .unwrap()
+        .id;
     let sound = verify::run(store.path()).unwrap();
     assert_eq!(sound.findings, Vec::<String>::new());
     let path = store.path().to_owned();
@@ -130,9 +148,15 @@ fn ledger_case_103_a_flipped_byte_is_found() {
     // The lowest byte of its delta_amount: 10000 becomes 10001.
     let at = flip(&path, row, 10, 1);
     let findings = verify::run(&path).unwrap().findings;
-    assert!(findings[0].starts_with(&format!("transaction {first}: ")), "{findings:#?}");
+    assert!(
+        findings[0].starts_with(&format!("transaction {first}: ")),
+        "{findings:#?}"
+    );
     let hash = format!("transaction {first}: its hash is wrong");
-    assert!(findings.iter().any(|f| f.starts_with(&hash)), "{findings:#?}");
+    assert!(
+        findings.iter().any(|f| f.starts_with(&hash)),
+        "{findings:#?}"
+    );
     flip(&path, b"deposit\x02\x02\x27\x11", 10, 1);
     assert_eq!(verify::run(&path).unwrap(), sound);
 
@@ -141,5 +165,8 @@ fn ledger_case_103_a_flipped_byte_is_found() {
     bytes[at / 4096 * 4096] ^= 0xff;
     std::fs::write(&path, bytes).unwrap();
     let findings = verify::run(&path).unwrap().findings;
-    assert!(findings.iter().any(|f| f.starts_with("corrupt")), "{findings:#?}");
+    assert!(
+        findings.iter().any(|f| f.starts_with("corrupt")),
+        "{findings:#?}"
+    );
 }

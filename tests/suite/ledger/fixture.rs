@@ -26,7 +26,9 @@ pub(crate) struct GivenAllocation {
 
 /// Reads `F{…}, G{…}`.
 pub(crate) fn accounts(text: &str) -> Vec<Given> {
-    let parts = text.split('}').map(|part| part.trim_start_matches([',', ' ']));
+    let parts = text
+        .split('}')
+        .map(|part| part.trim_start_matches([',', ' ']));
     parts.filter(|part| !part.is_empty()).map(account).collect()
 }
 
@@ -72,15 +74,19 @@ fn constraints(text: &str) -> Vec<Constraint> {
         (Dimension::User, of("-u", "MEMBERS")),
         (Dimension::Machine, of("-m", "ANY")),
     ];
-    let rows = lists.iter().flat_map(|(dimension, list)| {
-        list.split(',').map(|value| constraint(*dimension, value))
-    });
+    let rows = lists
+        .iter()
+        .flat_map(|(dimension, list)| list.split(',').map(|value| constraint(*dimension, value)));
     rows.collect()
 }
 
 fn constraint(dimension: Dimension, value: &str) -> Constraint {
-    let (value, allow) = value.strip_prefix('-').map_or((value, true), |v| (v, false));
-    let (value, subtree) = value.strip_suffix('/').map_or((value, false), |v| (v, true));
+    let (value, allow) = value
+        .strip_prefix('-')
+        .map_or((value, true), |v| (v, false));
+    let (value, subtree) = value
+        .strip_suffix('/')
+        .map_or((value, false), |v| (v, true));
     Constraint {
         dimension,
         value: value.to_owned(),
@@ -103,7 +109,11 @@ pub(crate) fn window(text: &str) -> Window {
 /// `T0`, `T0+5`, `T0-5`, `2026`, `2026-12-01` or RFC 3339.
 pub(crate) fn time(text: &str) -> Timestamp {
     if let Some(rest) = text.strip_prefix("T0") {
-        let seconds: i64 = if rest.is_empty() { 0 } else { rest.parse().unwrap() };
+        let seconds: i64 = if rest.is_empty() {
+            0
+        } else {
+            rest.parse().unwrap()
+        };
         return T0.plus(Seconds(seconds));
     }
     let full = match text.len() {
@@ -143,7 +153,10 @@ fn the_notation_of_the_table_reads_and_shows_as_written() {
     assert_eq!(read[0].allocations[0].window.end, Some(time("T0+4")));
     assert_eq!(read[0].allocations[0].limit, Amount(5));
     assert_eq!(read[0].allocations[1].amount, Amount(7));
-    let lists = read[0].lists.iter().map(|c| (c.value.as_str(), c.allow, c.subtree));
+    let lists = read[0]
+        .lists
+        .iter()
+        .map(|c| (c.value.as_str(), c.allow, c.subtree));
     let expected = [
         ("TOP", true, true),
         ("MEMBERS", true, false),

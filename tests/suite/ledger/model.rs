@@ -9,16 +9,19 @@
 use super::ask::job;
 use super::bench::Bench;
 use super::fixture::T0;
-use super::ground::{Ground, Memory, Sqlite};
+use super::ground::Ground;
+use super::memory::Memory;
 use super::naive::Naive;
 use super::reply::refused;
 use super::script::{NAMES, Script, Step, WHO, furnish, job_id, script};
+use super::sqlite::Sqlite;
 use bank_core::command::Command;
 use bank_core::directory::Policy;
 use bank_core::ids::UNBILLED;
 use bank_core::model::Allocation;
 use bank_core::time::{Seconds, Timestamp};
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 /// The one seed: a failure is the same on every machine.
@@ -27,6 +30,9 @@ const SEED: [u8; 32] = *b"every credit is somewhere always";
 /// Scripts, and the longest of them.
 const SCRIPTS: u32 = 120;
 const LONGEST: usize = 60;
+
+/// Commands per commit: the writer groups them too.
+const GROUP: usize = 8;
 
 #[test]
 fn random_commands_do_what_the_naive_reference_does() {
@@ -38,9 +44,24 @@ fn random_commands_do_what_the_naive_reference_does() {
     };
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &SEED);
     let mut runner = TestRunner::new_with_rng(config, rng);
-    println!("seed {:?}, {SCRIPTS} scripts", String::from_utf8_lossy(&SEED));
+    println!(
+        "seed {:?}, {SCRIPTS} scripts",
+        String::from_utf8_lossy(&SEED)
+    );
+    let policy = Policy::default();
+    let (mut memory, mut sqlite) = (Memory::new(policy), Sqlite::new(policy, 1));
+    furnish(&mut Bench::new(&mut memory));
+    furnish(&mut Bench::new(&mut sqlite));
+    let sqlite = RefCell::new(sqlite);
     let outcome = runner.run(&script(LONGEST), |script| {
-        play(&script).map_err(TestCaseError::fail)
+        let mut trio = Trio {
+            naive: Naive::new(),
+            memory: memory.clone(),
+            sqlite: sqlite.borrow_mut().copy(GROUP),
+            clock: T0,
+            asked: Vec::new(),
+        };
+        trio.play(&script).map_err(TestCaseError::fail)
     });
     match outcome {
         Ok(()) => {}
@@ -66,25 +87,16 @@ struct Trio {
     asked: Vec<Asked>,
 }
 
-/// Plays a script; says at which step who disagrees.
-fn play(script: &Script) -> Result<(), String> {
-    let policy = Policy::default();
-    let mut trio = Trio {
-        naive: Naive::new(),
-        memory: Memory::new(policy),
-        sqlite: Sqlite::new(policy, 5),
-        clock: T0,
-        asked: Vec::new(),
-    };
-    furnish(&mut Bench::new(&mut trio.memory));
-    furnish(&mut Bench::new(&mut trio.sqlite));
-    for (n, step) in script.0.iter().enumerate() {
-        trio.step(*step).map_err(|why| format!("step {n}, {step}: {why}"))?;
-    }
-    trio.at_the_end()
-}
-
 impl Trio {
+    /// Plays a script; says at which step who disagrees.
+    fn play(&mut self, script: &Script) -> Result<(), String> {
+        for (n, step) in script.0.iter().enumerate() {
+            self.step(*step)
+                .map_err(|why| format!("step {n}, {step}: {why}"))?;
+        }
+        self.at_the_end()
+    }
+
     fn step(&mut self, step: Step) -> Result<(), String> {
         match step {
             Step::Tick { seconds } => {
@@ -104,7 +116,9 @@ impl Trio {
         self.naive.now = self.clock;
         let answer = self.naive.step(step);
         let command = step.command(self.clock);
-        let key = step.is_keyed().then(|| format!("step-{}", self.asked.len()));
+        let key = step
+            .is_keyed()
+            .then(|| format!("step-{}", self.asked.len()));
         self.submit(&command, key.as_deref(), &answer)?;
         self.compare()?;
         self.compare_active()?;
@@ -113,7 +127,12 @@ impl Trio {
         }
         if step.is_keyed() {
             let at = self.clock;
-            self.asked.push(Asked { step, at, command, answer });
+            self.asked.push(Asked {
+                step,
+                at,
+                command,
+                answer,
+            });
         }
         Ok(())
     }
@@ -125,7 +144,10 @@ impl Trio {
         };
         let asked = &self.asked[n];
         let (command, answer) = if altered {
-            (asked.step.altered().command(asked.at), refused("key_reused"))
+            (
+                asked.step.altered().command(asked.at),
+                refused("key_reused"),
+            )
         } else {
             (asked.command.clone(), asked.answer.clone())
         };
@@ -147,7 +169,12 @@ impl Trio {
         same("allocations", "sqlite", &store, &book)?;
         let figures = |a: &Allocation| [a.amount.0, a.held.0, a.shadow.0, a.shadow_held.0];
         let held: Vec<_> = book.iter().map(figures).collect();
-        same("amount, held, shadow, shadow held", "book", &held, &self.naive.figures())?;
+        same(
+            "amount, held, shadow, shadow held",
+            "book",
+            &held,
+            &self.naive.figures(),
+        )?;
         let money: i64 = book.iter().map(|a| a.amount.0).sum();
         same("all money", "book", &money, &self.naive.money)?;
         same("findings", "book", &self.memory.findings(), &Vec::new())
@@ -173,12 +200,20 @@ impl Trio {
     /// A lien never takes more than what was free (property b).
     fn covered(&mut self, who: usize, n: u8) -> Result<(), String> {
         let key = job(WHO[who].2, &job_id(who, n));
-        let lien = self.memory.instances(&key).into_iter().next().and_then(|i| i.lien);
+        let lien = self
+            .memory
+            .instances(&key)
+            .into_iter()
+            .next()
+            .and_then(|i| i.lien);
         let all = self.memory.allocations();
         for portion in lien.filter(|l| !l.shadow).iter().flat_map(|l| &l.portions) {
             let on = all.iter().find(|a| a.id == portion.allocation).unwrap();
             if on.free(false) < 0 {
-                return Err(format!("a lien took allocation {} below its limit", on.id.0));
+                return Err(format!(
+                    "a lien took allocation {} below its limit",
+                    on.id.0
+                ));
             }
         }
         Ok(())
@@ -188,14 +223,21 @@ impl Trio {
     fn at_the_end(&mut self) -> Result<(), String> {
         let (book, store) = (self.memory.journal(0), self.sqlite.journal(0));
         same("journal", "sqlite", &store, &book)?;
-        same("usage", "sqlite", &self.sqlite.usages(), &self.memory.usages())?;
+        same(
+            "usage",
+            "sqlite",
+            &self.sqlite.usages(),
+            &self.memory.usages(),
+        )?;
         let mut sums: BTreeMap<i64, [i64; 4]> = BTreeMap::new();
         for line in store.iter().flat_map(|tx| &tx.entries) {
             let Some(id) = line.allocation else { continue };
             let d = line.delta;
             let deltas = [d.amount, d.held, d.shadow, d.shadow_held];
             let own = sums.entry(id).or_default();
-            own.iter_mut().zip(deltas).for_each(|(sum, delta)| *sum += delta);
+            own.iter_mut()
+                .zip(deltas)
+                .for_each(|(sum, delta)| *sum += delta);
         }
         for a in self.sqlite.allocations() {
             let columns = [a.amount.0, a.held.0, a.shadow.0, a.shadow_held.0];
@@ -215,5 +257,7 @@ fn same<T: PartialEq + std::fmt::Debug>(
     if got == expected {
         return Ok(());
     }
-    Err(format!("{what} of {whose}:\n  is     {got:?}\n  should {expected:?}"))
+    Err(format!(
+        "{what} of {whose}:\n  is     {got:?}\n  should {expected:?}"
+    ))
 }

@@ -3,7 +3,8 @@
 
 use super::bench::Bench;
 use super::fixture::T0;
-use super::ground::{Ground, Memory};
+use super::ground::Ground;
+use super::memory::Memory;
 use super::script::{Script, Step, furnish, script, step};
 use bank_core::directory::Policy;
 use bank_core::time::{Seconds, Timestamp};
@@ -35,7 +36,11 @@ impl Bank {
     fn new() -> Bank {
         let mut memory = Memory::new(Policy::default());
         furnish(&mut Bench::new(&mut memory));
-        Bank { memory, clock: T0, keys: 0 }
+        Bank {
+            memory,
+            clock: T0,
+            keys: 0,
+        }
     }
 
     /// Does a step, and the same again as often as wanted.
@@ -59,7 +64,13 @@ impl Bank {
         let all = self.memory.allocations();
         let texts = all.iter().map(|a| {
             let (account, window, limit) = (a.account.0, a.window, a.credit_limit.0);
-            let held = (a.amount.0, a.held.0, a.shadow.0, a.shadow_held.0, a.deposited.0);
+            let held = (
+                a.amount.0,
+                a.held.0,
+                a.shadow.0,
+                a.shadow_held.0,
+                a.deposited.0,
+            );
             format!("{account} {window:?} {limit}: {held:?}")
         });
         let mut texts: Vec<String> = texts.collect();
@@ -91,9 +102,7 @@ fn independent_commands_may_come_in_either_order() {
     // Accounts and people of project P on the one hand, of N, T and X on the other.
     let side = |of_p: bool| {
         let filter = move |step: &Step| match *step {
-            Step::Deposit { account, .. } | Step::Withdraw { account, .. } => {
-                (account < 3) == of_p
-            }
+            Step::Deposit { account, .. } | Step::Withdraw { account, .. } => (account < 3) == of_p,
             Step::Reserve { who, .. } | Step::Charge { who, .. } | Step::Delete { who, .. } => {
                 who != 7 && (who < 4) == of_p
             }

@@ -29,10 +29,18 @@ fn exactly_the_affordable_number_succeeds_however_commands_are_grouped() {
         let got = at_once_in_batches(store.take_store(), asks, batch_max);
         // 121 credits in all: 17 times 7, and 2 are left.
         let short = "refused insufficient_funds, exit 3: needed 7, available 2";
-        assert_eq!(tally(&got), [("lien 7", 17), (short, 33)], "{batch_max} per commit");
+        assert_eq!(
+            tally(&got),
+            [("lien 7", 17), (short, 33)],
+            "{batch_max} per commit"
+        );
         store.open();
         let liens = journal_since(&mut store, mark);
-        assert_eq!(liens.split("; ").count(), 17, "{batch_max} per commit: {liens}");
+        assert_eq!(
+            liens.split("; ").count(),
+            17,
+            "{batch_max} per commit: {liens}"
+        );
     }
 }
 
@@ -62,7 +70,10 @@ fn one_key_from_fifty_clients_is_one_charge() {
 fn charges_are_never_refused_and_lose_nothing() {
     let (mut store, mark) = store_with("F{a=100}", []);
     let got = at_once(store.take_store(), each(|job| c(job, 3)));
-    assert!(got.iter().all(|g| g.text.starts_with("charged 3")), "{got:#?}");
+    assert!(
+        got.iter().all(|g| g.text.starts_with("charged 3")),
+        "{got:#?}"
+    );
     store.open();
     let mut bench = Bench::resume(&mut store, mark);
     bench.expect_balance("F", "amount -50 held 0 balance -50 available -50");

@@ -1,16 +1,24 @@
 //! Answers as one line of text: what a test expects, and what is stored with a key.
 
-use super::ground;
 use bank_api::error;
-use bank_core::directory::Directory;
 use bank_core::effects::{Billing, Charged, Outcome, Quoted, Reserved};
 use bank_core::ledger::Decision;
 use bank_core::refusal::Refusal;
-use bankd::answer::Answer;
+use bankd::answer::{Answer, Media};
+use bankd::writer::Decided;
 
 /// The answer that the writer stores.
-pub(crate) fn render(_: &Directory, decision: &Decision) -> Answer {
-    ground::answer(text(decision))
+pub(crate) fn render(decided: &Decided<'_>) -> Answer {
+    answer(decided.decision)
+}
+
+/// The same for a decision alone.
+pub(crate) fn answer(decision: &Decision) -> Answer {
+    Answer {
+        status: 200,
+        media: Media::Text,
+        body: text(decision).into_bytes(),
+    }
 }
 
 /// One line: what was done with its figures, or `refused CODE, exit N` with the figures of short

@@ -5,7 +5,7 @@
 //! matters.
 
 use super::ask::{Ask, c, ci, deposit, job, quote, r, withdraw};
-use super::bench::Bench;
+use super::bench::{BEFORE, Bench};
 use super::fixture::show_time;
 use bank_core::command::{Close, Command, SetProject};
 use bank_core::model::{Closing, Mode};
@@ -23,8 +23,13 @@ pub(crate) const ACCOUNTS: &str = "A{a=60, b=40 [2026,T0+900)}, \
 pub(crate) const NAMES: [&str; 6] = ["A", "B", "C", "N", "T", "X"];
 
 /// Windows of deposits.
-pub(crate) const WINDOWS: [&str; 5] =
-    ["[,)", "[2026,T0+900)", "[T0+300,T0+3000)", "[2026,2027)", "[,T0-100)"];
+pub(crate) const WINDOWS: [&str; 5] = [
+    "[,)",
+    "[2026,T0+900)",
+    "[T0+300,T0+3000)",
+    "[2026,2027)",
+    "[,T0-100)",
+];
 
 /// Who asks: user, project, machine.
 pub(crate) const WHO: [(&str, &str, &str); 8] = [
@@ -44,15 +49,48 @@ const TICKS: [i64; 8] = [1, 60, 299, 300, 601, 900, 4000, 7 * 86_400];
 /// One step of a script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    Deposit { account: usize, amount: i64, window: usize, limit: i64 },
-    Withdraw { account: usize, amount: i64, no_credit: bool },
-    Quote { who: usize, processors: i64, seconds: i64 },
-    Reserve { who: usize, job: u8, processors: i64, seconds: i64 },
-    Charge { who: usize, job: u8, processors: i64, seconds: i64, closes: bool, ago: i64 },
-    Delete { who: usize, job: u8 },
-    Tick { seconds: i64 },
+    Deposit {
+        account: usize,
+        amount: i64,
+        window: usize,
+        limit: i64,
+    },
+    Withdraw {
+        account: usize,
+        amount: i64,
+        no_credit: bool,
+    },
+    Quote {
+        who: usize,
+        processors: i64,
+        seconds: i64,
+    },
+    Reserve {
+        who: usize,
+        job: u8,
+        processors: i64,
+        seconds: i64,
+    },
+    Charge {
+        who: usize,
+        job: u8,
+        processors: i64,
+        seconds: i64,
+        closes: bool,
+        ago: i64,
+    },
+    Delete {
+        who: usize,
+        job: u8,
+    },
+    Tick {
+        seconds: i64,
+    },
     /// An earlier step again with its key; with another body where it is altered.
-    Repeat { back: usize, altered: bool },
+    Repeat {
+        back: usize,
+        altered: bool,
+    },
     /// The store is closed and opened again.
     Reopen,
 }
@@ -78,18 +116,52 @@ impl Step {
     /// The same with another body.
     pub(crate) fn altered(self) -> Step {
         match self {
-            Step::Deposit { account, amount, window, limit } => {
-                Step::Deposit { account, amount: amount + 1, window, limit }
-            }
-            Step::Withdraw { account, amount, no_credit } => {
-                Step::Withdraw { account, amount: amount + 1, no_credit }
-            }
-            Step::Reserve { who, job, processors, seconds } => {
-                Step::Reserve { who, job, processors, seconds: seconds + 1 }
-            }
-            Step::Charge { who, job, processors, seconds, closes, ago } => {
-                Step::Charge { who, job, processors, seconds: seconds + 1, closes, ago }
-            }
+            Step::Deposit {
+                account,
+                amount,
+                window,
+                limit,
+            } => Step::Deposit {
+                account,
+                amount: amount + 1,
+                window,
+                limit,
+            },
+            Step::Withdraw {
+                account,
+                amount,
+                no_credit,
+            } => Step::Withdraw {
+                account,
+                amount: amount + 1,
+                no_credit,
+            },
+            Step::Reserve {
+                who,
+                job,
+                processors,
+                seconds,
+            } => Step::Reserve {
+                who,
+                job,
+                processors,
+                seconds: seconds + 1,
+            },
+            Step::Charge {
+                who,
+                job,
+                processors,
+                seconds,
+                closes,
+                ago,
+            } => Step::Charge {
+                who,
+                job,
+                processors,
+                seconds: seconds + 1,
+                closes,
+                ago,
+            },
             Step::Delete { who, job } => Step::Delete { who, job: job + 10 },
             same => same,
         }
@@ -98,24 +170,49 @@ impl Step {
     /// The command, for steps that are one; `now` is what the clock shows.
     pub(crate) fn command(self, now: Timestamp) -> Command {
         let ask = match self {
-            Step::Deposit { account, amount, window: at, limit } => {
+            Step::Deposit {
+                account,
+                amount,
+                window: at,
+                limit,
+            } => {
                 let ask = deposit(NAMES[account], &amount.to_string());
                 ask.window(WINDOWS[at]).limit(limit)
             }
-            Step::Withdraw { account, amount, no_credit } => {
+            Step::Withdraw {
+                account,
+                amount,
+                no_credit,
+            } => {
                 let ask = withdraw(NAMES[account], amount);
                 if no_credit { ask.no_credit() } else { ask }
             }
-            Step::Quote { who, processors, seconds } => {
-                whose(quote(seconds), who).processors(processors)
-            }
-            Step::Reserve { who, job, processors, seconds } => {
-                whose(r(&job_id(who, job), seconds), who).processors(processors)
-            }
-            Step::Charge { who, job, processors, seconds, closes, ago } => {
+            Step::Quote {
+                who,
+                processors,
+                seconds,
+            } => whose(quote(seconds), who).processors(processors),
+            Step::Reserve {
+                who,
+                job,
+                processors,
+                seconds,
+            } => whose(r(&job_id(who, job), seconds), who).processors(processors),
+            Step::Charge {
+                who,
+                job,
+                processors,
+                seconds,
+                closes,
+                ago,
+            } => {
                 let ask = if closes { c } else { ci };
                 let ask = whose(ask(&job_id(who, job), seconds), who).processors(processors);
-                if ago == 0 { ask } else { ask.at(&show_time(now.minus(Seconds(ago)))) }
+                if ago == 0 {
+                    ask
+                } else {
+                    ask.at(&show_time(now.minus(Seconds(ago))))
+                }
             }
             Step::Delete { who, job: n } => Command::Close(Close {
                 key: job(WHO[who].2, &job_id(who, n)),
@@ -136,6 +233,8 @@ fn whose(ask: Ask, who: usize) -> Ask {
 
 /// Fills a ground with the world.
 pub(crate) fn furnish(bench: &mut Bench<'_>) {
+    bench.clock = BEFORE;
+    bench.rate("VBR Processors 0.5");
     for (name, mode) in [("N", Mode::Notional), ("T", Mode::Track), ("X", Mode::Fast)] {
         bench.project(name, None);
         bench.admin(Command::SetProject(SetProject {
@@ -147,7 +246,6 @@ pub(crate) fn furnish(bench: &mut Bench<'_>) {
     }
     bench.member("P", "bob", true);
     bench.given(ACCOUNTS);
-    bench.rate("VBR Processors 0.5");
 }
 
 impl fmt::Display for Script {
@@ -164,31 +262,74 @@ impl fmt::Display for Step {
             format!("{user} of {project} on {machine}")
         };
         match *self {
-            Step::Deposit { account, amount, window: at, limit } => {
-                write!(f, "deposit {} {amount} {} L={limit}", NAMES[account], WINDOWS[at])
+            Step::Deposit {
+                account,
+                amount,
+                window: at,
+                limit,
+            } => {
+                write!(
+                    f,
+                    "deposit {} {amount} {} L={limit}",
+                    NAMES[account], WINDOWS[at]
+                )
             }
-            Step::Withdraw { account, amount, no_credit } => {
+            Step::Withdraw {
+                account,
+                amount,
+                no_credit,
+            } => {
                 let how = if no_credit { " --no-credit" } else { "" };
                 write!(f, "withdraw {} {amount}{how}", NAMES[account])
             }
-            Step::Quote { who, processors, seconds } => {
+            Step::Quote {
+                who,
+                processors,
+                seconds,
+            } => {
                 write!(f, "quote {processors}x{seconds}s for {}", by(who))
             }
-            Step::Reserve { who, job, processors, seconds } => {
+            Step::Reserve {
+                who,
+                job,
+                processors,
+                seconds,
+            } => {
                 let id = job_id(who, job);
                 write!(f, "reserve {id} {processors}x{seconds}s for {}", by(who))
             }
-            Step::Charge { who, job, processors, seconds, closes, ago } => {
+            Step::Charge {
+                who,
+                job,
+                processors,
+                seconds,
+                closes,
+                ago,
+            } => {
                 let (id, last) = (job_id(who, job), if closes { ", closing" } else { "" });
-                let at = if ago == 0 { String::new() } else { format!(", {ago} s ago") };
-                write!(f, "charge {id} {processors}x{seconds}s for {}{last}{at}", by(who))
+                let at = if ago == 0 {
+                    String::new()
+                } else {
+                    format!(", {ago} s ago")
+                };
+                write!(
+                    f,
+                    "charge {id} {processors}x{seconds}s for {}{last}{at}",
+                    by(who)
+                )
             }
             Step::Delete { who, job } => {
                 write!(f, "delete {} on {}", job_id(who, job), WHO[who].2)
             }
             Step::Tick { seconds } => write!(f, "tick {seconds}"),
-            Step::Repeat { back, altered: false } => write!(f, "repeat the step {back} back"),
-            Step::Repeat { back, altered: true } => write!(f, "reuse the key {back} back"),
+            Step::Repeat {
+                back,
+                altered: false,
+            } => write!(f, "repeat the step {back} back"),
+            Step::Repeat {
+                back,
+                altered: true,
+            } => write!(f, "reuse the key {back} back"),
             Step::Reopen => write!(f, "reopen"),
         }
     }

@@ -36,11 +36,7 @@ pub(crate) fn at_once(store: SqliteStore, asks: Vec<Ask>) -> Vec<Got> {
 }
 
 /// The same with at most so many commands per commit.
-pub(crate) fn at_once_in_batches(
-    store: SqliteStore,
-    asks: Vec<Ask>,
-    batch_max: usize,
-) -> Vec<Got> {
+pub(crate) fn at_once_in_batches(store: SqliteStore, asks: Vec<Ask>, batch_max: usize) -> Vec<Got> {
     let records = Box::new(|_: &_, _: &_| Vec::new());
     let (writer, thread) = writer::start(store, Arc::new(Stopped), records, batch_max).unwrap();
     let got = runtime().block_on(submit_all(&writer, asks));
@@ -50,7 +46,10 @@ pub(crate) fn at_once_in_batches(
 }
 
 fn runtime() -> Runtime {
-    Builder::new_multi_thread().worker_threads(4).build().unwrap()
+    Builder::new_multi_thread()
+        .worker_threads(4)
+        .build()
+        .unwrap()
 }
 
 /// Each ask in a task of its own; none submits before all are ready.

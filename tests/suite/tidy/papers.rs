@@ -1,7 +1,7 @@
 //! The documents name what the code has.
 
 use super::none_of;
-use super::source::{ends_in, files, lex, product, read, root, rust};
+use super::source::{closing, ends_in, files, lex, product, read, root, rust};
 use bank_api::error::TABLE;
 use std::collections::BTreeSet;
 
@@ -115,6 +115,62 @@ fn every_route_is_in_the_reference() {
         }
     }
     assert!(count > 20, "the routes are somewhere else");
+    none_of(&findings);
+}
+
+/// The variants of an enum of commands, as they are typed.
+fn verbs(source: &str, name: &str) -> Vec<String> {
+    let (code, _) = lex(source);
+    let start = code.find(&format!("enum {name} {{")).unwrap();
+    let open = start + code[start..].find('{').unwrap();
+    let body = &code[open + 1..closing(&code, open) - 1];
+    let variants = body.lines().filter_map(|line| {
+        let word = line.strip_prefix("    ")?;
+        word.starts_with(|c: char| c.is_ascii_uppercase()).then(|| {
+            let end = word.find(|c: char| !c.is_alphanumeric());
+            word[..end.unwrap_or(word.len())].to_lowercase()
+        })
+    });
+    variants.collect()
+}
+
+#[test]
+fn every_command_is_in_the_reference() {
+    let page = read("docs/reference/cli.md");
+    let mut findings = Vec::new();
+    let (cli, daemon) = (read("bank-cli/src/cli.rs"), read("bankd/src/cli.rs"));
+    let nouns = [
+        read("bank-cli/src/cli/noun.rs"),
+        read("bank-cli/src/cli/asset.rs"),
+    ]
+    .concat();
+    let mut commands = Vec::new();
+    for (prefix, source, name) in [
+        ("bank", &cli, "Command"),
+        ("bank project", &nouns, "ProjectCommand"),
+        ("bank project members", &nouns, "MemberCommand"),
+        ("bank user", &nouns, "UserCommand"),
+        ("bank machine", &nouns, "MachineCommand"),
+        ("bank account", &nouns, "AccountCommand"),
+        ("bank allocation", &nouns, "AllocationCommand"),
+        ("bank lien", &nouns, "LienCommand"),
+        ("bank rate", &nouns, "RateCommand"),
+        ("bank key", &nouns, "KeyCommand"),
+        ("bankd", &daemon, "Commands"),
+        ("bankd config", &daemon, "ConfigCommands"),
+    ] {
+        commands.extend(
+            verbs(source, name)
+                .iter()
+                .map(|verb| format!("{prefix} {verb}")),
+        );
+    }
+    assert!(commands.len() > 50, "{commands:?}");
+    for command in commands {
+        if !page.contains(&format!("`{command}`")) && !page.contains(&format!("`{command} ")) {
+            findings.push(format!("docs/reference/cli.md: no {command}"));
+        }
+    }
     none_of(&findings);
 }
 

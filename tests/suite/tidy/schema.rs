@@ -1,12 +1,12 @@
 //! What the database itself forbids, and the numbers of its migrations.
 
 use super::none_of;
-use super::source::{files, read};
+use super::source::{ends_in, files, read};
 use rusqlite::Connection;
 
 fn migrations() -> Vec<String> {
     let mut found = files();
-    found.retain(|path| path.starts_with("schema/sqlite/") && path.ends_with(".sql"));
+    found.retain(|path| path.starts_with("schema/sqlite/") && ends_in(path, "sql"));
     found
 }
 

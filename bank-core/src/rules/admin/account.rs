@@ -5,7 +5,7 @@ use crate::amount::Amount;
 use crate::command::SetAccount;
 use crate::effects::{DirectoryRow, Outcome};
 use crate::ids::{AccountId, UNBILLED, check_name};
-use crate::model::{Account, Constraint, Dimension, Phase};
+use crate::model::{Account, Constraint, Dimension, Figures, Phase};
 use crate::refusal::Refusal;
 use crate::view::{Context, View};
 
@@ -27,11 +27,11 @@ pub(super) fn add(set: &SetAccount, ctx: &Context<'_>) -> Result<Change, Refusal
         description: String::new(),
         constraints: Vec::new(),
     };
-    change(account, set, ctx)
+    change(account, set, &View::default(), ctx)
 }
 
-pub(super) fn set(set: &SetAccount, ctx: &Context<'_>) -> Result<Change, Refusal> {
-    change(own(&set.name, ctx)?.clone(), set, ctx)
+pub(super) fn set(set: &SetAccount, view: &View, ctx: &Context<'_>) -> Result<Change, Refusal> {
+    change(own(&set.name, ctx)?.clone(), set, view, ctx)
 }
 
 pub(super) fn remove(name: &str, view: &View, ctx: &Context<'_>) -> Result<Change, Refusal> {
@@ -69,12 +69,17 @@ pub(super) fn remove(name: &str, view: &View, ctx: &Context<'_>) -> Result<Chang
     })];
     Ok(Change {
         rows,
-        outcome: Outcome::Removed,
+        outcome: Outcome::Removed(name.to_owned()),
         detail: format!("account={name}"),
     })
 }
 
-fn change(mut account: Account, set: &SetAccount, ctx: &Context<'_>) -> Result<Change, Refusal> {
+fn change(
+    mut account: Account,
+    set: &SetAccount,
+    view: &View,
+    ctx: &Context<'_>,
+) -> Result<Change, Refusal> {
     let mut detail = format!("account={}", set.name);
     if let Some(constraints) = &set.constraints {
         for row in constraints {
@@ -100,10 +105,11 @@ fn change(mut account: Account, set: &SetAccount, ctx: &Context<'_>) -> Result<C
     if let Some(description) = &set.description {
         account.description.clone_from(description);
     }
+    let figures = Figures::of(view.of_account(account.id));
     let rows = vec![DirectoryRow::Account(account.clone())];
     Ok(Change {
         rows,
-        outcome: Outcome::Account(account),
+        outcome: Outcome::Account(account, figures),
         detail,
     })
 }

@@ -46,7 +46,7 @@ pub(super) fn remove(name: &str, ctx: &Context<'_>) -> Result<Change, Refusal> {
     let rows = vec![DirectoryRow::Machine(gone)];
     Ok(Change {
         rows,
-        outcome: Outcome::Removed,
+        outcome: Outcome::Removed(name.to_owned()),
         detail: format!("machine={name}"),
     })
 }

@@ -147,7 +147,7 @@ pub(super) fn remove(name: &str, view: &View, ctx: &Context<'_>) -> Result<Chang
     let rows = vec![DirectoryRow::Project(gone)];
     Ok(Change {
         rows,
-        outcome: Outcome::Removed,
+        outcome: Outcome::Removed(name.to_owned()),
         detail: format!("project={name}"),
     })
 }
@@ -182,7 +182,7 @@ pub(super) fn remove_member(
     }
     Ok(Change {
         rows: vec![DirectoryRow::MemberGone(project, user)],
-        outcome: Outcome::Removed,
+        outcome: Outcome::Removed(user_name.to_owned()),
         detail: format!("project={name} user={user_name}"),
     })
 }

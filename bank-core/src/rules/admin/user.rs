@@ -56,7 +56,7 @@ pub(super) fn remove(name: &str, ctx: &Context<'_>) -> Result<Change, Refusal> {
     }));
     Ok(Change {
         rows,
-        outcome: Outcome::Removed,
+        outcome: Outcome::Removed(name.to_owned()),
         detail: format!("user={name}"),
     })
 }

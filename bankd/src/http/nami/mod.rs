@@ -200,6 +200,11 @@ async fn run(
             break;
         }
     }
+    whole(status, body, told, replayed)
+}
+
+/// The lines as one answer, with what the log says of them.
+fn whole(status: u16, body: Vec<u8>, told: Vec<Story>, replayed: bool) -> Response {
     let mut response = respond(Answer {
         status,
         media: Media::Text,

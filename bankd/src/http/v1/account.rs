@@ -7,13 +7,13 @@ use bank_core::command::{Command, SetAccount};
 use bank_core::directory::Directory;
 use bank_core::effects::Outcome;
 use bank_core::ids::AccountId;
-use bank_core::ledger::Decision;
 use bank_core::model::{Account, Dimension};
 
-use super::call::{Call, Done, Handled, ok, removed, rendered};
-use super::project::{Empty, new_state};
+use super::call::{Call, Done, Handled, ok, removed, rendered, new_state};
+use super::project::Empty;
 use super::shape::{self, cleared};
 use crate::answer::Answer;
+use crate::writer::Decided;
 use crate::http::error::Failure;
 use crate::store::read::money::{self, Figures};
 
@@ -91,7 +91,6 @@ pub(super) async fn remove(Path(name): Path<String>, call: Call) -> Handled {
     let command = Command::RemoveAccount(own.clone());
     let mut done = call.write(command, removed).await?;
     done.set("name", own);
-    let done = done.hint(|| call.view.did_you_mean("account", &name));
     Ok(done.into_response())
 }
 
@@ -125,9 +124,9 @@ async fn show_figures(call: &Call, account: AccountId, done: &mut Done) -> Resul
     Ok(())
 }
 
-fn written(directory: &Directory, decision: &Decision, status: u16) -> Answer {
+fn written(decided: &Decided<'_>, status: u16) -> Answer {
     let none = Figures::default();
-    rendered(directory, decision, status, |outcome| match outcome {
+    rendered(decided, status, |outcome| match outcome {
         Outcome::Account(account) => {
             let shape = shape::account(account, &none, &directory.bank, None);
             Some(new_state(shape))
@@ -136,10 +135,10 @@ fn written(directory: &Directory, decision: &Decision, status: u16) -> Answer {
     })
 }
 
-fn render_added(directory: &Directory, decision: &Decision) -> Answer {
-    written(directory, decision, 201)
+fn render_added(decided: &Decided<'_>) -> Answer {
+    written(decided, 201)
 }
 
-fn render(directory: &Directory, decision: &Decision) -> Answer {
-    written(directory, decision, 200)
+fn render(decided: &Decided<'_>) -> Answer {
+    written(decided, 200)
 }

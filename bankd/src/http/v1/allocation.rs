@@ -7,14 +7,13 @@ use bank_core::command::{Command, SetAllocation};
 use bank_core::directory::Directory;
 use bank_core::effects::Outcome;
 use bank_core::ids::{AccountId, AllocationId};
-use bank_core::ledger::Decision;
 use bank_core::model::{Allocation, Phase};
 use bank_core::refusal::Refusal;
 
-use super::call::{Call, Handled, ok, rendered};
-use super::project::new_state;
+use super::call::{Call, Handled, ok, rendered, new_state};
 use super::shape::{self, read_bound};
 use crate::answer::Answer;
+use crate::writer::Decided;
 use crate::http::error::Failure;
 use crate::store::read::money;
 
@@ -59,8 +58,7 @@ pub(super) async fn set(Path(id): Path<String>, call: Call) -> Handled {
     let patch: PatchAllocation = call.json()?;
     let id = number(&call, &id)?;
     let change = change(id, &patch, call.directory()).map_err(|r| call.refused(&r))?;
-    let done = call.write(Command::SetAllocation(change), render).await?;
-    Ok(done.into_response())
+    Ok(call.write(Command::SetAllocation(change), render).await?.into_response())
 }
 
 /// One allocation in view.
@@ -112,8 +110,8 @@ fn change(
     })
 }
 
-fn render(directory: &Directory, decision: &Decision) -> Answer {
-    rendered(directory, decision, 200, |outcome| {
+fn render(decided: &Decided<'_>) -> Answer {
+    rendered(decided, 200, |outcome| {
         let Outcome::Allocation(allocation, outlived) = outcome else {
             return None;
         };

@@ -4,29 +4,28 @@ use std::sync::Arc;
 
 use axum::body::Bytes;
 use axum::extract::{FromRequest, Query, Request};
-use axum::http::{HeaderName, HeaderValue, StatusCode, Uri, header};
+use axum::http::{HeaderName, HeaderValue, Uri};
 use axum::response::{IntoResponse, Response};
 use bank_api::error::Problem;
-use bank_api::v1::{Removed, WriteQuery};
+use bank_api::v1::{Removed, WriteQuery, Written};
 use bank_core::command::Command;
 use bank_core::directory::Directory;
 use bank_core::effects::Outcome;
-use bank_core::ledger::Decision;
 use bank_core::refusal::Refusal;
 use bank_core::time::Timestamp;
 use rusqlite::Connection;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
 
 use super::view::View;
 use crate::access::Role;
 use crate::answer::{Answer, Media};
 use crate::app::App;
 use crate::http::auth::Authenticated;
-use crate::http::error::{Failure, refusal_answer};
-use crate::store;
-use crate::writer::{Render, Reply, Submission, Summary};
+use crate::http::error::{Failure, problem};
+use crate::http::frame::respond;
+use crate::store::{self, Known};
+use crate::writer::{Decided, Render, Reply, Submission, Summary};
 
 /// Largest body, in bytes; the layers in front refuse larger ones already.
 const BODY_MAX: usize = 1024 * 1024;
@@ -133,17 +132,38 @@ impl Call {
     /// Submits a command that changes something: it needs an idempotency key, unless it is a dry
     /// run.
     pub(super) async fn write(&self, command: Command, render: Render) -> Result<Done, Failure> {
-        let dry_run = self.dry_run()?;
-        self.submit(command, render, true, dry_run).await
+        self.write_key(command, render, String::new()).await
     }
 
-    /// Submits a command; `keyed` says whether it needs an idempotency key.
-    pub(super) async fn submit(
+    /// The same for a command about a signing key, with the fingerprint that the answer tells.
+    pub(super) async fn write_key(
+        &self,
+        command: Command,
+        render: Render,
+        fingerprint: String,
+    ) -> Result<Done, Failure> {
+        let dry_run = self.dry_run()?;
+        self.submit(command, render, true, dry_run, fingerprint).await
+    }
+
+    /// Submits a command without an idempotency key: its answer is not stored.
+    pub(super) async fn write_unkeyed(
+        &self,
+        command: Command,
+        render: Render,
+    ) -> Result<Done, Failure> {
+        let dry_run = self.dry_run()?;
+        self.submit(command, render, false, dry_run, String::new())
+            .await
+    }
+
+    async fn submit(
         &self,
         command: Command,
         render: Render,
         keyed: bool,
         dry_run: bool,
+        fingerprint: String,
     ) -> Result<Done, Failure> {
         let key = self.auth.key.clone().filter(|_| keyed && !dry_run);
         if keyed && !dry_run && key.is_none() {
@@ -152,6 +172,7 @@ impl Call {
                 .hint("the same key makes a repeat safe"));
         }
         let submission = Submission {
+            fingerprint,
             command,
             caller: self.auth.caller.clone(),
             key,
@@ -160,55 +181,71 @@ impl Call {
             render,
         };
         match self.app.writer.submit(submission).await? {
-            Reply::Fresh { answer, summary } => Ok(Done::new(&answer, Some(summary), dry_run)),
-            Reply::Stored(answer) => Ok(Done::new(&answer, None, dry_run)),
-            Reply::KeyReused => Err(Failure::new(
-                "key_reused",
-                "this Idempotency-Key was used for another request",
-            )),
+            Reply::Fresh { answer, summary } => Ok(Done::fresh(answer, summary, dry_run)),
+            Reply::Stored(answer) => Ok(Done::stored(answer)),
+            Reply::KeyReused => Err(key_reused()),
             Reply::Replay => Err(Failure::new("unauthorized", "")),
+        }
+    }
+
+    /// For a request that cannot be made a command of: a repeat gets its answer all the same, since
+    /// what it names may have changed after the first.
+    pub(super) async fn answered_or(&self, failure: Failure) -> Handled {
+        let dry_run = self.dry_run().unwrap_or_default();
+        let Some(key) = self.auth.key.clone().filter(|_| !dry_run) else {
+            return Err(failure);
+        };
+        let client = self.auth.caller.client.clone();
+        let look_up = move |connection: &Connection| {
+            store::known(connection, &client, &key.key, &key.fingerprint, &key.nonce)
+        };
+        match self.app.readers.run(look_up).await? {
+            Known::New => Err(failure),
+            Known::Answered(answer) => Ok(Done::stored(answer).into_response()),
+            Known::Reused => Err(key_reused()),
+            Known::Replay => Err(Failure::new("unauthorized", "")),
         }
     }
 }
 
-/// What a command came to, before it leaves: what belongs to the single request is added here and
-/// is not part of the stored answer.
+fn key_reused() -> Failure {
+    Failure::new(
+        "key_reused",
+        "this Idempotency-Key was used for another request",
+    )
+}
+
+/// What a command came to, before it leaves: the bytes that are stored for repeats.
 pub(super) struct Done {
-    status: u16,
-    body: Body,
+    answer: Answer,
+    /// None for a repeat.
     summary: Option<Summary>,
     dry_run: bool,
 }
 
-enum Body {
-    Object(Map<String, Value>),
-    Problem(Box<Problem>),
-}
-
 impl Done {
-    fn new(answer: &Answer, summary: Option<Summary>, dry_run: bool) -> Done {
-        let body = match serde_json::from_slice(&answer.body) {
-            Ok(object) if answer.media == Media::Json => Body::Object(object),
-            _ => {
-                let unreadable = || Problem::new("internal", "the stored answer cannot be read");
-                let problem = Problem::from_json(&answer.body).unwrap_or_else(unreadable);
-                Body::Problem(Box::new(problem))
-            }
-        };
+    fn fresh(answer: Answer, summary: Summary, dry_run: bool) -> Done {
         Done {
-            status: answer.status,
-            body,
-            summary,
+            answer,
+            summary: Some(summary),
             dry_run,
+        }
+    }
+
+    fn stored(answer: Answer) -> Done {
+        Done {
+            answer,
+            summary: None,
+            dry_run: false,
         }
     }
 
     /// Whether the command was accepted.
     pub(super) fn is_accepted(&self) -> bool {
-        matches!(self.body, Body::Object(_))
+        self.answer.media == Media::Json
     }
 
-    /// Whether it was decided now and not before under the same key.
+    /// Whether it was decided now, not before under the same key.
     pub(super) fn is_fresh(&self) -> bool {
         self.summary.is_some()
     }
@@ -218,67 +255,21 @@ impl Done {
         self.dry_run
     }
 
-    /// A field of an accepted answer.
-    pub(super) fn get(&self, field: &str) -> Option<&Value> {
-        match &self.body {
-            Body::Object(object) => object.get(field),
-            Body::Problem(_) => None,
-        }
-    }
-
-    /// Sets a field of an accepted answer.
-    pub(super) fn set(&mut self, field: &str, value: impl Into<Value>) {
-        if let Body::Object(object) = &mut self.body {
-            object.insert(field.to_owned(), value.into());
-        }
-    }
-
-    /// Sets a field of an object within an accepted answer.
-    pub(super) fn set_in(&mut self, outer: &str, field: &str, value: impl Into<Value>) {
-        let Body::Object(object) = &mut self.body else {
+    /// Adds to this answer alone what is told once and never stored: a secret.
+    pub(super) fn tell_once<T: Serialize + DeserializeOwned>(&mut self, add: impl FnOnce(&mut T)) {
+        let Ok(mut shape) = serde_json::from_slice::<T>(&self.answer.body) else {
             return;
         };
-        if let Some(Value::Object(inner)) = object.get_mut(outer) {
-            inner.insert(field.to_owned(), value.into());
+        add(&mut shape);
+        if let Ok(body) = serde_json::to_vec(&shape) {
+            self.answer.body = body;
         }
-    }
-
-    /// Adds a warning to an accepted answer.
-    pub(super) fn warn(&mut self, warning: String) {
-        if let Body::Object(object) = &mut self.body
-            && let Some(Value::Array(warnings)) = object.get_mut("warnings")
-        {
-            warnings.push(warning.into());
-        }
-    }
-
-    /// Adds a hint to a refusal with status 404 that has none.
-    pub(super) fn hint(mut self, hint: impl FnOnce() -> Option<String>) -> Done {
-        if let Body::Problem(problem) = &mut self.body
-            && problem.status == 404
-            && problem.hint.is_none()
-        {
-            problem.hint = hint();
-        }
-        self
     }
 }
 
 impl IntoResponse for Done {
-    fn into_response(mut self) -> Response {
-        let transaction = self.summary.and_then(|summary| summary.transaction);
-        if self.dry_run {
-            self.set("transaction", Value::Null);
-            if self.get("dry_run").is_some() {
-                self.set("dry_run", true);
-            }
-        } else if let (Some(Value::Null), Some(id)) = (self.get("transaction"), transaction) {
-            self.set("transaction", id);
-        }
-        let mut response = match self.body {
-            Body::Object(object) => json(self.status, &object),
-            Body::Problem(problem) => Failure::of(*problem).into_response(),
-        };
+    fn into_response(self) -> Response {
+        let mut response = respond(self.answer);
         if let Some(summary) = self.summary {
             // For the log line of the request.
             response.extensions_mut().insert(summary);
@@ -290,45 +281,52 @@ impl IntoResponse for Done {
     }
 }
 
-/// A JSON answer.
-pub(super) fn json(status: u16, body: &impl Serialize) -> Response {
-    let Ok(bytes) = serde_json::to_vec(body) else {
-        return Failure::new("internal", "the answer cannot be written").into_response();
-    };
-    let media = HeaderValue::from_static(Media::Json.content_type());
-    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::OK);
-    (status, [(header::CONTENT_TYPE, media)], bytes).into_response()
-}
-
 /// A JSON answer with status 200.
-#[allow(
-    clippy::unnecessary_wraps,
-    reason = "the last line of every reading handler"
-)]
 pub(super) fn ok(body: &impl Serialize) -> Handled {
-    Ok(json(200, body))
+    let failed = |_| Failure::new("internal", "the answer cannot be written");
+    Ok(respond(Answer {
+        status: 200,
+        media: Media::Json,
+        body: serde_json::to_vec(body).map_err(failed)?,
+    }))
 }
 
 /// The answer that is stored: the shape of an accepted outcome, or the refusal.
 pub(super) fn rendered<T: Serialize>(
-    directory: &Directory,
-    decision: &Decision,
+    decided: &Decided<'_>,
     status: u16,
     shape: impl FnOnce(&Outcome) -> Option<T>,
 ) -> Answer {
-    let outcome = match decision {
+    let outcome = match decided.decision {
         Ok(outcome) => outcome,
-        Err(refusal) => return refusal_answer(refusal, &directory.bank),
+        Err(refusal) => return refused(decided, refusal),
     };
     let body = shape(outcome).and_then(|shape| serde_json::to_vec(&shape).ok());
-    if let Some(body) = body {
-        return Answer {
-            status,
-            media: Media::Json,
-            body,
-        };
+    let Some(body) = body else {
+        return of_problem(
+            decided,
+            Problem::new("internal", "the outcome has another shape"),
+        );
+    };
+    Answer {
+        status,
+        media: Media::Json,
+        body,
     }
-    let problem = Problem::new("internal", "the outcome has another shape");
+}
+
+/// A refusal; where a name is not there, with the nearest one that the caller may see.
+fn refused(decided: &Decided<'_>, refusal: &Refusal) -> Answer {
+    let mut problem = problem(refusal, &decided.directory.bank);
+    if let (Refusal::NotFound { kind, name }, None) = (refusal, &problem.hint) {
+        let kind = kind.split(' ').next().unwrap_or_default();
+        problem.hint = View::of_administrator(decided).did_you_mean(kind, name);
+    }
+    of_problem(decided, problem)
+}
+
+fn of_problem(decided: &Decided<'_>, mut problem: Problem) -> Answer {
+    problem.request_id = Some(decided.request_id.to_owned());
     Answer {
         status: problem.status,
         media: Media::Problem,
@@ -336,14 +334,25 @@ pub(super) fn rendered<T: Serialize>(
     }
 }
 
-/// The answer to every removal; the name is added on the way out.
-pub(super) fn removed(directory: &Directory, decision: &Decision) -> Answer {
-    rendered(directory, decision, 200, |_| {
-        Some(Removed {
-            name: String::new(),
-            transaction: None,
-            dry_run: false,
+/// The answer of a change: the object afterwards, bare.
+pub(super) fn new_state<T>(object: T, decided: &Decided<'_>) -> Written<T> {
+    Written {
+        object,
+        transaction: decided.transaction,
+        dry_run: decided.dry_run,
+        warnings: Vec::new(),
+    }
+}
+
+/// The answer of every removal.
+pub(super) fn removed(decided: &Decided<'_>) -> Answer {
+    rendered(decided, 200, |outcome| match outcome {
+        Outcome::Removed(name) => Some(Removed {
+            name: name.clone(),
+            transaction: decided.transaction,
+            dry_run: decided.dry_run,
             warnings: Vec::new(),
-        })
+        }),
+        _ => None,
     })
 }

@@ -8,16 +8,15 @@ use bank_api::v1::{self, KeyQuery, List, NewKey, NewKeyAnswer, PatchKey};
 use bank_core::command::Command;
 use bank_core::directory::Directory;
 use bank_core::effects::Outcome;
-use bank_core::ledger::Decision;
 use bank_core::model::Key;
 use bank_core::refusal::Refusal;
 use bank_core::time::{Timestamp, Window};
 
-use super::call::{Call, Done, Handled, ok, removed, rendered};
-use super::project::new_state;
+use super::call::{Call, Done, Handled, ok, removed, rendered, new_state};
 use super::shape::{self, read_bound, read_time};
 use crate::access::Role;
 use crate::answer::Answer;
+use crate::writer::Decided;
 use crate::http::error::Failure;
 use crate::keys;
 
@@ -256,15 +255,15 @@ fn shaped(key: &Key) -> v1::Key {
     }
 }
 
-fn render(directory: &Directory, decision: &Decision) -> Answer {
-    rendered(directory, decision, 200, |outcome| match outcome {
+fn render(decided: &Decided<'_>) -> Answer {
+    rendered(decided, 200, |outcome| match outcome {
         Outcome::Key(key) => Some(new_state(shaped(key))),
         _ => None,
     })
 }
 
-fn render_new(directory: &Directory, decision: &Decision) -> Answer {
-    rendered(directory, decision, 201, |outcome| match outcome {
+fn render_new(decided: &Decided<'_>) -> Answer {
+    rendered(decided, 201, |outcome| match outcome {
         Outcome::Key(key) => Some(NewKeyAnswer {
             key: shaped(key),
             ..NewKeyAnswer::default()

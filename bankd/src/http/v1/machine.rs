@@ -6,13 +6,13 @@ use bank_api::v1::{self, List, NewMachine, PatchMachine};
 use bank_core::command::{Command, SetMachine};
 use bank_core::directory::Directory;
 use bank_core::effects::Outcome;
-use bank_core::ledger::Decision;
 use bank_core::time::Seconds;
 
-use super::call::{Call, Handled, ok, removed, rendered};
-use super::project::{Empty, new_state};
+use super::call::{Call, Handled, ok, removed, rendered, new_state};
+use super::project::Empty;
 use super::shape::{self, cleared, read_mode};
 use crate::answer::Answer;
+use crate::writer::Decided;
 
 /// `GET /api/v1/machines`: by name.
 pub(super) async fn list(call: Call) -> Handled {
@@ -58,32 +58,27 @@ pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
         fallback: patch.fallback.map(cleared),
         description: patch.description,
     });
-    let done = call.write(command, render).await?;
-    let done = done.hint(|| call.view.did_you_mean("machine", &name));
-    Ok(done.into_response())
+    Ok(call.write(command, render).await?.into_response())
 }
 
 /// `DELETE /api/v1/machines/{name}`
 pub(super) async fn remove(Path(name): Path<String>, call: Call) -> Handled {
     call.admin()?;
     let command = Command::RemoveMachine(name.clone());
-    let mut done = call.write(command, removed).await?;
-    done.set("name", name.as_str());
-    let done = done.hint(|| call.view.did_you_mean("machine", &name));
-    Ok(done.into_response())
+    Ok(call.write(command, removed).await?.into_response())
 }
 
-fn written(directory: &Directory, decision: &Decision, status: u16) -> Answer {
-    rendered(directory, decision, status, |outcome| match outcome {
+fn written(decided: &Decided<'_>, status: u16) -> Answer {
+    rendered(decided, status, |outcome| match outcome {
         Outcome::Machine(machine) => Some(new_state(shape::machine(machine))),
         _ => None,
     })
 }
 
-fn render_added(directory: &Directory, decision: &Decision) -> Answer {
-    written(directory, decision, 201)
+fn render_added(decided: &Decided<'_>) -> Answer {
+    written(decided, 201)
 }
 
-fn render(directory: &Directory, decision: &Decision) -> Answer {
-    written(directory, decision, 200)
+fn render(decided: &Decided<'_>) -> Answer {
+    written(decided, 200)
 }

@@ -7,7 +7,6 @@ use bank_core::command::{Command, Deposit, Withdraw};
 use bank_core::directory::Directory;
 use bank_core::effects::{Deposited, Outcome, Withdrawn};
 use bank_core::ids::AllocationId;
-use bank_core::ledger::Decision;
 use bank_core::model::Phase;
 use bank_core::refusal::Refusal;
 use bank_core::time::Window;
@@ -16,6 +15,7 @@ use super::call::{Call, Done, Handled, rendered};
 use super::shape::{self, read_amount, read_bound};
 use super::{account, allocation};
 use crate::answer::Answer;
+use crate::writer::Decided;
 use crate::http::error::Failure;
 
 /// `POST /api/v1/deposits`
@@ -32,7 +32,6 @@ pub(super) async fn deposit(call: Call) -> Handled {
         done.set("allocation", serde_json::Value::Null);
     }
     show_figures(&call, &mut done).await?;
-    let done = done.hint(|| call.view.did_you_mean("account", &name));
     Ok(done.into_response())
 }
 
@@ -53,7 +52,6 @@ pub(super) async fn withdraw(call: Call) -> Handled {
     let mut done = call.write(command, render_withdrawal).await?;
     show_allocation(&call, &mut done).await?;
     show_figures(&call, &mut done).await?;
-    let done = done.hint(|| call.view.did_you_mean("account", &name));
     Ok(done.into_response())
 }
 
@@ -111,8 +109,8 @@ async fn show_allocation(call: &Call, done: &mut Done) -> Result<(), Failure> {
     Ok(())
 }
 
-fn render_deposit(directory: &Directory, decision: &Decision) -> Answer {
-    rendered(directory, decision, 201, |outcome| match outcome {
+fn render_deposit(decided: &Decided<'_>) -> Answer {
+    rendered(decided, 201, |outcome| match outcome {
         Outcome::Deposited(deposited) => Some(deposit_receipt(directory, deposited)),
         _ => None,
     })
@@ -133,8 +131,8 @@ fn deposit_receipt(directory: &Directory, deposited: &Deposited) -> Receipt {
     }
 }
 
-fn render_withdrawal(directory: &Directory, decision: &Decision) -> Answer {
-    rendered(directory, decision, 201, |outcome| match outcome {
+fn render_withdrawal(decided: &Decided<'_>) -> Answer {
+    rendered(decided, 201, |outcome| match outcome {
         Outcome::Withdrawn(withdrawn) => Some(withdrawal_receipt(directory, withdrawn)),
         _ => None,
     })

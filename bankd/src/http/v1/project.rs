@@ -6,12 +6,12 @@ use bank_api::v1::{self, List, NewMember, NewProject, PatchProject, Written};
 use bank_core::command::{AddProject, Command, SetMember, SetProject};
 use bank_core::directory::Directory;
 use bank_core::effects::Outcome;
-use bank_core::ledger::Decision;
 use bank_core::refusal::Refusal;
 
-use super::call::{Call, Handled, ok, removed, rendered};
+use super::call::{Call, Handled, ok, removed, rendered, new_state};
 use super::shape::{self, cleared, read_mode};
 use crate::answer::Answer;
+use crate::writer::Decided;
 
 /// `GET /api/v1/projects`: those in view, by name.
 pub(super) async fn list(call: Call) -> Handled {
@@ -59,19 +59,14 @@ pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
         mode: mode.map_err(|r| call.refused(&r))?,
         description: patch.description,
     });
-    let done = call.write(command, render).await?;
-    let done = done.hint(|| call.view.did_you_mean("project", &name));
-    Ok(done.into_response())
+    Ok(call.write(command, render).await?.into_response())
 }
 
 /// `DELETE /api/v1/projects/{name}`
 pub(super) async fn remove(Path(name): Path<String>, call: Call) -> Handled {
     call.admin()?;
     let command = Command::RemoveProject(name.clone());
-    let mut done = call.write(command, removed).await?;
-    done.set("name", name.as_str());
-    let done = done.hint(|| call.view.did_you_mean("project", &name));
-    Ok(done.into_response())
+    Ok(call.write(command, removed).await?.into_response())
 }
 
 /// `GET /api/v1/projects/{name}/members`
@@ -89,8 +84,7 @@ pub(super) async fn set_member(Path(name): Path<String>, call: Call) -> Handled 
         user: new.user,
         active: new.active.unwrap_or(true),
     });
-    let done = call.write(command, render_member).await?;
-    Ok(done.into_response())
+    Ok(call.write(command, render_member).await?.into_response())
 }
 
 /// `DELETE /api/v1/projects/{name}/members/{user}`
@@ -110,23 +104,23 @@ pub(super) async fn remove_member(
 #[serde(deny_unknown_fields)]
 pub(super) struct Empty {}
 
-fn written(directory: &Directory, decision: &Decision, status: u16) -> Answer {
-    rendered(directory, decision, status, |outcome| match outcome {
+fn written(decided: &Decided<'_>, status: u16) -> Answer {
+    rendered(decided, status, |outcome| match outcome {
         Outcome::Project(project) => Some(new_state(shape::project(directory, project, None))),
         _ => None,
     })
 }
 
-fn render_added(directory: &Directory, decision: &Decision) -> Answer {
-    written(directory, decision, 201)
+fn render_added(decided: &Decided<'_>) -> Answer {
+    written(decided, 201)
 }
 
-fn render(directory: &Directory, decision: &Decision) -> Answer {
-    written(directory, decision, 200)
+fn render(decided: &Decided<'_>) -> Answer {
+    written(decided, 200)
 }
 
-fn render_member(directory: &Directory, decision: &Decision) -> Answer {
-    rendered(directory, decision, 201, |outcome| match outcome {
+fn render_member(decided: &Decided<'_>) -> Answer {
+    rendered(decided, 201, |outcome| match outcome {
         Outcome::Member(member) => shape::member(directory, member).map(new_state),
         _ => None,
     })

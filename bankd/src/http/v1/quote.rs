@@ -6,7 +6,6 @@ use bank_core::command::{Command, Promise, QuoteRequest, Whose};
 use bank_core::decimal::Decimal;
 use bank_core::directory::Directory;
 use bank_core::effects::{Outcome, Quoted};
-use bank_core::ledger::Decision;
 use bank_core::model::Project;
 use bank_core::price::Priced;
 use bank_core::refusal::Refusal;
@@ -169,8 +168,8 @@ fn complete(call: &Call, request: &QuoteRequest, done: &mut Done) {
     }
 }
 
-fn shaped(directory: &Directory, decision: &Decision, status: u16, cost_only: bool) -> Answer {
-    rendered(directory, decision, status, |outcome| match outcome {
+fn shaped(decided: &Decided<'_>, status: u16, cost_only: bool) -> Answer {
+    rendered(decided, status, |outcome| match outcome {
         Outcome::Quoted(quoted) => Some(shape_of(directory, quoted, cost_only)),
         _ => None,
     })
@@ -202,18 +201,18 @@ fn shape_of(directory: &Directory, quoted: &Quoted, cost_only: bool) -> Quote {
     }
 }
 
-fn render(directory: &Directory, decision: &Decision) -> Answer {
-    shaped(directory, decision, 200, false)
+fn render(decided: &Decided<'_>) -> Answer {
+    shaped(decided, 200, false)
 }
 
-fn render_cost_only(directory: &Directory, decision: &Decision) -> Answer {
-    shaped(directory, decision, 200, true)
+fn render_cost_only(decided: &Decided<'_>) -> Answer {
+    shaped(decided, 200, true)
 }
 
-fn render_guarantee(directory: &Directory, decision: &Decision) -> Answer {
-    shaped(directory, decision, 201, false)
+fn render_guarantee(decided: &Decided<'_>) -> Answer {
+    shaped(decided, 201, false)
 }
 
-fn render_guarantee_cost_only(directory: &Directory, decision: &Decision) -> Answer {
-    shaped(directory, decision, 201, true)
+fn render_guarantee_cost_only(decided: &Decided<'_>) -> Answer {
+    shaped(decided, 201, true)
 }

@@ -7,14 +7,14 @@ use bank_core::command::{Command, SetRate};
 use bank_core::directory::Directory;
 use bank_core::effects::Outcome;
 use bank_core::ids::RateId;
-use bank_core::ledger::Decision;
 use bank_core::rate::{Per, Rate, RateKind, RateValue};
 use bank_core::refusal::Refusal;
 
-use super::call::{Call, Handled, ok, removed, rendered};
-use super::project::{Empty, new_state};
+use super::call::{Call, Handled, ok, removed, rendered, new_state};
+use super::project::Empty;
 use super::shape::{self, read_bound};
 use crate::answer::Answer;
+use crate::writer::Decided;
 
 /// `GET /api/v1/rates`: those in force and those to come, by number.
 pub(super) async fn list(call: Call) -> Handled {
@@ -33,8 +33,7 @@ pub(super) async fn set(call: Call) -> Handled {
     call.admin()?;
     let new: NewRate = call.json()?;
     let command = read(new).map_err(|r| call.refused(&r))?;
-    let done = call.write(Command::SetRate(command), render).await?;
-    Ok(done.into_response())
+    Ok(call.write(Command::SetRate(command), render).await?.into_response())
 }
 
 /// `DELETE /api/v1/rates/{id}`
@@ -98,8 +97,8 @@ fn shaped(directory: &Directory, rate: &Rate) -> v1::Rate {
     }
 }
 
-fn render(directory: &Directory, decision: &Decision) -> Answer {
-    rendered(directory, decision, 201, |outcome| match outcome {
+fn render(decided: &Decided<'_>) -> Answer {
+    rendered(decided, 201, |outcome| match outcome {
         Outcome::Rate(rate) => Some(new_state(shaped(directory, rate))),
         _ => None,
     })

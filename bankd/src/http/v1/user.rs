@@ -6,12 +6,12 @@ use bank_api::v1::{self, List, NewUser, PatchUser};
 use bank_core::command::{Command, SetUser};
 use bank_core::directory::Directory;
 use bank_core::effects::Outcome;
-use bank_core::ledger::Decision;
 
-use super::call::{Call, Handled, ok, removed, rendered};
-use super::project::{Empty, new_state};
+use super::call::{Call, Handled, ok, removed, rendered, new_state};
+use super::project::Empty;
 use super::shape::{self, cleared};
 use crate::answer::Answer;
+use crate::writer::Decided;
 
 /// `GET /api/v1/users`: those in view, by name.
 pub(super) async fn list(call: Call) -> Handled {
@@ -56,9 +56,7 @@ pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
         email: patch.email,
         default_project: patch.default_project.map(cleared),
     });
-    let done = call.write(command, render).await?;
-    let done = done.hint(|| call.view.did_you_mean("user", &name));
-    Ok(done.into_response())
+    Ok(call.write(command, render).await?.into_response())
 }
 
 /// `DELETE /api/v1/users/{name}`
@@ -68,21 +66,20 @@ pub(super) async fn remove(Path(name): Path<String>, call: Call) -> Handled {
         .write(Command::RemoveUser(name.clone()), removed)
         .await?;
     done.set("name", name.as_str());
-    let done = done.hint(|| call.view.did_you_mean("user", &name));
     Ok(done.into_response())
 }
 
-fn written(directory: &Directory, decision: &Decision, status: u16) -> Answer {
-    rendered(directory, decision, status, |outcome| match outcome {
+fn written(decided: &Decided<'_>, status: u16) -> Answer {
+    rendered(decided, status, |outcome| match outcome {
         Outcome::User(user) => Some(new_state(shape::user(directory, user, None))),
         _ => None,
     })
 }
 
-fn render_added(directory: &Directory, decision: &Decision) -> Answer {
-    written(directory, decision, 201)
+fn render_added(decided: &Decided<'_>) -> Answer {
+    written(decided, 201)
 }
 
-fn render(directory: &Directory, decision: &Decision) -> Answer {
-    written(directory, decision, 200)
+fn render(decided: &Decided<'_>) -> Answer {
+    written(decided, 200)
 }

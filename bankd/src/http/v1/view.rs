@@ -16,6 +16,7 @@ use bank_core::refusal::Refusal;
 
 use crate::http::auth::Authenticated;
 use crate::http::error::Failure;
+use crate::writer::Decided;
 
 /// A caller's view. A cheap handle: it goes into questions to the read pool.
 #[derive(Clone)]
@@ -41,6 +42,17 @@ impl View {
             everything: auth.roles.see_everything(),
             user: auth.user.clone(),
             scope: auth.caller.scope.clone(),
+            seen: Arc::default(),
+        }
+    }
+
+    /// The bank after a command as the administrator sees it who gave it: within the key's scope.
+    pub(super) fn of_administrator(decided: &Decided<'_>) -> View {
+        View {
+            directory: Arc::clone(decided.directory),
+            everything: true,
+            user: None,
+            scope: decided.scope.clone(),
             seen: Arc::default(),
         }
     }
