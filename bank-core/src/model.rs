@@ -285,11 +285,12 @@ impl Figures {
     /// The sums over those of an account's allocations that are active.
     pub fn of<'a>(allocations: impl IntoIterator<Item = &'a Allocation>) -> Figures {
         let mut sums = Figures::default();
+        let add = |sum: &mut i128, part: Amount| *sum = sum.saturating_add(part.0.into());
         for allocation in allocations {
             if allocation.phase == Phase::Active {
-                sums.amount += i128::from(allocation.amount.0);
-                sums.held += i128::from(allocation.held.0);
-                sums.credit_limit += i128::from(allocation.credit_limit.0);
+                add(&mut sums.amount, allocation.amount);
+                add(&mut sums.held, allocation.held);
+                add(&mut sums.credit_limit, allocation.credit_limit);
             }
         }
         sums

@@ -1,4 +1,4 @@
-//! The one place where entries are made: every change of a balance goes through [`Postings`], so
+//! The one place where entries are made: every change of a balance goes through `Postings`, so
 //! that an allocation and the journal entry that explains it can never differ.
 
 use crate::amount::Amount;

@@ -158,11 +158,11 @@ pub async fn run(
 pub(crate) fn start(data: &DataDir, config: Config) -> Result<(Arc<App>, records::Drain)> {
     let database = data.database();
     let store = SqliteStore::open(&database, config.policy())?;
-    if let Err(error) = store.warm_up() {
-        // It only makes the first commits faster.
+    let bank = store.bank()?;
+    // It only makes the first commits faster, and a test bank lives too briefly for that.
+    if !bank.test && let Err(error) = store.warm_up() {
         tracing::warn!(%error, "the write-ahead log was not grown");
     }
-    let bank = store.bank()?;
     let clock = clock::for_bank(bank.test).map_err(anyhow::Error::msg)?;
     let files = records::Files::new(&config, data.path(), &bank.bank);
     let batch_max = config.ledger.batch_max;

@@ -14,6 +14,7 @@ use anyhow::{Context, Result, bail};
 use bank_api::sign::{Secret, SigningKey};
 use bank_core::amount::Precision;
 use bank_core::command::{Command, Scope, SetRate};
+use bank_core::directory::Directory;
 use bank_core::model::Key;
 use bank_core::rate::{Per, RateKind, RateValue};
 use bank_core::time::Window;
@@ -251,6 +252,7 @@ fn report(data: &DataDir, choices: &Choices, secret: &Secret) -> String {
         "next  change the rate if it is not yours, add a project, serve:".to_owned(),
         format!("      bankd serve --data {folder}"),
         format!("      export BANK_SERVER=unix:{folder}/bankd.sock"),
+        "      bank user add amy".to_owned(),
         "      bank project add chemistry --members amy".to_owned(),
         "      bank deposit chemistry 100000".to_owned(),
         "      bank balance".to_owned(),

@@ -337,3 +337,6 @@ impl Writer {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -216,7 +216,7 @@ pub(crate) struct AddKey {
     /// Client that it belongs to [default: the id]
     #[arg(long)]
     pub(crate) client: Option<String>,
-    /// admin, operator, manager, pi, auditor, scheduler, collector, user
+    /// admin, scheduler, auditor or user
     #[arg(long, alias = "roles", value_name = "A,B", value_delimiter = ',')]
     pub(crate) role: Vec<String>,
     /// Only these projects

@@ -63,7 +63,7 @@ pub(crate) struct AddProject {
     /// Make no account of the same name
     #[arg(long)]
     pub(crate) no_account: bool,
-    /// Members; unknown users are made
+    /// Members: users that are there already
     #[arg(long, alias = "users", value_name = "A,B", value_delimiter = ',')]
     pub(crate) members: Vec<String>,
     /// strict, fast, notional, track or default

@@ -43,8 +43,12 @@ pub(crate) struct QuoteArgs {
     /// Nodes
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) nodes: Option<i64>,
-    /// Wall time: seconds, or [[DD:]HH:]MM:SS
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_name = "TIME",
+        allow_hyphen_values = true,
+        help = "Wall time: seconds, or [[DD:]HH:]MM:SS"
+    )]
     pub(crate) wall: String,
     /// Project that pays [default: BANK_PROJECT, else the user's]
     #[arg(short = 'A', long)]

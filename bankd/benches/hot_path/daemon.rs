@@ -62,19 +62,17 @@ impl Server {
         let mut line = String::new();
         BufReader::new(stdout).read_line(&mut line)?;
         let port = line.trim().rsplit(':').next().map(str::parse);
-        match port {
-            Some(Ok(port)) => Ok(Self {
+        if let Some(Ok(port)) = port {
+            return Ok(Self {
                 child,
                 port,
                 data: data.to_owned(),
-            }),
-            _ => {
-                let _ = child.kill();
-                let _ = child.wait();
-                let log = std::fs::read_to_string(data.join("bankd.log")).unwrap_or_default();
-                bail!("the server said {line:?} and {log}")
-            }
+            });
         }
+        let _ = child.kill();
+        let _ = child.wait();
+        let log = std::fs::read_to_string(data.join("bankd.log")).unwrap_or_default();
+        bail!("the server said {line:?} and {log}")
     }
 
     /// The writer's counters, asked for over HTTP as anybody would.

@@ -94,13 +94,12 @@ fn requests(kind: Kind, options: &Options, count: u64) -> Result<Requests> {
         spans: Vec::with_capacity(usize::try_from(count)?),
     };
     let from = options.number("from", 0)?;
-    let signer = match kind {
-        Kind::Plain => None,
-        _ => {
-            let folder = Path::new(options.text("data")?).join("keys");
-            let secret = keys::read_secret(&folder, SCHEDULER)?;
-            Some(SigningKey::new(&secret))
-        }
+    let signer = if kind == Kind::Plain {
+        None
+    } else {
+        let folder = Path::new(options.text("data")?).join("keys");
+        let secret = keys::read_secret(&folder, SCHEDULER)?;
+        Some(SigningKey::new(&secret))
     };
     let spread = Spread::parse(options.text("spread").unwrap_or("many"));
     for n in from..from.saturating_add(count) {

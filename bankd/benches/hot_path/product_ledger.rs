@@ -10,6 +10,7 @@ use bank_core::time::Timestamp;
 use bankd::clock::{LedgerClock, Stopwatch, SystemClock};
 use bankd::http::nami::command::Made;
 use bankd::store::{Known, SqliteStore, Stamp, StoredAnswer};
+use bankd::writer::Decided;
 use std::path::Path;
 use std::time::Duration;
 use uuid::Uuid;
@@ -82,7 +83,7 @@ fn run_one(
     }
     store.stamp(Stamp {
         now,
-        request_id,
+        request_id: request_id.clone(),
         actor: SCHEDULER.to_owned(),
         client: SCHEDULER.to_owned(),
         origin: "nami",
@@ -93,7 +94,16 @@ fn run_one(
         bail!("{} of {}: {}", made.command.op(), made.job, refusal.code());
     }
     let stored = StoredAnswer {
-        answer: (made.render)(&store.reference(), &decision),
+        answer: (made.render)(&Decided {
+            directory: &store.reference(),
+            command: &made.command,
+            scope,
+            decision: &decision,
+            transaction: None,
+            dry_run: false,
+            request_id: &request_id,
+            fingerprint: "",
+        }),
         fingerprint: fingerprint.to_vec(),
         nonce,
     };

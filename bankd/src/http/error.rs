@@ -237,7 +237,7 @@ fn hint(refusal: &Refusal) -> Option<&'static str> {
             "a deposit, a shorter duration or fewer resources would help"
         }
         Refusal::AccountBlocked { .. } => "a deposit that brings it to zero or above clears it",
-        Refusal::NotAMember { .. } => "`bank member add` makes a user a member",
+        Refusal::NotAMember { .. } => "`bank project members add` makes a user a member",
         Refusal::NoUsableAccount { .. } => "`bank account show` lists who may spend",
         Refusal::NoDefaultProject => "name a project with -A",
         Refusal::WindowInPast => "--allow-past takes it all the same",

@@ -86,7 +86,10 @@ impl Thread {
         let committed = done.and_then(|done| self.store.commit().map(|()| done));
         match committed {
             Ok(done) => {
-                hooks::point("committed");
+                // Housekeeping commits too, but no client waits for it.
+                if has_command(batch) {
+                    hooks::point("committed");
+                }
                 self.publish();
                 Ok((done, micros(committing)))
             }
@@ -213,6 +216,7 @@ impl Thread {
 
     fn answer(&self, batch: Vec<Task>, (done, commit_us): (Vec<Done>, u64), taken: Instant) {
         let size = batch.len();
+        let has_command = has_command(&batch);
         self.shared
             .commands
             .fetch_add(count(size), Ordering::Relaxed);
@@ -237,8 +241,15 @@ impl Thread {
                 _ => {}
             }
         }
-        hooks::point("replied");
+        if has_command {
+            hooks::point("replied");
+        }
     }
+}
+
+/// Whether somebody outside asked for something in this batch.
+fn has_command(batch: &[Task]) -> bool {
+    batch.iter().any(|task| matches!(task, Task::Submit(..)))
 }
 
 fn fail(task: Task) {

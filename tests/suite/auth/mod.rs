@@ -5,6 +5,7 @@
 
 mod access;
 mod answers;
+mod example;
 mod impostor;
 mod peer;
 mod refused;

@@ -281,20 +281,20 @@ impl Ask {
         })
     }
 
-    fn whose(self, change: impl FnOnce(&mut Whose)) -> Ask {
+    fn whose(self, edit: impl FnOnce(&mut Whose)) -> Ask {
         self.change(|command| match command {
-            Command::Charge(charge) => change(&mut charge.request.whose),
-            Command::Reserve(reserve) => change(&mut reserve.request.whose),
-            Command::Quote(quote) => change(&mut quote.whose),
+            Command::Charge(charge) => edit(&mut charge.request.whose),
+            Command::Reserve(reserve) => edit(&mut reserve.request.whose),
+            Command::Quote(quote) => edit(&mut quote.whose),
             _ => panic!("is for nobody"),
         })
     }
 
-    fn usage(self, change: impl FnOnce(&mut Usage)) -> Ask {
+    fn usage(self, edit: impl FnOnce(&mut Usage)) -> Ask {
         self.change(|command| match command {
-            Command::Charge(charge) => change(&mut charge.request.facts.usage),
-            Command::Reserve(reserve) => change(&mut reserve.request.facts.usage),
-            Command::Quote(quote) => change(&mut quote.usage),
+            Command::Charge(charge) => edit(&mut charge.request.facts.usage),
+            Command::Reserve(reserve) => edit(&mut reserve.request.facts.usage),
+            Command::Quote(quote) => edit(&mut quote.usage),
             _ => panic!("has no usage"),
         })
     }

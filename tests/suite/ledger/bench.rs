@@ -123,7 +123,7 @@ impl<'g> Bench<'g> {
 
     /// An administrative command that must be accepted, and whose journal nobody looks at.
     pub(crate) fn admin(&mut self, command: Command) {
-        let reply = self.run(&command.into());
+        let reply = self.run(command.into());
         assert!(
             !reply.starts_with("refused"),
             "{}: {reply}",
@@ -156,7 +156,7 @@ impl<'g> Bench<'g> {
     /// Steps that lead to the case, all of them accepted.
     pub(crate) fn after(&mut self, asks: impl IntoIterator<Item = Ask>) {
         for ask in asks {
-            let reply = self.run(&ask);
+            let reply = self.run(ask);
             assert!(
                 !reply.starts_with("refused"),
                 "{}: {reply}",
@@ -174,9 +174,9 @@ impl<'g> Bench<'g> {
     /// Asks, and expects an answer and exactly these journal entries; none where it is empty.
     #[track_caller]
     pub(crate) fn expect(&mut self, ask: Ask, reply: &str, journal: &str) {
-        let got = self.run(&ask);
-        let ground = self.ground.name();
-        assert_eq!(got, reply, "{ground}: answer to {:?}", ask.command);
+        let asked = format!("{}: answer to {:?}", self.ground.name(), ask.command);
+        let got = self.run(ask);
+        assert_eq!(got, reply, "{asked}");
         self.expect_journal(journal);
     }
 
@@ -257,15 +257,14 @@ impl<'g> Bench<'g> {
         assert!(findings.is_empty(), "{}: {findings:#?}", self.ground.name());
     }
 
-    fn run(&mut self, ask: &Ask) -> String {
-        let command = match &ask.command {
+    fn run(&mut self, ask: Ask) -> String {
+        let command = match ask.command {
             Ok(command) => command,
             Err(code) => return reply::refused(code),
         };
         self.keys += 1;
-        let own = format!("key-{}", self.keys);
-        let key = ask.key.as_deref().unwrap_or(&own);
-        let reply = self.ground.submit(command, Some(key), self.clock);
+        let key = ask.key.unwrap_or_else(|| format!("key-{}", self.keys));
+        let reply = self.ground.submit(&command, Some(&key), self.clock);
         let findings = self.ground.findings();
         assert!(
             findings.is_empty(),

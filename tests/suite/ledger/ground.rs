@@ -1,5 +1,5 @@
 //! The grounds on which the same rules run, as the tests see them: the book in memory and the
-//! SQLite store.
+//! store on disk.
 //!
 //! Both do with a command what the writer does: look the idempotency key up, journal the boundaries
 //! that have passed, decide, write, and keep the answer with its key.

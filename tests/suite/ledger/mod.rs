@@ -1,4 +1,4 @@
-//! The rules of the ledger against both of its grounds: the book in memory and the SQLite store.
+//! The rules of the ledger against both of its grounds: the book in memory and the store.
 //!
 //! `case_*` are the conformance cases of ledger.md 11, one test each; `model` compares random
 //! command sequences with a naive reference; `race` lets many clients want the last credit.

@@ -1,5 +1,5 @@
 //! The model test: random command sequences against the naive reference, the book in memory and
-//! the SQLite store. All three must say the same, hold the same and journal the same; what fails
+//! the store on disk. All three must say the same, hold the same and journal the same; what fails
 //! is shrunk to a script that a person can read.
 //!
 //! Checked on the way are the properties of ledger.md 11: money is conserved (a), no reserve takes
@@ -28,7 +28,7 @@ use std::collections::BTreeMap;
 const SEED: [u8; 32] = *b"every credit is somewhere always";
 
 /// Scripts, and the longest of them.
-const SCRIPTS: u32 = 120;
+const SCRIPTS: u32 = 200;
 const LONGEST: usize = 60;
 
 /// Commands per commit: the writer groups them too.

@@ -45,6 +45,8 @@ pub(super) struct Instance {
     pub(super) halves: i64,
     pub(super) billed: i64,
     pub(super) due: Timestamp,
+    /// It waits for no more than the grace.
+    pub(super) lien_expired: bool,
 }
 
 /// A whole bank.
@@ -259,6 +261,7 @@ impl Naive {
             if self.instances[n].lien.is_some() {
                 self.release(n, is_shadow_id(&self.instances[n].id));
                 self.instances[n].due = at.plus(GRACE);
+                self.instances[n].lien_expired = true;
             } else {
                 self.instances[n].closed = Some(at);
             }

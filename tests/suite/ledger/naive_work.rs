@@ -25,6 +25,7 @@ impl Naive {
             halves: 0,
             billed: 0,
             due: at.plus(IDLE),
+            lien_expired: false,
         });
         self.instances.len() - 1
     }
@@ -45,6 +46,7 @@ impl Naive {
         let shadow = is_shadow(who);
         self.release(n, shadow);
         self.instances[n].due = self.now.plus(IDLE);
+        self.instances[n].lien_expired = false;
         let fits = match usable(who) {
             Err(code) => return refused(code),
             Ok(_) if is_fast(who) && self.x_is_blocked => return refused("account_blocked"),
@@ -148,7 +150,7 @@ impl Naive {
             let instance = &mut self.instances[n];
             if closes {
                 instance.closed = Some(at.max(instance.opened));
-            } else if instance.lien.is_none() {
+            } else if instance.lien.is_none() && !instance.lien_expired {
                 instance.due = at.plus(IDLE);
             }
         }
@@ -160,17 +162,17 @@ impl Naive {
             self.x_is_blocked = true;
         }
         let said = if WHO[who].1 == "T" { 0 } else { amount };
-        let mut text = format!("charged {said}");
-        if debt > 0 {
-            text += &format!(", debt {debt}");
-        }
-        for (is_set, word) in [(unbilled, "unbilled"), (shadow, "shadow"), (late, "late")] {
-            if is_set {
-                text += &format!(", {word}");
-            }
-        }
+        let owed = (debt > 0).then(|| format!("debt {debt}"));
+        let said = [
+            Some(format!("charged {said}")),
+            owed,
+            unbilled.then(|| "unbilled".to_owned()),
+            shadow.then(|| "shadow".to_owned()),
+            late.then(|| "late".to_owned()),
+        ];
+        let said: Vec<String> = said.into_iter().flatten().collect();
         let balance = paying.map_or(0, |account| self.balance_of(account));
-        format!("{text}, balance {balance}")
+        format!("{}, balance {balance}", said.join(", "))
     }
 
     /// Own lien, then free money, then debt; the suspense account where there is nobody. Gives

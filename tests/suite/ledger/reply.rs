@@ -62,7 +62,7 @@ fn done(outcome: &Outcome) -> String {
         Outcome::Closed(c) if c.instance.is_none() => "nothing open".to_owned(),
         Outcome::Closed(c) => format!("closed, released {}", c.released.0),
         Outcome::Allocation(_, outlived) => format!("changed, {} liens outlive it", outlived.len()),
-        Outcome::Removed => "removed".to_owned(),
+        Outcome::Removed(_) => "removed".to_owned(),
         _ => "done".to_owned(),
     }
 }

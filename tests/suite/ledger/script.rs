@@ -43,9 +43,6 @@ pub(crate) const WHO: [(&str, &str, &str); 8] = [
     ("amy", "nosuch", "blue"),
 ];
 
-/// How far the clock goes.
-const TICKS: [i64; 8] = [1, 60, 299, 300, 601, 900, 4000, 7 * 86_400];
-
 /// One step of a script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
@@ -335,37 +332,46 @@ impl fmt::Display for Step {
     }
 }
 
-/// Random steps.
+/// Random steps: mostly about one job, so that steps meet each other.
 pub(crate) fn step() -> impl Strategy<Value = Step> {
-    let who = || prop_oneof![4 => 0..3_usize, 3 => 4..7_usize, 1 => Just(3), 1 => Just(7)];
-    let (job, processors) = (|| 1..3_u8, || 1..4_i64);
-    let seconds = || prop_oneof![1 => 0..3_i64, 6 => 3..60_i64];
+    let who = || prop_oneof![8 => Just(0_usize), 3 => 1..3_usize, 5 => 4..7_usize, 1 => Just(3), 1 => Just(7)];
+    let job = || prop_oneof![5 => Just(1_u8), 1 => Just(2)];
+    let (processors, seconds) = (|| 1..4_i64, || prop_oneof![1 => 0..3_i64, 6 => 3..60_i64]);
     let ago = prop_oneof![6 => Just(0_i64), 1 => Just(30), 1 => Just(700)];
+    let limit = prop_oneof![3 => Just(0_i64), 1 => Just(20)];
     prop_oneof![
-        3 => (0..6_usize, 0..40_i64, 0..5_usize, prop_oneof![3 => Just(0_i64), 1 => Just(20)])
-            .prop_map(|(account, amount, window, limit)| {
-                Step::Deposit { account, amount, window, limit }
-            }),
-        2 => (0..6_usize, 0..40_i64, any::<bool>()).prop_map(|(account, amount, no_credit)| {
-            Step::Withdraw { account, amount, no_credit }
-        }),
-        1 => (who(), processors(), seconds()).prop_map(|(who, processors, seconds)| {
-            Step::Quote { who, processors, seconds }
-        }),
+        3 => (0..6_usize, 0..40_i64, 0..5_usize, limit).prop_map(
+            |(account, amount, window, limit)| Step::Deposit { account, amount, window, limit }
+        ),
+        2 => (0..6_usize, 0..40_i64, any::<bool>()).prop_map(
+            |(account, amount, no_credit)| Step::Withdraw { account, amount, no_credit }
+        ),
+        1 => (who(), processors(), seconds()).prop_map(
+            |(who, processors, seconds)| Step::Quote { who, processors, seconds }
+        ),
         6 => (who(), job(), processors(), seconds()).prop_map(
             |(who, job, processors, seconds)| Step::Reserve { who, job, processors, seconds }
         ),
-        7 => (who(), job(), processors(), seconds(), any::<bool>(), ago).prop_map(
+        7 => (who(), job(), processors(), seconds(), prop::bool::weighted(0.3), ago).prop_map(
             |(who, job, processors, seconds, closes, ago)| {
                 Step::Charge { who, job, processors, seconds, closes, ago }
             }
         ),
-        2 => (who(), job()).prop_map(|(who, job)| Step::Delete { who, job }),
-        3 => prop::sample::select(TICKS.to_vec()).prop_map(|seconds| Step::Tick { seconds }),
-        2 => (1..6_usize, any::<bool>()).prop_map(|(back, altered)| {
-            Step::Repeat { back, altered }
-        }),
+        1 => (who(), job()).prop_map(|(who, job)| Step::Delete { who, job }),
+        4 => tick().prop_map(|seconds| Step::Tick { seconds }),
+        2 => (1..6_usize, any::<bool>()).prop_map(
+            |(back, altered)| Step::Repeat { back, altered }
+        ),
         1 => Just(Step::Reopen),
+    ]
+}
+
+/// How far the clock goes: about as far as the grace, or past everything.
+fn tick() -> impl Strategy<Value = i64> {
+    prop_oneof![
+        4 => prop::sample::select(vec![1, 60, 299, 300]),
+        4 => prop::sample::select(vec![601, 650, 900]),
+        1 => prop::sample::select(vec![4000, 7 * 86_400]),
     ]
 }
 

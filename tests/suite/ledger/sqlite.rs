@@ -1,4 +1,4 @@
-//! The SQLite store as a ground, in a temporary folder of its own.
+//! The store on disk as a ground, in a temporary folder of its own.
 
 use super::ground::{CLIENT, Ground, Line, Tx, Used, bank, fingerprint, of_key};
 use super::reply;

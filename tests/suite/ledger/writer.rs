@@ -107,6 +107,7 @@ fn submission(ask: Ask, n: usize) -> Submission {
         request_id: format!("r{n}"),
         dry_run: false,
         render: reply::render,
+        fingerprint: String::new(),
     }
 }
 

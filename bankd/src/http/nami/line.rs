@@ -9,11 +9,11 @@ use bank_core::amount::Amount;
 use bank_core::directory::{Bank, Directory};
 use bank_core::effects::{Billing, Charged, Outcome, Quoted, Reserved};
 use bank_core::ids::{AccountId, UNBILLED};
-use bank_core::ledger::Decision;
 use bank_core::refusal::Refusal;
 
 use crate::answer::{Answer, Media};
 use crate::http::error::detail;
+use crate::writer::Decided;
 
 /// One line as the whole answer.
 pub fn answer(line: &Line) -> Answer {
@@ -25,62 +25,58 @@ pub fn answer(line: &Line) -> Answer {
 }
 
 /// The answer to a quote: its cost, and its TID where it has one.
-pub fn quoted(directory: &Directory, decision: &Decision) -> Answer {
-    answer(&of(directory, decision, |outcome| match outcome {
+pub fn quoted(decided: &Decided<'_>) -> Answer {
+    answer(&of(decided, |outcome| match outcome {
         Outcome::Quoted(Quoted { cost, quote, .. }) => {
             let tid = quote.as_ref().map(|quote| quote.tid.clone());
-            Some(Line::cost(plain(*cost, &directory.bank), tid))
+            Some(Line::cost(plain(*cost, &decided.directory.bank), tid))
         }
         _ => None,
     }))
 }
 
 /// The answer to a create.
-pub fn created(directory: &Directory, decision: &Decision) -> Answer {
-    answer(&of(directory, decision, |outcome| match outcome {
+pub fn created(decided: &Decided<'_>) -> Answer {
+    answer(&of(decided, |outcome| match outcome {
         Outcome::Created(_) => Some(Line::ok("created")),
         _ => None,
     }))
 }
 
 /// The answer to a reserve.
-pub fn reserved(directory: &Directory, decision: &Decision) -> Answer {
-    answer(&of(directory, decision, |outcome| match outcome {
-        Outcome::Reserved(reserved) => Some(lien(directory, reserved)),
+pub fn reserved(decided: &Decided<'_>) -> Answer {
+    answer(&of(decided, |outcome| match outcome {
+        Outcome::Reserved(reserved) => Some(lien(decided.directory, reserved)),
         _ => None,
     }))
 }
 
 /// The answer to a charge.
-pub fn charged(directory: &Directory, decision: &Decision) -> Answer {
-    answer(&of(directory, decision, |outcome| match outcome {
-        Outcome::Charged(charged) => Some(charge(directory, charged)),
+pub fn charged(decided: &Decided<'_>) -> Answer {
+    answer(&of(decided, |outcome| match outcome {
+        Outcome::Charged(charged) => Some(charge(decided.directory, charged)),
         _ => None,
     }))
 }
 
 /// The answer to a delete.
-pub fn deleted(directory: &Directory, decision: &Decision) -> Answer {
-    answer(&of(directory, decision, |outcome| match outcome {
+pub fn deleted(decided: &Decided<'_>) -> Answer {
+    answer(&of(decided, |outcome| match outcome {
         Outcome::Closed(closed) if closed.released.is_zero() => Some(Line::ok("deleted")),
         Outcome::Closed(closed) => {
-            let released = credits(closed.released, &directory.bank);
+            let released = credits(closed.released, &decided.directory.bank);
             Some(Line::ok(format!("deleted, {released} released")))
         }
         _ => None,
     }))
 }
 
-fn of(
-    directory: &Directory,
-    decision: &Decision,
-    accepted: impl FnOnce(&Outcome) -> Option<Line>,
-) -> Line {
-    match decision {
+fn of(decided: &Decided<'_>, accepted: impl FnOnce(&Outcome) -> Option<Line>) -> Line {
+    match decided.decision {
         // Another kind of outcome than that of the command cannot come; it would be our bug.
         Ok(outcome) => accepted(outcome)
             .unwrap_or_else(|| Line::error("internal", "an answer of another kind")),
-        Err(refusal) => refused(refusal, &directory.bank),
+        Err(refusal) => refused(refusal, &decided.directory.bank),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The scheduler's routes: `POST /nami/v1/{quote,create,reserve,charge,delete}`.
 //!
 //! A body of XML becomes commands in [`command`], each its own transaction with a key of its own
-//! (decision 26); what each came to becomes a line in [`line`]. The answer's status is the greatest
+//! (decision 26); what each came to becomes a line in [`mod@line`]. The answer's status is the greatest
 //! of its lines. No HTTP status is chosen here: all come from the one table of `bank-api`.
 
 pub mod command;
@@ -165,6 +165,7 @@ async fn run(
             request_id: caller.request_id.clone(),
             dry_run: false,
             render: made.render,
+            fingerprint: String::new(),
         };
         let mut going_on = true;
         let answer = match app.writer.submit(submission).await {

@@ -4,18 +4,17 @@ use axum::extract::Path;
 use axum::response::IntoResponse;
 use bank_api::v1::{List, NewAccount, PatchAccount};
 use bank_core::command::{Command, SetAccount};
-use bank_core::directory::Directory;
 use bank_core::effects::Outcome;
 use bank_core::ids::AccountId;
 use bank_core::model::{Account, Dimension};
 
-use super::call::{Call, Done, Handled, ok, removed, rendered, new_state};
+use super::call::{Call, Handled, new_state, ok, removed, rendered};
 use super::project::Empty;
 use super::shape::{self, cleared};
 use crate::answer::Answer;
-use crate::writer::Decided;
 use crate::http::error::Failure;
 use crate::store::read::money::{self, Figures};
+use crate::writer::Decided;
 
 /// `GET /api/v1/accounts`: those in view, by name.
 pub(super) async fn list(call: Call) -> Handled {
@@ -27,8 +26,9 @@ pub(super) async fn list(call: Call) -> Handled {
     let figures = figures(&call, accounts.iter().map(|a| a.id).collect()).await?;
     let rows = accounts.iter().zip(&figures);
     let bank = &directory.bank;
-    let items =
-        rows.map(|(account, figures)| shape::account(account, figures, bank, Some(&call.view)));
+    let items = rows.map(|(account, figures)| {
+        shape::account(account, &figures.active(), bank, Some(&call.view))
+    });
     ok(&List::whole(items.collect()))
 }
 
@@ -38,7 +38,12 @@ pub(super) async fn show(Path(name): Path<String>, call: Call) -> Handled {
     let figures = figures(&call, vec![account.id]).await?;
     let figures = figures.first().copied().unwrap_or_default();
     let bank = &call.directory().bank;
-    ok(&shape::account(account, &figures, bank, Some(&call.view)))
+    ok(&shape::account(
+        account,
+        &figures.active(),
+        bank,
+        Some(&call.view),
+    ))
 }
 
 /// `POST /api/v1/accounts`
@@ -64,7 +69,10 @@ pub(super) async fn add(call: Call) -> Handled {
 pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
     call.admin()?;
     let patch: PatchAccount = call.json()?;
-    let old = call.view.account(&name)?;
+    let old = match call.view.account(&name) {
+        Ok(old) => old,
+        Err(unknown) => return call.answered_or(unknown).await,
+    };
     let given = [
         (Dimension::Project, patch.projects),
         (Dimension::User, patch.users),
@@ -77,9 +85,7 @@ pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
         description: patch.description,
         ..shape::no_change(&old.name)
     });
-    let mut done = call.write(command, render).await?;
-    show_figures(&call, old.id, &mut done).await?;
-    Ok(done.into_response())
+    Ok(call.write(command, render).await?.into_response())
 }
 
 /// `DELETE /api/v1/accounts/{name}`, by name or number.
@@ -87,11 +93,8 @@ pub(super) async fn remove(Path(name): Path<String>, call: Call) -> Handled {
     call.admin()?;
     // One that is gone already is known to the ledger by its name only: a repeat is answered there.
     let known = call.view.account(&name).map(|a| a.name.clone());
-    let own = known.unwrap_or_else(|_| name.clone());
-    let command = Command::RemoveAccount(own.clone());
-    let mut done = call.write(command, removed).await?;
-    done.set("name", own);
-    Ok(done.into_response())
+    let command = Command::RemoveAccount(known.unwrap_or(name));
+    Ok(call.write(command, removed).await?.into_response())
 }
 
 /// The figures of accounts now.
@@ -104,32 +107,11 @@ pub(super) async fn figures(
         .await
 }
 
-/// The figures belong to the moment, not to the stored answer.
-async fn show_figures(call: &Call, account: AccountId, done: &mut Done) -> Result<(), Failure> {
-    if !done.is_accepted() {
-        return Ok(());
-    }
-    let figures = figures(call, vec![account]).await?;
-    let figures = figures.first().copied().unwrap_or_default();
-    let bank = &call.directory().bank;
-    for (field, sum) in [
-        ("amount", figures.amount),
-        ("held", figures.held),
-        ("balance", figures.balance()),
-        ("credit_limit", figures.credit_limit),
-        ("available", figures.available()),
-    ] {
-        done.set(field, shape::sum(sum, bank));
-    }
-    Ok(())
-}
-
 fn written(decided: &Decided<'_>, status: u16) -> Answer {
-    let none = Figures::default();
     rendered(decided, status, |outcome| match outcome {
-        Outcome::Account(account) => {
-            let shape = shape::account(account, &none, &directory.bank, None);
-            Some(new_state(shape))
+        Outcome::Account(account, figures) => {
+            let shape = shape::account(account, figures, &decided.directory.bank, None);
+            Some(new_state(shape, decided))
         }
         _ => None,
     })

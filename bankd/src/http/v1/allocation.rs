@@ -10,12 +10,12 @@ use bank_core::ids::{AccountId, AllocationId};
 use bank_core::model::{Allocation, Phase};
 use bank_core::refusal::Refusal;
 
-use super::call::{Call, Handled, ok, rendered, new_state};
+use super::call::{Call, Handled, new_state, ok, rendered};
 use super::shape::{self, read_bound};
 use crate::answer::Answer;
-use crate::writer::Decided;
 use crate::http::error::Failure;
 use crate::store::read::money;
+use crate::writer::Decided;
 
 /// `GET /api/v1/allocations`: by number.
 pub(super) async fn list(call: Call) -> Handled {
@@ -58,11 +58,14 @@ pub(super) async fn set(Path(id): Path<String>, call: Call) -> Handled {
     let patch: PatchAllocation = call.json()?;
     let id = number(&call, &id)?;
     let change = change(id, &patch, call.directory()).map_err(|r| call.refused(&r))?;
-    Ok(call.write(Command::SetAllocation(change), render).await?.into_response())
+    Ok(call
+        .write(Command::SetAllocation(change), render)
+        .await?
+        .into_response())
 }
 
 /// One allocation in view.
-pub(super) async fn find(call: &Call, id: AllocationId) -> Result<Allocation, Failure> {
+async fn find(call: &Call, id: AllocationId) -> Result<Allocation, Failure> {
     let found = call
         .ask(move |connection| money::allocation(connection, id))
         .await?;
@@ -115,7 +118,8 @@ fn render(decided: &Decided<'_>) -> Answer {
         let Outcome::Allocation(allocation, outlived) = outcome else {
             return None;
         };
-        let mut written = new_state(shape::allocation(directory, allocation, allocation.phase));
+        let shape = shape::allocation(decided.directory, allocation, allocation.phase);
+        let mut written = new_state(shape, decided);
         if !outlived.is_empty() {
             let ids: Vec<String> = outlived.iter().map(|l| l.0.to_string()).collect();
             let warning = format!("liens that now outlive it: {}", ids.join(", "));

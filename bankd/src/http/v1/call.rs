@@ -143,7 +143,8 @@ impl Call {
         fingerprint: String,
     ) -> Result<Done, Failure> {
         let dry_run = self.dry_run()?;
-        self.submit(command, render, true, dry_run, fingerprint).await
+        self.submit(command, render, true, dry_run, fingerprint)
+            .await
     }
 
     /// Submits a command without an idempotency key: its answer is not stored.
@@ -318,7 +319,9 @@ pub(super) fn rendered<T: Serialize>(
 /// A refusal; where a name is not there, with the nearest one that the caller may see.
 fn refused(decided: &Decided<'_>, refusal: &Refusal) -> Answer {
     let mut problem = problem(refusal, &decided.directory.bank);
-    if let (Refusal::NotFound { kind, name }, None) = (refusal, &problem.hint) {
+    // All but quotes are the administrators' alone.
+    let is_quote = matches!(decided.command, Command::Quote(_));
+    if let (Refusal::NotFound { kind, name }, false) = (refusal, is_quote) {
         let kind = kind.split(' ').next().unwrap_or_default();
         problem.hint = View::of_administrator(decided).did_you_mean(kind, name);
     }

@@ -7,7 +7,7 @@ use bank_api::text::format_clock;
 use bank_api::v1::QuoteLine;
 use bank_core::directory::Directory;
 use bank_core::exact::to_amount;
-use bank_core::price::{Priced, explain, price};
+use bank_core::price::{Priced, counted, price};
 use bank_core::rate::{Per, Rate, RateKind, RateValue};
 
 use super::shape;
@@ -18,12 +18,12 @@ const ONE: RateValue = RateValue(1_000_000_000);
 /// The lines of a price; the last one's amount is the price.
 pub(super) fn lines(directory: &Directory, asked: &Priced<'_>) -> Vec<QuoteLine> {
     let bank = &directory.bank;
-    let mut rates = counted(&directory.rates, asked);
+    let mut rates: Vec<Rate> = counted(asked, &directory.rates).cloned().collect();
     rates.sort_by_key(|rate| step(rate.kind));
     let mut lines = Vec::with_capacity(rates.len());
     for count in 1..=rates.len() {
-        let so_far: Vec<Rate> = rates.iter().take(count).cloned().collect();
-        let (Some(rate), Some(exact)) = (so_far.last(), price(asked, &so_far)) else {
+        let so_far = rates.get(..count).unwrap_or_default();
+        let (Some(rate), Some(exact)) = (so_far.last(), price(asked, so_far)) else {
             continue;
         };
         let rounding = directory.policy.rounding;
@@ -41,25 +41,6 @@ pub(super) fn lines(directory: &Directory, asked: &Priced<'_>) -> Vec<QuoteLine>
         });
     }
     lines
-}
-
-/// The rates that count: those without which the explanation would be another one.
-fn counted(rates: &[Rate], asked: &Priced<'_>) -> Vec<Rate> {
-    let near: Vec<Rate> = rates
-        .iter()
-        .filter(|r| r.applies(asked.at, asked.machine))
-        .cloned()
-        .collect();
-    let all = explain(asked, &near);
-    let matters = |index: &usize| {
-        let mut others = near.clone();
-        others.remove(*index);
-        explain(asked, &others) != all
-    };
-    let indices = (0..near.len()).filter(matters);
-    indices
-        .filter_map(|index| near.get(index).cloned())
-        .collect()
 }
 
 /// In which order the parts of the formula come (ledger.md 3.1).

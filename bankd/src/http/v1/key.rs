@@ -3,22 +3,21 @@
 
 use axum::extract::Path;
 use axum::response::{IntoResponse, Response};
-use bank_api::sign::Secret;
+use bank_api::sign::{Secret, SigningKey};
 use bank_api::v1::{self, KeyQuery, List, NewKey, NewKeyAnswer, PatchKey};
 use bank_core::command::Command;
-use bank_core::directory::Directory;
 use bank_core::effects::Outcome;
 use bank_core::model::Key;
 use bank_core::refusal::Refusal;
 use bank_core::time::{Timestamp, Window};
 
-use super::call::{Call, Done, Handled, ok, removed, rendered, new_state};
+use super::call::{Call, Done, Handled, new_state, ok, removed, rendered};
 use super::shape::{self, read_bound, read_time};
 use crate::access::Role;
 use crate::answer::Answer;
-use crate::writer::Decided;
 use crate::http::error::Failure;
 use crate::keys;
+use crate::writer::Decided;
 
 /// `GET /api/v1/keys`: by id.
 pub(super) async fn list(call: Call) -> Handled {
@@ -44,7 +43,10 @@ pub(super) async fn add(call: Call) -> Handled {
     call.admin()?;
     let new: NewKey = call.json()?;
     let (made, secret) = secret(&new)?;
-    let key = read_new(&call, new).map_err(|r| call.refused(&r))?;
+    let key = match read_new(&call, new) {
+        Ok(key) => key,
+        Err(refusal) => return call.answered_or(call.refused(&refusal)).await,
+    };
     finish(async move { make(call, key, made, secret).await }).await
 }
 
@@ -53,14 +55,19 @@ pub(super) async fn set(Path(id): Path<String>, call: Call) -> Handled {
     call.admin()?;
     let patch: PatchKey = call.json()?;
     let unknown = || call.refused(&Refusal::not_found("key", &id));
-    let old = call.directory().key(&id).ok_or_else(unknown)?;
-    let key = patched(&call, old, patch).map_err(|r| call.refused(&r))?;
+    let old = call.directory().key(&id).ok_or_else(unknown);
+    let key = old.and_then(|old| patched(&call, old, patch).map_err(|r| call.refused(&r)));
+    let key = match key {
+        Ok(key) => key,
+        Err(failure) => return call.answered_or(failure).await,
+    };
     finish(async move {
         let ring = call.app.keys.clone();
         let _changing = ring.changing().await;
-        let mut done = call.write(Command::SetKey(key), render).await?;
+        let fingerprint = ring.fingerprint(&id).unwrap_or_default();
+        let command = Command::SetKey(key);
+        let done = call.write_key(command, render, fingerprint).await?;
         ring.reload(&call.app.writer.directory());
-        done.set("fingerprint", ring.fingerprint(&id).unwrap_or_default());
         Ok(done.into_response())
     })
     .await
@@ -72,14 +79,14 @@ pub(super) async fn remove(Path(id): Path<String>, call: Call) -> Handled {
     finish(async move {
         let ring = call.app.keys.clone();
         let _changing = ring.changing().await;
-        let mut done = call.write(Command::RemoveKey(id.clone()), removed).await?;
-        done.set("name", id.as_str());
+        let done = call.write(Command::RemoveKey(id.clone()), removed).await?;
         if done.is_accepted() && !done.is_dry_run() {
             ring.reload(&call.app.writer.directory());
             let folder = ring.folder().to_owned();
             let gone = tokio::task::spawn_blocking(move || keys::remove_secret(&folder, &id));
             if !matches!(gone.await, Ok(Ok(()))) {
-                done.warn("the file of its secret could not be removed".to_owned());
+                // The key is gone from the ring all the same; a repeat tries again.
+                tracing::error!("the file of a removed key's secret could not be removed");
             }
         }
         Ok(done.into_response())
@@ -101,7 +108,9 @@ async fn make(call: Call, key: Key, made: bool, secret: Secret) -> Result<Respon
     // An id that is taken keeps its own secret; the ledger refuses, or answers a repeat.
     let taken = call.app.writer.directory().name_is_taken("key", &id);
     let stored = !taken && !call.dry_run()? && store(&call, &id, secret.clone()).await?;
-    let done = call.write(Command::AddKey(key), render_new).await;
+    let fingerprint = SigningKey::new(&secret).fingerprint();
+    let command = Command::AddKey(key);
+    let done = call.write_key(command, render_new, fingerprint).await;
     let accepted = done.as_ref().is_ok_and(Done::is_accepted);
     if stored && !accepted {
         let (folder, id) = (ring.folder().to_owned(), id.clone());
@@ -110,10 +119,9 @@ async fn make(call: Call, key: Key, made: bool, secret: Secret) -> Result<Respon
     }
     let mut done = done?;
     ring.reload(&call.app.writer.directory());
-    let fingerprint = ring.fingerprint(&id).unwrap_or_default();
-    done.set_in("key", "fingerprint", fingerprint);
-    if made && done.is_fresh() && !done.is_dry_run() {
-        done.set("secret", secret.to_text().as_str());
+    if made && done.is_accepted() && done.is_fresh() && !done.is_dry_run() {
+        let text = secret.to_text().as_str().to_owned();
+        done.tell_once(|answer: &mut NewKeyAnswer| answer.secret = Some(text));
     }
     Ok(done.into_response())
 }
@@ -234,13 +242,10 @@ fn equal(a: &[String], b: &[String]) -> bool {
 }
 
 fn with_fingerprint(call: &Call, key: &Key) -> v1::Key {
-    v1::Key {
-        fingerprint: call.app.keys.fingerprint(&key.id).unwrap_or_default(),
-        ..shaped(key)
-    }
+    shaped(key, call.app.keys.fingerprint(&key.id).unwrap_or_default())
 }
 
-fn shaped(key: &Key) -> v1::Key {
+fn shaped(key: &Key, fingerprint: String) -> v1::Key {
     let time = |at: Option<Timestamp>| at.map(shape::time);
     v1::Key {
         id: key.id.clone(),
@@ -251,13 +256,16 @@ fn shaped(key: &Key) -> v1::Key {
         valid_from: time(key.window.start),
         valid_until: time(key.window.end),
         state: if key.disabled { "disabled" } else { "active" }.to_owned(),
-        fingerprint: String::new(),
+        fingerprint,
     }
 }
 
 fn render(decided: &Decided<'_>) -> Answer {
     rendered(decided, 200, |outcome| match outcome {
-        Outcome::Key(key) => Some(new_state(shaped(key))),
+        Outcome::Key(key) => {
+            let shape = shaped(key, decided.fingerprint.to_owned());
+            Some(new_state(shape, decided))
+        }
         _ => None,
     })
 }
@@ -265,8 +273,10 @@ fn render(decided: &Decided<'_>) -> Answer {
 fn render_new(decided: &Decided<'_>) -> Answer {
     rendered(decided, 201, |outcome| match outcome {
         Outcome::Key(key) => Some(NewKeyAnswer {
-            key: shaped(key),
-            ..NewKeyAnswer::default()
+            key: shaped(key, decided.fingerprint.to_owned()),
+            secret: None,
+            transaction: decided.transaction,
+            dry_run: decided.dry_run,
         }),
         _ => None,
     })

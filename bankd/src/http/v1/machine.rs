@@ -4,11 +4,10 @@ use axum::extract::Path;
 use axum::response::IntoResponse;
 use bank_api::v1::{self, List, NewMachine, PatchMachine};
 use bank_core::command::{Command, SetMachine};
-use bank_core::directory::Directory;
 use bank_core::effects::Outcome;
 use bank_core::time::Seconds;
 
-use super::call::{Call, Handled, ok, removed, rendered, new_state};
+use super::call::{Call, Handled, new_state, ok, removed, rendered};
 use super::project::Empty;
 use super::shape::{self, cleared, read_mode};
 use crate::answer::Answer;
@@ -51,7 +50,7 @@ pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
     let patch: PatchMachine = call.json()?;
     let mode = patch.mode.as_deref().map(read_mode).transpose();
     let command = Command::SetMachine(SetMachine {
-        name: name.clone(),
+        name,
         active: patch.active,
         mode: mode.map_err(|r| call.refused(&r))?,
         flush_interval: patch.flush_interval_s.map(Seconds),
@@ -64,13 +63,13 @@ pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
 /// `DELETE /api/v1/machines/{name}`
 pub(super) async fn remove(Path(name): Path<String>, call: Call) -> Handled {
     call.admin()?;
-    let command = Command::RemoveMachine(name.clone());
+    let command = Command::RemoveMachine(name);
     Ok(call.write(command, removed).await?.into_response())
 }
 
 fn written(decided: &Decided<'_>, status: u16) -> Answer {
     rendered(decided, status, |outcome| match outcome {
-        Outcome::Machine(machine) => Some(new_state(shape::machine(machine))),
+        Outcome::Machine(machine) => Some(new_state(shape::machine(machine), decided)),
         _ => None,
     })
 }

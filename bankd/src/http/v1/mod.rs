@@ -1,6 +1,6 @@
 //! The JSON API, `/api/v1`: one file for each noun, the table of routes here.
 //!
-//! A handler reads its request through [`call::Call`], sees the bank through [`view::View`] (what
+//! A handler reads its request through `call::Call`, sees the bank through `view::View` (what
 //! is hidden from the caller does not exist for them), and either asks a question of the read
 //! pool or submits one command to the writer. None may change the ledger in another way, and none
 //! may decide a rule.

@@ -2,13 +2,11 @@
 
 use axum::extract::Path;
 use axum::response::IntoResponse;
-use bank_api::v1::{self, List, NewMember, NewProject, PatchProject, Written};
+use bank_api::v1::{self, List, NewMember, NewProject, PatchProject};
 use bank_core::command::{AddProject, Command, SetMember, SetProject};
-use bank_core::directory::Directory;
 use bank_core::effects::Outcome;
-use bank_core::refusal::Refusal;
 
-use super::call::{Call, Handled, ok, removed, rendered, new_state};
+use super::call::{Call, Handled, new_state, ok, removed, rendered};
 use super::shape::{self, cleared, read_mode};
 use crate::answer::Answer;
 use crate::writer::Decided;
@@ -53,7 +51,7 @@ pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
     let patch: PatchProject = call.json()?;
     let mode = patch.mode.as_deref().map(read_mode).transpose();
     let command = Command::SetProject(SetProject {
-        name: name.clone(),
+        name,
         active: patch.active,
         parent: patch.parent.map(cleared),
         mode: mode.map_err(|r| call.refused(&r))?,
@@ -65,7 +63,7 @@ pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
 /// `DELETE /api/v1/projects/{name}`
 pub(super) async fn remove(Path(name): Path<String>, call: Call) -> Handled {
     call.admin()?;
-    let command = Command::RemoveProject(name.clone());
+    let command = Command::RemoveProject(name);
     Ok(call.write(command, removed).await?.into_response())
 }
 
@@ -80,7 +78,7 @@ pub(super) async fn set_member(Path(name): Path<String>, call: Call) -> Handled 
     call.admin()?;
     let new: NewMember = call.json()?;
     let command = Command::SetMember(SetMember {
-        project: name.clone(),
+        project: name,
         user: new.user,
         active: new.active.unwrap_or(true),
     });
@@ -93,10 +91,8 @@ pub(super) async fn remove_member(
     call: Call,
 ) -> Handled {
     call.admin()?;
-    let command = Command::RemoveMember(name, user.clone());
-    let mut done = call.write(command, removed).await?;
-    done.set("name", user);
-    Ok(done.into_response())
+    let command = Command::RemoveMember(name, user);
+    Ok(call.write(command, removed).await?.into_response())
 }
 
 /// A query without parameters.
@@ -106,7 +102,10 @@ pub(super) struct Empty {}
 
 fn written(decided: &Decided<'_>, status: u16) -> Answer {
     rendered(decided, status, |outcome| match outcome {
-        Outcome::Project(project) => Some(new_state(shape::project(directory, project, None))),
+        Outcome::Project(project) => {
+            let shape = shape::project(decided.directory, project, None);
+            Some(new_state(shape, decided))
+        }
         _ => None,
     })
 }
@@ -121,17 +120,10 @@ fn render(decided: &Decided<'_>) -> Answer {
 
 fn render_member(decided: &Decided<'_>) -> Answer {
     rendered(decided, 201, |outcome| match outcome {
-        Outcome::Member(member) => shape::member(directory, member).map(new_state),
+        Outcome::Member(member) => {
+            let shape = shape::member(decided.directory, member);
+            shape.map(|member| new_state(member, decided))
+        }
         _ => None,
     })
-}
-
-/// An object after its change; the transaction is added on the way out.
-pub(super) fn new_state<T>(object: T) -> Written<T> {
-    Written {
-        object,
-        transaction: None,
-        dry_run: false,
-        warnings: Vec::new(),
-    }
 }

@@ -9,24 +9,29 @@ use bank_core::effects::{Outcome, Quoted};
 use bank_core::model::Project;
 use bank_core::price::Priced;
 use bank_core::refusal::Refusal;
-use bank_core::select;
-use bank_core::time::{Seconds, Timestamp};
+use bank_core::select::{self, Payer};
+use bank_core::time::Seconds;
 use bank_core::usage::Usage;
 
-use super::call::{Call, Done, Handled, rendered};
+use super::call::{Call, Handled, rendered};
 use super::{explain, shape};
 use crate::answer::Answer;
 use crate::http::error::Failure;
 use crate::keys;
-use crate::writer::Render;
+use crate::writer::{Decided, Render};
 
 /// `POST /api/v1/quotes`
 pub(super) async fn quote(call: Call) -> Handled {
     let new: NewQuote = call.json()?;
-    let dry_run = call.dry_run()?;
     let (guarantee, cost_only) = (new.guarantee, new.cost_only);
     let mut request = read(new, &call)?;
-    only_what_is_seen(&call, &request.whose)?;
+    if let Err(hidden) = only_what_is_seen(&call, &request.whose) {
+        return if guarantee {
+            call.answered_or(hidden).await
+        } else {
+            Err(hidden)
+        };
+    }
     let render: Render = match (guarantee, cost_only) {
         (true, false) => render_guarantee,
         (true, true) => render_guarantee_cost_only,
@@ -38,15 +43,12 @@ pub(super) async fn quote(call: Call) -> Handled {
         let failed = |_| Failure::new("internal", "no random numbers");
         request.tid = keys::new_tid().map_err(failed)?;
     }
-    let command = Command::Quote(request.clone());
-    let mut done = call.submit(command, render, guarantee, dry_run).await?;
-    if dry_run {
-        // The row was decided only: its number and its text were never given out.
-        for field in ["id", "tid", "valid_from", "valid_until"] {
-            done.set(field, serde_json::Value::Null);
-        }
-    }
-    complete(&call, &request, &mut done);
+    let command = Command::Quote(request);
+    let done = if guarantee {
+        call.write(command, render).await?
+    } else {
+        call.write_unkeyed(command, render).await?
+    };
     Ok(done.into_response())
 }
 
@@ -138,46 +140,28 @@ fn hinted(call: &Call, refusal: &Refusal, kind: &str, name: &str) -> Failure {
     }
 }
 
-/// What follows from the request itself: who pays, and how the cost comes about.
-fn complete(call: &Call, request: &QuoteRequest, done: &mut Done) {
-    if !done.is_accepted() {
-        return;
-    }
-    let directory = call.directory();
-    let payer = select::find(directory, &request.whose);
-    let user = request.whose.user.as_deref().unwrap_or_default();
-    let candidates = select::candidates(directory, &payer, user).unwrap_or_default();
-    let first = candidates
-        .iter()
-        .min_by_key(|c| (c.priority, c.distance, c.fit));
-    let account = first.and_then(|c| directory.account(c.account));
-    done.set("project", payer.project_name.as_str());
-    done.set("account", account.map(|a| a.name.clone()));
-    let frozen = done.get("valid_from").and_then(|at| at.as_str());
-    let frozen = frozen.and_then(bank_api::text::parse_rfc3339);
-    let asked = Priced {
-        usage: &request.usage,
-        duration: request.duration.unwrap_or_default(),
-        machine: payer.machine,
-        machine_name: &request.whose.machine,
-        at: frozen.map_or_else(|| call.now(), Timestamp),
-    };
-    let lines = explain::lines(directory, &asked);
-    if let Ok(lines) = serde_json::to_value(lines) {
-        done.set("lines", lines);
-    }
-}
-
 fn shaped(decided: &Decided<'_>, status: u16, cost_only: bool) -> Answer {
-    rendered(decided, status, |outcome| match outcome {
-        Outcome::Quoted(quoted) => Some(shape_of(directory, quoted, cost_only)),
-        _ => None,
+    rendered(decided, status, |outcome| {
+        let (Outcome::Quoted(quoted), Command::Quote(request)) = (outcome, decided.command) else {
+            return None;
+        };
+        Some(Quote {
+            transaction: decided.transaction,
+            ..shape_of(decided, request, quoted, cost_only)
+        })
     })
 }
 
-fn shape_of(directory: &Directory, quoted: &Quoted, cost_only: bool) -> Quote {
+fn shape_of(
+    decided: &Decided<'_>,
+    request: &QuoteRequest,
+    quoted: &Quoted,
+    cost_only: bool,
+) -> Quote {
+    let directory = decided.directory;
     let bank = &directory.bank;
-    let row = quoted.quote.as_ref();
+    // A row that was decided only: its number and its text were never given out.
+    let row = quoted.quote.as_ref().filter(|_| !decided.dry_run);
     let remaining = i128::from(quoted.available.0) - i128::from(quoted.cost.0);
     let mut warnings = Vec::new();
     if quoted.undefined_instance {
@@ -186,19 +170,41 @@ fn shape_of(directory: &Directory, quoted: &Quoted, cost_only: bool) -> Quote {
     if !cost_only && remaining < 0 {
         warnings.push("would_refuse: strict enforcement would refuse it".to_owned());
     }
+    let payer = select::find(directory, &request.whose);
+    let asked = Priced {
+        usage: &request.usage,
+        duration: request.duration.unwrap_or_default(),
+        machine: payer.machine,
+        machine_name: &request.whose.machine,
+        at: quoted.at,
+    };
     Quote {
         cost: shape::amount(quoted.cost, bank),
         available: (!cost_only).then(|| shape::amount(quoted.available, bank)),
         needed: (!cost_only).then(|| shape::amount(quoted.cost, bank)),
         remaining: (!cost_only).then(|| shape::sum(remaining, bank)),
+        account: first_account(directory, request, &payer),
         id: row.map(|q| q.id.0),
         tid: row.map(|q| q.tid.clone()),
         valid_from: row.and_then(|q| q.window.start).map(shape::time),
         valid_until: row.and_then(|q| q.window.end).map(shape::time),
+        lines: explain::lines(directory, &asked),
         unit: bank.unit.clone(),
+        project: Some(payer.project_name),
+        transaction: None,
         warnings,
-        ..Quote::default()
     }
+}
+
+/// The account that is asked first.
+fn first_account(directory: &Directory, request: &QuoteRequest, payer: &Payer) -> Option<String> {
+    let user = request.whose.user.as_deref().unwrap_or_default();
+    let candidates = select::candidates(directory, payer, user).unwrap_or_default();
+    let first = candidates
+        .iter()
+        .min_by_key(|c| (c.priority, c.distance, c.fit));
+    let account = directory.account(first?.account)?;
+    Some(account.name.clone())
 }
 
 fn render(decided: &Decided<'_>) -> Answer {

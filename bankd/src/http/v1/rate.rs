@@ -10,7 +10,7 @@ use bank_core::ids::RateId;
 use bank_core::rate::{Per, Rate, RateKind, RateValue};
 use bank_core::refusal::Refusal;
 
-use super::call::{Call, Handled, ok, removed, rendered, new_state};
+use super::call::{Call, Handled, new_state, ok, removed, rendered};
 use super::project::Empty;
 use super::shape::{self, read_bound};
 use crate::answer::Answer;
@@ -33,7 +33,10 @@ pub(super) async fn set(call: Call) -> Handled {
     call.admin()?;
     let new: NewRate = call.json()?;
     let command = read(new).map_err(|r| call.refused(&r))?;
-    Ok(call.write(Command::SetRate(command), render).await?.into_response())
+    Ok(call
+        .write(Command::SetRate(command), render)
+        .await?
+        .into_response())
 }
 
 /// `DELETE /api/v1/rates/{id}`
@@ -41,9 +44,8 @@ pub(super) async fn remove(Path(id): Path<String>, call: Call) -> Handled {
     call.admin()?;
     let unknown = |_| call.refused(&Refusal::not_found("rate", &id));
     let number = id.parse().map(RateId).map_err(unknown)?;
-    let mut done = call.write(Command::RemoveRate(number), removed).await?;
-    done.set("name", id);
-    Ok(done.into_response())
+    let command = Command::RemoveRate(number);
+    Ok(call.write(command, removed).await?.into_response())
 }
 
 fn read(new: NewRate) -> Result<SetRate, Refusal> {
@@ -99,7 +101,7 @@ fn shaped(directory: &Directory, rate: &Rate) -> v1::Rate {
 
 fn render(decided: &Decided<'_>) -> Answer {
     rendered(decided, 201, |outcome| match outcome {
-        Outcome::Rate(rate) => Some(new_state(shaped(directory, rate))),
+        Outcome::Rate(rate) => Some(new_state(shaped(decided.directory, rate), decided)),
         _ => None,
     })
 }

@@ -6,13 +6,13 @@ use bank_core::amount::{Amount, Precision};
 use bank_core::command::SetAccount;
 use bank_core::directory::{Bank, Directory};
 use bank_core::model::{
-    Account, Allocation, Constraint, Dimension, Machine, Member, Mode, Phase, Project, User,
+    Account, Allocation, Constraint, Dimension, Figures, Machine, Member, Mode, Phase, Project,
+    User,
 };
 use bank_core::refusal::Refusal;
 use bank_core::time::Timestamp;
 
 use super::view::View;
-use crate::store::read::money::Figures;
 
 /// An amount with all decimals of the bank.
 pub(super) fn amount(amount: Amount, bank: &Bank) -> String {

@@ -2,6 +2,7 @@
 
 mod daemon;
 mod fixture;
+mod replay;
 
 use serde_json::{Value, json};
 
@@ -127,8 +128,8 @@ async fn what_is_wrong_is_a_problem_with_its_code() {
             "PATCH",
             "accounts/chem",
             json!({"name": "other"}),
-            422,
-            "not_settable",
+            400,
+            "bad_request",
         ),
         ("h", "DELETE", "projects/chem", Value::Null, 409, "in_use"),
         ("i", "GET", "projects/chme", Value::Null, 404, "not_found"),

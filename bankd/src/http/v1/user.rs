@@ -4,10 +4,9 @@ use axum::extract::Path;
 use axum::response::IntoResponse;
 use bank_api::v1::{self, List, NewUser, PatchUser};
 use bank_core::command::{Command, SetUser};
-use bank_core::directory::Directory;
 use bank_core::effects::Outcome;
 
-use super::call::{Call, Handled, ok, removed, rendered, new_state};
+use super::call::{Call, Handled, new_state, ok, removed, rendered};
 use super::project::Empty;
 use super::shape::{self, cleared};
 use crate::answer::Answer;
@@ -50,7 +49,7 @@ pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
     call.admin()?;
     let patch: PatchUser = call.json()?;
     let command = Command::SetUser(SetUser {
-        name: name.clone(),
+        name,
         active: patch.active,
         common_name: patch.common_name,
         email: patch.email,
@@ -62,16 +61,16 @@ pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
 /// `DELETE /api/v1/users/{name}`
 pub(super) async fn remove(Path(name): Path<String>, call: Call) -> Handled {
     call.admin()?;
-    let mut done = call
-        .write(Command::RemoveUser(name.clone()), removed)
-        .await?;
-    done.set("name", name.as_str());
-    Ok(done.into_response())
+    let command = Command::RemoveUser(name);
+    Ok(call.write(command, removed).await?.into_response())
 }
 
 fn written(decided: &Decided<'_>, status: u16) -> Answer {
     rendered(decided, status, |outcome| match outcome {
-        Outcome::User(user) => Some(new_state(shape::user(directory, user, None))),
+        Outcome::User(user) => {
+            let shape = shape::user(decided.directory, user, None);
+            Some(new_state(shape, decided))
+        }
         _ => None,
     })
 }

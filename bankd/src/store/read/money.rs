@@ -3,7 +3,7 @@
 use super::super::Error;
 use super::super::load::{self, ALLOCATION};
 use bank_core::ids::{AccountId, AllocationId};
-use bank_core::model::{Allocation, Phase};
+use bank_core::model::{self, Allocation, Phase};
 use bank_core::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
 
@@ -43,14 +43,23 @@ impl Figures {
         sums
     }
 
+    /// Those that the rules see too.
+    pub fn active(&self) -> model::Figures {
+        model::Figures {
+            amount: self.amount,
+            held: self.held,
+            credit_limit: self.credit_limit,
+        }
+    }
+
     /// Amount − held.
     pub fn balance(&self) -> i128 {
-        self.amount.saturating_sub(self.held)
+        self.active().balance()
     }
 
     /// Balance + credit limit: the number that decides.
     pub fn available(&self) -> i128 {
-        self.balance().saturating_add(self.credit_limit)
+        self.active().available()
     }
 
     /// Deposited − amount.

@@ -1,12 +1,18 @@
+use std::sync::Arc;
+
 use bank_core::amount::Precision;
+use bank_core::command::{Command, Scope};
 use bank_core::directory::Policy;
 use bank_core::effects::Closed;
 use bank_core::ids::{InstanceId, TxId};
+use bank_core::ledger::Decision;
 use bank_core::model::{Account, Closing};
+use bank_core::time::Timestamp;
 
 use super::*;
+use crate::writer::Render;
 
-fn directory() -> Directory {
+fn directory() -> Arc<Directory> {
     let bank = Bank {
         uuid: "8f1c2d3a-0000-4000-8000-000000000000".to_owned(),
         precision: Precision::new(1).unwrap(),
@@ -23,7 +29,22 @@ fn directory() -> Directory {
         description: String::new(),
         constraints: Vec::new(),
     });
-    directory
+    Arc::new(directory)
+}
+
+/// The answer to a command that came to this.
+fn answered(render: Render, directory: &Arc<Directory>, decision: &Decision) -> Answer {
+    let command = Command::RemoveUser("amy".to_owned());
+    render(&Decided {
+        directory,
+        command: &command,
+        scope: &Scope::default(),
+        decision,
+        transaction: None,
+        dry_run: false,
+        request_id: "r",
+        fingerprint: "",
+    })
 }
 
 fn a_charge() -> Charged {
@@ -102,7 +123,7 @@ fn charges() {
              covered\n",
         ),
     ] {
-        let answer = charged(&directory, &Ok(Outcome::Charged(charge)));
+        let answer = answered(charged, &directory, &Ok(Outcome::Charged(charge)));
         assert_eq!(said(&answer), (200, expected.to_owned()));
     }
 }
@@ -141,7 +162,7 @@ fn reserves() {
             "ok lien 0 credits, strict mode would refuse: no_default_project\n",
         ),
     ] {
-        let answer = reserved(&directory, &Ok(Outcome::Reserved(reserve)));
+        let answer = answered(reserved, &directory, &Ok(Outcome::Reserved(reserve)));
         assert_eq!(said(&answer), (200, expected.to_owned()));
     }
 }
@@ -172,7 +193,7 @@ fn refusals_have_the_status_of_the_table() {
             "error amount_overflow: the result is larger than the bank can hold\n",
         ),
     ] {
-        let answer = quoted(&directory, &Err(refusal));
+        let answer = answered(quoted, &directory, &Err(refusal));
         assert_eq!(said(&answer), (status, expected.to_owned()));
     }
 }
@@ -184,10 +205,10 @@ fn quotes_and_deletes() {
         cost: Amount(576_000),
         available: Amount(0),
         quote: None,
-        lines: Vec::new(),
+        at: Timestamp(0),
         undefined_instance: false,
     };
-    let answer = quoted(&directory, &Ok(Outcome::Quoted(quote)));
+    let answer = answered(quoted, &directory, &Ok(Outcome::Quoted(quote)));
     assert_eq!(said(&answer), (200, "57600\n".to_owned()));
     for (released, expected) in [
         (0, "ok deleted\n"),
@@ -198,9 +219,9 @@ fn quotes_and_deletes() {
             by: Closing::Delete,
             released: Amount(released),
         };
-        let answer = deleted(&directory, &Ok(Outcome::Closed(closed)));
+        let answer = answered(deleted, &directory, &Ok(Outcome::Closed(closed)));
         assert_eq!(said(&answer), (200, expected.to_owned()));
     }
-    let other = created(&directory, &Ok(Outcome::Removed));
+    let other = answered(created, &directory, &Ok(Outcome::Swept));
     assert_eq!(other.status, 500);
 }

@@ -28,6 +28,8 @@ pub(super) struct Reply {
     pub(super) status: u16,
     pub(super) head: String,
     pub(super) body: Value,
+    /// The body as it came.
+    pub(super) text: String,
 }
 
 impl Daemon {
@@ -71,9 +73,14 @@ impl Daemon {
 
     /// As the administrator who ran `init`.
     pub(super) async fn call(&self, method: &str, target: &str, body: &Value, key: &str) -> Reply {
+        self.send(method, target, &bytes(body), key).await
+    }
+
+    /// The same with a body of any kind.
+    pub(super) async fn send(&self, method: &str, target: &str, body: &[u8], key: &str) -> Reply {
         let headers = format!("idempotency-key: {key}\r\n");
         let stream = UnixStream::connect(&self.socket).unwrap();
-        exchange(stream, method, target, &bytes(body), &headers).await
+        exchange(stream, method, target, body, &headers).await
     }
 
     pub(super) async fn get(&self, target: &str) -> Reply {
@@ -109,7 +116,7 @@ impl Daemon {
     }
 }
 
-fn bytes(body: &Value) -> Vec<u8> {
+pub(super) fn bytes(body: &Value) -> Vec<u8> {
     match body {
         Value::Null => Vec::new(),
         body => body.to_string().into_bytes(),
@@ -141,5 +148,6 @@ async fn exchange(
         status: head.split(' ').nth(1).unwrap().parse().unwrap(),
         head: head.to_lowercase(),
         body: serde_json::from_str(body).unwrap_or(Value::Null),
+        text: body.to_owned(),
     }
 }

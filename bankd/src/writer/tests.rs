@@ -1,0 +1,166 @@
+use super::*;
+use crate::answer::Media;
+use crate::store::bank::NewBank;
+use bank_core::amount::Precision;
+use bank_core::command::{Charge, Request, SetUser};
+use bank_core::directory::Policy;
+use bank_core::time::{MICROS, Seconds, Timestamp};
+
+const DAY: i64 = 86_400;
+
+/// A clock that is set by hand.
+#[derive(Default)]
+struct Hand(AtomicI64);
+
+impl Hand {
+    fn show(&self, second: i64) {
+        self.0.store(second * MICROS, Ordering::Relaxed);
+    }
+}
+
+impl LedgerClock for Hand {
+    fn now(&self) -> Timestamp {
+        Timestamp(self.0.load(Ordering::Relaxed))
+    }
+}
+
+fn render(decided: &Decided<'_>) -> Answer {
+    let code = decided.decision.as_ref().err().map_or("ok", |r| r.code());
+    Answer {
+        status: 200,
+        media: Media::Text,
+        body: format!("{code} {:?} {}", decided.transaction, decided.dry_run).into_bytes(),
+    }
+}
+
+fn submission(command: Command, key: &str, dry_run: bool) -> Submission {
+    Submission {
+        command,
+        caller: Caller {
+            actor: "amy".to_owned(),
+            client: "unix:amy".to_owned(),
+            origin: Origin::Cli,
+            scope: Scope::default(),
+        },
+        key: Some(IdempotencyKey {
+            key: key.to_owned(),
+            fingerprint: [1; 32],
+            nonce: String::new(),
+        }),
+        request_id: "r".to_owned(),
+        dry_run,
+        render,
+        fingerprint: String::new(),
+    }
+}
+
+fn add_user(name: &str) -> Command {
+    Command::AddUser(SetUser {
+        name: name.to_owned(),
+        ..SetUser::default()
+    })
+}
+
+fn charge() -> Command {
+    Command::Charge(Charge {
+        request: Request {
+            object_id: "Moab.1".to_owned(),
+            ..Request::default()
+        },
+        duration: Some(Seconds(1)),
+        closes: false,
+    })
+}
+
+/// The text of an answer, and whether it was decided now.
+async fn said(writer: &Writer, submission: Submission) -> (String, bool) {
+    let (answer, fresh) = match writer.submit(submission).await.unwrap() {
+        Reply::Fresh { answer, .. } => (answer, true),
+        Reply::Stored(answer) => (answer, false),
+        other => panic!("{other:?}"),
+    };
+    (String::from_utf8(answer.body).unwrap(), fresh)
+}
+
+fn bank() -> (tempfile::TempDir, SqliteStore) {
+    let folder = tempfile::tempdir().unwrap();
+    let new = NewBank {
+        uuid: "00000000-0000-4000-8000-000000000000".into(),
+        precision: Precision::DEFAULT,
+        unit: "SU".into(),
+        test: true,
+        init_uid: 0,
+        created_at: Timestamp(0),
+    };
+    let path = folder.path().join("bank.db");
+    let store = SqliteStore::create(&path, &new, Policy::default()).unwrap();
+    (folder, store)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_is_kept_for_seven_days_and_that_of_a_charge_for_ever() {
+    let (_folder, store) = bank();
+    let clock = Arc::new(Hand::default());
+    let records = Box::new(|_: &Directory, _: &_| Vec::new());
+    let (writer, thread) = start(store, Arc::clone(&clock) as _, records, BATCH_MAX).unwrap();
+    let user = || submission(add_user("amy"), "u", false);
+    let used = || submission(charge(), "c", false);
+    assert_eq!(
+        said(&writer, user()).await,
+        ("ok Some(1) false".to_owned(), true)
+    );
+    let charged = said(&writer, used()).await;
+    assert!(
+        charged.1 && charged.0.starts_with("ok Some("),
+        "{charged:?}"
+    );
+    for (second, expected) in [
+        (0, ("ok Some(1) false", false)),
+        (7 * DAY - 1, ("ok Some(1) false", false)),
+        (7 * DAY, ("already_exists None false", true)),
+    ] {
+        clock.show(second);
+        assert_eq!(writer.prune().await, Ok(false), "at {second}");
+        let (text, fresh) = said(&writer, user()).await;
+        assert_eq!((text.as_str(), fresh), expected, "at {second}");
+        assert_eq!(said(&writer, used()).await, (charged.0.clone(), false));
+    }
+    writer.stop();
+    thread.join().unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn expired_answers_go_in_portions() {
+    let (_folder, store) = bank();
+    let clock = Arc::new(Hand::default());
+    let records = Box::new(|_: &Directory, _: &_| Vec::new());
+    let (writer, thread) = start(store, Arc::clone(&clock) as _, records, BATCH_MAX).unwrap();
+    for n in 0..=crate::store::PRUNE_MAX {
+        said(&writer, submission(add_user("a/b#"), &n.to_string(), false)).await;
+    }
+    clock.show(8 * DAY);
+    assert_eq!(writer.prune().await, Ok(true));
+    assert_eq!(writer.prune().await, Ok(false));
+    let first = said(&writer, submission(add_user("a/b#"), "0", false)).await;
+    assert!(first.1, "{first:?}");
+    writer.stop();
+    thread.join().unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_decided_only_has_no_transaction_and_is_not_stored() {
+    let (_folder, store) = bank();
+    let records = Box::new(|_: &Directory, _: &_| Vec::new());
+    let (writer, thread) = start(store, Arc::new(Hand::default()), records, BATCH_MAX).unwrap();
+    for (dry_run, expected) in [
+        (true, ("ok None true", true)),
+        (true, ("ok None true", true)),
+        (false, ("ok Some(1) false", true)),
+        (false, ("ok Some(1) false", false)),
+    ] {
+        let (text, fresh) = said(&writer, submission(add_user("amy"), "k", dry_run)).await;
+        assert_eq!((text.as_str(), fresh), expected);
+    }
+    writer.stop();
+    thread.join().unwrap();
+}
