@@ -291,6 +291,9 @@ pub struct QuoteRequest {
     pub tid: String,
     /// Do not test the balance.
     pub cost_only: bool,
+    /// Where no user is named, any member of the project will do: for a person who asks what a job
+    /// of the project would cost. A scheduler's quote names its user (nami.md 3.1).
+    pub any_member: bool,
 }
 
 /// What every document about an instance says.

@@ -21,6 +21,8 @@ pub struct Effects {
     pub transactions: Vec<Transaction>,
     /// Allocations as they are after the last entry about them.
     pub allocations: Vec<Allocation>,
+    /// Those of them whose window, phase or credit limit may have changed too, not their money only.
+    pub reshaped: Vec<AllocationId>,
     /// Instances as they are afterwards.
     pub instances: Vec<InstanceChange>,
     /// Liens as they are afterwards; ended ones first.
@@ -46,6 +48,8 @@ pub struct InstanceChange {
     pub instance: Instance,
     /// Whether what the scheduler said changed too.
     pub facts_changed: bool,
+    /// Whether more than its counts changed: its [`crate::model::Standing`].
+    pub standing_changed: bool,
 }
 
 /// A row of the reference data.

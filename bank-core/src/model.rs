@@ -4,7 +4,7 @@ mod instance;
 
 pub use instance::{
     CLOSINGS, Closing, Facts, Instance, InstanceKey, LIEN_STATES, Lien, LienState, ObjectType,
-    Portion, Quote,
+    Portion, Quote, Standing,
 };
 
 use crate::amount::Amount;

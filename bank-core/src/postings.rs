@@ -39,6 +39,7 @@ impl About {
 pub(crate) struct Postings {
     allocations: Vec<Allocation>,
     touched: Vec<AllocationId>,
+    reshaped: Vec<AllocationId>,
     transactions: Vec<Transaction>,
     pub(crate) instances: Vec<InstanceChange>,
     pub(crate) liens: Vec<Lien>,
@@ -55,6 +56,7 @@ impl Postings {
         Postings {
             allocations: view.allocations.clone(),
             touched: Vec::new(),
+            reshaped: Vec::new(),
             transactions: Vec::new(),
             instances: Vec::new(),
             liens: Vec::new(),
@@ -133,6 +135,7 @@ impl Postings {
     pub(crate) fn change(&mut self, id: AllocationId, change: impl FnOnce(&mut Allocation)) {
         if let Some(allocation) = self.allocations.iter_mut().find(|a| a.id == id) {
             change(allocation);
+            self.reshaped.push(id);
             if !self.touched.contains(&id) {
                 self.touched.push(id);
             }
@@ -239,6 +242,7 @@ impl Postings {
             .filter(|a| touched.contains(&a.id));
         Effects {
             allocations: allocations.collect(),
+            reshaped: self.reshaped,
             transactions: self.transactions,
             instances: self.instances,
             liens: self.liens,

@@ -149,6 +149,16 @@ pub fn candidates(
     })
 }
 
+/// The accounts that a member of the project may use, or the refusal that there is none.
+pub fn for_any_member(directory: &Directory, payer: &Payer) -> Result<Vec<Candidate>, Refusal> {
+    let found = matching(directory, payer, User::AsMember);
+    if found.is_empty() {
+        let project = payer.project_name.clone();
+        return Err(Refusal::NoUsableAccount { project });
+    }
+    Ok(found)
+}
+
 /// The accounts that are billed for usage that has happened: those whose lists match, else all of
 /// the project's, whoever used it (ledger.md 2.8).
 pub fn billable(directory: &Directory, payer: &Payer) -> Vec<Candidate> {

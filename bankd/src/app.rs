@@ -160,7 +160,9 @@ pub(crate) fn start(data: &DataDir, config: Config) -> Result<(Arc<App>, records
     let store = SqliteStore::open(&database, config.policy())?;
     let bank = store.bank()?;
     // It only makes the first commits faster, and a test bank lives too briefly for that.
-    if !bank.test && let Err(error) = store.warm_up() {
+    if !bank.test
+        && let Err(error) = store.warm_up()
+    {
         tracing::warn!(%error, "the write-ahead log was not grown");
     }
     let clock = clock::for_bank(bank.test).map_err(anyhow::Error::msg)?;

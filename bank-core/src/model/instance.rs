@@ -163,10 +163,40 @@ impl Instance {
         self.closed.is_none()
     }
 
+    /// How it stands now.
+    pub fn standing(&self) -> Standing {
+        Standing {
+            closed: self.closed,
+            account: self.account,
+            fallback_from: self.fallback_from,
+            rates_at: self.rates_at,
+            quote: self.quote,
+            absorbed: self.absorbed,
+            lien_expired: self.lien_expired,
+            due: self.due,
+            lien: self.lien.as_ref().map(|lien| lien.id),
+        }
+    }
+
     /// Whether it was open at an instant.
     pub fn was_open(&self, at: Timestamp) -> bool {
         self.opened <= at && self.closed.is_none_or(|(closed, _)| at < closed)
     }
+}
+
+/// What an instance is, apart from what the scheduler says of it and what its charges count up:
+/// most charges leave it as it was, and a store need not write it then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing {
+    closed: Option<(Timestamp, Closing)>,
+    account: Option<AccountId>,
+    fallback_from: Option<AccountId>,
+    rates_at: Option<Timestamp>,
+    quote: Option<QuoteId>,
+    absorbed: bool,
+    lien_expired: bool,
+    due: Option<Timestamp>,
+    lien: Option<LienId>,
 }
 
 /// What ended a lien.

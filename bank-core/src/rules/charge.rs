@@ -11,7 +11,7 @@ use crate::effects::{
 };
 use crate::exact::to_amount;
 use crate::ids::{AllocationId, TxId, UsageId};
-use crate::model::{Account, Closing, Instance, LienState, Mode};
+use crate::model::{Account, Closing, Instance, LienState, Mode, Standing};
 use crate::postings::{About, Postings};
 use crate::price::{Price, Priced, price};
 use crate::refusal::Refusal;
@@ -39,8 +39,8 @@ pub(super) fn charge(charge: &Charge, view: &View, ctx: &Context<'_>) -> Result<
         Some(known) => known.clone(),
         None => new_instance(&mut postings, view, request, at),
     };
-    let before = instance.facts.clone();
-    keep_facts(&mut instance.facts, request, ctx);
+    let before = instance.standing();
+    let facts_changed = keep_facts(&mut instance.facts, request, ctx);
     let payer = payer(&instance, request, ctx);
     let mode = ctx.directory.mode(payer.project, payer.machine);
     let tx = postings.begin_for("charge", at, instance.id);
@@ -62,8 +62,9 @@ pub(super) fn charge(charge: &Charge, view: &View, ctx: &Context<'_>) -> Result<
         debt: Amount::ZERO,
         outcome: Billing::Billed,
         first: None,
-        facts_changed: before != instance.facts,
+        facts_changed,
         quote_invalid,
+        before,
         instance,
     };
     if mode.is_shadow() {
@@ -158,6 +159,8 @@ struct Bill {
     first: Option<AllocationId>,
     facts_changed: bool,
     quote_invalid: bool,
+    /// The instance's standing before.
+    before: Standing,
 }
 
 /// What the instance's lien had to do with a charge.
@@ -223,9 +226,11 @@ impl Bill {
             late: self.late,
             quote_invalid: self.quote_invalid,
         });
+        let standing_changed = self.before != self.instance.standing();
         let change = InstanceChange {
             instance: self.instance,
             facts_changed: self.facts_changed,
+            standing_changed,
         };
         self.postings.instances.push(change);
         Ok(self.postings.finish(outcome))

@@ -39,6 +39,7 @@ pub(super) fn create(
     postings.instances.push(InstanceChange {
         instance,
         facts_changed: true,
+        standing_changed: true,
     });
     Ok(postings.finish(Outcome::Created(id)))
 }
@@ -81,6 +82,7 @@ pub(super) fn close(close: &Close, view: &View, ctx: &Context<'_>) -> Result<Eff
     postings.instances.push(InstanceChange {
         instance,
         facts_changed: false,
+        standing_changed: true,
     });
     Ok(postings.finish(Outcome::Closed(outcome)))
 }
@@ -197,34 +199,45 @@ pub(super) fn new_instance(
     }
 }
 
-/// Keeps what a document says with the instance; what it does not say stays.
-pub(super) fn keep_facts(facts: &mut Facts, request: &Request, ctx: &Context<'_>) {
+/// Keeps what a document says with the instance; what it does not say stays. Says whether anything
+/// is new.
+pub(super) fn keep_facts(facts: &mut Facts, request: &Request, ctx: &Context<'_>) -> bool {
     let new = &request.facts;
     let payer = select::find(ctx.directory, &request.whose);
-    if !payer.project_name.is_empty() {
-        facts.project = payer.project_name;
-    }
-    if let Some(user) = &request.whose.user {
-        facts.user = short(user);
-    }
     let mut usage = new.usage.clone();
     usage.complete_from(&facts.usage);
-    facts.usage = usage;
-    let keep = |old: &mut String, new: &String| {
-        if !new.is_empty() {
-            old.clone_from(new);
-        }
-    };
-    keep(&mut facts.group, &new.group);
-    keep(&mut facts.state, &new.state);
-    facts.wall = new.wall.or(facts.wall);
-    facts.start = new.start.or(facts.start);
-    facts.end = new.end.or(facts.end);
-    facts.submit = new.submit.or(facts.submit);
-    facts.exit_code = new.exit_code.or(facts.exit_code);
-    if !new.other.is_empty() {
+    let user = request.whose.user.as_deref().map(short);
+    let mut changed = put(&mut facts.usage, usage);
+    changed |= keep(&mut facts.project, &payer.project_name);
+    changed |= user.is_some_and(|user| put(&mut facts.user, user));
+    changed |= keep(&mut facts.group, &new.group);
+    changed |= keep(&mut facts.state, &new.state);
+    changed |= put(&mut facts.wall, new.wall.or(facts.wall));
+    changed |= put(&mut facts.start, new.start.or(facts.start));
+    changed |= put(&mut facts.end, new.end.or(facts.end));
+    changed |= put(&mut facts.submit, new.submit.or(facts.submit));
+    changed |= put(&mut facts.exit_code, new.exit_code.or(facts.exit_code));
+    if !new.other.is_empty() && facts.other != new.other {
         facts.other.clone_from(&new.other);
+        changed = true;
     }
+    changed
+}
+
+/// Takes a value over; says whether it is another one.
+fn put<T: PartialEq>(old: &mut T, new: T) -> bool {
+    let changed = *old != new;
+    *old = new;
+    changed
+}
+
+/// Takes a text over unless it is empty; says whether it is another one.
+fn keep(old: &mut String, new: &String) -> bool {
+    let changed = !new.is_empty() && old != new;
+    if changed {
+        old.clone_from(new);
+    }
+    changed
 }
 
 /// Who would pay for a request, if anybody may.

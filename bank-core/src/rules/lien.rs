@@ -116,6 +116,7 @@ fn absorb(over: &Instance, view: &View) -> Effects {
     postings.instances.push(InstanceChange {
         instance,
         facts_changed: false,
+        standing_changed: true,
     });
     postings.finish(Outcome::Reserved(Reserved {
         instance: id,
@@ -378,6 +379,7 @@ impl Placing {
         let change = InstanceChange {
             instance: self.instance,
             facts_changed: true,
+            standing_changed: true,
         };
         self.postings.instances.push(change);
         self.postings.finish(Outcome::Reserved(self.reserved))

@@ -87,8 +87,10 @@ fn may_pay(
     mode: Mode,
 ) -> Result<Amount, Refusal> {
     let payer = select::resolve(ctx.directory, &request.whose)?;
-    let user = request.whose.user.as_deref().unwrap_or_default();
-    let candidates = select::candidates(ctx.directory, &payer, user)?;
+    let candidates = match request.whose.user.as_deref() {
+        None if request.any_member => select::for_any_member(ctx.directory, &payer)?,
+        user => select::candidates(ctx.directory, &payer, user.unwrap_or_default())?,
+    };
     let open = unblocked(&candidates, ctx)?;
     let free = funds(
         view.allocations.as_slice(),

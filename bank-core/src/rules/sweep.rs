@@ -134,6 +134,7 @@ fn advance(
     postings.instances.push(InstanceChange {
         instance: instance.clone(),
         facts_changed: false,
+        standing_changed: true,
     });
     Ok(())
 }

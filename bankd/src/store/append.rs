@@ -20,6 +20,9 @@ pub(super) fn append(store: &mut SqliteStore, effects: &Effects) -> Result<(), E
     }
     for allocation in &effects.allocations {
         write_allocation(&store.connection, allocation, before)?;
+        if effects.reshaped.contains(&allocation.id) {
+            write_shape(&store.connection, allocation)?;
+        }
         consider(&mut store.next_due, allocation.next_boundary());
     }
     for change in &effects.instances {
@@ -154,7 +157,7 @@ fn write_allocation(connection: &Connection, a: &Allocation, before: Next) -> Re
             ])?;
         return Ok(());
     }
-    // Money first: most changes are these five columns, and no index looks at them.
+    // The money only: no index looks at these columns.
     connection
         .prepare_cached(
             "UPDATE allocation SET amount = ?1, held = ?2, deposited = ?3, shadow = ?4,
@@ -169,6 +172,12 @@ fn write_allocation(connection: &Connection, a: &Allocation, before: Next) -> Re
             last_entry,
             a.id.0
         ])?;
+    Ok(())
+}
+
+/// The rest of an allocation, which two indexes look at.
+fn write_shape(connection: &Connection, a: &Allocation) -> Result<(), Error> {
+    let (start, end) = (a.window.start.map(|t| t.0), a.window.end.map(|t| t.0));
     connection
         .prepare_cached(
             "UPDATE allocation SET start_at = ?1, end_at = ?2, phase = ?3, credit_limit = ?4

@@ -67,7 +67,7 @@ pub(super) struct Chain {
 
 impl Chain {
     pub(super) fn new() -> Chain {
-        let mut buffer = Vec::with_capacity(512);
+        let mut buffer = Vec::with_capacity(384);
         buffer.push(VERSION);
         Chain { buffer }
     }
@@ -118,9 +118,18 @@ impl Chain {
     }
 
     pub(super) fn bytes(&mut self, bytes: &[u8]) {
-        let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-        self.buffer.extend_from_slice(&length.to_be_bytes());
+        self.length(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
         self.buffer.extend_from_slice(bytes);
+    }
+
+    /// A length in groups of seven bits, the lowest first; all but the last have their top bit set.
+    /// Nearly all columns are shorter than 128 bytes, and every byte costs time on the hot path.
+    fn length(&mut self, mut length: u64) {
+        while length >= 0x80 {
+            self.buffer.push(length.to_le_bytes()[0] | 0x80);
+            length >>= 7;
+        }
+        self.buffer.push(length.to_le_bytes()[0]);
     }
 
     pub(super) fn finish(self) -> [u8; 32] {
@@ -131,8 +140,11 @@ impl Chain {
         self.bytes(text.as_bytes());
     }
 
+    /// A number in as few bytes as hold it with its sign, at least one, the greatest first.
     fn number(&mut self, number: i64) {
-        self.bytes(&number.to_be_bytes());
+        let sign = number.leading_zeros().max(number.leading_ones());
+        let spare = usize::try_from(sign.saturating_sub(1) / 8).unwrap_or(0);
+        self.bytes(number.to_be_bytes().get(spare..).unwrap_or_default());
     }
 
     /// NULL is no bytes; no number is.
@@ -147,7 +159,7 @@ impl Chain {
     fn optional_text(&mut self, text: Option<&str>) {
         match text {
             Some(text) => self.text(text),
-            None => self.buffer.extend_from_slice(&u64::MAX.to_be_bytes()),
+            None => self.length(u64::MAX),
         }
     }
 }

@@ -21,16 +21,28 @@ use rusqlite::{Connection, OptionalExtension, Row};
 /// Boundaries journalled in one go.
 const DUE_MAX: usize = 200;
 
+macro_rules! allocation_columns {
+    () => {
+        "id, account, start_at, end_at, phase, amount, held, credit_limit, deposited, shadow,
+        shadow_held, last_entry"
+    };
+}
+
+macro_rules! instance_columns {
+    () => {
+        "id, machine, object_type, object_id, number, opened_at, closed_at, closed_by, account,
+        fallback_from, exact_whole, exact_part, once_whole, once_part, billed, shadow_billed,
+        charged_s, processor_s, record, last_usage, rates_at, quote, absorbed, due_at, lien,
+        project, user, group_name, qos, class, processors, nodes, memory_mb, disk_mb, gres,
+        attributes, wall_s, start_at, end_at, submit_at, state, exit_code, other, lien_expired"
+    };
+}
+
 /// Columns of an allocation, in the order that [`allocation`] reads.
-pub(super) const ALLOCATION: &str = "id, account, start_at, end_at, phase, amount, held,
-    credit_limit, deposited, shadow, shadow_held, last_entry";
+pub(super) const ALLOCATION: &str = allocation_columns!();
 
 /// Columns of an instance, in the order that [`instance`] reads.
-pub(super) const INSTANCE: &str = "id, machine, object_type, object_id, number, opened_at,
-    closed_at, closed_by, account, fallback_from, exact_whole, exact_part, once_whole, once_part,
-    billed, shadow_billed, charged_s, processor_s, record, last_usage, rates_at, quote, absorbed,
-    due_at, lien, project, user, group_name, qos, class, processors, nodes, memory_mb, disk_mb,
-    gres, attributes, wall_s, start_at, end_at, submit_at, state, exit_code, other, lien_expired";
+pub(super) const INSTANCE: &str = instance_columns!();
 
 /// The end of the journal.
 pub(super) struct Tail {
@@ -98,13 +110,9 @@ pub(super) fn view(connection: &Connection, need: &Need, next: Next) -> Result<V
     accounts.extend(view.instances.iter().filter_map(|i| i.account));
     accounts.sort_unstable();
     accounts.dedup();
-    for account in accounts {
-        of_account(
-            connection,
-            account,
-            need.ending_after,
-            &mut view.allocations,
-        )?;
+    // In pairs: a charge names the paying account and the suspense account.
+    for pair in accounts.chunks(2) {
+        of_accounts(connection, pair, need.ending_after, &mut view.allocations)?;
     }
     add_portions(connection, &mut view)?;
     if let Some(id) = need.allocation {
@@ -157,22 +165,21 @@ pub(super) fn due(
 }
 
 fn instances_of(connection: &Connection, key: &InstanceKey) -> Result<Vec<Instance>, Error> {
-    let sql = const_format(INSTANCES_MAX);
-    let mut statement = connection.prepare_cached(&sql)?;
+    let sql = concat!(
+        "SELECT ",
+        instance_columns!(),
+        " FROM instance WHERE object_id = ?1 AND machine = ?2 AND object_type = ?3
+          ORDER BY number DESC"
+    );
+    let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query((&key.object_id, &key.machine, key.object_type.word()))?;
     let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
+    // The index is walked no further than asked for.
+    while found.len() < INSTANCES_MAX {
+        let Some(row) = rows.next()? else { break };
         found.push(with_lien(connection, row)?);
     }
     Ok(found)
-}
-
-fn const_format(limit: usize) -> String {
-    format!(
-        "SELECT {INSTANCE} FROM instance
-         WHERE object_id = ?1 AND machine = ?2 AND object_type = ?3
-         ORDER BY number DESC LIMIT {limit}"
-    )
 }
 
 fn with_lien(connection: &Connection, row: &Row<'_>) -> Result<Instance, Error> {
@@ -185,19 +192,19 @@ fn with_lien(connection: &Connection, row: &Row<'_>) -> Result<Instance, Error> 
 
 /// An instance without its lien.
 pub(super) fn instance(row: &Row<'_>) -> Result<Instance, Error> {
-    let closed_by: Option<String> = row.get(7)?;
+    let closed_by = text_or_null(row, 7)?;
     let closed_by = closed_by
-        .map(|w| codec::word("instance.closed_by", &w, Closing::parse))
+        .map(|w| codec::word("instance.closed_by", w, Closing::parse))
         .transpose()?;
     let closed_at = row.get::<_, Option<i64>>(6)?.map(Timestamp);
-    let processor_s: String = row.get(17)?;
+    let processor_s = text(row, 17)?;
     let time = |column: usize| row.get::<_, Option<i64>>(column).map(|t| t.map(Timestamp));
-    let object_type: String = row.get(2)?;
+    let object_type = text(row, 2)?;
     Ok(Instance {
         id: InstanceId(row.get(0)?),
         key: InstanceKey {
             machine: row.get(1)?,
-            object_type: codec::word("object_type", &object_type, ObjectType::parse)?,
+            object_type: codec::word("object_type", object_type, ObjectType::parse)?,
             object_id: row.get(3)?,
         },
         number: row.get(4)?,
@@ -210,7 +217,7 @@ pub(super) fn instance(row: &Row<'_>) -> Result<Instance, Error> {
         billed: Amount(row.get(14)?),
         shadow_billed: Amount(row.get(15)?),
         charged: Seconds(row.get(16)?),
-        processor_seconds: codec::word("processor_s", &processor_s, |t| t.parse().ok())?,
+        processor_seconds: codec::word("processor_s", processor_s, |t| t.parse().ok())?,
         record: row.get::<_, Option<i64>>(18)?.map(UsageId),
         last_usage: row.get::<_, Option<i64>>(19)?.map(UsageId),
         rates_at: time(20)?,
@@ -223,12 +230,22 @@ pub(super) fn instance(row: &Row<'_>) -> Result<Instance, Error> {
     })
 }
 
+/// A text column where it stands, without a copy.
+fn text<'r>(row: &'r Row<'_>, column: usize) -> rusqlite::Result<&'r str> {
+    Ok(row.get_ref(column)?.as_str()?)
+}
+
+fn text_or_null<'r>(row: &'r Row<'_>, column: usize) -> rusqlite::Result<Option<&'r str>> {
+    Ok(row.get_ref(column)?.as_str_or_null()?)
+}
+
 fn facts(row: &Row<'_>) -> Result<Facts, Error> {
     let decimal = |what: &'static str, column: usize| -> Result<Option<Decimal>, Error> {
-        codec::decimal(what, row.get(column)?)
+        let text = text_or_null(row, column)?;
+        text.map(|t| codec::word(what, t, Decimal::parse))
+            .transpose()
     };
     let time = |column: usize| row.get::<_, Option<i64>>(column).map(|t| t.map(Timestamp));
-    let text = |column: usize| row.get_ref(column).and_then(|v| Ok(v.as_str()?));
     Ok(Facts {
         project: row.get(25)?,
         user: row.get(26)?,
@@ -240,8 +257,8 @@ fn facts(row: &Row<'_>) -> Result<Facts, Error> {
             nodes: decimal("instance.nodes", 31)?,
             memory_mb: decimal("instance.memory_mb", 32)?,
             disk_mb: decimal("instance.disk_mb", 33)?,
-            gres: codec::read_quantities("instance.gres", text(34)?)?,
-            attributes: codec::read_pairs("instance.attributes", text(35)?)?,
+            gres: codec::read_quantities("instance.gres", text(row, 34)?)?,
+            attributes: codec::read_pairs("instance.attributes", text(row, 35)?)?,
         },
         wall: row.get::<_, Option<i64>>(36)?.map(Seconds),
         start: time(37)?,
@@ -249,28 +266,40 @@ fn facts(row: &Row<'_>) -> Result<Facts, Error> {
         submit: time(39)?,
         state: row.get(40)?,
         exit_code: row.get(41)?,
-        other: codec::read_pairs("instance.other", text(42)?)?,
+        other: codec::read_pairs("instance.other", text(row, 42)?)?,
     })
 }
 
 fn lien(connection: &Connection, id: LienId) -> Result<Option<Lien>, Error> {
-    let sql = "SELECT instance, state, placed, start_at, end_at, shadow FROM lien WHERE id = ?1";
+    let sql = "SELECT l.instance, l.state, l.placed, l.start_at, l.end_at, l.shadow,
+                   p.allocation, p.amount
+               FROM lien l LEFT JOIN lien_allocation p ON p.lien = l.id
+               WHERE l.id = ?1 ORDER BY p.n";
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query([id.0])?;
-    let Some(row) = rows.next()? else {
-        return Ok(None);
-    };
-    let state: String = row.get(1)?;
-    Ok(Some(Lien {
-        id,
-        instance: InstanceId(row.get(0)?),
-        state: codec::word("lien.state", &state, LienState::parse)?,
-        placed: Amount(row.get(2)?),
-        start: Timestamp(row.get(3)?),
-        end: Timestamp(row.get(4)?),
-        shadow: row.get(5)?,
-        portions: portions(connection, id)?,
-    }))
+    let mut found: Option<Lien> = None;
+    while let Some(row) = rows.next()? {
+        let lien = match &mut found {
+            Some(lien) => lien,
+            None => found.insert(Lien {
+                id,
+                instance: InstanceId(row.get(0)?),
+                state: codec::word("lien.state", text(row, 1)?, LienState::parse)?,
+                placed: Amount(row.get(2)?),
+                start: Timestamp(row.get(3)?),
+                end: Timestamp(row.get(4)?),
+                shadow: row.get(5)?,
+                portions: Vec::new(),
+            }),
+        };
+        if let Some(allocation) = row.get::<_, Option<i64>>(6)? {
+            lien.portions.push(Portion {
+                allocation: AllocationId(allocation),
+                amount: Amount(row.get(7)?),
+            });
+        }
+    }
+    Ok(found)
 }
 
 /// What a lien holds, in its order.
@@ -304,23 +333,30 @@ fn liens_on(
     Ok(())
 }
 
-fn of_account(
+/// The allocations of one or two accounts, by account and number.
+fn of_accounts(
     connection: &Connection,
-    account: AccountId,
+    accounts: &[AccountId],
     ending_after: Option<Timestamp>,
     found: &mut Vec<Allocation>,
 ) -> Result<(), Error> {
-    let sql = const {
-        "SELECT id, account, start_at, end_at, phase, amount, held, credit_limit, deposited,
-                shadow, shadow_held, last_entry
-         FROM allocation WHERE account = ?1 AND (end_at IS NULL OR end_at > ?2) ORDER BY id"
+    let sql = concat!(
+        "SELECT ",
+        allocation_columns!(),
+        " FROM allocation WHERE account IN (?1, ?2) AND (end_at IS NULL OR end_at > ?3)"
+    );
+    let (Some(first), Some(last)) = (accounts.first(), accounts.last()) else {
+        return Ok(());
     };
+    let before = found.len();
     let after = ending_after.map_or(i64::MIN, |t| t.0);
     let mut statement = connection.prepare_cached(sql)?;
-    let mut rows = statement.query((account.0, after))?;
+    let mut rows = statement.query((first.0, last.0, after))?;
     while let Some(row) = rows.next()? {
         found.push(allocation(row)?);
     }
+    let new = found.get_mut(before..).unwrap_or_default();
+    new.sort_unstable_by_key(|a| (a.account, a.id));
     Ok(())
 }
 
@@ -345,8 +381,12 @@ fn add_allocation(
     if found.iter().any(|a| a.id == id) {
         return Ok(());
     }
-    let sql = format!("SELECT {ALLOCATION} FROM allocation WHERE id = ?1");
-    let mut statement = connection.prepare_cached(&sql)?;
+    let sql = concat!(
+        "SELECT ",
+        allocation_columns!(),
+        " FROM allocation WHERE id = ?1"
+    );
+    let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query([id.0])?;
     if let Some(row) = rows.next()? {
         found.push(allocation(row)?);
@@ -356,11 +396,7 @@ fn add_allocation(
 
 /// An allocation.
 pub(super) fn allocation(row: &Row<'_>) -> Result<Allocation, Error> {
-    let phase = codec::word(
-        "allocation.phase",
-        row.get_ref(4)?.as_str().unwrap_or(""),
-        Phase::parse,
-    )?;
+    let phase = codec::word("allocation.phase", text(row, 4)?, Phase::parse)?;
     Ok(Allocation {
         id: AllocationId(row.get(0)?),
         account: AccountId(row.get(1)?),

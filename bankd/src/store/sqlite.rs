@@ -188,7 +188,7 @@ fn connect(path: &Path) -> Result<Connection, Error> {
          PRAGMA synchronous = FULL;
          PRAGMA foreign_keys = ON;
          PRAGMA temp_store = MEMORY;
-         PRAGMA cache_size = -65536;
+         PRAGMA cache_size = -16384;
          PRAGMA wal_autocheckpoint = 4000;",
     )?;
     Ok(connection)

@@ -135,13 +135,20 @@ async fn expired_answers_go_in_portions() {
     let clock = Arc::new(Hand::default());
     let records = Box::new(|_: &Directory, _: &_| Vec::new());
     let (writer, thread) = start(store, Arc::clone(&clock) as _, records, BATCH_MAX).unwrap();
+    // All at once: they share their commits.
+    let mut all = tokio::task::JoinSet::new();
     for n in 0..=crate::store::PRUNE_MAX {
-        said(&writer, submission(add_user("a/b#"), &n.to_string(), false)).await;
+        let writer = writer.clone();
+        let refused = submission(add_user("a#\n"), &n.to_string(), false);
+        all.spawn(async move { said(&writer, refused).await });
+    }
+    for (text, fresh) in all.join_all().await {
+        assert_eq!((text.as_str(), fresh), ("bad_name None false", true));
     }
     clock.show(8 * DAY);
     assert_eq!(writer.prune().await, Ok(true));
     assert_eq!(writer.prune().await, Ok(false));
-    let first = said(&writer, submission(add_user("a/b#"), "0", false)).await;
+    let first = said(&writer, submission(add_user("a#\n"), "0", false)).await;
     assert!(first.1, "{first:?}");
     writer.stop();
     thread.join().unwrap();

@@ -1,5 +1,6 @@
 //! `bankd` at a terminal: init, a second daemon, settings, verify.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
 use crate::harness::{Bank, Ran, programs};
@@ -38,7 +39,6 @@ fn init_says_what_it_made() {
     ] {
         assert!(ran.stdout.contains(part), "no {part} in\n{}", ran.stdout);
     }
-    use std::os::unix::fs::PermissionsExt as _;
     for (name, expected) in [
         ("", 0o711),
         ("bank.db", 0o600),

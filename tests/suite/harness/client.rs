@@ -1,6 +1,7 @@
 //! HTTP/1.1 by hand, over TCP and the Unix socket: for requests that no decent client would send,
 //! and for load whose every byte is accounted for.
 
+use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Error, ErrorKind, Read, Result, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
@@ -73,9 +74,9 @@ impl Request {
             self.method, self.target
         );
         for (name, value) in &self.headers {
-            head.push_str(&format!("{name}: {value}\r\n"));
+            write!(head, "{name}: {value}\r\n").unwrap();
         }
-        head.push_str(&format!("Content-Length: {}\r\n\r\n", self.body.len()));
+        write!(head, "Content-Length: {}\r\n\r\n", self.body.len()).unwrap();
         [head.as_bytes(), &self.body].concat()
     }
 }

@@ -1,6 +1,8 @@
 //! Signatures made and checked a second time, by hand and from the text of `http-auth.md` alone, so
 //! that the daemon is not measured with its own ruler.
 
+use std::fmt::Write as _;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, KeyInit as _, Mac as _};
@@ -91,9 +93,9 @@ impl Signing {
         );
         let mut base = String::new();
         for name in &self.covered {
-            base.push_str(&format!("\"{name}\": {}\n", component(&request, name)));
+            writeln!(base, "\"{name}\": {}", component(&request, name)).unwrap();
         }
-        base.push_str(&format!("\"@signature-params\": {parameters}"));
+        write!(base, "\"@signature-params\": {parameters}").unwrap();
         let signature = STANDARD.encode(mac(&self.secret, &base));
         request
             .header("Signature-Input", &format!("sig1={parameters}"))
@@ -120,17 +122,15 @@ pub(crate) fn verify(request: &Request, response: &Response, secret: &[u8]) -> R
         if field("content-digest")? != expected {
             return Err("the digest is not the body's".to_owned());
         }
-        base.push_str(&format!("\"content-digest\": {expected}\n"));
+        writeln!(base, "\"content-digest\": {expected}").unwrap();
         "(\"@status\" \"content-digest\" \"signature\";req);"
     };
     if !parameters.starts_with(covered) {
         return Err(format!("covers {parameters}"));
     }
-    base.push_str(&format!(
-        "\"signature\";req: {}\n",
-        request.joined("signature")
-    ));
-    base.push_str(&format!("\"@signature-params\": {parameters}"));
+    let sent = request.joined("signature");
+    writeln!(base, "\"signature\";req: {sent}").unwrap();
+    write!(base, "\"@signature-params\": {parameters}").unwrap();
     let expected = format!("sig1=:{}:", STANDARD.encode(mac(secret, &base)));
     if field("signature")? == expected {
         Ok(())

@@ -123,6 +123,7 @@ pub(crate) fn quote(seconds: i64) -> Ask {
         promise: Promise::None,
         tid: String::new(),
         cost_only: false,
+        any_member: false,
     })
     .into()
 }

@@ -33,6 +33,7 @@ pub(crate) struct Line {
     pub(crate) kind: String,
     pub(crate) account: Option<i64>,
     pub(crate) allocation: Option<i64>,
+    pub(crate) lien: Option<i64>,
     pub(crate) delta: Delta,
     pub(crate) project: String,
 }
@@ -58,6 +59,8 @@ pub(crate) trait Ground {
     fn instances(&mut self, key: &InstanceKey) -> Vec<Instance>;
     /// The journal after a transaction.
     fn journal(&mut self, after: i64) -> Vec<Tx>;
+    /// Every lien with the word for its state, by number.
+    fn liens(&mut self) -> Vec<(i64, String)>;
     /// Every usage row, by number.
     fn usages(&mut self) -> Vec<Used>;
     /// What breaks the invariants of ledger.md 7, cheaply enough for every step.

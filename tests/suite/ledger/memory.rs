@@ -88,6 +88,11 @@ impl Ground for Memory {
             .collect()
     }
 
+    fn liens(&mut self) -> Vec<(i64, String)> {
+        let all = self.book.liens.values();
+        all.map(|l| (l.id.0, l.state.word().to_owned())).collect()
+    }
+
     fn usages(&mut self) -> Vec<Used> {
         let rows = self.book.usages.iter();
         rows.map(|u| (u.charged.0, u.amount.0, u.billing.word().to_owned()))
@@ -108,6 +113,7 @@ fn of_book(tx: &Transaction, recorded: Timestamp) -> Tx {
         kind: e.kind.word().to_owned(),
         account: e.account.map(|a| a.0),
         allocation: e.allocation.map(|a| a.0),
+        lien: e.lien.map(|l| l.0),
         delta: e.delta,
         project: e.project.clone(),
     });

@@ -9,7 +9,7 @@
 use super::ask::job;
 use super::bench::Bench;
 use super::fixture::T0;
-use super::ground::Ground;
+use super::ground::{Ground, Line, Tx};
 use super::memory::Memory;
 use super::naive::Naive;
 use super::reply::refused;
@@ -244,7 +244,47 @@ impl Trio {
             let replayed = sums.get(&a.id.0).copied().unwrap_or_default();
             same("replayed journal", "sqlite", &replayed, &columns)?;
         }
+        same(
+            "liens",
+            "sqlite",
+            &self.sqlite.liens(),
+            &self.memory.liens(),
+        )?;
+        self.liens_end_once(&store)?;
         same("verify", "sqlite", &self.sqlite.proof(), &Vec::new())
+    }
+
+    /// Every lien is open, or ended once as its last entry says; an ended one holds nothing. One
+    /// without such an entry is settled where charges took all of it.
+    fn liens_end_once(&mut self, journal: &[Tx]) -> Result<(), String> {
+        for (id, state) in self.memory.liens() {
+            let entries = journal.iter().flat_map(|tx| &tx.entries);
+            let own: Vec<&Line> = entries.filter(|line| line.lien == Some(id)).collect();
+            let left: i64 = own.iter().map(|e| e.delta.held + e.delta.shadow_held).sum();
+            let said: Vec<&str> = own.iter().filter_map(|line| ending(&line.kind)).collect();
+            let ended = said.last().copied();
+            let ok = match state.as_str() {
+                "open" => ended.is_none(),
+                "settled" => ended.is_none() && left == 0,
+                other => ended == Some(other) && left == 0 && said.iter().all(|s| *s == other),
+            };
+            if !ok {
+                return Err(format!(
+                    "lien {id} is {state}, holds {left}, journal {said:?}"
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The state in which an entry of this kind leaves its lien, if it ends it.
+fn ending(kind: &str) -> Option<&'static str> {
+    match kind {
+        "lien_release" => Some("released"),
+        "lien_expire" => Some("expired"),
+        "lien_replace" => Some("replaced"),
+        _ => None,
     }
 }
 

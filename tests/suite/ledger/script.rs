@@ -23,11 +23,12 @@ pub(crate) const ACCOUNTS: &str = "A{a=60, b=40 [2026,T0+900)}, \
 pub(crate) const NAMES: [&str; 6] = ["A", "B", "C", "N", "T", "X"];
 
 /// Windows of deposits.
-pub(crate) const WINDOWS: [&str; 5] = [
+pub(crate) const WINDOWS: [&str; 6] = [
     "[,)",
     "[2026,T0+900)",
     "[T0+300,T0+3000)",
     "[2026,2027)",
+    "[2026,)",
     "[,T0-100)",
 ];
 
@@ -340,7 +341,7 @@ pub(crate) fn step() -> impl Strategy<Value = Step> {
     let ago = prop_oneof![6 => Just(0_i64), 1 => Just(30), 1 => Just(700)];
     let limit = prop_oneof![3 => Just(0_i64), 1 => Just(20)];
     prop_oneof![
-        3 => (0..6_usize, 0..40_i64, 0..5_usize, limit).prop_map(
+        3 => (0..6_usize, 0..40_i64, 0..6_usize, limit).prop_map(
             |(account, amount, window, limit)| Step::Deposit { account, amount, window, limit }
         ),
         2 => (0..6_usize, 0..40_i64, any::<bool>()).prop_map(

@@ -215,6 +215,14 @@ impl Ground for Sqlite {
         journal(&self.reader, after).unwrap()
     }
 
+    fn liens(&mut self) -> Vec<(i64, String)> {
+        self.commit();
+        let sql = "SELECT id, state FROM lien ORDER BY id";
+        let mut statement = self.reader.prepare(sql).unwrap();
+        let rows = statement.query_map([], |r| Ok((r.get(0)?, r.get(1)?)));
+        rows.unwrap().map(Result::unwrap).collect()
+    }
+
     fn usages(&mut self) -> Vec<Used> {
         self.commit();
         let sql = "SELECT charged_s, amount, billing FROM usage ORDER BY id";
@@ -276,7 +284,7 @@ fn journal(reader: &Connection, after: i64) -> rusqlite::Result<Vec<Tx>> {
     }
     let mut lines = reader.prepare_cached(
         "SELECT tx, kind, account, allocation, delta_amount, delta_held, delta_active,
-             delta_shadow, delta_shadow_held, project FROM entry WHERE tx > ?1 ORDER BY id",
+             delta_shadow, delta_shadow_held, project, lien FROM entry WHERE tx > ?1 ORDER BY id",
     )?;
     let mut rows = lines.query([after])?;
     while let Some(r) = rows.next()? {
@@ -293,6 +301,7 @@ fn journal(reader: &Connection, after: i64) -> rusqlite::Result<Vec<Tx>> {
                 shadow_held: r.get(8)?,
             },
             project: r.get(9)?,
+            lien: r.get(10)?,
         };
         let of = found.iter_mut().find(|t| t.id == tx);
         of.expect("no entry without a transaction")

@@ -74,6 +74,7 @@ pub fn of(document: Document, event: Event, setting: &Setting) -> std::io::Resul
                 },
                 tid,
                 cost_only: false,
+                any_member: false,
             };
             (Command::Quote(quote), line::quoted)
         }

@@ -84,6 +84,7 @@ fn read(new: NewQuote, call: &Call) -> Result<QuoteRequest, Failure> {
         promise: Promise::None,
         tid: String::new(),
         cost_only,
+        any_member: true,
     })
 }
 
