@@ -212,11 +212,11 @@ pub(super) fn keep_facts(facts: &mut Facts, request: &Request, ctx: &Context<'_>
     changed |= user.is_some_and(|user| put(&mut facts.user, user));
     changed |= keep(&mut facts.group, &new.group);
     changed |= keep(&mut facts.state, &new.state);
-    changed |= put(&mut facts.wall, new.wall.or(facts.wall));
-    changed |= put(&mut facts.start, new.start.or(facts.start));
-    changed |= put(&mut facts.end, new.end.or(facts.end));
-    changed |= put(&mut facts.submit, new.submit.or(facts.submit));
-    changed |= put(&mut facts.exit_code, new.exit_code.or(facts.exit_code));
+    changed |= put_known(&mut facts.wall, new.wall);
+    changed |= put_known(&mut facts.start, new.start);
+    changed |= put_known(&mut facts.end, new.end);
+    changed |= put_known(&mut facts.submit, new.submit);
+    changed |= put_known(&mut facts.exit_code, new.exit_code);
     if !new.other.is_empty() && facts.other != new.other {
         facts.other.clone_from(&new.other);
         changed = true;
@@ -229,6 +229,11 @@ fn put<T: PartialEq>(old: &mut T, new: T) -> bool {
     let changed = *old != new;
     *old = new;
     changed
+}
+
+/// Takes a value over where there is one; says whether it is another one.
+fn put_known<T: PartialEq>(old: &mut Option<T>, new: Option<T>) -> bool {
+    new.is_some() && put(old, new)
 }
 
 /// Takes a text over unless it is empty; says whether it is another one.

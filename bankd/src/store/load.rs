@@ -302,19 +302,6 @@ fn lien(connection: &Connection, id: LienId) -> Result<Option<Lien>, Error> {
     Ok(found)
 }
 
-/// What a lien holds, in its order.
-pub(super) fn portions(connection: &Connection, id: LienId) -> Result<Vec<Portion>, Error> {
-    let sql = "SELECT allocation, amount FROM lien_allocation WHERE lien = ?1 ORDER BY n";
-    let mut statement = connection.prepare_cached(sql)?;
-    let rows = statement.query_map([id.0], |r| {
-        Ok(Portion {
-            allocation: AllocationId(r.get(0)?),
-            amount: Amount(r.get(1)?),
-        })
-    })?;
-    Ok(rows.collect::<Result<_, _>>()?)
-}
-
 fn liens_on(
     connection: &Connection,
     allocation: AllocationId,

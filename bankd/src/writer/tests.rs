@@ -104,12 +104,12 @@ async fn an_answer_is_kept_for_seven_days_and_that_of_a_charge_for_ever() {
     let records = Box::new(|_: &Directory, _: &_| Vec::new());
     let (writer, thread) = start(store, Arc::clone(&clock) as _, records, BATCH_MAX).unwrap();
     let user = || submission(add_user("amy"), "u", false);
-    let used = || submission(charge(), "c", false);
+    let billed = || submission(charge(), "c", false);
     assert_eq!(
         said(&writer, user()).await,
         ("ok Some(1) false".to_owned(), true)
     );
-    let charged = said(&writer, used()).await;
+    let charged = said(&writer, billed()).await;
     assert!(
         charged.1 && charged.0.starts_with("ok Some("),
         "{charged:?}"
@@ -123,7 +123,7 @@ async fn an_answer_is_kept_for_seven_days_and_that_of_a_charge_for_ever() {
         assert_eq!(writer.prune().await, Ok(false), "at {second}");
         let (text, fresh) = said(&writer, user()).await;
         assert_eq!((text.as_str(), fresh), expected, "at {second}");
-        assert_eq!(said(&writer, used()).await, (charged.0.clone(), false));
+        assert_eq!(said(&writer, billed()).await, (charged.0.clone(), false));
     }
     writer.stop();
     thread.join().unwrap();

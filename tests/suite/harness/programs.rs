@@ -1,7 +1,7 @@
 //! The programs under test, built once in each test process with their test hooks.
 //!
-//! They are built into the target directory and profile of the tests themselves, and then linked
-//! into a folder of this process: whatever another build puts in their place does not matter.
+//! They are built in the profile of the tests themselves, and then linked into a folder of this
+//! process: whatever another build puts in their place does not matter.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -49,6 +49,12 @@ pub(crate) fn workspace() -> &'static Path {
 
 fn build() -> Programs {
     let scratch = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let profile = profile();
+    let mut target = scratch.parent().unwrap().to_owned();
+    if profile != "dev" {
+        // What lies in `target/release` is for use, and never has test hooks.
+        target.push("with-test-hooks");
+    }
     let output = Command::new(env!("CARGO"))
         .current_dir(workspace())
         .args([
@@ -56,9 +62,8 @@ fn build() -> Programs {
             "--quiet",
             "--message-format=json-render-diagnostics",
         ])
-        .args(["--profile", &profile()])
-        .arg("--target-dir")
-        .arg(scratch.parent().unwrap())
+        .args(["--profile", &profile, "--target-dir"])
+        .arg(target)
         .args(["-p", "bankd", "-p", "nami-scripts", "-p", "bank-cli"])
         .args(["--features", "bankd/test-hooks,nami-scripts/test-hooks"])
         .stderr(Stdio::inherit())

@@ -76,6 +76,7 @@ pub(crate) struct Call<'a> {
     body: Vec<u8>,
     settings: Vec<String>,
     wrapper: Vec<String>,
+    arguments: Vec<String>,
 }
 
 impl Bank {
@@ -96,6 +97,7 @@ impl Bank {
                 format!("spool_dir={}", self.spool().display()),
             ],
             wrapper: Vec::new(),
+            arguments: Vec::new(),
         }
     }
 
@@ -149,6 +151,12 @@ impl Call<'_> {
         self
     }
 
+    /// An argument of the script.
+    pub(crate) fn argument(mut self, argument: impl Into<String>) -> Self {
+        self.arguments.push(argument.into());
+        self
+    }
+
     /// Makes the call.
     pub(crate) fn run(self) -> Ran {
         static CALLS: AtomicU32 = AtomicU32::new(0);
@@ -165,6 +173,7 @@ impl Call<'_> {
             }
         };
         command
+            .args(&self.arguments)
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("NAMI_CONF", &conf)

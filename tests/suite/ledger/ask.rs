@@ -244,6 +244,26 @@ impl Ask {
         })
     }
 
+    /// A quote that is kept, under a TID.
+    pub(crate) fn promised(self, promise: Promise, tid: &str) -> Ask {
+        self.change(|command| match command {
+            Command::Quote(quote) => {
+                quote.promise = promise;
+                tid.clone_into(&mut quote.tid);
+            }
+            _ => panic!("is no quote"),
+        })
+    }
+
+    /// With the TID of a quote.
+    pub(crate) fn tid(self, tid: &str) -> Ask {
+        self.change(|command| match command {
+            Command::Charge(charge) => charge.request.tid = Some(tid.to_owned()),
+            Command::Reserve(reserve) => reserve.request.tid = Some(tid.to_owned()),
+            _ => panic!("takes no quote"),
+        })
+    }
+
     pub(crate) fn window(self, text: &str) -> Ask {
         self.deposit(|d| d.window = window(text))
     }

@@ -11,6 +11,7 @@ mod case_deposit;
 mod case_lien;
 mod case_mode;
 mod case_price;
+mod case_quote;
 mod case_store;
 mod case_who;
 mod fixture;

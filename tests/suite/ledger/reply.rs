@@ -1,9 +1,11 @@
 //! Answers as one line of text: what a test expects, and what is stored with a key.
 
+use super::fixture::show_time;
 use bank_api::error;
 use bank_core::effects::{Billing, Charged, Outcome, Quoted, Reserved};
 use bank_core::ledger::Decision;
 use bank_core::refusal::Refusal;
+use bank_core::time::Timestamp;
 use bankd::answer::{Answer, Media};
 use bankd::writer::Decided;
 
@@ -70,6 +72,11 @@ fn done(outcome: &Outcome) -> String {
 fn quoted(q: &Quoted) -> String {
     let mut text = format!("cost {}", q.cost.0);
     flag(&mut text, q.undefined_instance, "undefined_instance");
+    if let Some(row) = &q.quote {
+        let side = |at: Option<Timestamp>| at.map(show_time).unwrap_or_default();
+        let (start, end) = (side(row.window.start), side(row.window.end));
+        text = format!("{text}, valid [{start},{end})");
+    }
     text
 }
 

@@ -6,6 +6,7 @@
 //! over those.
 
 mod bad;
+mod channels;
 mod fallback;
 mod life;
 mod outage;
