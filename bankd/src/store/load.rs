@@ -16,7 +16,7 @@ use bank_core::need::{INSTANCES_MAX, Need};
 use bank_core::time::{Seconds, Timestamp, Window};
 use bank_core::usage::Usage;
 use bank_core::view::{Next, View};
-use rusqlite::{Connection, OptionalExtension, Row};
+use rusqlite::{Connection, OptionalExtension, Row, Rows};
 
 /// Boundaries journalled in one go.
 const DUE_MAX: usize = 200;
@@ -320,6 +320,18 @@ fn liens_on(
     Ok(())
 }
 
+macro_rules! allocations_of {
+    ($account:literal) => {
+        concat!(
+            "SELECT ",
+            allocation_columns!(),
+            " FROM allocation WHERE account = ",
+            $account,
+            " AND (end_at IS NULL OR end_at > ?2)"
+        )
+    };
+}
+
 /// The allocations of one or two accounts, by account and number.
 fn of_accounts(
     connection: &Connection,
@@ -327,20 +339,27 @@ fn of_accounts(
     ending_after: Option<Timestamp>,
     found: &mut Vec<Allocation>,
 ) -> Result<(), Error> {
-    let sql = concat!(
-        "SELECT ",
-        allocation_columns!(),
-        " FROM allocation WHERE account IN (?1, ?2) AND (end_at IS NULL OR end_at > ?3)"
-    );
-    let (Some(first), Some(last)) = (accounts.first(), accounts.last()) else {
-        return Ok(());
-    };
+    // Not `IN`: that fills a table of its own at every call.
+    let both = concat!(allocations_of!("?1"), " UNION ALL ", allocations_of!("?3"));
     let before = found.len();
     let after = ending_after.map_or(i64::MIN, |t| t.0);
-    let mut statement = connection.prepare_cached(sql)?;
-    let mut rows = statement.query((first.0, last.0, after))?;
-    while let Some(row) = rows.next()? {
-        found.push(allocation(row)?);
+    let mut take = |mut rows: Rows<'_>| -> Result<(), Error> {
+        while let Some(row) = rows.next()? {
+            found.push(allocation(row)?);
+        }
+        Ok(())
+    };
+    match accounts {
+        [first, second] => {
+            let mut statement = connection.prepare_cached(both)?;
+            take(statement.query((first.0, after, second.0))?)?;
+        }
+        _ => {
+            for account in accounts {
+                let mut statement = connection.prepare_cached(allocations_of!("?1"))?;
+                take(statement.query((account.0, after))?)?;
+            }
+        }
     }
     let new = found.get_mut(before..).unwrap_or_default();
     new.sort_unstable_by_key(|a| (a.account, a.id));

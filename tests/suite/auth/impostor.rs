@@ -8,31 +8,43 @@ use std::time::Duration;
 use super::{billed, charge};
 use crate::harness::{Bank, Documents, Ran, Setup, Signing};
 
-/// Listens on a port of its own and answers every request with these bytes.
-fn impostor(answer: Vec<u8>) -> String {
+/// Listens on a port of its own and answers every request by this function.
+fn impostor(answer: impl Fn(&[u8]) -> Vec<u8> + Send + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     std::thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
+        for mut stream in listener.incoming().flatten() {
             // A caller that hangs up early is not this one's business.
-            let _ = reply(stream, &answer);
+            let _ = request(&mut stream).and_then(|request| stream.write_all(&answer(&request)));
         }
     });
     address
 }
 
-fn reply(mut stream: TcpStream, answer: &[u8]) -> std::io::Result<()> {
+/// The bytes of a request, up to the end of its document.
+fn request(stream: &mut TcpStream) -> std::io::Result<Vec<u8>> {
     stream.set_read_timeout(Some(Duration::from_secs(5)))?;
     let mut seen = Vec::new();
     let mut chunk = [0; 4096];
-    let whole = |seen: &[u8]| seen.ends_with(b"</Job>\n");
-    while !whole(&seen) {
+    while !seen.ends_with(b"</Job>\n") {
         match stream.read(&mut chunk)? {
             0 => break,
             count => seen.extend_from_slice(&chunk[..count]),
         }
     }
-    stream.write_all(answer)
+    Ok(seen)
+}
+
+/// Stands between script and daemon and changes what the daemon says.
+fn relay(daemon: String, from: &'static str, to: &'static str) -> String {
+    impostor(move |request| {
+        let mut stream = TcpStream::connect(&daemon).unwrap();
+        stream.write_all(request).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(answer.contains(from), "{answer}");
+        answer.replacen(from, to, 1).into_bytes()
+    })
 }
 
 fn plain(status: &str, body: &str) -> Vec<u8> {
@@ -77,7 +89,7 @@ fn nobody_else_on_the_port_is_believed() {
     let documents = Documents::own();
     let tcp = bank.tcp();
     for (index, (what, answer)) in answers.into_iter().enumerate() {
-        let address = impostor(answer);
+        let address = impostor(move |_| answer.clone());
         let call = |event: &str, body: &[u8]| -> Ran {
             bank.call(event)
                 .over_tcp(&address)
@@ -105,5 +117,40 @@ fn nobody_else_on_the_port_is_believed() {
     bank.call("drain").over_tcp(&tcp).run().expect(0, "");
     assert_eq!((bank.spooled(), bank.quarantined()), (0, 0));
     assert_eq!(billed(&bank), 28_800 * i64::try_from(count + 1).unwrap());
+    bank.verify();
+}
+
+#[test]
+fn an_answer_changed_on_the_way_is_not_believed() {
+    let mut bank = Setup::new().chemistry(1_000_000).start();
+    let documents = Documents::own();
+    let charge = |index: usize, from: &'static str, to: &'static str| -> Ran {
+        let body = documents.with(4, &[("Moab.1024", &format!("Moab.{index}"))]);
+        let address = relay(bank.tcp(), from, to);
+        bank.call("charge").over_tcp(&address).body(&body).run()
+    };
+    // Passed on as it is, it is believed.
+    charge(0, "200 OK", "200 OK").expect(0, "");
+    assert_eq!(bank.spooled(), 0);
+    let changes = [
+        ("200 OK", "402 Payment Required"),
+        ("200 OK", "409 Conflict"),
+        ("ok charged", "ok chargee"),
+        ("\r\nsignature: ", "\r\nno-signature: "),
+        ("keyid=\"moab\"", "keyid=\"admin\""),
+    ];
+    for (index, (from, to)) in changes.into_iter().enumerate() {
+        charge(index + 1, from, to)
+            .expect(0, "")
+            .says(&["spool", "bank unreachable"]);
+        bank.call("drain").over_tcp(&bank.tcp()).run().expect(0, "");
+        assert_eq!((bank.spooled(), bank.quarantined()), (0, 0), "{to}");
+        // The daemon had taken it already; its key met it.
+        assert_eq!(
+            billed(&bank),
+            28_800 * i64::try_from(index + 2).unwrap(),
+            "{to}"
+        );
+    }
     bank.verify();
 }

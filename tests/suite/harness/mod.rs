@@ -18,7 +18,7 @@ mod wait;
 
 pub(crate) use bank::{Bank, KEY_ID, Setup, T0};
 pub(crate) use client::{Address, Connection, Request, Response, exchange};
-pub(crate) use documents::Documents;
+pub(crate) use documents::{Documents, reading};
 pub(crate) use ledger::{amount, text};
 pub(crate) use peers::{python, shared_folder, skip, tool};
 pub(crate) use programs::{programs, workspace};

@@ -28,7 +28,7 @@ use std::collections::BTreeMap;
 const SEED: [u8; 32] = *b"every credit is somewhere always";
 
 /// Scripts, and the longest of them.
-const SCRIPTS: u32 = 200;
+const SCRIPTS: u32 = 150;
 const LONGEST: usize = 60;
 
 /// Commands per commit: the writer groups them too.

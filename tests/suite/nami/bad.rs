@@ -1,11 +1,9 @@
 //! Documents that are none, or that somebody made to do harm: exit 31, nothing written, the daemon
 //! alive. A charge among them lies in the quarantine afterwards.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use bankd::nami::ReadOptions;
-
-use crate::harness::{Bank, Documents, Setup, text};
+use crate::harness::{Bank, Documents, Setup, reading, text};
 
 /// The script's whole address space, in KiB: what it uses cannot be more.
 const SCRIPT_KIB: &str = "32768";
@@ -42,16 +40,10 @@ pub(super) fn nami_case_39_document_types(documents: &Documents) {
     refused(&mut bank, "reserve", &bodies);
     let before = bank.memory_kib();
     for body in &bodies {
-        let since = Instant::now();
-        let options = ReadOptions {
-            latin1_fallback: false,
-            tid_variable: "BILLTID",
-        };
-        bankd::nami::read(body, &options).unwrap_err();
+        let (read, took) = reading(body);
         assert!(
-            since.elapsed() < Duration::from_millis(50),
-            "{:?}",
-            since.elapsed()
+            read.is_err() && took < Duration::from_millis(50),
+            "{took:?}"
         );
         let limited = ["sh", "-c", "ulimit -v \"$0\" && exec \"$1\"", SCRIPT_KIB];
         bank.call("reserve")

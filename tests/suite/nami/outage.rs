@@ -35,10 +35,10 @@ pub(super) fn nami_case_46_a_daemon_that_hangs(documents: &Documents) {
     let mut bank = Bank::new();
     bank.signal("STOP");
     for (event, number, exit) in [("reserve", 3, 23), ("charge", 4, 0)] {
-        let call = bank.call(event).set("timeout_s=1");
+        let call = bank.call(event).set("timeout_s=2");
         let ran = call.body(&documents.get(number)).run();
         ran.expect(exit, "");
-        assert!(ran.took.as_millis() <= 1500, "{:?}", ran.took);
+        assert!(ran.took.as_secs() < 8, "{:?}", ran.took);
     }
     assert_eq!(bank.spooled(), 1);
     bank.signal("CONT");

@@ -50,10 +50,10 @@ pub struct Made {
 /// If a TID is wanted and the system has no randomness to give.
 pub fn of(document: Document, event: Event, setting: &Setting) -> std::io::Result<Made> {
     let with_tid = event == Event::Quote && setting.with_tid;
-    let tid = if with_tid {
-        keys::new_tid()?
+    let (promise, tid) = if with_tid {
+        (Promise::Tid, keys::new_tid()?)
     } else {
-        String::new()
+        (Promise::None, String::new())
     };
     let priced = document.priced_seconds().map(Seconds);
     let lasts = document.lien_seconds().map(Seconds);
@@ -67,11 +67,7 @@ pub fn of(document: Document, event: Event, setting: &Setting) -> std::io::Resul
                 whose: request.whose,
                 usage: request.facts.usage,
                 duration: priced,
-                promise: if with_tid {
-                    Promise::Tid
-                } else {
-                    Promise::None
-                },
+                promise,
                 tid,
                 cost_only: false,
                 any_member: false,
