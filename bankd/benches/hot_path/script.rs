@@ -14,20 +14,22 @@ use std::process::{Command, Stdio};
 /// Builds the scripts as they are released, and says where they are.
 pub(crate) fn build() -> Result<PathBuf> {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.toml");
+    let target = Path::new(crate::place::BANKD)
+        .parent()
+        .and_then(Path::parent)
+        .context("no target directory")?;
     let built = Command::new(env!("CARGO"))
         .args(["build", "--release", "--quiet", "--package", "nami-scripts"])
         .arg("--manifest-path")
         .arg(manifest)
+        .arg("--target-dir")
+        .arg(target)
         .status()
         .context("cargo build of nami-scripts")?;
     if !built.success() {
         bail!("nami-scripts do not build");
     }
-    let daemon = Path::new(crate::place::BANKD);
-    let target = daemon.parent().and_then(Path::parent);
-    let scripts = target
-        .context("no target directory")?
-        .join("release/nami-scripts");
+    let scripts = target.join("release/nami-scripts");
     if !scripts.is_file() {
         bail!("{} is not there", scripts.display());
     }

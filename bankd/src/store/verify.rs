@@ -123,7 +123,14 @@ fn journal(
             report.find(format!("transaction {}: missing", report.transactions));
             report.transactions = id;
         }
-        before = transaction(row, id, &mut entries, &before, books, report)?;
+        before = match transaction(row, id, &mut entries, &before, books, report) {
+            Ok(stored) => stored,
+            Err(error) if is_unreadable(&error) => {
+                report.find(format!("transaction {id}: changed: {error}"));
+                row.get(14).unwrap_or(before)
+            }
+            Err(error) => return Err(error),
+        };
     }
     if let Some((tx, ..)) = entries.waiting {
         report.find(format!(
@@ -170,12 +177,17 @@ fn transaction(
     });
     let mut n = 0_i64;
     let mut order_broken = false;
-    while let Some((tx, entry, instance, place)) = entries.waiting.take_if(|(tx, ..)| *tx <= id) {
-        order_broken = order_broken || tx != id || place != n;
-        n = n.saturating_add(1);
+    while let Some((tx, read)) = entries.waiting.take_if(|(tx, _)| *tx <= id) {
         report.entries = report.entries.saturating_add(1);
-        chain.entry(&entry, instance);
-        follow(&entry, id, books, report);
+        match read {
+            Some((entry, instance, place)) => {
+                order_broken = order_broken || tx != id || place != n;
+                chain.entry(&entry, instance);
+                follow(&entry, id, books, report);
+            }
+            None => order_broken = true,
+        }
+        n = n.saturating_add(1);
         entries.advance()?;
     }
     chain.bytes(before);
@@ -228,19 +240,50 @@ fn follow(entry: &Entry, tx: i64, books: &mut Books, report: &mut Report) {
     }
 }
 
-/// Entries in order, with the next one at hand.
+/// Entries in order, with the next one at hand: its transaction, and unless a changed byte made it
+/// unreadable the entry, its instance and its place.
 struct Entries<'a> {
     rows: Rows<'a>,
-    waiting: Option<(i64, Entry, Option<i64>, i64)>,
+    waiting: Option<(i64, Option<Placed>)>,
 }
+
+/// An entry with its instance and its place in the transaction.
+type Placed = (Entry, Option<i64>, i64);
 
 impl Entries<'_> {
     fn advance(&mut self) -> Result<(), Error> {
         self.waiting = match self.rows.next()? {
-            Some(row) => Some((row.get(0)?, entry(row)?, row.get(18)?, row.get(19)?)),
+            Some(row) => Some((row.get(0)?, whole(row)?)),
             None => None,
         };
         Ok(())
+    }
+}
+
+fn whole(row: &Row<'_>) -> Result<Option<Placed>, Error> {
+    let read = || -> Result<_, Error> { Ok((entry(row)?, row.get(18)?, row.get(19)?)) };
+    match read() {
+        Ok(read) => Ok(Some(read)),
+        Err(error) if is_unreadable(&error) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether a stored value is none that was ever written there.
+fn is_unreadable(error: &Error) -> bool {
+    use rusqlite::Error::{
+        FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, Utf8Error,
+    };
+    match error {
+        Error::Value { .. } => true,
+        Error::Sqlite(error) => matches!(
+            error,
+            FromSqlConversionFailure(..)
+                | IntegralValueOutOfRange(..)
+                | InvalidColumnType(..)
+                | Utf8Error(..)
+        ),
+        Error::NotABank(_) => false,
     }
 }
 

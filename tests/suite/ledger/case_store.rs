@@ -160,6 +160,13 @@ fn ledger_case_103_a_flipped_byte_is_found() {
     flip(&path, b"deposit\x02\x02\x27\x11", 10, 1);
     assert_eq!(verify::run(&path).unwrap(), sound);
 
+    // A letter of its kind: no kind is written so.
+    flip(&path, row, 0, 1);
+    let findings = verify::run(&path).unwrap().findings;
+    assert!(findings[0].starts_with(&hash), "{findings:#?}");
+    flip(&path, b"eeposit\x02\x02\x27\x10", 0, 1);
+    assert_eq!(verify::run(&path).unwrap(), sound);
+
     // The type of its page: what is there is no page any more.
     let mut bytes = std::fs::read(&path).unwrap();
     bytes[at / 4096 * 4096] ^= 0xff;
