@@ -114,14 +114,14 @@ pub(crate) fn without_durations(step: Step, spread: Spread) -> String {
 fn complete(step: Step, spread: Spread, durations: bool) -> String {
     let owner = spread.project_of(step.job);
     let (project, user, job) = (project(owner), user(owner), job_id(step.job));
-    let used = if step.event == Event::Charge {
+    let seconds = if step.event == Event::Charge {
         USED_S
     } else {
         WALL_S
     };
     let lasting = if durations {
         format!(
-            "  <WallDuration>{WALL_S}</WallDuration>\n  <ChargeDuration>{used}</ChargeDuration>\n"
+            "  <WallDuration>{WALL_S}</WallDuration>\n  <ChargeDuration>{seconds}</ChargeDuration>\n"
         )
     } else {
         String::new()

@@ -11,25 +11,30 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Builds the scripts as they are released, and says where they are.
+/// Builds the scripts as a site installs them, one file without shared libraries
+/// (`limits.md` 6.7), and says where they are.
 pub(crate) fn build() -> Result<PathBuf> {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.toml");
     let target = Path::new(crate::place::BANKD)
         .parent()
         .and_then(Path::parent)
         .context("no target directory")?;
+    let triple = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
     let built = Command::new(env!("CARGO"))
         .args(["build", "--release", "--quiet", "--package", "nami-scripts"])
+        .arg("--target")
+        .arg(&triple)
         .arg("--manifest-path")
         .arg(manifest)
         .arg("--target-dir")
         .arg(target)
+        .env("RUSTFLAGS", "-C target-feature=+crt-static")
         .status()
         .context("cargo build of nami-scripts")?;
     if !built.success() {
         bail!("nami-scripts do not build");
     }
-    let scripts = target.join("release/nami-scripts");
+    let scripts = target.join(triple).join("release/nami-scripts");
     if !scripts.is_file() {
         bail!("{} is not there", scripts.display());
     }

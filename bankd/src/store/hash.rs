@@ -163,3 +163,51 @@ impl Chain {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_take_as_few_bytes_as_hold_them() {
+        for (number, expected) in [
+            (0, vec![1, 0]),
+            (-1, vec![1, 0xff]),
+            (127, vec![1, 0x7f]),
+            (128, vec![2, 0, 0x80]),
+            (-128, vec![1, 0x80]),
+            (-129, vec![2, 0xff, 0x7f]),
+            (65_535, vec![3, 0, 0xff, 0xff]),
+            (i64::MAX, vec![8, 0x7f, 255, 255, 255, 255, 255, 255, 255]),
+            (i64::MIN, vec![8, 0x80, 0, 0, 0, 0, 0, 0, 0]),
+        ] {
+            let mut chain = Chain::new();
+            chain.number(number);
+            assert_eq!(chain.buffer[1..], expected, "{number}");
+        }
+    }
+
+    #[test]
+    fn nothing_two_columns_hold_looks_alike() {
+        let bytes = |write: fn(&mut Chain)| {
+            let mut chain = Chain::new();
+            write(&mut chain);
+            chain.buffer
+        };
+        let columns = [
+            bytes(|c| c.optional(None)),
+            bytes(|c| c.optional(Some(0))),
+            bytes(|c| c.optional_text(None)),
+            bytes(|c| c.text("0")),
+            bytes(|c| c.text(&"x".repeat(127))),
+            bytes(|c| c.text(&"x".repeat(128))),
+        ];
+        for (n, one) in columns.iter().enumerate() {
+            let others = columns.iter().enumerate().filter(|(m, _)| *m != n);
+            for (_, other) in others {
+                assert!(!other.starts_with(one), "{one:?} {other:?}");
+            }
+        }
+        assert_eq!(columns[5][..3], [VERSION, 0x80, 1]);
+    }
+}
