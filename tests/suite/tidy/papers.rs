@@ -44,7 +44,7 @@ fn every_refusal_of_the_rules_is_in_the_one_table() {
 #[test]
 fn every_setting_of_the_daemon_is_in_the_reference() {
     let page = read("docs/reference/config.md");
-    let sample = read("bankd/src/config/sample.rs");
+    let sample = read("etc/bankd.toml");
     let mut section = String::new();
     let mut findings = Vec::new();
     let mut count = 0;
