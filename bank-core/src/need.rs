@@ -82,6 +82,7 @@ pub fn need(command: &Command, directory: &Directory, now: Timestamp) -> Need {
         }
         Command::Close(close) => Need {
             instance: Some(close.key.clone()),
+            ending_after: Some(now),
             ..Need::default()
         },
         _ => Need::default(),

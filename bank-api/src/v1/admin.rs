@@ -157,7 +157,7 @@ pub struct NewKey {
     /// Client; absent: the key id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
-    /// Roles: `admin`, `operator`, `manager`, `pi`, `auditor`, `scheduler`, `collector`, `user`.
+    /// Roles: `admin`, `scheduler`, `auditor`, `user`.
     #[serde(default)]
     pub roles: Vec<String>,
     /// Project scope; empty: all.

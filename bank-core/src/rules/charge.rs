@@ -16,8 +16,8 @@ use crate::postings::{About, Postings};
 use crate::price::{Price, Priced, price};
 use crate::refusal::Refusal;
 use crate::rules::instance::{
-    check_duration, check_object, close_instance, end_lien, event_time, keep_facts, new_instance,
-    wait_for_more,
+    check_duration, check_object, close_instance, end_lien, event_time, in_scope, keep_facts,
+    new_instance, wait_for_more,
 };
 use crate::rules::lien::bind_quote;
 use crate::rules::money::figures;
@@ -25,8 +25,21 @@ use crate::select::{self, Payer};
 use crate::time::{Seconds, Timestamp};
 use crate::view::{Context, Next, View};
 
-/// Bills an instance for the time since its last charge.
+/// Bills an instance for the time since its last charge. What exact arithmetic or an account's
+/// range cannot hold is unbilled with amount 0, never refused (ledger.md 1.3, 2.8).
 pub(super) fn charge(charge: &Charge, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
+    match bill(charge, view, ctx, true) {
+        Err(Refusal::AmountOverflow) => bill(charge, view, ctx, false),
+        decided => decided,
+    }
+}
+
+fn bill(
+    charge: &Charge,
+    view: &View,
+    ctx: &Context<'_>,
+    has_price: bool,
+) -> Result<Effects, Refusal> {
     let request = &charge.request;
     let duration = charge
         .duration
@@ -36,7 +49,7 @@ pub(super) fn charge(charge: &Charge, view: &View, ctx: &Context<'_>) -> Result<
     let at = event_time(request.event_time, ctx);
     let mut postings = Postings::new(view);
     let mut instance = match charged_instance(view, at, ctx) {
-        Some(known) => known.clone(),
+        Some(known) => in_scope(known, ctx)?.clone(),
         None => new_instance(&mut postings, view, request, at),
     };
     let before = instance.standing();
@@ -45,7 +58,11 @@ pub(super) fn charge(charge: &Charge, view: &View, ctx: &Context<'_>) -> Result<
     let mode = ctx.directory.mode(payer.project, payer.machine);
     let tx = postings.begin_for("charge", at, instance.id);
     let quote_invalid = bind_quote(&mut postings, &mut instance, request, view, at, ctx);
-    let priced = billed_now(&mut instance, request, duration, at, ctx);
+    let priced = if has_price {
+        billed_now(&mut instance, request, duration, at, ctx)
+    } else {
+        None
+    };
     let mut billing = Bill {
         usage: UsageId(Next::take(&mut postings.next.usage)),
         postings,

@@ -23,7 +23,7 @@ pub(super) fn create(
     let mode = mode_of(request, ctx);
     let mut postings = Postings::new(view);
     let mut instance = match view.instances.first().filter(|i| i.is_open()) {
-        Some(known) => known.clone(),
+        Some(known) => in_scope(known, ctx)?.clone(),
         None => new_instance(&mut postings, view, request, at),
     };
     keep_facts(&mut instance.facts, request, ctx);
@@ -45,10 +45,13 @@ pub(super) fn create(
 }
 
 /// Closes the open instance of an object and releases its lien. Nothing is charged, and nothing is
-/// said where nothing is open (nami.md 9, case 11).
+/// said where nothing was open at the event time (nami.md 9, case 11): a close that comes late is
+/// about an earlier use of the id, not about the one that has begun since.
 pub(super) fn close(close: &Close, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
     let mut postings = Postings::new(view);
-    let Some(open) = view.instances.iter().find(|i| i.is_open()) else {
+    let at = event_time(close.event_time, ctx);
+    let open_then = |i: &&Instance| i.is_open() && i.opened <= at;
+    let Some(open) = view.instances.iter().find(open_then) else {
         let none = Closed {
             instance: None,
             by: close.by,
@@ -56,19 +59,7 @@ pub(super) fn close(close: &Close, view: &View, ctx: &Context<'_>) -> Result<Eff
         };
         return Ok(postings.finish(Outcome::Closed(none)));
     };
-    if !ctx.scope.projects.is_empty() {
-        let project = ctx
-            .directory
-            .project_named(&open.facts.project)
-            .map(|p| p.id);
-        if !ctx.may_touch(project, &open.facts.project) {
-            return Err(Refusal::NotAllowed {
-                what: format!("project {}", open.facts.project),
-            });
-        }
-    }
-    let mut instance = open.clone();
-    let at = event_time(close.event_time, ctx).max(instance.opened);
+    let mut instance = in_scope(open, ctx)?.clone();
     postings.begin_for("delete", at, instance.id);
     let lien = instance.lien.as_ref().filter(|l| !l.shadow);
     let released = Amount::from_sum(lien.map_or(0, crate::model::Lien::remaining))?;
@@ -113,11 +104,29 @@ fn reported(instance: &Instance) -> Amount {
     Amount::clamped(sum)
 }
 
+/// An instance whose project lies in the caller's scope: a document that names a project of the
+/// caller's cannot reach an object of another's (http-auth.md 4).
+pub(super) fn in_scope<'a>(
+    instance: &'a Instance,
+    ctx: &Context<'_>,
+) -> Result<&'a Instance, Refusal> {
+    let name = &instance.facts.project;
+    let project = ctx.directory.any_project_named(name).map(|p| p.id);
+    if ctx.may_touch(project, name) {
+        return Ok(instance);
+    }
+    Err(Refusal::NotAllowed {
+        what: format!("project {name}"),
+    })
+}
+
 /// An open instance without a lien waits seven days for its next document; one whose lien expired
 /// waits no longer than the grace (decision 13).
 pub(super) fn wait_for_more(instance: &mut Instance, at: Timestamp, ctx: &Context<'_>) {
     if instance.is_open() && instance.lien.is_none() && !instance.lien_expired {
-        instance.due = Some(at.plus(ctx.directory.policy.idle));
+        // A document that comes late does not make the wait shorter.
+        let due = at.plus(ctx.directory.policy.idle);
+        instance.due = Some(instance.due.map_or(due, |known| known.max(due)));
     }
 }
 

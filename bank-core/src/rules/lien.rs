@@ -11,8 +11,8 @@ use crate::price::{Priced, price};
 use crate::refusal::Refusal;
 use crate::rules::funds::{funds, unblocked};
 use crate::rules::instance::{
-    check_duration, check_object, end_lien, event_time, keep_facts, mode_of, new_instance, usable,
-    would_refuse,
+    check_duration, check_object, end_lien, event_time, in_scope, keep_facts, mode_of,
+    new_instance, usable, would_refuse,
 };
 use crate::select::{self, Candidate};
 use crate::time::{Seconds, Timestamp};
@@ -38,7 +38,7 @@ pub(super) fn reserve(
     let mode = mode_of(request, ctx);
     let mut postings = Postings::new(view);
     let mut instance = match view.instances.first().filter(|i| i.is_open()) {
-        Some(known) => known.clone(),
+        Some(known) => in_scope(known, ctx)?.clone(),
         None => new_instance(&mut postings, view, request, at),
     };
     keep_facts(&mut instance.facts, request, ctx);
@@ -208,6 +208,7 @@ impl Placing {
         mode: Mode,
         ctx: &Context<'_>,
     ) -> Result<(), Refusal> {
+        self.instance.fallback_from = None;
         let (payer, candidates) = usable(request, ctx)?;
         let open = unblocked(&candidates, ctx)?;
         if mode == Mode::Fast || self.cost.is_zero() {

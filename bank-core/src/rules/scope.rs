@@ -23,9 +23,8 @@ pub(super) fn check(command: &Command, ctx: &Context<'_>) -> Result<(), Refusal>
         Command::SetProject(set) => project(&set.name, ctx),
         Command::SetMember(set) => project(&set.project, ctx),
         Command::RemoveMember(name, _) => project(name, ctx),
-        _ if ctx.scope.projects.is_empty() => Ok(()),
         _ => Err(Refusal::NotAllowed {
-            what: "this key is for single projects".to_owned(),
+            what: "this key is for single projects or machines".to_owned(),
         }),
     }
 }

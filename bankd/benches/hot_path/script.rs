@@ -11,6 +11,9 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+/// How a site builds the scripts: nothing is to be looked up or moved when one starts.
+const STATIC: &str = "-C target-feature=+crt-static -C relocation-model=static";
+
 /// Builds the scripts as a site installs them, one file without shared libraries
 /// (`limits.md` 6.7), and says where they are.
 pub(crate) fn build() -> Result<PathBuf> {
@@ -28,7 +31,7 @@ pub(crate) fn build() -> Result<PathBuf> {
         .arg(manifest)
         .arg("--target-dir")
         .arg(target)
-        .env("RUSTFLAGS", "-C target-feature=+crt-static")
+        .env("RUSTFLAGS", STATIC)
         .status()
         .context("cargo build of nami-scripts")?;
     if !built.success() {

@@ -307,8 +307,19 @@ fn flush_folder(folder: &Path) -> Result<()> {
     File::open(folder)?.sync_all()
 }
 
+/// Makes a folder with what is missing above it, each on disk in the one that holds it: the first
+/// charge of an outage must not vanish with a folder that was never written.
 fn make_folder(folder: &Path) -> Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(folder)
+    let missing = folder.ancestors().take_while(|level| !level.exists());
+    let missing: Vec<&Path> = missing.collect();
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder)?;
+    let holders = missing.iter().filter_map(|level| level.parent());
+    let here = |holder: &Path| holder.as_os_str().is_empty();
+    let named = holders.map(|holder| if here(holder) { Path::new(".") } else { holder });
+    named.into_iter().try_for_each(flush_folder)
 }
 
 fn check_folder(folder: &Path) -> Result<()> {

@@ -125,7 +125,11 @@ impl Bill {
 
     fn own_account(&self, ctx: &Context<'_>) -> Option<Candidate> {
         let suspense = ctx.directory.suspense().map(|a| a.id);
-        let account = self.instance.account.filter(|a| Some(*a) != suspense)?;
+        let spendable = |id| ctx.directory.account(id).is_some_and(|a| !a.deleted);
+        let account = self
+            .instance
+            .account
+            .filter(|a| Some(*a) != suspense && spendable(*a))?;
         Some(Candidate {
             account,
             priority: 0,
