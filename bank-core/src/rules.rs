@@ -54,3 +54,6 @@ pub fn decide(command: &Command, view: &View, ctx: &Context<'_>) -> Result<Effec
         | Command::RemoveAccount(_) => admin::decide(command, view, ctx),
     }
 }
+
+#[cfg(test)]
+mod tests;

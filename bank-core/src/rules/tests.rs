@@ -1,0 +1,218 @@
+//! Rules that no numbered case names.
+
+use crate::amount::{Amount, Precision};
+use crate::book::Book;
+use crate::command::{
+    AddProject, Charge, Close, Command, Deposit, Request, Reserve, Scope, SetMachine, SetRate,
+    SetUser, Whose,
+};
+use crate::decimal::Decimal;
+use crate::directory::{Bank, Policy};
+use crate::effects::{Billing, Outcome};
+use crate::ledger::execute;
+use crate::model::{Closing, Facts, InstanceKey, ObjectType};
+use crate::rate::{Per, RateKind, RateValue};
+use crate::refusal::Refusal;
+use crate::time::{Seconds, Timestamp};
+use crate::usage::Usage;
+
+struct Ground {
+    book: Book,
+    scope: Scope,
+}
+
+impl Ground {
+    /// Projects `chem` and `bio` of amy with 1000 each, at 1 a processor and second.
+    fn new() -> Ground {
+        let bank = Bank {
+            uuid: "u".into(),
+            precision: Precision::new(0).unwrap(),
+            unit: "credits".into(),
+        };
+        let book = Book::new(bank, Policy::default());
+        let mut ground = Ground {
+            book,
+            scope: Scope::default(),
+        };
+        let named = |name: &str| name.to_owned();
+        ground.done(
+            0,
+            Command::AddUser(SetUser {
+                name: named("amy"),
+                ..SetUser::default()
+            }),
+        );
+        let colony = SetMachine {
+            name: named("colony"),
+            ..SetMachine::default()
+        };
+        ground.done(0, Command::AddMachine(colony));
+        ground.rate(RateKind::Vbr, "Processors", "1");
+        for name in ["chem", "bio"] {
+            ground.done(
+                0,
+                Command::AddProject(AddProject {
+                    name: named(name),
+                    with_account: true,
+                    members: vec![named("amy")],
+                    ..AddProject::default()
+                }),
+            );
+            ground.deposit(name, 1000);
+        }
+        ground
+    }
+
+    fn rate(&mut self, kind: RateKind, name: &str, value: &str) {
+        let value = RateValue::parse(value).unwrap();
+        self.done(
+            0,
+            Command::SetRate(SetRate {
+                kind,
+                name: name.into(),
+                instance: String::new(),
+                value,
+                per: Per::Second,
+                machine: None,
+                from: None,
+                until: None,
+                description: String::new(),
+            }),
+        );
+    }
+
+    fn deposit(&mut self, name: &str, amount: i64) {
+        let amount = Amount(amount);
+        self.done(
+            0,
+            Command::Deposit(Deposit {
+                name: name.into(),
+                amount,
+                ..Deposit::default()
+            }),
+        );
+    }
+
+    fn run(&mut self, at: i64, command: &Command) -> Result<Outcome, Refusal> {
+        let now = Timestamp::from_seconds(at);
+        let decided = execute(&mut self.book, command, &self.scope, now, false).unwrap();
+        assert_eq!(self.book.findings(), Vec::<String>::new());
+        decided
+    }
+
+    fn done(&mut self, at: i64, command: Command) -> Outcome {
+        self.run(at, &command).unwrap()
+    }
+}
+
+fn request(project: &str, job: &str, processors: i64) -> Request {
+    Request {
+        object_id: job.into(),
+        whose: Whose {
+            project: Some(project.into()),
+            user: Some("amy".into()),
+            machine: "colony".into(),
+        },
+        facts: Facts {
+            usage: Usage {
+                processors: Some(Decimal::whole(processors)),
+                ..Usage::default()
+            },
+            ..Facts::default()
+        },
+        ..Request::default()
+    }
+}
+
+fn reserve(project: &str, job: &str, seconds: i64) -> Command {
+    Command::Reserve(Reserve {
+        request: request(project, job, 1),
+        charge_duration: Some(Seconds(seconds)),
+        ..Reserve::default()
+    })
+}
+
+fn charge(project: &str, job: &str, processors: i64, seconds: i64) -> Command {
+    Command::Charge(Charge {
+        request: request(project, job, processors),
+        duration: Some(Seconds(seconds)),
+        closes: false,
+    })
+}
+
+fn delete(job: &str, event_time: Option<i64>) -> Command {
+    Command::Close(Close {
+        key: InstanceKey {
+            machine: "colony".into(),
+            object_type: ObjectType::Job,
+            object_id: job.into(),
+        },
+        by: Closing::Delete,
+        event_time: event_time.map(Timestamp::from_seconds),
+    })
+}
+
+#[test]
+fn a_key_for_one_project_cannot_reach_the_job_of_another() {
+    let mut ground = Ground::new();
+    ground.done(0, reserve("chem", "j", 100));
+    ground.scope.projects = vec!["bio".into()];
+    for command in [
+        reserve("bio", "j", 10),
+        charge("bio", "j", 1, 10),
+        Command::Create(request("bio", "j", 1)),
+        delete("j", None),
+        reserve("chem", "k", 10),
+    ] {
+        let refused = ground.run(1, &command).unwrap_err();
+        assert_eq!(refused.code(), "not_allowed", "{command:?}");
+    }
+    let held: Vec<i64> = ground.book.allocations.values().map(|a| a.held.0).collect();
+    assert_eq!(held, [0, 100, 0]);
+}
+
+#[test]
+fn a_key_for_one_machine_sets_no_rates_and_makes_no_keys() {
+    let mut ground = Ground::new();
+    ground.scope.machines = vec!["colony".into()];
+    let blue = SetMachine {
+        name: "blue".into(),
+        ..SetMachine::default()
+    };
+    let refused = ground.run(1, &Command::AddMachine(blue)).unwrap_err();
+    assert_eq!(refused.code(), "not_allowed");
+    assert!(ground.run(1, &charge("chem", "j", 1, 10)).is_ok());
+}
+
+#[test]
+fn a_delete_that_comes_late_leaves_the_next_use_alone() {
+    let mut ground = Ground::new();
+    ground.done(0, reserve("chem", "j", 100));
+    ground.done(10, delete("j", None));
+    ground.done(20, reserve("chem", "j", 50));
+    let Outcome::Closed(closed) = ground.done(30, delete("j", Some(5))) else {
+        panic!("no close");
+    };
+    assert_eq!(closed.instance, None);
+    let held: i64 = ground.book.allocations.values().map(|a| a.held.0).sum();
+    assert_eq!(held, 50);
+}
+
+#[test]
+fn a_debit_beyond_the_range_of_an_account_is_unbilled_and_not_lost() {
+    let mut ground = Ground::new();
+    let most = 315_360_000;
+    let huge = i64::MAX / most;
+    let Outcome::Charged(first) = ground.done(1, charge("chem", "j", huge, most)) else {
+        panic!("no charge");
+    };
+    assert_eq!(first.billing, Billing::Billed);
+    let Outcome::Charged(second) = ground.done(2, charge("chem", "k", huge, most)) else {
+        panic!("no charge");
+    };
+    assert_eq!(
+        (second.billing, second.amount),
+        (Billing::Unbilled, Amount(0))
+    );
+    assert_eq!(ground.book.usages.len(), 2);
+}
