@@ -100,8 +100,8 @@ impl Ground {
         decided
     }
 
-    fn done(&mut self, at: i64, command: Command) -> Outcome {
-        self.run(at, &command).unwrap()
+    fn done(&mut self, at: i64, command: impl std::borrow::Borrow<Command>) -> Outcome {
+        self.run(at, command.borrow()).unwrap()
     }
 }
 
