@@ -70,7 +70,7 @@ impl Failure {
         let words = problem.code.replace('_', " ");
         let what = match exit {
             exit::REFUSED | exit::FUNDS => format!("refused: {}", prefixed(&words, said)),
-            exit::DENIED => format!("not allowed: {said}"),
+            exit::DENIED => format!("not allowed: {}", said.trim_start_matches("not allowed: ")),
             exit::CONFLICT => format!("conflict: {}", prefixed(&words, said)),
             exit::INTERNAL => format!("internal error of the daemon: {said}"),
             exit::UNAVAILABLE => format!("the daemon cannot take it now: {said}"),

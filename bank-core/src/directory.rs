@@ -245,14 +245,32 @@ impl Directory {
         account.filter(|a| !a.deleted)
     }
 
-    /// Whether a name was ever used, removed objects included: names stay unique for ever.
-    pub fn name_is_taken(&self, kind: &str, name: &str) -> bool {
-        match kind {
-            "project" => self.project_names.contains_key(name),
-            "user" => self.user_names.contains_key(name),
-            "machine" => self.machine_names.contains_key(name),
-            "account" => self.account_names.contains_key(name),
-            _ => self.keys.contains_key(name),
+    /// The number of a new object: that of a removed one of the same name, which comes back, else
+    /// the next. `None` where one of that name is there. A removed key never comes back.
+    pub fn number_for(&self, kind: &str, name: &str) -> Option<i64> {
+        let known = match kind {
+            "project" => self.any_project_named(name).map(|p| (p.id.0, p.deleted)),
+            "user" => self
+                .user_names
+                .get(name)
+                .and_then(|id| self.users.get(id))
+                .map(|u| (u.id.0, u.deleted)),
+            "machine" => self
+                .machine_names
+                .get(name)
+                .and_then(|id| self.machines.get(id))
+                .map(|m| (m.id.0, m.deleted)),
+            "account" => self
+                .account_names
+                .get(name)
+                .and_then(|id| self.accounts.get(id))
+                .map(|a| (a.id.0, a.deleted)),
+            _ => self.keys.get(name).map(|_| (0, false)),
+        };
+        match known {
+            None => Some(self.next_id(kind)),
+            Some((number, true)) => Some(number),
+            Some((_, false)) => None,
         }
     }
 

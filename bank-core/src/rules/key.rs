@@ -14,7 +14,7 @@ pub(super) fn add(key: &Key, view: &View, ctx: &Context<'_>) -> Result<Effects, 
             return Err(Refusal::BadName { name: short(name) });
         }
     }
-    if ctx.directory.name_is_taken("key", &key.id) {
+    if ctx.directory.number_for("key", &key.id).is_none() {
         return Err(Refusal::AlreadyExists {
             kind: "key",
             name: key.id.clone(),

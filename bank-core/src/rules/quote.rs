@@ -2,6 +2,7 @@
 
 use crate::amount::Amount;
 use crate::command::{Promise, QuoteRequest};
+use crate::directory::FallbackMode;
 use crate::effects::{Effects, Outcome, Quoted};
 use crate::exact::to_amount;
 use crate::ids::QuoteId;
@@ -11,7 +12,7 @@ use crate::price::{Priced, price};
 use crate::refusal::Refusal;
 use crate::rules::funds::{funds, unblocked};
 use crate::rules::instance::check_duration;
-use crate::select::{self, Payer};
+use crate::select::{self, Candidate, Payer};
 use crate::time::{Seconds, Timestamp, Window};
 use crate::view::{Context, Next, View};
 
@@ -102,6 +103,9 @@ fn may_pay(
         .iter()
         .fold(0_i128, |sum, (_, f)| sum.saturating_add(*f));
     let short = i128::from(cost.0) > available;
+    if short && fallback_pays(&open, &payer, view, ctx, cost) {
+        return Ok(Amount::clamped(available));
+    }
     if short && !request.cost_only && mode != Mode::Fast {
         return Err(Refusal::InsufficientFunds {
             needed: cost,
@@ -110,6 +114,32 @@ fn may_pay(
         });
     }
     Ok(Amount::clamped(available))
+}
+
+/// Whether the bank's own fallback would hold the money, as a reserve would find (nami.md 5).
+fn fallback_pays(
+    open: &[Candidate],
+    payer: &Payer,
+    view: &View,
+    ctx: &Context<'_>,
+    cost: Amount,
+) -> bool {
+    let short = open.first().and_then(|c| ctx.directory.account(c.account));
+    let fallback = short.and_then(|a| ctx.directory.fallback_of(a, payer.machine));
+    let Some(fallback) = fallback else {
+        return false;
+    };
+    let only = Candidate {
+        account: fallback.id,
+        priority: 0,
+        distance: 0,
+        fit: [1, 1, 1],
+    };
+    let free = funds(&view.allocations, &[only], ctx.now, false);
+    let there = free
+        .iter()
+        .fold(0_i128, |sum, (_, f)| sum.saturating_add(*f));
+    ctx.directory.policy.fallback == FallbackMode::Bank && there >= i128::from(cost.0)
 }
 
 fn write_row(

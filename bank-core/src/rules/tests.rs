@@ -34,8 +34,13 @@ impl Ground {
             book,
             scope: Scope::default(),
         };
+        ground.found();
+        ground
+    }
+
+    fn found(&mut self) {
         let named = |name: &str| name.to_owned();
-        ground.done(
+        self.done(
             0,
             Command::AddUser(SetUser {
                 name: named("amy"),
@@ -46,10 +51,10 @@ impl Ground {
             name: named("colony"),
             ..SetMachine::default()
         };
-        ground.done(0, Command::AddMachine(colony));
-        ground.rate(RateKind::Vbr, "Processors", "1");
+        self.done(0, Command::AddMachine(colony));
+        self.rate(RateKind::Vbr, "Processors", "1");
         for name in ["chem", "bio"] {
-            ground.done(
+            self.done(
                 0,
                 Command::AddProject(AddProject {
                     name: named(name),
@@ -58,9 +63,8 @@ impl Ground {
                     ..AddProject::default()
                 }),
             );
-            ground.deposit(name, 1000);
+            self.deposit(name, 1000);
         }
-        ground
     }
 
     fn rate(&mut self, kind: RateKind, name: &str, value: &str) {
@@ -215,4 +219,56 @@ fn a_debit_beyond_the_range_of_an_account_is_unbilled_and_not_lost() {
         (Billing::Unbilled, Amount(0))
     );
     assert_eq!(ground.book.usages.len(), 2);
+}
+
+#[test]
+fn a_name_that_was_removed_can_be_used_again() {
+    let mut ground = Ground::new();
+    let colony = || SetMachine {
+        name: "colony".into(),
+        ..SetMachine::default()
+    };
+    let again = ground.run(1, &Command::AddMachine(colony())).unwrap_err();
+    assert_eq!(again.code(), "already_exists");
+    ground.done(2, Command::RemoveMachine("colony".into()));
+    let refused = ground.run(3, &reserve("chem", "j", 10)).unwrap_err();
+    assert_eq!(refused.code(), "machine_unknown");
+    ground.done(4, Command::AddMachine(colony()));
+    ground.done(5, reserve("chem", "j", 10));
+}
+
+#[test]
+fn a_quote_counts_the_fallback_that_the_bank_would_use() {
+    let mut policy = Policy {
+        fallback: crate::directory::FallbackMode::Bank,
+        ..Policy::default()
+    };
+    for expected in ["Ok", "insufficient_funds"] {
+        let mut ground = Ground::new();
+        ground.book = Book::new(ground.book.reference().bank.clone(), policy);
+        ground.found();
+        ground.done(
+            0,
+            Command::SetAccount(crate::command::SetAccount {
+                name: "chem".into(),
+                fallback: Some(Some("bio".into())),
+                ..crate::command::SetAccount::default()
+            }),
+        );
+        ground.deposit("bio", 4000);
+        let quote = Command::Quote(crate::command::QuoteRequest {
+            whose: request("chem", "j", 1).whose,
+            usage: request("chem", "j", 1).facts.usage,
+            duration: Some(Seconds(2000)),
+            promise: crate::command::Promise::None,
+            tid: String::new(),
+            cost_only: false,
+            any_member: false,
+        });
+        let got = ground.run(1, &quote).map_or_else(|r| r.code(), |_| "Ok");
+        assert_eq!(got, expected);
+        let reserved = ground.run(1, &reserve("chem", "j", 2000));
+        assert_eq!(reserved.map_or_else(|r| r.code(), |_| "Ok"), expected);
+        policy.fallback = crate::directory::FallbackMode::Scheduler;
+    }
 }

@@ -73,6 +73,12 @@ impl SqliteStore {
                 path.display()
             )));
         }
+        if connection.is_readonly("main")? {
+            return Err(Error::NotABank(format!(
+                "{} cannot be written: check its owner and mode",
+                path.display()
+            )));
+        }
         migrate::migrate(&mut connection)?;
         SqliteStore::from_connection(connection, policy)
     }

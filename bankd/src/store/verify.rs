@@ -91,6 +91,8 @@ struct Books {
     sums: BTreeMap<AllocationId, Sums>,
     /// The last entry of each allocation, with what it left.
     last: BTreeMap<AllocationId, (EntryId, Amount, Amount)>,
+    /// The account that the entries of each allocation name.
+    owners: BTreeMap<AllocationId, AccountId>,
 }
 
 /// Walks the journal once: transactions with their entries, both in the order of their numbers.
@@ -217,6 +219,9 @@ fn follow(entry: &Entry, tx: i64, books: &mut Books, report: &mut Report) {
             "transaction {tx}: entry {} does not follow from the one before",
             entry.id.0
         ));
+    }
+    if let Some(account) = entry.account {
+        books.owners.insert(id, account);
     }
     books
         .last
@@ -346,6 +351,16 @@ fn allocations(
             let id = allocation.id.0;
             report.find(format!(
                 "allocation {id}: its last entry is not the journal's"
+            ));
+        }
+        if books
+            .owners
+            .get(&allocation.id)
+            .is_some_and(|owner| *owner != allocation.account)
+        {
+            let id = allocation.id.0;
+            report.find(format!(
+                "allocation {id}: it belongs to another account than the journal says"
             ));
         }
         found.push(allocation);

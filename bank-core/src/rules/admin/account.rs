@@ -11,14 +11,14 @@ use crate::view::{Context, View};
 
 pub(super) fn add(set: &SetAccount, ctx: &Context<'_>) -> Result<Change, Refusal> {
     check_name(&set.name)?;
-    if ctx.directory.name_is_taken("account", &set.name) {
-        return Err(Refusal::AlreadyExists {
-            kind: "account",
-            name: set.name.clone(),
-        });
-    }
+    let taken = || Refusal::AlreadyExists {
+        kind: "account",
+        name: set.name.clone(),
+    };
+    let id = ctx.directory.number_for("account", &set.name);
+    let id = AccountId(id.ok_or_else(taken)?);
     let account = Account {
-        id: AccountId(ctx.directory.next_id("account")),
+        id,
         name: set.name.clone(),
         priority: 0,
         fallback: None,

@@ -14,14 +14,14 @@ const FLUSH_MAX: i64 = 86_400;
 
 pub(super) fn add(set: &SetMachine, ctx: &Context<'_>) -> Result<Change, Refusal> {
     check_name(&set.name)?;
-    if ctx.directory.name_is_taken("machine", &set.name) {
-        return Err(Refusal::AlreadyExists {
-            kind: "machine",
-            name: set.name.clone(),
-        });
-    }
+    let taken = || Refusal::AlreadyExists {
+        kind: "machine",
+        name: set.name.clone(),
+    };
+    let id = ctx.directory.number_for("machine", &set.name);
+    let id = MachineId(id.ok_or_else(taken)?);
     let machine = Machine {
-        id: MachineId(ctx.directory.next_id("machine")),
+        id,
         name: set.name.clone(),
         active: true,
         deleted: false,

@@ -15,10 +15,10 @@ pub(super) fn add(add: &AddProject, ctx: &Context<'_>) -> Result<Change, Refusal
         kind,
         name: add.name.clone(),
     };
-    if directory.name_is_taken("project", &add.name) {
-        return Err(taken("project"));
-    }
-    if add.with_account && directory.name_is_taken("account", &add.name) {
+    let id = directory.number_for("project", &add.name);
+    let id = ProjectId(id.ok_or_else(|| taken("project"))?);
+    let account = directory.number_for("account", &add.name);
+    if add.with_account && account.is_none() {
         return Err(taken("account"));
     }
     let parent = add
@@ -26,7 +26,6 @@ pub(super) fn add(add: &AddProject, ctx: &Context<'_>) -> Result<Change, Refusal
         .as_deref()
         .map(|name| named(name, ctx))
         .transpose()?;
-    let id = ProjectId(directory.next_id("project"));
     let project = Project {
         id,
         name: add.name.clone(),
@@ -45,9 +44,9 @@ pub(super) fn add(add: &AddProject, ctx: &Context<'_>) -> Result<Change, Refusal
             active: true,
         }));
     }
-    if add.with_account {
+    if let (true, Some(number)) = (add.with_account, account) {
         rows.push(DirectoryRow::Account(Account {
-            id: AccountId(directory.next_id("account")),
+            id: AccountId(number),
             name: add.name.clone(),
             priority: 0,
             fallback: None,

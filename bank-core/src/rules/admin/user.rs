@@ -18,14 +18,14 @@ pub(super) fn add(set: &SetUser, ctx: &Context<'_>) -> Result<Change, Refusal> {
             name: set.name.clone(),
         });
     }
-    if ctx.directory.name_is_taken("user", &set.name) {
-        return Err(Refusal::AlreadyExists {
-            kind: "user",
-            name: set.name.clone(),
-        });
-    }
+    let taken = || Refusal::AlreadyExists {
+        kind: "user",
+        name: set.name.clone(),
+    };
+    let id = ctx.directory.number_for("user", &set.name);
+    let id = UserId(id.ok_or_else(taken)?);
     let user = User {
-        id: UserId(ctx.directory.next_id("user")),
+        id,
         name: set.name.clone(),
         active: true,
         deleted: false,

@@ -106,7 +106,7 @@ async fn make(call: Call, key: Key, made: bool, secret: Secret) -> Result<Respon
     let _changing = ring.changing().await;
     let id = key.id.clone();
     // An id that is taken keeps its own secret; the ledger refuses, or answers a repeat.
-    let taken = call.app.writer.directory().name_is_taken("key", &id);
+    let taken = call.app.writer.directory().number_for("key", &id).is_none();
     let stored = !taken && !call.dry_run()? && store(&call, &id, secret.clone()).await?;
     let fingerprint = SigningKey::new(&secret).fingerprint();
     let command = Command::AddKey(key);
