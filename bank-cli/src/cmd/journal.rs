@@ -140,7 +140,7 @@ fn sheet(context: &Context, entries: &[JournalEntry]) -> Sheet {
         column("machine", "machine", Kind::Text).if_asked(),
         column("active", "active", Kind::Amount).if_asked(),
         column("held_after", "held after", Kind::Amount).if_asked(),
-        column("reason", "reason", Kind::Text).if_asked(),
+        column("reason", "reason", Kind::Text),
     ];
     let today = when::day(context.now_us, context.zone);
     let is_today = |entry: &JournalEntry| {
