@@ -171,3 +171,66 @@ async fn what_is_decided_only_has_no_transaction_and_is_not_stored() {
     writer.stop();
     thread.join().unwrap();
 }
+
+/// A clock that holds the writer up until it is opened.
+#[derive(Default)]
+struct Gate(std::sync::Mutex<bool>, std::sync::Condvar);
+
+impl Gate {
+    fn open(&self) {
+        *self.0.lock().unwrap() = true;
+        self.1.notify_all();
+    }
+}
+
+impl LedgerClock for Gate {
+    fn now(&self) -> Timestamp {
+        let shut = self.1.wait_while(self.0.lock().unwrap(), |open| !*open);
+        drop(shut.unwrap());
+        Timestamp(0)
+    }
+}
+
+/// Lets the other tasks and the writer go on until so many commands wait.
+async fn until_waiting(writer: &Writer, count: usize) {
+    let deadline = Instant::now() + std::time::Duration::from_secs(30);
+    while writer.counters().queue_depth != u64::try_from(count).unwrap() {
+        assert!(Instant::now() < deadline, "{:?}", writer.counters());
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn a_full_queue_turns_the_next_away_and_loses_none_that_wait() {
+    let (_folder, store) = bank();
+    let gate = Arc::new(Gate::default());
+    let records = Box::new(|_: &Directory, _: &_| Vec::new());
+    let (writer, thread) = start(store, Arc::clone(&gate) as _, records, BATCH_MAX).unwrap();
+    let ask = |number: usize| {
+        let writer = writer.clone();
+        let name = format!("u{number}");
+        async move {
+            writer
+                .submit(submission(add_user(&name), &name, false))
+                .await
+        }
+    };
+    let mut waiting = vec![tokio::spawn(ask(0))];
+    tokio::task::yield_now().await;
+    until_waiting(&writer, 0).await;
+    waiting.extend((1..=QUEUE_CAPACITY).map(|number| tokio::spawn(ask(number))));
+    until_waiting(&writer, QUEUE_CAPACITY).await;
+
+    let late = QUEUE_CAPACITY + 1;
+    assert_eq!(ask(late).await.unwrap_err(), SubmitError::Busy);
+    gate.open();
+    for answer in waiting {
+        let reply = answer.await.unwrap().unwrap();
+        assert!(matches!(reply, Reply::Fresh { .. }), "{reply:?}");
+    }
+    // The key of the one that was turned away is still free.
+    assert!(matches!(ask(late).await.unwrap(), Reply::Fresh { .. }));
+    assert_eq!(writer.directory().users().count(), late + 1);
+    writer.stop();
+    thread.join().unwrap();
+}
