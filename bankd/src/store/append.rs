@@ -23,6 +23,7 @@ pub(super) fn append(store: &mut SqliteStore, effects: &Effects) -> Result<(), E
         if effects.reshaped.contains(&allocation.id) {
             write_shape(&store.connection, allocation)?;
         }
+        store.recent.wrote(allocation);
         consider(&mut store.next_due, allocation.next_boundary());
     }
     for change in &effects.instances {

@@ -1,5 +1,6 @@
 //! Rows in: exactly those that a command needs, by integer keys and unique indexes.
 
+use super::recent::{Account, Recent};
 use super::{Error, codec, hash};
 use bank_core::amount::Amount;
 use bank_core::decimal::Decimal;
@@ -16,7 +17,7 @@ use bank_core::need::{INSTANCES_MAX, Need};
 use bank_core::time::{Seconds, Timestamp, Window};
 use bank_core::usage::Usage;
 use bank_core::view::{Next, View};
-use rusqlite::{Connection, OptionalExtension, Row, Rows};
+use rusqlite::{Connection, OptionalExtension, Row};
 
 /// Boundaries journalled in one go.
 const DUE_MAX: usize = 200;
@@ -98,7 +99,12 @@ pub(super) fn next_due(connection: &Connection) -> Result<Option<Timestamp>, Err
 }
 
 /// The rows that a command needs.
-pub(super) fn view(connection: &Connection, need: &Need, next: Next) -> Result<View, Error> {
+pub(super) fn view(
+    connection: &Connection,
+    recent: &mut Recent,
+    need: &Need,
+    next: Next,
+) -> Result<View, Error> {
     let mut view = View {
         next,
         ..View::default()
@@ -110,9 +116,9 @@ pub(super) fn view(connection: &Connection, need: &Need, next: Next) -> Result<V
     accounts.extend(view.instances.iter().filter_map(|i| i.account));
     accounts.sort_unstable();
     accounts.dedup();
-    // In pairs: a charge names the paying account and the suspense account.
-    for pair in accounts.chunks(2) {
-        of_accounts(connection, pair, need.ending_after, &mut view.allocations)?;
+    for account in accounts {
+        let found = &mut view.allocations;
+        of_account(connection, recent, account, need.ending_after, found)?;
     }
     add_portions(connection, &mut view)?;
     if let Some(id) = need.allocation {
@@ -320,49 +326,41 @@ fn liens_on(
     Ok(())
 }
 
-macro_rules! allocations_of {
-    ($account:literal) => {
-        concat!(
-            "SELECT ",
-            allocation_columns!(),
-            " FROM allocation WHERE account = ",
-            $account,
-            " AND (end_at IS NULL OR end_at > ?2)"
-        )
-    };
-}
-
-/// The allocations of one or two accounts, by account and number.
-fn of_accounts(
+/// The allocations of an account by number, those that ended before an instant left out.
+fn of_account(
     connection: &Connection,
-    accounts: &[AccountId],
+    recent: &mut Recent,
+    account: AccountId,
     ending_after: Option<Timestamp>,
     found: &mut Vec<Allocation>,
 ) -> Result<(), Error> {
-    // Not `IN`: that fills a table of its own at every call.
-    let both = concat!(allocations_of!("?1"), " UNION ALL ", allocations_of!("?3"));
-    let before = found.len();
-    let after = ending_after.map_or(i64::MIN, |t| t.0);
-    let mut take = |mut rows: Rows<'_>| -> Result<(), Error> {
-        while let Some(row) = rows.next()? {
-            found.push(allocation(row)?);
-        }
-        Ok(())
+    let lasts = |a: &&Allocation| {
+        let over = |end: Timestamp| ending_after.is_some_and(|after| end <= after);
+        !a.window.end.is_some_and(over)
     };
-    match accounts {
-        [first, second] => {
-            let mut statement = connection.prepare_cached(both)?;
-            take(statement.query((first.0, after, second.0))?)?;
+    let after = match recent.account(account) {
+        Account::All(known) => {
+            found.extend(known.iter().filter(lasts));
+            return Ok(());
         }
-        _ => {
-            for account in accounts {
-                let mut statement = connection.prepare_cached(allocations_of!("?1"))?;
-                take(statement.query((account.0, after))?)?;
-            }
-        }
+        Account::Large => ending_after,
+        Account::Unknown => None,
+    };
+    let sql = concat!(
+        "SELECT ",
+        allocation_columns!(),
+        " FROM allocation WHERE account = ?1 AND (end_at IS NULL OR end_at > ?2) ORDER BY id"
+    );
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query((account.0, after.map_or(i64::MIN, |t| t.0)))?;
+    let mut all = Vec::new();
+    while let Some(row) = rows.next()? {
+        all.push(allocation(row)?);
     }
-    let new = found.get_mut(before..).unwrap_or_default();
-    new.sort_unstable_by_key(|a| (a.account, a.id));
+    found.extend(all.iter().filter(lasts));
+    if after.is_none() {
+        recent.keep(account, &all);
+    }
     Ok(())
 }
 

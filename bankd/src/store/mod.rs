@@ -14,6 +14,7 @@ mod load;
 mod migrate;
 mod outbox;
 pub mod read;
+mod recent;
 pub mod sqlite;
 mod stamp;
 pub mod verify;

@@ -1,5 +1,6 @@
 //! The one read-write connection: opened, prepared for speed and durability, and counted.
 
+use super::recent::Recent;
 use super::stamp::Stamp;
 use super::{BUSY_TIMEOUT, Error, append, bank, keep_plans, load, migrate};
 use bank_core::directory::{Directory, Policy};
@@ -29,6 +30,7 @@ pub struct SqliteStore {
     /// No boundary lies before this instant; none where nothing will ever be due.
     pub(super) next_due: Option<Timestamp>,
     pub(super) stamp: Stamp,
+    pub(super) recent: Recent,
     /// What the state was when the database transaction began.
     saved: Option<Saved>,
 }
@@ -92,6 +94,7 @@ impl SqliteStore {
             last_hash: tail.hash,
             last_recorded: tail.recorded,
             stamp: Stamp::default(),
+            recent: Recent::default(),
             saved: None,
             directory,
             connection,
@@ -161,6 +164,7 @@ impl SqliteStore {
                 tracing::error!(%error, "rollback failed");
             }
         }
+        self.recent.forget();
         if let Some(saved) = self.saved.take() {
             self.directory = saved.directory;
             self.next = saved.next;
@@ -194,7 +198,7 @@ fn connect(path: &Path) -> Result<Connection, Error> {
          PRAGMA synchronous = FULL;
          PRAGMA foreign_keys = ON;
          PRAGMA temp_store = MEMORY;
-         PRAGMA cache_size = -16384;
+         PRAGMA cache_size = -8192;
          PRAGMA wal_autocheckpoint = 4000;",
     )?;
     Ok(connection)
@@ -208,7 +212,7 @@ impl Ledger for SqliteStore {
     }
 
     fn load(&mut self, need: &Need) -> Result<View, Error> {
-        load::view(&self.connection, need, self.next)
+        load::view(&self.connection, &mut self.recent, need, self.next)
     }
 
     fn load_due(&mut self, now: Timestamp) -> Result<Option<View>, Error> {
