@@ -203,6 +203,7 @@ fn drain_only(settings: &Settings, deadline: Deadline) -> Ending {
             Ending::of(settings, Outcome { text, ..outcome })
         }
         None if report.busy => Ending::new(0, "another process is draining"),
+        None if report.more => Ending::new(0, format!("{counts}, more may wait: call again")),
         None if report.quarantined > 0 => Ending::new(0, counts),
         None => Ending::new(0, ""),
     }

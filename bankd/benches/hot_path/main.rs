@@ -9,16 +9,18 @@
 //! | `c` | a plain ledger loop of the bench's own, 64 commands in a commit |
 //! | `e` | the daemon, end to end, durable, 64 connections |
 //! | `e_single` | the same with one command in a commit |
+//! | `liens` | a reserve on an account with 10,000 open liens, against one with 10 |
 //!
 //! Whatever serves runs on core 0 and whatever asks on core 1, each in a process of its own. Every
 //! round measures everything once; the figures are medians over the rounds. Options after `--`:
-//! `rounds=3 seconds=3 commands=40000 only=plain,h,l,c,e,single,hot,disk,script`.
+//! `rounds=3 seconds=3 commands=40000 only=plain,h,l,c,e,single,hot,liens,disk,script`.
 
 mod daemon;
 mod disk;
 mod document;
 mod figure;
 mod load;
+mod open_liens;
 mod place;
 mod plain_ledger;
 mod product_ledger;
@@ -54,6 +56,11 @@ fn part(name: &str, options: &Options) -> Result<()> {
         "disk" => {
             let p50 = disk::fdatasync_p50(Path::new(options.text("folder")?))?;
             println!("p50_ns={p50}");
+            Ok(())
+        }
+        "liens" => {
+            let (done, taken) = open_liens::run(Path::new(options.text("folder")?), limit()?)?;
+            println!("commands={done} nanos={}", taken.as_nanos());
             Ok(())
         }
         "ledger" | "floor" => {

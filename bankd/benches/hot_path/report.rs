@@ -26,7 +26,7 @@ const KEYS: [&str; 18] = [
 ];
 
 /// What is measured, how it is called for a person, and how many places are shown.
-const MEASURED: [(&str, &str, usize); 13] = [
+const MEASURED: [(&str, &str, usize); 15] = [
     ("plain", "axum's empty POST, 1/s", 0),
     ("h", "H  signature and document, no ledger, 1/s", 0),
     ("l", "L  the ledger in-process, 64 per commit, 1/s", 0),
@@ -34,6 +34,8 @@ const MEASURED: [(&str, &str, usize); 13] = [
     ("e", "E  end to end, 64 connections, 1/s", 0),
     ("e_hot", "E  all on one account, 1/s", 0),
     ("e_single", "E  one command per commit, 1/s", 0),
+    ("reserve_few", "reserves beside 10 open liens, 1/s", 0),
+    ("reserve_many", "reserves beside 10,000 open liens, 1/s", 0),
     ("commits_per_command", "commits per command in E", 4),
     ("p50_ms", "one connection, median, ms", 3),
     ("p99_ms", "one connection, 99th percentile, ms", 3),
@@ -43,13 +45,14 @@ const MEASURED: [(&str, &str, usize); 13] = [
 ];
 
 /// What is asked for: key, at least or at most, and the gate in ten-thousandths.
-const GATES: [(&str, bool, u64); 6] = [
+const GATES: [(&str, bool, u64); 7] = [
     ("e_over_bound", true, 7000),
     ("e_over_c", true, 2500),
     ("group_gain", true, 30_000),
     ("commits_per_command", false, 625),
     ("hot_over_many", true, 9000),
     ("script_over_true", false, 20_000),
+    ("many_liens_over_few", false, 11_000),
 ];
 
 /// Every figure of every round.
@@ -109,6 +112,10 @@ impl Figures {
             ("e_over_c", of("e").over(of("c"))),
             ("group_gain", of("e").over(of("e_single"))),
             ("hot_over_many", of("e_hot").over(of("e"))),
+            (
+                "many_liens_over_few",
+                of("reserve_few").over(of("reserve_many")),
+            ),
             ("script_over_true", of("script_ms").over(of("true_ms"))),
         ];
         found.extend(derived);

@@ -1,7 +1,7 @@
 //! The rounds: everything once, in turn, as often as asked for.
 
 use crate::daemon::Server;
-use crate::document::Spread;
+use crate::document::{OPEN, Spread};
 use crate::figure::Figure;
 use crate::place::{LOAD_CORE, Options, Place, Report, SERVER_CORE, run_part};
 use crate::report::Figures;
@@ -16,6 +16,9 @@ const CONNECTIONS: u64 = 64;
 /// Commands in a commit of the two ledgers that are measured in-process.
 const BATCH: u64 = 64;
 
+/// Open liens of an account where little happens.
+const FEW: u64 = 10;
+
 /// Requests on one connection, for the latency.
 const SINGLE_FILE: u64 = 1500;
 
@@ -24,6 +27,8 @@ struct Bench<'a> {
     place: Place,
     many: PathBuf,
     hot: PathBuf,
+    /// As `hot`, with few open liens.
+    calm: PathBuf,
     scripts: PathBuf,
     commands: u64,
     seconds: u64,
@@ -39,9 +44,14 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         PathBuf::new()
     };
     eprintln!("filling the banks …");
-    let many = seed::template(&place, Spread::Many)?;
-    let hot = if wants("hot") {
-        seed::template(&place, Spread::Hot)?
+    let many = seed::template(&place, Spread::Many, OPEN)?;
+    let hot = if wants("hot") || wants("liens") {
+        seed::template(&place, Spread::Hot, OPEN)?
+    } else {
+        PathBuf::new()
+    };
+    let calm = if wants("liens") {
+        seed::template(&place, Spread::Hot, FEW)?
     } else {
         PathBuf::new()
     };
@@ -49,6 +59,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         options,
         many,
         hot,
+        calm,
         scripts,
         commands: options.number("commands", 40_000)?,
         seconds: options.number("seconds", 3)?,
@@ -90,6 +101,12 @@ impl Bench<'_> {
         }
         if self.wants("hot") {
             figures.add("e_hot", self.hot()?);
+        }
+        if self.wants("liens") {
+            for (key, template) in [("reserve_few", &self.calm), ("reserve_many", &self.hot)] {
+                let data = self.place.copy_of(template, "liens")?;
+                figures.add(key, self.in_process("liens", &data)?);
+            }
         }
         if self.wants("h") || self.wants("script") {
             self.without_ledger(figures)?;

@@ -1,9 +1,7 @@
 //! The bank that is measured: made once for each spread by `bankd init` and the ledger's own
 //! commands, then copied for every run, so that all runs begin alike.
 
-use crate::document::{
-    ALLOCATIONS, MACHINE, OPEN, PROJECTS, Spread, Step, document, project, user,
-};
+use crate::document::{ALLOCATIONS, MACHINE, PROJECTS, Spread, Step, document, project, user};
 use crate::place::{BANKD, Place};
 use anyhow::{Context, Result, bail};
 use bank_core::amount::Amount;
@@ -33,8 +31,8 @@ const MONEY: Amount = Amount(10_000_000_000_000);
 const BATCH: usize = 1000;
 
 /// Makes the bank of a spread, with its open liens; returns its data directory.
-pub(crate) fn template(place: &Place, spread: Spread) -> Result<PathBuf> {
-    let data = place.folder(&format!("template-{}", spread.word()))?;
+pub(crate) fn template(place: &Place, spread: Spread, open_liens: u64) -> Result<PathBuf> {
+    let data = place.folder(&format!("template-{}-{open_liens}", spread.word()))?;
     let init = process::Command::new(BANKD)
         .arg("init")
         .arg("--data")
@@ -49,7 +47,7 @@ pub(crate) fn template(place: &Place, spread: Spread) -> Result<PathBuf> {
     let now = SystemClock.now();
     fill(&mut store, &reference(), now)?;
     fill(&mut store, &deposits(now), now)?;
-    let jobs = (1..=OPEN).map(|job| Step {
+    let jobs = (1..=open_liens).map(|job| Step {
         event: Event::Reserve,
         job,
     });

@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use std::io::{ErrorKind, Result};
 use std::time::Duration;
 
-use super::{Entry, Spool, Tag, parse_name, tags_of};
+use super::{Entry, MAX_BATCH, Spool, Tag, parse_name, tags_of};
 use crate::clock::Deadline;
 use crate::outcome::{Condition, Outcome};
 
@@ -34,6 +34,8 @@ pub(crate) struct Report {
     pub(crate) kept: Option<Outcome>,
     /// Another process is draining.
     pub(crate) busy: bool,
+    /// More may wait than one drain looks at.
+    pub(crate) more: bool,
 }
 
 /// Sends what waits with `send` until all is done, the deadline is near, or the bank is out.
@@ -58,6 +60,7 @@ pub(crate) fn drain(
     let mut internal = 0;
     // Listed again under the lock: another drain may have sent some meanwhile.
     let names = spool.oldest()?;
+    report.more = names.len() >= MAX_BATCH;
     for (done, name) in names.iter().enumerate() {
         if deadline.remaining().is_none_or(|left| left < LEAST_TIME) {
             report.outage = Some(Outcome::timed_out());
