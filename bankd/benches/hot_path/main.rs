@@ -59,8 +59,15 @@ fn part(name: &str, options: &Options) -> Result<()> {
             Ok(())
         }
         "liens" => {
-            let (done, taken) = open_liens::run(Path::new(options.text("folder")?), limit()?)?;
-            println!("commands={done} nanos={}", taken.as_nanos());
+            let folders = [options.text("few")?, options.text("many")?].map(Path::new);
+            let [few, many] = open_liens::run(folders, limit()?)?;
+            println!(
+                "few={} few_ns={} many={} many_ns={}",
+                few.reserves,
+                few.time.as_nanos(),
+                many.reserves,
+                many.time.as_nanos()
+            );
             Ok(())
         }
         "ledger" | "floor" => {

@@ -18,23 +18,44 @@ const BATCH: u64 = 64;
 /// The first job's number: beyond all that are open.
 const FIRST: u64 = 1_000_000;
 
-/// Runs it for a time; returns the pairs, and the time that their reserves alone took.
-pub(crate) fn run(data: &Path, limit: Duration) -> Result<(u64, Duration)> {
-    let mut store = open(data)?;
-    store.warm_up()?;
-    let whole = Stopwatch::start();
-    let (mut done, mut taken) = (0_u64, Duration::ZERO);
-    while whole.elapsed() < limit {
-        store.begin()?;
-        let first = FIRST.saturating_add(done);
-        for job in first..first.saturating_add(BATCH) {
-            taken = taken.saturating_add(one(&mut store, Event::Reserve, job)?);
-            one(&mut store, Event::Delete, job)?;
-        }
-        store.commit()?;
-        done = done.saturating_add(BATCH);
+/// What one of the two ledgers took.
+#[derive(Default)]
+pub(crate) struct Taken {
+    /// Reserves.
+    pub(crate) reserves: u64,
+    /// The time of the reserves alone.
+    pub(crate) time: Duration,
+}
+
+/// Runs two ledgers for a time, a batch of the one and a batch of the other in turn, so that
+/// whatever else the machine does falls on both.
+pub(crate) fn run(folders: [&Path; 2], limit: Duration) -> Result<[Taken; 2]> {
+    let mut taken = [Taken::default(), Taken::default()];
+    let [first, second] = folders;
+    let mut stores = [open(first)?, open(second)?];
+    for store in &stores {
+        store.warm_up()?;
     }
-    Ok((done, taken))
+    let whole = Stopwatch::start();
+    while whole.elapsed() < limit {
+        for (store, taken) in stores.iter_mut().zip(&mut taken) {
+            batch(store, taken)?;
+        }
+    }
+    Ok(taken)
+}
+
+fn batch(store: &mut SqliteStore, taken: &mut Taken) -> Result<()> {
+    store.begin()?;
+    let first = FIRST.saturating_add(taken.reserves);
+    for job in first..first.saturating_add(BATCH) {
+        let time = one(store, Event::Reserve, job)?;
+        taken.time = taken.time.saturating_add(time);
+        one(store, Event::Delete, job)?;
+    }
+    taken.reserves = taken.reserves.saturating_add(BATCH);
+    store.commit()?;
+    Ok(())
 }
 
 fn one(store: &mut SqliteStore, event: Event, job: u64) -> Result<Duration> {

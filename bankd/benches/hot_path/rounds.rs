@@ -103,10 +103,7 @@ impl Bench<'_> {
             figures.add("e_hot", self.hot()?);
         }
         if self.wants("liens") {
-            for (key, template) in [("reserve_few", &self.calm), ("reserve_many", &self.hot)] {
-                let data = self.place.copy_of(template, "liens")?;
-                figures.add(key, self.in_process("liens", &data)?);
-            }
+            self.beside_liens(figures)?;
         }
         if self.wants("h") || self.wants("script") {
             self.without_ledger(figures)?;
@@ -136,6 +133,26 @@ impl Bench<'_> {
             ("seconds", self.seconds.to_string()),
         ];
         rate(&run_part(SERVER_CORE, part, &options)?)
+    }
+
+    /// A reserve beside few open liens, and beside many.
+    fn beside_liens(&self, figures: &mut Figures) -> Result<()> {
+        let few = self.place.copy_of(&self.calm, "few")?;
+        let many = self.place.copy_of(&self.hot, "crowd")?;
+        let options = [
+            ("few", text(&few)),
+            ("many", text(&many)),
+            ("seconds", self.seconds.to_string()),
+        ];
+        let report = run_part(SERVER_CORE, "liens", &options)?;
+        for (key, count, time) in [
+            ("reserve_few", "few", "few_ns"),
+            ("reserve_many", "many", "many_ns"),
+        ] {
+            let time = Duration::from_nanos(report.number(time)?);
+            figures.add(key, Figure::per_second(report.number(count)?, time));
+        }
+        Ok(())
     }
 
     /// Many connections, then one.
