@@ -160,7 +160,7 @@ pub struct Account {
     pub discrete: bool,
 }
 
-/// An account's place below its parent (ledger.md 1.2, AccountAccount).
+/// An account's place below its parent (ledger.md 1.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link {
     /// The account above.

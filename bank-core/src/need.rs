@@ -102,17 +102,14 @@ fn instance_need(request: &Request, accounts: Vec<AccountId>, now: Timestamp) ->
     }
 }
 
-/// The account named, and those below it that get a share.
+/// The account named, and those below it that get a part.
 fn deposited(directory: &Directory, deposit: &Deposit) -> Vec<AccountId> {
-    let named = named_account(directory, &deposit.name);
-    let below = |id: AccountId| {
-        if deposit.is_spread() {
-            directory.below(id)
-        } else {
-            vec![id]
-        }
-    };
-    named.into_iter().flat_map(below).collect()
+    let mut accounts = named_account(directory, &deposit.name);
+    if let (Some(named), true) = (accounts.first(), deposit.is_spread()) {
+        let parts = select::spread(directory, *named, deposit.amount.0);
+        accounts.extend(parts.iter().map(|(id, _)| *id));
+    }
+    accounts
 }
 
 fn named_account(directory: &Directory, name: &str) -> Vec<AccountId> {

@@ -327,3 +327,6 @@ pub fn possible_payers(directory: &Directory, whose: &Whose) -> Vec<AccountId> {
     }
     ids
 }
+
+#[cfg(test)]
+mod tests;

@@ -26,21 +26,6 @@ impl Directory {
         }
     }
 
-    /// An account and all below it, each after its parent.
-    pub fn below(&self, account: AccountId) -> Vec<AccountId> {
-        let mut found = vec![account];
-        let mut at = 0;
-        while let Some(next) = found.get(at).copied() {
-            at = at.saturating_add(1);
-            for child in self.children_of(next) {
-                if !found.contains(&child.id) {
-                    found.push(child.id);
-                }
-            }
-        }
-        found
-    }
-
     /// The accounts above an account, nearest first; one that was removed ends the line.
     pub fn above(&self, account: AccountId) -> Vec<&Account> {
         let mut line: Vec<&Account> = Vec::new();

@@ -44,12 +44,11 @@ pub(super) fn deposit(
         let part_of = ctx.directory.account(id).unwrap_or(account);
         let equal = || equal_allocation(view, part_of, deposit, limit);
         let target = named.or_else(|| (!deposit.always_new).then(equal).flatten());
-        let allocation = match target {
-            Some(known) => known,
-            None => {
-                one_at_a_time(view, part_of, &deposit.window, None, ctx)?;
-                open_allocation(&mut postings, id, deposit, limit, ctx.now)
-            }
+        let allocation = if let Some(known) = target {
+            known
+        } else {
+            one_at_a_time(view, part_of, &deposit.window, None, ctx)?;
+            open_allocation(&mut postings, id, deposit, limit, ctx.now)
         };
         landing.push((part_of, allocation, Amount(part), target.is_none()));
     }

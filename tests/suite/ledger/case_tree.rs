@@ -306,12 +306,8 @@ fn an_account_with_accounts_below_it_stays_and_lines_are_bounded() {
         t.admin(Command::SetAccount(unlink));
         t.admin(Command::RemoveAccount("Q".to_owned()));
         let names: Vec<String> = (0..18).map(|n| format!("L{n}")).collect();
-        t.given(
-            &names
-                .iter()
-                .map(|n| format!("{n}{{}}, "))
-                .collect::<String>(),
-        );
+        let given: Vec<String> = names.iter().map(|n| format!("{n}{{}}")).collect();
+        t.given(&given.join(", "));
         for pair in names[..17].windows(2) {
             t.admin(below(&pair[1], &pair[0], 0, Overflow::No));
         }

@@ -109,3 +109,84 @@ pub(super) fn read_overflow(word: Option<&str>) -> Result<Option<Overflow>, Refu
     };
     word.map(|w| Overflow::parse(w).ok_or(bad)).transpose()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use bank_core::ids::AccountId;
+    use bank_core::model::Link;
+
+    use super::super::tests::directory;
+    use super::*;
+
+    fn row(value: &str) -> v1::Constraint {
+        v1::Constraint {
+            value: value.into(),
+            allow: true,
+            subtree: false,
+        }
+    }
+
+    #[test]
+    fn lists_that_a_request_does_not_give_stay() {
+        let given = |users: Option<&str>| {
+            [
+                (Dimension::Project, None),
+                (Dimension::User, users.map(|name| vec![row(name)])),
+                (Dimension::Machine, None),
+            ]
+        };
+        let further = |name: &str, value: &[&str]| {
+            let list = value.iter().map(|value| row(value)).collect();
+            Some(BTreeMap::from([(name.to_owned(), list)]))
+        };
+        assert_eq!(anew(&[], given(None), None), Ok(None));
+        let old = anew(&[], given(Some("amy")), further("Queue", &["batch"]));
+        let old = old.unwrap().unwrap();
+        let shown = |rows: &[Constraint]| {
+            let words = rows
+                .iter()
+                .map(|c| format!("{}:{}", c.dimension.word(), c.value));
+            words.collect::<Vec<_>>()
+        };
+        assert_eq!(shown(&old), ["user:amy", "class:batch"]);
+        let next = anew(&old, given(Some("bob")), further("Zone", &["Asia"]));
+        let next = next.unwrap().unwrap();
+        assert_eq!(shown(&next), ["user:bob", "class:batch", "zone:Asia"]);
+        let gone = anew(&next, given(None), further("class", &[])).unwrap();
+        assert_eq!(shown(&gone.unwrap()), ["user:bob", "zone:Asia"]);
+        assert!(anew(&next, given(None), further("", &[])).is_err());
+        assert!(read_overflow(Some("perhaps")).is_err());
+    }
+
+    /// A parent whose own lists do not name a member is seen by them where it pays all the same.
+    #[test]
+    fn who_may_spend_by_overflow_sees_the_account() {
+        for (overflow, seen) in [
+            (Overflow::No, false),
+            (Overflow::Listed, false),
+            (Overflow::Any, true),
+        ] {
+            let mut directory = directory();
+            let bank = Arc::make_mut(&mut directory);
+            let chem = bank.account_named("chem").unwrap().clone();
+            let bio = bank.account_named("bio").unwrap().id;
+            bank.put_account(Account {
+                link: Some(Link {
+                    parent: bio,
+                    share: 25,
+                    overflow,
+                }),
+                ..chem.clone()
+            });
+            let view = View::of_user(Arc::clone(&directory), Some("amy"));
+            let parent = directory.account(bio).unwrap();
+            assert_eq!(view.sees_account(parent), seen, "{overflow:?}");
+            let chem = directory.account(AccountId(chem.id.0)).unwrap();
+            let shape = account(&directory, chem, &Figures::default(), Some(&view));
+            assert_eq!(shape.parent, seen.then(|| "bio".to_owned()));
+            assert_eq!(shape.share, if seen { 25 } else { 0 });
+        }
+    }
+}
