@@ -238,7 +238,7 @@ pub struct NewDeposit {
     #[serde(default)]
     pub allow_past: bool,
     /// All of it to this account, nothing to those below it.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_tree: bool,
     /// Reason, kept in the journal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
