@@ -52,6 +52,7 @@ const fn entry(
 #[rustfmt::skip]
 pub static TABLE: &[Row] = &[
     entry("account_blocked", 402, bank::FUNDS, nami::FUNDS, "782", "account blocked until a deposit"),
+    entry("allocation_overlap", 409, bank::REFUSED, nami::OTHER, "740", "allocations overlap"),
     entry("already_exists", 409, bank::CONFLICT, nami::OTHER, "740", "already exists"),
     entry("ambiguous", 409, bank::REFUSED, nami::REFUSED, "740", "ambiguous name"),
     entry("amount_overflow", 422, bank::REFUSED, nami::DOCUMENT, "740", "amount out of range"),

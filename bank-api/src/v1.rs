@@ -25,7 +25,7 @@ pub use admin::{
 pub use journal::{JournalEntry, JournalQuery};
 pub use money::{
     Account, Allocation, AllocationQuery, Balance, BalanceQuery, Constraint, NewAccount,
-    NewDeposit, NewWithdrawal, PatchAccount, PatchAllocation, Receipt,
+    NewDeposit, NewWithdrawal, PatchAccount, PatchAllocation, Receipt, ReceiptPart,
 };
 pub use registry::{
     Machine, Member, NewMachine, NewMember, NewProject, NewUser, PatchMachine, PatchProject,

@@ -19,8 +19,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::{
     asset::{
-        AccountCommand, AddAccount, AddKey, AllocationCommand, KeyCommand, LienCommand,
-        RateCommand, SetAllocation, SetKey, SetRate,
+        AccountCommand, AddAccount, AddKey, AllocationCommand, Constraints, KeyCommand,
+        LienCommand, Overflowing, Place, RateCommand, SetAllocation, SetKey, SetRate,
     },
     noun::{
         AddMachine, AddProject, AddUser, MachineCommand, MemberCommand, ProjectCommand, SetMachine,

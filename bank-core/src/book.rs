@@ -108,6 +108,8 @@ pub fn suspense_account() -> Account {
         deleted: false,
         description: "usage that no project could be billed for".to_owned(),
         constraints: Vec::new(),
+        link: None,
+        discrete: false,
     }
 }
 
@@ -156,6 +158,15 @@ impl Ledger for Book {
         let wanted =
             |a: &&Allocation| (accounts.contains(&a.account) && in_time(a)) || on.contains(&a.id);
         view.allocations = self.allocations.values().filter(wanted).copied().collect();
+        if need.siblings {
+            let named = view
+                .allocations
+                .iter()
+                .find(|a| Some(a.id) == need.allocation);
+            let account = named.map(|a| a.account);
+            let own = |a: &&Allocation| Some(a.account) == account;
+            view.allocations = self.allocations.values().filter(own).copied().collect();
+        }
         view.quote = need
             .tid
             .as_ref()

@@ -2,7 +2,7 @@
 
 use crate::amount::Amount;
 use crate::ids::{AllocationId, RateId};
-use crate::model::{Closing, Constraint, Facts, InstanceKey, Key, Mode, ObjectType};
+use crate::model::{Closing, Constraint, Facts, InstanceKey, Key, Mode, ObjectType, Overflow};
 use crate::rate::{Per, RateKind, RateValue};
 use crate::time::{Seconds, Timestamp, Window};
 use crate::usage::Usage;
@@ -130,6 +130,10 @@ pub struct AddProject {
     pub mode: Option<Mode>,
     /// Free text.
     pub description: String,
+    /// Its organisation; empty for none.
+    pub organization: String,
+    /// Its member machines, by name.
+    pub machines: Vec<String>,
 }
 
 /// Changes to a project.
@@ -145,6 +149,10 @@ pub struct SetProject {
     pub mode: Option<Option<Mode>>,
     /// Free text.
     pub description: Option<String>,
+    /// Its organisation; empty for none.
+    pub organization: Option<String>,
+    /// All its member machines anew, by name.
+    pub machines: Option<Vec<String>>,
 }
 
 /// A new user, or changes to one.
@@ -160,6 +168,8 @@ pub struct SetUser {
     pub email: Option<String>,
     /// The project billed where a request names none, or none.
     pub default_project: Option<Option<String>>,
+    /// Their organisation; empty for none.
+    pub organization: Option<String>,
 }
 
 /// A new machine, or changes to one.
@@ -203,6 +213,14 @@ pub struct SetAccount {
     pub fallback: Option<Option<String>>,
     /// Free text.
     pub description: Option<String>,
+    /// The account above it by name, or none.
+    pub parent: Option<Option<String>>,
+    /// Percent of deposits into the parent that go on to it, 0 to 100; 0 for a new link.
+    pub share: Option<i64>,
+    /// Whether the parent pays where it is short; `No` for a new link.
+    pub overflow: Option<Overflow>,
+    /// Whether a lien or charge uses one of its allocations whole.
+    pub discrete: Option<bool>,
 }
 
 /// Changes to an allocation. Its amount and its account cannot be set (ledger.md 2.10).
@@ -237,6 +255,16 @@ pub struct Deposit {
     pub allow_past: bool,
     /// Kept in the journal.
     pub note: String,
+    /// All of it to this account, nothing to those below it.
+    pub no_tree: bool,
+}
+
+impl Deposit {
+    /// Whether accounts below get their shares: where neither an allocation nor a credit limit is
+    /// asked for (ledger.md 2.1).
+    pub fn is_spread(&self) -> bool {
+        self.allocation.is_none() && self.credit_limit.is_none() && !self.no_tree
+    }
 }
 
 /// Money out of an account (ledger.md 2.2).
@@ -294,6 +322,8 @@ pub struct QuoteRequest {
     /// Where no user is named, any member of the project will do: for a person who asks what a job
     /// of the project would cost. A scheduler's quote names its user (nami.md 3.1).
     pub any_member: bool,
+    /// The group, for accounts that ask for one; empty for none.
+    pub group: String,
 }
 
 /// What every document about an instance says.

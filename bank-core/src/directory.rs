@@ -3,13 +3,17 @@
 //! The directory is reference data. It holds no balance (decision 3): a shell may keep it in
 //! memory and load it anew whenever a command changed it.
 
+mod tree;
+
+pub use tree::DEPTH_MAX;
+
 use crate::amount::Precision;
 use crate::exact::Rounding;
 use crate::ids::{AccountId, MachineId, ProjectId, UNBILLED, UserId};
 use crate::model::{Account, Dimension, Key, Machine, Member, Mode, Project, User};
 use crate::rate::Rate;
 use crate::time::Seconds;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// What was chosen at `bankd init` and never changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +36,16 @@ pub enum FallbackMode {
     Bank,
 }
 
+/// What decides first which allocation pays (ledger.md 2.6).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SelectionOrder {
+    /// The earlier end; at equal end the nearer account.
+    #[default]
+    ExpiryFirst,
+    /// The nearer account; at equal distance the earlier end.
+    HierarchyFirst,
+}
+
 /// What the site's configuration says about the rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policy {
@@ -49,6 +63,12 @@ pub struct Policy {
     pub fallback: FallbackMode,
     /// Whether charges leave records for the FILE or GGF writers.
     pub records: bool,
+    /// What decides first which allocation pays.
+    pub order: SelectionOrder,
+    /// Liens lie only on allocations that last as long as they do (ledger.md 2.7 f).
+    pub require_cover: bool,
+    /// No two allocations of an account may be usable at the same time (ledger.md 2.1 g).
+    pub discrete: bool,
 }
 
 impl Default for Policy {
@@ -61,6 +81,9 @@ impl Default for Policy {
             idle: Seconds(7 * 86400),
             fallback: FallbackMode::Scheduler,
             records: false,
+            order: SelectionOrder::ExpiryFirst,
+            require_cover: false,
+            discrete: false,
         }
     }
 }
@@ -88,6 +111,10 @@ pub struct Directory {
     accounts_of: HashMap<String, Vec<AccountId>>,
     /// Accounts that no project name narrows down.
     accounts_open: Vec<AccountId>,
+    /// Accounts whose lists look at more than project, user and machine.
+    accounts_by_traits: BTreeSet<AccountId>,
+    /// Accounts by the account above them.
+    children: BTreeMap<AccountId, BTreeSet<AccountId>>,
 }
 
 impl Directory {
@@ -109,6 +136,8 @@ impl Directory {
             account_names: HashMap::new(),
             accounts_of: HashMap::new(),
             accounts_open: Vec::new(),
+            accounts_by_traits: BTreeSet::new(),
+            children: BTreeMap::new(),
         }
     }
 
@@ -134,6 +163,8 @@ impl Directory {
     pub fn put_account(&mut self, account: Account) {
         let id = account.id;
         self.accounts_open.retain(|a| *a != id);
+        self.accounts_by_traits.remove(&id);
+        self.relink(&account);
         for of in self.accounts_of.values_mut() {
             of.retain(|a| *a != id);
         }
@@ -145,6 +176,13 @@ impl Directory {
     }
 
     fn index_account(&mut self, account: &Account) {
+        if account
+            .constraints
+            .iter()
+            .any(|c| !c.dimension.is_ordinary())
+        {
+            self.accounts_by_traits.insert(account.id);
+        }
         let rows = account.constraints.iter();
         let mut allowed = rows
             .filter(|c| c.dimension == Dimension::Project && c.allow)

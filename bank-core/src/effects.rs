@@ -334,12 +334,28 @@ pub struct Deposited {
     pub tx: TxId,
     /// What came in.
     pub amount: Amount,
-    /// The allocation afterwards.
+    /// The allocation afterwards; of a deposit that was spread, the last.
     pub allocation: Allocation,
     /// Whether it is new.
     pub created: bool,
     /// The account's figures afterwards.
     pub figures: Figures,
+    /// The account that was named.
+    pub account: AccountId,
+    /// Every allocation that got money, in the order of the journal; one, but for a deposit that
+    /// went on to accounts below.
+    pub parts: Vec<Landed>,
+}
+
+/// One part of a deposit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Landed {
+    /// What came in.
+    pub amount: Amount,
+    /// The allocation afterwards.
+    pub allocation: Allocation,
+    /// Whether it is new.
+    pub created: bool,
 }
 
 /// The answer to a withdrawal.
@@ -372,6 +388,8 @@ pub struct Quoted {
     pub at: Timestamp,
     /// A multiplier exists whose value nobody defined.
     pub undefined_instance: bool,
+    /// The account that would pay first; none where nobody may.
+    pub account: Option<AccountId>,
 }
 
 /// The answer to a reserve.

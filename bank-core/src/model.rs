@@ -1,7 +1,9 @@
 //! The objects of the ledger: plain facts with public fields.
 
+mod dimension;
 mod instance;
 
+pub use dimension::{Constraint, Dimension, Traits};
 pub use instance::{
     CLOSINGS, Closing, Facts, Instance, InstanceKey, LIEN_STATES, Lien, LienState, ObjectType,
     Portion, Quote, Standing,
@@ -73,6 +75,10 @@ pub struct Project {
     pub mode: Option<Mode>,
     /// Free text.
     pub description: String,
+    /// Its organisation, as accounts' lists name it; empty for none.
+    pub organization: String,
+    /// Its member machines: `MEMBERS` in an account's machine list.
+    pub machines: Vec<MachineId>,
 }
 
 /// A person.
@@ -92,6 +98,8 @@ pub struct User {
     pub email: String,
     /// Billed where a request names no project.
     pub default_project: Option<ProjectId>,
+    /// Their organisation, as accounts' lists name it; empty for none.
+    pub organization: String,
 }
 
 /// A cluster.
@@ -127,30 +135,6 @@ pub struct Member {
     pub active: bool,
 }
 
-/// What a constraint row looks at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Dimension {
-    /// The project.
-    Project,
-    /// The user.
-    User,
-    /// The machine.
-    Machine,
-}
-
-/// One row of an account's lists (ledger.md 4).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Constraint {
-    /// What it looks at.
-    pub dimension: Dimension,
-    /// A name, `ANY` or `MEMBERS`.
-    pub value: String,
-    /// Allows, or denies.
-    pub allow: bool,
-    /// A project row that matches the project's descendants too.
-    pub subtree: bool,
-}
-
 /// An account: who may spend its allocations. It has no money of its own (ledger.md 0, fact 1).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Account {
@@ -170,6 +154,58 @@ pub struct Account {
     pub description: String,
     /// Its lists.
     pub constraints: Vec<Constraint>,
+    /// Its place below another account.
+    pub link: Option<Link>,
+    /// A lien or charge uses one of its allocations whole, never several (decision note 0013).
+    pub discrete: bool,
+}
+
+/// An account's place below its parent (ledger.md 1.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// The account above.
+    pub parent: AccountId,
+    /// Percent of every deposit into the parent that goes on to this account, 0 to 100.
+    pub share: u8,
+    /// Whether the parent pays where this account is short.
+    pub overflow: Overflow,
+}
+
+/// Whether an account's parent pays after it (ledger.md 2.6).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Overflow {
+    /// It does not.
+    #[default]
+    No,
+    /// It does, for those whom its own lists let spend.
+    Listed,
+    /// It does, whatever its own lists say.
+    Any,
+}
+
+/// Every overflow with its word.
+pub const OVERFLOWS: [(Overflow, &str); 3] = [
+    (Overflow::No, "no"),
+    (Overflow::Listed, "yes"),
+    (Overflow::Any, "any"),
+];
+
+impl Overflow {
+    /// Its word.
+    pub fn word(self) -> &'static str {
+        OVERFLOWS
+            .iter()
+            .find(|(overflow, _)| *overflow == self)
+            .map_or("no", |(_, word)| word)
+    }
+
+    /// From its word.
+    pub fn parse(word: &str) -> Option<Overflow> {
+        OVERFLOWS
+            .iter()
+            .find(|(_, w)| *w == word)
+            .map(|(overflow, _)| *overflow)
+    }
 }
 
 /// How far the journal has followed an allocation through its window.

@@ -1,6 +1,6 @@
 //! Which rows a command must see. The shell loads exactly these (style 2.9).
 
-use crate::command::{Command, Request};
+use crate::command::{Command, Deposit, Request};
 use crate::directory::Directory;
 use crate::ids::{AccountId, AllocationId};
 use crate::model::InstanceKey;
@@ -22,6 +22,8 @@ pub struct Need {
     pub ending_after: Option<Timestamp>,
     /// This allocation too.
     pub allocation: Option<AllocationId>,
+    /// And the others of its account.
+    pub siblings: bool,
     /// The quote of this TID.
     pub tid: Option<String>,
     /// Open liens that lie on the loaded allocations.
@@ -33,7 +35,7 @@ pub struct Need {
 pub fn need(command: &Command, directory: &Directory, now: Timestamp) -> Need {
     match command {
         Command::Deposit(deposit) => Need {
-            accounts: named_account(directory, &deposit.name),
+            accounts: deposited(directory, deposit),
             allocation: deposit.allocation,
             ..Need::default()
         },
@@ -59,6 +61,7 @@ pub fn need(command: &Command, directory: &Directory, now: Timestamp) -> Need {
         }
         Command::SetAllocation(set) => Need {
             allocation: Some(set.id),
+            siblings: directory.policy.discrete,
             liens: true,
             ..Need::default()
         },
@@ -97,6 +100,16 @@ fn instance_need(request: &Request, accounts: Vec<AccountId>, now: Timestamp) ->
         tid: request.tid.clone(),
         ..Need::default()
     }
+}
+
+/// The account named, and those below it that get a part.
+fn deposited(directory: &Directory, deposit: &Deposit) -> Vec<AccountId> {
+    let mut accounts = named_account(directory, &deposit.name);
+    if let (Some(named), true) = (accounts.first(), deposit.is_spread()) {
+        let parts = select::spread(directory, *named, deposit.amount.0);
+        accounts.extend(parts.iter().map(|(id, _)| *id));
+    }
+    accounts
 }
 
 fn named_account(directory: &Directory, name: &str) -> Vec<AccountId> {

@@ -160,6 +160,21 @@ pub enum Refusal {
     },
     /// A rate that is negative or has more than nine places.
     BadRate,
+    /// The children of an account would get more than all of its deposits (ledger.md 2.1).
+    SharesOver100 {
+        /// The account above.
+        parent: String,
+        /// What the shares would come to.
+        sum: i64,
+    },
+    /// Another allocation of the account is usable at the same time, and the bank wants them one
+    /// after the other (ledger.md 2.1 g).
+    AllocationOverlap {
+        /// The account.
+        account: String,
+        /// The allocation that is in the way.
+        allocation: i64,
+    },
 }
 
 impl Refusal {
@@ -199,6 +214,8 @@ impl Refusal {
             Refusal::BalanceNotZero { .. } => "balance_not_zero",
             Refusal::FallbackChain { .. } => "fallback_chain",
             Refusal::BadRate => "bad_rate",
+            Refusal::SharesOver100 { .. } => "shares_over_100",
+            Refusal::AllocationOverlap { .. } => "allocation_overlap",
         }
     }
 

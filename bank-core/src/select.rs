@@ -2,12 +2,17 @@
 //!
 //! The most-read file of the bank: keep it short.
 
+mod lists;
+
 use crate::command::Whose;
 use crate::directory::Directory;
 use crate::ids::{AccountId, AllocationId, MachineId, ProjectId, UserId};
-use crate::model::{Account, Allocation, Constraint, Dimension, Project};
+use crate::model::{Account, Allocation, Dimension, Project, Traits};
 use crate::refusal::{Refusal, short};
 use crate::time::Timestamp;
+use crate::usage::Usage;
+use lists::{User, matching};
+use std::cmp::Reverse;
 
 /// Who pays, resolved from names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,6 +27,23 @@ pub struct Payer {
     pub only: Option<AccountId>,
     /// The project's name, or what was given for it.
     pub project_name: String,
+    /// What the request says besides, where any account's lists ask for it.
+    pub traits: Option<Box<Traits>>,
+}
+
+impl Payer {
+    /// With what the request says of class, quality of service, attributes and group. It is kept
+    /// only where an account's lists look at it: most banks have none that do.
+    #[must_use]
+    pub fn knowing(mut self, directory: &Directory, usage: &Usage, group: &str) -> Payer {
+        if directory.looks_at_traits() {
+            self.traits = Some(Box::new(Traits {
+                usage: usage.clone(),
+                group: group.to_owned(),
+            }));
+        }
+        self
+    }
 }
 
 /// An account that may pay, and how closely its lists fit: 1 by name, 2 by `MEMBERS`, 3 by `ANY`.
@@ -31,10 +53,32 @@ pub struct Candidate {
     pub account: AccountId,
     /// Lower is spent first, before the end time.
     pub priority: i64,
-    /// 0 for the project's own account, 1 for one of the project above it, and so on.
+    /// 0 for the project's own account, 1 for one of the project above it, and so on; an account
+    /// that pays as another one's parent is one step farther than that.
     pub distance: usize,
+    /// What goes before the end time: the distance in order `hierarchy-first`, else 0.
+    pub level: usize,
     /// How closely the project, user and machine lists fit.
     pub fit: [u8; 3],
+    /// How many other properties its lists ask for: more are closer.
+    pub others: usize,
+    /// One of its allocations pays whole, or none.
+    pub discrete: bool,
+}
+
+impl Candidate {
+    /// An account that pays whatever its lists say, before all others.
+    pub fn only(account: &Account) -> Candidate {
+        Candidate {
+            account: account.id,
+            priority: 0,
+            distance: 0,
+            level: 0,
+            fit: [1, 1, 1],
+            others: 0,
+            discrete: account.discrete,
+        }
+    }
 }
 
 /// Finds project, user and machine of a request that may be refused (quote, create, reserve), and
@@ -170,122 +214,9 @@ pub fn billable(directory: &Directory, payer: &Payer) -> Vec<Candidate> {
     }
 }
 
-/// How the user list is read.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum User {
-    AsIs,
-    AsMember,
-    Anybody,
-}
-
-fn matching(directory: &Directory, payer: &Payer, user: User) -> Vec<Candidate> {
-    let Some(project) = payer.project else {
-        return Vec::new();
-    };
-    let lineage = directory.lineage(project);
-    let near = directory.accounts_near(&lineage);
-    let wanted = near
-        .into_iter()
-        .filter(|a| payer.only.is_none_or(|only| only == a.id));
-    wanted
-        .filter_map(|account| fit(directory, account, payer, &lineage, user))
-        .collect()
-}
-
-fn fit(
-    directory: &Directory,
-    account: &Account,
-    payer: &Payer,
-    lineage: &[&Project],
-    how: User,
-) -> Option<Candidate> {
-    let (project_fit, distance) = fit_project(account, lineage)?;
-    let mut candidate = Candidate {
-        account: account.id,
-        priority: account.priority,
-        distance,
-        fit: [project_fit, 3, 3],
-    };
-    if how == User::Anybody {
-        return Some(candidate);
-    }
-    let member = how == User::AsMember
-        || payer
-            .project
-            .zip(payer.user)
-            .is_some_and(|(p, u)| directory.is_member(p, u));
-    let user_name = payer
-        .user
-        .and_then(|id| directory.user(id))
-        .map(|u| u.name.as_str());
-    let user_fit = best(account, Dimension::User, |row| match row.value.as_str() {
-        "ANY" => Some(3),
-        "MEMBERS" => member.then_some(2),
-        name => (Some(name) == user_name).then_some(1),
-    })?;
-    let machine_name = payer
-        .machine
-        .and_then(|id| directory.machine(id))
-        .map(|m| m.name.as_str());
-    let machine_fit = best(account, Dimension::Machine, |row| {
-        match row.value.as_str() {
-            "ANY" => Some(3),
-            name => (Some(name) == machine_name).then_some(1),
-        }
-    })?;
-    candidate.fit = [project_fit, user_fit, machine_fit];
-    Some(candidate)
-}
-
-fn fit_project(account: &Account, lineage: &[&Project]) -> Option<(u8, usize)> {
-    let place = |row: &Constraint| {
-        let at = lineage.iter().position(|p| p.name == row.value)?;
-        (at == 0 || row.subtree).then_some(at)
-    };
-    let fit = best(account, Dimension::Project, |row| {
-        match row.value.as_str() {
-            "ANY" => Some(3),
-            _ => place(row).map(|_| 1),
-        }
-    })?;
-    let rows = account.constraints.iter();
-    let named = rows
-        .filter(|c| c.dimension == Dimension::Project && c.allow)
-        .filter_map(place);
-    Some((fit, named.min().unwrap_or(0)))
-}
-
-/// The closest fit of a list: at least one allow row must match, or only deny rows exist, and no
-/// deny row may match; a list without rows matches everything (ledger.md 4).
-fn best(
-    account: &Account,
-    dimension: Dimension,
-    fit: impl Fn(&Constraint) -> Option<u8>,
-) -> Option<u8> {
-    let (mut closest, mut allows) = (None, false);
-    for row in account
-        .constraints
-        .iter()
-        .filter(|c| c.dimension == dimension)
-    {
-        let found = fit(row);
-        if !row.allow {
-            if found.is_some() {
-                return None;
-            }
-            continue;
-        }
-        allows = true;
-        closest = match (closest, found) {
-            (Some(a), Some(b)) => Some(std::cmp::min(a, b)),
-            (a, b) => a.or(b),
-        };
-    }
-    if allows { closest } else { Some(3) }
-}
-
 /// The allocations of these accounts that are usable at an instant, in the order in which they pay:
-/// priority, earliest end, distance, closeness of project, user and machine, start, number.
+/// priority, earliest end, distance, closeness of project, user and machine, other properties asked
+/// for, start, number; in order `hierarchy-first` the distance goes before the end.
 pub fn paying_order(
     candidates: &[Candidate],
     allocations: &[Allocation],
@@ -296,11 +227,68 @@ pub fn paying_order(
         let by = candidates.iter().find(|c| c.account == a.account)?;
         let end = a.window.end.map_or(i64::MAX, |e| e.0);
         let start = a.window.start.map_or(i64::MIN, |s| s.0);
-        Some(((by.priority, end, by.distance, by.fit, start, a.id), a.id))
+        let closeness = (by.distance, by.fit, Reverse(by.others));
+        Some(((by.priority, by.level, end, closeness, start, a.id), a.id))
     });
     let mut ranked: Vec<_> = ranked.collect();
     ranked.sort_unstable_by_key(|(rank, _)| *rank);
     ranked.into_iter().map(|(_, id)| id).collect()
+}
+
+/// Who pays first of these: the account of the first allocation in paying order, and where none has
+/// one, the closest.
+pub fn first_payer(
+    candidates: &[Candidate],
+    allocations: &[Allocation],
+    at: Timestamp,
+) -> Option<AccountId> {
+    let first = paying_order(candidates, allocations, at).first().copied();
+    let paying = first.and_then(|id| allocations.iter().find(|a| a.id == id));
+    let closest = || {
+        let by = |c: &&Candidate| (c.priority, c.distance, c.fit, Reverse(c.others), c.account);
+        candidates.iter().min_by_key(by).map(|c| c.account)
+    };
+    paying.map(|a| a.account).or_else(closest)
+}
+
+/// What a deposit into an account brings to it and to those below it: children in the order of
+/// their numbers, each before its parent; every share is rounded down to the bank's smallest unit,
+/// and where the shares make 100 the last child takes the rest (ledger.md 2.1). Parts of nothing
+/// are left out.
+pub fn spread(directory: &Directory, account: AccountId, amount: i64) -> Vec<(AccountId, i64)> {
+    let mut parts = Vec::new();
+    spread_below(directory, account, amount, 0, &mut parts);
+    if parts.is_empty() {
+        parts.push((account, amount));
+    }
+    parts
+}
+
+fn spread_below(
+    directory: &Directory,
+    account: AccountId,
+    amount: i64,
+    depth: usize,
+    parts: &mut Vec<(AccountId, i64)>,
+) {
+    let share = |a: &Account| a.link.map_or(0, |l| l.share);
+    let children: Vec<&Account> = directory
+        .children_of(account)
+        .filter(|a| share(a) > 0 && depth < crate::directory::DEPTH_MAX)
+        .collect();
+    let sum: u32 = children.iter().map(|a| u32::from(share(a))).sum();
+    let mut left = amount;
+    for (n, child) in (1_usize..).zip(&children) {
+        let whole = i128::from(amount).saturating_mul(i128::from(share(child)));
+        let part = i64::try_from(whole.div_euclid(100)).unwrap_or(left);
+        let takes_rest = sum == 100 && n == children.len();
+        let part = if takes_rest { left } else { part.min(left) };
+        left = left.saturating_sub(part);
+        spread_below(directory, child.id, part, depth.saturating_add(1), parts);
+    }
+    if left > 0 {
+        parts.push((account, left));
+    }
 }
 
 /// The account a person means by a name: the account, else the project's only one (decision 16).
@@ -339,3 +327,6 @@ pub fn possible_payers(directory: &Directory, whose: &Whose) -> Vec<AccountId> {
     }
     ids
 }
+
+#[cfg(test)]
+mod tests;

@@ -18,7 +18,8 @@ use serde::{Deserialize, Serialize};
 
 pub use sample::SAMPLE;
 pub use words::{
-    ChargeDuration, DialectWord, FallbackWord, FsyncWord, Level, LogFormat, ModeWord, RoundingWord,
+    ChargeDuration, DialectWord, FallbackWord, FsyncWord, Level, LogFormat, ModeWord, OrderWord,
+    RoundingWord,
 };
 
 /// Every setting.
@@ -97,6 +98,12 @@ pub struct Ledger {
     pub lien_grace_s: i64,
     /// Commands in one commit at most, 1 to 256 (`limits.md` 6.1).
     pub batch_max: usize,
+    /// Whether the end of an allocation or the distance of its account decides first which pays.
+    pub selection_order: OrderWord,
+    /// Liens lie only on allocations that last as long as they do.
+    pub lien_require_cover: bool,
+    /// No two allocations of an account may be usable at the same time.
+    pub discrete_allocations: bool,
 }
 
 impl Default for Ledger {
@@ -106,6 +113,9 @@ impl Default for Ledger {
             rounding: RoundingWord::default(),
             lien_grace_s: 600,
             batch_max: crate::writer::BATCH_MAX,
+            selection_order: OrderWord::default(),
+            lien_require_cover: false,
+            discrete_allocations: false,
         }
     }
 }
@@ -323,6 +333,9 @@ impl Config {
             rounding: self.ledger.rounding.into(),
             lien_grace: Seconds(self.ledger.lien_grace_s),
             fallback: self.fallback.mode.into(),
+            order: self.ledger.selection_order.into(),
+            require_cover: self.ledger.lien_require_cover,
+            discrete: self.ledger.discrete_allocations,
             records: !self.file.path.is_empty() || !self.ggf.path.is_empty(),
             ..Policy::default()
         }

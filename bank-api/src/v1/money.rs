@@ -1,12 +1,14 @@
 //! Accounts, allocations, deposits, withdrawals and balances.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
-/// One entry of an account's project, user or machine list (ledger.md 4).
+/// One entry of a list of an account (ledger.md 4).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Constraint {
-    /// A name, `ANY`, or `MEMBERS` (the active members of the project).
+    /// A name, `ANY`, or `MEMBERS` (the active members of the project, its member machines).
     pub value: String,
     /// False denies; a denial always wins.
     pub allow: bool,
@@ -34,6 +36,22 @@ pub struct Account {
     /// On which machines it may be spent.
     #[serde(default)]
     pub machines: Vec<Constraint>,
+    /// Further lists by what they look at: `class`, `qos`, `group`, `organization`, or the name of
+    /// a usage attribute.
+    #[serde(default)]
+    pub constraints: BTreeMap<String, Vec<Constraint>>,
+    /// The account above it, `null` for none.
+    #[serde(default)]
+    pub parent: Option<String>,
+    /// Percent of every deposit into the parent that goes on to this account.
+    #[serde(default)]
+    pub share: i64,
+    /// Whether the parent pays after it: `no`, `yes`, or `any` (whatever the parent's lists say).
+    #[serde(default)]
+    pub overflow: String,
+    /// A lien or charge uses one of its allocations whole, never several.
+    #[serde(default)]
+    pub discrete: bool,
     /// Lower is spent first.
     pub priority: i64,
     /// Account that pays in place of this one, `null` for none.
@@ -73,6 +91,21 @@ pub struct NewAccount {
     /// On which machines it may be spent.
     #[serde(default)]
     pub machines: Vec<Constraint>,
+    /// Further lists, as in [`Account::constraints`].
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub constraints: BTreeMap<String, Vec<Constraint>>,
+    /// The account above it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
+    /// Percent of deposits into the parent, 0 to 100; default 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub share: Option<i64>,
+    /// `no`, `yes` or `any`; default `no`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overflow: Option<String>,
+    /// A lien or charge uses one of its allocations whole; default false.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub discrete: Option<bool>,
     /// Lower is spent first; default 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<i64>,
@@ -98,6 +131,21 @@ pub struct PatchAccount {
     /// On which machines it may be spent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machines: Option<Vec<Constraint>>,
+    /// Further lists; those not named stay, an empty one is taken away.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub constraints: Option<BTreeMap<String, Vec<Constraint>>>,
+    /// The account above it; the empty string for none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
+    /// Percent of deposits into the parent, 0 to 100.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub share: Option<i64>,
+    /// `no`, `yes` or `any`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overflow: Option<String>,
+    /// A lien or charge uses one of its allocations whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub discrete: Option<bool>,
     /// Lower is spent first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<i64>,
@@ -189,6 +237,9 @@ pub struct NewDeposit {
     /// Take a window that lies wholly in the past.
     #[serde(default)]
     pub allow_past: bool,
+    /// All of it to this account, nothing to those below it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub no_tree: bool,
     /// Reason, kept in the journal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
@@ -236,6 +287,10 @@ pub struct Receipt {
     /// True when the deposit made the allocation.
     #[serde(default)]
     pub created: bool,
+    /// Where a deposit went to accounts below too: every allocation that got money, in the order
+    /// of the journal; else empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<ReceiptPart>,
     /// The account's `amount` afterwards.
     pub amount_after: Option<String>,
     /// The account's `available` afterwards.
@@ -246,6 +301,19 @@ pub struct Receipt {
     /// What the caller should know although it was accepted.
     #[serde(default)]
     pub warnings: Vec<String>,
+}
+
+/// One part of a deposit that went to several accounts.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReceiptPart {
+    /// Account name.
+    pub account: String,
+    /// The allocation; `null` on a dry run that would make it.
+    pub allocation: Option<i64>,
+    /// What it got.
+    pub amount: String,
+    /// True when the deposit made the allocation.
+    pub created: bool,
 }
 
 /// One row of `GET /api/v1/balances`: an account as one project sees it (ledger.md 2.5, ux.md

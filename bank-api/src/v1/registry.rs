@@ -22,6 +22,12 @@ pub struct Project {
     /// Members, by name.
     #[serde(default)]
     pub members: Vec<Member>,
+    /// Its organisation, `null` for none.
+    #[serde(default)]
+    pub organization: Option<String>,
+    /// Its member machines: `MEMBERS` in the machine list of an account.
+    #[serde(default)]
+    pub machines: Vec<String>,
 }
 
 /// One member of a project (`GET /api/v1/projects/{name}/members`).
@@ -54,6 +60,12 @@ pub struct NewProject {
     /// Free text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
+    /// Its organisation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub organization: Option<String>,
+    /// Machines to make its member machines; each must be there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub machines: Vec<String>,
 }
 
 /// `PATCH /api/v1/projects/{name}`. Answer: `Written<Project>`.
@@ -72,6 +84,12 @@ pub struct PatchProject {
     /// Free text; the empty string clears it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
+    /// Its organisation; the empty string clears it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub organization: Option<String>,
+    /// All its member machines anew.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machines: Option<Vec<String>>,
 }
 
 /// `POST /api/v1/projects/{name}/members`. Answer: `Written<Member>`. A member that is there
@@ -102,6 +120,9 @@ pub struct User {
     /// Projects the user is a member of.
     #[serde(default)]
     pub projects: Vec<String>,
+    /// Their organisation, `null` for none.
+    #[serde(default)]
+    pub organization: Option<String>,
 }
 
 /// `POST /api/v1/users`. Answer: `Written<User>`.
@@ -119,6 +140,9 @@ pub struct NewUser {
     /// Project taken where a request names none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default_project: Option<String>,
+    /// Their organisation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub organization: Option<String>,
 }
 
 /// `PATCH /api/v1/users/{name}`. Answer: `Written<User>`. An empty string clears a field.
@@ -137,6 +161,9 @@ pub struct PatchUser {
     /// Project taken where a request names none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default_project: Option<String>,
+    /// Their organisation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub organization: Option<String>,
 }
 
 /// A machine, that is a cluster with one scheduler (`GET /api/v1/machines/{name}`).

@@ -35,6 +35,9 @@ pub struct NewQuote {
     /// Further usage attributes that rates may name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub attributes: BTreeMap<String, String>,
+    /// Group, for accounts that ask for one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
     /// Wall duration in seconds.
     pub wall_s: i64,
     /// Write a row that freezes the rates; then the call is mutating.

@@ -58,6 +58,96 @@ pub(crate) struct Constraints {
         allow_hyphen_values = true
     )]
     pub(crate) machines: Option<Vec<String>>,
+    /// Classes (queues)
+    #[arg(
+        long,
+        alias = "class",
+        value_name = "LIST",
+        value_delimiter = ',',
+        allow_hyphen_values = true
+    )]
+    pub(crate) classes: Option<Vec<String>>,
+    /// Qualities of service
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        allow_hyphen_values = true
+    )]
+    pub(crate) qos: Option<Vec<String>>,
+    /// Groups
+    #[arg(
+        long,
+        alias = "group",
+        value_name = "LIST",
+        value_delimiter = ',',
+        allow_hyphen_values = true
+    )]
+    pub(crate) groups: Option<Vec<String>>,
+    /// Organizations of the project or of the user
+    #[arg(
+        long,
+        alias = "organization",
+        value_name = "LIST",
+        value_delimiter = ',',
+        allow_hyphen_values = true
+    )]
+    pub(crate) organizations: Option<Vec<String>>,
+    /// A usage attribute: Zone=Asia,-Europe; 'Zone=' takes its list away
+    #[arg(short = 'X', long = "attribute", value_name = "NAME=LIST", value_parser = named_list)]
+    pub(crate) attributes: Vec<(String, Vec<String>)>,
+}
+
+/// `NAME=A,B`; an empty list for `NAME=`.
+fn named_list(text: &str) -> Result<(String, Vec<String>), String> {
+    match text.split_once('=') {
+        Some((name, list)) if !name.trim().is_empty() => {
+            let items = list.split(',').map(|item| item.trim().to_owned());
+            let items = items.filter(|item| !item.is_empty()).collect();
+            Ok((name.trim().to_owned(), items))
+        }
+        _ => Err("write NAME=A,B".to_owned()),
+    }
+}
+
+/// Whether the parent pays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Overflowing {
+    /// It does, for those whom its own lists let spend
+    #[value(alias = "true", alias = "on")]
+    Yes,
+    /// It does not
+    #[value(alias = "false", alias = "off")]
+    No,
+    /// It does, whatever its own lists say
+    Any,
+}
+
+/// An account's place below another one.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct Place {
+    /// Account above it; '' for none
+    #[arg(long, value_name = "ACCOUNT")]
+    pub(crate) parent: Option<String>,
+    /// Take it from below its parent
+    #[arg(long, conflicts_with_all = ["parent", "share", "overflow", "overflow_any"])]
+    pub(crate) no_parent: bool,
+    /// Percent of every deposit into the parent that goes on to it
+    #[arg(long, value_name = "PERCENT", allow_negative_numbers = true)]
+    pub(crate) share: Option<i64>,
+    /// The parent pays where it is short: yes, no, or any (whatever the parent's lists say)
+    #[arg(
+        long,
+        value_name = "YES|NO|ANY",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "yes",
+        hide_possible_values = true
+    )]
+    pub(crate) overflow: Option<Overflowing>,
+    /// As --overflow=any
+    #[arg(long, conflicts_with = "overflow")]
+    pub(crate) overflow_any: bool,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -65,6 +155,18 @@ pub(crate) struct AddAccount {
     pub(crate) name: String,
     #[command(flatten)]
     pub(crate) constraints: Constraints,
+    #[command(flatten)]
+    pub(crate) place: Place,
+    /// A lien or charge uses one of its allocations whole, never several
+    #[arg(
+        long,
+        value_name = "YES|NO",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "yes",
+        hide_possible_values = true
+    )]
+    pub(crate) discrete: Option<Switch>,
     /// Lower is spent first
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) priority: Option<i64>,

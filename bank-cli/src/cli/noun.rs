@@ -69,6 +69,12 @@ pub(crate) struct AddProject {
     /// strict, fast, notional, track or default
     #[arg(long)]
     pub(crate) mode: Option<String>,
+    /// Member machines: MEMBERS in the machine list of an account
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub(crate) machines: Vec<String>,
+    /// Organization it belongs to
+    #[arg(long, value_name = "NAME")]
+    pub(crate) organization: Option<String>,
     #[arg(long, value_name = "TEXT")]
     pub(crate) description: Option<String>,
     #[command(flatten)]
@@ -87,6 +93,12 @@ pub(crate) struct SetProject {
     /// strict, fast, notional, track or default
     #[arg(long)]
     pub(crate) mode: Option<String>,
+    /// All its member machines anew; '' for none
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub(crate) machines: Option<Vec<String>>,
+    /// Organization it belongs to; '' for none
+    #[arg(long, value_name = "NAME")]
+    pub(crate) organization: Option<String>,
     #[arg(long, value_name = "TEXT")]
     pub(crate) description: Option<String>,
     #[command(flatten)]
@@ -154,6 +166,9 @@ pub(crate) struct AddUser {
     /// Project taken where a request names none
     #[arg(long, value_name = "PROJECT")]
     pub(crate) default_project: Option<String>,
+    /// Organization they belong to
+    #[arg(long, value_name = "NAME")]
+    pub(crate) organization: Option<String>,
     #[command(flatten)]
     pub(crate) write: WriteArgs,
 }
@@ -172,6 +187,9 @@ pub(crate) struct SetUser {
     /// Project taken where a request names none; '' for none
     #[arg(long, value_name = "PROJECT")]
     pub(crate) default_project: Option<String>,
+    /// Organization they belong to; '' for none
+    #[arg(long, value_name = "NAME")]
+    pub(crate) organization: Option<String>,
     #[command(flatten)]
     pub(crate) write: WriteArgs,
 }

@@ -65,6 +65,9 @@ pub(crate) struct QuoteArgs {
     /// Class (queue)
     #[arg(long, alias = "queue")]
     pub(crate) class: Option<String>,
+    /// Group, for accounts that ask for one
+    #[arg(long)]
+    pub(crate) group: Option<String>,
     /// Generic resources, such as gpu=2
     #[arg(long, value_name = "NAME=N", value_delimiter = ',', value_parser = pair)]
     pub(crate) gres: Vec<(String, String)>,
@@ -108,6 +111,9 @@ pub(crate) struct DepositArgs {
     /// Take a window that lies in the past
     #[arg(long)]
     pub(crate) allow_past: bool,
+    /// All of it to this account, nothing to those below it
+    #[arg(long)]
+    pub(crate) no_tree: bool,
     /// Reason, kept in the journal
     #[arg(long, value_name = "TEXT")]
     pub(crate) note: Option<String>,

@@ -1,12 +1,14 @@
 //! `bank account`.
 
+use std::collections::BTreeMap;
+
 use bank_api::v1::{Account, Constraint, List, NewAccount, PatchAccount, Written};
 use serde_json::Value;
 use ureq::http::Method;
 
 use super::{Context, nothing_to_set};
 use crate::{
-    cli::{AccountCommand, AddAccount},
+    cli::{AccountCommand, AddAccount, Constraints, Overflowing, Place},
     fail::Failure,
     out::{Kind, Row, Sheet, column, row},
 };
@@ -34,13 +36,19 @@ pub(super) fn run(context: &Context, command: AccountCommand) -> Result<String, 
 }
 
 fn add(context: &Context, args: AddAccount) -> Result<String, Failure> {
-    let lists = args.constraints;
+    let mut lists = args.constraints;
+    let place = args.place;
     let body = NewAccount {
         name: args.name,
         description: args.description,
+        constraints: further(&mut lists).unwrap_or_default(),
         projects: constraints(lists.projects).unwrap_or_default(),
         users: constraints(lists.users).unwrap_or_default(),
         machines: constraints(lists.machines).unwrap_or_default(),
+        overflow: overflow(&place),
+        parent: place.parent,
+        share: place.share,
+        discrete: args.discrete.map(bool::from),
         priority: args.priority,
         fallback: args.fallback,
     };
@@ -52,11 +60,22 @@ fn add(context: &Context, args: AddAccount) -> Result<String, Failure> {
 }
 
 fn set(context: &Context, account: AddAccount) -> Result<String, Failure> {
+    let mut lists = account.constraints;
+    let place = account.place;
     let body = PatchAccount {
         description: account.description,
-        projects: constraints(account.constraints.projects),
-        users: constraints(account.constraints.users),
-        machines: constraints(account.constraints.machines),
+        constraints: further(&mut lists),
+        projects: constraints(lists.projects),
+        users: constraints(lists.users),
+        machines: constraints(lists.machines),
+        overflow: overflow(&place),
+        parent: if place.no_parent {
+            Some(String::new())
+        } else {
+            place.parent
+        },
+        share: place.share,
+        discrete: account.discrete.map(bool::from),
         priority: account.priority,
         fallback: account.fallback,
     };
@@ -70,6 +89,42 @@ fn set(context: &Context, account: AddAccount) -> Result<String, Failure> {
         &account.write,
     )?;
     context.written(&answer, &format!("account {:?} changed", account.name))
+}
+
+/// The word for an overflow.
+fn overflow(place: &Place) -> Option<String> {
+    let word = match place.overflow {
+        Some(Overflowing::Any) => "any",
+        _ if place.overflow_any => "any",
+        Some(Overflowing::Yes) => "yes",
+        Some(Overflowing::No) => "no",
+        None => return None,
+    };
+    Some(word.to_owned())
+}
+
+/// The lists of other properties, by name; none where none is given.
+fn further(lists: &mut Constraints) -> Option<BTreeMap<String, Vec<Constraint>>> {
+    let named = [
+        ("class", lists.classes.take()),
+        ("qos", lists.qos.take()),
+        ("group", lists.groups.take()),
+        ("organization", lists.organizations.take()),
+    ];
+    let named = named
+        .into_iter()
+        .map(|(name, list)| (name.to_owned(), list));
+    let attributes = std::mem::take(&mut lists.attributes);
+    let attributes = attributes
+        .into_iter()
+        .map(|(name, list)| (name, Some(list)));
+    let mut all: BTreeMap<String, Vec<Constraint>> = BTreeMap::new();
+    for (name, list) in named.chain(attributes) {
+        if let Some(list) = constraints(list) {
+            all.entry(name).or_default().extend(list);
+        }
+    }
+    (!all.is_empty()).then_some(all)
 }
 
 /// `chem`, `-dave` or `!dave` (denied), `chem/*` (with all below it).
@@ -118,6 +173,13 @@ fn sheet(accounts: &[Account]) -> Sheet {
         column("projects", "Projects", Kind::Text),
         column("users", "Users", Kind::Text),
         column("machines", "Machines", Kind::Text),
+        column("constraints", "Other lists", Kind::Text)
+            .on_screen_if(some(|a| !a.constraints.is_empty())),
+        column("parent", "Parent", Kind::Text).on_screen_if(some(|a| a.parent.is_some())),
+        column("share", "Share", Kind::Number).on_screen_if(some(|a| a.share != 0)),
+        column("overflow", "Overflow", Kind::Text)
+            .on_screen_if(some(|a| !matches!(a.overflow.as_str(), "" | "no"))),
+        column("discrete", "Discrete", Kind::Text).on_screen_if(some(|a| a.discrete)),
         column("priority", "Priority", Kind::Number).on_screen_if(some(|a| a.priority != 0)),
         column("fallback", "Fallback", Kind::Text).on_screen_if(some(|a| a.fallback.is_some())),
         column("blocked", "Blocked", Kind::Text).on_screen_if(some(|a| a.blocked)),
@@ -140,6 +202,9 @@ fn flat(account: &Account) -> Row {
     row.insert("projects".to_owned(), written(&account.projects));
     row.insert("users".to_owned(), written(&account.users));
     row.insert("machines".to_owned(), written(&account.machines));
+    let further = account.constraints.iter();
+    let further = further.map(|(name, list)| (name.clone(), written(list)));
+    row.insert("constraints".to_owned(), Value::Object(further.collect()));
     row
 }
 

@@ -23,6 +23,7 @@ pub(super) fn deposit(context: &Context, args: DepositArgs) -> Result<String, Fa
         credit_limit: args.limit,
         new: args.new,
         allow_past: args.allow_past,
+        no_tree: args.no_tree,
         note: args.note,
     };
     let receipt: Receipt = context.send(Method::POST, &["deposits"], &body, &args.write)?;
@@ -57,6 +58,19 @@ fn sentence(
     let Receipt { unit, account, .. } = receipt;
     let amount = form.amount(&receipt.amount);
     let mut out = format!("{verb} {amount} {unit} {preposition} {account}");
+    for (part, mark) in receipt
+        .parts
+        .iter()
+        .zip([":"].into_iter().chain(std::iter::repeat(",")))
+    {
+        let word = if part.created { "as" } else { "in" };
+        let amount = form.amount(&part.amount);
+        let _ = write!(out, "{mark} {amount} to {} {word} ", part.account);
+        let _ = match part.allocation {
+            Some(id) => write!(out, "allocation {id}"),
+            None => write!(out, "a new allocation"),
+        };
+    }
     let word = if receipt.created { " as" } else { "," };
     match receipt.allocation {
         Some(id) => {
@@ -69,7 +83,8 @@ fn sentence(
     if !window.is_empty() {
         let _ = write!(out, " ({window})");
     }
-    if !receipt.active && (receipt.allocation.is_some() || receipt.created) {
+    let made = receipt.allocation.is_some() || receipt.created || !receipt.parts.is_empty();
+    if !receipt.active && made {
         let over = receipt
             .until
             .as_deref()

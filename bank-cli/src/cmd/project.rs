@@ -41,6 +41,8 @@ fn add(context: &Context, args: AddProject) -> Result<String, Failure> {
         members: args.members,
         mode: args.mode,
         description: args.description,
+        organization: args.organization,
+        machines: args.machines,
     };
     let answer: Written<Project> = context.send(Method::POST, &["projects"], &body, &args.write)?;
     let with = match answer.object.accounts.as_slice() {
@@ -59,6 +61,11 @@ fn set(context: &Context, args: SetProject) -> Result<String, Failure> {
         parent: args.parent,
         mode: args.mode,
         description: args.description,
+        organization: args.organization,
+        machines: args.machines.map(|list| {
+            let named = list.into_iter().filter(|name| !name.is_empty());
+            named.collect()
+        }),
     };
     if body == PatchProject::default() {
         return Err(nothing_to_set());
@@ -118,6 +125,10 @@ fn ordered<'a>(projects: &'a [Project], top: Option<&str>) -> Vec<(&'a Project, 
 }
 
 fn sheet(rows: Vec<Row>) -> Sheet {
+    let some = |key: &str| {
+        rows.iter()
+            .any(|row| !crate::out::text(row, key).is_empty())
+    };
     let columns: Vec<Column> = vec![
         column("name", "Name", Kind::Tree),
         column("active", "Active", Kind::Text),
@@ -125,6 +136,8 @@ fn sheet(rows: Vec<Row>) -> Sheet {
         column("parent", "Parent", Kind::Text),
         column("members", "Members", Kind::Text),
         column("accounts", "Accounts", Kind::Text),
+        column("machines", "Machines", Kind::Text).on_screen_if(some("machines")),
+        column("organization", "Organization", Kind::Text).on_screen_if(some("organization")),
         column("description", "Description", Kind::Text),
     ];
     Sheet {

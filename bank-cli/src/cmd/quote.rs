@@ -51,6 +51,7 @@ fn body(args: QuoteArgs, project: Option<String>) -> Result<NewQuote, Failure> {
         gres: args.gres.into_iter().collect(),
         qos: args.qos,
         class: args.class,
+        group: args.group,
         attributes: args.attributes.into_iter().collect(),
         guarantee: args.guarantee,
         cost_only: args.cost_only,

@@ -36,6 +36,7 @@ fn add(context: &Context, args: AddUser) -> Result<String, Failure> {
         common_name: args.common_name,
         email: args.email,
         default_project: args.default_project,
+        organization: args.organization,
     };
     let answer: Written<User> = context.send(Method::POST, &["users"], &body, &args.write)?;
     context.written(&answer, &format!("user {:?} added", body.name))
@@ -47,6 +48,7 @@ fn set(context: &Context, args: SetUser) -> Result<String, Failure> {
         common_name: args.common_name,
         email: args.email,
         default_project: args.default_project,
+        organization: args.organization,
     };
     if body == PatchUser::default() {
         return Err(nothing_to_set());
@@ -64,6 +66,8 @@ fn sheet(users: &[User]) -> Sheet {
         column("email", "Email", Kind::Text),
         column("default_project", "Default project", Kind::Text),
         column("projects", "Projects", Kind::Text),
+        column("organization", "Organization", Kind::Text)
+            .on_screen_if(users.iter().any(|u| u.organization.is_some())),
     ];
     Sheet::new(columns, users, "no users")
 }

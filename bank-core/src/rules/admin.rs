@@ -2,12 +2,14 @@
 //! journal transaction without entries; nothing is physically removed (ledger.md 2.11).
 
 mod account;
+mod link;
 mod machine;
 mod project;
 mod user;
 
 use crate::command::Command;
 use crate::effects::{DirectoryRow, Effects, Outcome};
+use crate::ids::check_name;
 use crate::model::{Account, Constraint, Dimension};
 use crate::postings::Postings;
 use crate::refusal::Refusal;
@@ -53,6 +55,28 @@ struct Change {
     rows: Vec<DirectoryRow>,
     outcome: Outcome,
     detail: String,
+}
+
+/// Words with a meaning of their own in an account's lists.
+const RESERVED: [&str; 2] = ["ANY", "MEMBERS"];
+
+/// The name of something that lists may name.
+fn check_listed_name(name: &str) -> Result<(), Refusal> {
+    check_name(name)?;
+    if RESERVED.contains(&name) {
+        return Err(Refusal::BadName {
+            name: name.to_owned(),
+        });
+    }
+    Ok(())
+}
+
+/// An organisation is a name, or empty for none.
+fn check_organization(name: &str) -> Result<(), Refusal> {
+    if name.is_empty() {
+        return Ok(());
+    }
+    check_listed_name(name)
 }
 
 /// A fallback must be an account that has no fallback of its own, and nobody's fallback may get

@@ -6,6 +6,7 @@ use crate::effects::{Delta, Effects, EntryKind, Outcome};
 use crate::model::{Allocation, Phase};
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
+use crate::rules::money::one_at_a_time;
 use crate::rules::sweep;
 use crate::time::{Timestamp, Window};
 use crate::view::{Context, View};
@@ -18,6 +19,9 @@ pub(super) fn set(set: &SetAllocation, view: &View, ctx: &Context<'_>) -> Result
     let credit_limit = set.credit_limit.unwrap_or(old.credit_limit);
     if credit_limit < Amount::ZERO {
         return Err(Refusal::BadAmount);
+    }
+    if let Some(account) = ctx.directory.account(old.account) {
+        one_at_a_time(view, account, &window, Some(old.id), ctx)?;
     }
     let mut postings = Postings::new(view);
     postings.begin("allocation_set", ctx.now);

@@ -111,7 +111,9 @@ fn charged_instance<'a>(view: &'a View, at: Timestamp, ctx: &Context<'_>) -> Opt
 
 /// Whom the request names; where it names nobody, whom the instance knows.
 fn payer(instance: &Instance, request: &Request, ctx: &Context<'_>) -> Payer {
+    let facts = &instance.facts;
     let payer = select::find(ctx.directory, &request.whose);
+    let payer = payer.knowing(ctx.directory, &facts.usage, &facts.group);
     if payer.project.is_some() || request.whose.project.is_some() {
         return payer;
     }

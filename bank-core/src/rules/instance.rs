@@ -19,7 +19,6 @@ pub(super) fn create(
 ) -> Result<Effects, Refusal> {
     check_object(request)?;
     let at = event_time(request.event_time, ctx);
-    let refused = usable(request, ctx).err();
     let mode = mode_of(request, ctx);
     let mut postings = Postings::new(view);
     let mut instance = match view.instances.first().filter(|i| i.is_open()) {
@@ -27,6 +26,7 @@ pub(super) fn create(
         None => new_instance(&mut postings, view, request, at),
     };
     keep_facts(&mut instance.facts, request, ctx);
+    let refused = usable(request, &instance.facts, ctx).err();
     wait_for_more(&mut instance, at, ctx);
     postings.begin_for("create", at, instance.id);
     if let Some(refusal) = refused {
@@ -254,12 +254,15 @@ fn keep(old: &mut String, new: &String) -> bool {
     changed
 }
 
-/// Who would pay for a request, if anybody may.
+/// Who would pay for a request, if anybody may; `facts` are those of the instance, so that a later
+/// document need not repeat them.
 pub(super) fn usable(
     request: &Request,
+    facts: &Facts,
     ctx: &Context<'_>,
 ) -> Result<(select::Payer, Vec<select::Candidate>), Refusal> {
     let payer = select::resolve(ctx.directory, &request.whose)?;
+    let payer = payer.knowing(ctx.directory, &facts.usage, &facts.group);
     let user = request.whose.user.as_deref().unwrap_or_default();
     let candidates = select::candidates(ctx.directory, &payer, user)?;
     Ok((payer, candidates))

@@ -5,11 +5,11 @@ use crate::command::{Request, Reserve};
 use crate::effects::{Delta, Effects, EntryKind, InstanceChange, Outcome, Reserved};
 use crate::exact::to_amount;
 use crate::ids::{AccountId, LienId};
-use crate::model::{Closing, Instance, Lien, LienState, Mode, Portion};
+use crate::model::{Account, Closing, Instance, Lien, LienState, Mode, Portion};
 use crate::postings::{About, Postings};
 use crate::price::{Priced, price};
 use crate::refusal::Refusal;
-use crate::rules::funds::{funds, unblocked};
+use crate::rules::funds::{covering, funds, lay, unblocked};
 use crate::rules::instance::{
     check_duration, check_object, end_lien, event_time, in_scope, keep_facts, mode_of,
     new_instance, usable, would_refuse,
@@ -43,9 +43,10 @@ pub(super) fn reserve(
     };
     keep_facts(&mut instance.facts, request, ctx);
     let start = reserve.start.unwrap_or(at);
+    let grace = || lien_grace(&request.whose.machine, reserve.flush_grace, ctx);
     let end = reserve
         .end
-        .unwrap_or_else(|| start.plus(wall).plus(grace(reserve, ctx)));
+        .unwrap_or_else(|| start.plus(wall).plus(grace()));
     postings.begin_for("reserve", at, instance.id);
     let quote_invalid = bind_quote(&mut postings, &mut instance, request, view, at, ctx);
     end_lien(&mut postings, &mut instance, LienState::Replaced)?;
@@ -76,12 +77,12 @@ pub(super) fn reserve(
 }
 
 /// The grace after the wall duration: for NAMI with twice the machine's flush interval.
-fn grace(reserve: &Reserve, ctx: &Context<'_>) -> Seconds {
+pub(super) fn lien_grace(machine: &str, with_flushes: bool, ctx: &Context<'_>) -> Seconds {
     let grace = ctx.directory.policy.lien_grace;
-    if !reserve.flush_grace {
+    if !with_flushes {
         return grace;
     }
-    let machine = ctx.directory.machine_named(&reserve.request.whose.machine);
+    let machine = ctx.directory.machine_named(machine);
     let flush = machine.map_or(Seconds(3600), |m| m.flush_interval);
     grace.plus(flush).plus(flush)
 }
@@ -209,23 +210,25 @@ impl Placing {
         ctx: &Context<'_>,
     ) -> Result<(), Refusal> {
         self.instance.fallback_from = None;
-        let (payer, candidates) = usable(request, ctx)?;
+        let (payer, candidates) = usable(request, &self.instance.facts, ctx)?;
         let open = unblocked(&candidates, ctx)?;
         if mode == Mode::Fast || self.cost.is_zero() {
             self.instance.account = self.first_payer(&open);
             return Ok(());
         }
-        let refusal = match self.portions(&open, &payer.project_name, false) {
+        let refusal = match self.portions(&open, &payer.project_name, false, ctx) {
             Ok(portions) => return self.hold(portions, false),
             Err(refusal) => refusal,
         };
         let bank_decides = ctx.directory.policy.fallback == crate::directory::FallbackMode::Bank;
-        let short = open.first().and_then(|c| ctx.directory.account(c.account));
+        let short = self
+            .first_payer(&open)
+            .and_then(|id| ctx.directory.account(id));
         let fallback = short.and_then(|a| ctx.directory.fallback_of(a, payer.machine));
         let (Some(short), Some(fallback), true) = (short, fallback, bank_decides) else {
             return Err(refusal);
         };
-        self.on_fallback(short.id, fallback.id, &fallback.name)?;
+        self.on_fallback(short.id, fallback, ctx)?;
         self.postings
             .remark(&format!("fallback_from={}", short.name));
         Ok(())
@@ -233,26 +236,18 @@ impl Placing {
 
     /// Who would pay first where nothing is held: the first account in paying order.
     fn first_payer(&self, open: &[Candidate]) -> Option<AccountId> {
-        let order = select::paying_order(open, self.postings.allocations(), self.start);
-        let first = order.first().and_then(|id| self.postings.allocation(*id));
-        let without_money = open.first().map(|c| c.account);
-        first.map(|a| a.account).or(without_money)
+        select::first_payer(open, self.postings.allocations(), self.start)
     }
 
     /// The fallback account holds the lien; it is short too: refused (nami.md 5).
     fn on_fallback(
         &mut self,
         short: AccountId,
-        fallback: AccountId,
-        name: &str,
+        fallback: &Account,
+        ctx: &Context<'_>,
     ) -> Result<(), Refusal> {
-        let only = Candidate {
-            account: fallback,
-            priority: 0,
-            distance: 0,
-            fit: [1, 1, 1],
-        };
-        let portions = self.portions(&[only], name, false)?;
+        let only = Candidate::only(fallback);
+        let portions = self.portions(&[only], &fallback.name, false, ctx)?;
         self.hold(portions, false)?;
         self.instance.fallback_from = Some(short);
         self.reserved.fallback_from = Some(short);
@@ -262,7 +257,7 @@ impl Placing {
     /// Tests everything, refuses nothing, and holds shadow money only.
     fn in_shadow(&mut self, request: &Request, ctx: &Context<'_>) -> Result<(), Refusal> {
         let about = About::instance(&self.instance);
-        let (payer, candidates) = match usable(request, ctx) {
+        let (payer, candidates) = match usable(request, &self.instance.facts, ctx) {
             Ok(usable) => usable,
             Err(refusal) => {
                 would_refuse(&mut self.postings, &about, &refusal, ctx);
@@ -273,7 +268,7 @@ impl Placing {
         if self.cost.is_zero() {
             return Ok(());
         }
-        match self.portions(&candidates, &payer.project_name, true) {
+        match self.portions(&candidates, &payer.project_name, true, ctx) {
             Ok(portions) => self.hold(portions, true),
             Err(refusal) => {
                 would_refuse(&mut self.postings, &about, &refusal, ctx);
@@ -296,31 +291,28 @@ impl Placing {
         candidates: &[Candidate],
         whose: &str,
         shadow: bool,
+        ctx: &Context<'_>,
     ) -> Result<Vec<Portion>, Refusal> {
-        let funds = funds(self.postings.allocations(), candidates, self.start, shadow);
-        let mut remaining = i128::from(self.cost.0);
-        let mut portions = Vec::new();
-        for (allocation, free) in &funds {
-            let take = remaining.min(*free);
-            if take > 0 {
-                portions.push(Portion {
-                    allocation: *allocation,
-                    amount: Amount::from_sum(take)?,
-                });
-                remaining = remaining.saturating_sub(take);
-            }
+        let allocations = self.postings.allocations();
+        let mut funds = funds(allocations, candidates, self.start, shadow);
+        if ctx.directory.policy.require_cover {
+            covering(&mut funds, allocations, self.end);
         }
-        if remaining == 0 {
-            return Ok(portions);
+        let cost = i128::from(self.cost.0);
+        match lay(&funds, candidates, allocations, cost) {
+            Ok(parts) => parts
+                .into_iter()
+                .map(|(allocation, part)| {
+                    let amount = Amount::from_sum(part)?;
+                    Ok(Portion { allocation, amount })
+                })
+                .collect(),
+            Err(available) => Err(Refusal::InsufficientFunds {
+                needed: self.cost,
+                available: Amount::clamped(available),
+                whose: whose.to_owned(),
+            }),
         }
-        let available = funds
-            .iter()
-            .fold(0_i128, |sum, (_, free)| sum.saturating_add(*free));
-        Err(Refusal::InsufficientFunds {
-            needed: self.cost,
-            available: Amount::clamped(available),
-            whose: whose.to_owned(),
-        })
     }
 
     fn hold(&mut self, portions: Vec<Portion>, shadow: bool) -> Result<(), Refusal> {

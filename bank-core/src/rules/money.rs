@@ -2,13 +2,15 @@
 
 use crate::amount::Amount;
 use crate::command::{Deposit, Withdraw};
-use crate::effects::{Delta, Deposited, DirectoryRow, Effects, EntryKind, Outcome, Withdrawn};
+use crate::effects::{
+    Delta, Deposited, DirectoryRow, Effects, EntryKind, Landed, Outcome, Withdrawn,
+};
 use crate::ids::{AccountId, AllocationId};
 use crate::model::{Account, Allocation, Figures, Phase};
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
 use crate::select;
-use crate::time::Timestamp;
+use crate::time::{Timestamp, Window};
 use crate::view::{Context, Next, View};
 
 /// Puts money into an account: into an allocation of equal window and limit, else a new one.
@@ -25,21 +27,58 @@ pub(super) fn deposit(
     if !deposit.window.is_proper() {
         return Err(Refusal::BadWindow);
     }
-    let mut postings = Postings::new(view);
-    let target = match deposit.allocation {
-        Some(id) => Some(named_allocation(view, account, id, deposit)?),
-        None if deposit.always_new => None,
-        None => equal_allocation(view, account, deposit, limit),
-    };
+    let named = deposit.allocation;
+    let named = named.map(|id| named_allocation(view, account, id, deposit));
+    let named = named.transpose()?;
     if deposit.window.is_over(ctx.now) && !deposit.allow_past {
         return Err(Refusal::WindowInPast);
     }
-    let created = target.is_none();
-    let id = target
-        .unwrap_or_else(|| open_allocation(&mut postings, account.id, deposit, limit, ctx.now));
+    let parts = if deposit.is_spread() {
+        select::spread(ctx.directory, account.id, deposit.amount.0)
+    } else {
+        vec![(account.id, deposit.amount.0)]
+    };
+    let mut postings = Postings::new(view);
+    let mut landing = Vec::new();
+    for (id, part) in parts {
+        let part_of = ctx.directory.account(id).unwrap_or(account);
+        let equal = || equal_allocation(view, part_of, deposit, limit);
+        let target = named.or_else(|| (!deposit.always_new).then(equal).flatten());
+        let allocation = if let Some(known) = target {
+            known
+        } else {
+            one_at_a_time(view, part_of, &deposit.window, None, ctx)?;
+            open_allocation(&mut postings, id, deposit, limit, ctx.now)
+        };
+        landing.push((part_of, allocation, Amount(part), target.is_none()));
+    }
     let tx = postings.begin("deposit", ctx.now);
     postings.remark(&deposit.note);
-    let amount = deposit.amount;
+    let mut landed = Vec::new();
+    for (part_of, id, amount, created) in landing {
+        let allocation = land(&mut postings, id, amount)?;
+        unblock(&mut postings, part_of);
+        landed.push(Landed {
+            amount,
+            allocation,
+            created,
+        });
+    }
+    let last = landed.last().copied().ok_or(Refusal::AmountOverflow)?;
+    let deposited = Deposited {
+        tx,
+        amount: deposit.amount,
+        allocation: last.allocation,
+        created: last.created,
+        figures: figures(&postings, account.id),
+        account: account.id,
+        parts: landed,
+    };
+    Ok(postings.finish(Outcome::Deposited(deposited)))
+}
+
+/// Puts an amount into an allocation.
+fn land(postings: &mut Postings, id: AllocationId, amount: Amount) -> Result<Allocation, Refusal> {
     let phase = postings.allocation(id).map_or(Phase::Active, |a| a.phase);
     let active = if phase == Phase::Active { amount.0 } else { 0 };
     let delta = Delta {
@@ -53,19 +92,40 @@ pub(super) fn deposit(
         .map_or(Amount::ZERO, |a| a.deposited)
         .plus(amount)?;
     postings.change(id, |a| a.deposited = deposited);
-    unblock(&mut postings, account);
-    let allocation = postings
+    postings
         .allocation(id)
         .copied()
-        .ok_or(Refusal::AmountOverflow)?;
-    let deposited = Deposited {
-        tx,
-        amount,
-        allocation,
-        created,
-        figures: figures(&postings, account.id),
+        .ok_or(Refusal::AmountOverflow)
+}
+
+/// Where the bank wants the allocations of an account one after the other, a window that meets
+/// that of another is refused (ledger.md 2.1 g).
+pub(super) fn one_at_a_time(
+    view: &View,
+    account: &Account,
+    window: &Window,
+    but: Option<AllocationId>,
+    ctx: &Context<'_>,
+) -> Result<(), Refusal> {
+    if !ctx.directory.policy.discrete {
+        return Ok(());
+    }
+    let meets = |other: &Window| {
+        let before = |end: Option<Timestamp>, start: Option<Timestamp>| {
+            end.zip(start).is_some_and(|(end, start)| end <= start)
+        };
+        !before(window.end, other.start) && !before(other.end, window.start)
     };
-    Ok(postings.finish(Outcome::Deposited(deposited)))
+    let mut others = view
+        .of_account(account.id)
+        .filter(|a| Some(a.id) != but && meets(&a.window));
+    match others.next() {
+        None => Ok(()),
+        Some(other) => Err(Refusal::AllocationOverlap {
+            account: account.name.clone(),
+            allocation: other.id.0,
+        }),
+    }
 }
 
 /// The allocation that the request names, if it is the account's and nothing else is asked of it.
@@ -76,7 +136,7 @@ fn named_allocation(
     deposit: &Deposit,
 ) -> Result<AllocationId, Refusal> {
     let shaped = deposit.credit_limit.is_some() || deposit.always_new;
-    if shaped || deposit.window != crate::time::Window::ALWAYS {
+    if shaped || deposit.window != Window::ALWAYS {
         return Err(Refusal::BadValue {
             field: "allocation",
             expected: "no window, no credit limit and no --new beside it",

@@ -5,13 +5,14 @@ use crate::command::{Promise, QuoteRequest};
 use crate::directory::FallbackMode;
 use crate::effects::{Effects, Outcome, Quoted};
 use crate::exact::to_amount;
-use crate::ids::QuoteId;
+use crate::ids::{AccountId, QuoteId};
 use crate::model::{Mode, Quote};
 use crate::postings::Postings;
 use crate::price::{Priced, price};
 use crate::refusal::Refusal;
-use crate::rules::funds::{funds, unblocked};
+use crate::rules::funds::{covering, funds, reach, unblocked};
 use crate::rules::instance::check_duration;
+use crate::rules::lien::lien_grace;
 use crate::select::{self, Candidate, Payer};
 use crate::time::{Seconds, Timestamp, Window};
 use crate::view::{Context, Next, View};
@@ -49,9 +50,10 @@ pub(super) fn quote(
     let policy = &ctx.directory.policy;
     let rounded = to_amount(total, ctx.directory.bank.precision, policy.rounding);
     let cost = rounded.ok_or(Refusal::AmountOverflow)?;
-    let available = match may_pay(request, view, ctx, cost, mode) {
-        Ok(available) => available,
-        Err(_) if mode.is_shadow() => Amount::ZERO,
+    let until = lasting(request, duration, ctx);
+    let (available, account) = match may_pay(request, view, ctx, cost, mode, until) {
+        Ok(there) => there,
+        Err(_) if mode.is_shadow() => (Amount::ZERO, None),
         Err(refusal) => return Err(refusal),
     };
     let mut postings = Postings::new(view);
@@ -76,35 +78,40 @@ pub(super) fn quote(
         quote: written,
         at: ctx.now,
         undefined_instance: exact.undefined_instance,
+        account,
     })))
 }
 
-/// What is there to pay a cost with; refused where nobody may pay or the money is short.
+/// When the lien of such a job would end.
+fn lasting(request: &QuoteRequest, duration: Seconds, ctx: &Context<'_>) -> Timestamp {
+    // A person's quote is the one that any member will do for; the other comes from a scheduler.
+    let grace = lien_grace(&request.whose.machine, !request.any_member, ctx);
+    ctx.now.plus(duration).plus(grace)
+}
+
+/// What is there to pay a cost with, and the account that pays first; refused where nobody may pay
+/// or the money is short.
 fn may_pay(
     request: &QuoteRequest,
     view: &View,
     ctx: &Context<'_>,
     cost: Amount,
     mode: Mode,
-) -> Result<Amount, Refusal> {
+    until: Timestamp,
+) -> Result<(Amount, Option<AccountId>), Refusal> {
     let payer = select::resolve(ctx.directory, &request.whose)?;
+    let payer = payer.knowing(ctx.directory, &request.usage, &request.group);
     let candidates = match request.whose.user.as_deref() {
         None if request.any_member => select::for_any_member(ctx.directory, &payer)?,
         user => select::candidates(ctx.directory, &payer, user.unwrap_or_default())?,
     };
     let open = unblocked(&candidates, ctx)?;
-    let free = funds(
-        view.allocations.as_slice(),
-        &open,
-        ctx.now,
-        mode.is_shadow(),
-    );
-    let available = free
-        .iter()
-        .fold(0_i128, |sum, (_, f)| sum.saturating_add(*f));
+    let available = there(&open, view, ctx, mode.is_shadow(), until);
+    let first = select::first_payer(&open, &view.allocations, ctx.now);
     let short = i128::from(cost.0) > available;
-    if short && fallback_pays(&open, &payer, view, ctx, cost) {
-        return Ok(Amount::clamped(available));
+    let covered = (Amount::clamped(available), first);
+    if short && fallback_pays(first, &payer, view, ctx, cost, until) {
+        return Ok(covered);
     }
     if short && !request.cost_only && mode != Mode::Fast {
         return Err(Refusal::InsufficientFunds {
@@ -113,32 +120,39 @@ fn may_pay(
             whose: payer.project_name,
         });
     }
-    Ok(Amount::clamped(available))
+    Ok(covered)
+}
+
+/// What a lien could have of these accounts now.
+fn there(
+    candidates: &[Candidate],
+    view: &View,
+    ctx: &Context<'_>,
+    shadow: bool,
+    until: Timestamp,
+) -> i128 {
+    let mut free = funds(&view.allocations, candidates, ctx.now, shadow);
+    if ctx.directory.policy.require_cover {
+        covering(&mut free, &view.allocations, until);
+    }
+    reach(&free, candidates, &view.allocations)
 }
 
 /// Whether the bank's own fallback would hold the money, as a reserve would find (nami.md 5).
 fn fallback_pays(
-    open: &[Candidate],
+    first: Option<AccountId>,
     payer: &Payer,
     view: &View,
     ctx: &Context<'_>,
     cost: Amount,
+    until: Timestamp,
 ) -> bool {
-    let short = open.first().and_then(|c| ctx.directory.account(c.account));
+    let short = first.and_then(|id| ctx.directory.account(id));
     let fallback = short.and_then(|a| ctx.directory.fallback_of(a, payer.machine));
     let Some(fallback) = fallback else {
         return false;
     };
-    let only = Candidate {
-        account: fallback.id,
-        priority: 0,
-        distance: 0,
-        fit: [1, 1, 1],
-    };
-    let free = funds(&view.allocations, &[only], ctx.now, false);
-    let there = free
-        .iter()
-        .fold(0_i128, |sum, (_, f)| sum.saturating_add(*f));
+    let there = there(&[Candidate::only(fallback)], view, ctx, false, until);
     ctx.directory.policy.fallback == FallbackMode::Bank && there >= i128::from(cost.0)
 }
 

@@ -1,7 +1,7 @@
 //! What the caller's key may touch (http-auth.md 4): checked before anything else is said, so that
 //! a refusal tells nothing about what lies outside.
 
-use crate::command::{Command, Whose};
+use crate::command::{Command, Deposit, Whose};
 use crate::model::Dimension;
 use crate::refusal::{Refusal, short};
 use crate::select;
@@ -18,7 +18,7 @@ pub(super) fn check(command: &Command, ctx: &Context<'_>) -> Result<(), Refusal>
         Command::Reserve(reserve) => whose(&reserve.request.whose, ctx),
         Command::Charge(charge) => whose(&charge.request.whose, ctx),
         Command::Close(close) => machine(&close.key.machine, ctx),
-        Command::Deposit(deposit) => account(&deposit.name, ctx),
+        Command::Deposit(deposit) => deposited(deposit, ctx),
         Command::Withdraw(withdraw) => account(&withdraw.name, ctx),
         Command::SetProject(set) => project(&set.name, ctx),
         Command::SetMember(set) => project(&set.project, ctx),
@@ -58,6 +58,20 @@ fn project(name: &str, ctx: &Context<'_>) -> Result<(), Refusal> {
     Err(Refusal::NotAllowed {
         what: format!("project {}", short(name)),
     })
+}
+
+/// A deposit touches every account that gets a share of it.
+fn deposited(deposit: &Deposit, ctx: &Context<'_>) -> Result<(), Refusal> {
+    account(&deposit.name, ctx)?;
+    let named = select::account_by_name(ctx.directory, &deposit.name);
+    let Some(named) = named.ok().filter(|_| deposit.is_spread()) else {
+        return Ok(());
+    };
+    let parts = select::spread(ctx.directory, named.id, deposit.amount.0);
+    let touched = parts
+        .iter()
+        .filter_map(|(id, _)| ctx.directory.account(*id));
+    touched.into_iter().try_for_each(|a| account(&a.name, ctx))
 }
 
 fn account(name: &str, ctx: &Context<'_>) -> Result<(), Refusal> {

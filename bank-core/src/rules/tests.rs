@@ -264,6 +264,7 @@ fn a_quote_counts_the_fallback_that_the_bank_would_use() {
             tid: String::new(),
             cost_only: false,
             any_member: false,
+            group: String::new(),
         });
         let got = ground.run(1, &quote).map_or_else(|r| r.code(), |_| "Ok");
         assert_eq!(got, expected);

@@ -1,6 +1,6 @@
 //! Settings that are one of a few words, and what they mean to the rooms that act on them.
 
-use bank_core::directory::FallbackMode;
+use bank_core::directory::{FallbackMode, SelectionOrder};
 use bank_core::exact::Rounding;
 use bank_core::model::Mode;
 use serde::{Deserialize, Serialize};
@@ -29,6 +29,19 @@ pub enum RoundingWord {
     HalfEven,
     HalfUp,
     Ceil,
+}
+
+/// The word of a selection order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[allow(
+    missing_docs,
+    reason = "the words of bank_core::directory::SelectionOrder"
+)]
+pub enum OrderWord {
+    #[default]
+    ExpiryFirst,
+    HierarchyFirst,
 }
 
 /// What a document's `ChargeDuration` counts (`nami.md` 3.1).
@@ -118,6 +131,15 @@ impl From<RoundingWord> for Rounding {
             RoundingWord::HalfEven => Rounding::HalfEven,
             RoundingWord::HalfUp => Rounding::HalfUp,
             RoundingWord::Ceil => Rounding::Ceil,
+        }
+    }
+}
+
+impl From<OrderWord> for SelectionOrder {
+    fn from(word: OrderWord) -> Self {
+        match word {
+            OrderWord::ExpiryFirst => SelectionOrder::ExpiryFirst,
+            OrderWord::HierarchyFirst => SelectionOrder::HierarchyFirst,
         }
     }
 }

@@ -210,6 +210,13 @@ pub fn detail(refusal: &Refusal, bank: &Bank) -> String {
         Refusal::TooManyDecimals { precision } => {
             format!("this bank keeps {precision} decimals")
         }
+        Refusal::SharesOver100 { parent, sum } => {
+            format!("the shares of the accounts below {parent:?} would come to {sum} percent")
+        }
+        Refusal::AllocationOverlap {
+            account,
+            allocation,
+        } => format!("allocation {allocation} of account {account:?} is usable at the same time"),
         other => plain_detail(other).to_owned(),
     }
 }
@@ -240,6 +247,8 @@ fn hint(refusal: &Refusal) -> Option<&'static str> {
         Refusal::NotAMember { .. } => "`bank project members add` makes a user a member",
         Refusal::NoUsableAccount { .. } => "`bank account show` lists who may spend",
         Refusal::NoDefaultProject => "name a project with -A",
+        Refusal::SharesOver100 { .. } => "`bank account ls` shows the shares",
+        Refusal::AllocationOverlap { .. } => "choose a window that meets no other",
         Refusal::WindowInPast => "--allow-past takes it all the same",
         Refusal::LiveLiens { .. } => "`bank lien ls` shows them",
         Refusal::BalanceNotZero { .. } => "`bank withdraw` takes the rest out",

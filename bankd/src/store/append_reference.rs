@@ -2,7 +2,7 @@
 
 use super::{Error, codec};
 use bank_core::effects::DirectoryRow;
-use bank_core::model::{Account, Key, Machine, Mode, Project, User};
+use bank_core::model::{Account, Key, Machine, Mode, Overflow, Project, User};
 use bank_core::rate::Rate;
 use rusqlite::{Connection, params};
 
@@ -28,11 +28,11 @@ pub(super) fn write_reference(connection: &Connection, row: &DirectoryRow) -> Re
 }
 
 fn write_project(connection: &Connection, p: &Project) -> Result<usize, Error> {
-    Ok(connection.execute(
-        "INSERT INTO project (id, name, parent, active, deleted, mode, description)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+    connection.execute(
+        "INSERT INTO project (id, name, parent, active, deleted, mode, description, organization)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
          ON CONFLICT (id) DO UPDATE SET parent = ?3, active = ?4, deleted = ?5, mode = ?6,
-             description = ?7",
+             description = ?7, organization = ?8",
         params![
             p.id.0,
             p.name,
@@ -40,17 +40,26 @@ fn write_project(connection: &Connection, p: &Project) -> Result<usize, Error> {
             p.active,
             p.deleted,
             p.mode.map(Mode::word),
-            p.description
+            p.description,
+            p.organization
         ],
-    )?)
+    )?;
+    connection.execute("DELETE FROM project_machine WHERE project = ?1", [p.id.0])?;
+    for machine in &p.machines {
+        connection.execute(
+            "INSERT INTO project_machine VALUES (?1, ?2)",
+            (p.id.0, machine.0),
+        )?;
+    }
+    Ok(p.machines.len())
 }
 
 fn write_user(connection: &Connection, u: &User) -> Result<usize, Error> {
     Ok(connection.execute(
-        "INSERT INTO user (id, name, active, deleted, common_name, email, default_project)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+        "INSERT INTO user (id, name, active, deleted, common_name, email, default_project,
+             organization) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
          ON CONFLICT (id) DO UPDATE SET active = ?3, deleted = ?4, common_name = ?5,
-             email = ?6, default_project = ?7",
+             email = ?6, default_project = ?7, organization = ?8",
         params![
             u.id.0,
             u.name,
@@ -58,7 +67,8 @@ fn write_user(connection: &Connection, u: &User) -> Result<usize, Error> {
             u.deleted,
             u.common_name,
             u.email,
-            u.default_project.map(|i| i.0)
+            u.default_project.map(|i| i.0),
+            u.organization
         ],
     )?)
 }
@@ -124,10 +134,10 @@ fn write_key(connection: &Connection, k: &Key) -> Result<usize, Error> {
 
 fn write_account(connection: &Connection, a: &Account) -> Result<usize, Error> {
     connection.execute(
-        "INSERT INTO account (id, name, priority, fallback, blocked, deleted, description)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+        "INSERT INTO account (id, name, priority, fallback, blocked, deleted, description, parent,
+             share, overflow, discrete) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
          ON CONFLICT (id) DO UPDATE SET priority = ?3, fallback = ?4, blocked = ?5, deleted = ?6,
-             description = ?7",
+             description = ?7, parent = ?8, share = ?9, overflow = ?10, discrete = ?11",
         params![
             a.id.0,
             a.name,
@@ -135,7 +145,11 @@ fn write_account(connection: &Connection, a: &Account) -> Result<usize, Error> {
             a.fallback,
             a.blocked,
             a.deleted,
-            a.description
+            a.description,
+            a.link.map(|l| l.parent.0),
+            a.link.map_or(0, |l| l.share),
+            a.link.map_or(Overflow::No, |l| l.overflow).word(),
+            a.discrete
         ],
     )?;
     connection.execute(
@@ -145,14 +159,7 @@ fn write_account(connection: &Connection, a: &Account) -> Result<usize, Error> {
     for (n, c) in (0_i64..).zip(&a.constraints) {
         connection.execute(
             "INSERT INTO account_constraint VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-            params![
-                a.id.0,
-                n,
-                codec::dimension_word(c.dimension),
-                c.value,
-                c.allow,
-                c.subtree
-            ],
+            params![a.id.0, n, c.dimension.word(), c.value, c.allow, c.subtree],
         )?;
     }
     Ok(a.constraints.len())

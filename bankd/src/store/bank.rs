@@ -4,7 +4,9 @@ use super::{Error, codec};
 use bank_core::amount::Precision;
 use bank_core::directory::{Bank, Directory, Policy};
 use bank_core::ids::{AccountId, MachineId, ProjectId, RateId, UserId};
-use bank_core::model::{Account, Constraint, Key, Machine, Member, Mode, Project, User};
+use bank_core::model::{
+    Account, Constraint, Key, Link, Machine, Member, Mode, Overflow, Project, User,
+};
 use bank_core::rate::{Per, Rate, RateKind, RateValue};
 use bank_core::time::{Seconds, Timestamp, Window};
 use rusqlite::{Connection, Row};
@@ -98,10 +100,22 @@ pub fn read(connection: &Connection) -> Result<BankRow, Error> {
 /// Reads all reference data.
 pub fn directory(connection: &Connection, policy: Policy) -> Result<Directory, Error> {
     let mut directory = Directory::new(read(connection)?.bank, policy);
+    let mut projects: Vec<Project> = Vec::new();
     each(connection, PROJECTS, |r| {
-        directory.put_project(project(r)?);
+        projects.push(project(r)?);
         Ok(())
     })?;
+    each(connection, PROJECT_MACHINES, |r| {
+        let owner = ProjectId(r.get(0)?);
+        let found = projects.binary_search_by_key(&owner, |p| p.id);
+        if let Some(project) = found.ok().and_then(|at| projects.get_mut(at)) {
+            project.machines.push(MachineId(r.get(1)?));
+        }
+        Ok(())
+    })?;
+    for project in projects {
+        directory.put_project(project);
+    }
     each(connection, USERS, |r| {
         directory.put_user(user(r)?);
         Ok(())
@@ -131,7 +145,8 @@ pub fn directory(connection: &Connection, policy: Policy) -> Result<Directory, E
     each(connection, CONSTRAINTS, |r| {
         let owner = AccountId(r.get(0)?);
         let row = constraint(r)?;
-        if let Some(account) = accounts.iter_mut().find(|a| a.id == owner) {
+        let found = accounts.binary_search_by_key(&owner, |a| a.id);
+        if let Some(account) = found.ok().and_then(|at| accounts.get_mut(at)) {
             account.constraints.push(row);
         }
         Ok(())
@@ -150,13 +165,16 @@ pub fn directory(connection: &Connection, policy: Policy) -> Result<Directory, E
     Ok(directory)
 }
 
-const PROJECTS: &str = "SELECT id, name, parent, active, deleted, mode, description FROM project";
-const USERS: &str =
-    "SELECT id, name, active, deleted, common_name, email, default_project FROM user";
+const PROJECTS: &str = "SELECT id, name, parent, active, deleted, mode, description, organization
+    FROM project ORDER BY id";
+const PROJECT_MACHINES: &str =
+    "SELECT project, machine FROM project_machine ORDER BY project, machine";
+const USERS: &str = "SELECT id, name, active, deleted, common_name, email, default_project,
+    organization FROM user";
 const MACHINES: &str = "SELECT id, name, active, deleted, mode, flush_interval_s, fallback,
     description FROM machine";
-const ACCOUNTS: &str =
-    "SELECT id, name, priority, fallback, blocked, deleted, description FROM account ORDER BY id";
+const ACCOUNTS: &str = "SELECT id, name, priority, fallback, blocked, deleted, description, parent,
+    share, overflow, discrete FROM account ORDER BY id";
 const CONSTRAINTS: &str =
     "SELECT account, dimension, value, allow, subtree FROM account_constraint ORDER BY account, n";
 const RATES: &str = "SELECT id, kind, name, instance, billionths, per_s, machine, from_at,
@@ -191,6 +209,8 @@ fn project(r: &Row<'_>) -> Result<Project, Error> {
         deleted: r.get(4)?,
         mode: mode(r.get(5)?)?,
         description: r.get(6)?,
+        organization: r.get(7)?,
+        machines: Vec::new(),
     })
 }
 
@@ -203,6 +223,7 @@ fn user(r: &Row<'_>) -> Result<User, Error> {
         common_name: r.get(4)?,
         email: r.get(5)?,
         default_project: r.get::<_, Option<i64>>(6)?.map(ProjectId),
+        organization: r.get(7)?,
     })
 }
 
@@ -229,7 +250,21 @@ fn account(r: &Row<'_>) -> Result<Account, Error> {
         deleted: r.get(5)?,
         description: r.get(6)?,
         constraints: Vec::new(),
+        link: link(r)?,
+        discrete: r.get(10)?,
     })
+}
+
+fn link(r: &Row<'_>) -> Result<Option<Link>, Error> {
+    let Some(parent) = r.get::<_, Option<i64>>(7)? else {
+        return Ok(None);
+    };
+    let overflow = r.get::<_, String>(9)?;
+    Ok(Some(Link {
+        parent: AccountId(parent),
+        share: r.get(8)?,
+        overflow: codec::word("account.overflow", &overflow, Overflow::parse)?,
+    }))
 }
 
 fn constraint(r: &Row<'_>) -> Result<Constraint, Error> {

@@ -20,17 +20,7 @@ pub(super) fn word<T>(
 
 /// The dimension of a constraint by its word.
 pub(super) fn dimension(word: &str) -> Option<Dimension> {
-    let all = [Dimension::Project, Dimension::User, Dimension::Machine];
-    all.into_iter().find(|d| dimension_word(*d) == word)
-}
-
-/// The word of a constraint's dimension.
-pub(super) fn dimension_word(dimension: Dimension) -> &'static str {
-    match dimension {
-        Dimension::Project => "project",
-        Dimension::User => "user",
-        Dimension::Machine => "machine",
-    }
+    Dimension::parse(word).ok()
 }
 
 /// A list of names, one a line: names hold no control characters.

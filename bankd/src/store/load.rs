@@ -124,6 +124,15 @@ pub(super) fn view(
     if let Some(id) = need.allocation {
         add_allocation(connection, id, &mut view.allocations)?;
     }
+    if need.siblings {
+        let named = view
+            .allocations
+            .iter()
+            .find(|a| Some(a.id) == need.allocation);
+        let account: Vec<AccountId> = named.map(|a| a.account).into_iter().collect();
+        view.allocations.clear();
+        of_accounts(connection, &account, None, &mut view.allocations)?;
+    }
     if let Some(tid) = &need.tid {
         view.quote = quote(connection, tid)?;
     }

@@ -9,7 +9,10 @@ use std::fmt::Write as _;
 pub(super) const APPLICATION_ID: i32 = 0x6261_6e6b;
 
 /// Every migration, the first with number 1.
-const MIGRATIONS: [&str; 1] = [include_str!("../../../schema/sqlite/0001_ledger.sql")];
+const MIGRATIONS: [&str; 2] = [
+    include_str!("../../../schema/sqlite/0001_ledger.sql"),
+    include_str!("../../../schema/sqlite/0002_accounts.sql"),
+];
 
 /// The schema version that this program reads and writes.
 pub(super) fn current_version() -> i64 {
@@ -68,4 +71,47 @@ fn checksum(sql: &str) -> String {
         let _ = write!(text, "{byte:02x}");
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A bank of the first version keeps its lists, and takes new ones.
+    #[test]
+    fn the_lists_of_an_older_bank_stay() {
+        let mut bank = Connection::open_in_memory().unwrap();
+        bank.execute_batch(
+            "PRAGMA foreign_keys = ON;
+             CREATE TABLE migration (number INTEGER PRIMARY KEY, checksum TEXT NOT NULL) STRICT;",
+        )
+        .unwrap();
+        bank.execute_batch(MIGRATIONS[0]).unwrap();
+        let first = (1, checksum(MIGRATIONS[0]));
+        bank.execute("INSERT INTO migration VALUES (?1, ?2)", first)
+            .unwrap();
+        bank.execute_batch(
+            "PRAGMA user_version = 1;
+             INSERT INTO project VALUES (1, 'chem', NULL, 1, 0, NULL, '');
+             INSERT INTO account VALUES (1, 'chem', 0, NULL, 0, 0, '');
+             INSERT INTO account_constraint VALUES (1, 0, 'project', 'chem', 1, 1);
+             INSERT INTO account_constraint VALUES (1, 1, 'user', 'MEMBERS', 1, 0);",
+        )
+        .unwrap();
+        migrate(&mut bank).unwrap();
+        migrate(&mut bank).unwrap();
+        let lists: String = bank
+            .query_row(
+                "SELECT group_concat(dimension || ':' || value || ':' || subtree)
+                 FROM account_constraint JOIN account ON account = id WHERE overflow = 'no'",
+                [],
+                |r| r.get(0),
+            )
+            .unwrap();
+        assert_eq!(lists, "project:chem:1,user:MEMBERS:0");
+        bank.execute_batch("INSERT INTO account_constraint VALUES (1, 2, 'zone', 'Asia', 1, 0)")
+            .unwrap();
+        let none = "INSERT INTO account_constraint VALUES (1, 3, '', 'Asia', 1, 0)";
+        assert!(bank.execute_batch(none).is_err());
+    }
 }

@@ -124,6 +124,7 @@ pub(crate) fn quote(seconds: i64) -> Ask {
         tid: String::new(),
         cost_only: false,
         any_member: false,
+        group: String::new(),
     })
     .into()
 }
@@ -280,6 +281,24 @@ impl Ask {
         self.change(|command| match command {
             Command::Withdraw(withdraw) => withdraw.no_credit = true,
             _ => panic!("is no withdrawal"),
+        })
+    }
+
+    /// All of a deposit to the account named.
+    pub(crate) fn no_tree(self) -> Ask {
+        self.deposit(|d| d.no_tree = true)
+    }
+
+    pub(crate) fn class(self, class: &str) -> Ask {
+        self.usage(|u| u.class = Some(class.to_owned()))
+    }
+
+    pub(crate) fn group(self, group: &str) -> Ask {
+        self.change(|command| match command {
+            Command::Charge(charge) => group.clone_into(&mut charge.request.facts.group),
+            Command::Reserve(reserve) => group.clone_into(&mut reserve.request.facts.group),
+            Command::Quote(quote) => group.clone_into(&mut quote.group),
+            _ => panic!("has no group"),
         })
     }
 

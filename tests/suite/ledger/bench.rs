@@ -12,10 +12,11 @@ use super::ground::{Ground, Line, Tx, Used};
 use super::memory::Memory;
 use super::reply;
 use super::sqlite::Sqlite;
+use bank_core::amount::Precision;
 use bank_core::command::{
     AddProject, Command, Deposit, SetAccount, SetMachine, SetMember, SetUser,
 };
-use bank_core::directory::Policy;
+use bank_core::directory::{Bank, Policy};
 use bank_core::ids::{AllocationId, UNBILLED};
 use bank_core::model::{Allocation, Instance, Phase};
 use bank_core::time::{MICROS, Timestamp};
@@ -28,6 +29,23 @@ pub(crate) fn on_both(case: impl Fn(&mut Bench<'_>)) {
     let policy = Policy::default();
     on(&mut Memory::new(policy), &case);
     on(&mut Sqlite::new(policy, 1), &case);
+}
+
+/// The same with other settings.
+pub(crate) fn on_both_with(policy: Policy, case: impl Fn(&mut Bench<'_>)) {
+    on(&mut Memory::new(policy), &case);
+    on(&mut Sqlite::new(policy, 1), &case);
+}
+
+/// The same with amounts of so many places.
+pub(crate) fn on_both_in(places: u8, case: impl Fn(&mut Bench<'_>)) {
+    let bank = Bank {
+        precision: Precision::new(places).unwrap(),
+        ..super::ground::bank()
+    };
+    let policy = Policy::default();
+    on(&mut Memory::of(bank.clone(), policy), &case);
+    on(&mut Sqlite::of(bank, policy, 1), &case);
 }
 
 fn on(ground: &mut dyn Ground, case: &impl Fn(&mut Bench<'_>)) {

@@ -61,8 +61,8 @@ fn allocation(text: &str) -> GivenAllocation {
     given
 }
 
-/// `-p P -u MEMBERS,-bob -m ANY`; a list that is not there is that of the conventions. `TOP/` is
-/// the project TOP with its descendants.
+/// `-p P -u MEMBERS,-bob -m ANY --class batch`; one of the first three that is not there is that of
+/// the conventions. `TOP/` is the project TOP with its descendants.
 fn constraints(text: &str) -> Vec<Constraint> {
     let words: Vec<&str> = text.split(' ').filter(|w| !w.is_empty()).collect();
     let of = |option: &str, usual: &'static str| {
@@ -74,13 +74,19 @@ fn constraints(text: &str) -> Vec<Constraint> {
         (Dimension::User, of("-u", "MEMBERS")),
         (Dimension::Machine, of("-m", "ANY")),
     ];
-    let rows = lists
-        .iter()
-        .flat_map(|(dimension, list)| list.split(',').map(|value| constraint(*dimension, value)));
+    let further = words.windows(2).filter_map(|pair| {
+        let name = pair[0].strip_prefix("--")?;
+        Some((Dimension::parse(name).unwrap(), pair[1].to_owned()))
+    });
+    let lists = lists.into_iter().chain(further);
+    let rows = lists.flat_map(|(dimension, list)| {
+        let rows = list.split(',').map(|value| constraint(&dimension, value));
+        rows.collect::<Vec<_>>()
+    });
     rows.collect()
 }
 
-fn constraint(dimension: Dimension, value: &str) -> Constraint {
+fn constraint(dimension: &Dimension, value: &str) -> Constraint {
     let (value, allow) = value
         .strip_prefix('-')
         .map_or((value, true), |v| (v, false));
@@ -88,7 +94,7 @@ fn constraint(dimension: Dimension, value: &str) -> Constraint {
         .strip_suffix('/')
         .map_or((value, false), |v| (v, true));
     Constraint {
-        dimension,
+        dimension: dimension.clone(),
         value: value.to_owned(),
         allow,
         subtree,

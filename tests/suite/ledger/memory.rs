@@ -4,7 +4,7 @@ use super::ground::{Ground, Line, Tx, Used, bank, fingerprint, of_key};
 use super::reply;
 use bank_core::book::Book;
 use bank_core::command::{Command, Scope};
-use bank_core::directory::{Directory, Policy};
+use bank_core::directory::{Bank, Directory, Policy};
 use bank_core::effects::Transaction;
 use bank_core::ledger::{self, Ledger};
 use bank_core::model::{Allocation, Instance, InstanceKey};
@@ -22,8 +22,13 @@ pub(crate) struct Memory {
 
 impl Memory {
     pub(crate) fn new(policy: Policy) -> Memory {
+        Memory::of(bank(), policy)
+    }
+
+    /// The same for another bank than that of the conventions.
+    pub(crate) fn of(bank: Bank, policy: Policy) -> Memory {
         Memory {
-            book: Book::new(bank(), policy),
+            book: Book::new(bank, policy),
             recorded: Vec::new(),
             answers: HashMap::new(),
         }

@@ -5,14 +5,17 @@
 
 mod ask;
 mod bench;
+mod case_account;
 mod case_charge;
 mod case_closing;
 mod case_deposit;
 mod case_lien;
+mod case_lists;
 mod case_mode;
 mod case_price;
 mod case_quote;
 mod case_store;
+mod case_tree;
 mod case_who;
 mod fixture;
 mod ground;

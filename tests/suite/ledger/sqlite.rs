@@ -33,10 +33,15 @@ pub(crate) struct Sqlite {
 
 impl Sqlite {
     pub(crate) fn new(policy: Policy, group: usize) -> Sqlite {
+        Sqlite::of(bank(), policy, group)
+    }
+
+    /// The same for another bank than that of the conventions.
+    pub(crate) fn of(bank: Bank, policy: Policy, group: usize) -> Sqlite {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("bank.db");
         Sqlite {
-            store: Some(create(&path, policy)),
+            store: Some(create(&path, bank, policy)),
             reader: open_reader(&path).unwrap(),
             path,
             policy,
@@ -105,12 +110,12 @@ impl Sqlite {
 }
 
 /// A new bank in a file.
-fn create(path: &Path, policy: Policy) -> SqliteStore {
+fn create(path: &Path, bank: Bank, policy: Policy) -> SqliteStore {
     let Bank {
         uuid,
         precision,
         unit,
-    } = bank();
+    } = bank;
     let new = NewBank {
         uuid,
         precision,

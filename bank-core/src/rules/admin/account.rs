@@ -1,6 +1,6 @@
 //! Accounts and their lists.
 
-use super::{Change, check_fallback};
+use super::{Change, RESERVED, check_fallback, check_listed_name, link};
 use crate::amount::Amount;
 use crate::command::SetAccount;
 use crate::effects::{DirectoryRow, Outcome};
@@ -26,6 +26,8 @@ pub(super) fn add(set: &SetAccount, ctx: &Context<'_>) -> Result<Change, Refusal
         deleted: false,
         description: String::new(),
         constraints: Vec::new(),
+        link: None,
+        discrete: false,
     };
     change(account, set, &View::default(), ctx)
 }
@@ -63,8 +65,15 @@ pub(super) fn remove(name: &str, view: &View, ctx: &Context<'_>) -> Result<Chang
             by,
         });
     }
+    if let Some(child) = directory.children_of(account.id).next() {
+        return Err(Refusal::InUse {
+            name: name.to_owned(),
+            by: format!("account {} below it", child.name),
+        });
+    }
     let rows = vec![DirectoryRow::Account(Account {
         deleted: true,
+        link: None,
         ..account.clone()
     })];
     Ok(Change {
@@ -105,6 +114,13 @@ fn change(
     if let Some(description) = &set.description {
         account.description.clone_from(description);
     }
+    if let Some(said) = link::change(&mut account, set, ctx)? {
+        detail = format!("{detail} {said}");
+    }
+    if let Some(discrete) = set.discrete {
+        account.discrete = discrete;
+        detail = format!("{detail} discrete={discrete}");
+    }
     let figures = Figures::of(view.of_account(account.id));
     let rows = vec![DirectoryRow::Account(account.clone())];
     Ok(Change {
@@ -114,18 +130,26 @@ fn change(
     })
 }
 
-/// A list names what exists; `MEMBERS` has a meaning for users only.
+/// A list names what exists, where the bank knows what does; `MEMBERS` has a meaning for projects,
+/// users and machines only, `subtree` for projects.
 fn check_constraint(row: &Constraint, ctx: &Context<'_>) -> Result<(), Refusal> {
     let directory = ctx.directory;
     let value = row.value.as_str();
-    if value == "ANY" {
+    if row.subtree && (row.dimension != Dimension::Project || RESERVED.contains(&value)) {
+        return Err(Refusal::BadValue {
+            field: "list",
+            expected: "a project before /*",
+        });
+    }
+    if value == "ANY" || (value == "MEMBERS" && row.dimension.is_ordinary()) {
         return Ok(());
     }
-    let (kind, known) = match row.dimension {
+    let (kind, known) = match &row.dimension {
         Dimension::Project => ("project", directory.project_named(value).is_some()),
-        Dimension::User if value == "MEMBERS" => ("user", true),
         Dimension::User => ("user", directory.user_named(value).is_some()),
         Dimension::Machine => ("machine", directory.machine_named(value).is_some()),
+        Dimension::Attribute(name) => return check_name(name).and(check_listed_name(value)),
+        _ => return check_listed_name(value),
     };
     if known {
         Ok(())
@@ -136,14 +160,15 @@ fn check_constraint(row: &Constraint, ctx: &Context<'_>) -> Result<(), Refusal> 
 
 fn describe(constraints: &[Constraint]) -> String {
     let rows = constraints.iter().map(|c| {
-        let letter = match c.dimension {
+        let name = match &c.dimension {
             Dimension::Project => "p",
             Dimension::User => "u",
             Dimension::Machine => "m",
+            other => other.word(),
         };
         let sign = if c.allow { "" } else { "-" };
         let tree = if c.subtree { "/" } else { "" };
-        format!("{letter}:{sign}{}{tree}", c.value)
+        format!("{name}:{sign}{}{tree}", c.value)
     });
     rows.collect::<Vec<_>>().join(",")
 }

@@ -1,10 +1,10 @@
 //! Machines.
 
-use super::{Change, check_fallback};
+use super::{Change, check_fallback, check_listed_name};
 use crate::command::SetMachine;
 use crate::effects::{DirectoryRow, Outcome};
-use crate::ids::{MachineId, check_name};
-use crate::model::Machine;
+use crate::ids::MachineId;
+use crate::model::{Machine, Project};
 use crate::refusal::Refusal;
 use crate::time::Seconds;
 use crate::view::Context;
@@ -13,7 +13,7 @@ use crate::view::Context;
 const FLUSH_MAX: i64 = 86_400;
 
 pub(super) fn add(set: &SetMachine, ctx: &Context<'_>) -> Result<Change, Refusal> {
-    check_name(&set.name)?;
+    check_listed_name(&set.name)?;
     let taken = || Refusal::AlreadyExists {
         kind: "machine",
         name: set.name.clone(),
@@ -43,7 +43,18 @@ pub(super) fn remove(name: &str, ctx: &Context<'_>) -> Result<Change, Refusal> {
         active: false,
         ..named(name, ctx)?.clone()
     };
-    let rows = vec![DirectoryRow::Machine(gone)];
+    let id = gone.id;
+    let with = ctx
+        .directory
+        .projects()
+        .filter(|p| p.machines.contains(&id));
+    let without = |project: &Project| {
+        let mut project = project.clone();
+        project.machines.retain(|m| *m != id);
+        DirectoryRow::Project(project)
+    };
+    let mut rows: Vec<DirectoryRow> = with.map(without).collect();
+    rows.push(DirectoryRow::Machine(gone));
     Ok(Change {
         rows,
         outcome: Outcome::Removed(name.to_owned()),

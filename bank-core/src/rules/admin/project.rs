@@ -1,15 +1,16 @@
 //! Projects and their members.
 
-use super::{Change, project_lists};
+use super::{Change, check_listed_name, check_organization, project_lists};
 use crate::command::{AddProject, SetMember, SetProject};
 use crate::effects::{DirectoryRow, Outcome};
-use crate::ids::{AccountId, ProjectId, check_name};
+use crate::ids::{AccountId, MachineId, ProjectId};
 use crate::model::{Account, Dimension, Member, Project, User};
 use crate::refusal::Refusal;
 use crate::view::{Context, View};
 
 pub(super) fn add(add: &AddProject, ctx: &Context<'_>) -> Result<Change, Refusal> {
-    check_name(&add.name)?;
+    check_listed_name(&add.name)?;
+    check_organization(&add.organization)?;
     let directory = ctx.directory;
     let taken = |kind: &'static str| Refusal::AlreadyExists {
         kind,
@@ -34,6 +35,8 @@ pub(super) fn add(add: &AddProject, ctx: &Context<'_>) -> Result<Change, Refusal
         deleted: false,
         mode: add.mode,
         description: add.description.clone(),
+        organization: add.organization.clone(),
+        machines: machines(&add.machines, ctx)?,
     };
     let mut rows = vec![DirectoryRow::Project(project.clone())];
     for name in &add.members {
@@ -54,6 +57,8 @@ pub(super) fn add(add: &AddProject, ctx: &Context<'_>) -> Result<Change, Refusal
             deleted: false,
             description: String::new(),
             constraints: project_lists(&add.name),
+            link: None,
+            discrete: false,
         }));
     }
     let detail = format!("project={}", add.name);
@@ -84,6 +89,15 @@ pub(super) fn set(set: &SetProject, ctx: &Context<'_>) -> Result<Change, Refusal
     }
     if let Some(description) = &set.description {
         project.description.clone_from(description);
+    }
+    if let Some(organization) = &set.organization {
+        check_organization(organization)?;
+        project.organization.clone_from(organization);
+        detail = format!("{detail} organization={organization}");
+    }
+    if let Some(names) = &set.machines {
+        project.machines = machines(names, ctx)?;
+        detail = format!("{detail} machines={}", names.join(","));
     }
     let rows = vec![DirectoryRow::Project(project.clone())];
     Ok(Change {
@@ -190,6 +204,20 @@ pub(super) fn named<'a>(name: &str, ctx: &Context<'a>) -> Result<&'a Project, Re
     ctx.directory
         .project_named(name)
         .ok_or_else(|| Refusal::not_found("project", name))
+}
+
+/// The machines of these names, by number.
+fn machines(names: &[String], ctx: &Context<'_>) -> Result<Vec<MachineId>, Refusal> {
+    let found = names.iter().map(|name| {
+        let machine = ctx.directory.machine_named(name);
+        machine
+            .map(|m| m.id)
+            .ok_or_else(|| Refusal::not_found("machine", name))
+    });
+    let mut machines = found.collect::<Result<Vec<_>, _>>()?;
+    machines.sort_unstable();
+    machines.dedup();
+    Ok(machines)
 }
 
 fn member<'a>(name: &str, ctx: &Context<'a>) -> Result<&'a User, Refusal> {

@@ -1,23 +1,15 @@
 //! Users.
 
-use super::{Change, project};
+use super::{Change, check_listed_name, check_organization, project};
 use crate::command::SetUser;
 use crate::effects::{DirectoryRow, Outcome};
-use crate::ids::{UserId, check_name};
+use crate::ids::UserId;
 use crate::model::User;
 use crate::refusal::Refusal;
 use crate::view::Context;
 
-/// Words with a meaning of their own in an account's lists.
-const RESERVED: [&str; 2] = ["ANY", "MEMBERS"];
-
 pub(super) fn add(set: &SetUser, ctx: &Context<'_>) -> Result<Change, Refusal> {
-    check_name(&set.name)?;
-    if RESERVED.contains(&set.name.as_str()) {
-        return Err(Refusal::BadName {
-            name: set.name.clone(),
-        });
-    }
+    check_listed_name(&set.name)?;
     let taken = || Refusal::AlreadyExists {
         kind: "user",
         name: set.name.clone(),
@@ -32,6 +24,7 @@ pub(super) fn add(set: &SetUser, ctx: &Context<'_>) -> Result<Change, Refusal> {
         common_name: String::new(),
         email: String::new(),
         default_project: None,
+        organization: String::new(),
     };
     change(user, set, ctx)
 }
@@ -83,6 +76,11 @@ fn change(mut user: User, set: &SetUser, ctx: &Context<'_>) -> Result<Change, Re
             "{detail} default_project={}",
             default.as_deref().unwrap_or("none")
         );
+    }
+    if let Some(organization) = &set.organization {
+        check_organization(organization)?;
+        user.organization.clone_from(organization);
+        detail = format!("{detail} organization={organization}");
     }
     let rows = vec![DirectoryRow::User(user.clone())];
     Ok(Change {

@@ -105,7 +105,7 @@ impl Bill {
                 .find(|a| a.id == id)
                 .map_or(0, |a| a.free(false));
             let take = free.max(0).min(*remaining);
-            if take <= 0 {
+            if take <= 0 || self.splits(id, take, *remaining, takes, ctx) {
                 continue;
             }
             match takes
@@ -125,17 +125,32 @@ impl Bill {
 
     fn own_account(&self, ctx: &Context<'_>) -> Option<Candidate> {
         let suspense = ctx.directory.suspense().map(|a| a.id);
-        let spendable = |id| ctx.directory.account(id).is_some_and(|a| !a.deleted);
-        let account = self
-            .instance
-            .account
-            .filter(|a| Some(*a) != suspense && spendable(*a))?;
-        Some(Candidate {
-            account,
-            priority: 0,
-            distance: 0,
-            fit: [1, 1, 1],
-        })
+        let own = self.instance.account.filter(|a| Some(*a) != suspense)?;
+        let account = ctx.directory.account(own).filter(|a| !a.deleted)?;
+        Some(Candidate::only(account))
+    }
+
+    /// Whether a take would split the charge over several allocations of a discrete account
+    /// (decision note 0013).
+    fn splits(
+        &self,
+        id: AllocationId,
+        take: i128,
+        rest: i128,
+        takes: &[Take],
+        ctx: &Context<'_>,
+    ) -> bool {
+        let account = |id| self.postings.allocation(id).map(|a| a.account);
+        let own = account(id);
+        let discrete = own
+            .and_then(|id| ctx.directory.account(id))
+            .is_some_and(|a| a.discrete);
+        let beside = || {
+            takes
+                .iter()
+                .any(|t| t.allocation != id && account(t.allocation) == own)
+        };
+        discrete && (take < rest || beside())
     }
 
     fn debit(&mut self, kind: EntryKind, take: Take) -> Result<(), Refusal> {

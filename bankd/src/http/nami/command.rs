@@ -66,6 +66,7 @@ pub fn of(document: Document, event: Event, setting: &Setting) -> std::io::Resul
             let quote = QuoteRequest {
                 whose: request.whose,
                 usage: request.facts.usage,
+                group: request.facts.group,
                 duration: priced,
                 promise,
                 tid,

@@ -9,6 +9,7 @@ use bank_core::ids::AccountId;
 use bank_core::model::{Account, Dimension};
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
+use super::lists;
 use super::project::Empty;
 use super::shape::{self, cleared};
 use crate::answer::Answer;
@@ -25,9 +26,8 @@ pub(super) async fn list(call: Call) -> Handled {
     accounts.sort_by(|a, b| a.name.cmp(&b.name));
     let figures = figures(&call, accounts.iter().map(|a| a.id).collect()).await?;
     let rows = accounts.iter().zip(&figures);
-    let bank = &directory.bank;
     let items = rows.map(|(account, figures)| {
-        shape::account(account, &figures.active(), bank, Some(&call.view))
+        lists::account(directory, account, &figures.active(), Some(&call.view))
     });
     ok(&List::whole(items.collect()))
 }
@@ -37,11 +37,10 @@ pub(super) async fn show(Path(name): Path<String>, call: Call) -> Handled {
     let account = call.view.account(&name)?;
     let figures = figures(&call, vec![account.id]).await?;
     let figures = figures.first().copied().unwrap_or_default();
-    let bank = &call.directory().bank;
-    ok(&shape::account(
+    ok(&lists::account(
+        call.directory(),
         account,
         &figures.active(),
-        bank,
         Some(&call.view),
     ))
 }
@@ -55,8 +54,14 @@ pub(super) async fn add(call: Call) -> Handled {
         (Dimension::User, Some(new.users)),
         (Dimension::Machine, Some(new.machines)),
     ];
+    let overflow = lists::read_overflow(new.overflow.as_deref()).map_err(|r| call.refused(&r))?;
+    let constraints = lists::anew(&[], given, Some(new.constraints));
     let command = Command::AddAccount(SetAccount {
-        constraints: shape::lists(&[], given),
+        constraints: constraints.map_err(|r| call.refused(&r))?,
+        parent: new.parent.map(cleared),
+        share: new.share,
+        overflow,
+        discrete: new.discrete,
         priority: new.priority,
         fallback: new.fallback.map(cleared),
         description: new.description,
@@ -78,8 +83,14 @@ pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
         (Dimension::User, patch.users),
         (Dimension::Machine, patch.machines),
     ];
+    let overflow = lists::read_overflow(patch.overflow.as_deref()).map_err(|r| call.refused(&r))?;
+    let constraints = lists::anew(&old.constraints, given, patch.constraints);
     let command = Command::SetAccount(SetAccount {
-        constraints: shape::lists(&old.constraints, given),
+        constraints: constraints.map_err(|r| call.refused(&r))?,
+        parent: patch.parent.map(cleared),
+        share: patch.share,
+        overflow,
+        discrete: patch.discrete,
         priority: patch.priority,
         fallback: patch.fallback.map(cleared),
         description: patch.description,
@@ -110,7 +121,7 @@ pub(super) async fn figures(
 fn written(decided: &Decided<'_>, status: u16) -> Answer {
     rendered(decided, status, |outcome| match outcome {
         Outcome::Account(account, figures) => {
-            let shape = shape::account(account, figures, &decided.directory.bank, None);
+            let shape = lists::account(decided.directory, account, figures, None);
             Some(new_state(shape, decided))
         }
         _ => None,

@@ -14,6 +14,7 @@ mod job;
 mod journal;
 mod key;
 mod lien;
+mod lists;
 mod machine;
 mod money;
 mod project;

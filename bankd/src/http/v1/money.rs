@@ -1,11 +1,11 @@
 //! Deposits and withdrawals.
 
 use axum::response::IntoResponse;
-use bank_api::v1::{NewDeposit, NewWithdrawal, Receipt};
+use bank_api::v1::{NewDeposit, NewWithdrawal, Receipt, ReceiptPart};
 use bank_core::amount::Amount;
 use bank_core::command::{Command, Deposit, Withdraw};
 use bank_core::directory::Directory;
-use bank_core::effects::{Deposited, Outcome, Withdrawn};
+use bank_core::effects::{Deposited, Landed, Outcome, Withdrawn};
 use bank_core::ids::{AccountId, AllocationId};
 use bank_core::model::{Figures, Phase};
 use bank_core::refusal::Refusal;
@@ -62,6 +62,7 @@ fn read_deposit(new: NewDeposit, directory: &Directory) -> Result<Deposit, Refus
         always_new: new.new,
         allow_past: new.allow_past,
         note: new.note.unwrap_or_default(),
+        no_tree: new.no_tree,
     })
 }
 
@@ -76,18 +77,32 @@ fn deposit_receipt(decided: &Decided<'_>, deposited: &Deposited) -> Receipt {
     let allocation = &deposited.allocation;
     // A new one that was decided only never got its number.
     let exists = !(deposited.created && decided.dry_run);
+    let several = deposited.parts.len() > 1;
+    let landed = deposited.parts.iter().filter(|_| several);
     Receipt {
-        allocation: exists.then_some(allocation.id.0),
+        allocation: (exists && !several).then_some(allocation.id.0),
         active: allocation.phase == Phase::Active,
         start: allocation.window.start.map(shape::time),
         until: allocation.window.end.map(shape::time),
-        created: deposited.created,
+        created: deposited.created && !several,
+        parts: landed.map(|part| receipt_part(decided, part)).collect(),
         ..receipt(
             decided,
-            allocation.account,
+            deposited.account,
             deposited.amount,
             &deposited.figures,
         )
+    }
+}
+
+fn receipt_part(decided: &Decided<'_>, part: &Landed) -> ReceiptPart {
+    let account = decided.directory.account(part.allocation.account);
+    let exists = !(part.created && decided.dry_run);
+    ReceiptPart {
+        account: account.map(|a| a.name.clone()).unwrap_or_default(),
+        allocation: exists.then_some(part.allocation.id.0),
+        amount: shape::amount(part.amount, &decided.directory.bank),
+        created: part.created,
     }
 }
 

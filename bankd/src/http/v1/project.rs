@@ -41,6 +41,8 @@ pub(super) async fn add(call: Call) -> Handled {
         members: new.members,
         mode: mode.map_err(|r| call.refused(&r))?.flatten(),
         description: new.description.unwrap_or_default(),
+        organization: new.organization.unwrap_or_default(),
+        machines: new.machines,
     });
     Ok(call.write(command, render_added).await?.into_response())
 }
@@ -56,6 +58,8 @@ pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
         parent: patch.parent.map(cleared),
         mode: mode.map_err(|r| call.refused(&r))?,
         description: patch.description,
+        organization: patch.organization,
+        machines: patch.machines,
     });
     Ok(call.write(command, render).await?.into_response())
 }

@@ -4,12 +4,11 @@ use axum::response::IntoResponse;
 use bank_api::v1::{NewQuote, Quote};
 use bank_core::command::{Command, Promise, QuoteRequest, Whose};
 use bank_core::decimal::Decimal;
-use bank_core::directory::Directory;
 use bank_core::effects::{Outcome, Quoted};
 use bank_core::model::Project;
 use bank_core::price::Priced;
 use bank_core::refusal::Refusal;
-use bank_core::select::{self, Payer};
+use bank_core::select;
 use bank_core::time::Seconds;
 use bank_core::usage::Usage;
 
@@ -73,6 +72,7 @@ fn read(new: NewQuote, call: &Call) -> Result<QuoteRequest, Failure> {
         }
     });
     let cost_only = new.cost_only;
+    let group = new.group.clone().unwrap_or_default();
     Ok(QuoteRequest {
         whose: Whose {
             project: new.project.clone(),
@@ -85,6 +85,7 @@ fn read(new: NewQuote, call: &Call) -> Result<QuoteRequest, Failure> {
         tid: String::new(),
         cost_only,
         any_member: true,
+        group,
     })
 }
 
@@ -184,7 +185,10 @@ fn shape_of(
         available: (!cost_only).then(|| shape::amount(quoted.available, bank)),
         needed: (!cost_only).then(|| shape::amount(quoted.cost, bank)),
         remaining: (!cost_only).then(|| shape::sum(remaining, bank)),
-        account: first_account(directory, request, &payer),
+        account: quoted
+            .account
+            .and_then(|id| directory.account(id))
+            .map(|a| a.name.clone()),
         id: row.map(|q| q.id.0),
         tid: row.map(|q| q.tid.clone()),
         valid_from: row.and_then(|q| q.window.start).map(shape::time),
@@ -195,17 +199,6 @@ fn shape_of(
         transaction: None,
         warnings,
     }
-}
-
-/// The account that is asked first.
-fn first_account(directory: &Directory, request: &QuoteRequest, payer: &Payer) -> Option<String> {
-    let user = request.whose.user.as_deref().unwrap_or_default();
-    let candidates = select::candidates(directory, payer, user).unwrap_or_default();
-    let first = candidates
-        .iter()
-        .min_by_key(|c| (c.priority, c.distance, c.fit));
-    let account = directory.account(first?.account)?;
-    Some(account.name.clone())
 }
 
 fn render(decided: &Decided<'_>) -> Answer {

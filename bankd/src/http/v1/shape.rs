@@ -6,8 +6,7 @@ use bank_core::amount::{Amount, Precision};
 use bank_core::command::SetAccount;
 use bank_core::directory::{Bank, Directory};
 use bank_core::model::{
-    Account, Allocation, Constraint, Dimension, Figures, Machine, Member, Mode, Phase, Project,
-    User,
+    Account, Allocation, Dimension, Machine, Member, Mode, Phase, Project, User,
 };
 use bank_core::refusal::Refusal;
 use bank_core::time::Timestamp;
@@ -105,6 +104,14 @@ pub(super) fn project(
         description: some(&project.description),
         accounts: accounts.map(|a| a.name.clone()).collect(),
         members: members(directory, project),
+        organization: some(&project.organization),
+        machines: project
+            .machines
+            .iter()
+            .filter_map(|id| directory.machine(*id))
+            .filter(|m| view.is_none_or(|v| v.sees_machine(&m.name)))
+            .map(|m| m.name.clone())
+            .collect(),
     }
 }
 
@@ -141,6 +148,7 @@ pub(super) fn user(directory: &Directory, user: &User, view: Option<&View>) -> v
         email: some(&user.email),
         default_project: default.filter(|p| seen(p)).map(|p| p.name.clone()),
         projects: projects.map(|p| p.name.clone()).collect(),
+        organization: some(&user.organization),
     }
 }
 
@@ -154,68 +162,6 @@ pub(super) fn machine(machine: &Machine) -> v1::Machine {
         fallback: machine.fallback.clone(),
         description: some(&machine.description),
     }
-}
-
-/// An account with its figures. `view` hides rows of its lists that the caller may not read.
-pub(super) fn account(
-    account: &Account,
-    figures: &Figures,
-    bank: &Bank,
-    view: Option<&View>,
-) -> v1::Account {
-    let rows = |dimension: Dimension| {
-        let own = account
-            .constraints
-            .iter()
-            .filter(move |c| c.dimension == dimension);
-        let seen = own.filter(|c| view.is_none_or(|v| v.readable(c)));
-        let shape = |c: &Constraint| v1::Constraint {
-            value: c.value.clone(),
-            allow: c.allow,
-            subtree: c.subtree,
-        };
-        seen.map(shape).collect::<Vec<_>>()
-    };
-    v1::Account {
-        id: account.id.0,
-        name: account.name.clone(),
-        description: some(&account.description),
-        projects: rows(Dimension::Project),
-        users: rows(Dimension::User),
-        machines: rows(Dimension::Machine),
-        priority: account.priority,
-        fallback: account.fallback.clone(),
-        blocked: account.blocked,
-        amount: sum(figures.amount, bank),
-        held: sum(figures.held, bank),
-        balance: sum(figures.balance(), bank),
-        credit_limit: sum(figures.credit_limit, bank),
-        available: sum(figures.available(), bank),
-        unit: bank.unit.clone(),
-    }
-}
-
-/// All lists of an account anew, of those that a request gives and those that stay.
-pub(super) fn lists(
-    old: &[Constraint],
-    given: [(Dimension, Option<Vec<v1::Constraint>>); 3],
-) -> Option<Vec<Constraint>> {
-    if given.iter().all(|(_, list)| list.is_none()) {
-        return None;
-    }
-    let mut rows = Vec::new();
-    for (dimension, list) in given {
-        match list {
-            None => rows.extend(old.iter().filter(|c| c.dimension == dimension).cloned()),
-            Some(list) => rows.extend(list.into_iter().map(|row| Constraint {
-                dimension,
-                value: row.value,
-                allow: row.allow,
-                subtree: row.subtree,
-            })),
-        }
-    }
-    Some(rows)
 }
 
 /// A change of an account that changes nothing yet.

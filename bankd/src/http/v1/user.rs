@@ -40,6 +40,7 @@ pub(super) async fn add(call: Call) -> Handled {
         common_name: new.common_name,
         email: new.email,
         default_project: new.default_project.map(cleared),
+        organization: new.organization,
     });
     Ok(call.write(command, render_added).await?.into_response())
 }
@@ -54,6 +55,7 @@ pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
         common_name: patch.common_name,
         email: patch.email,
         default_project: patch.default_project.map(cleared),
+        organization: patch.organization,
     });
     Ok(call.write(command, render).await?.into_response())
 }

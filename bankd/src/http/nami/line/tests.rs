@@ -28,6 +28,8 @@ fn directory() -> Arc<Directory> {
         deleted: false,
         description: String::new(),
         constraints: Vec::new(),
+        link: None,
+        discrete: false,
     });
     Arc::new(directory)
 }
@@ -207,6 +209,7 @@ fn quotes_and_deletes() {
         quote: None,
         at: Timestamp(0),
         undefined_instance: false,
+        account: None,
     };
     let answer = answered(quoted, &directory, &Ok(Outcome::Quoted(quote)));
     assert_eq!(said(&answer), (200, "57600\n".to_owned()));

@@ -27,6 +27,7 @@ pub(in super::super) fn directory() -> Arc<Directory> {
             common_name: String::new(),
             email: String::new(),
             default_project: None,
+            organization: String::new(),
         });
     }
     for (id, name, parent, user) in [
@@ -42,6 +43,8 @@ pub(in super::super) fn directory() -> Arc<Directory> {
             deleted: false,
             mode: None,
             description: String::new(),
+            organization: String::new(),
+            machines: Vec::new(),
         });
         directory.put_member(Member {
             project: ProjectId(id),
@@ -76,6 +79,8 @@ fn account(id: i64, name: &str, project: Option<&str>) -> Account {
         deleted: false,
         description: String::new(),
         constraints: project.map(own).unwrap_or_default(),
+        link: None,
+        discrete: false,
     }
 }
 

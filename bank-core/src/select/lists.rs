@@ -1,0 +1,237 @@
+//! The lists of accounts against a request, and the accounts above that pay after them
+//! (ledger.md 2.6, 4).
+
+use super::{Candidate, Payer};
+use crate::directory::{Directory, SelectionOrder};
+use crate::ids::{MachineId, ProjectId, UserId};
+use crate::model::{Account, Constraint, Dimension, Overflow, Project};
+
+/// How the user list is read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum User {
+    /// As the request names them.
+    AsIs,
+    /// As if they were a member.
+    AsMember,
+    /// Nobody asks: all accounts of the project.
+    Anybody,
+}
+
+/// The accounts that may pay, in no special order.
+pub(super) fn matching(directory: &Directory, payer: &Payer, user: User) -> Vec<Candidate> {
+    let Some(project) = payer.project else {
+        return Vec::new();
+    };
+    let lineage = directory.lineage(project);
+    let near = directory.accounts_near(&lineage);
+    let asked = Asked {
+        directory,
+        payer,
+        project,
+        lineage: &lineage,
+        how: user,
+    };
+    let wanted = near
+        .into_iter()
+        .filter(|a| payer.only.is_none_or(|only| only == a.id));
+    let mut found: Vec<Candidate> = wanted.filter_map(|account| asked.fit(account)).collect();
+    if payer.only.is_none() {
+        overflow(directory, &mut found);
+    }
+    if directory.policy.order == SelectionOrder::HierarchyFirst {
+        for candidate in &mut found {
+            candidate.level = candidate.distance;
+        }
+    }
+    found
+}
+
+/// Puts the accounts above those found one step farther away than these, as far as the links
+/// overflow. One whose own lists do not let the request spend pays only over a link that does not
+/// ask for them.
+fn overflow(directory: &Directory, found: &mut Vec<Candidate>) {
+    let linked = |c: &Candidate| directory.account(c.account).filter(|a| a.link.is_some());
+    let below: Vec<(&Account, usize)> = found
+        .iter()
+        .filter_map(|c| linked(c).map(|a| (a, c.distance)))
+        .collect();
+    for (account, distance) in below {
+        let mut link = account.link;
+        for (parent, step) in directory.above(account.id).into_iter().zip(1_usize..) {
+            let how = link.map_or(Overflow::No, |l| l.overflow);
+            if how == Overflow::No {
+                break;
+            }
+            let far = distance.saturating_add(step);
+            match found.iter_mut().find(|c| c.account == parent.id) {
+                Some(known) => known.distance = known.distance.max(far),
+                None if how == Overflow::Any => found.push(Candidate {
+                    priority: parent.priority,
+                    distance: far,
+                    fit: [3, 3, 3],
+                    ..Candidate::only(parent)
+                }),
+                None => {}
+            }
+            link = parent.link;
+        }
+    }
+}
+
+/// One request against the lists.
+struct Asked<'a> {
+    directory: &'a Directory,
+    payer: &'a Payer,
+    project: ProjectId,
+    lineage: &'a [&'a Project],
+    how: User,
+}
+
+impl Asked<'_> {
+    /// How closely an account's lists fit; none where they do not.
+    fn fit(&self, account: &Account) -> Option<Candidate> {
+        let (project, distance) = self.fit_project(account)?;
+        let mut candidate = Candidate {
+            priority: account.priority,
+            distance,
+            fit: [project, 3, 3],
+            ..Candidate::only(account)
+        };
+        if self.how == User::Anybody {
+            return Some(candidate);
+        }
+        let payer = self.payer;
+        // Where no project is named, a member of any project is one (ledger.md 4).
+        let any_project = project == 3;
+        let member = self.how == User::AsMember
+            || payer.user.is_some_and(|u| self.is_member(u, any_project));
+        let user = payer.user.and_then(|id| self.directory.user(id));
+        let user_name = user.map(|u| u.name.as_str());
+        let user_fit = best(account, &Dimension::User, |row| match row.value.as_str() {
+            "ANY" => Some(3),
+            "MEMBERS" => member.then_some(2),
+            name => (Some(name) == user_name).then_some(1),
+        })?;
+        let machine = payer.machine.and_then(|id| self.directory.machine(id));
+        let machine_name = machine.map(|m| m.name.as_str());
+        // Both as members: of the same project.
+        let both = user_fit == 2 && self.how == User::AsIs;
+        let with = payer.user.filter(|_| both);
+        let machine_fit = best(account, &Dimension::Machine, |row| {
+            match row.value.as_str() {
+                "ANY" => Some(3),
+                "MEMBERS" => payer
+                    .machine
+                    .is_some_and(|m| self.has_machine(m, any_project, with))
+                    .then_some(2),
+                name => (Some(name) == machine_name).then_some(1),
+            }
+        })?;
+        candidate.fit = [project, user_fit, machine_fit];
+        candidate.others = self.fit_others(account)?;
+        Some(candidate)
+    }
+
+    /// How closely the project list fits, and how far above the project the account's own is.
+    fn fit_project(&self, account: &Account) -> Option<(u8, usize)> {
+        let place = |row: &Constraint| {
+            let at = self.lineage.iter().position(|p| p.name == row.value)?;
+            (at == 0 || row.subtree).then_some(at)
+        };
+        let member = |row: &Constraint| match self.how {
+            User::AsIs => self.payer.user.is_some_and(|u| self.is_member(u, false)),
+            User::AsMember => true,
+            User::Anybody => row.allow,
+        };
+        let fit = best(account, &Dimension::Project, |row| {
+            match row.value.as_str() {
+                "ANY" => Some(3),
+                "MEMBERS" => member(row).then_some(2),
+                _ => place(row).map(|_| 1),
+            }
+        })?;
+        let rows = account.constraints.iter();
+        let named = rows
+            .filter(|c| c.dimension == Dimension::Project && c.allow)
+            .filter_map(place);
+        Some((fit, named.min().unwrap_or(0)))
+    }
+
+    fn is_member(&self, user: UserId, any_project: bool) -> bool {
+        let directory = self.directory;
+        directory.is_member(self.project, user)
+            || (any_project
+                && directory
+                    .projects()
+                    .any(|p| directory.is_member(p.id, user)))
+    }
+
+    /// Whether a machine belongs to the project, or to any one; `with` a user only to those that
+    /// they are a member of.
+    fn has_machine(&self, machine: MachineId, any_project: bool, with: Option<UserId>) -> bool {
+        let directory = self.directory;
+        let has = |p: ProjectId| {
+            directory.is_member_machine(p, machine)
+                && with.is_none_or(|user| directory.is_member(p, user))
+        };
+        has(self.project) || (any_project && directory.projects().any(|p| has(p.id)))
+    }
+
+    /// How many further properties the lists ask for; none where one of them does not match.
+    fn fit_others(&self, account: &Account) -> Option<usize> {
+        let mut names: Vec<&Dimension> = Vec::new();
+        for row in &account.constraints {
+            if !row.dimension.is_ordinary() && !names.contains(&&row.dimension) {
+                names.push(&row.dimension);
+            }
+        }
+        for dimension in &names {
+            best(account, dimension, |row| {
+                let any = row.value == "ANY";
+                (any || self.has(dimension, &row.value)).then_some(1)
+            })?;
+        }
+        Some(names.len())
+    }
+
+    fn has(&self, dimension: &Dimension, value: &str) -> bool {
+        if *dimension != Dimension::Organization {
+            let traits = self.payer.traits.as_ref();
+            return traits.is_some_and(|t| t.has(dimension, value));
+        }
+        let project = self.directory.project(self.project);
+        let user = self.payer.user.and_then(|id| self.directory.user(id));
+        let of_project = project.map(|p| p.organization.as_str());
+        let of_user = user.map(|u| u.organization.as_str());
+        of_project == Some(value) || of_user == Some(value)
+    }
+}
+
+/// The closest fit of a list: at least one allow row must match, or only deny rows exist, and no
+/// deny row may match; a list without rows matches everything (ledger.md 4).
+fn best(
+    account: &Account,
+    dimension: &Dimension,
+    fit: impl Fn(&Constraint) -> Option<u8>,
+) -> Option<u8> {
+    let (mut closest, mut allows) = (None, false);
+    for row in account
+        .constraints
+        .iter()
+        .filter(|c| c.dimension == *dimension)
+    {
+        let found = fit(row);
+        if !row.allow {
+            if found.is_some() {
+                return None;
+            }
+            continue;
+        }
+        allows = true;
+        closest = match (closest, found) {
+            (Some(a), Some(b)) => Some(std::cmp::min(a, b)),
+            (a, b) => a.or(b),
+        };
+    }
+    if allows { closest } else { Some(3) }
+}

@@ -1,0 +1,192 @@
+//! The lists of an account, and its place below another one: as a request gives them, and as an
+//! answer shows them.
+
+use std::collections::BTreeMap;
+
+use bank_api::v1;
+use bank_core::directory::Directory;
+use bank_core::model::{Account, Constraint, Dimension, Figures, Overflow};
+use bank_core::refusal::Refusal;
+
+use super::shape::{some, sum};
+use super::view::View;
+
+/// An account with its figures. `view` hides what the caller may not read; without one all is
+/// shown.
+pub(super) fn account(
+    directory: &Directory,
+    account: &Account,
+    figures: &Figures,
+    view: Option<&View>,
+) -> v1::Account {
+    let bank = &directory.bank;
+    let parent = directory.parent_of(account);
+    let parent = parent.filter(|p| view.is_none_or(|v| v.sees_account(p)));
+    let link = account.link.filter(|_| parent.is_some());
+    v1::Account {
+        id: account.id.0,
+        name: account.name.clone(),
+        description: some(&account.description),
+        projects: rows(account, &Dimension::Project, view),
+        users: rows(account, &Dimension::User, view),
+        machines: rows(account, &Dimension::Machine, view),
+        constraints: further(account, view),
+        parent: parent.map(|p| p.name.clone()),
+        share: link.map_or(0, |l| l.share.into()),
+        overflow: link.map_or(Overflow::No, |l| l.overflow).word().to_owned(),
+        discrete: account.discrete,
+        priority: account.priority,
+        fallback: account.fallback.clone(),
+        blocked: account.blocked,
+        amount: sum(figures.amount, bank),
+        held: sum(figures.held, bank),
+        balance: sum(figures.balance(), bank),
+        credit_limit: sum(figures.credit_limit, bank),
+        available: sum(figures.available(), bank),
+        unit: bank.unit.clone(),
+    }
+}
+
+fn rows(account: &Account, dimension: &Dimension, view: Option<&View>) -> Vec<v1::Constraint> {
+    let own = account
+        .constraints
+        .iter()
+        .filter(|c| c.dimension == *dimension);
+    let seen = own.filter(|c| view.is_none_or(|v| v.readable(c)));
+    let shape = |c: &Constraint| v1::Constraint {
+        value: c.value.clone(),
+        allow: c.allow,
+        subtree: c.subtree,
+    };
+    seen.map(shape).collect()
+}
+
+/// The lists of other properties, by name.
+fn further(account: &Account, view: Option<&View>) -> BTreeMap<String, Vec<v1::Constraint>> {
+    let others = account.constraints.iter().map(|c| &c.dimension);
+    let others = others.filter(|d| !d.is_ordinary());
+    others
+        .map(|d| (d.word().to_owned(), rows(account, d, view)))
+        .collect()
+}
+
+/// All lists of an account anew, of those that a request gives and those that stay; none where it
+/// gives none.
+pub(super) fn anew(
+    old: &[Constraint],
+    given: [(Dimension, Option<Vec<v1::Constraint>>); 3],
+    further: Option<BTreeMap<String, Vec<v1::Constraint>>>,
+) -> Result<Option<Vec<Constraint>>, Refusal> {
+    let mut lists: Vec<(Dimension, Vec<v1::Constraint>)> = Vec::new();
+    for (dimension, list) in given {
+        lists.extend(list.map(|list| (dimension, list)));
+    }
+    for (name, list) in further.into_iter().flatten() {
+        lists.push((Dimension::parse(&name)?, list));
+    }
+    if lists.is_empty() {
+        return Ok(None);
+    }
+    let stays = |c: &&Constraint| lists.iter().all(|(d, _)| *d != c.dimension);
+    let mut rows: Vec<Constraint> = old.iter().filter(stays).cloned().collect();
+    for (dimension, list) in lists {
+        rows.extend(list.into_iter().map(|row| Constraint {
+            dimension: dimension.clone(),
+            value: row.value,
+            allow: row.allow,
+            subtree: row.subtree,
+        }));
+    }
+    rows.sort_by(|a, b| a.dimension.cmp(&b.dimension));
+    Ok(Some(rows))
+}
+
+/// The word of an overflow as a request gives it.
+pub(super) fn read_overflow(word: Option<&str>) -> Result<Option<Overflow>, Refusal> {
+    let bad = Refusal::BadValue {
+        field: "overflow",
+        expected: "no, yes or any",
+    };
+    word.map(|w| Overflow::parse(w).ok_or(bad)).transpose()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use bank_core::ids::AccountId;
+    use bank_core::model::Link;
+
+    use super::super::tests::directory;
+    use super::*;
+
+    fn row(value: &str) -> v1::Constraint {
+        v1::Constraint {
+            value: value.into(),
+            allow: true,
+            subtree: false,
+        }
+    }
+
+    #[test]
+    fn lists_that_a_request_does_not_give_stay() {
+        let given = |users: Option<&str>| {
+            [
+                (Dimension::Project, None),
+                (Dimension::User, users.map(|name| vec![row(name)])),
+                (Dimension::Machine, None),
+            ]
+        };
+        let further = |name: &str, value: &[&str]| {
+            let list = value.iter().map(|value| row(value)).collect();
+            Some(BTreeMap::from([(name.to_owned(), list)]))
+        };
+        assert_eq!(anew(&[], given(None), None), Ok(None));
+        let old = anew(&[], given(Some("amy")), further("Queue", &["batch"]));
+        let old = old.unwrap().unwrap();
+        let shown = |rows: &[Constraint]| {
+            let words = rows
+                .iter()
+                .map(|c| format!("{}:{}", c.dimension.word(), c.value));
+            words.collect::<Vec<_>>()
+        };
+        assert_eq!(shown(&old), ["user:amy", "class:batch"]);
+        let next = anew(&old, given(Some("bob")), further("Zone", &["Asia"]));
+        let next = next.unwrap().unwrap();
+        assert_eq!(shown(&next), ["user:bob", "class:batch", "zone:Asia"]);
+        let gone = anew(&next, given(None), further("class", &[])).unwrap();
+        assert_eq!(shown(&gone.unwrap()), ["user:bob", "zone:Asia"]);
+        assert!(anew(&next, given(None), further("", &[])).is_err());
+        assert!(read_overflow(Some("perhaps")).is_err());
+    }
+
+    /// A parent whose own lists do not name a member is seen by them where it pays all the same.
+    #[test]
+    fn who_may_spend_by_overflow_sees_the_account() {
+        for (overflow, seen) in [
+            (Overflow::No, false),
+            (Overflow::Listed, false),
+            (Overflow::Any, true),
+        ] {
+            let mut directory = directory();
+            let bank = Arc::make_mut(&mut directory);
+            let chem = bank.account_named("chem").unwrap().clone();
+            let bio = bank.account_named("bio").unwrap().id;
+            bank.put_account(Account {
+                link: Some(Link {
+                    parent: bio,
+                    share: 25,
+                    overflow,
+                }),
+                ..chem.clone()
+            });
+            let view = View::of_user(Arc::clone(&directory), Some("amy"));
+            let parent = directory.account(bio).unwrap();
+            assert_eq!(view.sees_account(parent), seen, "{overflow:?}");
+            let chem = directory.account(AccountId(chem.id.0)).unwrap();
+            let shape = account(&directory, chem, &Figures::default(), Some(&view));
+            assert_eq!(shape.parent, seen.then(|| "bio".to_owned()));
+            assert_eq!(shape.share, if seen { 25 } else { 0 });
+        }
+    }
+}
