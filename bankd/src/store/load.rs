@@ -129,9 +129,11 @@ pub(super) fn view(
             .allocations
             .iter()
             .find(|a| Some(a.id) == need.allocation);
-        let account: Vec<AccountId> = named.map(|a| a.account).into_iter().collect();
+        let account = named.map(|a| a.account);
         view.allocations.clear();
-        of_accounts(connection, &account, None, &mut view.allocations)?;
+        if let Some(account) = account {
+            of_account(connection, recent, account, None, &mut view.allocations)?;
+        }
     }
     if let Some(tid) = &need.tid {
         view.quote = quote(connection, tid)?;
