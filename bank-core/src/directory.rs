@@ -3,10 +3,12 @@
 //! The directory is reference data. It holds no balance (decision 3): a shell may keep it in
 //! memory and load it anew whenever a command changed it.
 
+mod cycle;
+
 use crate::amount::Precision;
 use crate::exact::Rounding;
-use crate::ids::{AccountId, MachineId, ProjectId, UNBILLED, UserId};
-use crate::model::{Account, Dimension, Key, Machine, Member, Mode, Project, User};
+use crate::ids::{AccountId, CycleId, MachineId, ProjectId, UNBILLED, UserId};
+use crate::model::{Account, Cycle, Dimension, Key, Machine, Member, Mode, Project, User};
 use crate::rate::Rate;
 use crate::time::Seconds;
 use std::collections::{BTreeMap, HashMap};
@@ -49,6 +51,8 @@ pub struct Policy {
     pub fallback: FallbackMode,
     /// Whether charges leave records for the FILE or GGF writers.
     pub records: bool,
+    /// How far the clock may jump ahead, unseen, without an operator's confirmation.
+    pub max_jump: Seconds,
 }
 
 impl Default for Policy {
@@ -61,6 +65,7 @@ impl Default for Policy {
             idle: Seconds(7 * 86400),
             fallback: FallbackMode::Scheduler,
             records: false,
+            max_jump: Seconds(3600),
         }
     }
 }
@@ -79,6 +84,7 @@ pub struct Directory {
     machines: BTreeMap<MachineId, Machine>,
     accounts: BTreeMap<AccountId, Account>,
     keys: BTreeMap<String, Key>,
+    cycles: BTreeMap<CycleId, Cycle>,
     members: HashMap<(ProjectId, UserId), bool>,
     project_names: HashMap<String, ProjectId>,
     user_names: HashMap<String, UserId>,
@@ -102,6 +108,7 @@ impl Directory {
             machines: BTreeMap::new(),
             accounts: BTreeMap::new(),
             keys: BTreeMap::new(),
+            cycles: BTreeMap::new(),
             members: HashMap::new(),
             project_names: HashMap::new(),
             user_names: HashMap::new(),
@@ -340,6 +347,7 @@ impl Directory {
             "user" => self.users.last_key_value().map(|(id, _)| id.0),
             "machine" => self.machines.last_key_value().map(|(id, _)| id.0),
             "account" => self.accounts.last_key_value().map(|(id, _)| id.0),
+            "cycle" => return self.next_cycle_id(),
             _ => self.rates.iter().map(|r| r.id.0).max(),
         };
         last.unwrap_or(0).saturating_add(1)

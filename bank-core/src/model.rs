@@ -1,7 +1,9 @@
 //! The objects of the ledger: plain facts with public fields.
 
+mod cycle;
 mod instance;
 
+pub use cycle::{Cycle, CycleRun, Every};
 pub use instance::{
     CLOSINGS, Closing, Facts, Instance, InstanceKey, LIEN_STATES, Lien, LienState, ObjectType,
     Portion, Quote, Standing,

@@ -160,6 +160,13 @@ pub enum Refusal {
     },
     /// A rate that is negative or has more than nine places.
     BadRate,
+    /// A cycle whose next boundary lies ahead: the bank runs it by itself.
+    CycleNotDue {
+        /// The cycle.
+        name: String,
+        /// Its next boundary, RFC 3339.
+        next: String,
+    },
 }
 
 impl Refusal {
@@ -199,6 +206,7 @@ impl Refusal {
             Refusal::BalanceNotZero { .. } => "balance_not_zero",
             Refusal::FallbackChain { .. } => "fallback_chain",
             Refusal::BadRate => "bad_rate",
+            Refusal::CycleNotDue { .. } => "cycle_not_due",
         }
     }
 

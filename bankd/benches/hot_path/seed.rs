@@ -46,7 +46,7 @@ pub(crate) fn template(place: &Place, spread: Spread) -> Result<PathBuf> {
     }
     keys::write_secret(&data.join("keys"), SCHEDULER, &keys::new_secret()?)?;
     let mut store = open(&data)?;
-    let now = SystemClock.now();
+    let now = SystemClock::default().now();
     fill(&mut store, &reference(), now)?;
     fill(&mut store, &deposits(now), now)?;
     let jobs = (1..=OPEN).map(|job| Step {

@@ -207,6 +207,9 @@ pub fn detail(refusal: &Refusal, bank: &Bank) -> String {
         Refusal::FallbackChain { name } => {
             format!("{name:?} has a fallback of its own: a chain has one step at most")
         }
+        Refusal::CycleNotDue { name, next } => {
+            format!("cycle {name:?} runs by itself at {next}")
+        }
         Refusal::TooManyDecimals { precision } => {
             format!("this bank keeps {precision} decimals")
         }
@@ -244,6 +247,7 @@ fn hint(refusal: &Refusal) -> Option<&'static str> {
         Refusal::LiveLiens { .. } => "`bank lien ls` shows them",
         Refusal::BalanceNotZero { .. } => "`bank withdraw` takes the rest out",
         Refusal::Ambiguous { .. } => "name one of the accounts",
+        Refusal::CycleNotDue { .. } => "--dry-run shows what it would do",
         Refusal::BadName { .. } => {
             "a name has 1 to 256 bytes, no control characters, no blank at an end, no # in front"
         }

@@ -6,7 +6,7 @@ use crate::effects::{DirectoryRow, Outcome};
 use crate::ids::{UserId, check_name};
 use crate::model::User;
 use crate::refusal::Refusal;
-use crate::view::Context;
+use crate::view::{Context, View};
 
 /// Words with a meaning of their own in an account's lists.
 const RESERVED: [&str; 2] = ["ANY", "MEMBERS"];
@@ -40,8 +40,9 @@ pub(super) fn set(set: &SetUser, ctx: &Context<'_>) -> Result<Change, Refusal> {
     change(named(&set.name, ctx)?.clone(), set, ctx)
 }
 
-pub(super) fn remove(name: &str, ctx: &Context<'_>) -> Result<Change, Refusal> {
+pub(super) fn remove(name: &str, view: &View, ctx: &Context<'_>) -> Result<Change, Refusal> {
     let user = named(name, ctx)?;
+    super::no_open_jobs(name, view)?;
     let directory = ctx.directory;
     let memberships = directory
         .projects()

@@ -56,7 +56,7 @@ pub(super) async fn add(call: Call) -> Handled {
         (Dimension::Machine, Some(new.machines)),
     ];
     let command = Command::AddAccount(SetAccount {
-        constraints: shape::lists(&[], given),
+        constraints: Some(shape::lists(given)),
         priority: new.priority,
         fallback: new.fallback.map(cleared),
         description: new.description,
@@ -78,8 +78,12 @@ pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
         (Dimension::User, patch.users),
         (Dimension::Machine, patch.machines),
     ];
+    // The lists that the request names, and no others: somebody else may be changing those.
+    let lists = given
+        .into_iter()
+        .filter_map(|(dimension, list)| Some((dimension, shape::list(dimension, list?))));
     let command = Command::SetAccount(SetAccount {
-        constraints: shape::lists(&old.constraints, given),
+        lists: lists.collect(),
         priority: patch.priority,
         fallback: patch.fallback.map(cleared),
         description: patch.description,

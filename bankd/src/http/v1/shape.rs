@@ -195,27 +195,23 @@ pub(super) fn account(
     }
 }
 
-/// All lists of an account anew, of those that a request gives and those that stay.
-pub(super) fn lists(
-    old: &[Constraint],
-    given: [(Dimension, Option<Vec<v1::Constraint>>); 3],
-) -> Option<Vec<Constraint>> {
-    if given.iter().all(|(_, list)| list.is_none()) {
-        return None;
-    }
-    let mut rows = Vec::new();
-    for (dimension, list) in given {
-        match list {
-            None => rows.extend(old.iter().filter(|c| c.dimension == dimension).cloned()),
-            Some(list) => rows.extend(list.into_iter().map(|row| Constraint {
-                dimension,
-                value: row.value,
-                allow: row.allow,
-                subtree: row.subtree,
-            })),
-        }
-    }
-    Some(rows)
+/// All lists of a new account.
+pub(super) fn lists(given: [(Dimension, Option<Vec<v1::Constraint>>); 3]) -> Vec<Constraint> {
+    let rows = given
+        .into_iter()
+        .flat_map(|(dimension, rows)| list(dimension, rows.unwrap_or_default()));
+    rows.collect()
+}
+
+/// One list of an account.
+pub(super) fn list(dimension: Dimension, rows: Vec<v1::Constraint>) -> Vec<Constraint> {
+    let rows = rows.into_iter().map(|row| Constraint {
+        dimension,
+        value: row.value,
+        allow: row.allow,
+        subtree: row.subtree,
+    });
+    rows.collect()
 }
 
 /// A change of an account that changes nothing yet.
