@@ -6,7 +6,9 @@
 mod ask;
 mod bench;
 mod case_charge;
+mod case_clock;
 mod case_closing;
+mod case_cycle;
 mod case_deposit;
 mod case_lien;
 mod case_mode;
