@@ -184,3 +184,67 @@ fn advance(
     });
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::amount::{Amount, Precision};
+    use crate::book::Book;
+    use crate::command::Scope;
+    use crate::directory::{Bank, Policy};
+    use crate::ids::AccountId;
+    use crate::ledger::{self, Ledger};
+    use crate::time::Window;
+
+    fn ending(id: i64, amount: i64, end: i64) -> Allocation {
+        Allocation {
+            id: AllocationId(id),
+            account: AccountId(1),
+            window: Window {
+                start: None,
+                end: Some(Timestamp(end)),
+            },
+            amount: Amount(amount),
+            ..crate::book::suspense_allocation()
+        }
+    }
+
+    #[test]
+    fn a_boundary_that_is_stuck_stops_no_later_one() {
+        let bank = Bank {
+            uuid: "u".into(),
+            precision: Precision::new(0).unwrap(),
+            unit: "credits".into(),
+        };
+        let mut book = Book::new(bank, Policy::default());
+        // What its end would take away, no number can hold.
+        book.allocations.insert(2, ending(2, i64::MIN, 100));
+        book.allocations.insert(3, ending(3, 50, 200));
+        for expected in [1, 0] {
+            let before = book.journal.len();
+            let Ok(stuck) = ledger::sweep(&mut book, Timestamp(300));
+            assert_eq!(book.journal.len() - before, expected);
+            let [stuck] = stuck.as_slice() else {
+                panic!("one is stuck: {stuck:?}");
+            };
+            assert_eq!(stuck.subject, Subject::Allocation(AllocationId(2)));
+            assert_eq!(
+                (stuck.at, stuck.refusal.code()),
+                (Timestamp(100), "amount_overflow")
+            );
+        }
+        assert_eq!(book.allocations[&3].phase, Phase::Expired);
+        assert_eq!(book.allocations[&2].phase, Phase::Active);
+        // Numbers have no gaps: what was attempted took none.
+        let view = book.load_due(Timestamp(300)).unwrap().unwrap();
+        assert_eq!(view.next.tx, 2);
+        let ctx = Context {
+            directory: &book.directory().unwrap(),
+            now: Timestamp(300),
+            scope: &Scope::default(),
+        };
+        let mut known = Vec::new();
+        assert!(sweep(&view, &ctx, &mut known).transactions.is_empty());
+        assert_eq!(known.len(), 1);
+    }
+}

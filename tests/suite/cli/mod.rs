@@ -1,6 +1,8 @@
 //! `bank` at a terminal, through the real daemon: what an account manager sees, exit codes, hints;
 //! `bankd` itself; and the quick start of the README, word by word.
 
+mod cycle;
 mod daemon;
 mod money;
 mod readme;
+mod watch;

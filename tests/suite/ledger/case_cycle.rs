@@ -42,13 +42,18 @@ fn a_cycle_brings_money_and_carries_a_share_over() {
         t.expect_balance("F", "amount 1000 held 0 balance 1000 available 1000");
         t.expect_journal("deposit a +1000");
         t.at("2026-07-20");
-        t.after([r("j", 3600), c("k", 300)]);
-        // 600 are free at the end: 100 are held then, and 20 per cent of the rest go over.
-        t.at("2026-07-31T23:30:00Z");
+        t.after([c("k", 300)]);
+        // 700 are left at the end, 100 of them held: 20 per cent of the rest go over.
+        t.at("2026-07-31T23:59:00Z");
         t.after([r("l", 100)]);
         t.at("2026-08-01T06:00:00Z");
         t.expect_balance("F", "amount 1120 held 0 balance 1120 available 1120");
-        t.expect_journal("lien_expire b 0/-100 (2026-07-31T23:41:40Z)");
+        t.expect_journal(
+            "deposit b +1000, cycle_reset a -120, cycle_reset b +120 (2026-08-01); \
+             expire a 0 active -580 (2026-08-01); \
+             lien_expire a 0/-100 (2026-08-01T00:10:40Z)",
+        );
+        t.expect_allocation("b", "1120 held 0, deposited 1120, active");
     });
 }
 
@@ -144,9 +149,9 @@ fn a_cycle_that_is_off_leaves_out_what_passes() {
         t.ground.settle(t.clock);
         t.expect_journal(
             "deposit c +100, cycle_reset b -100, cycle_reset c +100 (2026-12-01); \
-             expire b 0 active 0 (2026-12-01); \
+             expire b 0 (2026-12-01); \
              deposit d +100, cycle_reset c -200, cycle_reset d +200 (2027-03-01); \
-             expire c 0 active 0 (2027-03-01)",
+             expire c 0 (2027-03-01)",
         );
     });
 }

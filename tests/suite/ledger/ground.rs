@@ -88,7 +88,7 @@ pub(crate) fn bank() -> Bank {
 /// What the machine shows: a clock that has jumped so far beside one that has not.
 pub(crate) fn reading(clock: Timestamp, jumped: i64) -> Reading {
     Reading {
-        steady: Timestamp(clock.0 - jumped),
+        steady: Timestamp(clock.0.saturating_sub(jumped)),
         ..Reading::moved(clock)
     }
 }

@@ -12,6 +12,7 @@ mod case_cycle;
 mod case_deposit;
 mod case_lien;
 mod case_mode;
+mod case_patch;
 mod case_price;
 mod case_quote;
 mod case_store;
