@@ -219,12 +219,12 @@ impl Ledger for Book {
     }
 
     fn open_instances_of(&mut self, named: Named<'_>) -> Result<i64, Infallible> {
-        let names = |i: &&Instance| match named {
+        let has_it = |i: &&Instance| match named {
             Named::User(user) => i.facts.user == user,
             Named::Machine(machine) => i.key.machine == machine,
         };
         let open = self.instances.values().filter(|i| i.is_open());
-        Ok(i64::try_from(open.filter(names).count()).unwrap_or(i64::MAX))
+        Ok(i64::try_from(open.filter(has_it).count()).unwrap_or(i64::MAX))
     }
 
     fn append(&mut self, effects: &Effects) -> Result<(), Infallible> {
