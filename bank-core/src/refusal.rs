@@ -167,6 +167,8 @@ pub enum Refusal {
         /// Its next boundary, RFC 3339.
         next: String,
     },
+    /// The ledger follows the clock already.
+    NoClockJump,
 }
 
 impl Refusal {
@@ -207,6 +209,7 @@ impl Refusal {
             Refusal::FallbackChain { .. } => "fallback_chain",
             Refusal::BadRate => "bad_rate",
             Refusal::CycleNotDue { .. } => "cycle_not_due",
+            Refusal::NoClockJump => "no_clock_jump",
         }
     }
 

@@ -44,7 +44,7 @@ pub fn decide(command: &Command, view: &View, ctx: &Context<'_>) -> Result<Effec
         Command::SetCycle(set) => cycle::set(set, view, ctx),
         Command::RemoveCycle(name) => cycle::remove(name, view, ctx),
         Command::RunCycle(name, preview) => cycle::run_now(name, *preview, view, ctx),
-        Command::ConfirmClock(shown, note) => Ok(clock::confirm(*shown, note, view, ctx)),
+        Command::ConfirmClock(shown, note) => clock::confirm(*shown, note, view, ctx),
         Command::AddProject(_)
         | Command::SetProject(_)
         | Command::RemoveProject(_)

@@ -3,6 +3,7 @@
 use crate::calendar;
 use crate::effects::{Effects, EntryKind, Outcome};
 use crate::postings::{About, Postings};
+use crate::refusal::Refusal;
 use crate::time::Timestamp;
 use crate::view::{Context, View};
 
@@ -19,13 +20,22 @@ pub(crate) fn stepped_back(shown: Timestamp, view: &View, now: Timestamp) -> Eff
     postings.finish(Outcome::Swept)
 }
 
-/// An operator says that a clock which jumped to `shown` is right.
-pub(super) fn confirm(shown: Timestamp, note: &str, view: &View, ctx: &Context<'_>) -> Effects {
+/// An operator says that a clock which jumped to `shown` is right. One that the ledger follows has
+/// not jumped.
+pub(super) fn confirm(
+    shown: Timestamp,
+    note: &str,
+    view: &View,
+    ctx: &Context<'_>,
+) -> Result<Effects, Refusal> {
+    if shown <= ctx.now {
+        return Err(Refusal::NoClockJump);
+    }
     let mut postings = Postings::new(view);
     postings.begin("clock_confirm", ctx.now);
     postings.remark(&format!("clock={}", calendar::text(shown)));
     if !note.is_empty() {
         postings.remark(note);
     }
-    postings.finish(Outcome::ClockConfirmed(shown))
+    Ok(postings.finish(Outcome::ClockConfirmed(shown)))
 }

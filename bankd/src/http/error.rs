@@ -228,6 +228,7 @@ fn plain_detail(refusal: &Refusal) -> &'static str {
         Refusal::WindowInPast => "the window is over already",
         Refusal::NegativeCharge => "usage cannot be below zero",
         Refusal::BadDuration => "a duration is whole seconds from 0 to ten years",
+        Refusal::NoClockJump => "the ledger follows the clock: there is no jump to confirm",
         Refusal::BadRate => "a rate is a decimal from 0 with at most 9 places",
         _ => "refused by a rule",
     }

@@ -4,7 +4,7 @@
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
 
-use crate::harness::{Bank, Documents, Setup, T0, programs, until};
+use crate::harness::{Bank, Documents, Request, Setup, T0, programs, until};
 
 #[test]
 fn what_if_tells_which_jobs_strict_would_have_refused() {
@@ -68,6 +68,8 @@ fn a_clock_that_jumped_waits_for_an_operator() {
     assert!(bank.bank_ok(&["status"]).contains("bank clock confirm"));
     assert_eq!(bank.figures("physics").0, 1_000_077);
     assert!(bank.entries("expire").is_empty());
+    let ready = bank.over_socket(&Request::get("/readyz"));
+    assert_eq!(ready.status, 200, "{}", ready.text());
     bank.stop();
     bank.set_clocks(T0 + year + 60, T0 + 120);
     bank.start();
@@ -147,4 +149,38 @@ fn a_followed_journal_outlives_the_daemon() {
     follower.kill().unwrap();
     follower.wait().unwrap();
     bank.verify();
+}
+
+/// A boundary that no rule lets be journalled is told, and later ones go on.
+#[test]
+fn a_stuck_boundary_is_shown_and_stops_nothing() {
+    let bank = Bank::new();
+    for (account, end) in [("astro", "2026-02-01"), ("physics", "2026-03-01")] {
+        bank.bank_ok(&["deposit", account, "7", "--end", end]);
+    }
+    // What no number can take away: this ledger does not balance any more.
+    let broken = "UPDATE allocation SET amount = -9223372036854775808 \
+                  WHERE account = (SELECT id FROM account WHERE name = 'astro') \
+                  AND end_at IS NOT NULL RETURNING id";
+    let id = bank.query(broken)[0][0].clone();
+    bank.set_clock(T0 + 90 * 86_400);
+    until("the other window has ended", || {
+        (bank.query("SELECT count(*) FROM entry WHERE kind = 'expire'") == [["1"]]).then_some(())
+    });
+    let status = bank.json(&["status"]);
+    let stuck = &status["stuck"][0];
+    assert_eq!(stuck["kind"], "allocation", "{status}");
+    assert_eq!(stuck["id"].to_string(), id, "{status}");
+    assert_eq!(
+        (&stuck["code"], &status["stuck_total"]),
+        (&"amount_overflow".into(), &1.into())
+    );
+    let screen = bank.bank_ok(&["status"]);
+    assert!(screen.contains("stuck: allocation"), "{screen}");
+    assert!(
+        bank.log().contains("could not be journalled"),
+        "{}",
+        bank.log()
+    );
+    bank.bank_ok(&["deposit", "physics", "1"]);
 }

@@ -9,7 +9,6 @@ use bank_core::time::Timestamp;
 use super::call::{Call, Handled, new_state, rendered};
 use super::shape;
 use crate::answer::Answer;
-use crate::http::error::Failure;
 use crate::writer::{Decided, Standing};
 
 /// `POST /api/v1/clock`
@@ -18,12 +17,8 @@ pub(super) async fn confirm(call: Call) -> Handled {
     let body: ConfirmClock = call.json()?;
     // What the machine shows now, not at the last look.
     call.app.writer.look().await?;
-    let standing = call.app.writer.standing();
-    if !standing.is_held {
-        let failure = Failure::new("no_clock_jump", "the ledger follows the clock already");
-        return call.answered_or(failure).await;
-    }
-    let command = Command::ConfirmClock(standing.clock, body.note.unwrap_or_default());
+    let shown = call.app.writer.standing().clock;
+    let command = Command::ConfirmClock(shown, body.note.unwrap_or_default());
     let answer: Response = call.write(command, render).await?.into_response();
     // Boundaries up to the time that was confirmed are journalled before anybody asks.
     let _ = call.app.writer.look().await;
