@@ -2,7 +2,7 @@
 //!
 //! Start at the room of the noun: `registry` for projects, users and machines,
 //! `money` for accounts, allocations, deposits and balances, `work` for quotes, liens and jobs,
-//! `journal` for journal rows, `admin` for rates, keys and the state of the daemon.
+//! `journal` for journal rows, `cycle` for cycles, `watch` for what-if and the clock, `admin` for rates, keys and the state of the daemon.
 //!
 //! Conventions that hold for every shape:
 //! - An amount is a string of an exact decimal at the bank's precision (`"1000.000"`), never a
@@ -14,14 +14,17 @@
 //! This module must never compute: no arithmetic on amounts, no defaults that decide anything.
 
 mod admin;
+mod cycle;
 mod journal;
 mod money;
 mod registry;
+mod watch;
 mod work;
 
 pub use admin::{
     Key, KeyQuery, MachineStatus, NewKey, NewKeyAnswer, NewRate, PatchKey, Rate, Status, Unbilled,
 };
+pub use cycle::{Cycle, CycleRun, NewCycle, PatchCycle};
 pub use journal::{JournalEntry, JournalQuery};
 pub use money::{
     Account, Allocation, AllocationQuery, Balance, BalanceQuery, Constraint, NewAccount,
@@ -30,6 +33,10 @@ pub use money::{
 pub use registry::{
     Machine, Member, NewMachine, NewMember, NewProject, NewUser, PatchMachine, PatchProject,
     PatchUser, Project, User,
+};
+pub use watch::{
+    ClockStatus, ConfirmClock, NextCycle, StuckBoundary, WhatIf, WhatIfQuery, WouldRefuse,
+    WouldRefuseSum,
 };
 pub use work::{
     ChargeRow, Job, JobLien, JobQuery, Lien, LienQuery, NewQuote, Payer, Quote, QuoteLine,

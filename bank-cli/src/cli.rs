@@ -10,6 +10,7 @@
 )]
 
 mod asset;
+mod cycle;
 mod noun;
 mod verb;
 
@@ -22,6 +23,7 @@ pub(crate) use self::{
         AccountCommand, AddAccount, AddKey, AllocationCommand, Constraints, KeyCommand,
         LienCommand, Overflowing, Place, RateCommand, SetAllocation, SetKey, SetRate,
     },
+    cycle::{AddCycle, ClockCommand, CycleCommand, SetCycle, WhatIfArgs},
     noun::{
         AddMachine, AddProject, AddUser, MachineCommand, MemberCommand, ProjectCommand, SetMachine,
         SetProject, SetUser, Switch, UserCommand,
@@ -98,6 +100,14 @@ pub(crate) enum Command {
     Key(KeyCommand),
     /// Is the daemon healthy?
     Status,
+    /// Money that comes again each month, quarter or year
+    #[command(subcommand)]
+    Cycle(CycleCommand),
+    /// Which jobs strict enforcement would have refused
+    WhatIf(WhatIfArgs),
+    /// The daemon's clock
+    #[command(subcommand)]
+    Clock(ClockCommand),
 }
 
 /// Options of every command.

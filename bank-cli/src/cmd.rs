@@ -7,6 +7,7 @@
 mod account;
 mod allocation;
 mod balance;
+mod cycle;
 mod deposit;
 mod job;
 mod journal;
@@ -19,6 +20,7 @@ mod quote;
 mod rate;
 mod status;
 mod user;
+mod whatif;
 
 use std::{
     fmt::Write as _,
@@ -73,6 +75,9 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure
         Command::Rate(command) => rate::run(context, command),
         Command::Key(command) => key::run(context, command),
         Command::Status => status::run(context),
+        Command::Cycle(command) => cycle::run(context, command),
+        Command::WhatIf(args) => whatif::run(context, args),
+        Command::Clock(command) => whatif::clock(context, command),
     }
 }
 

@@ -5,7 +5,7 @@ use crate::directory::{Bank, Directory, Policy};
 use crate::effects::{DirectoryRow, Effects, Transaction, UsageRow};
 use crate::ids::{AccountId, AllocationId, UNBILLED};
 use crate::invariant::{self, Sums};
-use crate::ledger::Ledger;
+use crate::ledger::{Ledger, Named};
 use crate::model::{Account, Allocation, Instance, Lien, LienState, Phase, Quote};
 use crate::need::{INSTANCES_MAX, Need};
 use crate::time::{Timestamp, Window};
@@ -197,8 +197,16 @@ impl Ledger for Book {
             .filter(|a| due(a.next_boundary()))
             .copied();
         view.allocations = windows.collect();
-        if view.instances.is_empty() && view.allocations.is_empty() {
+        view.cycles = self.directory.cycles_due(now);
+        if view.instances.is_empty() && view.allocations.is_empty() && view.cycles.is_empty() {
             return Ok(None);
+        }
+        let of_cycles = Directory::accounts_of_cycles(&view.cycles);
+        for allocation in self.allocations.values() {
+            let known = view.allocation(allocation.id).is_some();
+            if of_cycles.contains(&allocation.account) && !known {
+                view.allocations.push(*allocation);
+            }
         }
         let liens = view.instances.iter().filter_map(|i| i.lien.as_ref());
         let on: Vec<AllocationId> = liens
@@ -219,6 +227,15 @@ impl Ledger for Book {
             .values()
             .filter(|i| i.is_open() && i.facts.project == project);
         Ok(i64::try_from(open.count()).unwrap_or(i64::MAX))
+    }
+
+    fn open_instances_of(&mut self, named: Named<'_>) -> Result<i64, Infallible> {
+        let has_it = |i: &&Instance| match named {
+            Named::User(user) => i.facts.user == user,
+            Named::Machine(machine) => i.key.machine == machine,
+        };
+        let open = self.instances.values().filter(|i| i.is_open());
+        Ok(i64::try_from(open.filter(has_it).count()).unwrap_or(i64::MAX))
     }
 
     fn append(&mut self, effects: &Effects) -> Result<(), Infallible> {
@@ -261,6 +278,7 @@ impl Directory {
             DirectoryRow::Account(account) => self.put_account(account.clone()),
             DirectoryRow::Rate(rate) => self.put_rate(rate.clone()),
             DirectoryRow::Key(key) => self.put_key(key.clone()),
+            DirectoryRow::Cycle(cycle) => self.put_cycle(cycle.clone()),
         }
     }
 }

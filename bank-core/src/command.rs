@@ -2,7 +2,9 @@
 
 use crate::amount::Amount;
 use crate::ids::{AllocationId, RateId};
-use crate::model::{Closing, Constraint, Facts, InstanceKey, Key, Mode, ObjectType, Overflow};
+use crate::model::{
+    Closing, Constraint, Dimension, Every, Facts, InstanceKey, Key, Mode, ObjectType, Overflow,
+};
 use crate::rate::{Per, RateKind, RateValue};
 use crate::time::{Seconds, Timestamp, Window};
 use crate::usage::Usage;
@@ -70,9 +72,20 @@ pub enum Command {
     /// Adds a key.
     AddKey(Key),
     /// Changes a key.
-    SetKey(Key),
+    SetKey(SetKey),
     /// Removes a key.
     RemoveKey(String),
+    /// Adds a cycle.
+    AddCycle(AddCycle),
+    /// Changes a cycle.
+    SetCycle(SetCycle),
+    /// Removes a cycle.
+    RemoveCycle(String),
+    /// Runs the boundary of a cycle that is due, by name; with `true` whichever is the next, to
+    /// show what would happen: such a command must not be written.
+    RunCycle(String, bool),
+    /// Confirms a jump of the clock to what it shows, with a note.
+    ConfirmClock(Timestamp, String),
 }
 
 impl Command {
@@ -106,6 +119,11 @@ impl Command {
             Command::AddKey(_) => "key_add",
             Command::SetKey(_) => "key_set",
             Command::RemoveKey(_) => "key_rm",
+            Command::AddCycle(_) => "cycle_add",
+            Command::SetCycle(_) => "cycle_set",
+            Command::RemoveCycle(_) => "cycle_rm",
+            Command::RunCycle(..) => "cycle_run",
+            Command::ConfirmClock(..) => "clock_confirm",
         }
     }
 
@@ -207,6 +225,8 @@ pub struct SetAccount {
     pub name: String,
     /// All its lists anew.
     pub constraints: Option<Vec<Constraint>>,
+    /// Single lists anew, with their rows; the others stay.
+    pub lists: Vec<(Dimension, Vec<Constraint>)>,
     /// Lower is spent first.
     pub priority: Option<i64>,
     /// A fallback account by name or `+suffix`, or none.
@@ -414,4 +434,58 @@ pub struct SetRate {
     pub until: Option<Timestamp>,
     /// Free text.
     pub description: String,
+}
+
+/// A new cycle.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AddCycle {
+    /// Its name.
+    pub name: String,
+    /// An account, else a project with one account.
+    pub account: String,
+    /// How often.
+    pub every: Every,
+    /// What each period gets; above zero.
+    pub amount: Amount,
+    /// Per cent of the rest that go over, 0 to 100.
+    pub rollover: i64,
+    /// The first boundary; the beginning of the next calendar period in UTC by default.
+    pub start: Option<Timestamp>,
+    /// Free text.
+    pub note: String,
+}
+
+/// Changes to a cycle, from its next boundary on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SetCycle {
+    /// Its name.
+    pub name: String,
+    /// Switch it on or off.
+    pub active: Option<bool>,
+    /// How often.
+    pub every: Option<Every>,
+    /// What each period gets.
+    pub amount: Option<Amount>,
+    /// Per cent of the rest that go over.
+    pub rollover: Option<i64>,
+    /// Free text.
+    pub note: Option<String>,
+}
+
+/// Changes to a key. Roles and scopes belong to its client: they cannot change while the client has
+/// other keys.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SetKey {
+    /// Its id.
+    pub id: String,
+    /// Words for what the client may do.
+    pub roles: Option<Vec<String>>,
+    /// Projects it may touch; empty for all.
+    pub projects: Option<Vec<String>>,
+    /// Machines it may speak for; empty for all.
+    pub machines: Option<Vec<String>>,
+    /// When it ends, or never.
+    pub until: Option<Option<Timestamp>>,
+    /// Switch it off or on.
+    pub disabled: Option<bool>,
 }

@@ -7,10 +7,12 @@ mod tree;
 
 pub use tree::DEPTH_MAX;
 
+mod cycle;
+
 use crate::amount::Precision;
 use crate::exact::Rounding;
-use crate::ids::{AccountId, MachineId, ProjectId, UNBILLED, UserId};
-use crate::model::{Account, Dimension, Key, Machine, Member, Mode, Project, User};
+use crate::ids::{AccountId, CycleId, MachineId, ProjectId, UNBILLED, UserId};
+use crate::model::{Account, Cycle, Dimension, Key, Machine, Member, Mode, Project, User};
 use crate::rate::Rate;
 use crate::time::Seconds;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -69,6 +71,8 @@ pub struct Policy {
     pub require_cover: bool,
     /// No two allocations of an account may be usable at the same time (ledger.md 2.1 g).
     pub discrete: bool,
+    /// How far the clock may jump ahead, unseen, without an operator's confirmation.
+    pub max_jump: Seconds,
 }
 
 impl Default for Policy {
@@ -84,6 +88,7 @@ impl Default for Policy {
             order: SelectionOrder::ExpiryFirst,
             require_cover: false,
             discrete: false,
+            max_jump: Seconds(3600),
         }
     }
 }
@@ -102,6 +107,7 @@ pub struct Directory {
     machines: BTreeMap<MachineId, Machine>,
     accounts: BTreeMap<AccountId, Account>,
     keys: BTreeMap<String, Key>,
+    cycles: BTreeMap<CycleId, Cycle>,
     members: HashMap<(ProjectId, UserId), bool>,
     project_names: HashMap<String, ProjectId>,
     user_names: HashMap<String, UserId>,
@@ -129,6 +135,7 @@ impl Directory {
             machines: BTreeMap::new(),
             accounts: BTreeMap::new(),
             keys: BTreeMap::new(),
+            cycles: BTreeMap::new(),
             members: HashMap::new(),
             project_names: HashMap::new(),
             user_names: HashMap::new(),
@@ -378,6 +385,7 @@ impl Directory {
             "user" => self.users.last_key_value().map(|(id, _)| id.0),
             "machine" => self.machines.last_key_value().map(|(id, _)| id.0),
             "account" => self.accounts.last_key_value().map(|(id, _)| id.0),
+            "cycle" => return self.next_cycle_id(),
             _ => self.rates.iter().map(|r| r.id.0).max(),
         };
         last.unwrap_or(0).saturating_add(1)

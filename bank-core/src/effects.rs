@@ -6,8 +6,8 @@ use crate::ids::{
     AccountId, AllocationId, EntryId, InstanceId, LienId, ProjectId, TxId, UsageId, UserId,
 };
 use crate::model::{
-    Account, Allocation, Closing, Figures, Instance, Key, Lien, Machine, Member, Project, Quote,
-    User,
+    Account, Allocation, Closing, Cycle, CycleRun, Figures, Instance, Key, Lien, Machine, Member,
+    Project, Quote, User,
 };
 use crate::rate::Rate;
 use crate::refusal::Refusal;
@@ -71,6 +71,8 @@ pub enum DirectoryRow {
     Rate(Rate),
     /// A key's public half.
     Key(Key),
+    /// A cycle.
+    Cycle(Cycle),
 }
 
 /// A group of entries with one effective time (ledger.md 7).
@@ -125,10 +127,14 @@ pub enum EntryKind {
     QuoteUse,
     /// What strict enforcement would have refused.
     WouldRefuse,
+    /// Carried over from one period of a cycle into the next.
+    CycleReset,
+    /// The machine's clock stepped back.
+    ClockBack,
 }
 
 /// Every kind with its word.
-pub const ENTRY_KINDS: [(EntryKind, &str); 15] = [
+pub const ENTRY_KINDS: [(EntryKind, &str); 17] = [
     (EntryKind::Deposit, "deposit"),
     (EntryKind::Withdraw, "withdraw"),
     (EntryKind::Lien, "lien"),
@@ -144,6 +150,8 @@ pub const ENTRY_KINDS: [(EntryKind, &str); 15] = [
     (EntryKind::Modify, "modify"),
     (EntryKind::QuoteUse, "quote_use"),
     (EntryKind::WouldRefuse, "would_refuse"),
+    (EntryKind::CycleReset, "cycle_reset"),
+    (EntryKind::ClockBack, "clock_back"),
 ];
 
 impl EntryKind {
@@ -325,6 +333,12 @@ pub enum Outcome {
     Charged(Charged),
     /// The instance is closed.
     Closed(Closed),
+    /// A cycle was added or changed.
+    Cycle(Cycle),
+    /// A cycle was run.
+    CycleRun(CycleRun),
+    /// A jump of the clock to this instant was confirmed.
+    ClockConfirmed(Timestamp),
 }
 
 /// The answer to a deposit.

@@ -31,6 +31,8 @@ id! {
     UsageId,
     /// A rate's number.
     RateId,
+    /// A cycle's number.
+    CycleId,
     /// A journal transaction's number, without gaps from 1.
     TxId,
     /// A journal entry's number, without gaps from 1.

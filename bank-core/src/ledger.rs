@@ -9,6 +9,7 @@ use crate::effects::{Effects, Outcome};
 use crate::need::{Need, need};
 use crate::refusal::Refusal;
 use crate::rules;
+use crate::rules::sweep::Stuck;
 use crate::time::Timestamp;
 use crate::view::{Context, View};
 
@@ -30,8 +31,20 @@ pub trait Ledger {
     /// Open jobs of a project.
     fn open_instances(&mut self, project: &str) -> Result<i64, Self::Error>;
 
+    /// Open jobs that name a user, or a machine.
+    fn open_instances_of(&mut self, named: Named<'_>) -> Result<i64, Self::Error>;
+
     /// Writes what a command did: all of it, or an error and none.
     fn append(&mut self, effects: &Effects) -> Result<(), Self::Error>;
+}
+
+/// A user or a machine as open jobs name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Named<'a> {
+    /// A user.
+    User(&'a str),
+    /// A machine.
+    Machine(&'a str),
 }
 
 /// What one command came to.
@@ -65,9 +78,12 @@ fn decide<L: Ledger>(
 ) -> Result<Result<Effects, Refusal>, L::Error> {
     let directory = ledger.directory()?;
     let mut view = ledger.load(&need(command, &directory, now))?;
-    if let Command::RemoveProject(name) = command {
-        view.open_instances = ledger.open_instances(name)?;
-    }
+    view.open_instances = match command {
+        Command::RemoveProject(name) => ledger.open_instances(name)?,
+        Command::RemoveUser(name) => ledger.open_instances_of(Named::User(name))?,
+        Command::RemoveMachine(name) => ledger.open_instances_of(Named::Machine(name))?,
+        _ => 0,
+    };
     let ctx = Context {
         directory: &directory,
         now,
@@ -76,8 +92,10 @@ fn decide<L: Ledger>(
     Ok(rules::decide(command, &view, &ctx))
 }
 
-/// Journals every boundary up to now, a bounded number at a time.
-pub fn sweep<L: Ledger>(ledger: &mut L, now: Timestamp) -> Result<(), L::Error> {
+/// Journals every boundary up to now, a bounded number at a time. What no rule lets be journalled
+/// is told, and stops nothing else.
+pub fn sweep<L: Ledger>(ledger: &mut L, now: Timestamp) -> Result<Vec<Stuck>, L::Error> {
+    let mut stuck = Vec::new();
     while let Some(view) = ledger.load_due(now)? {
         let directory = ledger.directory()?;
         let scope = Scope::default();
@@ -86,10 +104,22 @@ pub fn sweep<L: Ledger>(ledger: &mut L, now: Timestamp) -> Result<(), L::Error> 
             now,
             scope: &scope,
         };
-        let Ok(effects) = rules::sweep::sweep(&view, &ctx) else {
-            return Ok(());
-        };
+        let effects = rules::sweep::sweep(&view, &ctx, &mut stuck);
+        drop(directory);
+        if effects.transactions.is_empty() {
+            break;
+        }
         ledger.append(&effects)?;
     }
-    Ok(())
+    Ok(stuck)
+}
+
+/// Journals that the machine's clock stepped back to `shown`; `now` is the ledger's own time.
+pub fn stepped_back<L: Ledger>(
+    ledger: &mut L,
+    shown: Timestamp,
+    now: Timestamp,
+) -> Result<(), L::Error> {
+    let view = ledger.load(&Need::default())?;
+    ledger.append(&rules::clock::stepped_back(shown, &view, now))
 }

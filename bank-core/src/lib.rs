@@ -16,6 +16,8 @@
 
 pub mod amount;
 pub mod book;
+pub mod calendar;
+pub mod clock;
 pub mod command;
 pub mod decimal;
 pub mod directory;

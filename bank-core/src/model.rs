@@ -1,8 +1,10 @@
 //! The objects of the ledger: plain facts with public fields.
 
+mod cycle;
 mod dimension;
 mod instance;
 
+pub use cycle::{Cycle, CycleRun, Every};
 pub use dimension::{Constraint, Dimension, Traits};
 pub use instance::{
     CLOSINGS, Closing, Facts, Instance, InstanceKey, LIEN_STATES, Lien, LienState, ObjectType,

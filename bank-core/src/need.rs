@@ -59,6 +59,13 @@ pub fn need(command: &Command, directory: &Directory, now: Timestamp) -> Need {
                 ..Need::default()
             }
         }
+        Command::RunCycle(name, _) => {
+            let account = directory.cycle_named(name).map(|c| c.account);
+            Need {
+                accounts: account.into_iter().collect(),
+                ..Need::default()
+            }
+        }
         Command::SetAllocation(set) => Need {
             allocation: Some(set.id),
             siblings: directory.policy.discrete,

@@ -175,6 +175,15 @@ pub enum Refusal {
         /// The allocation that is in the way.
         allocation: i64,
     },
+    /// A cycle whose next boundary lies ahead: the bank runs it by itself.
+    CycleNotDue {
+        /// The cycle.
+        name: String,
+        /// Its next boundary, RFC 3339.
+        next: String,
+    },
+    /// The ledger follows the clock already.
+    NoClockJump,
 }
 
 impl Refusal {
@@ -216,6 +225,8 @@ impl Refusal {
             Refusal::BadRate => "bad_rate",
             Refusal::SharesOver100 { .. } => "shares_over_100",
             Refusal::AllocationOverlap { .. } => "allocation_overlap",
+            Refusal::CycleNotDue { .. } => "cycle_not_due",
+            Refusal::NoClockJump => "no_clock_jump",
         }
     }
 

@@ -6,6 +6,8 @@
 mod admin;
 mod allocation;
 mod charge;
+pub(crate) mod clock;
+mod cycle;
 mod funds;
 mod instance;
 mod key;
@@ -38,6 +40,11 @@ pub fn decide(command: &Command, view: &View, ctx: &Context<'_>) -> Result<Effec
         Command::AddKey(key) => key::add(key, view, ctx),
         Command::SetKey(key) => key::set(key, view, ctx),
         Command::RemoveKey(id) => key::remove(id, view, ctx),
+        Command::AddCycle(add) => cycle::add(add, view, ctx),
+        Command::SetCycle(set) => cycle::set(set, view, ctx),
+        Command::RemoveCycle(name) => cycle::remove(name, view, ctx),
+        Command::RunCycle(name, preview) => cycle::run_now(name, *preview, view, ctx),
+        Command::ConfirmClock(shown, note) => clock::confirm(*shown, note, view, ctx),
         Command::AddProject(_)
         | Command::SetProject(_)
         | Command::RemoveProject(_)

@@ -2,7 +2,7 @@
 
 use crate::directory::Directory;
 use crate::ids::{AccountId, AllocationId, ProjectId};
-use crate::model::{Allocation, Instance, Lien, Quote};
+use crate::model::{Allocation, Cycle, Instance, Lien, Quote};
 use crate::time::Timestamp;
 
 /// The rows that [`crate::need::need`] asked for, as they are before the command.
@@ -16,8 +16,10 @@ pub struct View {
     pub quote: Option<Quote>,
     /// Open liens on the allocations asked about.
     pub liens: Vec<Lien>,
-    /// Whether instances of the project asked about are open.
+    /// How many instances of the project, user or machine asked about are open.
     pub open_instances: i64,
+    /// Cycles with a boundary that is due.
+    pub cycles: Vec<Cycle>,
     /// The numbers that new rows get.
     pub next: Next,
 }

@@ -203,7 +203,7 @@ async fn tick(app: Arc<App>, mut stopped: watch::Receiver<()>) {
     loop {
         tokio::select! {
             _ = interval.tick() => {
-                if app.writer.settle().await.is_err() {
+                if app.writer.look().await.is_err() {
                     tracing::debug!("boundaries are left for the next command");
                 }
                 if until_prune == 0 {

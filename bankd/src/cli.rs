@@ -155,7 +155,7 @@ fn execute(command: &Commands) -> Result<u8, Failure> {
         Commands::Serve { data } => {
             let dir = data.dir();
             exists(&dir)?;
-            serve::serve(&dir)?;
+            serve::serve(&dir, settings(&dir)?)?;
             Ok(exit::DONE)
         }
         Commands::Verify { data } => {
@@ -169,11 +169,11 @@ fn execute(command: &Commands) -> Result<u8, Failure> {
         }
         Commands::Config { command } => {
             let (ConfigCommands::Show { data } | ConfigCommands::Check { data }) = command;
-            let config = Config::load(&data.dir().config()).map_err(|text| Failure {
-                error: anyhow::Error::msg(text),
-                code: exit::USAGE,
-                hint: None,
-            })?;
+            let dir = data.dir();
+            if !dir.path().is_dir() {
+                return Err(no_bank(&dir, "no directory"));
+            }
+            let config = settings(&dir)?;
             match command {
                 ConfigCommands::Show { .. } => print!("{}", config.show()),
                 ConfigCommands::Check { .. } => println!("ok"),
@@ -187,11 +187,24 @@ fn exists(dir: &DataDir) -> Result<(), Failure> {
     if dir.database().exists() {
         return Ok(());
     }
+    Err(no_bank(dir, "no bank in"))
+}
+
+fn no_bank(dir: &DataDir, what: &str) -> Failure {
     let folder = dir.path().display();
-    Err(Failure {
-        error: anyhow::anyhow!("no bank in {folder}"),
+    Failure {
+        error: anyhow::anyhow!("{what} {folder}"),
         code: exit::NOT_FOUND,
         hint: Some(format!("`bankd init --data {folder}` makes one")),
+    }
+}
+
+/// The settings; one that is wrong is a matter of what was typed.
+fn settings(dir: &DataDir) -> Result<Config, Failure> {
+    Config::load(&dir.config()).map_err(|text| Failure {
+        error: anyhow::Error::msg(text),
+        code: exit::USAGE,
+        hint: None,
     })
 }
 

@@ -7,22 +7,71 @@
 
 use std::time::{Duration, Instant};
 
+use bank_core::clock::Reading;
 use bank_core::time::{MICROS, Timestamp};
 
 /// When money moves: microseconds UTC.
 pub trait LedgerClock: Send + Sync {
     /// The present instant.
     fn now(&self) -> Timestamp;
+
+    /// The same, and how much time has passed whatever this clock says. One that is moved by hand
+    /// moves as time passes.
+    fn reading(&self) -> Reading {
+        Reading::moved(self.now())
+    }
 }
 
-/// The machine's own clock.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct SystemClock;
+/// The machine's own clock, beside the time since it was switched on.
+#[derive(Clone, Copy, Debug)]
+pub struct SystemClock {
+    since: Instant,
+    /// How long the machine had been on then.
+    uptime_us: i64,
+    boot: i64,
+}
+
+impl Default for SystemClock {
+    fn default() -> Self {
+        SystemClock {
+            since: Instant::now(),
+            uptime_us: uptime_us().unwrap_or(0),
+            // Without one of the two nothing can be said about the time before this process.
+            boot: uptime_us().and_then(|_| boot()).unwrap_or(0),
+        }
+    }
+}
 
 impl LedgerClock for SystemClock {
     fn now(&self) -> Timestamp {
         Timestamp(real_us())
     }
+
+    fn reading(&self) -> Reading {
+        let passed = i64::try_from(self.since.elapsed().as_micros()).unwrap_or(i64::MAX);
+        Reading {
+            clock: self.now(),
+            steady: Timestamp(self.uptime_us.saturating_add(passed)),
+            boot: self.boot,
+        }
+    }
+}
+
+/// How long the machine has been on, suspended or not.
+fn uptime_us() -> Option<i64> {
+    let text = std::fs::read_to_string("/proc/uptime").ok()?;
+    let (whole, part) = text.split_whitespace().next()?.split_once('.')?;
+    let (seconds, hundredths) = (whole.parse::<i64>().ok()?, part.parse::<i64>().ok()?);
+    let us = seconds.checked_mul(MICROS)?;
+    us.checked_add(hundredths.checked_mul(MICROS / 100)?)
+}
+
+/// A number that names this start of the machine.
+fn boot() -> Option<i64> {
+    let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    let digits: String = text.chars().filter(char::is_ascii_hexdigit).collect();
+    let number = i64::from_str_radix(digits.get(..15)?, 16).ok()?;
+    Some(number.saturating_add(1))
 }
 
 /// The authentication clock in seconds since 1970 (`http-auth.md` 1).
@@ -73,7 +122,7 @@ pub fn for_bank(test_bank: bool) -> Result<std::sync::Arc<dyn LedgerClock>, Stri
         return Ok(std::sync::Arc::new(FileClock::open(path)?));
     }
     let _ = test_bank;
-    Ok(std::sync::Arc::new(SystemClock))
+    Ok(std::sync::Arc::new(SystemClock::default()))
 }
 
 #[cfg(feature = "test-hooks")]
@@ -84,15 +133,18 @@ mod file {
     use std::path::PathBuf;
     use std::sync::atomic::{AtomicI64, Ordering};
 
+    use bank_core::clock::Reading;
     use bank_core::time::Timestamp;
 
     use super::LedgerClock;
 
-    /// A clock that a test moves by writing a file: RFC 3339, or whole seconds since 1970.
+    /// A clock that a test moves by writing a file: RFC 3339, or whole seconds since 1970. A second
+    /// word is the steady clock, for a test in which the time does not pass that the first shows.
     #[derive(Debug)]
     pub struct FileClock {
         path: PathBuf,
         last: AtomicI64,
+        steady: AtomicI64,
     }
 
     impl FileClock {
@@ -103,11 +155,12 @@ mod file {
         pub fn open(path: PathBuf) -> Result<Self, String> {
             let text = std::fs::read_to_string(&path)
                 .map_err(|e| format!("test clock {}: {e}", path.display()))?;
-            let at =
+            let (at, steady) =
                 parse(&text).ok_or_else(|| format!("test clock {}: not a time", path.display()))?;
             Ok(Self {
                 path,
                 last: AtomicI64::new(at),
+                steady: AtomicI64::new(steady),
             })
         }
     }
@@ -116,15 +169,29 @@ mod file {
         /// What the file says; what it said last while a test is rewriting it.
         fn now(&self) -> Timestamp {
             let text = std::fs::read_to_string(&self.path).unwrap_or_default();
-            if let Some(at) = parse(&text) {
+            if let Some((at, steady)) = parse(&text) {
                 self.last.store(at, Ordering::Relaxed);
+                self.steady.store(steady, Ordering::Relaxed);
             }
             Timestamp(self.last.load(Ordering::Relaxed))
         }
+
+        fn reading(&self) -> Reading {
+            let clock = self.now();
+            Reading {
+                steady: Timestamp(self.steady.load(Ordering::Relaxed)),
+                ..Reading::moved(clock)
+            }
+        }
     }
 
-    fn parse(text: &str) -> Option<i64> {
-        let text = text.trim();
+    fn parse(text: &str) -> Option<(i64, i64)> {
+        let mut words = text.split_whitespace().map(time);
+        let at = words.next()??;
+        Some((at, words.next().unwrap_or(Some(at))?))
+    }
+
+    fn time(text: &str) -> Option<i64> {
         match text.parse::<i64>() {
             Ok(seconds) => Some(Timestamp::from_seconds(seconds).0),
             Err(_) => bank_api::text::parse_rfc3339(text),

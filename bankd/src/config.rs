@@ -13,7 +13,7 @@ mod words;
 use std::path::{Path, PathBuf};
 
 use bank_core::directory::Policy;
-use bank_core::time::Seconds;
+use bank_core::time::{Seconds, TEN_YEARS_S};
 use serde::{Deserialize, Serialize};
 
 pub use sample::SAMPLE;
@@ -58,6 +58,8 @@ pub struct Http {
     pub body_limit: usize,
     /// Requests under way at once, 1 to 65,536; more are told to come back.
     pub concurrency: usize,
+    /// Connections of each listener at once, 16 to 65,536; more wait.
+    pub max_connections: usize,
     /// Seconds that a request may take, 1 to 300.
     pub timeout_s: u64,
 }
@@ -69,6 +71,7 @@ impl Default for Http {
             socket: true,
             body_limit: 1 << 20,
             concurrency: 1024,
+            max_connections: 1024,
             timeout_s: 30,
         }
     }
@@ -104,6 +107,8 @@ pub struct Ledger {
     pub lien_require_cover: bool,
     /// No two allocations of an account may be usable at the same time.
     pub discrete_allocations: bool,
+    /// Seconds that the clock may jump ahead, unseen, and be followed: 60 to ten years.
+    pub max_jump_s: i64,
 }
 
 impl Default for Ledger {
@@ -116,6 +121,7 @@ impl Default for Ledger {
             selection_order: OrderWord::default(),
             lien_require_cover: false,
             discrete_allocations: false,
+            max_jump_s: 3600,
         }
     }
 }
@@ -254,7 +260,9 @@ impl Config {
         };
         let name = path.file_name().unwrap_or(path.as_os_str());
         let name = name.to_string_lossy();
-        Self::read(&text, &name, variable)
+        let config = Self::read(&text, &name, variable)?;
+        overlay::no_strangers(names())?;
+        Ok(config)
     }
 
     /// Reads a text and an environment; `name` is what errors call the text.
@@ -286,9 +294,16 @@ impl Config {
                 1 << 20,
             ),
             ("http.concurrency", count(self.http.concurrency), 1, 65_536),
+            (
+                "http.max_connections",
+                count(self.http.max_connections),
+                16,
+                65_536,
+            ),
             ("http.timeout_s", seconds, 1, 300),
             ("ledger.lien_grace_s", self.ledger.lien_grace_s, 0, 86_400),
             ("ledger.batch_max", count(self.ledger.batch_max), 1, 256),
+            ("ledger.max_jump_s", self.ledger.max_jump_s, 60, TEN_YEARS_S),
             ("auth.window_s", self.auth.window_s, 10, 3600),
             (
                 "auth.nonces_per_key",
@@ -332,6 +347,7 @@ impl Config {
             mode: self.ledger.mode.into(),
             rounding: self.ledger.rounding.into(),
             lien_grace: Seconds(self.ledger.lien_grace_s),
+            max_jump: Seconds(self.ledger.max_jump_s),
             fallback: self.fallback.mode.into(),
             order: self.ledger.selection_order.into(),
             require_cover: self.ledger.lien_require_cover,
@@ -348,6 +364,15 @@ impl Config {
 )]
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
+}
+
+/// The names of the environment.
+#[allow(
+    clippy::disallowed_methods,
+    reason = "the configuration may read the environment"
+)]
+fn names() -> impl Iterator<Item = String> {
+    std::env::vars_os().filter_map(|(name, _)| name.into_string().ok())
 }
 
 /// The file of the test clock (decision 9).

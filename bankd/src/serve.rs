@@ -19,8 +19,7 @@ use crate::obs;
 /// # Errors
 /// If the directory holds no bank or is served already, if a listener cannot be made, or if the
 /// writer ended badly.
-pub fn serve(data: &DataDir) -> Result<()> {
-    let config = Config::load(&data.config()).map_err(anyhow::Error::msg)?;
+pub fn serve(data: &DataDir, config: Config) -> Result<()> {
     obs::start_log(&config.log);
     obs::catch_panics();
     if !data.database().exists() {

@@ -5,18 +5,24 @@
 //! waits to fill a batch. If a batch fails, each of its commands is tried alone, so that one bad
 //! command cannot take others with it.
 
+mod discipline;
+mod standing;
 mod thread;
+
+pub use standing::Standing;
 
 use crate::answer::Answer;
 use crate::clock::LedgerClock;
 use crate::store::{SinkState, SqliteStore};
+use bank_core::clock::Watch;
 use bank_core::command::{Command, Scope};
 use bank_core::directory::Directory;
 use bank_core::effects::RecordEvent;
 use bank_core::ledger::Decision;
+use bank_core::time::Timestamp;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread::JoinHandle;
 use std::time::Instant;
 use tokio::sync::{Notify, oneshot};
@@ -206,6 +212,7 @@ struct Shared {
     directory: RwLock<Arc<Directory>>,
     outbox: Notify,
     clock: Arc<dyn LedgerClock>,
+    standing: Mutex<Standing>,
 }
 
 /// A handle to the writer thread.
@@ -232,11 +239,14 @@ pub fn start(
         directory: RwLock::new(store.reference()),
         outbox: Notify::new(),
         clock,
+        standing: Mutex::default(),
     });
     let writer = Writer {
         queue,
         shared: Arc::clone(&shared),
     };
+    let seen = store.seen().map_err(std::io::Error::other)?;
+    let watch = Watch::new(store.reference().policy.max_jump, seen);
     let batch_max = batch_max.clamp(1, BATCH_MAX);
     let mut thread = thread::Thread {
         store,
@@ -244,6 +254,12 @@ pub fn start(
         records,
         batch_max,
         has_records: false,
+        watch,
+        was_held: false,
+        kept: None,
+        stuck: Vec::new(),
+        stuck_total: 0,
+        steps_back: 0,
     };
     let name = std::thread::Builder::new().name("writer".to_owned());
     let handle = name.spawn(move || thread.run(&tasks))?;
@@ -260,10 +276,15 @@ impl Writer {
 
     /// Journals the boundaries that are due; costs nothing when none is.
     pub async fn settle(&self) -> Result<(), SubmitError> {
-        let now = self.shared.clock.now();
-        if self.shared.next_due.load(Ordering::Acquire) > now.0 {
+        if self.shared.next_due.load(Ordering::Acquire) > self.now().0 {
             return Ok(());
         }
+        self.look().await
+    }
+
+    /// Looks at the clock and journals what is due: once a second, so that the time between two
+    /// looks is known to have passed. Costs no transaction when there is nothing to say.
+    pub async fn look(&self) -> Result<(), SubmitError> {
         let (reply, answer) = oneshot::channel();
         self.enqueue(Task::Settle(reply))?;
         answer.await.unwrap_or(Err(SubmitError::Failed))
@@ -307,6 +328,12 @@ impl Writer {
             queue_depth: self.shared.depth.load(Ordering::Relaxed),
             queue_capacity: u64::try_from(QUEUE_CAPACITY).unwrap_or(u64::MAX),
         }
+    }
+
+    /// The next instant at which the journal has something to say by itself; none if there is none.
+    pub fn next_due(&self) -> Option<Timestamp> {
+        let due = self.shared.next_due.load(Ordering::Acquire);
+        (due != i64::MAX).then_some(Timestamp(due))
     }
 
     /// Whether the last commit went well.

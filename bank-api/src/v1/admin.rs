@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::{ClockStatus, NextCycle, StuckBoundary};
+
 /// The state of the daemon (`GET /api/v1/status`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Status {
@@ -43,6 +45,21 @@ pub struct Status {
     /// The ledger clock of the answer.
     #[serde(default)]
     pub at: String,
+    /// How the ledger's time stands.
+    #[serde(default)]
+    pub clock: ClockStatus,
+    /// The next instant at which the journal has something to say by itself.
+    #[serde(default)]
+    pub next_boundary: Option<String>,
+    /// The next boundary of a cycle.
+    #[serde(default)]
+    pub next_cycle: Option<NextCycle>,
+    /// Boundaries that no rule lets be journalled now.
+    #[serde(default)]
+    pub stuck: Vec<StuckBoundary>,
+    /// How many got stuck since the start.
+    #[serde(default)]
+    pub stuck_total: i64,
 }
 
 /// Usage that no account could be found for (decision 14).

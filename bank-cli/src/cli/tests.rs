@@ -37,6 +37,11 @@ fn accepted() {
         "bank key add moab --role scheduler --machine ia64 --out moab.key",
         "bank key set moab --active no",
         "bank lien list --state all --columns job,amount --json",
+        "bank cycle add m -A chem --every month --amount 1000000 --rollover 20%",
+        "bank cycle set m --rollover -1 --active no --every year",
+        "bank cycle run m --dry-run",
+        "bank what-if --days 7 -A chem -m ia64",
+        "bank clock confirm --note slow",
         "bank status -O jsonl --color never -q",
     ];
     for line in lines {

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use bank_api::v1::{JournalEntry, JournalQuery, List};
+use bank_api::{
+    exit::bank as exit,
+    v1::{JournalEntry, JournalQuery, List},
+};
 
 use super::Context;
 use crate::{
@@ -10,7 +13,7 @@ use crate::{
     clock,
     fail::Failure,
     figure,
-    out::{Kind, Row, Sheet, column, row},
+    out::{self, Kind, Row, Sheet, column, row},
     when,
 };
 
@@ -71,8 +74,18 @@ fn stream(
     if form.format == Format::Json {
         form.format = Format::Jsonl;
     }
+    let mut answered = false;
     loop {
-        let page = page(context, &query, &mut left)?;
+        let page = match page(context, &query, &mut left) {
+            Ok(page) => page,
+            // A follower outlives the daemon: what it has seen stands in `after`.
+            Err(failure) if follow && answered && failure.exit == exit::UNAVAILABLE => {
+                wait_for_the_daemon(context, &query, &failure);
+                continue;
+            }
+            Err(failure) => return Err(failure),
+        };
+        answered = true;
         let last = page.next.is_none() || left == Some(0);
         let text = if page.items.is_empty() && (follow || !form.header) {
             String::new()
@@ -90,6 +103,24 @@ fn stream(
         query.after = page.next.or(newest).or(query.after);
         if last {
             clock::wait(PAUSE);
+        }
+    }
+}
+
+/// Says once that the daemon is away, and waits until it answers again, whatever it answers.
+fn wait_for_the_daemon(context: &Context, query: &JournalQuery, failure: &Failure) {
+    if !context.quiet {
+        out::warn(&format!("{}; waiting for it", failure.what));
+    }
+    let look = JournalQuery {
+        limit: Some(1),
+        ..query.clone()
+    };
+    loop {
+        clock::wait(PAUSE);
+        match page(context, &look, &mut None) {
+            Err(failure) if failure.exit == exit::UNAVAILABLE => {}
+            _ => return,
         }
     }
 }

@@ -63,6 +63,7 @@ fn screen(status: &Status, now_us: i64) -> String {
         count(status.commands),
         count(status.commits)
     );
+    out.push_str(&times(status, now_us));
     let contacts: Vec<_> = status
         .machines
         .iter()
@@ -76,6 +77,42 @@ fn screen(status: &Status, now_us: i64) -> String {
         let _ = writeln!(out, "last document  {}", contacts.join("   "));
     }
     let _ = writeln!(out, "unit {}, {} decimals", status.unit, status.precision);
+    out
+}
+
+/// The clock, what comes next, and what could not come.
+fn times(status: &Status, now_us: i64) -> String {
+    let clock = match status.clock.state.as_str() {
+        "held" => alarming(&format!(
+            "jumped to {}, the ledger stays at {}: `bank clock confirm` if it is right !",
+            status.clock.clock, status.clock.ledger
+        )),
+        "behind" => alarming(&format!(
+            "behind at {}, the ledger waits at {} !",
+            status.clock.clock, status.clock.ledger
+        )),
+        _ => "ok".to_owned(),
+    };
+    // From the ledger's present, which a test may have moved.
+    let now_us = when::read(&status.at).unwrap_or(now_us);
+    let ahead = |at: &str| {
+        let us = when::read(at).unwrap_or(now_us);
+        when::span(us.saturating_sub(now_us).max(0).div_euclid(1_000_000))
+    };
+    let boundary = status.next_boundary.as_deref();
+    let boundary = boundary.map_or_else(|| "none".to_owned(), |at| format!("in {}", ahead(at)));
+    let mut out = format!("clock {clock}   next boundary {boundary}");
+    if let Some(next) = &status.next_cycle {
+        let _ = write!(out, "   next cycle {} in {}", next.name, ahead(&next.at));
+    }
+    out.push('\n');
+    for stuck in &status.stuck {
+        let line = format!(
+            "stuck: {} {}, due {}: {} !",
+            stuck.kind, stuck.id, stuck.at, stuck.code
+        );
+        let _ = writeln!(out, "{}", alarming(&line));
+    }
     out
 }
 
@@ -116,13 +153,18 @@ fn sheet(status: &Status) -> Sheet {
         column("unbilled", "Unbilled", Kind::Text).if_asked(),
         column("machines", "Machines", Kind::Text).if_asked(),
         column("at", "At", Kind::Time).if_asked(),
+        column("clock", "Clock", Kind::Text).if_asked(),
+        column("next_boundary", "Next boundary", Kind::Time).if_asked(),
+        column("next_cycle", "Next cycle", Kind::Text).if_asked(),
+        column("stuck", "Stuck", Kind::Text).if_asked(),
+        column("stuck_total", "Stuck so far", Kind::Number).if_asked(),
     ];
     Sheet::new(columns, std::slice::from_ref(status), "no status")
 }
 
 #[cfg(test)]
 mod tests {
-    use bank_api::v1::{MachineStatus, Unbilled};
+    use bank_api::v1::{MachineStatus, NextCycle, Unbilled};
 
     use super::*;
 
@@ -155,6 +197,12 @@ mod tests {
                 machine("ia64", "strict", Some("2026-11-20T21:40:46Z")),
                 machine("nomad", "track", None),
             ],
+            at: "2026-11-20T21:41:00Z".into(),
+            next_boundary: Some("2026-11-20T21:43:00Z".into()),
+            next_cycle: Some(NextCycle {
+                name: "monthly".into(),
+                at: "2026-11-23T21:41:00Z".into(),
+            }),
             ..Status::default()
         };
         let now = when::read("2026-11-20T21:41:00Z").unwrap();
@@ -162,6 +210,7 @@ mod tests {
 bankd 0.3.1  healthy  up 12 days   sqlite 3.54.1  journal 10,412,003 entries (3.1 GiB)
 modes          ia64 strict   nomad track   default strict
 open liens 212   queue 0/4096   commands 50,000 in 1,000 commits   unbilled 0
+clock ok   next boundary in 2 min   next cycle monthly in 3 days
 last document  ia64 14 s ago
 unit SU, 3 decimals
 ";

@@ -10,7 +10,7 @@ mod user;
 use crate::command::Command;
 use crate::effects::{DirectoryRow, Effects, Outcome};
 use crate::ids::check_name;
-use crate::model::{Account, Constraint, Dimension};
+use crate::model::{Account, Constraint, Dimension, Mode};
 use crate::postings::Postings;
 use crate::refusal::Refusal;
 use crate::view::{Context, View};
@@ -29,10 +29,10 @@ pub(super) fn decide(
         Command::RemoveMember(name, user) => project::remove_member(name, user, ctx)?,
         Command::AddUser(set) => user::add(set, ctx)?,
         Command::SetUser(set) => user::set(set, ctx)?,
-        Command::RemoveUser(name) => user::remove(name, ctx)?,
+        Command::RemoveUser(name) => user::remove(name, view, ctx)?,
         Command::AddMachine(set) => machine::add(set, ctx)?,
         Command::SetMachine(set) => machine::set(set, ctx)?,
-        Command::RemoveMachine(name) => machine::remove(name, ctx)?,
+        Command::RemoveMachine(name) => machine::remove(name, view, ctx)?,
         Command::AddAccount(set) => account::add(set, ctx)?,
         Command::SetAccount(set) => account::set(set, view, ctx)?,
         Command::RemoveAccount(name) => account::remove(name, view, ctx)?,
@@ -77,6 +77,23 @@ fn check_organization(name: &str) -> Result<(), Refusal> {
         return Ok(());
     }
     check_listed_name(name)
+}
+
+/// A switch of modes for the journal: what it was, and what it is.
+fn switched(old: Option<Mode>, new: Option<Mode>) -> String {
+    let word = |mode: Option<Mode>| mode.map_or("default", Mode::word);
+    format!("{}>{}", word(old), word(new))
+}
+
+/// Nothing that open jobs name can be removed: their liens and charges would lose it.
+fn no_open_jobs(name: &str, view: &View) -> Result<(), Refusal> {
+    if view.open_instances == 0 {
+        return Ok(());
+    }
+    Err(Refusal::InUse {
+        name: name.to_owned(),
+        by: format!("{} open jobs", view.open_instances),
+    })
 }
 
 /// A fallback must be an account that has no fallback of its own, and nobody's fallback may get

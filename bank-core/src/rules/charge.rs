@@ -11,7 +11,7 @@ use crate::effects::{
 };
 use crate::exact::to_amount;
 use crate::ids::{AllocationId, TxId, UsageId};
-use crate::model::{Account, Closing, Instance, LienState, Mode, Standing};
+use crate::model::{Account, Closing, Instance, Lien, LienState, Mode, Standing};
 use crate::postings::{About, Postings};
 use crate::price::{Price, Priced, price};
 use crate::refusal::Refusal;
@@ -58,6 +58,8 @@ fn bill(
     let mode = ctx.directory.mode(payer.project, payer.machine);
     let tx = postings.begin_for("charge", at, instance.id);
     let quote_invalid = bind_quote(&mut postings, &mut instance, request, view, at, ctx);
+    let had_lien = instance.lien.is_some();
+    give_back_other_money(&mut postings, &mut instance, mode)?;
     let priced = if has_price {
         billed_now(&mut instance, request, duration, at, ctx)
     } else {
@@ -71,7 +73,7 @@ fn bill(
         payer,
         amount: priced.unwrap_or(Amount::ZERO),
         late: !instance.is_open(),
-        lien: if instance.lien.is_some() {
+        lien: if had_lien {
             LienUse::Unused
         } else {
             LienUse::Missing
@@ -93,6 +95,20 @@ fn bill(
         billing.for_real(ctx)?;
     }
     billing.finish(charge.closes, duration, mode, ctx)
+}
+
+/// After a switch between a mode that moves money and one that does not, a lien holds what no charge
+/// of this instance will take: it is given back (decision 18).
+fn give_back_other_money(
+    postings: &mut Postings,
+    instance: &mut Instance,
+    mode: Mode,
+) -> Result<(), Refusal> {
+    let fits = |lien: &Lien| lien.shadow == mode.is_shadow();
+    if instance.lien.as_ref().is_none_or(fits) {
+        return Ok(());
+    }
+    end_lien(postings, instance, LienState::Released)
 }
 
 /// The instance a charge is about: the newest one open at the event time, else the newest one

@@ -1,5 +1,6 @@
 //! Keys' public halves: who may sign, for what, until when (http-auth.md 4). Secrets are not here.
 
+use crate::command::SetKey;
 use crate::effects::{DirectoryRow, Effects, Outcome};
 use crate::model::Key;
 use crate::postings::Postings;
@@ -25,10 +26,29 @@ pub(super) fn add(key: &Key, view: &View, ctx: &Context<'_>) -> Result<Effects, 
 }
 
 /// Changes a key's roles, scope, validity or state.
-pub(super) fn set(key: &Key, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
-    known(&key.id, ctx)?;
-    check(key, ctx)?;
-    Ok(write("key_set", key.clone(), view, ctx))
+pub(super) fn set(set: &SetKey, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
+    let mut key = known(&set.id, ctx)?.clone();
+    let of_client = [&set.roles, &set.projects, &set.machines];
+    let siblings = ctx.directory.keys().filter(|k| k.client == key.client);
+    if siblings.count() > 1 && of_client.iter().any(|list| list.is_some()) {
+        return Err(Refusal::BadValue {
+            field: "roles, projects and machines",
+            expected: "no change while the client has several keys",
+        });
+    }
+    for (new, own) in
+        of_client
+            .into_iter()
+            .zip([&mut key.roles, &mut key.projects, &mut key.machines])
+    {
+        if let Some(new) = new {
+            own.clone_from(new);
+        }
+    }
+    key.window.end = set.until.unwrap_or(key.window.end);
+    key.disabled = set.disabled.unwrap_or(key.disabled);
+    check(&key, ctx)?;
+    Ok(write("key_set", key, view, ctx))
 }
 
 /// Removes a key; its id is not used again.

@@ -191,7 +191,7 @@ pub(super) fn figures(postings: &Postings, account: AccountId) -> Figures {
 }
 
 /// A deposit that brings a blocked account to zero or above clears the flag (decision 18).
-fn unblock(postings: &mut Postings, account: &Account) {
+pub(super) fn unblock(postings: &mut Postings, account: &Account) {
     if account.blocked && figures(postings, account.id).amount >= 0 {
         let cleared = Account {
             blocked: false,

@@ -60,7 +60,7 @@ fn batch(store: &mut SqliteStore, taken: &mut Taken) -> Result<()> {
 
 fn one(store: &mut SqliteStore, event: Event, job: u64) -> Result<Duration> {
     let command = made(Step { event, job }, Spread::Hot)?.command;
-    let now = store.ledger_now(SystemClock.now());
+    let now = store.ledger_now(SystemClock::default().now());
     store.stamp(Stamp {
         now,
         ..Stamp::default()

@@ -42,7 +42,7 @@ pub(crate) fn run(
             .collect::<Result<Vec<_>>>()?;
         let watch = Stopwatch::start();
         store.begin()?;
-        let now = store.ledger_now(SystemClock.now());
+        let now = store.ledger_now(SystemClock::default().now());
         for prepared in commands {
             run_one(&mut store, prepared, &scope, now)?;
         }

@@ -44,7 +44,7 @@ pub(crate) fn template(place: &Place, spread: Spread, open_liens: u64) -> Result
     }
     keys::write_secret(&data.join("keys"), SCHEDULER, &keys::new_secret()?)?;
     let mut store = open(&data)?;
-    let now = SystemClock.now();
+    let now = SystemClock::default().now();
     fill(&mut store, &reference(), now)?;
     fill(&mut store, &deposits(now), now)?;
     let jobs = (1..=open_liens).map(|job| Step {

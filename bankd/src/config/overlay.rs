@@ -42,6 +42,34 @@ pub(super) fn apply(
     table.try_into().map_err(|e| one_line(e.message()))
 }
 
+/// Refuses variables that look like settings and are none: a misspelled one would be a silent
+/// default. Those of the tests belong to builds that read them.
+pub(super) fn no_strangers(names: impl Iterator<Item = String>) -> Result<(), String> {
+    let hooks: &[&str] = if cfg!(feature = "test-hooks") {
+        &["BANKD_TEST_CLOCK", "BANKD_KILL_AT"]
+    } else {
+        &[]
+    };
+    let table = Table::try_from(Config::default()).map_err(|e| e.to_string())?;
+    let mut ours = names
+        .filter(|name| name.starts_with("BANKD_") && !hooks.contains(&name.as_str()))
+        .collect::<Vec<_>>();
+    ours.sort();
+    let is_setting = |name: &String| {
+        table.iter().any(|(section, settings)| {
+            let keys = settings.as_table().into_iter().flat_map(Table::keys);
+            let mut names = keys.map(|key| format!("BANKD_{section}_{key}").to_ascii_uppercase());
+            names.any(|known| known == *name)
+        })
+    };
+    match ours.iter().find(|name| !is_setting(name)) {
+        Some(name) => Err(format!(
+            "{name}: no setting has this name: BANKD_SECTION_KEY, such as BANKD_HTTP_LISTEN"
+        )),
+        None => Ok(()),
+    }
+}
+
 fn same_kind(default: &Value, text: &str) -> Option<Value> {
     Some(match default {
         Value::Integer(_) => Value::Integer(text.trim().parse().ok()?),

@@ -207,6 +207,9 @@ pub fn detail(refusal: &Refusal, bank: &Bank) -> String {
         Refusal::FallbackChain { name } => {
             format!("{name:?} has a fallback of its own: a chain has one step at most")
         }
+        Refusal::CycleNotDue { name, next } => {
+            format!("cycle {name:?} runs by itself at {next}")
+        }
         Refusal::TooManyDecimals { precision } => {
             format!("this bank keeps {precision} decimals")
         }
@@ -232,6 +235,7 @@ fn plain_detail(refusal: &Refusal) -> &'static str {
         Refusal::WindowInPast => "the window is over already",
         Refusal::NegativeCharge => "usage cannot be below zero",
         Refusal::BadDuration => "a duration is whole seconds from 0 to ten years",
+        Refusal::NoClockJump => "the ledger follows the clock: there is no jump to confirm",
         Refusal::BadRate => "a rate is a decimal from 0 with at most 9 places",
         _ => "refused by a rule",
     }
@@ -253,6 +257,7 @@ fn hint(refusal: &Refusal) -> Option<&'static str> {
         Refusal::LiveLiens { .. } => "`bank lien ls` shows them",
         Refusal::BalanceNotZero { .. } => "`bank withdraw` takes the rest out",
         Refusal::Ambiguous { .. } => "name one of the accounts",
+        Refusal::CycleNotDue { .. } => "--dry-run shows what it would do",
         Refusal::BadName { .. } => {
             "a name has 1 to 256 bytes, no control characters, no blank at an end, no # in front"
         }

@@ -1,4 +1,4 @@
-//! What every request passes through, in one function: id, room, body, caller, time limit, panic,
+//! What every request passes through, in one function: id, body, caller, room, time limit, panic,
 //! signature, log line.
 //!
 //! One hand-written layer instead of seven boxed ones, since this is the hot path. It never logs
@@ -68,9 +68,6 @@ async fn pass(
 ) -> (Response, Option<Signer>) {
     let nami = parts.uri.path().starts_with("/nami/");
     let fail = |code: &str, detail: &str| problem(nami, code, detail);
-    let Ok(_slot) = app.slots.try_acquire() else {
-        return (fail("busy", "too many requests at once"), None);
-    };
     let body = match whole(body, &parts.headers, app.config.http.body_limit).await {
         Ok(body) => body,
         Err((code, detail)) => return (fail(code, detail), None),
@@ -106,6 +103,10 @@ async fn pass(
     };
     line.called_by(&caller.caller.actor);
     parts.extensions.insert(caller);
+    // Not before the caller is known: strangers must not take the room of those who are.
+    let Ok(_slot) = app.slots.try_acquire() else {
+        return (fail("busy", "too many requests at once"), signer);
+    };
     let limit = Duration::from_secs(app.config.http.timeout_s);
     let handled = next.run(Request::from_parts(parts, Body::from(body)));
     let response = match tokio::time::timeout(limit, handled).await {

@@ -5,7 +5,7 @@ use super::append_instance::{write_instance, write_lien};
 use super::append_reference::write_reference;
 use super::sqlite::SqliteStore;
 use super::{Error, hash};
-use bank_core::effects::{Effects, Entry, Transaction, UsageRow};
+use bank_core::effects::{DirectoryRow, Effects, Entry, Transaction, UsageRow};
 use bank_core::model::{Allocation, Quote};
 use bank_core::time::Timestamp;
 use bank_core::view::Next;
@@ -17,6 +17,9 @@ pub(super) fn append(store: &mut SqliteStore, effects: &Effects) -> Result<(), E
     let before = store.next;
     for row in &effects.directory {
         write_reference(&store.connection, row)?;
+        if let DirectoryRow::Cycle(cycle) = row {
+            consider(&mut store.next_due, cycle.due());
+        }
     }
     for allocation in &effects.allocations {
         write_allocation(&store.connection, allocation, before)?;

@@ -1,6 +1,6 @@
 //! Reference data out: one upsert a kind of row.
 
-use super::{Error, codec};
+use super::{Error, codec, cycle};
 use bank_core::effects::DirectoryRow;
 use bank_core::model::{Account, Key, Machine, Mode, Overflow, Project, User};
 use bank_core::rate::Rate;
@@ -23,6 +23,7 @@ pub(super) fn write_reference(connection: &Connection, row: &DirectoryRow) -> Re
         DirectoryRow::Account(a) => write_account(connection, a)?,
         DirectoryRow::Rate(r) => write_rate(connection, r)?,
         DirectoryRow::Key(k) => write_key(connection, k)?,
+        DirectoryRow::Cycle(c) => cycle::write(connection, c)?,
     };
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! The row that says which bank this is, and the reference data.
 
-use super::{Error, codec};
+use super::{Error, codec, cycle};
 use bank_core::amount::Precision;
 use bank_core::directory::{Bank, Directory, Policy};
 use bank_core::ids::{AccountId, MachineId, ProjectId, RateId, UserId};
@@ -160,6 +160,10 @@ pub fn directory(connection: &Connection, policy: Policy) -> Result<Directory, E
     })?;
     each(connection, KEYS, |r| {
         directory.put_key(key(r)?);
+        Ok(())
+    })?;
+    each(connection, cycle::CYCLES, |r| {
+        directory.put_cycle(cycle::read(r)?);
         Ok(())
     })?;
     Ok(directory)

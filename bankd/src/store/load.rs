@@ -4,14 +4,14 @@ use super::recent::{Account, Recent};
 use super::{Error, codec, hash};
 use bank_core::amount::Amount;
 use bank_core::decimal::Decimal;
-use bank_core::directory::Bank;
+use bank_core::directory::{Bank, Directory};
 use bank_core::ids::{
     AccountId, AllocationId, EntryId, InstanceId, LienId, MachineId, ProjectId, QuoteId, UsageId,
     UserId,
 };
 use bank_core::model::{
-    Allocation, Closing, Facts, Instance, InstanceKey, Lien, LienState, ObjectType, Phase, Portion,
-    Quote,
+    Allocation, Closing, Cycle, Facts, Instance, InstanceKey, Lien, LienState, ObjectType, Phase,
+    Portion, Quote,
 };
 use bank_core::need::{INSTANCES_MAX, Need};
 use bank_core::time::{Seconds, Timestamp, Window};
@@ -149,11 +149,14 @@ pub(super) fn view(
 /// What has a boundary at or before an instant, the earliest first.
 pub(super) fn due(
     connection: &Connection,
+    recent: &mut Recent,
     now: Timestamp,
     next: Next,
+    cycles: Vec<Cycle>,
 ) -> Result<Option<View>, Error> {
     let mut view = View {
         next,
+        cycles,
         ..View::default()
     };
     let sql = format!(
@@ -174,10 +177,16 @@ pub(super) fn due(
     while let Some(row) = rows.next()? {
         view.allocations.push(allocation(row)?);
     }
-    if view.instances.is_empty() && view.allocations.is_empty() {
+    if view.instances.is_empty() && view.allocations.is_empty() && view.cycles.is_empty() {
         return Ok(None);
     }
     add_portions(connection, &mut view)?;
+    for account in Directory::accounts_of_cycles(&view.cycles) {
+        let mut own = Vec::new();
+        of_account(connection, recent, account, None, &mut own)?;
+        own.retain(|a| view.allocation(a.id).is_none());
+        view.allocations.append(&mut own);
+    }
     Ok(Some(view))
 }
 

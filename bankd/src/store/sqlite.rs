@@ -5,7 +5,7 @@ use super::stamp::Stamp;
 use super::{BUSY_TIMEOUT, Error, append, bank, keep_plans, load, migrate};
 use bank_core::directory::{Directory, Policy};
 use bank_core::effects::Effects;
-use bank_core::ledger::Ledger;
+use bank_core::ledger::{Ledger, Named};
 use bank_core::need::Need;
 use bank_core::time::Timestamp;
 use bank_core::view::{Next, View};
@@ -90,7 +90,7 @@ impl SqliteStore {
         let tail = load::tail(&connection, &directory.bank)?;
         Ok(SqliteStore {
             next: load::next(&connection)?,
-            next_due: load::next_due(&connection)?,
+            next_due: earliest(load::next_due(&connection)?, &directory),
             last_hash: tail.hash,
             last_recorded: tail.recorded,
             stamp: Stamp::default(),
@@ -127,6 +127,11 @@ impl SqliteStore {
     /// The ledger clock: what the clock shows, never before what was recorded (decision 9).
     pub fn ledger_now(&self, clock: Timestamp) -> Timestamp {
         clock.max(self.last_recorded)
+    }
+
+    /// When the last transaction was recorded.
+    pub fn last_recorded(&self) -> Timestamp {
+        self.last_recorded
     }
 
     /// No boundary is due before this instant.
@@ -204,6 +209,12 @@ fn connect(path: &Path) -> Result<Connection, Error> {
     Ok(connection)
 }
 
+/// The earliest boundary of rows and of cycles.
+fn earliest(of_rows: Option<Timestamp>, directory: &Directory) -> Option<Timestamp> {
+    let of_cycles = directory.next_cycle().map(|(at, _)| at);
+    of_rows.into_iter().chain(of_cycles).min()
+}
+
 impl Ledger for SqliteStore {
     type Error = Error;
 
@@ -219,9 +230,10 @@ impl Ledger for SqliteStore {
         if self.next_due.is_none_or(|due| due > now) {
             return Ok(None);
         }
-        let view = load::due(&self.connection, now, self.next)?;
+        let cycles = self.directory.cycles_due(now);
+        let view = load::due(&self.connection, &mut self.recent, now, self.next, cycles)?;
         if view.is_none() {
-            self.next_due = load::next_due(&self.connection)?;
+            self.next_due = earliest(load::next_due(&self.connection)?, &self.directory);
         }
         Ok(view)
     }
@@ -230,6 +242,22 @@ impl Ledger for SqliteStore {
         let sql = "SELECT COUNT(*) FROM instance
                    WHERE due_at IS NOT NULL AND closed_at IS NULL AND project = ?1";
         Ok(self.connection.query_row(sql, [project], |r| r.get(0))?)
+    }
+
+    fn open_instances_of(&mut self, named: Named<'_>) -> Result<i64, Error> {
+        let (sql, name) = match named {
+            Named::User(user) => (
+                "SELECT COUNT(*) FROM instance
+                 WHERE due_at IS NOT NULL AND closed_at IS NULL AND user = ?1",
+                user,
+            ),
+            Named::Machine(machine) => (
+                "SELECT COUNT(*) FROM instance
+                 WHERE due_at IS NOT NULL AND closed_at IS NULL AND machine = ?1",
+                machine,
+            ),
+        };
+        Ok(self.connection.query_row(sql, [name], |r| r.get(0))?)
     }
 
     fn append(&mut self, effects: &Effects) -> Result<(), Error> {

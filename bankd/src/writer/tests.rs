@@ -174,7 +174,7 @@ async fn what_is_decided_only_has_no_transaction_and_is_not_stored() {
 
 /// A clock that holds the writer up until it is opened.
 #[derive(Default)]
-struct Gate(std::sync::Mutex<bool>, std::sync::Condvar);
+struct Gate(Mutex<bool>, std::sync::Condvar);
 
 impl Gate {
     fn open(&self) {

@@ -5,10 +5,13 @@ use super::{
 };
 use crate::hooks;
 use crate::store::{self, Known, PRUNE_MAX, SqliteStore, Stamp, StoredAnswer};
+use bank_core::clock::Watch;
+use bank_core::command::Command;
 use bank_core::directory::Directory;
 use bank_core::effects::{Effects, Outcome};
-use bank_core::ledger::{self, Ledger};
+use bank_core::ledger::{self, Ledger, Named};
 use bank_core::need::Need;
+use bank_core::rules::sweep::Stuck;
 use bank_core::time::Timestamp;
 use bank_core::view::View;
 use std::sync::atomic::Ordering;
@@ -22,6 +25,16 @@ pub(super) struct Thread {
     pub(super) records: RecordRenderer,
     pub(super) batch_max: usize,
     pub(super) has_records: bool,
+    /// The machine's clock as it was seen.
+    pub(super) watch: Watch,
+    /// Whether it was said that a jump of the clock waits for an operator.
+    pub(super) was_held: bool,
+    /// When what was seen was kept last, on the steady clock.
+    pub(super) kept: Option<Timestamp>,
+    /// Boundaries that cannot be journalled.
+    pub(super) stuck: Vec<Stuck>,
+    pub(super) stuck_total: u64,
+    pub(super) steps_back: u64,
 }
 
 /// What a task came to inside a transaction that is not committed yet.
@@ -90,12 +103,17 @@ impl Thread {
 
     fn transaction(&mut self, batch: &[Task]) -> Result<(Vec<Done>, u64), store::Error> {
         self.has_records = false;
+        let (watch, was_held) = (self.watch, self.was_held);
+        let look = self.look();
+        if batch.iter().all(|task| matches!(task, Task::Settle(_))) && self.is_quiet(&look) {
+            self.publish_standing(&look);
+            return Ok((batch.iter().map(|_| Done::Nothing).collect(), 0));
+        }
         self.store.begin()?;
-        let now = self.store.ledger_now(self.shared.clock.now());
-        let done = batch
-            .iter()
-            .map(|task| self.task(task, now))
-            .collect::<Result<Vec<_>, _>>();
+        let done = self.discipline(&look).and_then(|()| {
+            let tasks = batch.iter().map(|task| self.task(task, look.now));
+            tasks.collect::<Result<Vec<_>, _>>()
+        });
         let committing = Instant::now();
         let committed = done.and_then(|done| self.store.commit().map(|()| done));
         match committed {
@@ -105,10 +123,12 @@ impl Thread {
                     hooks::point("committed");
                 }
                 self.publish();
+                self.publish_standing(&look);
                 Ok((done, micros(committing)))
             }
             Err(error) => {
                 self.store.rollback();
+                (self.watch, self.was_held) = (watch, was_held);
                 Err(error)
             }
         }
@@ -119,6 +139,7 @@ impl Thread {
             Task::Submit(submission, ..) => self.submission(submission, now).map(Done::Reply),
             Task::Settle(_) => {
                 self.sweep(now)?;
+                self.keep_now_and_then()?;
                 Ok(Done::Nothing)
             }
             Task::Prune(_) => {
@@ -126,18 +147,23 @@ impl Thread {
                 Ok(Done::Pruned { may_be_more })
             }
             Task::Confirm(state, _) => self.store.confirm(state).map(|()| Done::Nothing),
-            Task::Stop => Ok(Done::Nothing),
+            Task::Stop => self.keep().map(|()| Done::Nothing),
         }
     }
 
     fn sweep(&mut self, now: Timestamp) -> Result<(), store::Error> {
         if self.store.next_due().is_none_or(|due| due > now) {
+            if !self.stuck.is_empty() {
+                self.note_stuck(Vec::new());
+            }
             return Ok(());
         }
         self.store.stamp(Stamp { now, ..system() });
         let mut recording = Recording::new(&mut self.store, &self.records);
-        ledger::sweep(&mut recording, now)?;
+        let stuck = ledger::sweep(&mut recording, now)?;
         self.has_records = self.has_records || recording.sent;
+        hooks::point("swept");
+        self.note_stuck(stuck);
         Ok(())
     }
 
@@ -170,6 +196,10 @@ impl Thread {
         let transaction = recording.first_tx.filter(|_| decision.is_ok());
         self.has_records = self.has_records || recording.sent;
         hooks::point("decided");
+        if let (Command::ConfirmClock(..), Ok(_), false) = (&s.command, &decision, s.dry_run) {
+            self.watch.confirm();
+            self.keep()?;
+        }
         let answer = (s.render)(&Decided {
             directory: &self.store.reference(),
             command: &s.command,
@@ -319,6 +349,10 @@ impl Ledger for Recording<'_> {
         self.store.open_instances(project)
     }
 
+    fn open_instances_of(&mut self, named: Named<'_>) -> Result<i64, store::Error> {
+        self.store.open_instances_of(named)
+    }
+
     fn append(&mut self, effects: &Effects) -> Result<(), store::Error> {
         self.store.append(effects)?;
         self.first_tx = effects.transactions.first().map(|tx| tx.id.0);
@@ -336,7 +370,7 @@ impl Ledger for Recording<'_> {
     }
 }
 
-fn system() -> Stamp {
+pub(super) fn system() -> Stamp {
     let name = "bankd".to_owned();
     Stamp {
         actor: name.clone(),

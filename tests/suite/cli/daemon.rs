@@ -113,3 +113,29 @@ fn a_test_clock_is_for_test_banks_only() {
     assert_ne!(ran.exit, 0);
     ran.says(&["BANKD_TEST_CLOCK"]);
 }
+
+#[test]
+fn wrong_settings_end_with_2_before_anything_is_served() {
+    let mut bank = Bank::new();
+    bank.stop();
+    let run = |words: &[&str], name: &str, value: &str| {
+        let mut command = Command::new(programs().bankd());
+        command.args(words).arg("--data").arg(bank.data());
+        Ran::of(command.env(name, value), b"")
+    };
+    for words in [&["serve"][..], &["config", "check"]] {
+        let ran = run(words, "BANKD_HTTP_CONCURENCY", "5");
+        assert_eq!(ran.exit, 2, "{}", ran.stderr);
+        ran.says(&["BANKD_HTTP_CONCURENCY", "no setting has this name"]);
+        let ran = run(words, "BANKD_HTTP_CONCURRENCY", "none");
+        assert_eq!(ran.exit, 2, "{}", ran.stderr);
+    }
+    assert_eq!(bankd(&bank, &["config", "check"]).exit, 0);
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new(programs().bankd());
+    let nowhere = folder.path().join("nowhere");
+    command.args(["config", "check", "--data"]).arg(&nowhere);
+    let ran = Ran::of(&mut command, b"");
+    assert_eq!(ran.exit, 4, "{}", ran.stdout);
+    ran.says(&["no directory", "bankd init"]);
+}

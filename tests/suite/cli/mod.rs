@@ -2,6 +2,8 @@
 //! `bankd` itself; and the quick start of the README, word by word.
 
 mod accounts;
+mod cycle;
 mod daemon;
 mod money;
 mod readme;
+mod watch;

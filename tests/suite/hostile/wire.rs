@@ -4,7 +4,7 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 
-use crate::harness::{Bank, Documents, Request};
+use crate::harness::{Bank, Documents, Request, Setup};
 
 fn raw() -> Vec<(&'static str, Vec<u8>)> {
     let head = "POST /nami/v1/charge HTTP/1.1\r\nHost: x\r\nIdempotency-Key: k\r\n";
@@ -76,5 +76,48 @@ fn whoever_breaks_off_leaves_nothing_behind() {
         let _ = stream.read_to_end(&mut answer);
     }
     assert_eq!(bank.jobs().len(), 0);
+    bank.verify();
+}
+
+/// Connections that say nothing take no room from the socket, and none for ever from each other.
+#[test]
+fn silent_connections_are_bounded() {
+    let mut bank = Setup::new().env("BANKD_HTTP_MAX_CONNECTIONS", "16").start();
+    let silent: Vec<TcpStream> = (0..16)
+        .map(|_| TcpStream::connect(bank.tcp()).unwrap())
+        .collect();
+    // They are all let in before the next one asks.
+    let mut asking = TcpStream::connect(bank.tcp()).unwrap();
+    asking
+        .write_all(b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        .unwrap();
+    asking
+        .set_read_timeout(Some(std::time::Duration::from_millis(300)))
+        .unwrap();
+    assert!(asking.read(&mut [0; 1]).is_err(), "there is no room for it");
+    assert_eq!(
+        bank.figures("chemistry").0,
+        100_000,
+        "the socket has its own"
+    );
+    drop(silent);
+    asking.set_read_timeout(None).unwrap();
+    let mut answer = String::new();
+    asking.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    bank.verify();
+}
+
+/// A stranger who dawdles over a body takes no slot: there is one, and the next caller gets it.
+#[test]
+fn strangers_take_no_slot() {
+    let mut bank = Setup::new().env("BANKD_HTTP_CONCURRENCY", "1").start();
+    let mut slow = TcpStream::connect(bank.tcp()).unwrap();
+    slow.write_all(b"POST /nami/v1/charge HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n<Job>")
+        .unwrap();
+    for _ in 0..5 {
+        assert_eq!(bank.figures("chemistry").0, 100_000);
+    }
+    drop(slow);
     bank.verify();
 }

@@ -5,6 +5,7 @@
 //!
 //! The seed of a run is printed; `BANK_TEST_SEED` repeats its choices.
 
+mod cycle;
 mod load;
 
 use std::collections::BTreeMap;

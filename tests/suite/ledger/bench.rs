@@ -189,6 +189,13 @@ impl<'g> Bench<'g> {
         self.clock = time(text);
     }
 
+    /// Moves the clock although no time passes.
+    pub(crate) fn jump(&mut self, text: &str) {
+        let to = time(text);
+        self.ground.unseen(to.0 - self.clock.0);
+        self.clock = to;
+    }
+
     /// Asks, and expects an answer and exactly these journal entries; none where it is empty.
     #[track_caller]
     pub(crate) fn expect(&mut self, ask: Ask, reply: &str, journal: &str) {

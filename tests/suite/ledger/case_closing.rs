@@ -90,7 +90,12 @@ fn ledger_case_096_the_ledger_clock_never_steps_back() {
         t.at("T0+20");
         t.after([deposit("F", "1").window("[2026,2027)")]);
         t.at("T0-3580");
-        t.expect(c("j", 1), "charged 1, balance 0", "charge b -1");
+        t.expect(
+            c("j", 1),
+            "charged 1, balance 0",
+            "clock_back 0; charge b -1",
+        );
+        t.expect(c("k", 0), "charged 0, balance 0", "charge b 0");
         t.expect_allocation("b", "0 held 0, deposited 1, active");
         t.expect_allocation("a", "100 held 0, deposited 100, expired");
         let last = t.ground.journal(0).pop().unwrap();

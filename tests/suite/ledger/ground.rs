@@ -5,6 +5,7 @@
 //! that have passed, decide, write, and keep the answer with its key.
 
 use bank_core::amount::Precision;
+use bank_core::clock::Reading;
 use bank_core::command::Command;
 use bank_core::directory::{Bank, Directory};
 use bank_core::effects::Delta;
@@ -51,6 +52,10 @@ pub(crate) trait Ground {
     fn settle(&mut self, clock: Timestamp);
     /// The ledger clock: never before what was recorded.
     fn ledger_now(&self, clock: Timestamp) -> Timestamp;
+    /// The clock is about to jump so far without time passing, in microseconds.
+    fn unseen(&mut self, jump: i64);
+    /// An operator says that the clock is right.
+    fn confirm_clock(&mut self);
     /// The reference data.
     fn directory(&self) -> Arc<Directory>;
     /// Every allocation, by number.
@@ -77,6 +82,14 @@ pub(crate) fn bank() -> Bank {
         uuid: "00000000-0000-4000-8000-000000000001".to_owned(),
         precision: Precision::new(0).unwrap(),
         unit: "credits".to_owned(),
+    }
+}
+
+/// What the machine shows: a clock that has jumped so far beside one that has not.
+pub(crate) fn reading(clock: Timestamp, jumped: i64) -> Reading {
+    Reading {
+        steady: Timestamp(clock.0.saturating_sub(jumped)),
+        ..Reading::moved(clock)
     }
 }
 

@@ -1,8 +1,9 @@
 //! The book in memory as a ground.
 
-use super::ground::{Ground, Line, Tx, Used, bank, fingerprint, of_key};
+use super::ground::{Ground, Line, Tx, Used, bank, fingerprint, of_key, reading};
 use super::reply;
 use bank_core::book::Book;
+use bank_core::clock::Watch;
 use bank_core::command::{Command, Scope};
 use bank_core::directory::{Bank, Directory, Policy};
 use bank_core::effects::Transaction;
@@ -17,6 +18,8 @@ use std::sync::Arc;
 pub(crate) struct Memory {
     pub(crate) book: Book,
     recorded: Vec<Timestamp>,
+    watch: Watch,
+    jumped: i64,
     answers: HashMap<String, (String, String)>,
 }
 
@@ -30,8 +33,25 @@ impl Memory {
         Memory {
             book: Book::new(bank, policy),
             recorded: Vec::new(),
+            watch: Watch::new(policy.max_jump, None),
+            jumped: 0,
             answers: HashMap::new(),
         }
+    }
+
+    /// Looks at the clock as the writer does before a batch.
+    fn look(&mut self, clock: Timestamp) -> Timestamp {
+        let recorded = self.last_recorded();
+        let look = self.watch.look(reading(clock, self.jumped), recorded);
+        if let Some(shown) = look.stepped_back {
+            let Ok(()) = ledger::stepped_back(&mut self.book, shown, look.now);
+            self.stamp(look.now);
+        }
+        look.now
+    }
+
+    fn last_recorded(&self) -> Timestamp {
+        self.recorded.last().copied().unwrap_or(Timestamp(i64::MIN))
     }
 
     fn stamp(&mut self, now: Timestamp) {
@@ -51,7 +71,7 @@ impl Ground for Memory {
             Some(_) => return reply::refused("key_reused"),
             None => {}
         }
-        let now = self.ledger_now(clock);
+        let now = self.look(clock);
         let scope = Scope::default();
         let Ok(decision) = ledger::execute(&mut self.book, command, &scope, now, false);
         self.stamp(now);
@@ -64,13 +84,25 @@ impl Ground for Memory {
     }
 
     fn settle(&mut self, clock: Timestamp) {
-        let now = self.ledger_now(clock);
-        let Ok(()) = ledger::sweep(&mut self.book, now);
+        let now = self.look(clock);
+        let Ok(stuck) = ledger::sweep(&mut self.book, now);
+        assert_eq!(stuck, []);
         self.stamp(now);
     }
 
     fn ledger_now(&self, clock: Timestamp) -> Timestamp {
-        self.recorded.last().map_or(clock, |last| clock.max(*last))
+        let mut watch = self.watch;
+        watch
+            .look(reading(clock, self.jumped), self.last_recorded())
+            .now
+    }
+
+    fn unseen(&mut self, jump: i64) {
+        self.jumped += jump;
+    }
+
+    fn confirm_clock(&mut self) {
+        self.watch.confirm();
     }
 
     fn directory(&self) -> Arc<Directory> {

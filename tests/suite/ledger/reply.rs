@@ -65,6 +65,11 @@ fn done(outcome: &Outcome) -> String {
         Outcome::Closed(c) => format!("closed, released {}", c.released.0),
         Outcome::Allocation(_, outlived) => format!("changed, {} liens outlive it", outlived.len()),
         Outcome::Removed(_) => "removed".to_owned(),
+        Outcome::CycleRun(run) => {
+            let side = |at: Option<Timestamp>| at.map(show_time).unwrap_or_default();
+            let (start, end) = (side(run.period.start), side(run.period.end));
+            format!("run [{start},{end}), rollover {}", run.rollover.0)
+        }
         _ => "done".to_owned(),
     }
 }

@@ -1,7 +1,8 @@
 //! The store on disk as a ground, in a temporary folder of its own.
 
-use super::ground::{CLIENT, Ground, Line, Tx, Used, bank, fingerprint, of_key};
+use super::ground::{CLIENT, Ground, Line, Tx, Used, bank, fingerprint, of_key, reading};
 use super::reply;
+use bank_core::clock::Watch;
 use bank_core::command::{Command, Scope};
 use bank_core::directory::{Bank, Directory, Policy};
 use bank_core::effects::Delta;
@@ -28,6 +29,8 @@ pub(crate) struct Sqlite {
     /// Commands in one database transaction, as the writer groups them; 1 commits each.
     group: usize,
     waiting: usize,
+    watch: Watch,
+    jumped: i64,
     _folder: TempDir,
 }
 
@@ -47,6 +50,8 @@ impl Sqlite {
             policy,
             group,
             waiting: 0,
+            watch: Watch::new(policy.max_jump, None),
+            jumped: 0,
             _folder: folder,
         }
     }
@@ -65,8 +70,21 @@ impl Sqlite {
             policy: self.policy,
             group,
             waiting: 0,
+            watch: self.watch,
+            jumped: self.jumped,
             _folder: folder,
         }
+    }
+
+    /// Looks at the clock as the writer does before a batch, in an open transaction.
+    fn look(&mut self, clock: Timestamp) -> Timestamp {
+        let recorded = self.store().last_recorded();
+        let look = self.watch.look(reading(clock, self.jumped), recorded);
+        if let Some(shown) = look.stepped_back {
+            self.store().stamp(stamp(look.now, "system", None));
+            ledger::stepped_back(self.store(), shown, look.now).unwrap();
+        }
+        look.now
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -183,21 +201,32 @@ impl Ground for Sqlite {
 
     fn submit(&mut self, command: &Command, key: Option<&str>, clock: Timestamp) -> String {
         self.begin();
-        let answer = run(self.store(), command, key, clock);
+        let now = self.look(clock);
+        let answer = run(self.store(), command, key, now);
         self.end();
         answer
     }
 
     fn settle(&mut self, clock: Timestamp) {
         self.begin();
-        let now = self.store().ledger_now(clock);
+        let now = self.look(clock);
         self.store().stamp(stamp(now, "system", None));
-        ledger::sweep(self.store(), now).unwrap();
+        assert_eq!(ledger::sweep(self.store(), now).unwrap(), []);
         self.end();
     }
 
     fn ledger_now(&self, clock: Timestamp) -> Timestamp {
-        self.store.as_ref().unwrap().ledger_now(clock)
+        let recorded = self.store.as_ref().unwrap().last_recorded();
+        let mut watch = self.watch;
+        watch.look(reading(clock, self.jumped), recorded).now
+    }
+
+    fn unseen(&mut self, jump: i64) {
+        self.jumped += jump;
+    }
+
+    fn confirm_clock(&mut self) {
+        self.watch.confirm();
     }
 
     fn directory(&self) -> Arc<Directory> {

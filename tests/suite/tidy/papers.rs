@@ -118,6 +118,18 @@ fn every_route_is_in_the_reference() {
     none_of(&findings);
 }
 
+/// `WhatIf` as it is typed: `what-if`.
+fn kebab(word: &str) -> String {
+    let mut typed = String::new();
+    for letter in word.chars() {
+        if letter.is_ascii_uppercase() && !typed.is_empty() {
+            typed.push('-');
+        }
+        typed.push(letter.to_ascii_lowercase());
+    }
+    typed
+}
+
 /// The variants of an enum of commands, as they are typed.
 fn verbs(source: &str, name: &str) -> Vec<String> {
     let (code, _) = lex(source);
@@ -128,7 +140,7 @@ fn verbs(source: &str, name: &str) -> Vec<String> {
         let word = line.strip_prefix("    ")?;
         word.starts_with(|c: char| c.is_ascii_uppercase()).then(|| {
             let end = word.find(|c: char| !c.is_alphanumeric());
-            word[..end.unwrap_or(word.len())].to_lowercase()
+            kebab(&word[..end.unwrap_or(word.len())])
         })
     });
     variants.collect()
@@ -142,6 +154,7 @@ fn every_command_is_in_the_reference() {
     let nouns = [
         read("bank-cli/src/cli/noun.rs"),
         read("bank-cli/src/cli/asset.rs"),
+        read("bank-cli/src/cli/cycle.rs"),
     ]
     .concat();
     let mut commands = Vec::new();
@@ -156,6 +169,8 @@ fn every_command_is_in_the_reference() {
         ("bank lien", &nouns, "LienCommand"),
         ("bank rate", &nouns, "RateCommand"),
         ("bank key", &nouns, "KeyCommand"),
+        ("bank cycle", &nouns, "CycleCommand"),
+        ("bank clock", &nouns, "ClockCommand"),
         ("bankd", &daemon, "Commands"),
         ("bankd config", &daemon, "ConfigCommands"),
     ] {

@@ -71,6 +71,13 @@ pub(super) fn remove(name: &str, view: &View, ctx: &Context<'_>) -> Result<Chang
             by: format!("account {} below it", child.name),
         });
     }
+    if let Some(cycle) = directory.cycles().find(|c| c.account == account.id) {
+        let by = format!("cycle {}", cycle.name);
+        return Err(Refusal::InUse {
+            name: name.to_owned(),
+            by,
+        });
+    }
     let rows = vec![DirectoryRow::Account(Account {
         deleted: true,
         link: None,
@@ -96,6 +103,13 @@ fn change(
         }
         account.constraints.clone_from(constraints);
         detail = format!("{detail} lists={}", describe(constraints));
+    }
+    for (dimension, rows) in &set.lists {
+        for row in rows {
+            check_constraint(row, ctx)?;
+        }
+        replace_list(&mut account.constraints, dimension, rows);
+        detail = format!("{detail} lists={}", describe(&account.constraints));
     }
     if let Some(priority) = set.priority {
         account.priority = priority;
@@ -128,6 +142,14 @@ fn change(
         outcome: Outcome::Account(account, figures),
         detail,
     })
+}
+
+/// One list anew, in its place among the others.
+fn replace_list(all: &mut Vec<Constraint>, dimension: &Dimension, rows: &[Constraint]) {
+    let own = rows.iter().filter(|row| row.dimension == *dimension);
+    all.retain(|row| row.dimension != *dimension);
+    all.extend(own.cloned());
+    all.sort_by(|a, b| a.dimension.cmp(&b.dimension));
 }
 
 /// A list names what exists, where the bank knows what does; `MEMBERS` has a meaning for projects,

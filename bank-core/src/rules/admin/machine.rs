@@ -7,7 +7,7 @@ use crate::ids::MachineId;
 use crate::model::{Machine, Project};
 use crate::refusal::Refusal;
 use crate::time::Seconds;
-use crate::view::Context;
+use crate::view::{Context, View};
 
 /// Maui's and Moab's flush interval lies between a second and a day (nami.md 1.3).
 const FLUSH_MAX: i64 = 86_400;
@@ -37,7 +37,9 @@ pub(super) fn set(set: &SetMachine, ctx: &Context<'_>) -> Result<Change, Refusal
     change(named(&set.name, ctx)?.clone(), set, ctx)
 }
 
-pub(super) fn remove(name: &str, ctx: &Context<'_>) -> Result<Change, Refusal> {
+pub(super) fn remove(name: &str, view: &View, ctx: &Context<'_>) -> Result<Change, Refusal> {
+    named(name, ctx)?;
+    super::no_open_jobs(name, view)?;
     let gone = Machine {
         deleted: true,
         active: false,
@@ -69,8 +71,8 @@ fn change(mut machine: Machine, set: &SetMachine, ctx: &Context<'_>) -> Result<C
         detail = format!("{detail} active={active}");
     }
     if let Some(mode) = set.mode {
+        detail = format!("{detail} mode={}", super::switched(machine.mode, mode));
         machine.mode = mode;
-        detail = format!("{detail} mode={}", mode.map_or("default", |m| m.word()));
     }
     if let Some(interval) = set.flush_interval {
         if !(1..=FLUSH_MAX).contains(&interval.0) {

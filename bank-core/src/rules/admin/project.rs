@@ -84,8 +84,8 @@ pub(super) fn set(set: &SetProject, ctx: &Context<'_>) -> Result<Change, Refusal
         detail = format!("{detail} parent={}", parent.as_deref().unwrap_or("none"));
     }
     if let Some(mode) = set.mode {
+        detail = format!("{detail} mode={}", super::switched(project.mode, mode));
         project.mode = mode;
-        detail = format!("{detail} mode={}", mode.map_or("default", |m| m.word()));
     }
     if let Some(description) = &set.description {
         project.description.clone_from(description);

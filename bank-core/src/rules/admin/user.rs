@@ -6,7 +6,7 @@ use crate::effects::{DirectoryRow, Outcome};
 use crate::ids::UserId;
 use crate::model::User;
 use crate::refusal::Refusal;
-use crate::view::Context;
+use crate::view::{Context, View};
 
 pub(super) fn add(set: &SetUser, ctx: &Context<'_>) -> Result<Change, Refusal> {
     check_listed_name(&set.name)?;
@@ -33,8 +33,9 @@ pub(super) fn set(set: &SetUser, ctx: &Context<'_>) -> Result<Change, Refusal> {
     change(named(&set.name, ctx)?.clone(), set, ctx)
 }
 
-pub(super) fn remove(name: &str, ctx: &Context<'_>) -> Result<Change, Refusal> {
+pub(super) fn remove(name: &str, view: &View, ctx: &Context<'_>) -> Result<Change, Refusal> {
     let user = named(name, ctx)?;
+    super::no_open_jobs(name, view)?;
     let directory = ctx.directory;
     let memberships = directory
         .projects()

@@ -55,9 +55,9 @@ pub(super) async fn add(call: Call) -> Handled {
         (Dimension::Machine, Some(new.machines)),
     ];
     let overflow = lists::read_overflow(new.overflow.as_deref()).map_err(|r| call.refused(&r))?;
-    let constraints = lists::anew(&[], given, Some(new.constraints));
+    let lists = lists::given(given, Some(new.constraints));
     let command = Command::AddAccount(SetAccount {
-        constraints: constraints.map_err(|r| call.refused(&r))?,
+        lists: lists.map_err(|r| call.refused(&r))?,
         parent: new.parent.map(cleared),
         share: new.share,
         overflow,
@@ -84,9 +84,10 @@ pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
         (Dimension::Machine, patch.machines),
     ];
     let overflow = lists::read_overflow(patch.overflow.as_deref()).map_err(|r| call.refused(&r))?;
-    let constraints = lists::anew(&old.constraints, given, patch.constraints);
+    // The lists that the request names, and no others: somebody else may be changing those.
+    let lists = lists::given(given, patch.constraints);
     let command = Command::SetAccount(SetAccount {
-        constraints: constraints.map_err(|r| call.refused(&r))?,
+        lists: lists.map_err(|r| call.refused(&r))?,
         parent: patch.parent.map(cleared),
         share: patch.share,
         overflow,

@@ -5,7 +5,7 @@ use axum::extract::Path;
 use axum::response::{IntoResponse, Response};
 use bank_api::sign::{Secret, SigningKey};
 use bank_api::v1::{self, KeyQuery, List, NewKey, NewKeyAnswer, PatchKey};
-use bank_core::command::Command;
+use bank_core::command::{Command, SetKey};
 use bank_core::effects::Outcome;
 use bank_core::model::Key;
 use bank_core::refusal::Refusal;
@@ -54,18 +54,15 @@ pub(super) async fn add(call: Call) -> Handled {
 pub(super) async fn set(Path(id): Path<String>, call: Call) -> Handled {
     call.admin()?;
     let patch: PatchKey = call.json()?;
-    let unknown = || call.refused(&Refusal::not_found("key", &id));
-    let old = call.directory().key(&id).ok_or_else(unknown);
-    let key = old.and_then(|old| patched(&call, old, patch).map_err(|r| call.refused(&r)));
-    let key = match key {
-        Ok(key) => key,
-        Err(failure) => return call.answered_or(failure).await,
+    let change = match patched(&id, patch) {
+        Ok(change) => change,
+        Err(refusal) => return call.answered_or(call.refused(&refusal)).await,
     };
     finish(async move {
         let ring = call.app.keys.clone();
         let _changing = ring.changing().await;
         let fingerprint = ring.fingerprint(&id).unwrap_or_default();
-        let command = Command::SetKey(key);
+        let command = Command::SetKey(change);
         let done = call.write_key(command, render, fingerprint).await?;
         ring.reload(&call.app.writer.directory());
         Ok(done.into_response())
@@ -184,37 +181,14 @@ fn read_new(call: &Call, new: NewKey) -> Result<Key, Refusal> {
     })
 }
 
-fn patched(call: &Call, old: &Key, patch: PatchKey) -> Result<Key, Refusal> {
-    let mut key = old.clone();
-    let several = call
-        .directory()
-        .keys()
-        .filter(|k| k.client == old.client)
-        .count()
-        > 1;
-    let of_client = [&patch.roles, &patch.projects, &patch.machines];
-    if several && of_client.iter().any(|list| list.is_some()) {
-        return Err(Refusal::BadValue {
-            field: "roles, projects and machines",
-            expected: "no change while the client has several keys",
-        });
-    }
-    if let Some(roles) = patch.roles {
-        key.roles = known_roles(roles)?;
-    }
-    if let Some(projects) = patch.projects {
-        key.projects = projects;
-    }
-    if let Some(machines) = patch.machines {
-        key.machines = machines;
-    }
-    if let Some(until) = patch.valid_until {
-        key.window.end = read_bound(&until, "valid_until", "infinity")?;
-    }
-    key.disabled = match patch.state.as_deref() {
-        None => key.disabled,
-        Some("active") => false,
-        Some("disabled") => true,
+/// What the request names, and nothing else: somebody else may be changing the rest.
+fn patched(id: &str, patch: PatchKey) -> Result<SetKey, Refusal> {
+    let until = patch.valid_until.as_deref();
+    let until = until.map(|text| read_bound(text, "valid_until", "infinity"));
+    let disabled = match patch.state.as_deref() {
+        None => None,
+        Some("active") => Some(false),
+        Some("disabled") => Some(true),
         Some(_) => {
             return Err(Refusal::BadValue {
                 field: "state",
@@ -222,7 +196,14 @@ fn patched(call: &Call, old: &Key, patch: PatchKey) -> Result<Key, Refusal> {
             });
         }
     };
-    Ok(key)
+    Ok(SetKey {
+        id: id.to_owned(),
+        roles: patch.roles.map(known_roles).transpose()?,
+        projects: patch.projects,
+        machines: patch.machines,
+        until: until.transpose()?,
+        disabled,
+    })
 }
 
 /// A key without a role could do nothing, and a word that is none would be a silent lock-out.

@@ -70,35 +70,30 @@ fn further(account: &Account, view: Option<&View>) -> BTreeMap<String, Vec<v1::C
         .collect()
 }
 
-/// All lists of an account anew, of those that a request gives and those that stay; none where it
-/// gives none.
-pub(super) fn anew(
-    old: &[Constraint],
-    given: [(Dimension, Option<Vec<v1::Constraint>>); 3],
+/// The lists that a request gives, each with all its rows; the others stay as they are.
+pub(super) fn given(
+    ordinary: [(Dimension, Option<Vec<v1::Constraint>>); 3],
     further: Option<BTreeMap<String, Vec<v1::Constraint>>>,
-) -> Result<Option<Vec<Constraint>>, Refusal> {
-    let mut lists: Vec<(Dimension, Vec<v1::Constraint>)> = Vec::new();
-    for (dimension, list) in given {
-        lists.extend(list.map(|list| (dimension, list)));
+) -> Result<Vec<(Dimension, Vec<Constraint>)>, Refusal> {
+    let mut lists = Vec::new();
+    for (dimension, rows) in ordinary {
+        lists.extend(rows.map(|rows| list(dimension, rows)));
     }
-    for (name, list) in further.into_iter().flatten() {
-        lists.push((Dimension::parse(&name)?, list));
+    for (name, rows) in further.into_iter().flatten() {
+        lists.push(list(Dimension::parse(&name)?, rows));
     }
-    if lists.is_empty() {
-        return Ok(None);
-    }
-    let stays = |c: &&Constraint| lists.iter().all(|(d, _)| *d != c.dimension);
-    let mut rows: Vec<Constraint> = old.iter().filter(stays).cloned().collect();
-    for (dimension, list) in lists {
-        rows.extend(list.into_iter().map(|row| Constraint {
-            dimension: dimension.clone(),
-            value: row.value,
-            allow: row.allow,
-            subtree: row.subtree,
-        }));
-    }
-    rows.sort_by(|a, b| a.dimension.cmp(&b.dimension));
-    Ok(Some(rows))
+    Ok(lists)
+}
+
+fn list(dimension: Dimension, rows: Vec<v1::Constraint>) -> (Dimension, Vec<Constraint>) {
+    let rows = rows.into_iter().map(|row| Constraint {
+        dimension: dimension.clone(),
+        value: row.value,
+        allow: row.allow,
+        subtree: row.subtree,
+    });
+    let rows = rows.collect();
+    (dimension, rows)
 }
 
 /// The word of an overflow as a request gives it.
@@ -129,34 +124,31 @@ mod tests {
     }
 
     #[test]
-    fn lists_that_a_request_does_not_give_stay() {
-        let given = |users: Option<&str>| {
+    fn only_the_lists_that_a_request_gives_are_changed() {
+        let ordinary = |users: Option<&str>| {
             [
                 (Dimension::Project, None),
                 (Dimension::User, users.map(|name| vec![row(name)])),
                 (Dimension::Machine, None),
             ]
         };
-        let further = |name: &str, value: &[&str]| {
-            let list = value.iter().map(|value| row(value)).collect();
+        let further = |name: &str, values: &[&str]| {
+            let list = values.iter().map(|value| row(value)).collect();
             Some(BTreeMap::from([(name.to_owned(), list)]))
         };
-        assert_eq!(anew(&[], given(None), None), Ok(None));
-        let old = anew(&[], given(Some("amy")), further("Queue", &["batch"]));
-        let old = old.unwrap().unwrap();
-        let shown = |rows: &[Constraint]| {
-            let words = rows
-                .iter()
-                .map(|c| format!("{}:{}", c.dimension.word(), c.value));
-            words.collect::<Vec<_>>()
+        let shown = |lists: &[(Dimension, Vec<Constraint>)]| {
+            let list = |(dimension, rows): &(Dimension, Vec<Constraint>)| {
+                let values: Vec<&str> = rows.iter().map(|row| row.value.as_str()).collect();
+                format!("{}:{}", dimension.word(), values.join(","))
+            };
+            lists.iter().map(list).collect::<Vec<_>>()
         };
-        assert_eq!(shown(&old), ["user:amy", "class:batch"]);
-        let next = anew(&old, given(Some("bob")), further("Zone", &["Asia"]));
-        let next = next.unwrap().unwrap();
-        assert_eq!(shown(&next), ["user:bob", "class:batch", "zone:Asia"]);
-        let gone = anew(&next, given(None), further("class", &[])).unwrap();
-        assert_eq!(shown(&gone.unwrap()), ["user:bob", "zone:Asia"]);
-        assert!(anew(&next, given(None), further("", &[])).is_err());
+        assert_eq!(given(ordinary(None), None), Ok(Vec::new()));
+        let both = given(ordinary(Some("amy")), further("Queue", &["batch"])).unwrap();
+        assert_eq!(shown(&both), ["user:amy", "class:batch"]);
+        let emptied = given(ordinary(None), further("Zone", &[])).unwrap();
+        assert_eq!(shown(&emptied), ["zone:"]);
+        assert!(given(ordinary(None), further("", &[])).is_err());
         assert!(read_overflow(Some("perhaps")).is_err());
     }
 

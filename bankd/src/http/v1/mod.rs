@@ -9,6 +9,8 @@ mod account;
 mod allocation;
 mod balance;
 mod call;
+mod clock;
+mod cycle;
 mod explain;
 mod job;
 mod journal;
@@ -24,6 +26,7 @@ mod shape;
 mod status;
 mod user;
 mod view;
+mod whatif;
 
 use std::sync::Arc;
 
@@ -95,6 +98,14 @@ pub fn routes() -> Router<Arc<App>> {
             "/api/v1/keys/{id}",
             get(key::show).patch(key::set).delete(key::remove),
         )
+        .route("/api/v1/cycles", get(cycle::list).post(cycle::add))
+        .route(
+            "/api/v1/cycles/{name}",
+            get(cycle::show).patch(cycle::set).delete(cycle::remove),
+        )
+        .route("/api/v1/cycles/{name}/run", post(cycle::run))
+        .route("/api/v1/what-if", get(whatif::show))
+        .route("/api/v1/clock", post(clock::confirm))
         .route_layer(middleware::from_fn(name_request))
 }
 

@@ -1,8 +1,10 @@
 //! The state of the daemon.
 
-use bank_api::v1::{MachineStatus, Status, Unbilled};
+use bank_api::v1::{MachineStatus, NextCycle, Status, StuckBoundary, Unbilled};
+use bank_core::rules::sweep::{Stuck, Subject};
 
 use super::call::{Call, Handled, ok};
+use super::clock;
 use super::project::Empty;
 use super::shape;
 use crate::store::read::status::{self, LedgerStatus};
@@ -12,7 +14,7 @@ pub(super) async fn show(call: Call) -> Handled {
     call.query::<Empty>()?;
     let suspense = call.directory().suspense().map(|account| account.id);
     // Not `ask`: the state is told even when the writer has stopped.
-    let _ = call.app.writer.settle().await;
+    let _ = call.app.writer.look().await;
     let readers = &call.app.readers;
     let ledger = readers.run(move |connection| status::read(connection, suspense));
     ok(&shaped(&call, &ledger.await?))
@@ -22,6 +24,10 @@ fn shaped(call: &Call, ledger: &LedgerStatus) -> Status {
     let directory = call.directory();
     let bank = &directory.bank;
     let writer = call.app.writer.counters();
+    let standing = call.app.writer.standing();
+    // Numbers of other people's allocations are theirs.
+    let may_see = call.view.is_unlimited();
+    let stuck = standing.stuck.iter().filter(|_| may_see);
     let seen = directory
         .machines()
         .filter(|m| call.view.sees_machine(&m.name));
@@ -54,6 +60,40 @@ fn shaped(call: &Call, ledger: &LedgerStatus) -> Status {
         mode: directory.policy.mode.word().to_owned(),
         machines,
         at: shape::time(call.now()),
+        clock: clock::shaped(&standing),
+        next_boundary: call.app.writer.next_due().map(shape::time),
+        next_cycle: next_cycle(call),
+        stuck: stuck.map(shaped_stuck).collect(),
+        stuck_total: whole(standing.stuck_total),
+    }
+}
+
+/// The next cycle among those of accounts in view.
+fn next_cycle(call: &Call) -> Option<NextCycle> {
+    let directory = call.directory();
+    let seen = |account| {
+        let account = directory.account(account);
+        account.is_some_and(|account| call.view.sees_account(account))
+    };
+    let due = directory.cycles().filter(|c| seen(c.account));
+    let next = due.filter_map(|c| Some((c.due()?, &c.name))).min()?;
+    Some(NextCycle {
+        name: next.1.clone(),
+        at: shape::time(next.0),
+    })
+}
+
+fn shaped_stuck(stuck: &Stuck) -> StuckBoundary {
+    let (kind, id) = match stuck.subject {
+        Subject::Allocation(id) => ("allocation", id.0),
+        Subject::Instance(id) => ("instance", id.0),
+        Subject::Cycle(id) => ("cycle", id.0),
+    };
+    StuckBoundary {
+        kind: kind.to_owned(),
+        id,
+        at: shape::time(stuck.at),
+        code: stuck.refusal.code().to_owned(),
     }
 }
 

@@ -10,6 +10,7 @@ pub mod journal;
 pub mod liens;
 pub mod money;
 pub mod status;
+pub mod whatif;
 
 use super::{Error, open_reader};
 use rusqlite::{Connection, InterruptHandle};

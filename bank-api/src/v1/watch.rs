@@ -1,0 +1,123 @@
+//! Watching before enforcing, and the clock: what strict would have refused, and how the ledger's
+//! time stands.
+
+use serde::{Deserialize, Serialize};
+
+/// Query of `GET /api/v1/what-if`. Answer: [`WhatIf`].
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WhatIfQuery {
+    /// How many days to look back, 1 to 3660; absent: 30.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub days: Option<u32>,
+    /// Only this project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// Only this machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
+}
+
+/// Which jobs strict enforcement would have refused, from the journal's `would_refuse` entries.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WhatIf {
+    /// Start of the time looked at.
+    pub from: String,
+    /// Its end, exclusive.
+    pub until: String,
+    /// The jobs, the first refused first.
+    pub items: Vec<WouldRefuse>,
+    /// Their sums, by project.
+    pub projects: Vec<WouldRefuseSum>,
+    /// False where the time holds more than one answer takes; the oldest are there.
+    pub complete: bool,
+    /// Unit label of the amounts.
+    pub unit: String,
+}
+
+/// A job that strict would have refused, and that ran all the same.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WouldRefuse {
+    /// The scheduler's object id.
+    pub job: String,
+    /// Machine.
+    pub machine: String,
+    /// Project as named.
+    pub project: String,
+    /// User as named.
+    pub user: String,
+    /// When it would have been refused first.
+    pub at: String,
+    /// The refusal's code, of the latest time.
+    pub code: String,
+    /// What was needed then; `null` where money was not the reason.
+    pub needed: Option<String>,
+    /// What was available then.
+    pub available: Option<String>,
+    /// How often it would have been refused.
+    pub times: i64,
+    /// Seconds that it was charged for since, up to now.
+    pub used_s: i64,
+    /// What that use would have cost.
+    pub used: String,
+    /// The first journal transaction.
+    pub transaction: i64,
+}
+
+/// The jobs of one project in [`WhatIf`].
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WouldRefuseSum {
+    /// Project as named.
+    pub project: String,
+    /// Jobs that would have been refused.
+    pub jobs: i64,
+    /// What they needed, together.
+    pub needed: String,
+    /// What they used all the same, together.
+    pub used: String,
+}
+
+/// How the ledger's time stands, in [`super::Status`] and as the answer of `POST /api/v1/clock`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClockStatus {
+    /// `ok`; `behind`: the clock stepped back and the ledger waits for it; `held`: it jumped ahead
+    /// unseen, and nothing is journalled for that time before an operator confirms it.
+    pub state: String,
+    /// The ledger's present.
+    pub ledger: String,
+    /// What the machine's clock shows.
+    pub clock: String,
+    /// Steps back since the start.
+    pub steps_back: i64,
+}
+
+/// `POST /api/v1/clock`: the clock is right. Answer: `Written<ClockStatus>`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ConfirmClock {
+    /// Reason, kept in the journal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// The next boundary of a cycle, in [`super::Status`].
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NextCycle {
+    /// The cycle.
+    pub name: String,
+    /// When.
+    pub at: String,
+}
+
+/// A boundary that no rule lets be journalled, in [`super::Status`].
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StuckBoundary {
+    /// `allocation`, `instance` or `cycle`.
+    pub kind: String,
+    /// Its number.
+    pub id: i64,
+    /// When it was due.
+    pub at: String,
+    /// The refusal's code.
+    pub code: String,
+}

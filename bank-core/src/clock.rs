@@ -1,0 +1,269 @@
+//! The discipline of the ledger clock: what its present is, given what the machine shows.
+//!
+//! The ledger's time follows the machine's clock as long as that clock moves as time passes. A step
+//! back is journalled once, and the ledger waits until the clock has caught up (decision 9). A step
+//! forward that nobody saw pass is not followed until an operator confirms it: the ledger's time
+//! goes on from where it was, so that a wrong clock expires nothing.
+
+use crate::time::{Seconds, Timestamp};
+
+/// A clock that is behind by no more than this was slewed, not stepped: a second.
+const SLEW: Seconds = Seconds(1);
+
+/// What the machine shows at one moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reading {
+    /// The time of day.
+    pub clock: Timestamp,
+    /// Microseconds on a clock that nobody sets, since an origin of its own.
+    pub steady: Timestamp,
+    /// Names that origin; 0 where it is not known, which equals no other.
+    pub boot: i64,
+}
+
+impl Reading {
+    /// A reading of a clock that moves as time passes: for clocks that are moved by hand.
+    pub fn moved(clock: Timestamp) -> Reading {
+        Reading {
+            clock,
+            steady: clock,
+            boot: 1,
+        }
+    }
+
+    /// How long it is since an earlier reading; none where nothing saw the time between.
+    fn since(&self, earlier: &Reading) -> Option<i64> {
+        let same = self.boot == earlier.boot && self.boot != 0;
+        same.then(|| self.steady.0.saturating_sub(earlier.steady.0).max(0))
+    }
+}
+
+/// What is remembered from one look to the next, and over a restart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// The last reading.
+    pub reading: Reading,
+    /// What the ledger took for the present then.
+    pub believed: Timestamp,
+    /// The last recorded instant when the clock stepped back, while it has not caught up.
+    pub back_from: Option<Timestamp>,
+}
+
+/// What a look at the clock came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Look {
+    /// The ledger's present: never before what was recorded.
+    pub now: Timestamp,
+    /// The clock has just stepped back: what it shows now.
+    pub stepped_back: Option<Timestamp>,
+    /// The clock shows a time that nobody saw come, and waits for an operator.
+    pub held: Option<Timestamp>,
+}
+
+/// Watches the machine's clock. A small value: who may have to undo keeps a copy.
+#[derive(Clone, Copy, Debug)]
+pub struct Watch {
+    max_jump: Seconds,
+    seen: Option<Seen>,
+    held: Option<Timestamp>,
+}
+
+impl Watch {
+    /// A watch that trusts jumps up to `max_jump`, and remembers what was seen before, if anything.
+    pub fn new(max_jump: Seconds, seen: Option<Seen>) -> Watch {
+        Watch {
+            max_jump,
+            seen,
+            held: None,
+        }
+    }
+
+    /// What is to be remembered.
+    pub fn seen(&self) -> Option<Seen> {
+        self.seen
+    }
+
+    /// Whether the last look found a jump that waits for an operator.
+    pub fn is_held(&self) -> bool {
+        self.held.is_some()
+    }
+
+    /// Takes a reading in; `recorded` is the instant of the last recorded transaction.
+    pub fn look(&mut self, reading: Reading, recorded: Timestamp) -> Look {
+        let mut back_from = self.seen.and_then(|s| s.back_from);
+        let expected = self.expected(&reading, recorded, back_from);
+        let is_ahead = reading.clock > expected.plus(self.max_jump);
+        self.held = is_ahead.then_some(reading.clock);
+        let steps = reading.clock < expected.minus(SLEW);
+        let believed = if is_ahead { expected } else { reading.clock };
+        if steps {
+            back_from = Some(recorded);
+        } else if believed >= recorded {
+            back_from = None;
+        }
+        self.seen = Some(Seen {
+            reading,
+            believed,
+            back_from,
+        });
+        Look {
+            now: believed.max(recorded),
+            stepped_back: steps.then_some(reading.clock),
+            held: self.held,
+        }
+    }
+
+    /// An operator says that the clock is right.
+    pub fn confirm(&mut self) {
+        if let (Some(seen), Some(shown)) = (&mut self.seen, self.held.take()) {
+            seen.believed = shown;
+        }
+    }
+
+    /// The time to be expected from what was seen last and from the time that has passed since. A
+    /// start after which nothing is known goes on from what was recorded.
+    fn expected(
+        &self,
+        reading: &Reading,
+        recorded: Timestamp,
+        back_from: Option<Timestamp>,
+    ) -> Timestamp {
+        let Some(seen) = &self.seen else {
+            return reading.clock.max(recorded);
+        };
+        if let Some(passed) = reading.since(&seen.reading) {
+            return Timestamp(seen.believed.0.saturating_add(passed));
+        }
+        if back_from == Some(recorded) {
+            // Still the step of which the journal has heard.
+            return seen.believed.min(reading.clock);
+        }
+        seen.believed.max(recorded)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOUR: Seconds = Seconds(3600);
+
+    fn at(clock: i64, steady: i64, boot: i64) -> Reading {
+        Reading {
+            clock: Timestamp::from_seconds(clock),
+            steady: Timestamp::from_seconds(steady),
+            boot,
+        }
+    }
+
+    fn seconds(look: Look) -> (i64, Option<i64>, Option<i64>) {
+        let whole = |t: Option<Timestamp>| t.map(Timestamp::seconds);
+        (
+            look.now.seconds(),
+            whole(look.stepped_back),
+            whole(look.held),
+        )
+    }
+
+    #[test]
+    fn a_bank_that_nobody_used_for_days_does_not_hang() {
+        let mut watch = Watch::new(HOUR, None);
+        let recorded = Timestamp::from_seconds(1000);
+        assert_eq!(
+            seconds(watch.look(at(1000, 5, 7), recorded)),
+            (1000, None, None)
+        );
+        // Three days in one step, and the steady clock saw them.
+        let later = at(260_200, 259_205, 7);
+        assert_eq!(seconds(watch.look(later, recorded)), (260_200, None, None));
+        // The daemon was down for a month on a machine that was not.
+        let mut again = Watch::new(HOUR, watch.seen());
+        let later = at(2_852_200, 2_851_205, 7);
+        assert_eq!(
+            seconds(again.look(later, recorded)),
+            (2_852_200, None, None)
+        );
+    }
+
+    #[test]
+    fn a_jump_that_nobody_saw_pass_waits_for_an_operator() {
+        let mut watch = Watch::new(HOUR, None);
+        let recorded = Timestamp::from_seconds(1000);
+        watch.look(at(1000, 0, 7), recorded);
+        assert_eq!(
+            seconds(watch.look(at(91_000, 60, 7), recorded)),
+            (1060, None, Some(91_000))
+        );
+        // The ledger's own time goes on, and the clock may come back by itself.
+        assert_eq!(
+            seconds(watch.look(at(91_010, 70, 7), recorded)),
+            (1070, None, Some(91_010))
+        );
+        let mut back = watch;
+        assert_eq!(
+            seconds(back.look(at(1080, 80, 7), recorded)),
+            (1080, None, None)
+        );
+        watch.confirm();
+        assert_eq!(
+            seconds(watch.look(at(91_020, 80, 7), recorded)),
+            (91_020, None, None)
+        );
+        // So does a machine that comes up with another date.
+        let mut up = Watch::new(HOUR, back.seen());
+        assert_eq!(
+            seconds(up.look(at(91_000, 3, 8), recorded)),
+            (1080, None, Some(91_000))
+        );
+        let mut soon = Watch::new(HOUR, back.seen());
+        assert_eq!(
+            seconds(soon.look(at(2000, 3, 8), recorded)),
+            (2000, None, None)
+        );
+    }
+
+    #[test]
+    fn a_step_back_is_told_once() {
+        let mut watch = Watch::new(HOUR, None);
+        let recorded = Timestamp::from_seconds(5000);
+        watch.look(at(5000, 0, 7), recorded);
+        assert_eq!(
+            seconds(watch.look(at(1400, 1, 7), recorded)),
+            (5000, Some(1400), None)
+        );
+        assert_eq!(
+            seconds(watch.look(at(1500, 101, 7), recorded)),
+            (5000, None, None)
+        );
+        // A restart, even of the machine, tells it no second time.
+        let mut again = Watch::new(HOUR, watch.seen());
+        assert_eq!(
+            seconds(again.look(at(1600, 3, 8), recorded)),
+            (5000, None, None)
+        );
+        // A second step is another one; and so is one after the clock has caught up.
+        assert_eq!(
+            seconds(watch.look(at(400, 102, 7), recorded)),
+            (5000, Some(400), None)
+        );
+        assert_eq!(
+            seconds(watch.look(at(5100, 4802, 7), recorded)),
+            (5100, None, None)
+        );
+        let step = watch.look(at(5000, 4803, 7), Timestamp::from_seconds(5100));
+        assert_eq!(seconds(step), (5100, Some(5000), None));
+        // A slewed clock has not stepped.
+        let mut watch = Watch::new(HOUR, None);
+        watch.look(at(5000, 0, 7), recorded);
+        assert_eq!(
+            seconds(watch.look(at(5000, 1, 7), recorded)),
+            (5000, None, None)
+        );
+        // One that is behind at the first look has stepped while nobody looked.
+        let mut first = Watch::new(HOUR, None);
+        assert_eq!(
+            seconds(first.look(at(10, 0, 7), recorded)),
+            (5000, Some(10), None)
+        );
+    }
+}

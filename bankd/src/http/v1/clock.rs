@@ -1,0 +1,57 @@
+//! The clock: how the ledger's time stands, and the operator's word that a jump was right.
+
+use axum::response::{IntoResponse, Response};
+use bank_api::v1::{ClockStatus, ConfirmClock};
+use bank_core::command::Command;
+use bank_core::effects::Outcome;
+use bank_core::time::Timestamp;
+
+use super::call::{Call, Handled, new_state, rendered};
+use super::shape;
+use crate::answer::Answer;
+use crate::writer::{Decided, Standing};
+
+/// `POST /api/v1/clock`
+pub(super) async fn confirm(call: Call) -> Handled {
+    call.admin()?;
+    let body: ConfirmClock = call.json()?;
+    // What the machine shows now, not at the last look.
+    call.app.writer.look().await?;
+    let shown = call.app.writer.standing().clock;
+    let command = Command::ConfirmClock(shown, body.note.unwrap_or_default());
+    let answer: Response = call.write(command, render).await?.into_response();
+    // Boundaries up to the time that was confirmed are journalled before anybody asks.
+    let _ = call.app.writer.look().await;
+    Ok(answer)
+}
+
+/// How the ledger's time stands.
+pub(super) fn shaped(standing: &Standing) -> ClockStatus {
+    let state = match (standing.is_held, standing.is_behind) {
+        (true, _) => "held",
+        (false, true) => "behind",
+        (false, false) => "ok",
+    };
+    ClockStatus {
+        state: state.to_owned(),
+        ledger: shape::time(standing.now),
+        clock: shape::time(standing.clock),
+        steps_back: i64::try_from(standing.steps_back).unwrap_or(i64::MAX),
+    }
+}
+
+fn confirmed(shown: Timestamp) -> ClockStatus {
+    ClockStatus {
+        state: "ok".to_owned(),
+        ledger: shape::time(shown),
+        clock: shape::time(shown),
+        steps_back: 0,
+    }
+}
+
+fn render(decided: &Decided<'_>) -> Answer {
+    rendered(decided, 200, |outcome| match outcome {
+        Outcome::ClockConfirmed(shown) => Some(new_state(confirmed(*shown), decided)),
+        _ => None,
+    })
+}

@@ -1,0 +1,162 @@
+//! What-if: which jobs strict enforcement would have refused. The way from watching to enforcing,
+//! project by project.
+
+use std::collections::BTreeMap;
+
+use bank_api::v1::{WhatIf, WhatIfQuery, WouldRefuse, WouldRefuseSum};
+use bank_core::amount::Amount;
+use bank_core::directory::Bank;
+use bank_core::refusal::Refusal;
+use bank_core::time::{Seconds, Timestamp};
+
+use super::call::{Call, Handled, ok};
+use super::shape;
+use crate::http::error::Failure;
+use crate::store::read::journal::JournalRow;
+use crate::store::read::whatif::{self, Refused};
+
+/// Questions to the store for one answer; each looks at a bounded number of rows.
+const QUESTIONS: usize = 20;
+/// Longest time to look back, in days.
+const DAYS_MAX: u32 = 3660;
+
+/// `GET /api/v1/what-if`
+pub(super) async fn show(call: Call) -> Handled {
+    let query: WhatIfQuery = call.query()?;
+    let days = query.days.unwrap_or(30);
+    if !(1..=DAYS_MAX).contains(&days) {
+        let refusal = Refusal::BadValue {
+            field: "days",
+            expected: "1 to 3660",
+        };
+        return Err(call.refused(&refusal));
+    }
+    if let Some(name) = &query.project {
+        call.view.project(name)?;
+    }
+    if let Some(name) = &query.machine {
+        call.view.machine(name)?;
+    }
+    let until = call.now();
+    let from = until.minus(Seconds(i64::from(days) * 86_400));
+    let (rows, complete) = collect(&call, &query, from).await?;
+    let bank = &call.directory().bank;
+    let items = by_job(rows, bank);
+    ok(&WhatIf {
+        from: shape::time(from),
+        until: shape::time(until),
+        projects: sums(&items, bank),
+        items: items.into_iter().map(|job| job.shape).collect(),
+        complete,
+        unit: bank.unit.clone(),
+    })
+}
+
+async fn collect(
+    call: &Call,
+    query: &WhatIfQuery,
+    from: Timestamp,
+) -> Result<(Vec<Refused>, bool), Failure> {
+    let mut rows = Vec::new();
+    let mut after = 0;
+    for _ in 0..QUESTIONS {
+        let (view, query) = (call.view.clone(), query.clone());
+        let keep = move |row: &JournalRow| {
+            let Some((_, entry)) = &row.entry else {
+                return false;
+            };
+            let named = view.directory().any_project_named(&entry.project);
+            let seen = view.is_unlimited() || named.is_some_and(|p| view.sees_project(p));
+            seen && view.sees_machine(&entry.machine)
+                && query.project.as_ref().is_none_or(|p| *p == entry.project)
+                && query.machine.as_ref().is_none_or(|m| *m == entry.machine)
+        };
+        let page = call.ask(move |connection| whatif::refused(connection, from, after, keep));
+        let page = page.await?;
+        rows.extend(page.rows);
+        match page.next {
+            Some(next) => after = next,
+            None => return Ok((rows, true)),
+        }
+    }
+    Ok((rows, false))
+}
+
+/// A job, and its sums in minor units.
+struct Job {
+    shape: WouldRefuse,
+    instance: Option<i64>,
+    needed: i128,
+    used: i128,
+}
+
+/// One row for each use of a job's id: when it was first, why it was last.
+fn by_job(rows: Vec<Refused>, bank: &Bank) -> Vec<Job> {
+    let mut jobs: Vec<Job> = Vec::new();
+    let mut places: BTreeMap<i64, usize> = BTreeMap::new();
+    for row in rows {
+        let known = row.instance.and_then(|id| places.get(&id).copied());
+        if let Some(job) = known.and_then(|place| jobs.get_mut(place)) {
+            job.shape.times += 1;
+            refused_again(job, row, bank);
+            continue;
+        }
+        if let Some(id) = row.instance {
+            places.insert(id, jobs.len());
+        }
+        let (id, machine) = row.object.clone();
+        let mut job = Job {
+            shape: WouldRefuse {
+                job: id,
+                machine,
+                project: row.project.clone(),
+                user: row.user.clone(),
+                at: shape::time(row.at),
+                times: 1,
+                used_s: row.used.0,
+                used: shape::sum(row.billed, bank),
+                transaction: row.tx,
+                ..WouldRefuse::default()
+            },
+            instance: row.instance,
+            needed: 0,
+            used: row.billed,
+        };
+        refused_again(&mut job, row, bank);
+        jobs.push(job);
+    }
+    jobs
+}
+
+fn refused_again(job: &mut Job, row: Refused, bank: &Bank) {
+    job.shape.code = row.code;
+    let (needed, available) = row.figures.unzip();
+    let minor = needed
+        .as_deref()
+        .map(|text| Amount::parse(text, bank.precision));
+    job.needed = minor.map_or(0, |amount| amount.map_or(0, |a| i128::from(a.0)));
+    job.shape.needed = needed;
+    job.shape.available = available;
+}
+
+fn sums(jobs: &[Job], bank: &Bank) -> Vec<WouldRefuseSum> {
+    let mut sums: BTreeMap<&str, (i64, i128, i128)> = BTreeMap::new();
+    for job in jobs {
+        let sum = sums.entry(&job.shape.project).or_default();
+        sum.0 += 1;
+        sum.1 = sum.1.saturating_add(job.needed);
+        // What never became an instance used nothing.
+        let used = if job.instance.is_some() { job.used } else { 0 };
+        sum.2 = sum.2.saturating_add(used);
+    }
+    let rows = sums.into_iter().map(|(project, (jobs, needed, used))| {
+        let project = project.to_owned();
+        WouldRefuseSum {
+            project,
+            jobs,
+            needed: shape::sum(needed, bank),
+            used: shape::sum(used, bank),
+        }
+    });
+    rows.collect()
+}

@@ -1,0 +1,114 @@
+//! What the writer does about the machine's clock (`docs/decisions/0016`): it looks at it before
+//! every batch, journals steps back, does not follow jumps, and keeps what it saw for a restart.
+
+use super::thread::{Thread, system};
+use crate::store::{self, Stamp};
+use bank_core::clock::Look;
+use bank_core::ledger;
+use bank_core::rules::sweep::Stuck;
+use bank_core::time::{Seconds, Timestamp};
+use std::sync::PoisonError;
+
+/// How often what was seen is kept while nothing happens.
+const KEEP: Seconds = Seconds(300);
+
+impl Thread {
+    /// Looks at the clock. Nothing is written yet.
+    pub(super) fn look(&mut self) -> Look {
+        let reading = self.shared.clock.reading();
+        self.watch.look(reading, self.store.last_recorded())
+    }
+
+    /// Whether there is nothing to write about the clock and no boundary to journal.
+    pub(super) fn is_quiet(&self, look: &Look) -> bool {
+        let due = self.store.next_due().is_some_and(|due| due <= look.now);
+        let told = look.held.is_some() == self.was_held;
+        !due && look.stepped_back.is_none() && told && !self.is_time_to_keep()
+    }
+
+    /// Journals a step back, and says once when the clock is held or let go.
+    pub(super) fn discipline(&mut self, look: &Look) -> Result<(), store::Error> {
+        if let Some(shown) = look.stepped_back {
+            let now = look.now;
+            tracing::warn!(
+                clock_us = shown.0,
+                ledger_us = now.0,
+                "the clock stepped back; the ledger's time waits for it"
+            );
+            self.store.stamp(Stamp { now, ..system() });
+            ledger::stepped_back(&mut self.store, shown, now)?;
+            self.keep()?;
+        }
+        if look.held.is_some() != self.was_held {
+            self.was_held = look.held.is_some();
+            if let Some(shown) = look.held {
+                tracing::error!(
+                    clock_us = shown.0,
+                    ledger_us = look.now.0,
+                    "the clock jumped ahead; nothing expires before `bank clock confirm`"
+                );
+            } else {
+                tracing::info!("the ledger follows the clock again");
+            }
+            self.keep()?;
+        }
+        Ok(())
+    }
+
+    /// Keeps what was seen where the last time is long ago.
+    pub(super) fn keep_now_and_then(&mut self) -> Result<(), store::Error> {
+        if self.is_time_to_keep() {
+            self.keep()?;
+        }
+        Ok(())
+    }
+
+    /// Keeps what was seen.
+    pub(super) fn keep(&mut self) -> Result<(), store::Error> {
+        if let Some(seen) = self.watch.seen() {
+            self.store.keep_seen(&seen)?;
+            self.kept = Some(seen.reading.steady);
+        }
+        Ok(())
+    }
+
+    fn is_time_to_keep(&self) -> bool {
+        let steady = self.watch.seen().map(|seen| seen.reading.steady);
+        let due = |kept: Timestamp| steady.is_some_and(|now| now >= kept.plus(KEEP));
+        self.kept.is_none_or(due)
+    }
+
+    /// Remembers what could not be journalled, and logs what is new among it.
+    pub(super) fn note_stuck(&mut self, stuck: Vec<Stuck>) {
+        for new in stuck.iter().filter(|s| !self.stuck.contains(s)) {
+            self.stuck_total = self.stuck_total.saturating_add(1);
+            tracing::error!(
+                subject = ?new.subject,
+                due_us = new.at.0,
+                code = new.refusal.code(),
+                "a boundary could not be journalled"
+            );
+        }
+        self.stuck = stuck;
+    }
+
+    /// Lets readers see how the clock stands.
+    pub(super) fn publish_standing(&mut self, look: &Look) {
+        if look.stepped_back.is_some() {
+            self.steps_back = self.steps_back.saturating_add(1);
+        }
+        let seen = self.watch.seen().unwrap_or_default();
+        let recorded = self.store.last_recorded();
+        let locked = self.shared.standing.lock();
+        let mut standing = locked.unwrap_or_else(PoisonError::into_inner);
+        standing.now = seen.believed.max(recorded);
+        standing.clock = seen.reading.clock;
+        standing.is_held = self.watch.is_held();
+        standing.is_behind = seen.back_from.is_some();
+        standing.steps_back = self.steps_back;
+        standing.stuck_total = self.stuck_total;
+        if standing.stuck != self.stuck {
+            standing.stuck.clone_from(&self.stuck);
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! How the ledger's clock stands, as the rest of the daemon sees it.
+
+use super::Writer;
+use bank_core::rules::sweep::Stuck;
+use bank_core::time::Timestamp;
+use std::sync::{MutexGuard, PoisonError};
+
+/// The clock, and the boundaries that could not be journalled.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Standing {
+    /// The ledger's present at the last look, at most a second ago.
+    pub now: Timestamp,
+    /// What the machine's clock showed then.
+    pub clock: Timestamp,
+    /// It jumped ahead, unseen: nothing is journalled for that time before it is confirmed.
+    pub is_held: bool,
+    /// It stepped back and has not caught up with what was recorded.
+    pub is_behind: bool,
+    /// Steps back since the start.
+    pub steps_back: u64,
+    /// Boundaries that no rule lets be journalled now.
+    pub stuck: Vec<Stuck>,
+    /// How many got stuck since the start.
+    pub stuck_total: u64,
+}
+
+impl Writer {
+    /// How the clock stood at the last look.
+    pub fn standing(&self) -> Standing {
+        self.lock_standing().clone()
+    }
+
+    /// The ledger's present: the machine's clock, never before what was recorded, and not where it
+    /// jumped to before that was confirmed.
+    pub fn now(&self) -> Timestamp {
+        let standing = self.lock_standing();
+        if standing.is_held {
+            return standing.now;
+        }
+        self.shared.clock.now().max(standing.now)
+    }
+
+    fn lock_standing(&self) -> MutexGuard<'_, Standing> {
+        let locked = self.shared.standing.lock();
+        locked.unwrap_or_else(PoisonError::into_inner)
+    }
+}
