@@ -2,6 +2,7 @@
 //!
 //! Start at the room of the noun: `registry` for projects, users and machines,
 //! `money` for accounts, allocations, deposits and balances, `work` for quotes, liens and jobs,
+//! `hold` for what is reserved and charged by hand,
 //! `journal` for journal rows, `admin` for rates, keys and the state of the daemon.
 //!
 //! Conventions that hold for every shape:
@@ -14,6 +15,7 @@
 //! This module must never compute: no arithmetic on amounts, no defaults that decide anything.
 
 mod admin;
+mod hold;
 mod journal;
 mod money;
 mod registry;
@@ -22,6 +24,7 @@ mod work;
 pub use admin::{
     Key, KeyQuery, MachineStatus, NewKey, NewKeyAnswer, NewRate, PatchKey, Rate, Status, Unbilled,
 };
+pub use hold::{Charged, Held, NewCharge, NewReserve, PatchLien};
 pub use journal::{JournalEntry, JournalQuery};
 pub use money::{
     Account, Allocation, AllocationQuery, Balance, BalanceQuery, Constraint, NewAccount,

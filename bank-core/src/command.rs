@@ -1,9 +1,10 @@
 //! Everything that can be asked of the ledger.
 
 use crate::amount::Amount;
-use crate::ids::{AllocationId, RateId};
+use crate::ids::{AllocationId, LienId, RateId};
 use crate::model::{Closing, Constraint, Facts, InstanceKey, Key, Mode, ObjectType};
 use crate::rate::{Per, RateKind, RateValue};
+use crate::terms::Terms;
 use crate::time::{Seconds, Timestamp, Window};
 use crate::usage::Usage;
 
@@ -73,6 +74,10 @@ pub enum Command {
     SetKey(Key),
     /// Removes a key.
     RemoveKey(String),
+    /// Moves a lien's end; an expired one holds again.
+    ExtendLien(ExtendLien),
+    /// Gives back what a lien holds.
+    ReleaseLien(LienId),
 }
 
 impl Command {
@@ -106,6 +111,8 @@ impl Command {
             Command::AddKey(_) => "key_add",
             Command::SetKey(_) => "key_set",
             Command::RemoveKey(_) => "key_rm",
+            Command::ExtendLien(_) => "lien_extend",
+            Command::ReleaseLien(_) => "lien_rm",
         }
     }
 
@@ -350,6 +357,27 @@ pub struct Charge {
     pub duration: Option<Seconds>,
     /// Close the instance with this charge.
     pub closes: bool,
+    /// What a scheduler's charge leaves at its default.
+    pub terms: Terms,
+}
+
+impl Charge {
+    /// When the use ended: the end of its window, else the event time; never later than now
+    /// (ledger.md 2.8, effective time).
+    pub fn happened(&self, now: Timestamp) -> Timestamp {
+        let end = self.terms.window.map(|window| window.end);
+        end.or(self.request.event_time)
+            .map_or(now, |at| at.min(now))
+    }
+}
+
+/// Moves the end of a lien (ledger.md 2.7 d).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ExtendLien {
+    /// Its number.
+    pub lien: LienId,
+    /// Its new end; later than now.
+    pub end: Timestamp,
 }
 
 /// Closes an instance (decision 13).

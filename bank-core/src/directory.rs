@@ -8,6 +8,7 @@ use crate::exact::Rounding;
 use crate::ids::{AccountId, MachineId, ProjectId, UNBILLED, UserId};
 use crate::model::{Account, Dimension, Key, Machine, Member, Mode, Project, User};
 use crate::rate::Rate;
+use crate::terms::{Overlap, Shortfall};
 use crate::time::Seconds;
 use std::collections::{BTreeMap, HashMap};
 
@@ -49,6 +50,10 @@ pub struct Policy {
     pub fallback: FallbackMode,
     /// Whether charges leave records for the FILE or GGF writers.
     pub records: bool,
+    /// Who covers what a charge lacks.
+    pub shortfall: Shortfall,
+    /// What becomes of a window that was billed before.
+    pub overlap: Overlap,
 }
 
 impl Default for Policy {
@@ -61,6 +66,8 @@ impl Default for Policy {
             idle: Seconds(7 * 86400),
             fallback: FallbackMode::Scheduler,
             records: false,
+            shortfall: Shortfall::Debt,
+            overlap: Overlap::BillRest,
         }
     }
 }

@@ -6,7 +6,7 @@
 use crate::command::{Command, Scope};
 use crate::directory::Directory;
 use crate::effects::{Effects, Outcome};
-use crate::need::{Need, need};
+use crate::need::{Need, further, need};
 use crate::refusal::Refusal;
 use crate::rules;
 use crate::time::Timestamp;
@@ -65,6 +65,9 @@ fn decide<L: Ledger>(
 ) -> Result<Result<Effects, Refusal>, L::Error> {
     let directory = ledger.directory()?;
     let mut view = ledger.load(&need(command, &directory, now))?;
+    if let Some(more) = further(command, &view, &directory, now) {
+        view = ledger.load(&more)?;
+    }
     if let Command::RemoveProject(name) = command {
         view.open_instances = ledger.open_instances(name)?;
     }

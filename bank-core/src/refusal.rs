@@ -2,6 +2,7 @@
 
 use crate::amount::Amount;
 use crate::ids::NAME_BYTES_MAX;
+use crate::time::Timestamp;
 
 /// A refusal. The code is stable; HTTP status and exit codes are in the one table of `bank-api`
 /// (decision 17). Names in it are bounded and are those that the caller gave.
@@ -160,6 +161,20 @@ pub enum Refusal {
     },
     /// A rate that is negative or has more than nine places.
     BadRate,
+    /// A window that was billed in part or whole (decision 8).
+    Overlap {
+        /// Start of the first part that was billed already.
+        start: Timestamp,
+        /// Its end, exclusive.
+        end: Timestamp,
+    },
+    /// A lien that holds nothing any more and cannot hold again.
+    LienEnded {
+        /// Its number.
+        lien: i64,
+        /// What ended it.
+        state: &'static str,
+    },
 }
 
 impl Refusal {
@@ -199,6 +214,8 @@ impl Refusal {
             Refusal::BalanceNotZero { .. } => "balance_not_zero",
             Refusal::FallbackChain { .. } => "fallback_chain",
             Refusal::BadRate => "bad_rate",
+            Refusal::Overlap { .. } => "overlap",
+            Refusal::LienEnded { .. } => "lien_ended",
         }
     }
 

@@ -10,15 +10,18 @@ mod funds;
 mod instance;
 mod key;
 mod lien;
+mod lien_end;
 mod money;
 mod quote;
 mod rates;
 mod scope;
 pub mod sweep;
 
-use crate::command::Command;
+use crate::command::{Charge, Command, Scope};
+use crate::directory::Directory;
 use crate::effects::Effects;
 use crate::refusal::Refusal;
+use crate::time::Timestamp;
 use crate::view::{Context, View};
 
 /// Decides a command. The same command, view and context give the same effects.
@@ -38,6 +41,8 @@ pub fn decide(command: &Command, view: &View, ctx: &Context<'_>) -> Result<Effec
         Command::AddKey(key) => key::add(key, view, ctx),
         Command::SetKey(key) => key::set(key, view, ctx),
         Command::RemoveKey(id) => key::remove(id, view, ctx),
+        Command::ExtendLien(extend) => lien_end::extend(extend, view, ctx),
+        Command::ReleaseLien(id) => lien_end::release(*id, view, ctx),
         Command::AddProject(_)
         | Command::SetProject(_)
         | Command::RemoveProject(_)
@@ -53,6 +58,23 @@ pub fn decide(command: &Command, view: &View, ctx: &Context<'_>) -> Result<Effec
         | Command::SetAccount(_)
         | Command::RemoveAccount(_) => admin::decide(command, view, ctx),
     }
+}
+
+/// Whether a charge that reports a total gives money back: then it must be seen who paid.
+pub(crate) fn total_falls(
+    charge: &Charge,
+    view: &View,
+    directory: &Directory,
+    now: Timestamp,
+) -> bool {
+    // Whether the caller may do this at all is decided with all rows in view.
+    let scope = &Scope::default();
+    let ctx = Context {
+        directory,
+        now,
+        scope,
+    };
+    charge::falls(charge, view, &ctx)
 }
 
 #[cfg(test)]

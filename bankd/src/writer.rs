@@ -14,6 +14,7 @@ use bank_core::command::{Command, Scope};
 use bank_core::directory::Directory;
 use bank_core::effects::RecordEvent;
 use bank_core::ledger::Decision;
+use bank_core::time::Timestamp;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -202,6 +203,8 @@ struct Shared {
     commands: AtomicU64,
     depth: AtomicU64,
     next_due: AtomicI64,
+    /// When the newest transaction was recorded: the ledger clock never shows less.
+    recorded: AtomicI64,
     healthy: AtomicBool,
     directory: RwLock<Arc<Directory>>,
     outbox: Notify,
@@ -228,6 +231,7 @@ pub fn start(
         commands: AtomicU64::new(0),
         depth: AtomicU64::new(0),
         next_due: AtomicI64::new(store.next_due().map_or(i64::MAX, |t| t.0)),
+        recorded: AtomicI64::new(store.ledger_now(Timestamp(i64::MIN)).0),
         healthy: AtomicBool::new(true),
         directory: RwLock::new(store.reference()),
         outbox: Notify::new(),
@@ -260,13 +264,19 @@ impl Writer {
 
     /// Journals the boundaries that are due; costs nothing when none is.
     pub async fn settle(&self) -> Result<(), SubmitError> {
-        let now = self.shared.clock.now();
+        let now = self.ledger_now();
         if self.shared.next_due.load(Ordering::Acquire) > now.0 {
             return Ok(());
         }
         let (reply, answer) = oneshot::channel();
         self.enqueue(Task::Settle(reply))?;
         answer.await.unwrap_or(Err(SubmitError::Failed))
+    }
+
+    /// The ledger clock: what the clock shows, never before what was recorded (decision 9).
+    pub fn ledger_now(&self) -> Timestamp {
+        let recorded = Timestamp(self.shared.recorded.load(Ordering::Acquire));
+        self.shared.clock.now().max(recorded)
     }
 
     /// Removes stored answers whose time is over, a bounded number of them; says whether there may

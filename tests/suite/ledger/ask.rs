@@ -83,6 +83,7 @@ pub(crate) fn c(id: &str, seconds: i64) -> Ask {
         request: request(id),
         duration: Some(Seconds(seconds)),
         closes: true,
+        ..Charge::default()
     })
     .into()
 }
@@ -93,6 +94,7 @@ pub(crate) fn ci(id: &str, seconds: i64) -> Ask {
         request: request(id),
         duration: Some(Seconds(seconds)),
         closes: false,
+        ..Charge::default()
     })
     .into()
 }
@@ -110,6 +112,7 @@ pub(crate) fn c_text(id: &str, duration: &str) -> Ask {
         request: request(id),
         duration: seconds,
         closes: true,
+        ..Charge::default()
     })
     .into()
 }

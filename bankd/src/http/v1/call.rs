@@ -116,7 +116,7 @@ impl Call {
 
     /// The ledger clock.
     pub(super) fn now(&self) -> Timestamp {
-        self.app.clock.now()
+        self.app.writer.ledger_now()
     }
 
     /// Asks the ledger; boundaries that have passed are journalled first.

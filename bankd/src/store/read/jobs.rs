@@ -172,6 +172,12 @@ pub fn uses(connection: &Connection, object_id: &str) -> Result<Vec<JobRow>, Err
     Ok(found)
 }
 
+/// Whether there is a quote of this TID.
+pub fn has_quote(connection: &Connection, tid: &str) -> Result<bool, Error> {
+    let mut statement = connection.prepare_cached("SELECT 1 FROM quote WHERE tid = ?1")?;
+    Ok(statement.exists([tid])?)
+}
+
 /// One charge by number.
 pub fn charge(connection: &Connection, id: i64) -> Result<Option<Charge>, Error> {
     let sql = "SELECT prev, tx, at, charged_s, amount, billing, late FROM usage WHERE id = ?1";
