@@ -10,6 +10,7 @@
 )]
 
 mod asset;
+mod hold;
 mod noun;
 mod verb;
 
@@ -22,6 +23,7 @@ pub(crate) use self::{
         AccountCommand, AddAccount, AddKey, AllocationCommand, KeyCommand, LienCommand,
         RateCommand, SetAllocation, SetKey, SetRate,
     },
+    hold::{ChargeArgs, ObjectArgs, ReserveArgs},
     noun::{
         AddMachine, AddProject, AddUser, MachineCommand, MemberCommand, ProjectCommand, SetMachine,
         SetProject, SetUser, Switch, UserCommand,
@@ -64,6 +66,10 @@ pub(crate) enum Command {
     Balance(BalanceArgs),
     /// Price a job and say whether it could start
     Quote(QuoteArgs),
+    /// Hold money for a job
+    Reserve(ReserveArgs),
+    /// Bill a job, and close it unless told otherwise
+    Charge(ChargeArgs),
     /// Put money into an account
     Deposit(DepositArgs),
     /// Take money out of an account
@@ -72,7 +78,7 @@ pub(crate) enum Command {
     Jobs(JobsArgs),
     /// Show the journal
     Journal(JournalArgs),
-    /// Show the money held for jobs
+    /// The money held for jobs
     #[command(subcommand)]
     Lien(LienCommand),
     /// Projects, their members and their tree
