@@ -27,7 +27,7 @@ pub struct Terms {
 pub const ITEMISATION_BYTES_MAX: usize = 1024;
 
 /// Separate windows that are remembered of one instance; what touches is one.
-pub const SPANS_MAX: usize = 1000;
+pub const SPANS_MAX: usize = 500;
 
 /// What becomes of a charge that lien and free money do not cover (ledger.md 2.8, step 3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,5 +2,6 @@
 //! `bankd` itself; and the quick start of the README, word by word.
 
 mod daemon;
+mod hold;
 mod money;
 mod readme;

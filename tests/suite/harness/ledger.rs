@@ -28,7 +28,7 @@ impl Bank {
     }
 
     #[track_caller]
-    fn items(&self, arguments: &[&str]) -> Vec<Value> {
+    pub(crate) fn items(&self, arguments: &[&str]) -> Vec<Value> {
         match self.json(arguments) {
             Value::Object(mut list) => match list.remove("items") {
                 Some(Value::Array(items)) => items,
