@@ -130,8 +130,8 @@ fn a_quote_is_kept_for_the_job_that_names_it() {
     let asked = [&["quote"][..], &WHO, &["--wall", "1:00:00", "--guarantee"]].concat();
     let quote = bank.json(&asked);
     let tid = text(&quote, "tid");
-    bank.bank_ok(&["rate", "set", "VBR", "Processors", "2"]);
     bank.set_clock(T0 + 1);
+    bank.bank_ok(&["rate", "set", "VBR", "Processors", "2"]);
     reserve(&bank, "q", &["--quote", tid]);
     assert_eq!(
         bank.figures("chemistry").1,

@@ -80,6 +80,8 @@ pub struct Charge {
     pub late: bool,
     /// A part was covered by nothing.
     pub debt: bool,
+    /// Part of it was covered by the fallback account.
+    pub fallback: bool,
 }
 
 /// An allocation's share.
@@ -193,6 +195,7 @@ pub fn charge(connection: &Connection, id: i64) -> Result<Option<Charge>, Error>
             billing: Billing::Billed,
             late: row.get(6)?,
             debt: false,
+            fallback: false,
         };
         Ok((charge, row.get::<_, String>(5)?))
     });
@@ -223,6 +226,7 @@ pub fn detail(connection: &Connection, job: &JobRow) -> Result<Detail, Error> {
                 continue;
             }
             charge.debt = charge.debt || entry.kind == "charge_debt";
+            charge.fallback = charge.fallback || entry.kind == "charge_fallback";
             count_share(&mut detail.shares, &entry);
             if let Some(lien) = entry.lien {
                 let taken = entry.delta_held.saturating_add(entry.delta_shadow_held);
