@@ -13,7 +13,7 @@ pub struct NewReserve {
     /// `job` or `reservation`; absent: `job`.
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// Project that pays; absent: the user's default project, or what the job knows.
+    /// Project that pays; absent: the user's default project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
     /// User; absent: the caller, if the bank knows them.
@@ -73,10 +73,10 @@ pub struct NewCharge {
     /// `job` or `reservation`; absent: `job`.
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// Project that pays; absent: the user's default project, or what the job knows.
+    /// Project that pays; absent: the user's default project, else the job's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
-    /// User; absent: the caller, if the bank knows them.
+    /// User; absent: the job's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
     /// Machine; absent: the only one.

@@ -13,10 +13,10 @@ pub(crate) struct ObjectArgs {
     /// job or reservation [default: job]
     #[arg(long = "type", value_name = "TYPE")]
     pub(crate) kind: Option<String>,
-    /// Project that pays [default: BANK_PROJECT, else the user's]
+    /// Project that pays [default for a reserve: BANK_PROJECT; for a charge: the job's]
     #[arg(short = 'A', long)]
     pub(crate) project: Option<String>,
-    /// User who runs it [default: the caller]
+    /// User who runs it [default for a reserve: the caller; for a charge: the job's]
     #[arg(short = 'u', long)]
     pub(crate) user: Option<String>,
     /// Machine it runs on [default: the only one]

@@ -25,7 +25,7 @@ pub(super) fn run(context: &Context, args: ChargeArgs) -> Result<String, Failure
     let body = NewCharge {
         job: object.job,
         kind: object.kind,
-        project: object.project.or_else(|| context.project.clone()),
+        project: object.project,
         user: object.user,
         machine: object.machine,
         processors: object.procs,

@@ -20,7 +20,7 @@ pub(super) fn run(context: &Context, command: LienCommand) -> Result<String, Fai
             state,
         } => list(
             context,
-            LienQuery {
+            &LienQuery {
                 project,
                 user,
                 machine,
@@ -51,9 +51,9 @@ pub(super) fn run(context: &Context, command: LienCommand) -> Result<String, Fai
     }
 }
 
-fn list(context: &Context, query: LienQuery) -> Result<String, Failure> {
+fn list(context: &Context, query: &LienQuery) -> Result<String, Failure> {
     let open = query.state.as_deref().is_none_or(|state| state == "open");
-    let list: List<Lien> = context.get(&["liens"], &query)?;
+    let list: List<Lien> = context.get(&["liens"], query)?;
     let empty = if open { "no open liens" } else { "no liens" };
     context.form.list(&list, &sheet(&list.items, open, empty))
 }

@@ -11,7 +11,7 @@ use crate::refusal::Refusal;
 use crate::rules::instance::{end_lien, in_scope, usable, wait_for_more};
 use crate::rules::lien::{Placing, accounts_of};
 use crate::rules::scope;
-use crate::select::Candidate;
+use crate::select::{self, Candidate};
 use crate::view::{Context, View};
 
 /// Moves the end of an open lien; an expired one holds again what it held at its end, if there is
@@ -145,7 +145,20 @@ fn hold_again(
             accounts: Vec::new(),
         },
     };
-    lien.portions = placing.portions(&candidates, &whose, lien.shadow)?;
+    lien.portions = match placing.portions(&candidates, &whose, lien.shadow) {
+        Ok(portions) => portions,
+        Err(refusal) if !lien.shadow => return Err(refusal),
+        // Nothing is refused in the shadow modes.
+        Err(_) => {
+            let allocations = placing.postings.allocations();
+            let order = select::paying_order(&candidates, allocations, placing.start);
+            let all = order.first().map(|allocation| Portion {
+                allocation: *allocation,
+                amount: lien.lapsed,
+            });
+            all.into_iter().collect()
+        }
+    };
     lien.state = LienState::Open;
     lien.lapsed = Amount::ZERO;
     let mut postings = placing.postings;

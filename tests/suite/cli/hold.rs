@@ -74,6 +74,15 @@ fn a_job_is_charged_by_hand() {
     assert_eq!(bank.figures("chemistry").0, 80_775);
     let row = &bank.journal("charge")[2];
     assert_eq!(text(row, "reason"), "itemisation=broken node lien_missing");
+    // Of a job that is known nothing need be said again.
+    reserve(&bank, "r1", &["--type", "reservation"]);
+    let known = ["charge", "r1", "--type", "reservation", "--duration", "60"];
+    let said = bank.bank_ok(&known);
+    assert!(
+        said.starts_with("charged 960 credits for reservation r1 to chemistry"),
+        "{said}"
+    );
+    bank.bank_ok(&["deposit", "chemistry", "960"]);
     // Case 71: what other liens hold is not free.
     reserve(&bank, "j3", &[]);
     let ran = bank.bank(&[&["charge", "j4"][..], &WHO, &["--duration", "1800"]].concat());

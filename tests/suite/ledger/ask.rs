@@ -278,9 +278,9 @@ impl Ask {
         self.charge(|charge| charge.terms.shortfall = Some(shortfall))
     }
 
-    pub(crate) fn charge(self, change: impl FnOnce(&mut Charge)) -> Ask {
+    pub(crate) fn charge(self, edit: impl FnOnce(&mut Charge)) -> Ask {
         self.change(|command| match command {
-            Command::Charge(charge) => change(charge),
+            Command::Charge(charge) => edit(charge),
             _ => panic!("is no charge"),
         })
     }

@@ -85,8 +85,11 @@ fn state_59(t: &mut Bench<'_>) {
     t.after([ci("s", 250).total()]);
 }
 
+/// A state with the number of the case that leaves it.
+type State = (&'static str, fn(&mut Bench<'_>));
+
 /// The states that statements are made of; one more is one more line.
-const STATES: [(&str, fn(&mut Bench<'_>)); 5] = [
+const STATES: [State; 5] = [
     ("34", state_34),
     ("46", state_46),
     ("59", state_59),

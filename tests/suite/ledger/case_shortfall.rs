@@ -2,6 +2,7 @@
 
 use super::ask::{c, ci, r};
 use super::bench::{Bench, on_both, on_both_with};
+use super::case_store::store_with;
 use super::fixture::T0;
 use super::ground::Ground as _;
 use super::memory::Memory;
@@ -12,6 +13,7 @@ use bank_core::effects::Outcome;
 use bank_core::ledger;
 use bank_core::terms::Shortfall;
 use bank_core::time::Seconds;
+use bankd::store::verify;
 
 fn with_fallback(t: &mut Bench<'_>) {
     t.project("OTHER", None);
@@ -117,4 +119,16 @@ fn a_debt_from_under_liens_is_told_apart() {
         assert_eq!(said, (Amount(debt), Amount(against)), "{seconds} s");
         assert_eq!(memory.findings(), Vec::<String>::new());
     }
+}
+
+/// ledger.md 2.12: it is listed, and it is no error.
+#[test]
+fn liens_that_hold_more_than_is_there_are_noted() {
+    let (store, _) = store_with("F{a=1000}", [r("st2", 900), c("st1", 600)]);
+    let report = verify::run(store.path()).unwrap();
+    assert_eq!(report.findings, Vec::<String>::new());
+    assert_eq!(
+        report.notes,
+        ["allocation 2: liens hold 900, 400 are there"]
+    );
 }

@@ -62,7 +62,7 @@ impl Bill {
         }
         if remaining > 0 {
             self.debt = Amount::from_sum(remaining)?;
-            self.against_liens = self.from_under_liens(first, remaining);
+            self.against_liens = self.under_liens(first, remaining);
             let take = Take {
                 allocation: first,
                 from_lien: 0,

@@ -63,7 +63,7 @@ impl Bill {
 
     /// How much of a debt on an allocation comes from under liens that hold it: what is still
     /// there, but is not free (ledger.md 2.12).
-    pub(super) fn from_under_liens(&self, allocation: AllocationId, debt: i128) -> Amount {
+    pub(super) fn under_liens(&self, allocation: AllocationId, debt: i128) -> Amount {
         let Some(a) = self.postings.allocation(allocation) else {
             return Amount::ZERO;
         };

@@ -56,7 +56,7 @@ macro_rules! object_of {
 pub(super) use object_of;
 
 impl Object {
-    /// The request about it, with the machine and the user that are meant where none is named.
+    /// The request about it, with the machine that is meant where none is named.
     pub(super) fn request(self, call: &Call) -> Result<Request, Refusal> {
         let view = &call.view;
         let object_type = match self.kind.as_deref() {
@@ -66,8 +66,7 @@ impl Object {
                 expected: "job or reservation",
             })?,
         };
-        let own = || view.own_user().map(|u| u.name.clone());
-        let user = self.user.or_else(own);
+        let user = self.user;
         let machine = self.machine.unwrap_or_else(|| {
             let machines = view.directory().machines();
             let mut seen = machines.filter(|m| view.sees_machine(&m.name));
