@@ -163,6 +163,7 @@ impl Paid {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn span(start: i64, end: i64) -> Span {
         Span {
@@ -207,6 +208,24 @@ mod tests {
             (span(2, 3), vec![span(0, 10)], vec![span(0, 10)]),
         ] {
             assert_eq!(new.joined(&known), all, "{new:?} {known:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_second_is_billed_once_in_any_order(
+            windows in prop::collection::vec((0i64..300, 1i64..60), 1..30),
+        ) {
+            let mut billed: Vec<Span> = Vec::new();
+            let (mut seconds, mut used) = (0, std::collections::BTreeSet::new());
+            for (start, length) in windows {
+                let window = span(start, start + length);
+                seconds += window.without(&billed).iter().map(|s| s.length().0).sum::<i64>();
+                billed = window.joined(&billed);
+                used.extend(start..start + length);
+                prop_assert_eq!(seconds, i64::try_from(used.len()).unwrap());
+                prop_assert!(billed.windows(2).all(|two| two[0].end < two[1].start));
+            }
         }
     }
 }
