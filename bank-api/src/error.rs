@@ -80,6 +80,7 @@ pub static TABLE: &[Row] = &[
     entry("insufficient_funds", 402, bank::FUNDS, nami::FUNDS, "782", "insufficient funds"),
     entry("internal", 500, bank::INTERNAL, nami::INTERNAL, "720", "internal error"),
     entry("key_reused", 409, bank::CONFLICT, nami::OTHER, "740", "key used for another request"),
+    entry("lien_ended", 409, bank::REFUSED, nami::OTHER, "740", "lien has ended"),
     entry("live_liens", 409, bank::REFUSED, nami::OTHER, "740", "live liens"),
     entry("machine_inactive", 403, bank::REFUSED, nami::REFUSED, "740", "machine inactive"),
     entry("machine_unknown", 404, bank::NOT_FOUND, nami::REFUSED, "740", "unknown machine"),

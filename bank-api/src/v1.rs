@@ -2,7 +2,8 @@
 //!
 //! Start at the room of the noun: `registry` for projects, users and machines,
 //! `money` for accounts, allocations, deposits and balances, `work` for quotes, liens and jobs,
-//! `journal` for journal rows, `cycle` for cycles, `watch` for what-if and the clock, `admin` for rates, keys and the state of the daemon.
+//! `hold` for what is reserved and charged by hand, `journal` for journal rows, `cycle` for cycles,
+//! `watch` for what-if and the clock, `admin` for rates, keys and the state of the daemon.
 //!
 //! Conventions that hold for every shape:
 //! - An amount is a string of an exact decimal at the bank's precision (`"1000.000"`), never a
@@ -15,6 +16,7 @@
 
 mod admin;
 mod cycle;
+mod hold;
 mod journal;
 mod money;
 mod registry;
@@ -25,6 +27,7 @@ pub use admin::{
     Key, KeyQuery, MachineStatus, NewKey, NewKeyAnswer, NewRate, PatchKey, Rate, Status, Unbilled,
 };
 pub use cycle::{Cycle, CycleRun, NewCycle, PatchCycle};
+pub use hold::{Charged, Held, NewCharge, NewReserve, PatchLien};
 pub use journal::{JournalEntry, JournalQuery};
 pub use money::{
     Account, Allocation, AllocationQuery, Balance, BalanceQuery, Constraint, NewAccount,

@@ -11,6 +11,7 @@
 
 mod asset;
 mod cycle;
+mod hold;
 mod noun;
 mod verb;
 
@@ -24,6 +25,7 @@ pub(crate) use self::{
         LienCommand, Overflowing, Place, RateCommand, SetAllocation, SetKey, SetRate,
     },
     cycle::{AddCycle, ClockCommand, CycleCommand, SetCycle, WhatIfArgs},
+    hold::{ChargeArgs, ObjectArgs, ReserveArgs},
     noun::{
         AddMachine, AddProject, AddUser, MachineCommand, MemberCommand, ProjectCommand, SetMachine,
         SetProject, SetUser, Switch, UserCommand,
@@ -66,6 +68,10 @@ pub(crate) enum Command {
     Balance(BalanceArgs),
     /// Price a job and say whether it could start
     Quote(QuoteArgs),
+    /// Hold money for a job
+    Reserve(ReserveArgs),
+    /// Bill a job, and close it unless told otherwise
+    Charge(ChargeArgs),
     /// Put money into an account
     Deposit(DepositArgs),
     /// Take money out of an account
@@ -74,7 +80,7 @@ pub(crate) enum Command {
     Jobs(JobsArgs),
     /// Show the journal
     Journal(JournalArgs),
-    /// Show the money held for jobs
+    /// The money held for jobs
     #[command(subcommand)]
     Lien(LienCommand),
     /// Projects, their members and their tree

@@ -7,6 +7,7 @@
 mod account;
 mod allocation;
 mod balance;
+mod charge;
 mod cycle;
 mod deposit;
 mod job;
@@ -18,6 +19,7 @@ mod member;
 mod project;
 mod quote;
 mod rate;
+mod reserve;
 mod status;
 mod user;
 mod whatif;
@@ -62,6 +64,8 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure
     match command {
         Command::Balance(args) => balance::run(context, &args),
         Command::Quote(args) => quote::run(context, args),
+        Command::Reserve(args) => reserve::run(context, args),
+        Command::Charge(args) => charge::run(context, args),
         Command::Deposit(args) => deposit::deposit(context, args),
         Command::Withdraw(args) => deposit::withdraw(context, args),
         Command::Jobs(args) => job::run(context, args),
@@ -106,12 +110,12 @@ impl Context {
     }
 
     /// Removes an object, having asked for it on a terminal.
-    fn remove(
+    fn remove<T: DeserializeOwned>(
         &self,
         segments: &[&str],
         what: &str,
         remove: &RemoveArgs,
-    ) -> Result<Removed, Failure> {
+    ) -> Result<T, Failure> {
         if !(remove.yes || remove.write.dry_run) {
             confirm(what)?;
         }

@@ -8,6 +8,7 @@ use crate::invariant::{self, Sums};
 use crate::ledger::{Ledger, Named};
 use crate::model::{Account, Allocation, Instance, Lien, LienState, Phase, Quote};
 use crate::need::{INSTANCES_MAX, Need};
+use crate::terms::{Paid, Span};
 use crate::time::{Timestamp, Window};
 use crate::view::{Next, View};
 use std::collections::BTreeMap;
@@ -30,6 +31,8 @@ pub struct Book {
     pub usages: Vec<UsageRow>,
     /// The journal.
     pub journal: Vec<Transaction>,
+    /// The billed windows of instances, by number.
+    pub windows: BTreeMap<i64, Vec<Span>>,
     next: Next,
 }
 
@@ -47,6 +50,7 @@ impl Book {
             quotes: BTreeMap::new(),
             usages: Vec::new(),
             journal: Vec::new(),
+            windows: BTreeMap::new(),
             next: Next {
                 allocation: 2,
                 ..Next::default()
@@ -86,6 +90,20 @@ impl Book {
         }
         let allocations: Vec<Allocation> = self.allocations.values().copied().collect();
         invariant::check(&allocations, &sums)
+    }
+
+    /// What allocations have paid for instances: the entries of their usage rows.
+    fn paid(&self, instances: &[Instance]) -> Vec<Paid> {
+        let mut paid: Vec<Paid> = Vec::new();
+        for instance in instances {
+            let own = self.usages.iter().filter(|u| u.instance == instance.id);
+            let ids: Vec<_> = own.map(|u| Some(u.id)).collect();
+            let entries = self.journal.iter().flat_map(|tx| &tx.entries);
+            for entry in entries.filter(|e| e.usage.is_some() && ids.contains(&e.usage)) {
+                Paid::count(&mut paid, instance.id, entry.allocation, &entry.delta);
+            }
+        }
+        paid
     }
 
     fn with_lien(&self, instance: &Instance) -> Instance {
@@ -148,11 +166,25 @@ impl Ledger for Book {
             view.instances = own.take(INSTANCES_MAX).map(|i| self.with_lien(i)).collect();
             accounts.extend(view.instances.iter().filter_map(|i| i.account));
         }
+        if let Some(lien) = need.lien.and_then(|id| self.liens.get(&id.0)) {
+            let own = self.instances.get(&lien.instance.0);
+            view.instances = own.map(|i| self.with_lien(i)).into_iter().collect();
+            accounts.extend(view.instances.iter().filter_map(|i| i.account));
+            view.liens.push(lien.clone());
+        }
+        if need.paid {
+            view.paid = self.paid(&view.instances);
+        }
+        if need.windows {
+            let of = |i: &Instance| Some((i.id, self.windows.get(&i.id.0)?.clone()));
+            view.windows = view.instances.iter().filter_map(of).collect();
+        }
         let portions = view.instances.iter().filter_map(|i| i.lien.as_ref());
         let on: Vec<AllocationId> = portions
             .flat_map(|l| &l.portions)
             .map(|p| p.allocation)
             .chain(need.allocation)
+            .chain(view.paid.iter().map(|p| p.allocation))
             .collect();
         let in_time = |a: &Allocation| need.ending_after.is_none_or(|at| !a.window.is_over(at));
         let wanted =
@@ -251,7 +283,10 @@ impl Ledger for Book {
             };
             self.instances.insert(bare.id.0, bare);
         }
-        for lien in &effects.liens {
+        for (id, spans) in &effects.windows {
+            self.windows.insert(id.0, spans.clone());
+        }
+        for lien in effects.liens.iter().chain(&effects.relaid) {
             self.liens.insert(lien.id.0, lien.clone());
         }
         for quote in &effects.quotes {

@@ -1,11 +1,12 @@
 //! Everything that can be asked of the ledger.
 
 use crate::amount::Amount;
-use crate::ids::{AllocationId, RateId};
+use crate::ids::{AllocationId, LienId, RateId};
 use crate::model::{
     Closing, Constraint, Dimension, Every, Facts, InstanceKey, Key, Mode, ObjectType, Overflow,
 };
 use crate::rate::{Per, RateKind, RateValue};
+use crate::terms::Terms;
 use crate::time::{Seconds, Timestamp, Window};
 use crate::usage::Usage;
 
@@ -86,6 +87,10 @@ pub enum Command {
     RunCycle(String, bool),
     /// Confirms a jump of the clock to what it shows, with a note.
     ConfirmClock(Timestamp, String),
+    /// Moves a lien's end; an expired one holds again.
+    ExtendLien(ExtendLien),
+    /// Gives back what a lien holds.
+    ReleaseLien(LienId),
 }
 
 impl Command {
@@ -124,6 +129,8 @@ impl Command {
             Command::RemoveCycle(_) => "cycle_rm",
             Command::RunCycle(..) => "cycle_run",
             Command::ConfirmClock(..) => "clock_confirm",
+            Command::ExtendLien(_) => "lien_extend",
+            Command::ReleaseLien(_) => "lien_rm",
         }
     }
 
@@ -400,6 +407,27 @@ pub struct Charge {
     pub duration: Option<Seconds>,
     /// Close the instance with this charge.
     pub closes: bool,
+    /// What a scheduler's charge leaves at its default.
+    pub terms: Terms,
+}
+
+impl Charge {
+    /// When the use ended: the end of its window, else the event time; never later than now
+    /// (ledger.md 2.8, effective time).
+    pub fn happened(&self, now: Timestamp) -> Timestamp {
+        let end = self.terms.window.map(|window| window.end);
+        end.or(self.request.event_time)
+            .map_or(now, |at| at.min(now))
+    }
+}
+
+/// Moves the end of a lien (ledger.md 2.7 d).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ExtendLien {
+    /// Its number.
+    pub lien: LienId,
+    /// Its new end; later than now.
+    pub end: Timestamp,
 }
 
 /// Closes an instance (decision 13).

@@ -14,6 +14,7 @@ use crate::exact::Rounding;
 use crate::ids::{AccountId, CycleId, MachineId, ProjectId, UNBILLED, UserId};
 use crate::model::{Account, Cycle, Dimension, Key, Machine, Member, Mode, Project, User};
 use crate::rate::Rate;
+use crate::terms::{Overlap, Shortfall};
 use crate::time::Seconds;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -73,6 +74,10 @@ pub struct Policy {
     pub discrete: bool,
     /// How far the clock may jump ahead, unseen, without an operator's confirmation.
     pub max_jump: Seconds,
+    /// Who covers what a charge lacks.
+    pub shortfall: Shortfall,
+    /// What becomes of a window that was billed before.
+    pub overlap: Overlap,
 }
 
 impl Default for Policy {
@@ -89,6 +94,8 @@ impl Default for Policy {
             require_cover: false,
             discrete: false,
             max_jump: Seconds(3600),
+            shortfall: Shortfall::Debt,
+            overlap: Overlap::BillRest,
         }
     }
 }

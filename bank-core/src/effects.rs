@@ -11,6 +11,7 @@ use crate::model::{
 };
 use crate::rate::Rate;
 use crate::refusal::Refusal;
+use crate::terms::Span;
 use crate::time::{Seconds, Timestamp};
 use crate::view::Next;
 
@@ -35,6 +36,10 @@ pub struct Effects {
     pub directory: Vec<DirectoryRow>,
     /// What the record writers hear of it.
     pub records: Vec<RecordEvent>,
+    /// Liens whose end, or whose portions, are other than before: rewritten as a whole.
+    pub relaid: Vec<Lien>,
+    /// The billed windows of instances, as they are afterwards.
+    pub windows: Vec<(InstanceId, Vec<Span>)>,
     /// The numbers that the next command's rows get.
     pub next: Next,
     /// The answer.
@@ -131,10 +136,14 @@ pub enum EntryKind {
     CycleReset,
     /// The machine's clock stepped back.
     ClockBack,
+    /// The part of a charge that the fallback account covered.
+    ChargeFallback,
+    /// Given back of what was charged.
+    Refund,
 }
 
 /// Every kind with its word.
-pub const ENTRY_KINDS: [(EntryKind, &str); 17] = [
+pub const ENTRY_KINDS: [(EntryKind, &str); 19] = [
     (EntryKind::Deposit, "deposit"),
     (EntryKind::Withdraw, "withdraw"),
     (EntryKind::Lien, "lien"),
@@ -152,6 +161,8 @@ pub const ENTRY_KINDS: [(EntryKind, &str); 17] = [
     (EntryKind::WouldRefuse, "would_refuse"),
     (EntryKind::CycleReset, "cycle_reset"),
     (EntryKind::ClockBack, "clock_back"),
+    (EntryKind::ChargeFallback, "charge_fallback"),
+    (EntryKind::Refund, "refund"),
 ];
 
 impl EntryKind {
@@ -339,6 +350,8 @@ pub enum Outcome {
     CycleRun(CycleRun),
     /// A jump of the clock to this instant was confirmed.
     ClockConfirmed(Timestamp),
+    /// A lien has another end, holds again, or gave its money back.
+    LienChanged(Box<LienChanged>),
 }
 
 /// The answer to a deposit.
@@ -425,6 +438,8 @@ pub struct Reserved {
     pub quote_invalid: bool,
     /// The start came after the end and was absorbed (decision 13).
     pub absorbed: bool,
+    /// The accounts that it lies on, the first to pay first.
+    pub accounts: Vec<AccountId>,
 }
 
 /// The answer to a charge.
@@ -452,6 +467,30 @@ pub struct Charged {
     pub late: bool,
     /// The TID is a quote of ours that does not hold for this request.
     pub quote_invalid: bool,
+    /// The part of the debt that was taken from under other liens (ledger.md 2.12).
+    pub against_liens: Amount,
+    /// What the fallback account covered.
+    pub by_fallback: Amount,
+    /// The seconds that it counts: without what a window had billed before; for a total the
+    /// difference.
+    pub counted: Seconds,
+}
+
+/// The answer to a change of a lien.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LienChanged {
+    /// The lien afterwards.
+    pub lien: Lien,
+    /// Its instance.
+    pub instance: Instance,
+    /// The accounts that it lies on.
+    pub accounts: Vec<AccountId>,
+    /// What it gave back.
+    pub released: Amount,
+    /// It had expired and holds again.
+    pub revived: bool,
+    /// Some portions lie on allocations that end before the lien does.
+    pub outlives_allocation: bool,
 }
 
 /// The answer to a close.

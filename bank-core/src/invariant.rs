@@ -24,6 +24,20 @@ pub struct Sums {
     pub shadow_portions: i128,
 }
 
+/// Allocations whose open liens hold more than is there: a debt was taken from under them, which
+/// may be (ledger.md 2.12). In minor units.
+pub fn over_committed(allocations: &[Allocation]) -> Vec<String> {
+    let over = |a: &Allocation| {
+        let free = a.free(false);
+        let held = a.held.0;
+        (held > 0 && free < 0).then(|| {
+            let (id, there) = (a.id.0, i128::from(held).saturating_add(free));
+            format!("allocation {id}: liens hold {held}, {there} are there")
+        })
+    };
+    allocations.iter().filter_map(over).collect()
+}
+
 /// Compares allocations with the sums of their journal entries and liens. Each finding names the
 /// allocation and both figures; none means that the ledger balances.
 pub fn check(allocations: &[Allocation], sums: &BTreeMap<AllocationId, Sums>) -> Vec<String> {

@@ -6,7 +6,7 @@
 use crate::command::{Command, Scope};
 use crate::directory::Directory;
 use crate::effects::{Effects, Outcome};
-use crate::need::{Need, need};
+use crate::need::{Need, further, need};
 use crate::refusal::Refusal;
 use crate::rules;
 use crate::rules::sweep::Stuck;
@@ -78,6 +78,9 @@ fn decide<L: Ledger>(
 ) -> Result<Result<Effects, Refusal>, L::Error> {
     let directory = ledger.directory()?;
     let mut view = ledger.load(&need(command, &directory, now))?;
+    if let Some(more) = further(command, &view, &directory, now) {
+        view = ledger.load(&more)?;
+    }
     view.open_instances = match command {
         Command::RemoveProject(name) => ledger.open_instances(name)?,
         Command::RemoveUser(name) => ledger.open_instances_of(Named::User(name))?,

@@ -34,6 +34,7 @@ pub mod rate;
 pub mod refusal;
 pub mod rules;
 pub mod select;
+pub mod terms;
 pub mod time;
 pub mod usage;
 pub mod view;

@@ -1,11 +1,13 @@
 //! Which rows a command must see. The shell loads exactly these (style 2.9).
 
-use crate::command::{Command, Deposit, Request};
+use crate::command::{Command, Deposit, Request, Whose};
 use crate::directory::Directory;
-use crate::ids::{AccountId, AllocationId};
+use crate::ids::{AccountId, AllocationId, LienId};
 use crate::model::InstanceKey;
+use crate::rules;
 use crate::select;
 use crate::time::Timestamp;
+use crate::view::View;
 
 /// How many uses of an object's id are looked at, newest first. A charge from a spool may be about
 /// an older use than the newest one.
@@ -28,6 +30,12 @@ pub struct Need {
     pub tid: Option<String>,
     /// Open liens that lie on the loaded allocations.
     pub liens: bool,
+    /// This lien, ended or not, with its instance.
+    pub lien: Option<LienId>,
+    /// The billed windows of the instances.
+    pub windows: bool,
+    /// What allocations have paid for the instances, and those allocations.
+    pub paid: bool,
 }
 
 /// What a command must see. Allocations that ended before anything the command is about are left
@@ -88,14 +96,60 @@ pub fn need(command: &Command, directory: &Directory, now: Timestamp) -> Need {
         Command::Charge(charge) => {
             let mut accounts = select::possible_payers(directory, &charge.request.whose);
             accounts.extend(directory.suspense().map(|a| a.id));
-            instance_need(&charge.request, accounts, now)
+            Need {
+                ending_after: Some(charge.happened(now)),
+                windows: charge.terms.window.is_some(),
+                ..instance_need(&charge.request, accounts, now)
+            }
         }
         Command::Close(close) => Need {
             instance: Some(close.key.clone()),
             ending_after: Some(now),
             ..Need::default()
         },
+        Command::ExtendLien(extend) => of_lien(extend.lien, now),
+        Command::ReleaseLien(id) => of_lien(*id, now),
         _ => Need::default(),
+    }
+}
+
+fn of_lien(lien: LienId, now: Timestamp) -> Need {
+    Need {
+        lien: Some(lien),
+        ending_after: Some(now),
+        ..Need::default()
+    }
+}
+
+/// What must be seen beyond the first rows, where only those tell: the accounts that may hold an
+/// expired lien again, and who paid where a reported total falls. None for all other commands.
+pub fn further(
+    command: &Command,
+    view: &View,
+    directory: &Directory,
+    now: Timestamp,
+) -> Option<Need> {
+    let first = || need(command, directory, now);
+    match command {
+        Command::ExtendLien(_) => {
+            let instance = view.instances.first()?;
+            let whose = Whose {
+                project: Some(instance.facts.project.clone()),
+                user: Some(instance.facts.user.clone()).filter(|user| !user.is_empty()),
+                machine: instance.key.machine.clone(),
+            };
+            Some(Need {
+                accounts: select::possible_payers(directory, &whose),
+                ..first()
+            })
+        }
+        Command::Charge(charge) if charge.terms.total && !view.instances.is_empty() => {
+            rules::total_falls(charge, view, directory, now).then(|| Need {
+                paid: true,
+                ..first()
+            })
+        }
+        _ => None,
     }
 }
 

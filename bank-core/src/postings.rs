@@ -9,6 +9,7 @@ use crate::effects::{DirectoryRow, RecordEvent};
 use crate::ids::{AllocationId, EntryId, InstanceId, LienId, TxId, UsageId};
 use crate::model::{Allocation, Instance, Lien, Phase, Quote};
 use crate::refusal::Refusal;
+use crate::terms::Span;
 use crate::time::Timestamp;
 use crate::view::{Next, View};
 
@@ -47,6 +48,8 @@ pub(crate) struct Postings {
     pub(crate) quotes: Vec<Quote>,
     pub(crate) directory: Vec<DirectoryRow>,
     pub(crate) records: Vec<RecordEvent>,
+    pub(crate) relaid: Vec<Lien>,
+    pub(crate) windows: Vec<(InstanceId, Vec<Span>)>,
     pub(crate) next: Next,
 }
 
@@ -64,6 +67,8 @@ impl Postings {
             quotes: Vec::new(),
             directory: Vec::new(),
             records: Vec::new(),
+            relaid: Vec::new(),
+            windows: Vec::new(),
             next: view.next,
         }
     }
@@ -230,6 +235,8 @@ impl Postings {
                 None => taken.push((id, end, back)),
             }
         }
+        // What a refund put there has expired at once, in the same transaction.
+        taken.retain(|(.., sum)| *sum != 0);
         taken
     }
 
@@ -250,6 +257,8 @@ impl Postings {
             quotes: self.quotes,
             directory: self.directory,
             records: self.records,
+            relaid: self.relaid,
+            windows: self.windows,
             next: self.next,
             outcome,
         }

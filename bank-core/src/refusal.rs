@@ -2,6 +2,7 @@
 
 use crate::amount::Amount;
 use crate::ids::NAME_BYTES_MAX;
+use crate::time::Timestamp;
 
 /// A refusal. The code is stable; HTTP status and exit codes are in the one table of `bank-api`
 /// (decision 17). Names in it are bounded and are those that the caller gave.
@@ -184,6 +185,20 @@ pub enum Refusal {
     },
     /// The ledger follows the clock already.
     NoClockJump,
+    /// A window that was billed in part or whole (decision 8).
+    Overlap {
+        /// Start of the first part that was billed already.
+        start: Timestamp,
+        /// Its end, exclusive.
+        end: Timestamp,
+    },
+    /// A lien that holds nothing any more and cannot hold again.
+    LienEnded {
+        /// Its number.
+        lien: i64,
+        /// What ended it.
+        state: &'static str,
+    },
 }
 
 impl Refusal {
@@ -227,6 +242,8 @@ impl Refusal {
             Refusal::AllocationOverlap { .. } => "allocation_overlap",
             Refusal::CycleNotDue { .. } => "cycle_not_due",
             Refusal::NoClockJump => "no_clock_jump",
+            Refusal::Overlap { .. } => "overlap",
+            Refusal::LienEnded { .. } => "lien_ended",
         }
     }
 

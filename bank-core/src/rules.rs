@@ -12,15 +12,18 @@ mod funds;
 mod instance;
 mod key;
 mod lien;
+mod lien_end;
 mod money;
 mod quote;
 mod rates;
 mod scope;
 pub mod sweep;
 
-use crate::command::Command;
+use crate::command::{Charge, Command, Scope};
+use crate::directory::Directory;
 use crate::effects::Effects;
 use crate::refusal::Refusal;
+use crate::time::Timestamp;
 use crate::view::{Context, View};
 
 /// Decides a command. The same command, view and context give the same effects.
@@ -45,6 +48,8 @@ pub fn decide(command: &Command, view: &View, ctx: &Context<'_>) -> Result<Effec
         Command::RemoveCycle(name) => cycle::remove(name, view, ctx),
         Command::RunCycle(name, preview) => cycle::run_now(name, *preview, view, ctx),
         Command::ConfirmClock(shown, note) => clock::confirm(*shown, note, view, ctx),
+        Command::ExtendLien(extend) => lien_end::extend(extend, view, ctx),
+        Command::ReleaseLien(id) => lien_end::release(*id, view, ctx),
         Command::AddProject(_)
         | Command::SetProject(_)
         | Command::RemoveProject(_)
@@ -60,6 +65,23 @@ pub fn decide(command: &Command, view: &View, ctx: &Context<'_>) -> Result<Effec
         | Command::SetAccount(_)
         | Command::RemoveAccount(_) => admin::decide(command, view, ctx),
     }
+}
+
+/// Whether a charge that reports a total gives money back: then it must be seen who paid.
+pub(crate) fn total_falls(
+    charge: &Charge,
+    view: &View,
+    directory: &Directory,
+    now: Timestamp,
+) -> bool {
+    // Whether the caller may do this at all is decided with all rows in view.
+    let scope = &Scope::default();
+    let ctx = Context {
+        directory,
+        now,
+        scope,
+    };
+    charge::falls(charge, view, &ctx)
 }
 
 #[cfg(test)]

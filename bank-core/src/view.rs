@@ -1,8 +1,9 @@
 //! The slice of the ledger that one command sees.
 
 use crate::directory::Directory;
-use crate::ids::{AccountId, AllocationId, ProjectId};
+use crate::ids::{AccountId, AllocationId, InstanceId, ProjectId};
 use crate::model::{Allocation, Cycle, Instance, Lien, Quote};
+use crate::terms::{Paid, Span};
 use crate::time::Timestamp;
 
 /// The rows that [`crate::need::need`] asked for, as they are before the command.
@@ -22,6 +23,10 @@ pub struct View {
     pub cycles: Vec<Cycle>,
     /// The numbers that new rows get.
     pub next: Next,
+    /// The billed windows of the instances, in order.
+    pub windows: Vec<(InstanceId, Vec<Span>)>,
+    /// What allocations have paid for the newest instances.
+    pub paid: Vec<Paid>,
 }
 
 impl View {

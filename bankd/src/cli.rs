@@ -219,6 +219,9 @@ fn verify_bank(database: &Path) -> Result<u8> {
     let allocations = report.allocations;
     if report.findings.is_empty() {
         println!("ok: {transactions} transactions, {entries} entries, {allocations} allocations");
+        for note in &report.notes {
+            println!("note: {note}");
+        }
         return Ok(exit::DONE);
     }
     Ok(exit::REFUSED)

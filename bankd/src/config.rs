@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 pub use sample::SAMPLE;
 pub use words::{
     ChargeDuration, DialectWord, FallbackWord, FsyncWord, Level, LogFormat, ModeWord, OrderWord,
-    RoundingWord,
+    OverlapWord, RoundingWord, ShortfallWord,
 };
 
 /// Every setting.
@@ -36,6 +36,8 @@ pub struct Config {
     pub nami: Nami,
     /// Who steps in for an account that is short.
     pub fallback: Fallback,
+    /// What a charge does where money or time is not as it should be.
+    pub charge: Charge,
     /// FILE records.
     pub file: File,
     /// GGF records.
@@ -160,6 +162,16 @@ impl Default for Nami {
 pub struct Fallback {
     /// Who looks for money elsewhere (`nami.md` 5).
     pub mode: FallbackWord,
+}
+
+/// `[charge]`
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Charge {
+    /// Who covers what lien and free money do not (`ledger.md` 2.8).
+    pub shortfall: ShortfallWord,
+    /// What becomes of a window that was billed before (decision 8).
+    pub overlap: OverlapWord,
 }
 
 /// `[file]`
@@ -352,6 +364,8 @@ impl Config {
             order: self.ledger.selection_order.into(),
             require_cover: self.ledger.lien_require_cover,
             discrete: self.ledger.discrete_allocations,
+            shortfall: self.charge.shortfall.into(),
+            overlap: self.charge.overlap.into(),
             records: !self.file.path.is_empty() || !self.ggf.path.is_empty(),
             ..Policy::default()
         }

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use bank_core::decimal::Decimal;
 use bank_core::directory::{Bank, Directory};
-use bank_core::effects::RecordEvent;
+use bank_core::effects::{RecordEvent, UsageRow};
 use bank_core::model::{Instance, ObjectType};
 use bank_core::time::{MICROS, Seconds, Timestamp};
 
@@ -143,6 +143,9 @@ fn record(directory: &Directory, event: &RecordEvent) -> Record {
                     ..base
                 };
             }
+            if amount.0 < 0 {
+                return given_back(usage, of, base);
+            }
             // A late charge states its own window and time.
             Record {
                 occasion: Occasion::Adjustment {
@@ -167,6 +170,22 @@ fn record(directory: &Directory, event: &RecordEvent) -> Record {
             record_id: instance.record.map_or(0, |id| id.0),
             ..base(directory, instance, *created, summed(instance), amount.0)
         },
+    }
+}
+
+/// A total that fell after the close: money goes back at its effective time, and no time is used.
+fn given_back(usage: &UsageRow, of: i64, base: Record) -> Record {
+    Record {
+        occasion: Occasion::Adjustment {
+            of,
+            why: Why::Refund,
+        },
+        record_id: usage.id.0,
+        start_time: Some(usage.at.0),
+        end_time: Some(usage.at.0),
+        wall: Some(0),
+        usage: Usage::one(base.usage.processors(), None, 0),
+        ..base
     }
 }
 

@@ -208,6 +208,8 @@ struct Shared {
     commands: AtomicU64,
     depth: AtomicU64,
     next_due: AtomicI64,
+    /// When the newest transaction was recorded: the ledger clock never shows less.
+    recorded: AtomicI64,
     healthy: AtomicBool,
     directory: RwLock<Arc<Directory>>,
     outbox: Notify,
@@ -235,6 +237,7 @@ pub fn start(
         commands: AtomicU64::new(0),
         depth: AtomicU64::new(0),
         next_due: AtomicI64::new(store.next_due().map_or(i64::MAX, |t| t.0)),
+        recorded: AtomicI64::new(store.ledger_now(Timestamp(i64::MIN)).0),
         healthy: AtomicBool::new(true),
         directory: RwLock::new(store.reference()),
         outbox: Notify::new(),
@@ -288,6 +291,12 @@ impl Writer {
         let (reply, answer) = oneshot::channel();
         self.enqueue(Task::Settle(reply))?;
         answer.await.unwrap_or(Err(SubmitError::Failed))
+    }
+
+    /// The ledger clock: what the clock shows, never before what was recorded (decision 9).
+    pub fn ledger_now(&self) -> Timestamp {
+        let recorded = Timestamp(self.shared.recorded.load(Ordering::Acquire));
+        self.shared.clock.now().max(recorded)
     }
 
     /// Removes stored answers whose time is over, a bounded number of them; says whether there may

@@ -381,4 +381,7 @@ pub struct BalanceQuery {
     /// Only this account, by name or id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub account: Option<String>,
+    /// As it was at this instant; absent: now. Credit limits are those of today.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
 }

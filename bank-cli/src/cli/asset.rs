@@ -236,6 +236,26 @@ pub(crate) enum LienCommand {
         #[arg(long)]
         state: Option<String>,
     },
+    /// Show one lien
+    #[command(alias = "get")]
+    Show { id: i64 },
+    /// Move a lien's end; an expired one holds again what it held
+    #[command(alias = "set", alias = "modify")]
+    Extend {
+        id: i64,
+        /// When it expires now
+        #[arg(long, alias = "end", value_name = "TIME", allow_hyphen_values = true)]
+        until: String,
+        #[command(flatten)]
+        write: WriteArgs,
+    },
+    /// Give back what a lien holds
+    #[command(alias = "delete")]
+    Rm {
+        id: i64,
+        #[command(flatten)]
+        remove: RemoveArgs,
+    },
 }
 
 /// `bank rate`.

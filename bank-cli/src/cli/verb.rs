@@ -27,6 +27,9 @@ pub(crate) struct BalanceArgs {
     /// Add a row with the sums
     #[arg(long)]
     pub(crate) total: bool,
+    /// As it was at this moment
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) at: Option<String>,
 }
 
 /// `bank quote`.
@@ -206,7 +209,7 @@ pub(crate) struct JournalArgs {
 }
 
 /// `NAME=VALUE`, or `NAME:VALUE` as schedulers write it.
-fn pair(text: &str) -> Result<(String, String), String> {
+pub(super) fn pair(text: &str) -> Result<(String, String), String> {
     match text.split_once(['=', ':']) {
         Some((name, value)) if !name.is_empty() && !value.is_empty() => {
             Ok((name.to_owned(), value.to_owned()))

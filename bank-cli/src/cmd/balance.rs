@@ -23,11 +23,13 @@ pub(super) fn run(context: &Context, args: &BalanceArgs) -> Result<String, Failu
 
 /// The rows, without those of sub-projects unless the whole tree is wanted.
 fn read(context: &Context, args: &BalanceArgs) -> Result<Vec<Balance>, Failure> {
+    let at = context.time(args.at.as_ref())?;
     let query = |project: Option<&String>| BalanceQuery {
         project: project.cloned(),
         user: args.user.clone(),
         machine: args.machine.clone(),
         account: args.account.clone(),
+        at: at.clone(),
     };
     let ask = |query: BalanceQuery| -> Result<Vec<Balance>, Failure> {
         let list: List<Balance> = context.get(&["balances"], &query)?;

@@ -1,31 +1,89 @@
 //! `bank lien`: the money held for jobs.
 
-use bank_api::v1::{Lien, LienQuery, List};
+use bank_api::v1::{Lien, LienQuery, List, PatchLien, Written};
+use ureq::http::Method;
 
 use super::Context;
 use crate::{
     cli::LienCommand,
     fail::Failure,
-    out::{Kind, Sheet, column},
+    out::{Form, Kind, Sheet, column},
+    when,
 };
 
 pub(super) fn run(context: &Context, command: LienCommand) -> Result<String, Failure> {
-    let LienCommand::Ls {
-        project,
-        user,
-        machine,
-        state,
-    } = command;
-    let open = state.as_deref().is_none_or(|state| state == "open");
-    let query = LienQuery {
-        project,
-        user,
-        machine,
-        state,
-    };
-    let list: List<Lien> = context.get(&["liens"], &query)?;
+    match command {
+        LienCommand::Ls {
+            project,
+            user,
+            machine,
+            state,
+        } => list(
+            context,
+            &LienQuery {
+                project,
+                user,
+                machine,
+                state,
+            },
+        ),
+        LienCommand::Show { id } => {
+            let lien: Lien = context.get(&["liens", &id.to_string()], &())?;
+            let rows = std::slice::from_ref(&lien);
+            context.form.one(&lien, &sheet(rows, false, "no lien"))
+        }
+        LienCommand::Extend { id, until, write } => {
+            let end = context.time(Some(&until))?.unwrap_or_default();
+            let body = PatchLien { end };
+            let id = id.to_string();
+            let answer: Written<Lien> =
+                context.send(Method::PATCH, &["liens", &id], &body, &write)?;
+            let said = extended(&context.form, &answer.object);
+            context.written(&answer, &said)
+        }
+        LienCommand::Rm { id, remove } => {
+            let what = format!("release lien {id}");
+            let answer: Written<Lien> =
+                context.remove(&["liens", &id.to_string()], &what, &remove)?;
+            let said = released(&context.form, &answer.object);
+            context.written(&answer, &said)
+        }
+    }
+}
+
+fn list(context: &Context, query: &LienQuery) -> Result<String, Failure> {
+    let open = query.state.as_deref().is_none_or(|state| state == "open");
+    let list: List<Lien> = context.get(&["liens"], query)?;
     let empty = if open { "no open liens" } else { "no liens" };
     context.form.list(&list, &sheet(&list.items, open, empty))
+}
+
+/// `lien 7 of job 1632 holds 300 SU until 2026-11-21 12:10:00, exclusive`
+fn extended(form: &Form, lien: &Lien) -> String {
+    let Lien {
+        id,
+        kind,
+        job,
+        unit,
+        ..
+    } = lien;
+    let end = lien.end.as_ref().map(|end| when::moment(end, form.zone));
+    let end = end.unwrap_or_default();
+    let held = form.amount(&lien.amount);
+    format!("lien {id} of {kind} {job} holds {held} {unit} until {end}, exclusive")
+}
+
+/// `lien 7 of job 1632 released, 300 SU are free`
+fn released(form: &Form, lien: &Lien) -> String {
+    let Lien {
+        id,
+        kind,
+        job,
+        unit,
+        ..
+    } = lien;
+    let held = form.amount(&lien.amount);
+    format!("lien {id} of {kind} {job} released, {held} {unit} are free")
 }
 
 fn sheet(liens: &[Lien], open: bool, empty: &'static str) -> Sheet {

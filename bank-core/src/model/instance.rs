@@ -260,6 +260,8 @@ pub struct Lien {
     pub shadow: bool,
     /// What it still holds, in the order in which it pays.
     pub portions: Vec<Portion>,
+    /// What it held when it expired: what it holds again if it is extended.
+    pub lapsed: Amount,
 }
 
 /// What a lien holds on one allocation.

@@ -1,6 +1,8 @@
 //! Charge: bills what was used, and never loses any of it (ledger.md 2.8, decision 14).
 
+mod measure;
 mod paying;
+mod shortfall;
 
 use crate::amount::Amount;
 use crate::command::{Charge, Request};
@@ -9,19 +11,17 @@ use crate::effects::{
     Billing, Charged, Delta, DirectoryRow, Effects, EntryKind, InstanceChange, Outcome,
     RecordEvent, UsageRow,
 };
-use crate::exact::to_amount;
 use crate::ids::{AllocationId, TxId, UsageId};
 use crate::model::{Account, Closing, Instance, Lien, LienState, Mode, Standing};
 use crate::postings::{About, Postings};
-use crate::price::{Price, Priced, price};
 use crate::refusal::Refusal;
 use crate::rules::instance::{
-    check_duration, check_object, close_instance, end_lien, event_time, in_scope, keep_facts,
-    new_instance, wait_for_more,
+    check_object, close_instance, end_lien, in_scope, keep_facts, new_instance, wait_for_more,
 };
 use crate::rules::lien::bind_quote;
 use crate::rules::money::figures;
 use crate::select::{self, Payer};
+use crate::terms::Shortfall;
 use crate::time::{Seconds, Timestamp};
 use crate::view::{Context, Next, View};
 
@@ -40,18 +40,56 @@ fn bill(
     ctx: &Context<'_>,
     has_price: bool,
 ) -> Result<Effects, Refusal> {
+    let Begun {
+        mut bill,
+        mode,
+        counted,
+        priced,
+    } = begin(charge, view, ctx, has_price)?;
+    match priced {
+        Some(amount) if amount < Amount::ZERO => bill.give_back(&view.paid, ctx)?,
+        _ if mode.is_shadow() => bill.in_shadow(ctx)?,
+        Some(_) => bill.for_real(ctx)?,
+        None => {
+            bill.postings.remark("price_overflow");
+            bill.debit_suspense(ctx)?;
+        }
+    }
+    bill.finish(charge.closes, counted, mode, ctx)
+}
+
+/// Whether a reported total is worth less than what was billed.
+pub(super) fn falls(charge: &Charge, view: &View, ctx: &Context<'_>) -> bool {
+    let begun = begin(charge, view, ctx, true);
+    begun.is_ok_and(|begun| begun.priced.is_some_and(|amount| amount < Amount::ZERO))
+}
+
+/// A charge whose amount is known and whose payers are not.
+struct Begun {
+    bill: Bill,
+    mode: Mode,
+    /// The seconds that it counts.
+    counted: Seconds,
+    /// None where exact arithmetic ended.
+    priced: Option<Amount>,
+}
+
+fn begin(
+    charge: &Charge,
+    view: &View,
+    ctx: &Context<'_>,
+    has_price: bool,
+) -> Result<Begun, Refusal> {
     let request = &charge.request;
-    let duration = charge
-        .duration
-        .ok_or(Refusal::MissingField { field: "duration" })?;
-    let duration = check_duration(duration)?;
+    measure::check(charge)?;
     check_object(request)?;
-    let at = event_time(request.event_time, ctx);
+    let at = charge.happened(ctx.now);
     let mut postings = Postings::new(view);
-    let mut instance = match charged_instance(view, at, ctx) {
+    let mut instance = match charged_instance(view, charge, at, ctx) {
         Some(known) => in_scope(known, ctx)?.clone(),
-        None => new_instance(&mut postings, view, request, at),
+        None => new_instance(&mut postings, view, request, measure::began(charge, at)),
     };
+    let measured = measure::measure(charge, &instance, view, at, ctx)?;
     let before = instance.standing();
     let facts_changed = keep_facts(&mut instance.facts, request, ctx);
     let payer = payer(&instance, request, ctx);
@@ -61,11 +99,17 @@ fn bill(
     let had_lien = instance.lien.is_some();
     give_back_other_money(&mut postings, &mut instance, mode)?;
     let priced = if has_price {
-        billed_now(&mut instance, request, duration, at, ctx)
+        measure::billed_now(&mut instance, charge, &measured, ctx)
     } else {
         None
     };
-    let mut billing = Bill {
+    if !charge.terms.itemisation.is_empty() {
+        postings.remark(&format!("itemisation={}", charge.terms.itemisation));
+    }
+    if let Some(windows) = measured.windows {
+        postings.windows.push((instance.id, windows));
+    }
+    let bill = Bill {
         usage: UsageId(Next::take(&mut postings.next.usage)),
         postings,
         tx,
@@ -79,6 +123,12 @@ fn bill(
             LienUse::Missing
         },
         debt: Amount::ZERO,
+        against_liens: Amount::ZERO,
+        by_fallback: Amount::ZERO,
+        shortfall: charge
+            .terms
+            .shortfall
+            .unwrap_or(ctx.directory.policy.shortfall),
         outcome: Billing::Billed,
         first: None,
         facts_changed,
@@ -86,15 +136,12 @@ fn bill(
         before,
         instance,
     };
-    if mode.is_shadow() {
-        billing.in_shadow(ctx)?;
-    } else if priced.is_none() {
-        billing.postings.remark("price_overflow");
-        billing.debit_suspense(ctx)?;
-    } else {
-        billing.for_real(ctx)?;
-    }
-    billing.finish(charge.closes, duration, mode, ctx)
+    Ok(Begun {
+        bill,
+        mode,
+        counted: measured.counted,
+        priced,
+    })
 }
 
 /// After a switch between a mode that moves money and one that does not, a lien holds what no charge
@@ -112,17 +159,31 @@ fn give_back_other_money(
 }
 
 /// The instance a charge is about: the newest one open at the event time, else the newest one
-/// closed at most the grace before, else whichever is open now (nami.md 1.4).
-fn charged_instance<'a>(view: &'a View, at: Timestamp, ctx: &Context<'_>) -> Option<&'a Instance> {
+/// closed at most the grace before, else the newest one that was open at some time of the charged
+/// window, else whichever is open now (nami.md 1.4).
+fn charged_instance<'a>(
+    view: &'a View,
+    charge: &Charge,
+    at: Timestamp,
+    ctx: &Context<'_>,
+) -> Option<&'a Instance> {
     let grace = ctx.directory.policy.close_grace;
     let just_closed = |i: &&Instance| {
         i.closed
             .is_some_and(|(closed, _)| closed <= at && at <= closed.plus(grace))
     };
+    let in_window = |i: &&Instance| {
+        let window = charge.terms.window;
+        window.is_some_and(|w| i.opened < w.end && i.closed.is_none_or(|(c, _)| w.start < c))
+    };
     let open_then = view.instances.iter().find(|i| i.was_open(at));
     let closed_then = || view.instances.iter().find(just_closed);
+    let used_then = || view.instances.iter().find(in_window);
     let open_now = || view.instances.iter().find(|i| i.is_open());
-    open_then.or_else(closed_then).or_else(open_now)
+    open_then
+        .or_else(closed_then)
+        .or_else(used_then)
+        .or_else(open_now)
 }
 
 /// Whom the request names; where it names nobody, whom the instance knows.
@@ -141,42 +202,6 @@ fn payer(instance: &Instance, request: &Request, ctx: &Context<'_>) -> Payer {
     }
 }
 
-/// What this document adds to the running exact sum, and what is billed now: the rounded sum less
-/// what was billed before, so that the number of flushes changes nothing (decision 7). `None`
-/// where exact arithmetic ends.
-fn billed_now(
-    instance: &mut Instance,
-    request: &Request,
-    duration: Seconds,
-    at: Timestamp,
-    ctx: &Context<'_>,
-) -> Option<Amount> {
-    let machine = ctx
-        .directory
-        .machine_named(&request.whose.machine)
-        .map(|m| m.id);
-    // A duration without a window began when it can have begun at the earliest.
-    let window_start = at.minus(duration).max(instance.opened);
-    let asked = Priced {
-        usage: &instance.facts.usage,
-        duration,
-        machine,
-        machine_name: &request.whose.machine,
-        at: instance.rates_at.unwrap_or(window_start),
-    };
-    let Price { metered, once, .. } = price(&asked, &ctx.directory.rates)?;
-    let exact_sum = instance.exact_sum.checked_add(metered)?;
-    let once_sum = instance.once_sum.max(once);
-    let policy = &ctx.directory.policy;
-    let precision = ctx.directory.bank.precision;
-    let total = to_amount(exact_sum.checked_add(once_sum)?, precision, policy.rounding)?;
-    let before = instance.billed.plus(instance.shadow_billed).ok()?;
-    let now = total.minus(before).ok()?;
-    instance.exact_sum = exact_sum;
-    instance.once_sum = once_sum;
-    Some(now)
-}
-
 /// A charge on its way.
 struct Bill {
     postings: Postings,
@@ -189,6 +214,12 @@ struct Bill {
     late: bool,
     lien: LienUse,
     debt: Amount,
+    /// The part of the debt that comes from under other liens.
+    against_liens: Amount,
+    /// What the fallback account covered.
+    by_fallback: Amount,
+    /// Who covers what is short.
+    shortfall: Shortfall,
     outcome: Billing,
     /// The allocation that carries what nothing covers, and an amount of zero.
     first: Option<AllocationId>,
@@ -260,6 +291,9 @@ impl Bill {
             lien_missing: self.lien == LienUse::Missing,
             late: self.late,
             quote_invalid: self.quote_invalid,
+            against_liens: self.against_liens,
+            by_fallback: self.by_fallback,
+            counted: duration,
         });
         let standing_changed = self.before != self.instance.standing();
         let change = InstanceChange {

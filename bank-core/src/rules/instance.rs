@@ -168,6 +168,9 @@ pub(super) fn end_lien(
         };
         postings.post(kind, portion.allocation, delta, &about)?;
     }
+    if state == LienState::Expired {
+        lien.lapsed = Amount::clamped(lien.remaining());
+    }
     lien.portions.clear();
     lien.state = state;
     postings.liens.push(lien);

@@ -47,6 +47,7 @@ pub(super) fn reserve(
     let end = reserve
         .end
         .unwrap_or_else(|| start.plus(wall).plus(grace()));
+    check_end(reserve, start, ctx)?;
     postings.begin_for("reserve", at, instance.id);
     let quote_invalid = bind_quote(&mut postings, &mut instance, request, view, at, ctx);
     end_lien(&mut postings, &mut instance, LienState::Replaced)?;
@@ -66,6 +67,7 @@ pub(super) fn reserve(
             outlives_allocation: false,
             quote_invalid,
             absorbed: false,
+            accounts: Vec::new(),
         },
     };
     if mode.is_shadow() {
@@ -74,6 +76,15 @@ pub(super) fn reserve(
         placing.for_real(request, mode, ctx)?;
     }
     Ok(placing.finish(at, ctx))
+}
+
+/// An end that the caller gives lies after the start, and is not over.
+fn check_end(reserve: &Reserve, start: Timestamp, ctx: &Context<'_>) -> Result<(), Refusal> {
+    match reserve.end {
+        Some(end) if end <= start => Err(Refusal::BadWindow),
+        Some(end) if end <= ctx.now => Err(Refusal::WindowInPast),
+        _ => Ok(()),
+    }
 }
 
 /// The grace after the wall duration: for NAMI with twice the machine's flush interval.
@@ -128,6 +139,7 @@ fn absorb(over: &Instance, view: &View) -> Effects {
         outlives_allocation: false,
         quote_invalid: false,
         absorbed: true,
+        accounts: Vec::new(),
     }))
 }
 
@@ -191,14 +203,26 @@ fn cost(
     to_amount(exact, ctx.directory.bank.precision, policy.rounding).ok_or(Refusal::AmountOverflow)
 }
 
+/// The accounts that portions lie on, in the order in which they pay.
+pub(super) fn accounts_of(postings: &Postings, portions: &[Portion]) -> Vec<AccountId> {
+    let mut accounts: Vec<AccountId> = Vec::new();
+    let on = portions.iter().map(|p| postings.allocation(p.allocation));
+    for account in on.flatten().map(|a| a.account) {
+        if !accounts.contains(&account) {
+            accounts.push(account);
+        }
+    }
+    accounts
+}
+
 /// A lien on its way.
-struct Placing {
-    postings: Postings,
-    instance: Instance,
-    start: Timestamp,
-    end: Timestamp,
-    cost: Amount,
-    reserved: Reserved,
+pub(super) struct Placing {
+    pub(super) postings: Postings,
+    pub(super) instance: Instance,
+    pub(super) start: Timestamp,
+    pub(super) end: Timestamp,
+    pub(super) cost: Amount,
+    pub(super) reserved: Reserved,
 }
 
 impl Placing {
@@ -286,7 +310,7 @@ impl Placing {
     }
 
     /// How the cost lies on the allocations usable at the lien's start.
-    fn portions(
+    pub(super) fn portions(
         &self,
         candidates: &[Candidate],
         whose: &str,
@@ -341,6 +365,7 @@ impl Placing {
                 .post(EntryKind::Lien, portion.allocation, delta, &about)?;
         }
         let on = |p: &Portion| self.postings.allocation(p.allocation);
+        self.reserved.accounts = accounts_of(&self.postings, &portions);
         self.instance.account = portions.first().and_then(on).map(|a| a.account);
         self.reserved.outlives_allocation = portions
             .iter()
@@ -356,6 +381,7 @@ impl Placing {
             end: self.end,
             shadow,
             portions,
+            lapsed: Amount::ZERO,
         };
         self.instance.lien = Some(lien);
         Ok(())

@@ -141,6 +141,7 @@ fn charge(project: &str, job: &str, processors: i64, seconds: i64) -> Command {
         request: request(project, job, processors),
         duration: Some(Seconds(seconds)),
         closes: false,
+        ..Charge::default()
     })
 }
 

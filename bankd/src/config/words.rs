@@ -3,6 +3,7 @@
 use bank_core::directory::{FallbackMode, SelectionOrder};
 use bank_core::exact::Rounding;
 use bank_core::model::Mode;
+use bank_core::terms::{Overlap, Shortfall};
 use serde::{Deserialize, Serialize};
 
 use crate::emit::appender::Fsync;
@@ -64,6 +65,27 @@ pub enum FallbackWord {
     #[default]
     Scheduler,
     Bank,
+}
+
+/// The word of a shortfall policy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs, reason = "the words of bank_core::terms::Shortfall")]
+pub enum ShortfallWord {
+    #[default]
+    Debt,
+    Reject,
+    Fallback,
+}
+
+/// The word of an overlap policy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs, reason = "the words of bank_core::terms::Overlap")]
+pub enum OverlapWord {
+    #[default]
+    BillRest,
+    Reject,
 }
 
 /// The word of a dialect.
@@ -149,6 +171,25 @@ impl From<FallbackWord> for FallbackMode {
         match word {
             FallbackWord::Scheduler => FallbackMode::Scheduler,
             FallbackWord::Bank => FallbackMode::Bank,
+        }
+    }
+}
+
+impl From<ShortfallWord> for Shortfall {
+    fn from(word: ShortfallWord) -> Self {
+        match word {
+            ShortfallWord::Debt => Shortfall::Debt,
+            ShortfallWord::Reject => Shortfall::Reject,
+            ShortfallWord::Fallback => Shortfall::Fallback,
+        }
+    }
+}
+
+impl From<OverlapWord> for Overlap {
+    fn from(word: OverlapWord) -> Self {
+        match word {
+            OverlapWord::BillRest => Overlap::BillRest,
+            OverlapWord::Reject => Overlap::Reject,
         }
     }
 }

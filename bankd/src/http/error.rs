@@ -10,7 +10,7 @@ use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bank_api::error::Problem;
-use bank_api::text;
+use bank_api::text::{self, format_rfc3339};
 use bank_core::amount::Amount;
 use bank_core::directory::Bank;
 use bank_core::refusal::Refusal;
@@ -220,6 +220,11 @@ pub fn detail(refusal: &Refusal, bank: &Bank) -> String {
             account,
             allocation,
         } => format!("allocation {allocation} of account {account:?} is usable at the same time"),
+        Refusal::Overlap { start, end } => {
+            let (start, end) = (format_rfc3339(start.0), format_rfc3339(end.0));
+            format!("billed already from {start} until {end}")
+        }
+        Refusal::LienEnded { lien, state } => format!("lien {lien} is {state} and holds nothing"),
         other => plain_detail(other).to_owned(),
     }
 }
@@ -258,6 +263,8 @@ fn hint(refusal: &Refusal) -> Option<&'static str> {
         Refusal::BalanceNotZero { .. } => "`bank withdraw` takes the rest out",
         Refusal::Ambiguous { .. } => "name one of the accounts",
         Refusal::CycleNotDue { .. } => "--dry-run shows what it would do",
+        Refusal::LienEnded { .. } => "`bank reserve` places a new one",
+        Refusal::Overlap { .. } => "charge only what lies outside of it",
         Refusal::BadName { .. } => {
             "a name has 1 to 256 bytes, no control characters, no blank at an end, no # in front"
         }

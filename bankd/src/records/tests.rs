@@ -192,6 +192,7 @@ mod served {
                 request,
                 duration: Some(Seconds(60)),
                 closes: false,
+                ..Charge::default()
             }),
             caller: Caller {
                 actor: "test".to_owned(),

@@ -1,7 +1,7 @@
 //! Effects out: the one function of the program that writes a balance, in the same database
 //! transaction as the journal entries that explain it.
 
-use super::append_instance::{write_instance, write_lien};
+use super::append_instance::{relay_lien, write_instance, write_lien, write_windows};
 use super::append_reference::write_reference;
 use super::sqlite::SqliteStore;
 use super::{Error, hash};
@@ -35,6 +35,12 @@ pub(super) fn append(store: &mut SqliteStore, effects: &Effects) -> Result<(), E
     }
     for lien in &effects.liens {
         write_lien(&store.connection, lien, before)?;
+    }
+    for lien in &effects.relaid {
+        relay_lien(&store.connection, lien)?;
+    }
+    for (instance, windows) in &effects.windows {
+        write_windows(&store.connection, *instance, windows)?;
     }
     for quote in &effects.quotes {
         write_quote(&store.connection, quote)?;

@@ -2,7 +2,9 @@
 
 use super::{Error, codec};
 use bank_core::effects::InstanceChange;
+use bank_core::ids::InstanceId;
 use bank_core::model::{Instance, Lien, LienState};
+use bank_core::terms::Span;
 use bank_core::view::Next;
 use rusqlite::{Connection, params};
 
@@ -274,10 +276,43 @@ pub(super) fn write_lien(connection: &Connection, lien: &Lien, before: Next) -> 
         return Ok(());
     }
     connection
-        .prepare_cached("UPDATE lien SET state = ?2 WHERE id = ?1")?
-        .execute((lien.id.0, lien.state.word()))?;
+        .prepare_cached("UPDATE lien SET state = ?2, lapsed = ?3 WHERE id = ?1")?
+        .execute((lien.id.0, lien.state.word(), lien.lapsed.0))?;
     connection
         .prepare_cached("DELETE FROM lien_allocation WHERE lien = ?1")?
         .execute([lien.id.0])?;
+    Ok(())
+}
+
+/// A lien whose end or whose portions are other than before, as a whole.
+pub(super) fn relay_lien(connection: &Connection, lien: &Lien) -> Result<(), Error> {
+    connection
+        .prepare_cached("UPDATE lien SET state = ?2, end_at = ?3, lapsed = ?4 WHERE id = ?1")?
+        .execute((lien.id.0, lien.state.word(), lien.end.0, lien.lapsed.0))?;
+    connection
+        .prepare_cached("DELETE FROM lien_allocation WHERE lien = ?1")?
+        .execute([lien.id.0])?;
+    for (n, portion) in (0_i64..).zip(&lien.portions) {
+        connection
+            .prepare_cached("INSERT INTO lien_allocation VALUES (?1, ?2, ?3, ?4)")?
+            .execute((lien.id.0, n, portion.allocation.0, portion.amount.0))?;
+    }
+    Ok(())
+}
+
+/// The billed windows of an instance, all of them anew.
+pub(super) fn write_windows(
+    connection: &Connection,
+    instance: InstanceId,
+    windows: &[Span],
+) -> Result<(), Error> {
+    connection
+        .prepare_cached("DELETE FROM billed_window WHERE instance = ?1")?
+        .execute([instance.0])?;
+    for window in windows {
+        connection
+            .prepare_cached("INSERT INTO billed_window VALUES (?1, ?2, ?3)")?
+            .execute((instance.0, window.start.0, window.end.0))?;
+    }
     Ok(())
 }

@@ -18,6 +18,14 @@ pub(super) fn word<T>(
     })
 }
 
+/// A chain that leads to a row that is not there.
+pub(super) fn broken(what: &'static str, id: i64) -> Error {
+    Error::Value {
+        what,
+        value: id.to_string(),
+    }
+}
+
 /// The dimension of a constraint by its word.
 pub(super) fn dimension(word: &str) -> Option<Dimension> {
     Dimension::parse(word).ok()

@@ -1,7 +1,7 @@
 //! Rows in: exactly those that a command needs, by integer keys and unique indexes.
 
 use super::recent::{Account, Recent};
-use super::{Error, codec, hash};
+use super::{Error, codec, hash, load_work};
 use bank_core::amount::Amount;
 use bank_core::decimal::Decimal;
 use bank_core::directory::{Bank, Directory};
@@ -112,6 +112,9 @@ pub(super) fn view(
     if let Some(key) = &need.instance {
         view.instances = instances_of(connection, key)?;
     }
+    if let Some(id) = need.lien {
+        load_work::lien(connection, id, &mut view)?;
+    }
     let mut accounts = need.accounts.clone();
     accounts.extend(view.instances.iter().filter_map(|i| i.account));
     accounts.sort_unstable();
@@ -121,6 +124,12 @@ pub(super) fn view(
         of_account(connection, recent, account, need.ending_after, found)?;
     }
     add_portions(connection, &mut view)?;
+    if need.windows {
+        load_work::windows(connection, &mut view)?;
+    }
+    if need.paid {
+        load_work::paid(connection, &mut view)?;
+    }
     if let Some(id) = need.allocation {
         add_allocation(connection, id, &mut view.allocations)?;
     }
@@ -208,7 +217,7 @@ fn instances_of(connection: &Connection, key: &InstanceKey) -> Result<Vec<Instan
     Ok(found)
 }
 
-fn with_lien(connection: &Connection, row: &Row<'_>) -> Result<Instance, Error> {
+pub(super) fn with_lien(connection: &Connection, row: &Row<'_>) -> Result<Instance, Error> {
     let mut found = instance(row)?;
     if let Some(id) = row.get::<_, Option<i64>>(24)? {
         found.lien = lien(connection, LienId(id))?;
@@ -296,9 +305,9 @@ fn facts(row: &Row<'_>) -> Result<Facts, Error> {
     })
 }
 
-fn lien(connection: &Connection, id: LienId) -> Result<Option<Lien>, Error> {
+pub(super) fn lien(connection: &Connection, id: LienId) -> Result<Option<Lien>, Error> {
     let sql = "SELECT l.instance, l.state, l.placed, l.start_at, l.end_at, l.shadow,
-                   p.allocation, p.amount
+                   p.allocation, p.amount, l.lapsed
                FROM lien l LEFT JOIN lien_allocation p ON p.lien = l.id
                WHERE l.id = ?1 ORDER BY p.n";
     let mut statement = connection.prepare_cached(sql)?;
@@ -316,6 +325,7 @@ fn lien(connection: &Connection, id: LienId) -> Result<Option<Lien>, Error> {
                 end: Timestamp(row.get(4)?),
                 shadow: row.get(5)?,
                 portions: Vec::new(),
+                lapsed: Amount(row.get(8)?),
             }),
         };
         if let Some(allocation) = row.get::<_, Option<i64>>(6)? {
@@ -397,7 +407,7 @@ fn add_portions(connection: &Connection, view: &mut View) -> Result<(), Error> {
     Ok(())
 }
 
-fn add_allocation(
+pub(super) fn add_allocation(
     connection: &Connection,
     id: AllocationId,
     found: &mut Vec<Allocation>,

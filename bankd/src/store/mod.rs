@@ -13,6 +13,7 @@ mod cycle;
 mod hash;
 mod idempotency;
 mod load;
+mod load_work;
 mod migrate;
 mod outbox;
 pub mod read;

@@ -28,6 +28,8 @@ pub struct Report {
     pub allocations: i64,
     /// What is wrong, the first bad transaction first; empty when everything is right.
     pub findings: Vec<String>,
+    /// What is right and still worth a look: liens that hold more than is there.
+    pub notes: Vec<String>,
 }
 
 /// Verifies the bank in a database file.
@@ -74,6 +76,7 @@ fn verify(connection: &Connection) -> Result<Report, Error> {
     for finding in invariant::check(&allocations, &books.sums) {
         report.find(finding);
     }
+    report.notes = invariant::over_committed(&allocations);
     billed(&snapshot, &mut report)?;
     Ok(report)
 }

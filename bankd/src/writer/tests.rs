@@ -69,6 +69,7 @@ fn charge() -> Command {
         },
         duration: Some(Seconds(1)),
         closes: false,
+        ..Charge::default()
     })
 }
 

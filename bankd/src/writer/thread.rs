@@ -240,6 +240,8 @@ impl Thread {
         self.shared.healthy.store(true, Ordering::Relaxed);
         let due = self.store.next_due().map_or(i64::MAX, |t| t.0);
         self.shared.next_due.store(due, Ordering::Release);
+        let recorded = self.store.ledger_now(Timestamp(i64::MIN));
+        self.shared.recorded.store(recorded.0, Ordering::Release);
         let current = self.store.reference();
         let shown = self
             .shared
@@ -388,6 +390,7 @@ fn amount(outcome: &Outcome) -> Option<i64> {
         Outcome::Reserved(r) => Some(r.held.0),
         Outcome::Charged(c) => Some(c.amount.0),
         Outcome::Closed(c) => Some(c.released.0),
+        Outcome::LienChanged(c) => Some(c.released.0),
         _ => None,
     }
 }

@@ -4,6 +4,7 @@
 mod accounts;
 mod cycle;
 mod daemon;
+mod hold;
 mod money;
 mod readme;
 mod watch;

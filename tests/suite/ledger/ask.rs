@@ -3,11 +3,14 @@
 use super::fixture::{time, window};
 use bank_core::amount::Amount;
 use bank_core::command::{
-    Charge, Command, Deposit, Promise, QuoteRequest, Request, Reserve, SetRate, Whose, Withdraw,
+    Charge, Command, Deposit, ExtendLien, Promise, QuoteRequest, Request, Reserve, SetRate, Whose,
+    Withdraw,
 };
 use bank_core::decimal::Decimal;
+use bank_core::ids::LienId;
 use bank_core::model::{Facts, InstanceKey, ObjectType};
 use bank_core::rate::{Per, RateKind, RateValue};
+use bank_core::terms::{Shortfall, Span};
 use bank_core::time::Seconds;
 use bank_core::usage::Usage;
 
@@ -83,6 +86,7 @@ pub(crate) fn c(id: &str, seconds: i64) -> Ask {
         request: request(id),
         duration: Some(Seconds(seconds)),
         closes: true,
+        ..Charge::default()
     })
     .into()
 }
@@ -93,6 +97,7 @@ pub(crate) fn ci(id: &str, seconds: i64) -> Ask {
         request: request(id),
         duration: Some(Seconds(seconds)),
         closes: false,
+        ..Charge::default()
     })
     .into()
 }
@@ -110,8 +115,20 @@ pub(crate) fn c_text(id: &str, duration: &str) -> Ask {
         request: request(id),
         duration: seconds,
         closes: true,
+        ..Charge::default()
     })
     .into()
+}
+
+/// Moves the end of a lien.
+pub(crate) fn extend(lien: i64, end: &str) -> Ask {
+    let (lien, end) = (LienId(lien), time(end));
+    Command::ExtendLien(ExtendLien { lien, end }).into()
+}
+
+/// Gives back what a lien holds.
+pub(crate) fn release(lien: i64) -> Ask {
+    Command::ReleaseLien(LienId(lien)).into()
 }
 
 /// A plain quote for 1 processor.
@@ -231,6 +248,42 @@ impl Ask {
     pub(crate) fn end(self, text: &str) -> Ask {
         let at = time(text);
         self.reserve(|reserve| reserve.end = Some(at))
+    }
+
+    /// Start and end of the charged window sent, and no duration.
+    pub(crate) fn used(self, text: &str) -> Ask {
+        let given = window(text);
+        let span = given.start.zip(given.end);
+        let span = span.map(|(start, end)| Span { start, end });
+        self.charge(|charge| {
+            charge.duration = None;
+            charge.terms.window = span;
+        })
+    }
+
+    /// The duration is the total of the job.
+    pub(crate) fn total(self) -> Ask {
+        self.charge(|charge| charge.terms.total = true)
+    }
+
+    /// This amount, whatever the rates say.
+    pub(crate) fn amount(self, amount: i64) -> Ask {
+        self.charge(|charge| charge.terms.amount = Some(Amount(amount)))
+    }
+
+    pub(crate) fn itemisation(self, text: &str) -> Ask {
+        self.charge(|charge| text.clone_into(&mut charge.terms.itemisation))
+    }
+
+    pub(crate) fn shortfall(self, shortfall: Shortfall) -> Ask {
+        self.charge(|charge| charge.terms.shortfall = Some(shortfall))
+    }
+
+    pub(crate) fn charge(self, edit: impl FnOnce(&mut Charge)) -> Ask {
+        self.change(|command| match command {
+            Command::Charge(charge) => edit(charge),
+            _ => panic!("is no charge"),
+        })
     }
 
     /// As the scheduler's script sends it: with the grace for two flushes.

@@ -26,12 +26,10 @@ pub(crate) const BEFORE: Timestamp = Timestamp(T0.0 - 86_400 * MICROS);
 
 /// Runs a case on both grounds.
 pub(crate) fn on_both(case: impl Fn(&mut Bench<'_>)) {
-    let policy = Policy::default();
-    on(&mut Memory::new(policy), &case);
-    on(&mut Sqlite::new(policy, 1), &case);
+    on_both_with(Policy::default(), case);
 }
 
-/// The same with other settings.
+/// Runs a case on both grounds of a site with these settings.
 pub(crate) fn on_both_with(policy: Policy, case: impl Fn(&mut Bench<'_>)) {
     on(&mut Memory::new(policy), &case);
     on(&mut Sqlite::new(policy, 1), &case);

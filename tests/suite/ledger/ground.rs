@@ -12,6 +12,7 @@ use bank_core::effects::Delta;
 use bank_core::model::{Allocation, Instance, InstanceKey};
 use bank_core::need::Need;
 use bank_core::time::Timestamp;
+use rusqlite::Connection;
 use std::sync::Arc;
 
 /// The client of every request in these tests.
@@ -72,6 +73,10 @@ pub(crate) trait Ground {
     fn findings(&mut self) -> Vec<String>;
     /// The same at the end, with everything that can be proved.
     fn proof(&mut self) -> Vec<String>;
+    /// A connection that only reads, where it has a file.
+    fn reader(&mut self) -> Option<&Connection> {
+        None
+    }
     /// Closes it and opens it again, where it has a file.
     fn reopen(&mut self) {}
 }

@@ -2,8 +2,9 @@
 
 use super::fixture::show_time;
 use bank_api::error;
-use bank_core::effects::{Billing, Charged, Outcome, Quoted, Reserved};
+use bank_core::effects::{Billing, Charged, LienChanged, Outcome, Quoted, Reserved};
 use bank_core::ledger::Decision;
+use bank_core::model::LienState;
 use bank_core::refusal::Refusal;
 use bank_core::time::Timestamp;
 use bankd::answer::{Answer, Media};
@@ -63,6 +64,7 @@ fn done(outcome: &Outcome) -> String {
         Outcome::Charged(c) => charged(c),
         Outcome::Closed(c) if c.instance.is_none() => "nothing open".to_owned(),
         Outcome::Closed(c) => format!("closed, released {}", c.released.0),
+        Outcome::LienChanged(c) => lien_changed(c),
         Outcome::Allocation(_, outlived) => format!("changed, {} liens outlive it", outlived.len()),
         Outcome::Removed(_) => "removed".to_owned(),
         Outcome::CycleRun(run) => {
@@ -105,11 +107,25 @@ fn charged(c: &Charged) -> String {
     if c.debt.0 != 0 {
         text = format!("{text}, debt {}", c.debt.0);
     }
+    if c.by_fallback.0 != 0 {
+        text = format!("{text}, by fallback {}", c.by_fallback.0);
+    }
     flag(&mut text, c.billing == Billing::Unbilled, "unbilled");
     flag(&mut text, c.billing == Billing::Shadow, "shadow");
     flag(&mut text, c.late, "late");
     flag(&mut text, c.quote_invalid, "quote_invalid");
     format!("{text}, balance {}", c.balance.0)
+}
+
+fn lien_changed(c: &LienChanged) -> String {
+    if c.lien.state != LienState::Open {
+        return format!("lien {}, gave back {}", c.lien.state.word(), c.released.0);
+    }
+    let end = show_time(c.lien.end);
+    let mut text = format!("lien {} until {end}", c.lien.remaining());
+    flag(&mut text, c.revived, "revived");
+    flag(&mut text, c.outlives_allocation, "outlives_allocation");
+    text
 }
 
 fn flag(text: &mut String, is_set: bool, word: &str) {

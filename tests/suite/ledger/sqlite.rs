@@ -294,6 +294,11 @@ impl Ground for Sqlite {
         verify::run(&self.path).unwrap().findings
     }
 
+    fn reader(&mut self) -> Option<&Connection> {
+        self.commit();
+        Some(&self.reader)
+    }
+
     fn reopen(&mut self) {
         drop(self.take_store());
         self.open();

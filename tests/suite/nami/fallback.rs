@@ -37,7 +37,8 @@ pub(super) fn nami_case_35_the_bank_falls_back(documents: &Documents) {
     let mut bank = setup.start();
     bank.bank_ok(&["account", "set", "chemistry", "--fallback", "freecycle"]);
     let ran = bank.script("reserve", &documents.get(3));
-    ran.expect(0, "").says(&["fallback"]);
+    ran.expect(0, "")
+        .says(&["fallback", "chemistry is short", "on freecycle"]);
     assert_eq!(bank.held(), freecycle(57_600));
     bank.script("charge", &documents.get(4)).expect(0, "");
     assert_eq!(bank.debits(), freecycle(28_800));

@@ -12,10 +12,21 @@ use crate::view::Context;
 
 /// What is taken from one allocation.
 #[derive(Clone, Copy)]
-struct Take {
+pub(super) struct Take {
     allocation: AllocationId,
     from_lien: i128,
     free: i128,
+}
+
+impl Take {
+    /// Free money of an allocation.
+    pub(super) fn free(allocation: AllocationId, free: i128) -> Take {
+        Take {
+            allocation,
+            from_lien: 0,
+            free,
+        }
+    }
 }
 
 impl Bill {
@@ -28,7 +39,9 @@ impl Bill {
             return self.debit_suspense(ctx);
         };
         self.first = Some(first);
-        if takes.is_empty() && remaining == 0 {
+        self.refuse_if_short(remaining)?;
+        let by_fallback = self.on_fallback(first, &mut remaining, ctx);
+        if takes.is_empty() && by_fallback.is_empty() && remaining == 0 {
             takes.push(Take {
                 allocation: first,
                 from_lien: 0,
@@ -43,8 +56,13 @@ impl Bill {
         for take in takes {
             self.debit(kind, take)?;
         }
+        for take in by_fallback {
+            self.by_fallback = self.by_fallback.plus(Amount::from_sum(take.free)?)?;
+            self.debit(EntryKind::ChargeFallback, take)?;
+        }
         if remaining > 0 {
             self.debt = Amount::from_sum(remaining)?;
+            self.against_liens = self.under_liens(first, remaining);
             let take = Take {
                 allocation: first,
                 from_lien: 0,
@@ -168,7 +186,7 @@ impl Bill {
         self.postings.post(kind, take.allocation, delta, &about)
     }
 
-    fn about(&self) -> About {
+    pub(super) fn about(&self) -> About {
         let lien = self.instance.lien.as_ref().map(|l| l.id);
         About {
             lien,

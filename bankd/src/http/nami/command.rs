@@ -94,6 +94,7 @@ pub fn of(document: Document, event: Event, setting: &Setting) -> std::io::Resul
                 request,
                 duration: charged,
                 closes: false,
+                ..Charge::default()
             };
             (Command::Charge(charge), line::charged)
         }

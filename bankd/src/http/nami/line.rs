@@ -105,9 +105,10 @@ fn lien(directory: &Directory, reserved: &Reserved) -> Line {
     let held = credits(reserved.held, &directory.bank);
     if let Some(short) = reserved.fallback_from {
         let short = account(directory, Some(short));
+        let holds = account(directory, reserved.accounts.first().copied());
         return Line::warning(
             "fallback",
-            format!("{short} is short, lien {held} elsewhere"),
+            format!("{short} is short, lien {held} on {holds}"),
         );
     }
     if reserved.quote_invalid {

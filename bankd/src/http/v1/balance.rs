@@ -4,6 +4,7 @@ use bank_api::v1::{Balance, BalanceQuery, List};
 use bank_core::directory::Directory;
 use bank_core::ids::{ProjectId, UNBILLED};
 use bank_core::model::{Account, Project};
+use bank_core::refusal::Refusal;
 use bank_core::time::Timestamp;
 
 use super::account;
@@ -12,17 +13,39 @@ use super::shape;
 use super::view::{View, only_project};
 use crate::http::error::Failure;
 use crate::store::read::money::Figures;
+use crate::store::read::past;
 
 /// `GET /api/v1/balances`
 pub(super) async fn list(call: Call) -> Handled {
     let query: BalanceQuery = call.query()?;
     let places = chosen(&call.view, &query)?;
     let ids = places.iter().map(|place| place.account.id).collect();
-    let figures = account::figures(&call, ids).await?;
     let now = call.now();
+    let then = query.at.as_deref().map(|text| past(text, now)).transpose();
+    let then = then.map_err(|r| call.refused(&r))?;
+    let figures = match then {
+        None => account::figures(&call, ids).await?,
+        Some(at) => {
+            call.ask(move |connection| past::figures(connection, &ids, at))
+                .await?
+        }
+    };
+    let at = then.unwrap_or(now);
     let rows = places.iter().zip(&figures);
-    let items = rows.map(|(place, figures)| row(place, figures, call.directory(), now));
+    let items = rows.map(|(place, figures)| row(place, figures, call.directory(), at));
     ok(&List::whole(items.collect()))
+}
+
+/// An instant that has passed: what the journal says of it is all there is to say.
+fn past(text: &str, now: Timestamp) -> Result<Timestamp, Refusal> {
+    let at = shape::read_time(text, "at")?;
+    if at <= now {
+        return Ok(at);
+    }
+    Err(Refusal::BadValue {
+        field: "at",
+        expected: "a time that has passed",
+    })
 }
 
 /// An account with its place in the list.

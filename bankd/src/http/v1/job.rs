@@ -247,8 +247,10 @@ fn charges(directory: &Directory, job: &JobRow, charges: &[Charge]) -> Vec<Charg
 fn kind(charge: &Charge) -> &'static str {
     match charge.billing {
         Billing::Shadow => "charge_notional",
+        _ if charge.amount.0 < 0 => "refund",
         _ if charge.late => "late_charge",
         _ if charge.debt => "charge_debt",
+        _ if charge.fallback => "charge_fallback",
         _ => "charge",
     }
 }

@@ -1,14 +1,22 @@
 //! Liens.
 
-use bank_api::v1::{Lien, List};
+use axum::extract::Path;
+use axum::response::IntoResponse;
+use bank_api::v1::{Lien, List, PatchLien, Written};
+use bank_core::command::{Command, ExtendLien};
 use bank_core::directory::Directory;
+use bank_core::effects::{LienChanged, Outcome};
+use bank_core::ids::LienId;
 use bank_core::model::LienState;
 use bank_core::refusal::Refusal;
 use serde::Deserialize;
 
-use super::call::{Call, Handled, ok};
+use super::call::{Call, Handled, new_state, ok, rendered};
 use super::{job, shape};
+use crate::access::Role;
+use crate::answer::Answer;
 use crate::store::read::liens::{self, Cursor, LienRow, Wanted};
+use crate::writer::Decided;
 
 /// The query of `bank_api::v1::LienQuery`, with a page size and a cursor.
 #[derive(Deserialize)]
@@ -40,6 +48,64 @@ pub(super) async fn list(call: Call) -> Handled {
         items: page.rows.iter().map(|row| shaped(directory, row)).collect(),
         next: page.next.map(Cursor::text),
     })
+}
+
+/// `GET /api/v1/liens/{id}`
+pub(super) async fn show(Path(id): Path<i64>, call: Call) -> Handled {
+    let row = call.ask(move |connection| liens::lien(connection, id));
+    let row = row.await?;
+    let seen = |row: &LienRow| call.view.sees_work(&row.project, &row.machine);
+    let unknown = || call.refused(&Refusal::not_found("lien", &id.to_string()));
+    let row = row.filter(seen).ok_or_else(unknown)?;
+    ok(&shaped(call.directory(), &row))
+}
+
+/// `PATCH /api/v1/liens/{id}`: another end; an expired lien holds again.
+pub(super) async fn extend(Path(id): Path<i64>, call: Call) -> Handled {
+    call.require(&[Role::Scheduler])?;
+    let PatchLien { end } = call.json()?;
+    let end = shape::read_time(&end, "end").map_err(|r| call.refused(&r))?;
+    let lien = LienId(id);
+    let command = Command::ExtendLien(ExtendLien { lien, end });
+    Ok(call.write(command, render).await?.into_response())
+}
+
+/// `DELETE /api/v1/liens/{id}`: gives back what it holds.
+pub(super) async fn release(Path(id): Path<i64>, call: Call) -> Handled {
+    call.require(&[Role::Scheduler])?;
+    let command = Command::ReleaseLien(LienId(id));
+    Ok(call.write(command, render).await?.into_response())
+}
+
+fn render(decided: &Decided<'_>) -> Answer {
+    rendered(decided, 200, |outcome| match outcome {
+        Outcome::LienChanged(changed) => Some(written(decided, changed)),
+        _ => None,
+    })
+}
+
+fn written(decided: &Decided<'_>, changed: &LienChanged) -> Written<Lien> {
+    let bank = &decided.directory.bank;
+    let instance = &changed.instance;
+    let row = LienRow {
+        lien: changed.lien.clone(),
+        accounts: changed.accounts.clone(),
+        object_id: instance.key.object_id.clone(),
+        object_type: instance.key.object_type,
+        machine: instance.key.machine.clone(),
+        project: instance.facts.project.clone(),
+        user: instance.facts.user.clone(),
+    };
+    let mut written = new_state(shaped(decided.directory, &row), decided);
+    if changed.lien.state == LienState::Released {
+        // What it held, for its own figure is 0 now.
+        written.object.amount = shape::amount(changed.released, bank);
+    }
+    if changed.outlives_allocation {
+        let warning = "outlives_allocation: an allocation it lies on ends before it";
+        written.warnings.push(warning.to_owned());
+    }
+    written
 }
 
 fn wanted(state: Option<&str>) -> Result<Wanted, Refusal> {

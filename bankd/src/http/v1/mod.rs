@@ -9,6 +9,7 @@ mod account;
 mod allocation;
 mod balance;
 mod call;
+mod charge;
 mod clock;
 mod cycle;
 mod explain;
@@ -19,9 +20,11 @@ mod lien;
 mod lists;
 mod machine;
 mod money;
+mod object;
 mod project;
 mod quote;
 mod rate;
+mod reserve;
 mod shape;
 mod status;
 mod user;
@@ -87,7 +90,13 @@ pub fn routes() -> Router<Arc<App>> {
         .route("/api/v1/withdrawals", post(money::withdraw))
         .route("/api/v1/balances", get(balance::list))
         .route("/api/v1/quotes", post(quote::quote))
+        .route("/api/v1/reserves", post(reserve::reserve))
+        .route("/api/v1/charges", post(charge::charge))
         .route("/api/v1/liens", get(lien::list))
+        .route(
+            "/api/v1/liens/{id}",
+            get(lien::show).patch(lien::extend).delete(lien::release),
+        )
         .route("/api/v1/jobs", get(job::list))
         .route("/api/v1/jobs/{id}", get(job::show))
         .route("/api/v1/journal", get(journal::list))

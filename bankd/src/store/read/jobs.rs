@@ -80,6 +80,8 @@ pub struct Charge {
     pub late: bool,
     /// A part was covered by nothing.
     pub debt: bool,
+    /// Part of it was covered by the fallback account.
+    pub fallback: bool,
 }
 
 /// An allocation's share.
@@ -172,6 +174,12 @@ pub fn uses(connection: &Connection, object_id: &str) -> Result<Vec<JobRow>, Err
     Ok(found)
 }
 
+/// Whether there is a quote of this TID.
+pub fn has_quote(connection: &Connection, tid: &str) -> Result<bool, Error> {
+    let mut statement = connection.prepare_cached("SELECT 1 FROM quote WHERE tid = ?1")?;
+    Ok(statement.exists([tid])?)
+}
+
 /// One charge by number.
 pub fn charge(connection: &Connection, id: i64) -> Result<Option<Charge>, Error> {
     let sql = "SELECT prev, tx, at, charged_s, amount, billing, late FROM usage WHERE id = ?1";
@@ -187,6 +195,7 @@ pub fn charge(connection: &Connection, id: i64) -> Result<Option<Charge>, Error>
             billing: Billing::Billed,
             late: row.get(6)?,
             debt: false,
+            fallback: false,
         };
         Ok((charge, row.get::<_, String>(5)?))
     });
@@ -217,6 +226,7 @@ pub fn detail(connection: &Connection, job: &JobRow) -> Result<Detail, Error> {
                 continue;
             }
             charge.debt = charge.debt || entry.kind == "charge_debt";
+            charge.fallback = charge.fallback || entry.kind == "charge_fallback";
             count_share(&mut detail.shares, &entry);
             if let Some(lien) = entry.lien {
                 let taken = entry.delta_held.saturating_add(entry.delta_shadow_held);

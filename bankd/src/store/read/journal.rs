@@ -203,13 +203,17 @@ fn object(connection: &Connection, instance: i64) -> Result<Option<(String, Stri
 }
 
 /// The number of the last entry; 0 if there is none.
-pub(super) fn last_entry(connection: &Connection) -> Result<i64, Error> {
+pub(in crate::store) fn last_entry(connection: &Connection) -> Result<i64, Error> {
     let sql = "SELECT coalesce(max(id), 0) FROM entry";
     Ok(connection.query_row(sql, [], |row| row.get(0))?)
 }
 
 /// The entries of a transaction, in order. `last` is the number of the last entry there is.
-pub(super) fn entries_of(connection: &Connection, tx: i64, last: i64) -> Result<Vec<Entry>, Error> {
+pub(in crate::store) fn entries_of(
+    connection: &Connection,
+    tx: i64,
+    last: i64,
+) -> Result<Vec<Entry>, Error> {
     let start = first_entry_of(connection, tx, last)?;
     let mut statement = connection.prepare_cached(ENTRIES_FROM)?;
     let mut rows = statement.query([start])?;

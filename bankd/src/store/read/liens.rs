@@ -105,7 +105,7 @@ pub fn list(
 /// One lien by number.
 pub fn lien(connection: &Connection, id: i64) -> Result<Option<LienRow>, Error> {
     let sql = "SELECT l.instance, l.state, l.placed, l.start_at, l.end_at, l.shadow, i.object_id,
-                   i.object_type, i.machine, i.project, i.user
+                   i.object_type, i.machine, i.project, i.user, l.lapsed
                FROM lien l JOIN instance i ON i.id = l.instance WHERE l.id = ?1";
     let mut statement = connection.prepare_cached(sql)?;
     let found = statement.query_row([id], |row| {
@@ -118,6 +118,7 @@ pub fn lien(connection: &Connection, id: i64) -> Result<Option<LienRow>, Error> 
             end: Timestamp(row.get(4)?),
             shadow: row.get(5)?,
             portions: Vec::new(),
+            lapsed: Amount(row.get(11)?),
         };
         let found = LienRow {
             lien,

@@ -38,7 +38,16 @@ impl Figures {
     pub fn of(allocations: &[Allocation], at: Timestamp) -> Figures {
         let mut sums = Figures::default();
         for allocation in allocations {
-            sums.count(allocation, at);
+            sums.count(allocation, Phase::of(&allocation.window, at));
+        }
+        sums
+    }
+
+    /// The sums over allocations of which it is known how they stood.
+    pub fn standing(allocations: &[(Allocation, Phase)]) -> Figures {
+        let mut sums = Figures::default();
+        for (allocation, phase) in allocations {
+            sums.count(allocation, *phase);
         }
         sums
     }
@@ -67,9 +76,9 @@ impl Figures {
         self.deposited.saturating_sub(self.amount)
     }
 
-    fn count(&mut self, allocation: &Allocation, at: Timestamp) {
+    fn count(&mut self, allocation: &Allocation, phase: Phase) {
         let held = i128::from(allocation.held.0);
-        match Phase::of(&allocation.window, at) {
+        match phase {
             Phase::Future => {
                 self.held_future += held;
                 self.future += i128::from(allocation.amount.0);

@@ -157,6 +157,7 @@ fn small() -> Bank {
         request: request("1"),
         duration: Some(Seconds(30)),
         closes: false,
+        ..Charge::default()
     };
     bank.run(50, &Command::Charge(charge));
     let close = Close {

@@ -7,7 +7,7 @@ use bank_core::effects::Closed;
 use bank_core::ids::{InstanceId, TxId};
 use bank_core::ledger::Decision;
 use bank_core::model::{Account, Closing};
-use bank_core::time::Timestamp;
+use bank_core::time::{Seconds, Timestamp};
 
 use super::*;
 use crate::writer::Render;
@@ -19,18 +19,20 @@ fn directory() -> Arc<Directory> {
         unit: "credits".to_owned(),
     };
     let mut directory = Directory::new(bank, Policy::default());
-    directory.put_account(Account {
-        id: AccountId(2),
-        name: "chemistry".to_owned(),
-        priority: 0,
-        fallback: None,
-        blocked: false,
-        deleted: false,
-        description: String::new(),
-        constraints: Vec::new(),
-        link: None,
-        discrete: false,
-    });
+    for (id, name) in [(2, "chemistry"), (3, "freecycle")] {
+        directory.put_account(Account {
+            id: AccountId(id),
+            name: name.to_owned(),
+            priority: 0,
+            fallback: None,
+            blocked: false,
+            deleted: false,
+            description: String::new(),
+            constraints: Vec::new(),
+            link: None,
+            discrete: false,
+        });
+    }
     Arc::new(directory)
 }
 
@@ -62,6 +64,9 @@ fn a_charge() -> Charged {
         lien_missing: false,
         late: false,
         quote_invalid: false,
+        against_liens: Amount::ZERO,
+        by_fallback: Amount::ZERO,
+        counted: Seconds(3600),
     }
 }
 
@@ -75,6 +80,7 @@ fn a_reserve() -> Reserved {
         outlives_allocation: false,
         quote_invalid: false,
         absorbed: false,
+        accounts: vec![AccountId(2)],
     }
 }
 
@@ -151,9 +157,10 @@ fn reserves() {
         (
             Reserved {
                 fallback_from: Some(AccountId(2)),
+                accounts: vec![AccountId(3)],
                 ..a_reserve()
             },
-            "warning fallback: chemistry is short, lien 57600 credits elsewhere\n",
+            "warning fallback: chemistry is short, lien 57600 credits on freecycle\n",
         ),
         (
             Reserved {

@@ -15,6 +15,9 @@ fn every_route() -> Vec<Case> {
     let key =
         |client: &str| json!({"id": "k1", "client": client, "roles": ["user"], "secret": secret});
     let quote = |wall_s: i64| json!({"project": "chem", "user": "amy", "processors": 1, "wall_s": wall_s, "guarantee": true});
+    let job = |wall_s: i64| json!({"job": "j", "project": "chem", "user": "amy", "processors": 1, "wall_s": wall_s});
+    let charge = |duration_s: i64| json!({"job": "j", "processors": 1, "duration_s": duration_s});
+    let end = |year: &str| json!({"end": format!("{year}-01-01T00:00:00Z")});
     let rate = |rate: &str| json!({"kind": "VBF", "name": "Nodes", "rate": rate});
     let text = |text: &str| json!({"description": text});
     let pool = |amount: &str| json!({"name": "pool", "amount": amount});
@@ -76,6 +79,10 @@ fn every_route() -> Vec<Case> {
         ("DELETE", "cycles/m", none.clone(), some.clone()),
         ("DELETE", "accounts/5", none.clone(), some.clone()),
         ("POST", "quotes", quote(10), quote(11)),
+        ("POST", "reserves", job(10), job(11)),
+        ("PATCH", "liens/1", end("2099"), end("2098")),
+        ("DELETE", "liens/1", none.clone(), some.clone()),
+        ("POST", "charges", charge(10), charge(11)),
         ("POST", "rates", rate("2"), rate("3")),
         ("DELETE", "rates/2", none.clone(), some.clone()),
         ("POST", "keys", key("k1"), key("k2")),

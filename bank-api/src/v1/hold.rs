@@ -1,0 +1,223 @@
+//! What is reserved and charged by hand, and changes of liens.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// `POST /api/v1/reserves` (ledger.md 2.7). Answer: `Held`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NewReserve {
+    /// The scheduler's id of the job or reservation.
+    pub job: String,
+    /// `job` or `reservation`; absent: `job`.
+    #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// Project that pays; absent: the user's default project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// User; absent: the caller, if the bank knows them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+    /// Machine; absent: the only one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
+    /// Processors.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processors: Option<i64>,
+    /// Nodes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<i64>,
+    /// Memory in MB.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_mb: Option<i64>,
+    /// Disk in MB.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk_mb: Option<i64>,
+    /// Generic resources: name to exact decimal count.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub gres: BTreeMap<String, String>,
+    /// Further usage attributes that rates may name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub attributes: BTreeMap<String, String>,
+    /// Quality of service.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub qos: Option<String>,
+    /// Class (queue).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<String>,
+    /// Group of the user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
+    /// Wall duration in seconds.
+    #[serde(alias = "wall")]
+    pub wall_s: i64,
+    /// When the use begins; absent: now. Allocations usable then are held.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<String>,
+    /// When the lien expires; absent: start + wall duration + grace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<String>,
+    /// TID of a quote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quote: Option<String>,
+}
+
+/// `POST /api/v1/charges` (ledger.md 2.8). Answer: `Charged`. The duration, or start and end of the
+/// charged window, or an amount must be there.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NewCharge {
+    /// The scheduler's id of the job or reservation.
+    pub job: String,
+    /// `job` or `reservation`; absent: `job`.
+    #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// Project that pays; absent: the user's default project, else the job's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// User; absent: the job's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+    /// Machine; absent: the only one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
+    /// Processors.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processors: Option<i64>,
+    /// Nodes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<i64>,
+    /// Memory in MB.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_mb: Option<i64>,
+    /// Disk in MB.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk_mb: Option<i64>,
+    /// Generic resources: name to exact decimal count.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub gres: BTreeMap<String, String>,
+    /// Further usage attributes that rates may name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub attributes: BTreeMap<String, String>,
+    /// Quality of service.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub qos: Option<String>,
+    /// Class (queue).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<String>,
+    /// Group of the user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
+    /// Seconds used: since the last charge, or in all with `total`.
+    #[serde(default, alias = "duration", skip_serializing_if = "Option::is_none")]
+    pub duration_s: Option<i64>,
+    /// Start of the charged window. With `end`: what was billed before is not billed again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<String>,
+    /// When the use ended, exclusive; absent: now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<String>,
+    /// The figures are totals of the job: billed is what is new, and a total that falls is
+    /// refunded.
+    #[serde(default)]
+    pub total: bool,
+    /// Bill this amount, whatever the rates say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub amount: Option<String>,
+    /// Why this amount; one line, kept in the journal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub itemisation: Option<String>,
+    /// Leave the job open, and keep the rest of its lien.
+    #[serde(default)]
+    pub interim: bool,
+    /// `debt`, `reject` or `fallback`; absent: the setting `charge.shortfall`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shortfall: Option<String>,
+    /// TID of a quote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quote: Option<String>,
+}
+
+/// `PATCH /api/v1/liens/{id}`. Answer: `Written<Lien>`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PatchLien {
+    /// When it expires now. An expired lien holds again what it held at its end.
+    pub end: String,
+}
+
+/// What a reserve did.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Held {
+    /// The scheduler's id.
+    pub job: String,
+    /// Machine.
+    pub machine: String,
+    /// `job` or `reservation`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The lien; `null` where nothing had to be held, and on a dry run.
+    pub lien: Option<i64>,
+    /// What is held: 0 in the modes `notional` and `track`.
+    pub held: String,
+    /// Unit label of the amount.
+    pub unit: String,
+    /// The accounts that it lies on, the first to pay first.
+    #[serde(default)]
+    pub accounts: Vec<String>,
+    /// The account that was short, where a fallback account holds the lien.
+    pub fallback_from: Option<String>,
+    /// Planned start of the use.
+    pub start: Option<String>,
+    /// When the lien expires, with its grace.
+    pub end: Option<String>,
+    /// The journal transaction; `null` on a dry run.
+    pub transaction: Option<i64>,
+    /// True when decided only.
+    #[serde(default)]
+    pub dry_run: bool,
+    /// What the caller should know although it was accepted.
+    #[serde(default)]
+    pub warnings: Vec<String>,
+}
+
+/// What a charge did.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Charged {
+    /// The scheduler's id.
+    pub job: String,
+    /// Machine.
+    pub machine: String,
+    /// `job` or `reservation`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// What was billed; negative where a total fell and money went back.
+    pub amount: String,
+    /// The seconds that it counts.
+    pub seconds: i64,
+    /// What nothing covered.
+    pub debt: String,
+    /// The part of the debt that is held by other liens.
+    pub debt_against_liens: String,
+    /// What the fallback account covered.
+    pub by_fallback: String,
+    /// `charged`, `unbilled` or `notional`.
+    pub outcome: String,
+    /// The account that pays first.
+    pub account: Option<String>,
+    /// Its balance afterwards.
+    pub balance: String,
+    /// Unit label of the amounts.
+    pub unit: String,
+    /// It came after the close.
+    pub late: bool,
+    /// The journal transaction; `null` on a dry run.
+    pub transaction: Option<i64>,
+    /// True when decided only.
+    #[serde(default)]
+    pub dry_run: bool,
+    /// What the caller should know although it was accepted.
+    #[serde(default)]
+    pub warnings: Vec<String>,
+}

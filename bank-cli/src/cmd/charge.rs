@@ -1,0 +1,125 @@
+//! `bank charge`: a job billed by hand.
+
+use std::fmt::Write as _;
+
+use bank_api::v1::{Charged, NewCharge};
+use ureq::http::Method;
+
+use super::Context;
+use crate::{
+    cli::{ChargeArgs, ObjectArgs},
+    fail::Failure,
+    figure,
+    out::Form,
+    when,
+};
+
+pub(super) fn run(context: &Context, args: ChargeArgs) -> Result<String, Failure> {
+    let object: ObjectArgs = args.object;
+    let duration = args.duration.as_deref().map(when::seconds).transpose()?;
+    let window = args.start.is_some() && args.end.is_some();
+    if duration.is_none() && !window && args.amount.is_none() {
+        return Err(Failure::usage("how long was it used?")
+            .hint("--duration TIME, or --start TIME --end TIME, or --amount AMOUNT"));
+    }
+    let body = NewCharge {
+        job: object.job,
+        kind: object.kind,
+        project: object.project,
+        user: object.user,
+        machine: object.machine,
+        processors: object.procs,
+        nodes: object.nodes,
+        memory_mb: object.memory,
+        disk_mb: object.disk,
+        gres: object.gres.into_iter().collect(),
+        attributes: object.attributes.into_iter().collect(),
+        qos: object.qos,
+        class: object.class,
+        group: object.group,
+        quote: object.quote,
+        duration_s: duration,
+        start: context.time(args.start.as_ref())?,
+        end: context.time(args.end.as_ref())?,
+        total: args.total,
+        amount: args.amount,
+        itemisation: args.itemisation,
+        interim: args.interim,
+        shortfall: args.shortfall,
+    };
+    let charged: Charged = context.send(Method::POST, &["charges"], &body, &args.write)?;
+    let said = sentence(&context.form, &charged);
+    context.done(
+        &charged,
+        &said,
+        charged.transaction,
+        charged.dry_run,
+        &charged.warnings,
+    )
+}
+
+/// `charged 3,600 SU for job 1632 to chem; balance 6,400 SU`
+fn sentence(form: &Form, charged: &Charged) -> String {
+    let Charged {
+        kind, job, unit, ..
+    } = charged;
+    let (verb, preposition, amount) = match charged.amount.strip_prefix('-') {
+        Some(back) => ("refunded", "to", form.amount(back)),
+        None if charged.outcome == "notional" => ("recorded", "for", form.amount(&charged.amount)),
+        None => ("charged", "to", form.amount(&charged.amount)),
+    };
+    let mut out = format!("{verb} {amount} {unit} for {kind} {job}");
+    if let Some(account) = &charged.account {
+        let _ = write!(out, " {preposition} {account}");
+        let balance = form.amount(&charged.balance);
+        let _ = write!(out, "; balance {balance} {unit}");
+    }
+    if !figure::is_zero(&charged.debt) && charged.outcome == "charged" {
+        let _ = write!(out, ", debt {}", form.amount(&charged.debt));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::out::test_form;
+
+    #[test]
+    fn a_charge_is_one_sentence() {
+        let charged = Charged {
+            job: "1632".into(),
+            kind: "job".into(),
+            amount: "3600.000".into(),
+            debt: "0.000".into(),
+            outcome: "charged".into(),
+            account: Some("chem".into()),
+            balance: "6400.000".into(),
+            unit: "SU".into(),
+            ..Charged::default()
+        };
+        for (charged, said) in [
+            (
+                charged.clone(),
+                "charged 3,600.000 SU for job 1632 to chem; balance 6,400.000 SU",
+            ),
+            (
+                Charged {
+                    amount: "-50.000".into(),
+                    ..charged.clone()
+                },
+                "refunded 50.000 SU for job 1632 to chem; balance 6,400.000 SU",
+            ),
+            (
+                Charged {
+                    debt: "12.000".into(),
+                    balance: "-12.000".into(),
+                    ..charged.clone()
+                },
+                "charged 3,600.000 SU for job 1632 to chem; balance −12.000 SU, debt 12.000",
+            ),
+        ] {
+            assert_eq!(sentence(&test_form(), &charged), said);
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! What a charge does where lien and free money do not reach, and how a total that fell gives
+//! money back (ledger.md 2.8 step 3, decision 7).
+
+use super::Bill;
+use super::paying::Take;
+use crate::amount::Amount;
+use crate::effects::{Billing, Delta, EntryKind};
+use crate::ids::AllocationId;
+use crate::model::Phase;
+use crate::postings::About;
+use crate::refusal::Refusal;
+use crate::rules::funds::funds;
+use crate::select::Candidate;
+use crate::terms::{Paid, Shortfall};
+use crate::view::Context;
+
+impl Bill {
+    /// The policy `reject`: a charge that nothing covers is refused, and writes nothing.
+    pub(super) fn refuse_if_short(&self, remaining: i128) -> Result<(), Refusal> {
+        if remaining <= 0 || self.shortfall != Shortfall::Reject {
+            return Ok(());
+        }
+        let covered = i128::from(self.amount.0).saturating_sub(remaining);
+        Err(Refusal::InsufficientFunds {
+            needed: self.amount,
+            available: Amount::clamped(covered),
+            whose: self.payer.project_name.clone(),
+        })
+    }
+
+    /// The policy `fallback`: what the fallback account of the paying account covers.
+    pub(super) fn on_fallback(
+        &self,
+        first: AllocationId,
+        remaining: &mut i128,
+        ctx: &Context<'_>,
+    ) -> Vec<Take> {
+        if *remaining <= 0 || self.shortfall != Shortfall::Fallback {
+            return Vec::new();
+        }
+        let paying = self.postings.allocation(first).map(|a| a.account);
+        let paying = paying.and_then(|id| ctx.directory.account(id));
+        let fallback = paying.and_then(|a| ctx.directory.fallback_of(a, self.payer.machine));
+        let Some(fallback) = fallback else {
+            return Vec::new();
+        };
+        let only = Candidate::only(fallback);
+        let mut takes = Vec::new();
+        for (allocation, free) in funds(self.postings.allocations(), &[only], self.at, false) {
+            let take = free.min(*remaining);
+            if take > 0 {
+                *remaining = remaining.saturating_sub(take);
+                takes.push(Take::free(allocation, take));
+            }
+        }
+        takes
+    }
+
+    /// How much of a debt on an allocation comes from under liens that hold it: what is still
+    /// there, but is not free (ledger.md 2.12).
+    pub(super) fn under_liens(&self, allocation: AllocationId, debt: i128) -> Amount {
+        let Some(a) = self.postings.allocation(allocation) else {
+            return Amount::ZERO;
+        };
+        let there = i128::from(a.amount.0).saturating_add(i128::from(a.credit_limit.0));
+        let held = i128::from(a.held.0);
+        Amount::clamped(debt.min(held).min(there).max(0))
+    }
+
+    /// A reported total fell: the difference goes back to the allocations that paid, each its
+    /// share; the smallest units that remain go to the largest remainders, then to the lowest
+    /// numbers. One that has expired gets its money, which expires at once (ledger.md 2.4).
+    pub(super) fn give_back(&mut self, paid: &[Paid], ctx: &Context<'_>) -> Result<(), Refusal> {
+        let back = i128::from(self.amount.0).saturating_neg();
+        let in_shadow = i128::from(self.instance.billed.0) < back;
+        let own = paid.iter().filter(|p| p.instance == self.instance.id);
+        let parts: Vec<(AllocationId, i128)> = own
+            .map(|p| {
+                let part = if in_shadow { p.shadow } else { p.amount };
+                (p.allocation, i128::from(part.0))
+            })
+            .filter(|(_, part)| *part > 0)
+            .collect();
+        let about = self.about();
+        for (allocation, share) in shares(&parts, back) {
+            self.first = self.first.or(Some(allocation));
+            self.refund(allocation, share, in_shadow, &about)?;
+        }
+        let paying = self.paying_account();
+        let suspense = ctx.directory.suspense().map(|a| a.id);
+        if in_shadow {
+            self.outcome = Billing::Shadow;
+        } else if paying.is_some() && paying == suspense {
+            self.outcome = Billing::Unbilled;
+        }
+        Ok(())
+    }
+
+    fn refund(
+        &mut self,
+        allocation: AllocationId,
+        share: i128,
+        in_shadow: bool,
+        about: &About,
+    ) -> Result<(), Refusal> {
+        let share = Amount::from_sum(share)?.0;
+        if in_shadow {
+            let delta = Delta {
+                shadow: share,
+                ..Delta::default()
+            };
+            return self
+                .postings
+                .post(EntryKind::ChargeNotional, allocation, delta, about);
+        }
+        let delta = Delta {
+            amount: share,
+            active: self.postings.active_part(allocation, share),
+            ..Delta::default()
+        };
+        self.postings
+            .post(EntryKind::Refund, allocation, delta, about)?;
+        let phase = self.postings.allocation(allocation).map(|a| a.phase);
+        if phase != Some(Phase::Expired) {
+            return Ok(());
+        }
+        let delta = Delta {
+            active: share.saturating_neg(),
+            ..Delta::default()
+        };
+        self.postings
+            .post(EntryKind::Expire, allocation, delta, about)
+    }
+}
+
+/// A sum in shares of these weights: rounded down, the rest by the largest remainder, then by the
+/// lowest number. No share is above its weight where the sum is not above theirs.
+fn shares(parts: &[(AllocationId, i128)], sum: i128) -> Vec<(AllocationId, i128)> {
+    let whole = parts
+        .iter()
+        .fold(0_i128, |sum, (_, part)| sum.saturating_add(*part));
+    let sum = sum.min(whole);
+    if whole <= 0 || sum <= 0 {
+        return Vec::new();
+    }
+    // Weights and sums are minor units of at most 64 bits: no product leaves 128.
+    let mut shared: Vec<(AllocationId, i128, i128)> = parts
+        .iter()
+        .map(|(id, part)| {
+            let product = part.saturating_mul(sum);
+            let share = product.checked_div(whole).unwrap_or(0);
+            (*id, share, product.checked_rem(whole).unwrap_or(0))
+        })
+        .collect();
+    let given = shared
+        .iter()
+        .fold(0_i128, |sum, (_, share, _)| sum.saturating_add(*share));
+    let mut left = sum.saturating_sub(given);
+    shared.sort_unstable_by_key(|(id, _, rest)| (std::cmp::Reverse(*rest), id.0));
+    for (_, share, _) in &mut shared {
+        if left > 0 {
+            *share = share.saturating_add(1);
+            left = left.saturating_sub(1);
+        }
+    }
+    shared.sort_unstable_by_key(|(id, ..)| id.0);
+    let given = shared.into_iter().map(|(id, share, _)| (id, share));
+    given.filter(|(_, share)| *share > 0).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_add_up_and_the_largest_remainder_goes_first() {
+        for (weights, sum, expected) in [
+            (vec![100, 50], 20, vec![13, 7]),
+            (vec![30, 20], 25, vec![15, 10]),
+            (vec![1, 1, 1], 2, vec![1, 1]),
+            (vec![5], 9, vec![5]),
+            (vec![], 9, vec![]),
+        ] {
+            let parts: Vec<_> = (1_i64..)
+                .zip(&weights)
+                .map(|(id, weight)| (AllocationId(id), *weight))
+                .collect();
+            let got: Vec<i128> = shares(&parts, sum).into_iter().map(|(_, s)| s).collect();
+            assert_eq!(got, expected, "{weights:?} {sum}");
+        }
+    }
+}

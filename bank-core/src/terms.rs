@@ -1,0 +1,231 @@
+//! How a charge is measured and who covers what is short, beyond the plain "so many seconds more"
+//! (ledger.md 2.8, decisions 7, 8 and 14).
+
+use crate::amount::Amount;
+use crate::effects::Delta;
+use crate::ids::{AllocationId, InstanceId};
+use crate::time::{Seconds, Timestamp};
+
+/// The terms of a charge by hand or by a program that knows more than a scheduler says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Terms {
+    /// The charged window. Who sends start and end gets window rules: what is billed already is
+    /// left out or refused (decision 8).
+    pub window: Option<Span>,
+    /// The caller reports totals: billed is the price of the total less what was billed before,
+    /// and a total that falls gives money back (decision 7).
+    pub total: bool,
+    /// Bill this, whatever the rates say; zero or above.
+    pub amount: Option<Amount>,
+    /// Why this amount: kept in the journal, at most [`ITEMISATION_BYTES_MAX`] bytes.
+    pub itemisation: String,
+    /// Who covers what is short; the site's policy where it is not said.
+    pub shortfall: Option<Shortfall>,
+}
+
+/// Longest itemisation in bytes.
+pub const ITEMISATION_BYTES_MAX: usize = 1024;
+
+/// Separate windows that are remembered of one instance; what touches is one.
+pub const SPANS_MAX: usize = 500;
+
+/// What becomes of a charge that lien and free money do not cover (ledger.md 2.8, step 3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Shortfall {
+    /// The first allocation goes below zero: usage is never lost.
+    #[default]
+    Debt,
+    /// The charge is refused: for sites that post-process.
+    Reject,
+    /// The fallback account pays; what it lacks is debt.
+    Fallback,
+}
+
+/// Every policy with its word.
+pub const SHORTFALLS: [(Shortfall, &str); 3] = [
+    (Shortfall::Debt, "debt"),
+    (Shortfall::Reject, "reject"),
+    (Shortfall::Fallback, "fallback"),
+];
+
+impl Shortfall {
+    /// From its word.
+    pub fn parse(word: &str) -> Option<Shortfall> {
+        let found = SHORTFALLS.iter().find(|(_, w)| *w == word);
+        found.map(|(shortfall, _)| *shortfall)
+    }
+}
+
+/// What becomes of a window that was billed in part or whole (decision 8).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Overlap {
+    /// Only the rest is billed.
+    #[default]
+    BillRest,
+    /// The charge is refused.
+    Reject,
+}
+
+/// A window with both ends, `[start, end)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// First instant inside.
+    pub start: Timestamp,
+    /// First instant after it.
+    pub end: Timestamp,
+}
+
+impl Span {
+    /// Its length in whole seconds, rounded down.
+    pub fn length(&self) -> Seconds {
+        Seconds(self.end.seconds().saturating_sub(self.start.seconds()))
+    }
+
+    /// Whether two have an instant in common.
+    pub fn meets(&self, other: &Span) -> bool {
+        self.start < other.end && other.start < self.end
+    }
+
+    /// What is left of it without others, which are in order and apart from one another.
+    pub fn without(&self, others: &[Span]) -> Vec<Span> {
+        let mut rest = Vec::new();
+        let mut start = self.start;
+        for other in others.iter().filter(|o| o.meets(self)) {
+            if start < other.start {
+                let end = other.start;
+                rest.push(Span { start, end });
+            }
+            start = start.max(other.end);
+        }
+        if start < self.end {
+            let end = self.end;
+            rest.push(Span { start, end });
+        }
+        rest
+    }
+
+    /// Others with this one, in order; those that touch become one.
+    pub fn joined(self, others: &[Span]) -> Vec<Span> {
+        let mut all = others.to_vec();
+        all.push(self);
+        all.sort_unstable_by_key(|span| (span.start, span.end));
+        let mut merged: Vec<Span> = Vec::with_capacity(all.len());
+        for span in all {
+            match merged.last_mut() {
+                Some(last) if span.start <= last.end => last.end = last.end.max(span.end),
+                _ => merged.push(span),
+            }
+        }
+        merged
+    }
+}
+
+/// What an allocation has paid for an instance, less what it got back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Paid {
+    /// For which instance.
+    pub instance: InstanceId,
+    /// The allocation.
+    pub allocation: AllocationId,
+    /// In real money.
+    pub amount: Amount,
+    /// In the shadow total.
+    pub shadow: Amount,
+}
+
+impl Paid {
+    /// Counts an entry of a charge: what it takes is paid, what it gives is given back.
+    pub fn count(
+        all: &mut Vec<Paid>,
+        instance: InstanceId,
+        allocation: Option<AllocationId>,
+        delta: &Delta,
+    ) {
+        let Some(allocation) = allocation else { return };
+        let known = all
+            .iter()
+            .position(|p| p.instance == instance && p.allocation == allocation);
+        let mut new = Paid {
+            instance,
+            allocation,
+            amount: Amount::ZERO,
+            shadow: Amount::ZERO,
+        };
+        let paid = known.and_then(|at| all.get_mut(at)).unwrap_or(&mut new);
+        paid.amount = Amount(paid.amount.0.saturating_sub(delta.amount));
+        paid.shadow = Amount(paid.shadow.0.saturating_sub(delta.shadow));
+        if known.is_none() {
+            all.push(new);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn span(start: i64, end: i64) -> Span {
+        Span {
+            start: Timestamp::from_seconds(start),
+            end: Timestamp::from_seconds(end),
+        }
+    }
+
+    #[test]
+    fn what_is_billed_is_left_out() {
+        for (window, billed, rest) in [
+            (span(0, 100), vec![], vec![span(0, 100)]),
+            (span(0, 100), vec![span(0, 100)], vec![]),
+            (span(0, 250), vec![span(0, 100)], vec![span(100, 250)]),
+            (span(50, 250), vec![span(0, 100)], vec![span(100, 250)]),
+            (
+                span(0, 100),
+                vec![span(10, 20), span(30, 40), span(90, 200)],
+                vec![span(0, 10), span(20, 30), span(40, 90)],
+            ),
+            (span(100, 200), vec![span(0, 100)], vec![span(100, 200)]),
+        ] {
+            assert_eq!(window.without(&billed), rest, "{window:?} {billed:?}");
+        }
+    }
+
+    #[test]
+    fn windows_that_touch_are_one() {
+        for (new, known, all) in [
+            (span(0, 10), vec![], vec![span(0, 10)]),
+            (span(10, 20), vec![span(0, 10)], vec![span(0, 20)]),
+            (
+                span(30, 40),
+                vec![span(0, 10)],
+                vec![span(0, 10), span(30, 40)],
+            ),
+            (
+                span(5, 35),
+                vec![span(0, 10), span(30, 40)],
+                vec![span(0, 40)],
+            ),
+            (span(2, 3), vec![span(0, 10)], vec![span(0, 10)]),
+        ] {
+            assert_eq!(new.joined(&known), all, "{new:?} {known:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_second_is_billed_once_in_any_order(
+            windows in prop::collection::vec((0i64..300, 1i64..60), 1..30),
+        ) {
+            let mut billed: Vec<Span> = Vec::new();
+            let (mut seconds, mut used) = (0, std::collections::BTreeSet::new());
+            for (start, length) in windows {
+                let window = span(start, start + length);
+                seconds += window.without(&billed).iter().map(|s| s.length().0).sum::<i64>();
+                billed = window.joined(&billed);
+                used.extend(start..start + length);
+                prop_assert_eq!(seconds, i64::try_from(used.len()).unwrap());
+                prop_assert!(billed.windows(2).all(|two| two[0].end < two[1].start));
+            }
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Charges by hand, and by programs that know windows or totals.
+
+use axum::response::IntoResponse;
+use bank_api::v1::{Charged, NewCharge};
+use bank_core::command::{Charge, Command};
+use bank_core::effects::{self, Billing, Outcome};
+use bank_core::refusal::Refusal;
+use bank_core::terms::{Shortfall, Span, Terms};
+use bank_core::time::{Seconds, Timestamp};
+
+use super::call::{Call, Handled, rendered};
+use super::object::{object_of, quote_is_there};
+use super::shape::{self, read_amount, read_time};
+use crate::access::Role;
+use crate::answer::Answer;
+use crate::writer::Decided;
+
+/// `POST /api/v1/charges`
+pub(super) async fn charge(call: Call) -> Handled {
+    call.require(&[Role::Scheduler])?;
+    let new: NewCharge = call.json()?;
+    let charge = read(new, &call).map_err(|r| call.refused(&r))?;
+    quote_is_there(&call, charge.request.tid.as_ref()).await?;
+    let done = call.write(Command::Charge(charge), render);
+    Ok(done.await?.into_response())
+}
+
+fn read(mut new: NewCharge, call: &Call) -> Result<Charge, Refusal> {
+    let time = |text: Option<&String>, field| text.map(|t| read_time(t, field)).transpose();
+    let start = time(new.start.as_ref(), "start")?;
+    let end = time(new.end.as_ref(), "end")?;
+    let precision = call.directory().bank.precision;
+    let amount = new.amount.as_deref().map(|a| read_amount(a, precision));
+    let shortfall = new.shortfall.as_deref().map(shortfall).transpose()?;
+    let duration = new.duration_s.map(Seconds);
+    let terms = Terms {
+        window: start.zip(end).map(|(start, end)| Span { start, end }),
+        total: new.total,
+        amount: amount.transpose()?,
+        itemisation: new.itemisation.take().unwrap_or_default(),
+        shortfall,
+    };
+    let closes = !new.interim;
+    let mut request = object_of!(new).request(call)?;
+    request.event_time = ended(start, end, duration);
+    Ok(Charge {
+        request,
+        duration,
+        closes,
+        terms,
+    })
+}
+
+/// When the use ended, as far as the caller says it.
+fn ended(
+    start: Option<Timestamp>,
+    end: Option<Timestamp>,
+    duration: Option<Seconds>,
+) -> Option<Timestamp> {
+    end.or_else(|| start.zip(duration).map(|(start, d)| start.plus(d)))
+}
+
+fn shortfall(word: &str) -> Result<Shortfall, Refusal> {
+    Shortfall::parse(word).ok_or(Refusal::BadValue {
+        field: "shortfall",
+        expected: "debt, reject or fallback",
+    })
+}
+
+fn render(decided: &Decided<'_>) -> Answer {
+    rendered(decided, 201, |outcome| {
+        let (Outcome::Charged(charged), Command::Charge(asked)) = (outcome, decided.command) else {
+            return None;
+        };
+        Some(shaped(decided, asked, charged))
+    })
+}
+
+fn shaped(decided: &Decided<'_>, asked: &Charge, charged: &effects::Charged) -> Charged {
+    let bank = &decided.directory.bank;
+    let account = charged
+        .account
+        .and_then(|id| decided.directory.account(id))
+        .map(|a| a.name.clone());
+    let key = asked.request.key();
+    let outcome = match charged.billing {
+        Billing::Billed => "charged",
+        Billing::Unbilled => "unbilled",
+        Billing::Shadow => "notional",
+    };
+    Charged {
+        job: key.object_id,
+        machine: key.machine,
+        kind: key.object_type.word().to_owned(),
+        amount: shape::amount(charged.amount, bank),
+        seconds: charged.counted.0,
+        debt: shape::amount(charged.debt, bank),
+        debt_against_liens: shape::amount(charged.against_liens, bank),
+        by_fallback: shape::amount(charged.by_fallback, bank),
+        outcome: outcome.to_owned(),
+        account,
+        balance: shape::amount(charged.balance, bank),
+        unit: bank.unit.clone(),
+        late: charged.late,
+        transaction: decided.transaction,
+        dry_run: decided.dry_run,
+        warnings: warnings(decided, charged),
+    }
+}
+
+fn warnings(decided: &Decided<'_>, charged: &effects::Charged) -> Vec<String> {
+    let bank = &decided.directory.bank;
+    let mut warnings = Vec::new();
+    if charged.billing == Billing::Unbilled {
+        let project = &charged.project;
+        warnings.push(format!(
+            "unbilled: project {project:?} could not be billed, #unbilled carries it"
+        ));
+    } else if !charged.debt.is_zero() {
+        let debt = shape::amount(charged.debt, bank);
+        let held = if charged.against_liens == charged.debt {
+            " against liens".to_owned()
+        } else if charged.against_liens.is_zero() {
+            String::new()
+        } else {
+            let held = shape::amount(charged.against_liens, bank);
+            format!(", {held} of it against liens")
+        };
+        warnings.push(format!("charge_debt: debt {debt}{held}"));
+    }
+    if !charged.by_fallback.is_zero() {
+        let covered = shape::amount(charged.by_fallback, bank);
+        warnings.push(format!(
+            "charge_fallback: the fallback account paid {covered}"
+        ));
+    }
+    if charged.quote_invalid {
+        warnings.push("quote_invalid: the quote does not hold here, today's price counts".into());
+    }
+    if charged.late {
+        warnings.push("late_charge: the job was closed already".into());
+    }
+    warnings
+}

@@ -1,0 +1,103 @@
+//! Reserves by hand.
+
+use axum::response::IntoResponse;
+use bank_api::v1::{Held, NewReserve};
+use bank_core::command::{Command, Reserve};
+use bank_core::effects::{Outcome, Reserved};
+use bank_core::ids::AccountId;
+use bank_core::refusal::Refusal;
+use bank_core::time::Seconds;
+
+use super::call::{Call, Handled, rendered};
+use super::object::{object_of, quote_is_there};
+use super::shape::{self, read_time};
+use crate::access::Role;
+use crate::answer::Answer;
+use crate::writer::Decided;
+
+/// `POST /api/v1/reserves`
+pub(super) async fn reserve(call: Call) -> Handled {
+    call.require(&[Role::Scheduler])?;
+    let new: NewReserve = call.json()?;
+    let reserve = read(new, &call).map_err(|r| call.refused(&r))?;
+    quote_is_there(&call, reserve.request.tid.as_ref()).await?;
+    let done = call.write(Command::Reserve(reserve), render);
+    Ok(done.await?.into_response())
+}
+
+fn read(mut new: NewReserve, call: &Call) -> Result<Reserve, Refusal> {
+    let time = |text: Option<&String>, field| text.map(|t| read_time(t, field)).transpose();
+    let start = time(new.start.as_ref(), "start")?;
+    let end = time(new.end.as_ref(), "end")?;
+    // A job that is billed is somebody's already; one that is held for is the caller's.
+    let own = || call.view.own_user().map(|u| u.name.clone());
+    new.user = new.user.or_else(own);
+    let mut request = object_of!(new).request(call)?;
+    request.facts.wall = Some(Seconds(new.wall_s));
+    Ok(Reserve {
+        request,
+        charge_duration: None,
+        start,
+        end,
+        flush_grace: false,
+        absorb_after_end: false,
+    })
+}
+
+fn render(decided: &Decided<'_>) -> Answer {
+    rendered(decided, 201, |outcome| {
+        let (Outcome::Reserved(reserved), Command::Reserve(asked)) = (outcome, decided.command)
+        else {
+            return None;
+        };
+        Some(shaped(decided, asked, reserved))
+    })
+}
+
+fn shaped(decided: &Decided<'_>, asked: &Reserve, reserved: &Reserved) -> Held {
+    let bank = &decided.directory.bank;
+    let name = |id: &AccountId| decided.directory.account(*id).map(|a| a.name.clone());
+    let lien = reserved.lien.as_ref();
+    let key = asked.request.key();
+    Held {
+        job: key.object_id,
+        machine: key.machine,
+        kind: key.object_type.word().to_owned(),
+        // A lien that was decided only never got its number.
+        lien: lien.filter(|_| !decided.dry_run).map(|l| l.id.0),
+        held: shape::amount(reserved.held, bank),
+        unit: bank.unit.clone(),
+        accounts: reserved.accounts.iter().filter_map(name).collect(),
+        fallback_from: reserved.fallback_from.as_ref().and_then(name),
+        start: lien.map(|l| shape::time(l.start)),
+        end: lien.map(|l| shape::time(l.end)),
+        transaction: decided.transaction,
+        dry_run: decided.dry_run,
+        warnings: warnings(decided, reserved),
+    }
+}
+
+fn warnings(decided: &Decided<'_>, reserved: &Reserved) -> Vec<String> {
+    let name = |id: Option<&AccountId>| {
+        let account = id.and_then(|id| decided.directory.account(*id));
+        account.map_or_else(String::new, |a| a.name.clone())
+    };
+    let mut warnings = Vec::new();
+    if let Some(short) = &reserved.fallback_from {
+        let (short, holds) = (name(Some(short)), name(reserved.accounts.first()));
+        warnings.push(format!(
+            "fallback: {short} is short, the lien lies on {holds}"
+        ));
+    }
+    if reserved.quote_invalid {
+        warnings.push("quote_invalid: the quote does not hold here, today's price counts".into());
+    }
+    if reserved.outlives_allocation {
+        warnings.push("outlives_allocation: an allocation it lies on ends before it".into());
+    }
+    if let Some(refusal) = &reserved.would_refuse {
+        let code = refusal.code();
+        warnings.push(format!("would_refuse: strict enforcement would say {code}"));
+    }
+    warnings
+}

@@ -1,0 +1,78 @@
+//! Rows in that only a person's command asks for: a lien by its number, billed windows, and who
+//! paid for a job. No statement of a scheduler's commands is here.
+
+use super::load::{self, INSTANCE};
+use super::read::{jobs, journal};
+use super::{Error, codec};
+use bank_core::effects::Delta;
+use bank_core::ids::{AllocationId, InstanceId, LienId};
+use bank_core::terms::{Paid, Span};
+use bank_core::time::Timestamp;
+use bank_core::view::View;
+use rusqlite::Connection;
+
+/// A lien, ended or not, and its instance.
+pub(super) fn lien(connection: &Connection, id: LienId, view: &mut View) -> Result<(), Error> {
+    let Some(found) = load::lien(connection, id)? else {
+        return Ok(());
+    };
+    let sql = format!("SELECT {INSTANCE} FROM instance WHERE id = ?1");
+    let mut statement = connection.prepare_cached(&sql)?;
+    let mut rows = statement.query([found.instance.0])?;
+    while let Some(row) = rows.next()? {
+        view.instances.push(load::with_lien(connection, row)?);
+    }
+    view.liens.push(found);
+    Ok(())
+}
+
+/// The billed windows of the instances in view.
+pub(super) fn windows(connection: &Connection, view: &mut View) -> Result<(), Error> {
+    let sql = "SELECT start_at, end_at FROM billed_window WHERE instance = ?1 ORDER BY start_at";
+    let mut statement = connection.prepare_cached(sql)?;
+    for instance in &view.instances {
+        let mut spans = Vec::new();
+        let mut rows = statement.query([instance.id.0])?;
+        while let Some(row) = rows.next()? {
+            spans.push(Span {
+                start: Timestamp(row.get(0)?),
+                end: Timestamp(row.get(1)?),
+            });
+        }
+        view.windows.push((instance.id, spans));
+    }
+    Ok(())
+}
+
+/// What allocations have paid for the instances in view, and those allocations: the entries of
+/// each instance's usage rows, from the latest back.
+pub(super) fn paid(connection: &Connection, view: &mut View) -> Result<(), Error> {
+    let last = journal::last_entry(connection)?;
+    let mut paid: Vec<Paid> = Vec::new();
+    for instance in &view.instances {
+        let mut next = instance.last_usage.map(|usage| usage.0);
+        while let Some(id) = next {
+            let charge = jobs::charge(connection, id)?.ok_or_else(|| missing(instance.id))?;
+            next = charge.prev;
+            let entries = journal::entries_of(connection, charge.tx, last)?;
+            for entry in entries.iter().filter(|e| e.usage == Some(id)) {
+                let delta = Delta {
+                    amount: entry.delta_amount,
+                    shadow: entry.delta_shadow,
+                    ..Delta::default()
+                };
+                let allocation = entry.allocation.map(AllocationId);
+                Paid::count(&mut paid, instance.id, allocation, &delta);
+            }
+        }
+    }
+    for row in &paid {
+        load::add_allocation(connection, row.allocation, &mut view.allocations)?;
+    }
+    view.paid = paid;
+    Ok(())
+}
+
+fn missing(instance: InstanceId) -> Error {
+    codec::broken("usage.prev", instance.0)
+}

@@ -1,0 +1,349 @@
+//! Reserves and charges by hand, liens, and balances as they were.
+
+use crate::harness::{Bank, Setup, T0, amount, text};
+
+/// The job of these tests: 16 processors for amy of chemistry on the only machine.
+const WHO: [&str; 6] = ["-A", "chemistry", "-u", "amy", "--procs", "16"];
+
+fn reserve(bank: &Bank, job: &str, more: &[&str]) -> String {
+    let wall = ["--wall", "1:00:00"];
+    bank.bank_ok(&[&["reserve", job][..], &WHO, &wall, more].concat())
+}
+
+fn charge(bank: &Bank, job: &str, more: &[&str]) -> String {
+    bank.bank_ok(&[&["charge", job][..], &WHO, more].concat())
+}
+
+#[test]
+fn a_lien_is_placed_extended_and_given_back_by_hand() {
+    let mut bank = Bank::new();
+    let said = reserve(&bank, "j1", &[]);
+    assert!(
+        said.starts_with(
+            "lien 1 holds 57,600 credits on chemistry for job j1 until 2026-01-01 01:10:00, \
+             exclusive\ntransaction "
+        ),
+        "{said}"
+    );
+    assert_eq!(bank.figures("chemistry"), (100_000, 57_600, 42_400));
+    let shown = bank.bank_ok(&["lien", "show", "1", "-P", "--columns", "job,amount,end"]);
+    assert_eq!(shown, "job|amount|end\nj1|57600|2026-01-01T01:10:00Z\n");
+    let said = bank.bank_ok(&["lien", "extend", "1", "--until", "2026-01-02"]);
+    assert!(
+        said.starts_with("lien 1 of job j1 holds 57,600 credits until 2026-01-02 00:00:00"),
+        "{said}"
+    );
+    bank.set_clock(T0 + 7200);
+    assert_eq!(bank.figures("chemistry").1, 57_600, "it holds on");
+    bank.set_clock(T0 + 86_400 + 60);
+    assert_eq!(bank.figures("chemistry").1, 0, "it has expired");
+    bank.bank_ok(&["lien", "extend", "1", "--until", "2026-01-03"]);
+    assert_eq!(bank.held(), [("chemistry".to_owned(), 57_600)]);
+    let ran = bank.bank(&["lien", "rm", "1"]);
+    assert_eq!(ran.exit, 2, "{}", ran.stderr);
+    let said = bank.bank_ok(&["lien", "rm", "1", "--dry-run"]);
+    assert!(said.starts_with("dry run, nothing written"), "{said}");
+    assert_eq!(bank.figures("chemistry").1, 57_600);
+    let said = bank.bank_ok(&["lien", "rm", "1", "--yes"]);
+    assert!(
+        said.starts_with("lien 1 of job j1 released, 57,600 credits are free"),
+        "{said}"
+    );
+    assert_eq!(bank.figures("chemistry").1, 0);
+    let ran = bank.bank(&["lien", "extend", "1", "--until", "2026-01-04"]);
+    assert_eq!(ran.exit, 1, "{}", ran.stderr);
+    ran.says(&["lien 1 is released", "hint:", "bank reserve"]);
+    bank.verify();
+}
+
+#[test]
+fn a_job_is_charged_by_hand() {
+    let mut bank = Bank::new();
+    reserve(&bank, "j1", &[]);
+    let said = charge(&bank, "j1", &["--duration", "600", "--interim"]);
+    assert!(
+        said.starts_with("charged 9,600 credits for job j1 to chemistry; balance 42,400 credits"),
+        "{said}"
+    );
+    assert_eq!(bank.figures("chemistry"), (90_400, 48_000, 42_400));
+    charge(&bank, "j1", &["--duration", "0:10:00"]);
+    assert_eq!(bank.figures("chemistry"), (80_800, 0, 80_800));
+    assert_eq!(text(&bank.job("j1"), "state"), "closed");
+    let given = ["--amount", "25", "--itemisation", "broken node"];
+    charge(&bank, "j2", &given);
+    assert_eq!(bank.figures("chemistry").0, 80_775);
+    let row = &bank.journal("charge")[2];
+    assert_eq!(text(row, "reason"), "itemisation=broken node lien_missing");
+    // Of a job that is known nothing need be said again.
+    reserve(&bank, "r1", &["--type", "reservation"]);
+    let known = ["charge", "r1", "--type", "reservation", "--duration", "60"];
+    let said = bank.bank_ok(&known);
+    assert!(
+        said.starts_with("charged 960 credits for reservation r1 to chemistry"),
+        "{said}"
+    );
+    bank.bank_ok(&["deposit", "chemistry", "960"]);
+    // Case 71: what other liens hold is not free.
+    reserve(&bank, "j3", &[]);
+    let ran = bank.bank(&[&["charge", "j4"][..], &WHO, &["--duration", "1800"]].concat());
+    assert_eq!(ran.exit, 0, "{}", ran.stderr);
+    ran.says(&["charge_debt: debt 5625 against liens"]);
+    bank.verify();
+}
+
+#[test]
+fn windows_and_totals_are_billed_once() {
+    let mut bank = Bank::new();
+    bank.set_clock(T0 + 7200);
+    let hour = ["--start", "2026-01-01", "--end", "2026-01-01 01:00:00"];
+    let longer = ["--start", "2026-01-01", "--end", "2026-01-01 01:30:00"];
+    charge(&bank, "w", &[&hour[..], &["--interim"]].concat());
+    assert_eq!(bank.figures("chemistry").0, 42_400);
+    let said = charge(&bank, "w", &[&hour[..], &["--interim"]].concat());
+    assert!(said.starts_with("charged 0 credits"), "{said}");
+    charge(&bank, "w", &longer);
+    assert_eq!(bank.figures("chemistry").0, 13_600);
+    charge(&bank, "t", &["--duration", "300", "--total", "--interim"]);
+    let said = charge(&bank, "t", &["--duration", "250", "--total"]);
+    assert!(
+        said.starts_with("refunded 800 credits for job t to chemistry"),
+        "{said}"
+    );
+    assert_eq!(bank.entries("refund"), [("chemistry".to_owned(), 800)]);
+    bank.verify();
+}
+
+#[test]
+fn the_site_says_what_becomes_of_shortfall_and_overlap() {
+    let mut bank = Setup::new()
+        .env("BANKD_CHARGE_SHORTFALL", "reject")
+        .env("BANKD_CHARGE_OVERLAP", "reject")
+        .start();
+    bank.set_clock(T0 + 86_400);
+    let charge = |more: &[&str]| bank.bank(&[&["charge", "j"][..], &WHO, more].concat());
+    let ran = charge(&["--duration", "2:00:00"]);
+    assert_eq!(ran.exit, 3, "{}", ran.stderr);
+    let ran = charge(&["--duration", "2:00:00", "--shortfall", "debt"]);
+    assert_eq!(ran.exit, 0, "{}", ran.stderr);
+    let window = |end| ["--start", "2026-01-01", "--end", end, "--shortfall", "debt"];
+    assert_eq!(charge(&window("2026-01-01 00:10:00")).exit, 0);
+    let ran = charge(&window("2026-01-01 00:20:00"));
+    assert_eq!(ran.exit, 1, "{}", ran.stderr);
+    ran.says(&["billed already", "2026-01-01T00:10:00Z"]);
+    bank.verify();
+}
+
+#[test]
+fn a_quote_is_kept_for_the_job_that_names_it() {
+    let mut bank = Bank::new();
+    let asked = [&["quote"][..], &WHO, &["--wall", "1:00:00", "--guarantee"]].concat();
+    let quote = bank.json(&asked);
+    let tid = text(&quote, "tid");
+    bank.set_clock(T0 + 1);
+    bank.bank_ok(&["rate", "set", "VBR", "Processors", "2"]);
+    reserve(&bank, "q", &["--quote", tid]);
+    assert_eq!(
+        bank.figures("chemistry").1,
+        57_600,
+        "the price of the quote"
+    );
+    charge(&bank, "q", &["--duration", "100", "--quote", tid]);
+    assert_eq!(bank.figures("chemistry").0, 98_400);
+    // It is used: today's price counts, and the answer says so.
+    let ran = bank.bank(
+        &[
+            &["reserve", "r"][..],
+            &WHO,
+            &["--wall", "60", "--quote", tid],
+        ]
+        .concat(),
+    );
+    assert_eq!(ran.exit, 0, "{}", ran.stderr);
+    ran.says(&["quote_invalid"]);
+    assert_eq!(bank.figures("chemistry").1, 1920);
+    let ran = bank.bank(
+        &[
+            &["reserve", "r"][..],
+            &WHO,
+            &["--wall", "60", "--quote", "x"],
+        ]
+        .concat(),
+    );
+    assert_eq!(ran.exit, 4, "{}", ran.stderr);
+    bank.verify();
+}
+
+#[test]
+fn a_balance_is_shown_as_it_was() {
+    let mut bank = Bank::new();
+    bank.set_clock(T0 + 10);
+    reserve(&bank, "j1", &[]);
+    bank.set_clock(T0 + 100);
+    charge(&bank, "j1", &["--duration", "90"]);
+    let at = |time: &str| {
+        let row = &bank.items(&["balance", "chemistry", "--at", time])[0];
+        (amount(row, "amount"), amount(row, "held"))
+    };
+    assert_eq!(at("2026-01-01 00:00:09"), (100_000, 0));
+    assert_eq!(at("2026-01-01 00:00:50"), (100_000, 57_600));
+    assert_eq!(at("2026-01-01 00:01:40"), (98_560, 0));
+    assert_eq!(at("2025-12-31"), (0, 0));
+    let row = &bank.items(&["balance", "chemistry", "--at", "2026-01-01"])[0];
+    assert_eq!(text(row, "at"), "2026-01-01T00:00:00Z");
+    bank.verify();
+}
+
+/// The ledger clock of readers is that of the journal: it never shows less than was recorded.
+#[test]
+fn a_clock_that_steps_back_moves_no_balance() {
+    let mut bank = Bank::new();
+    let end = ["--end", "2026-01-01 00:10:00"];
+    bank.bank_ok(&[&["deposit", "chemistry", "7"][..], &end].concat());
+    assert_eq!(bank.figures("chemistry").0, 100_007);
+    bank.set_clock(T0 + 1200);
+    bank.bank_ok(&["deposit", "chemistry", "1"]);
+    bank.set_clock(T0);
+    let row = bank.account("chemistry");
+    assert_eq!(amount(&row, "amount"), 100_001);
+    let row = &bank.items(&["balance", "chemistry"])[0];
+    assert_eq!(text(row, "at"), "2026-01-01T00:20:00Z");
+    bank.verify();
+}
+
+#[test]
+fn bad_input_has_one_line_its_exit_code_and_no_effect() {
+    let mut bank = Bank::new();
+    reserve(&bank, "j", &[]);
+    let before = bank.transactions();
+    let who = ["-A", "chemistry", "-u", "amy", "--procs", "1"];
+    let bob = ["-A", "chemistry", "-u", "bob", "--procs", "1"];
+    let reserve = ["reserve", "k"];
+    let charge = ["charge", "k"];
+    for (words, exit, parts) in [
+        (
+            [&reserve[..], &who, &["--wall", "200000"]],
+            3,
+            "insufficient",
+        ),
+        ([&reserve, &bob, &["--wall", "10"]], 1, "member"),
+        (
+            [&reserve, &["-A", "nosuch"], &["--wall", "10"]],
+            4,
+            "nosuch",
+        ),
+        ([&reserve, &who, &["--wall", "soon"]], 2, "soon"),
+        ([&reserve, &who, &["--wall", "9999999999"]], 2, "ten years"),
+        (
+            [&reserve, &who, &["--wall", "10", "--end", "2025"]],
+            2,
+            "2025",
+        ),
+        (
+            [&reserve, &who, &["--wall", "10", "--end", "2025-01-01"]],
+            1,
+            "start",
+        ),
+        (
+            [&reserve, &who, &["--wall", "10", "--type", "task"]],
+            1,
+            "job or reservation",
+        ),
+        ([&["reserve", ""], &who, &["--wall", "10"]], 2, "object id"),
+        ([&charge, &who, &[]], 2, "how long"),
+        ([&charge, &who, &["--duration", "1.5"]], 2, "1.5"),
+        (
+            [&charge, &["--procs", "-4"], &["--duration", "10"]],
+            1,
+            "zero",
+        ),
+        ([&charge, &who, &["--amount", "-1"]], 1, "zero"),
+        ([&charge, &who, &["--amount", "1.5"]], 1, "decimals"),
+        ([&charge, &who, &["--amount", "abc"]], 2, "not a number"),
+        (
+            [&charge, &who, &["--start", "2026", "--end", "2025"]],
+            2,
+            "2026",
+        ),
+        (
+            [
+                &charge,
+                &who,
+                &["--start", "2025-02-01", "--end", "2025-01-01"],
+            ],
+            1,
+            "before the end",
+        ),
+        (
+            [&charge, &who, &["--duration", "5", "--shortfall", "gift"]],
+            1,
+            "debt, reject or fallback",
+        ),
+        ([&["lien", "show"], &["99"], &[]], 4, "99"),
+        ([&["lien", "rm"], &["99"], &["--yes"]], 4, "99"),
+        (
+            [&["lien", "extend"], &["99"], &["--until", "2027-01-01"]],
+            4,
+            "99",
+        ),
+        (
+            [&["lien", "extend"], &["1"], &["--until", "2025-01-01"]],
+            1,
+            "over",
+        ),
+        (
+            [&["lien", "extend"], &["1"], &["--until", "infinity"]],
+            1,
+            "end",
+        ),
+        ([&["balance", "--at"], &["2027-01-01"], &[]], 1, "passed"),
+        ([&["balance", "--at"], &["whenever"], &[]], 2, "whenever"),
+    ] {
+        let words = words.concat();
+        let ran = bank.bank(&words);
+        assert_eq!(ran.exit, exit, "{words:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains(parts), "{words:?}: {}", ran.stderr);
+        assert_eq!(ran.stdout, "", "{words:?}");
+    }
+    assert_eq!(bank.transactions(), before, "nothing of it is written");
+    bank.verify();
+}
+
+#[test]
+fn a_plain_user_neither_holds_nor_bills() {
+    let mut bank = Bank::new();
+    let file = bank.folder().join("amy.key");
+    let path = file.to_str().unwrap();
+    bank.bank_ok(&["key", "add", "amy", "--role", "user", "--out", path]);
+    let address = format!("http://{}", bank.tcp());
+    let signed = ["--server", &address, "--key-id", "amy", "--key-file", path];
+    let before = bank.transactions();
+    for words in [
+        &["reserve", "j", "--procs", "1", "--wall", "10"][..],
+        &["charge", "j", "--procs", "1", "--duration", "10"],
+        &["lien", "extend", "1", "--until", "2027-01-01"],
+        &["lien", "rm", "1", "--yes"],
+    ] {
+        let ran = bank.bank(&[&signed[..], words].concat());
+        assert_eq!(ran.exit, 6, "{words:?}: {}", ran.stderr);
+    }
+    assert_eq!(bank.transactions(), before);
+    bank.verify();
+}
+
+#[test]
+fn a_repeat_under_its_key_charges_once() {
+    let mut bank = Bank::new();
+    for _ in 0..2 {
+        charge(&bank, "j1", &["--duration", "10", "--key", "once"]);
+        reserve(&bank, "j2", &["--key", "hold"]);
+    }
+    assert_eq!(bank.figures("chemistry"), (99_840, 57_600, 42_240));
+    let again = [
+        &["charge", "j1"][..],
+        &WHO,
+        &["--duration", "11", "--key", "once"],
+    ]
+    .concat();
+    assert_eq!(bank.bank(&again).exit, 7);
+    bank.verify();
+}
