@@ -1,7 +1,8 @@
 //! `bank`, the command line of the allocation bank.
 //!
-//! Start reading at `cli` (what can be said), then `cmd` (what is done). This program keeps no
-//! state and knows no rule of the bank: it asks the daemon and shows the answer.
+//! Start reading at `cli` (what can be said), then `cmd` (what is done); called by one of Gold's
+//! names it acts as `gold` says. This program keeps no state and knows no rule of the bank: it asks
+//! the daemon and shows the answer.
 
 mod cli;
 mod client;
@@ -10,6 +11,7 @@ mod cmd;
 mod config;
 mod fail;
 mod figure;
+mod gold;
 mod out;
 mod when;
 
@@ -23,6 +25,10 @@ use clap::Parser as _;
 use crate::{cli::Cli, cmd::Context, fail::Failure};
 
 fn main() -> ExitCode {
+    let mut words = std::env::args_os();
+    if let Some(tool) = words.next().and_then(|name| gold::Tool::of(&name)) {
+        return gold::main(tool, words);
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
