@@ -8,6 +8,7 @@ mod account;
 mod allocation;
 mod balance;
 mod deposit;
+pub(crate) mod generate;
 mod job;
 mod journal;
 mod key;
@@ -18,6 +19,7 @@ mod project;
 mod quote;
 mod rate;
 mod status;
+pub(crate) mod units;
 mod user;
 
 use std::{
@@ -73,6 +75,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure
         Command::Rate(command) => rate::run(context, command),
         Command::Key(command) => key::run(context, command),
         Command::Status => status::run(context),
+        Command::Gen(command) => generate::run(command),
     }
 }
 

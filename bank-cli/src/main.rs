@@ -51,9 +51,13 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: Cli) -> Result<(), Failure> {
+    if let cli::Command::Gen(command) = cli.command {
+        print(&cmd::generate::run(command)?)?;
+        return Ok(());
+    }
     let settings = config::load(&cli.global)?;
     let zone = clock::Zone::Local;
-    let context = Context {
+    let mut context = Context {
         client: client::Client::new(&settings)?,
         form: out::Form::new(&cli.global, settings.format.as_deref(), zone)?,
         quiet: cli.global.quiet,
@@ -61,6 +65,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         now_us: clock::now_us(),
         zone,
     };
+    cmd::units::apply(&mut context, cli.global.units, &cli.command)?;
     let text = cmd::run(&context, cli.command)?;
     if !context.quiet {
         print(&text)?;

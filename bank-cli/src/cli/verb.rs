@@ -27,6 +27,9 @@ pub(crate) struct BalanceArgs {
     /// Add a row with the sums
     #[arg(long)]
     pub(crate) total: bool,
+    /// The columns of Moab Accounting Manager 9
+    #[arg(long, conflicts_with = "available")]
+    pub(crate) mam: bool,
 }
 
 /// `bank quote`.
@@ -191,8 +194,9 @@ pub(crate) struct JournalArgs {
     /// Effective until, exclusive
     #[arg(long, alias = "to", value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) until: Option<String>,
-    /// At most so many rows [default: all]
-    #[arg(long, value_name = "N", conflicts_with = "follow")]
+    /// The newest N rows, with --after the next N [default: all]
+    #[arg(long, value_name = "N", conflicts_with = "follow",
+          value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) limit: Option<u32>,
     /// Only transactions after this one
     #[arg(long, value_name = "TRANSACTION")]

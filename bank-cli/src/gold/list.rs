@@ -22,6 +22,7 @@ pub(super) fn balance(
         project: given.owned("project"),
         user: own.or_else(|| given.owned("user")),
         machine: given.owned("machine"),
+        burn: false,
         account: account.or_else(|| given.all("words").first().map(ToString::to_string)),
     };
     let list: List<Balance> = context.get(&["balances"], &query)?;
@@ -121,7 +122,7 @@ pub(super) fn accounts(context: &Context, given: &Given) -> Result<String, Failu
         project: given.owned("project"),
         user: given.owned("user"),
         machine: given.owned("machine"),
-        account: None,
+        ..BalanceQuery::default()
     };
     let usable = if query == BalanceQuery::default() {
         None

@@ -6,11 +6,11 @@ use bank_core::ids::{ProjectId, UNBILLED};
 use bank_core::model::{Account, Project};
 use bank_core::time::Timestamp;
 
-use super::account;
 use super::call::{Call, Handled, ok};
-use super::shape;
 use super::view::{View, only_project};
+use super::{account, explain, shape};
 use crate::http::error::Failure;
+use crate::store::read::burn::{self, Burn};
 use crate::store::read::money::Figures;
 
 /// `GET /api/v1/balances`
@@ -20,9 +20,49 @@ pub(super) async fn list(call: Call) -> Handled {
     let ids = places.iter().map(|place| place.account.id).collect();
     let figures = account::figures(&call, ids).await?;
     let now = call.now();
+    let burn = match query.burn {
+        true => {
+            call.ask(move |connection| burn::burn(connection, now))
+                .await?
+        }
+        false => Burn::default(),
+    };
+    let means = means(call.directory(), now);
     let rows = places.iter().zip(&figures);
-    let items = rows.map(|(place, figures)| row(place, figures, call.directory(), now));
+    let items = rows.map(|(place, figures)| {
+        let mut row = row(place, figures, call.directory(), now);
+        let (id, bank) = (place.account.id, &call.directory().bank);
+        row.burn_per_day = burn.per_day(id).map(|rate| shape::sum(rate, bank));
+        let empty = burn.empty_at(id, figures.available(), now);
+        row.empty_at = empty.map(shape::time);
+        row.unit_means.clone_from(&means);
+        row
+    });
     ok(&List::whole(items.collect()))
+}
+
+/// What one unit is where one processor costs one for each unit of time on every machine.
+fn means(directory: &Directory, now: Timestamp) -> Option<String> {
+    let mut rates = directory.rates.iter();
+    let word = rates.find_map(|rate| explain::time_unit(rate).filter(|_| rate.applies(now, None)));
+    word.map(str::to_owned)
+        .filter(|word| *word != directory.bank.unit)
+}
+
+/// `100 × part ÷ whole` with two decimals, half up; none where there is no whole.
+fn percent(part: i128, whole: i128) -> Option<i128> {
+    if whole <= 0 {
+        return None;
+    }
+    let doubled = part.checked_mul(20_000)?.checked_add(whole)?;
+    Some(doubled.div_euclid(whole.checked_mul(2)?))
+}
+
+/// Hundredths of a percent as text.
+fn hundredths(number: i128) -> String {
+    let sign = if number < 0 { "-" } else { "" };
+    let number = number.unsigned_abs();
+    format!("{sign}{}.{:02}", number / 100, number % 100)
 }
 
 /// An account with its place in the list.
@@ -104,6 +144,9 @@ fn path(directory: &Directory, project: &Project) -> Vec<String> {
 
 fn row(place: &Place<'_>, figures: &Figures, directory: &Directory, now: Timestamp) -> Balance {
     let bank = &directory.bank;
+    let allocated = figures.amount.saturating_add(figures.used());
+    let capacity = allocated.saturating_add(figures.credit_limit);
+    let used = percent(figures.used(), allocated);
     let parent = place.project.and_then(|p| p.parent);
     // The parent's name is told where its own row is above.
     let parent = parent.filter(|_| place.depth > 0);
@@ -129,6 +172,13 @@ fn row(place: &Place<'_>, figures: &Figures, directory: &Directory, now: Timesta
         shadow_held: shape::sum(figures.shadow_held, bank),
         until: figures.until.map(shape::time),
         blocked: place.account.blocked,
+        allocated: shape::sum(allocated, bank),
+        capacity: shape::sum(capacity, bank),
+        used_percent: used.map(hundredths),
+        remaining_percent: used.map(|used| hundredths(10_000 - used)),
+        burn_per_day: None,
+        empty_at: None,
+        unit_means: None,
         unit: bank.unit.clone(),
         at: shape::time(now),
     }
@@ -138,6 +188,18 @@ fn row(place: &Place<'_>, figures: &Figures, directory: &Directory, now: Timesta
 mod tests {
     use super::super::tests::directory;
     use super::*;
+
+    #[test]
+    fn percents_have_two_decimals() {
+        for (part, whole, want) in [
+            (647_500, 1_000_000, Some("64.75")),
+            (-5, 1000, Some("-0.50")),
+            (1, 3, Some("33.33")),
+            (5, 0, None),
+        ] {
+            assert_eq!(percent(part, whole).map(hundredths).as_deref(), want);
+        }
+    }
 
     fn listed(user: Option<&str>, query: &BalanceQuery) -> Result<Vec<String>, String> {
         let view = View::of_user(directory(), user);

@@ -10,6 +10,7 @@ mod allocation;
 mod balance;
 mod call;
 mod explain;
+mod formula;
 mod job;
 mod journal;
 mod key;

@@ -289,7 +289,7 @@ fn the_journal_is_read_in_pages_without_gap_or_repeat() {
         since
             .rows
             .iter()
-            .all(|row| row.object == Some(("1".into(), "ia64".into())))
+            .all(|row| row.object == Some(("1".into(), "ia64".into(), "job".into())))
     );
     let until = read(Span {
         until: Some(at(2)),
