@@ -99,6 +99,10 @@ pub(crate) fn main(tool: Tool, arguments: impl IntoIterator<Item = OsString>) ->
     let given = match options::read(tool, arguments) {
         Ok(given) => given,
         Err(error) => {
+            if let Some(failure) = Failure::of_parser(&error) {
+                let _ = writeln!(std::io::stderr(), "{}: {}", tool.name(), failure.what);
+                return ExitCode::from(failure.exit);
+            }
             // Help goes to standard output; that nobody reads it is no failure.
             let _ = error.print();
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));

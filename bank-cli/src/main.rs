@@ -32,6 +32,10 @@ fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
+            if let Some(failure) = Failure::of_parser(&error) {
+                let _ = write!(anstream::stderr(), "{failure}");
+                return ExitCode::from(failure.exit);
+            }
             // Help and version go to standard output; that nobody reads them is no failure.
             let _ = error.print();
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));

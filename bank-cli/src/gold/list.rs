@@ -114,7 +114,10 @@ fn machines(project: &Project, accounts: &[Account]) -> Cell {
 
 /// `glsaccount`.
 pub(super) fn accounts(context: &Context, given: &Given) -> Result<String, Failure> {
-    let accounts = match named(given, "account") {
+    let named = named(given, "account");
+    // The bank's own account is not one of the site's.
+    let is_named = named.is_some();
+    let accounts = match named {
         Some(name) => vec![context.get(&["accounts", &name], &())?],
         None => context.get::<List<Account>>(&["accounts"], &())?.items,
     };
@@ -157,6 +160,7 @@ pub(super) fn accounts(context: &Context, given: &Given) -> Result<String, Failu
     let mut wanted: Vec<&Account> = accounts
         .iter()
         .filter(is_usable)
+        .filter(|account| is_named || !account.name.starts_with('#'))
         .filter(|account| is_wanted(given, !figure::is_zero(&account.amount)))
         .collect();
     wanted.sort_by_key(|account| account.id);

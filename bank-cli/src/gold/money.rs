@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use bank_api::v1::{Account, NewDeposit, NewWithdrawal, Receipt};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use ureq::http::Method;
 
 use super::options::Given;
@@ -243,6 +243,8 @@ fn number_of(context: &Context, name: &str) -> Result<String, Failure> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::{super::Tool, super::options::read, *};
 
     fn given(tool: Tool, line: &str) -> Given {

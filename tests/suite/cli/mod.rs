@@ -1,6 +1,10 @@
 //! `bank` at a terminal, through the real daemon: what an account manager sees, exit codes, hints;
 //! `bankd` itself; and the quick start of the README, word by word.
 
+mod bad_input;
+mod case;
 mod daemon;
+mod gold;
 mod money;
 mod readme;
+mod sample;

@@ -233,8 +233,11 @@ fn shape_of(
 
 /// The account that is asked first.
 fn first_account(directory: &Directory, request: &QuoteRequest, payer: &Payer) -> Option<String> {
-    let user = request.whose.user.as_deref().unwrap_or_default();
-    let candidates = select::candidates(directory, payer, user).unwrap_or_default();
+    let candidates = match request.whose.user.as_deref() {
+        None if request.any_member => select::for_any_member(directory, payer),
+        user => select::candidates(directory, payer, user.unwrap_or_default()),
+    };
+    let candidates = candidates.unwrap_or_default();
     let first = candidates
         .iter()
         .min_by_key(|c| (c.priority, c.distance, c.fit));
