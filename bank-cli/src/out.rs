@@ -78,18 +78,13 @@ impl Column {
         self.key
     }
 
-    /// The name at its head, as it may be typed.
-    fn word(&self) -> String {
-        self.title.to_lowercase().replace([' ', '-'], "_")
-    }
-
     /// Its name, with that at its head where it is another.
     fn names(&self) -> String {
-        let word = self.word();
-        if word.is_empty() || word == self.key {
+        let head = self.title.to_lowercase().replace(' ', "_");
+        if head.is_empty() || word(&head) == word(self.key) {
             self.key.to_owned()
         } else {
-            format!("{} ({word})", self.key)
+            format!("{} ({head})", self.key)
         }
     }
 
@@ -170,6 +165,12 @@ impl Sheet {
         unit.clone_into(&mut self.unit);
         self
     }
+}
+
+/// A column's name as it is compared: case and the marks between words do not count.
+fn word(name: &str) -> String {
+    let marks = ['_', '-', ' '];
+    name.to_lowercase().replace(marks, "")
 }
 
 /// The row of an answer.
@@ -334,11 +335,11 @@ impl Form {
             return Ok(sheet.columns.iter().filter(shown).collect());
         }
         let find = |name: &String| {
-            let wanted = name.trim().to_lowercase().replace('-', "_");
+            let wanted = word(name.trim());
             let columns = || sheet.columns.iter();
             columns()
-                .find(|column| column.key == wanted)
-                .or_else(|| columns().find(|column| column.word() == wanted))
+                .find(|column| word(column.key) == wanted)
+                .or_else(|| columns().find(|column| word(column.title) == wanted))
                 .ok_or_else(|| {
                     let known: Vec<_> = columns().map(Column::names).collect();
                     Failure::usage(format!("no column {name:?}"))

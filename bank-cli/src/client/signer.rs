@@ -82,12 +82,12 @@ fn private(file: &Path) -> Result<(), String> {
         .map_err(|error| error.to_string())?
         .mode()
         & 0o7777;
-    if mode & 0o077 == 0 {
-        return Ok(());
+    if mode & 0o077 != 0 {
+        return Err(format!(
+            "others may read it (mode {mode:04o}); make it 0600"
+        ));
     }
-    Err(format!(
-        "others may read it (mode {mode:04o}); make it 0600"
-    ))
+    Ok(())
 }
 
 #[cfg(test)]

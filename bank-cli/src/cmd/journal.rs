@@ -150,7 +150,10 @@ fn sheet(context: &Context, entries: &[JournalEntry]) -> Sheet {
         column("object", "object", Kind::Text).on_screen(),
         column("job", "object", Kind::Text).if_machine(),
         column("amount", "amount", Kind::Amount).wide(9),
-        column("held", "held", Kind::Amount).screen_if(some(|entry| !figure::is_zero(&entry.held))),
+        // A charge that shrinks its own lien says so by its kind.
+        column("held", "held", Kind::Amount).screen_if(some(|entry| {
+            !figure::is_zero(&entry.held) && figure::is_zero(&entry.amount)
+        })),
         column("shadow", "shadow", Kind::Amount)
             .on_screen_if(some(|entry| !figure::is_zero(&entry.shadow))),
         column("shadow_held", "shadow held", Kind::Amount)

@@ -123,7 +123,7 @@ fn sheet(rows: Vec<Row>) -> Sheet {
         column("active", "Active", Kind::Text),
         column("mode", "Mode", Kind::Text),
         column("parent", "Parent", Kind::Text),
-        column("members", "Members", Kind::Text),
+        column("members", "Users", Kind::Text),
         column("accounts", "Accounts", Kind::Text),
         column("description", "Description", Kind::Text),
     ];

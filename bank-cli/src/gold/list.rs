@@ -171,15 +171,16 @@ pub(super) fn accounts(context: &Context, given: &Given) -> Result<String, Failu
 /// `glsalloc`.
 pub(super) fn allocations(context: &Context, given: &Given) -> Result<String, Failure> {
     let accounts = context.get::<List<Account>>(&["accounts"], &())?.items;
+    let query = AllocationQuery {
+        account: given.owned("account"),
+        state: None,
+    };
     let allocations = match named(given, "allocation") {
         Some(id) => vec![context.get(&["allocations", &id], &())?],
         None => {
-            let query = AllocationQuery {
-                account: given.owned("account"),
-                state: None,
-            };
-            let list: List<Allocation> = context.get(&["allocations"], &query)?;
-            list.items
+            context
+                .get::<List<Allocation>>(&["allocations"], &query)?
+                .items
         }
     };
     let project: Option<Project> = match given.text("project") {
@@ -212,9 +213,11 @@ pub(super) fn allocations(context: &Context, given: &Given) -> Result<String, Fa
             one(&allocation.deposited),
         ]
     };
+    let is_named = given.text("account").is_some() || named(given, "allocation").is_some();
     let wanted = allocations.iter().filter(|allocation| {
         let of_project = project.as_ref();
-        is_wanted(given, allocation.state == "active")
+        (is_named || !allocation.account.starts_with('#'))
+            && is_wanted(given, allocation.state == "active")
             && of_project.is_none_or(|project| project.accounts.contains(&allocation.account))
     });
     let cells: Vec<_> = wanted.map(cells).collect();

@@ -1,5 +1,7 @@
 //! How Gold's commands fail: one line, and Gold's status code divided by ten.
 
+use std::fmt::Write as _;
+
 use bank_api::exit::bank as exit;
 
 use super::{Tool, options::Given};
@@ -57,7 +59,7 @@ fn short(tool: Tool, given: &Given, failure: &Failure) -> Option<String> {
     let problem = failure.problem.as_ref()?;
     let mut line = format!("Insufficient balance {purpose}");
     if let (Some(needed), Some(available)) = (&problem.needed, &problem.available) {
-        line.push_str(&format!(" (needed {needed}, available {available})"));
+        let _ = write!(line, " (needed {needed}, available {available})");
     }
     Some(line)
 }

@@ -176,7 +176,7 @@ fn no_amount() -> Failure {
 }
 
 /// Whose money: an account, or a project with one account.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Whose<'a> {
     Account(&'a str),
     Project(&'a str),

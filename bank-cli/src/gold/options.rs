@@ -126,108 +126,70 @@ const JOB: &[&str] = &[
     "endTime",
 ];
 
-/// The options of a tool, and what may stand without a letter.
-fn taken(tool: Tool) -> (Vec<&'static str>, &'static str, usize) {
-    let (lists, own, positional, most): (&[&[&str]], &[&'static str], _, _) = match tool {
-        Tool::Balance => (
-            &[LISTED],
-            &[
-                "account",
-                "project",
-                "user",
-                "machine",
-                "total",
-                "available",
-            ],
-            "ACCOUNT",
-            1,
-        ),
-        Tool::MyBalance => (&[LISTED], &["total", "available"], "", 0),
-        Tool::Projects => (&[LISTED], &["project", "active", "inactive"], "PROJECT", 1),
-        Tool::Accounts => (
-            &[LISTED],
-            &[
-                "account", "project", "user", "machine", "active", "inactive",
-            ],
-            "ACCOUNT",
-            1,
-        ),
-        Tool::Allocations => (
-            &[LISTED],
-            &["allocation", "account", "project", "active", "inactive"],
-            "ALLOCATION",
-            1,
-        ),
-        Tool::Reservations => (
-            &[LISTED],
-            &[
-                "reservation",
-                "jobId",
-                "project",
-                "user",
-                "machine",
-                "active",
-                "inactive",
-            ],
-            "RESERVATION",
-            1,
-        ),
-        Tool::Deposit => (
-            &[SAID],
-            &[
-                "account",
-                "project",
-                "allocation",
-                "startTime",
-                "endTime",
-                "amount",
-                "creditLimit",
-            ],
-            "ACCOUNT] [AMOUNT",
-            2,
-        ),
-        Tool::Withdraw => (
-            &[SAID],
-            &["account", "project", "allocation", "amount"],
-            "ACCOUNT] [AMOUNT",
-            2,
-        ),
-        Tool::Transfer => (
-            &[SAID],
-            &[
-                "fromAccount",
-                "toAccount",
-                "fromProject",
-                "toProject",
-                "allocation",
-                "amount",
-            ],
-            "AMOUNT",
-            1,
-        ),
-        Tool::Refund => (
-            &[SAID],
-            &["jobId", "job", "account", "machine", "type", "amount"],
-            "JOB",
-            1,
-        ),
-        Tool::Quote => (&[SAID, JOB], &["guarantee", "costOnly"], "", 0),
-        Tool::Reserve => (&[SAID, JOB], &["quote", "replace"], "JOB", 1),
-        Tool::Charge => (
-            &[SAID, JOB],
-            &["quote", "reservation", "job", "amount", "incremental"],
-            "JOB",
-            1,
-        ),
-    };
-    let mut words: Vec<_> = own.to_vec();
-    words.extend(lists.iter().copied().flatten());
-    (words, positional, most)
+/// What a tool takes.
+struct Taken {
+    tool: Tool,
+    /// Options that it shares with others.
+    shared: &'static [&'static [&'static str]],
+    /// Options of its own.
+    own: &'static [&'static str],
+    /// What stands without a letter, and how many words at most.
+    words: (&'static str, usize),
 }
+
+const fn taken(
+    tool: Tool,
+    shared: &'static [&'static [&'static str]],
+    own: &'static [&'static str],
+    words: (&'static str, usize),
+) -> Taken {
+    Taken {
+        tool,
+        shared,
+        own,
+        words,
+    }
+}
+
+/// The options of every tool.
+#[rustfmt::skip]
+static TAKEN: &[Taken] = &[
+    taken(Tool::Balance, &[LISTED],
+        &["account", "project", "user", "machine", "total", "available"], ("ACCOUNT", 1)),
+    taken(Tool::MyBalance, &[LISTED], &["total", "available"], ("", 0)),
+    taken(Tool::Projects, &[LISTED], &["project", "active", "inactive"], ("PROJECT", 1)),
+    taken(Tool::Accounts, &[LISTED],
+        &["account", "project", "user", "machine", "active", "inactive"], ("ACCOUNT", 1)),
+    taken(Tool::Allocations, &[LISTED],
+        &["allocation", "account", "project", "active", "inactive"], ("ALLOCATION", 1)),
+    taken(Tool::Reservations, &[LISTED],
+        &["reservation", "jobId", "project", "user", "machine", "active", "inactive"],
+        ("RESERVATION", 1)),
+    taken(Tool::Deposit, &[SAID],
+        &["account", "project", "allocation", "startTime", "endTime", "amount", "creditLimit"],
+        ("ACCOUNT] [AMOUNT", 2)),
+    taken(Tool::Withdraw, &[SAID],
+        &["account", "project", "allocation", "amount"], ("ACCOUNT] [AMOUNT", 2)),
+    taken(Tool::Transfer, &[SAID],
+        &["fromAccount", "toAccount", "fromProject", "toProject", "allocation", "amount"],
+        ("AMOUNT", 1)),
+    taken(Tool::Refund, &[SAID],
+        &["jobId", "job", "account", "machine", "type", "amount"], ("JOB", 1)),
+    taken(Tool::Quote, &[SAID, JOB], &["guarantee", "costOnly"], ("", 0)),
+    taken(Tool::Reserve, &[SAID, JOB], &["quote", "replace"], ("JOB", 1)),
+    taken(Tool::Charge, &[SAID, JOB],
+        &["quote", "reservation", "job", "amount", "incremental"], ("JOB", 1)),
+];
 
 /// The command line of a tool.
 pub(super) fn command(tool: Tool) -> Command {
-    let (words, positional, most) = taken(tool);
+    let own = TAKEN.iter().filter(|taken| taken.tool == tool);
+    let words: Vec<&str> = own
+        .clone()
+        .flat_map(|taken| taken.shared.iter().copied().chain([taken.own]).flatten())
+        .copied()
+        .collect();
+    let (positional, most) = own.map(|taken| taken.words).next().unwrap_or_default();
     let mut command = Command::new(tool.name())
         .about(about(tool))
         .after_help(

@@ -16,6 +16,9 @@ use crate::{
     figure, when,
 };
 
+/// A JSON object.
+type Object = Map<String, Value>;
+
 pub(super) fn quote(context: &Context, given: &Given) -> Result<String, Failure> {
     let body = quote_body(context, given)?;
     let quote: Quote = if body.guarantee {
@@ -170,7 +173,7 @@ fn object(context: &Context, given: &Given, job: String) -> Result<Map<String, V
 }
 
 /// `-X NAME=VALUE`: a property, or as `gres.NAME=N` a generic resource; the state is one too.
-fn properties(given: &Given) -> Result<(Map<String, Value>, Map<String, Value>), Failure> {
+fn properties(given: &Given) -> Result<(Object, Object), Failure> {
     let (mut attributes, mut gres) = (Map::new(), Map::new());
     put(&mut attributes, "State", given.text("state"));
     for pair in given.all("extension") {

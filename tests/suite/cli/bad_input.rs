@@ -229,9 +229,7 @@ fn every_command_tells_bad_input_in_one_line_and_writes_nothing() {
     let mut wrong: Vec<String> = Vec::new();
     let mut check = |line: &str, exit: i32, part: &str| {
         wrong.extend(told(&bank, line, exit, part));
-        if bank.transactions() != before {
-            panic!("{line} was written");
-        }
+        assert_eq!(bank.transactions(), before, "{line} was written");
     };
     for command in AMOUNTS {
         for (form, exit) in AMOUNT_FORMS {

@@ -195,6 +195,11 @@ fn a_dry_run_writes_nothing_and_a_key_counts_once() {
     bank.verify();
 }
 
+fn allow(file: &std::path::Path, mode: u32) {
+    let mode = <std::fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(mode);
+    std::fs::set_permissions(file, mode).unwrap();
+}
+
 #[test]
 fn a_new_key_is_shown_once_and_works_over_tcp() {
     let mut bank = Bank::new();
@@ -205,6 +210,12 @@ fn a_new_key_is_shown_once_and_works_over_tcp() {
     let signed = ["--server", &address, "--key-id", "boss", "--key-file", path];
     bank.bank_ok(&[&signed[..], &["deposit", "chemistry", "7"]].concat());
     assert_eq!(amount(&bank.account("chemistry"), "amount"), 100_007);
+    for mode in [0o640, 0o604] {
+        allow(&file, mode);
+        let ran = bank.bank(&[&signed[..], &["balance"]].concat());
+        says(&ran, 6, &["others may read it", "0600"]);
+    }
+    allow(&file, 0o600);
     std::fs::write(&file, "another secret").unwrap();
     let ran = bank.bank(&[&signed[..], &["balance"]].concat());
     says(&ran, 6, &[]);

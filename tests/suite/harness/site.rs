@@ -1,5 +1,6 @@
 //! A bank made from nothing, as a site makes one, and people at terminals in its time zone.
 
+use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 
@@ -62,7 +63,7 @@ impl Bank {
             screen.push('\n');
         }
         if ran.exit != 0 {
-            screen.push_str(&format!("{}\n", ran.exit));
+            let _ = writeln!(screen, "{}", ran.exit);
         }
         screen
     }

@@ -20,12 +20,11 @@ pub(super) async fn list(call: Call) -> Handled {
     let ids = places.iter().map(|place| place.account.id).collect();
     let figures = account::figures(&call, ids).await?;
     let now = call.now();
-    let burn = match query.burn {
-        true => {
-            call.ask(move |connection| burn::burn(connection, now))
-                .await?
-        }
-        false => Burn::default(),
+    let burn = if query.burn {
+        let question = move |connection: &_| burn::burn(connection, now);
+        call.ask(question).await?
+    } else {
+        Burn::default()
     };
     let means = means(call.directory(), now);
     let rows = places.iter().zip(&figures);

@@ -1,6 +1,8 @@
 //! The price of a job in one line, where it is processors × time × factors (ux.md 2.3):
 //! `64 × 39,730 s ÷ 3600 × 1.5 (qos high)`.
 
+use std::fmt::Write as _;
+
 use bank_core::price::{Priced, counted};
 use bank_core::rate::{Per, Rate, RateKind, RateValue};
 
@@ -20,16 +22,16 @@ pub(super) fn line(rates: &[Rate], asked: &Priced<'_>) -> Option<String> {
     let processors = asked.usage.number(&metered.name)?;
     let mut line = format!("{processors} × {} s", grouped(asked.duration.0));
     if metered.per != Per::Second {
-        line += &format!(" ÷ {}", metered.per.seconds());
+        let _ = write!(line, " ÷ {}", metered.per.seconds());
     }
     if metered.value != RateValue(1_000_000_000) {
-        line += &format!(" × {}", metered.value);
+        let _ = write!(line, " × {}", metered.value);
     }
     for factor in factors {
         let name = explain::short(&factor.name);
         let instance = [" ", &factor.instance].concat();
         let what = [name.as_str(), instance.trim_end()].concat();
-        line += &format!(" × {} ({what})", factor.value);
+        let _ = write!(line, " × {} ({what})", factor.value);
     }
     Some(line)
 }
@@ -43,7 +45,7 @@ fn grouped(number: i64) -> String {
     let digits = number.unsigned_abs().to_string();
     let mut out = String::from(if number < 0 { "−" } else { "" });
     for (at, digit) in digits.char_indices() {
-        if at > 0 && (digits.len() - at) % 3 == 0 {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
             out.push(',');
         }
         out.push(digit);
