@@ -50,6 +50,18 @@ pub struct Account {
     pub credit_limit: String,
     /// `balance + credit_limit`.
     pub available: String,
+    /// What came in, as in [`Balance::allocated`]; `null` in the answer to a change.
+    #[serde(default)]
+    pub allocated: Option<String>,
+    /// As in [`Balance::capacity`].
+    #[serde(default)]
+    pub capacity: Option<String>,
+    /// As in [`Balance::used`].
+    #[serde(default)]
+    pub used: Option<String>,
+    /// As in [`Balance::used_percent`].
+    #[serde(default)]
+    pub used_percent: Option<String>,
     /// Unit label of the amounts.
     #[serde(default)]
     pub unit: String,

@@ -227,28 +227,33 @@ fn every_command_tells_bad_input_in_one_line_and_writes_nothing() {
     let mut bank = Bank::new();
     let before = bank.transactions();
     let mut wrong: Vec<String> = Vec::new();
-    let mut check = |line: &str, exit: i32, part: &str| {
-        wrong.extend(told(&bank, line, exit, part));
-        assert_eq!(bank.transactions(), before, "{line} was written");
+    let mut check = |table: &str, rows: Vec<(String, i32, &str)>| {
+        for (line, exit, part) in rows {
+            wrong.extend(told(&bank, &line, exit, part));
+        }
+        assert_eq!(
+            bank.transactions(),
+            before,
+            "something of {table} was written"
+        );
     };
-    for command in AMOUNTS {
-        for (form, exit) in AMOUNT_FORMS {
-            check(&command.replace("{amount}", form), *exit, "");
-        }
-    }
-    for command in WINDOWS {
-        for (form, exit) in WINDOW_FORMS {
-            check(&command.replace("{window}", form), *exit, "");
-        }
-    }
-    for command in NAMES {
-        for form in NAME_FORMS {
-            check(&command.replace("{name}", form), 1, "name");
-        }
-    }
-    for (line, exit, part) in MISTAKES {
-        check(line, *exit, part);
-    }
+    let each = |commands: &[&str], place: &str, forms: &[(&str, i32)], part: &'static str| {
+        let rows = commands.iter().flat_map(|command| {
+            let row = |(form, exit): &(&str, i32)| (command.replace(place, form), *exit, part);
+            forms.iter().map(row).collect::<Vec<_>>()
+        });
+        rows.collect::<Vec<_>>()
+    };
+    check("AMOUNTS", each(AMOUNTS, "{amount}", AMOUNT_FORMS, ""));
+    check("WINDOWS", each(WINDOWS, "{window}", WINDOW_FORMS, ""));
+    let names: Vec<(&str, i32)> = NAME_FORMS.iter().map(|form| (*form, 1)).collect();
+    check("NAMES", each(NAMES, "{name}", &names, "name"));
+    let rest = MISTAKES.iter();
+    check(
+        "MISTAKES",
+        rest.map(|(line, exit, part)| ((*line).to_owned(), *exit, *part))
+            .collect(),
+    );
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     bank.verify();
 }

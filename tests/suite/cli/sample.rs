@@ -112,6 +112,15 @@ Whole SU (core-hours). Held = running jobs. 2026-11-20 22:41 +0100
         ]),
         "chem|1117800000\n"
     );
+    let account = bank.screen(&[
+        "account",
+        "show",
+        "chem",
+        "--columns",
+        "capacity,used,used_percent",
+    ]);
+    assert!(account.contains("1,000,000.000\n"), "{account}");
+    assert!(account.contains("64.75\n"), "{account}");
     let row = &bank.json(&["balance", "chem"])["items"][0];
     for (field, value) in [
         ("allocated", "1000000.000"),

@@ -2,8 +2,9 @@
 
 use axum::extract::Path;
 use axum::response::IntoResponse;
-use bank_api::v1::{List, NewAccount, PatchAccount};
+use bank_api::v1::{self, List, NewAccount, PatchAccount};
 use bank_core::command::{Command, SetAccount};
+use bank_core::directory::Bank;
 use bank_core::effects::Outcome;
 use bank_core::ids::AccountId;
 use bank_core::model::{Account, Dimension};
@@ -11,6 +12,7 @@ use bank_core::model::{Account, Dimension};
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
 use super::project::Empty;
 use super::shape::{self, cleared};
+use super::view::View;
 use crate::answer::Answer;
 use crate::http::error::Failure;
 use crate::store::read::money::{self, Figures};
@@ -26,9 +28,7 @@ pub(super) async fn list(call: Call) -> Handled {
     let figures = figures(&call, accounts.iter().map(|a| a.id).collect()).await?;
     let rows = accounts.iter().zip(&figures);
     let bank = &directory.bank;
-    let items = rows.map(|(account, figures)| {
-        shape::account(account, &figures.active(), bank, Some(&call.view))
-    });
+    let items = rows.map(|(account, figures)| shaped(account, figures, bank, &call.view));
     ok(&List::whole(items.collect()))
 }
 
@@ -38,12 +38,19 @@ pub(super) async fn show(Path(name): Path<String>, call: Call) -> Handled {
     let figures = figures(&call, vec![account.id]).await?;
     let figures = figures.first().copied().unwrap_or_default();
     let bank = &call.directory().bank;
-    ok(&shape::account(
-        account,
-        &figures.active(),
-        bank,
-        Some(&call.view),
-    ))
+    ok(&shaped(account, &figures, bank, &call.view))
+}
+
+/// An account with every figure of ledger.md 2.5.
+fn shaped(account: &Account, figures: &Figures, bank: &Bank, view: &View) -> v1::Account {
+    let used = shape::percent(figures.used(), figures.allocated());
+    v1::Account {
+        allocated: Some(shape::sum(figures.allocated(), bank)),
+        capacity: Some(shape::sum(figures.capacity(), bank)),
+        used: Some(shape::sum(figures.used(), bank)),
+        used_percent: used.map(shape::hundredths),
+        ..shape::account(account, &figures.active(), bank, Some(view))
+    }
 }
 
 /// `POST /api/v1/accounts`

@@ -48,22 +48,6 @@ fn means(directory: &Directory, now: Timestamp) -> Option<String> {
         .filter(|word| *word != directory.bank.unit)
 }
 
-/// `100 × part ÷ whole` with two decimals, half up; none where there is no whole.
-fn percent(part: i128, whole: i128) -> Option<i128> {
-    if whole <= 0 {
-        return None;
-    }
-    let doubled = part.checked_mul(20_000)?.checked_add(whole)?;
-    Some(doubled.div_euclid(whole.checked_mul(2)?))
-}
-
-/// Hundredths of a percent as text.
-fn hundredths(number: i128) -> String {
-    let sign = if number < 0 { "-" } else { "" };
-    let number = number.unsigned_abs();
-    format!("{sign}{}.{:02}", number / 100, number % 100)
-}
-
 /// An account with its place in the list.
 struct Place<'a> {
     account: &'a Account,
@@ -143,9 +127,8 @@ fn path(directory: &Directory, project: &Project) -> Vec<String> {
 
 fn row(place: &Place<'_>, figures: &Figures, directory: &Directory, now: Timestamp) -> Balance {
     let bank = &directory.bank;
-    let allocated = figures.amount.saturating_add(figures.used());
-    let capacity = allocated.saturating_add(figures.credit_limit);
-    let used = percent(figures.used(), allocated);
+    let (allocated, capacity) = (figures.allocated(), figures.capacity());
+    let used = shape::percent(figures.used(), allocated);
     let parent = place.project.and_then(|p| p.parent);
     // The parent's name is told where its own row is above.
     let parent = parent.filter(|_| place.depth > 0);
@@ -173,8 +156,8 @@ fn row(place: &Place<'_>, figures: &Figures, directory: &Directory, now: Timesta
         blocked: place.account.blocked,
         allocated: shape::sum(allocated, bank),
         capacity: shape::sum(capacity, bank),
-        used_percent: used.map(hundredths),
-        remaining_percent: used.map(|used| hundredths(10_000 - used)),
+        used_percent: used.map(shape::hundredths),
+        remaining_percent: used.map(|used| shape::hundredths(10_000 - used)),
         burn_per_day: None,
         empty_at: None,
         unit_means: None,
@@ -196,7 +179,12 @@ mod tests {
             (1, 3, Some("33.33")),
             (5, 0, None),
         ] {
-            assert_eq!(percent(part, whole).map(hundredths).as_deref(), want);
+            assert_eq!(
+                shape::percent(part, whole)
+                    .map(shape::hundredths)
+                    .as_deref(),
+                want
+            );
         }
     }
 
