@@ -114,6 +114,26 @@ pub(crate) enum Command {
     /// The daemon's clock
     #[command(subcommand)]
     Clock(ClockCommand),
+    /// Make links by Gold's names, manual pages, completions
+    #[command(subcommand, hide = true)]
+    Gen(GenCommand),
+}
+
+/// `bank gen`, for installations.
+#[derive(Debug, Subcommand)]
+pub(crate) enum GenCommand {
+    /// Link this program by Gold's names: gbalance, gdeposit, …
+    Links {
+        /// Where, such as /usr/local/bin
+        dir: PathBuf,
+    },
+    /// Write the manual pages
+    Man {
+        /// Where, such as /usr/local/share/man/man1
+        dir: PathBuf,
+    },
+    /// Print completions
+    Completions { shell: clap_complete::Shell },
 }
 
 /// Options of every command.
@@ -176,6 +196,9 @@ pub(crate) struct Global {
     /// Do not separate thousands
     #[arg(long, global = true, help_heading = "Output")]
     pub(crate) no_thousands: bool,
+    /// Amounts of lists as hours or seconds, where the bank counts in time
+    #[arg(long, global = true, value_name = "UNITS", help_heading = "Output")]
+    pub(crate) units: Option<Units>,
     /// When to colour
     #[arg(long, global = true, value_name = "WHEN", help_heading = "Output")]
     pub(crate) color: Option<Color>,
@@ -229,6 +252,17 @@ impl Format {
             Self::Jsonl => "jsonl",
         }
     }
+}
+
+/// What amounts are shown in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Units {
+    /// With two decimals
+    Hours,
+    /// Whole seconds
+    Seconds,
+    /// As the bank counts
+    Raw,
 }
 
 /// When to colour.

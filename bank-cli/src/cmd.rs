@@ -10,6 +10,7 @@ mod balance;
 mod charge;
 mod cycle;
 mod deposit;
+pub(crate) mod generate;
 mod job;
 mod journal;
 mod key;
@@ -21,6 +22,7 @@ mod quote;
 mod rate;
 mod reserve;
 mod status;
+pub(crate) mod units;
 mod user;
 mod whatif;
 
@@ -82,12 +84,13 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure
         Command::Cycle(command) => cycle::run(context, command),
         Command::WhatIf(args) => whatif::run(context, args),
         Command::Clock(command) => whatif::clock(context, command),
+        Command::Gen(command) => generate::run(command),
     }
 }
 
 impl Context {
     /// Reads an object or a list.
-    fn get<T: DeserializeOwned>(
+    pub(crate) fn get<T: DeserializeOwned>(
         &self,
         segments: &[&str],
         query: &impl Serialize,
@@ -97,7 +100,7 @@ impl Context {
     }
 
     /// Sends a change.
-    fn send<T: DeserializeOwned>(
+    pub(crate) fn send<T: DeserializeOwned>(
         &self,
         method: Method,
         segments: &[&str],
@@ -140,7 +143,7 @@ impl Context {
     }
 
     /// A time argument as the daemon takes it.
-    fn time(&self, argument: Option<&String>) -> Result<Option<String>, Failure> {
+    pub(crate) fn time(&self, argument: Option<&String>) -> Result<Option<String>, Failure> {
         argument
             .map(|text| when::argument(text, self.now_us, self.zone))
             .transpose()
@@ -238,4 +241,18 @@ fn confirm(what: &str) -> Result<(), Failure> {
 /// `no changes` is a mistake of the caller, not a request.
 fn nothing_to_set() -> Failure {
     Failure::usage("nothing to change").hint("name at least one option; --help lists them")
+}
+
+/// A context of tests: a daemon that is never asked, one hour east of Greenwich.
+#[cfg(test)]
+pub(crate) fn test_context() -> Context {
+    let form = out::test_form();
+    Context {
+        client: Client::new(&crate::config::Settings::default()).unwrap(),
+        zone: form.zone,
+        form,
+        quiet: false,
+        project: None,
+        now_us: 0,
+    }
 }

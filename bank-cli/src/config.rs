@@ -53,6 +53,11 @@ fn environment(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
+/// The name under which the caller logged in, where the environment tells it.
+pub(crate) fn login() -> Option<String> {
+    environment("LOGNAME").or_else(|| environment("USER"))
+}
+
 /// The settings of this call.
 pub(crate) fn load(flags: &Global) -> Result<Settings, Failure> {
     resolve(flags, &environment, &read_file)

@@ -42,6 +42,32 @@ impl Failure {
         Self::of(exit::USAGE, what)
     }
 
+    /// What the parser of the command line says, on one line with what would help; none for help
+    /// and for what answers with it.
+    pub(crate) fn of_parser(error: &clap::Error) -> Option<Self> {
+        use clap::error::ErrorKind as Kind;
+        let is_help = matches!(
+            error.kind(),
+            Kind::DisplayHelp
+                | Kind::DisplayVersion
+                | Kind::DisplayHelpOnMissingArgumentOrSubcommand
+        );
+        if is_help {
+            return None;
+        }
+        let text = error.render().to_string();
+        let lines = || text.lines().map(str::trim);
+        let first: Vec<&str> = lines().take_while(|line| !line.is_empty()).collect();
+        let what = first.join(" ");
+        let hint = lines().find_map(|line| {
+            line.strip_prefix("tip: ")
+                .map(str::to_owned)
+                .or_else(|| Some(format!("usage: {}", line.strip_prefix("Usage: ")?)))
+        });
+        let failure = Self::usage(printable(what.strip_prefix("error: ").unwrap_or(&what)));
+        Some(failure.hint(hint.unwrap_or_else(|| "--help lists what there is".to_owned())))
+    }
+
     /// The daemon is not there, is busy, or somebody else answered: exit 5.
     pub(crate) fn unreachable(what: impl Into<String>) -> Self {
         Self::of(exit::UNAVAILABLE, what)
@@ -92,6 +118,13 @@ impl Failure {
     }
 }
 
+/// A terminal must not obey what somebody put into a name, and a line is a line.
+fn printable(text: &str) -> String {
+    text.chars()
+        .map(|c| if c.is_control() { '?' } else { c })
+        .collect()
+}
+
 /// `code words: detail`, or the detail alone where it begins with these words.
 fn prefixed(words: &str, said: &str) -> String {
     if said.to_lowercase().starts_with(words) {
@@ -103,9 +136,9 @@ fn prefixed(words: &str, said: &str) -> String {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "bank: {}", self.what)?;
+        writeln!(f, "bank: {}", printable(&self.what))?;
         if let Some(hint) = &self.hint {
-            writeln!(f, "hint: {hint}")?;
+            writeln!(f, "hint: {}", printable(hint))?;
         }
         if let Some(id) = &self.request_id {
             writeln!(f, "request {id}")?;

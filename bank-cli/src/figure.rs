@@ -51,6 +51,33 @@ pub(crate) fn percent(part: &str, whole: &str) -> Option<i128> {
     Some(doubled.div_euclid(whole.checked_mul(2)?))
 }
 
+/// An amount times `up` over `down`, rounded half to even to `decimals`; `None` for what is no
+/// number or too large.
+pub(crate) fn scaled(text: &str, up: i128, down: i128, decimals: usize) -> Option<String> {
+    let (digits, own) = minor(text)?;
+    let power = |n: usize| 10_i128.checked_pow(u32::try_from(n).ok()?);
+    let above = digits.checked_mul(up)?.checked_mul(power(decimals)?)?;
+    let below = down.checked_mul(power(own)?)?;
+    let (whole, rest) = (
+        above.checked_div_euclid(below)?,
+        above.checked_rem_euclid(below)?,
+    );
+    let doubled = rest.checked_mul(2)?;
+    let up = doubled > below || (doubled == below && whole.rem_euclid(2) == 1);
+    Some(plain(whole.checked_add(i128::from(up))?, decimals))
+}
+
+/// Credits that are seconds as hours with two decimals, as Gold's `-h` shows them.
+pub(crate) fn hours(text: &str) -> Option<String> {
+    scaled(text, 1, 3600, 2)
+}
+
+/// An amount times a whole number, exactly.
+pub(crate) fn times(text: &str, factor: i128) -> Option<String> {
+    let (digits, decimals) = minor(text)?;
+    Some(plain(digits.checked_mul(factor)?, decimals))
+}
+
 /// True for zero in any precision, and for what is no number.
 pub(crate) fn is_zero(text: &str) -> bool {
     minor(text).is_none_or(|(digits, _)| digits == 0)
@@ -110,6 +137,22 @@ mod tests {
             difference("393216.000", "18400.000").as_deref(),
             Some("374816.000")
         );
+    }
+
+    #[test]
+    fn hours_round_half_to_even() {
+        let cases = [
+            ("7200", "2.00"),
+            ("18", "0.00"),
+            ("54", "0.02"),
+            ("-1800.000", "-0.50"),
+            ("360000000", "100000.00"),
+        ];
+        for (text, want) in cases {
+            assert_eq!(hours(text).as_deref(), Some(want), "{text}");
+        }
+        assert_eq!(times("1.50", 3600).as_deref(), Some("5400.00"));
+        assert_eq!(times("x", 3600), None);
     }
 
     #[test]

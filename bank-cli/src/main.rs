@@ -1,7 +1,8 @@
 //! `bank`, the command line of the allocation bank.
 //!
-//! Start reading at `cli` (what can be said), then `cmd` (what is done). This program keeps no
-//! state and knows no rule of the bank: it asks the daemon and shows the answer.
+//! Start reading at `cli` (what can be said), then `cmd` (what is done); called by one of Gold's
+//! names it acts as `gold` says. This program keeps no state and knows no rule of the bank: it asks
+//! the daemon and shows the answer.
 
 mod cli;
 mod client;
@@ -10,6 +11,7 @@ mod cmd;
 mod config;
 mod fail;
 mod figure;
+mod gold;
 mod out;
 mod when;
 
@@ -23,9 +25,17 @@ use clap::Parser as _;
 use crate::{cli::Cli, cmd::Context, fail::Failure};
 
 fn main() -> ExitCode {
+    let mut words = std::env::args_os();
+    if let Some(tool) = words.next().and_then(|name| gold::Tool::of(&name)) {
+        return gold::main(tool, words);
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
+            if let Some(failure) = Failure::of_parser(&error) {
+                let _ = write!(anstream::stderr(), "{failure}");
+                return ExitCode::from(failure.exit);
+            }
             // Help and version go to standard output; that nobody reads them is no failure.
             let _ = error.print();
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
@@ -45,9 +55,13 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: Cli) -> Result<(), Failure> {
+    if let cli::Command::Gen(command) = cli.command {
+        print(&cmd::generate::run(command)?)?;
+        return Ok(());
+    }
     let settings = config::load(&cli.global)?;
     let zone = clock::Zone::Local;
-    let context = Context {
+    let mut context = Context {
         client: client::Client::new(&settings)?,
         form: out::Form::new(&cli.global, settings.format.as_deref(), zone)?,
         quiet: cli.global.quiet,
@@ -55,6 +69,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         now_us: clock::now_us(),
         zone,
     };
+    cmd::units::apply(&mut context, cli.global.units, &cli.command)?;
     let text = cmd::run(&context, cli.command)?;
     if !context.quiet {
         print(&text)?;

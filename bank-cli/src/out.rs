@@ -73,6 +73,21 @@ pub(crate) fn column(key: &'static str, title: &'static str, kind: Kind) -> Colu
 }
 
 impl Column {
+    /// The field that it shows.
+    pub(crate) fn key(&self) -> &'static str {
+        self.key
+    }
+
+    /// Its name, with that at its head where it is another.
+    fn names(&self) -> String {
+        let head = self.title.to_lowercase().replace(' ', "_");
+        if head.is_empty() || word(&head) == word(self.key) {
+            self.key.to_owned()
+        } else {
+            format!("{} ({head})", self.key)
+        }
+    }
+
     /// At least so many characters wide on the screen, so that screens look alike.
     pub(crate) fn wide(mut self, width: u16) -> Self {
         self.width = width;
@@ -95,6 +110,11 @@ impl Column {
     pub(crate) fn if_asked(mut self) -> Self {
         self.shown = Shown::Asked;
         self
+    }
+
+    /// Shown in machine forms, and on the screen if `yes`.
+    pub(crate) fn screen_if(self, yes: bool) -> Self {
+        if yes { self } else { self.if_machine() }
     }
 
     /// Shown on the screen if `yes`; in machine forms only if asked for, so that scripts always
@@ -147,6 +167,12 @@ impl Sheet {
     }
 }
 
+/// A column's name as it is compared: case and the marks between words do not count.
+fn word(name: &str) -> String {
+    let marks = ['_', '-', ' '];
+    name.to_lowercase().replace(marks, "")
+}
+
 /// The row of an answer.
 pub(crate) fn row<T: Serialize>(item: &T) -> Row {
     match serde_json::to_value(item) {
@@ -191,6 +217,41 @@ pub(crate) struct Form {
     pub(crate) thousands: bool,
     /// Zone of the times on the screen.
     pub(crate) zone: Zone,
+    /// Other units for the amounts of lists.
+    pub(crate) scale: Option<Scale>,
+}
+
+/// Amounts in other units: times `up`, over `down`, half to even.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Scale {
+    /// What the units are called.
+    pub(crate) word: &'static str,
+    /// Numerator.
+    pub(crate) up: i128,
+    /// Denominator.
+    pub(crate) down: i128,
+    /// Decimals shown.
+    pub(crate) decimals: usize,
+}
+
+impl Scale {
+    /// The sheet with every amount in these units.
+    fn apply(self, sheet: &Sheet) -> Sheet {
+        let mut sheet = sheet.clone();
+        let amounts = sheet.columns.iter().filter(|c| c.kind == Kind::Amount);
+        let keys: Vec<_> = amounts.map(|column| column.key).collect();
+        for row in &mut sheet.rows {
+            for key in &keys {
+                let amount = text(row, key);
+                let scaled = crate::figure::scaled(&amount, self.up, self.down, self.decimals);
+                if let Some(scaled) = scaled {
+                    row.insert((*key).to_owned(), scaled.into());
+                }
+            }
+        }
+        self.word.clone_into(&mut sheet.unit);
+        sheet
+    }
 }
 
 impl Form {
@@ -207,6 +268,7 @@ impl Form {
             columns: flags.columns.clone(),
             thousands: !flags.no_thousands,
             zone,
+            scale: None,
         })
     }
 
@@ -226,6 +288,8 @@ impl Form {
 
     /// A list: the sheet, or in JSON `answer` as it came.
     pub(crate) fn list<T: Serialize>(&self, answer: &T, sheet: &Sheet) -> Result<String, Failure> {
+        let scaled = self.scale.map(|scale| scale.apply(sheet));
+        let sheet = scaled.as_ref().unwrap_or(sheet);
         let columns = self.chosen(sheet)?;
         match self.format {
             Format::Table => Ok(table::rows(self, sheet, &columns)),
@@ -240,6 +304,8 @@ impl Form {
 
     /// One object: name and value on lines of their own, or as a list of one row; in JSON bare.
     pub(crate) fn one<T: Serialize>(&self, answer: &T, sheet: &Sheet) -> Result<String, Failure> {
+        let scaled = self.scale.map(|scale| scale.apply(sheet));
+        let sheet = scaled.as_ref().unwrap_or(sheet);
         let columns = self.chosen(sheet)?;
         match self.format {
             Format::Table => Ok(table::record(self, sheet, &columns)),
@@ -269,15 +335,15 @@ impl Form {
             return Ok(sheet.columns.iter().filter(shown).collect());
         }
         let find = |name: &String| {
-            let wanted = name.trim().to_lowercase().replace('-', "_");
-            sheet
-                .columns
-                .iter()
-                .find(|column| column.key == wanted)
+            let wanted = word(name.trim());
+            let columns = || sheet.columns.iter();
+            columns()
+                .find(|column| word(column.key) == wanted)
+                .or_else(|| columns().find(|column| word(column.title) == wanted))
                 .ok_or_else(|| {
-                    let known: Vec<_> = sheet.columns.iter().map(|column| column.key).collect();
+                    let known: Vec<_> = columns().map(Column::names).collect();
                     Failure::usage(format!("no column {name:?}"))
-                        .hint(format!("the columns are {}", known.join(",")))
+                        .hint(format!("the columns are {}", known.join(", ")))
                 })
         };
         self.columns.iter().map(find).collect()
@@ -309,6 +375,7 @@ pub(crate) fn test_form() -> Form {
         columns: Vec::new(),
         thousands: true,
         zone,
+        scale: None,
     }
 }
 

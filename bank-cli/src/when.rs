@@ -77,6 +77,12 @@ pub(crate) fn days_between(from_us: i64, to_us: i64) -> i64 {
     to_us.saturating_sub(from_us).div_euclid(DAY_US)
 }
 
+/// Days on the calendar from one moment to a later one: how many midnights lie between them.
+pub(crate) fn dates_between(from_us: i64, to_us: i64, zone: Zone) -> i64 {
+    let date = |us| zone.show(us).date_naive();
+    date(to_us).signed_duration_since(date(from_us)).num_days()
+}
+
 /// `14 s`, `2 min`, `4 h`, `12 days`.
 pub(crate) fn span(seconds: i64) -> String {
     match seconds.max(0) {
@@ -127,6 +133,20 @@ mod tests {
         for (sent, screen, machine) in cases {
             assert_eq!(date(sent, zone()), screen);
             assert_eq!(short(sent, zone()), machine);
+        }
+    }
+
+    #[test]
+    fn days_are_those_of_the_calendar() {
+        let at = |text| read(text).unwrap();
+        let now = at("2026-11-20T21:41:00Z");
+        for (to, days) in [
+            ("2026-12-31T23:00:00Z", 42),
+            ("2026-11-20T22:59:00Z", 0),
+            ("2026-11-20T23:00:00Z", 1),
+            ("2026-11-19T12:00:00Z", -1),
+        ] {
+            assert_eq!(dates_between(now, at(to), zone()), days, "{to}");
         }
     }
 

@@ -225,12 +225,12 @@ fn read_signer(settings: &Settings) -> Result<(String, SigningKey), String> {
     Ok((keyid.clone(), SigningKey::new(&secret)))
 }
 
-/// A key that everybody may read is no secret, so it is not used (`http-auth.md` 4).
+/// A key that others may read is no secret, so it is not used (`http-auth.md` 4).
 fn read_key_file(path: &Path) -> std::io::Result<String> {
     let file = std::fs::File::open(path)?;
-    if file.metadata()?.permissions().mode() & 0o007 != 0 {
+    if file.metadata()?.permissions().mode() & 0o077 != 0 {
         return Err(std::io::Error::other(
-            "others may use this file; make it mode 0600",
+            "others may read this file; make it mode 0600",
         ));
     }
     let mut text = String::new();

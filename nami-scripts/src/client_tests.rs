@@ -201,7 +201,7 @@ fn without_a_usable_key_nothing_is_sent() {
     let good = tcp_settings(folder.path(), 1);
     let open = folder.path().join("open.key");
     std::fs::write(&open, "x").unwrap();
-    std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o644)).unwrap();
+    std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o640)).unwrap();
     for settings in [
         Settings {
             key_id: None,

@@ -31,6 +31,9 @@ pub struct JournalEntry {
     pub lien: Option<i64>,
     /// The scheduler's object id.
     pub job: Option<String>,
+    /// `job` or `reservation`, where there is an object.
+    #[serde(default)]
+    pub job_type: Option<String>,
     /// Project.
     pub project: Option<String>,
     /// User.
@@ -92,4 +95,19 @@ pub struct JournalQuery {
     /// Rows per page, 1 to 1000; default 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
+    /// The newest rows that fit the limit, the oldest of them first; `next` is then sent back as
+    /// `before`.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub newest: bool,
+    /// With `newest`: only transactions before this id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes what it tests by reference"
+)]
+fn is_false(flag: &bool) -> bool {
+    !flag
 }

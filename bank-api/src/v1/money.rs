@@ -68,6 +68,18 @@ pub struct Account {
     pub credit_limit: String,
     /// `balance + credit_limit`.
     pub available: String,
+    /// What came in, as in [`Balance::allocated`]; `null` in the answer to a change.
+    #[serde(default)]
+    pub allocated: Option<String>,
+    /// As in [`Balance::capacity`].
+    #[serde(default)]
+    pub capacity: Option<String>,
+    /// As in [`Balance::used`].
+    #[serde(default)]
+    pub used: Option<String>,
+    /// As in [`Balance::used_percent`].
+    #[serde(default)]
+    pub used_percent: Option<String>,
     /// Unit label of the amounts.
     #[serde(default)]
     pub unit: String,
@@ -358,6 +370,28 @@ pub struct Balance {
     pub until: Option<String>,
     /// Set by a charge below zero in mode `fast`.
     pub blocked: bool,
+    /// What came in: `amount + used`, the deposits as far as they are left or used.
+    #[serde(default)]
+    pub allocated: String,
+    /// `allocated + credit_limit`.
+    #[serde(default)]
+    pub capacity: String,
+    /// `100 × used ÷ allocated`, two decimals; `null` where nothing is allocated.
+    #[serde(default)]
+    pub used_percent: Option<String>,
+    /// `100 - used_percent`; `null` where nothing is allocated.
+    #[serde(default)]
+    pub remaining_percent: Option<String>,
+    /// What is charged a day, from the charges of at most the last 30 days; only where the query
+    /// asks for it, `null` where nothing was charged or the journal is younger than a day.
+    #[serde(default)]
+    pub burn_per_day: Option<String>,
+    /// When nothing is available any more at that rate.
+    #[serde(default)]
+    pub empty_at: Option<String>,
+    /// What one unit is, where one processor costs one for each unit of time: `core-hours`, ….
+    #[serde(default)]
+    pub unit_means: Option<String>,
     /// Unit label of the amounts.
     pub unit: String,
     /// The ledger clock at which the row holds.
@@ -384,4 +418,7 @@ pub struct BalanceQuery {
     /// As it was at this instant; absent: now. Credit limits are those of today.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
+    /// With what is charged a day and when nothing is left at that rate.
+    #[serde(default)]
+    pub burn: bool,
 }

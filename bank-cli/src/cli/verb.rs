@@ -6,6 +6,10 @@ use super::{WriteArgs, amount};
 
 /// `bank balance`.
 #[derive(Debug, Clone, Default, Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one flag of the command line"
+)]
 pub(crate) struct BalanceArgs {
     /// Only these projects (or accounts of that name)
     pub(crate) projects: Vec<String>,
@@ -30,6 +34,9 @@ pub(crate) struct BalanceArgs {
     /// As it was at this moment
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) at: Option<String>,
+    /// The columns of Moab Accounting Manager 9
+    #[arg(long, conflicts_with = "available")]
+    pub(crate) mam: bool,
 }
 
 /// `bank quote`.
@@ -200,8 +207,9 @@ pub(crate) struct JournalArgs {
     /// Effective until, exclusive
     #[arg(long, alias = "to", value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) until: Option<String>,
-    /// At most so many rows [default: all]
-    #[arg(long, value_name = "N", conflicts_with = "follow")]
+    /// The newest N rows, with --after the next N [default: all]
+    #[arg(long, value_name = "N", conflicts_with = "follow",
+          value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) limit: Option<u32>,
     /// Only transactions after this one
     #[arg(long, value_name = "TRANSACTION")]

@@ -70,8 +70,24 @@ pub(crate) fn read_secret(file: &Path) -> Result<sign::Secret, Failure> {
             file.display()
         ))
     };
+    private(file).map_err(failed)?;
     let text = config::bounded(file).map_err(|error| failed(error.to_string()))?;
     sign::Secret::parse(&text).map_err(|error| failed(error.to_string()))
+}
+
+/// A secret that others can read is none.
+fn private(file: &Path) -> Result<(), String> {
+    use std::os::unix::fs::MetadataExt as _;
+    let mode = std::fs::metadata(file)
+        .map_err(|error| error.to_string())?
+        .mode()
+        & 0o7777;
+    if mode & 0o077 != 0 {
+        return Err(format!(
+            "others may read it (mode {mode:04o}); make it 0600"
+        ));
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -186,6 +186,8 @@ fn signed(secret: &'static str) -> Result<Member, Failure> {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("key");
     std::fs::write(&file, "right secret\n").unwrap();
+    let private = <std::fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o600);
+    std::fs::set_permissions(&file, private).unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let server = Some(format!("http://{}", listener.local_addr().unwrap()));
     let daemon = std::thread::spawn(move || {

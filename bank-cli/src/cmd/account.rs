@@ -18,13 +18,13 @@ pub(super) fn run(context: &Context, command: AccountCommand) -> Result<String, 
         AccountCommand::Add(args) => add(context, args),
         AccountCommand::Ls => {
             let list: List<Account> = context.get(&["accounts"], &())?;
-            context.form.list(&list, &sheet(&list.items))
+            context.form.list(&list, &sheet(&list.items, false))
         }
         AccountCommand::Show { name } => {
             let account: Account = context.get(&["accounts", &name], &())?;
             context
                 .form
-                .one(&account, &sheet(std::slice::from_ref(&account)))
+                .one(&account, &sheet(std::slice::from_ref(&account), true))
         }
         AccountCommand::Set(args) => set(context, args),
         AccountCommand::Rm { name, remove } => {
@@ -160,7 +160,8 @@ fn written(list: &[Constraint]) -> Value {
     list.iter().map(write).collect::<Vec<_>>().into()
 }
 
-fn sheet(accounts: &[Account]) -> Sheet {
+/// The columns of a list, or with `one` all figures of one account.
+fn sheet(accounts: &[Account], one: bool) -> Sheet {
     let some = |test: fn(&Account) -> bool| accounts.iter().any(test);
     let columns = vec![
         column("id", "Id", Kind::Number),
@@ -170,6 +171,10 @@ fn sheet(accounts: &[Account]) -> Sheet {
         column("balance", "Balance", Kind::Amount).if_asked(),
         column("credit_limit", "Credit limit", Kind::Amount).if_asked(),
         column("available", "Available", Kind::Amount),
+        column("allocated", "Allocated", Kind::Amount).on_screen_if(one),
+        column("used", "Used", Kind::Amount).on_screen_if(one),
+        column("used_percent", "Used %", Kind::Number).on_screen_if(one),
+        column("capacity", "Capacity", Kind::Amount).on_screen_if(one),
         column("projects", "Projects", Kind::Text),
         column("users", "Users", Kind::Text),
         column("machines", "Machines", Kind::Text),

@@ -30,6 +30,7 @@ fn read(context: &Context, args: &BalanceArgs) -> Result<Vec<Balance>, Failure> 
         machine: args.machine.clone(),
         account: args.account.clone(),
         at: at.clone(),
+        burn: !args.available && !args.mam,
     };
     let ask = |query: BalanceQuery| -> Result<Vec<Balance>, Failure> {
         let list: List<Balance> = context.get(&["balances"], &query)?;
@@ -72,19 +73,19 @@ fn is_below(row: &Balance, project: &str) -> bool {
 }
 
 fn sheet(balances: &[Balance], args: &BalanceArgs, form: &Form, now_us: i64) -> Sheet {
-    let mut rows: Vec<Row> = balances
-        .iter()
-        .map(|balance| flat(balance, now_us))
-        .collect();
-    if args.total && !balances.is_empty() {
-        rows.push(total(balances, args.tree));
-    }
-    let unit = balances.first().map_or("", |balance| &balance.unit);
-    let nested = balances.iter().any(|balance| balance.depth > 0);
     let at = balances
         .first()
         .and_then(|balance| when::read(&balance.at))
         .unwrap_or(now_us);
+    let mut rows: Vec<Row> = balances
+        .iter()
+        .map(|balance| flat(balance, at, form))
+        .collect();
+    if args.total && !balances.is_empty() {
+        rows.push(total(balances, args.tree));
+    }
+    let unit = balances.first().map_or_else(String::new, unit);
+    let nested = balances.iter().any(|balance| balance.depth > 0);
     let remark = format!(
         "Held = running jobs.{} {}",
         if nested {
@@ -96,14 +97,14 @@ fn sheet(balances: &[Balance], args: &BalanceArgs, form: &Form, now_us: i64) -> 
     );
     let attention = balances
         .iter()
-        .filter_map(|balance| attention(balance, now_us))
+        .filter_map(|balance| attention(balance, at, form))
         .collect();
     Sheet {
         columns: columns(balances, args),
         rows,
-        unit: unit.to_owned(),
+        unit,
         remark,
-        attention: if args.available {
+        attention: if args.available || args.mam {
             Vec::new()
         } else {
             attention
@@ -127,6 +128,17 @@ fn columns(balances: &[Balance], args: &BalanceArgs) -> Vec<Column> {
             column("available", "Available", Kind::Amount),
         ];
     }
+    if args.mam {
+        return vec![
+            column("account_id", "Id", Kind::Number),
+            column("account", "Name", Kind::Text),
+            column("amount", "Balance", Kind::Amount),
+            column("held", "Reserved", Kind::Amount),
+            column("balance", "Effective", Kind::Amount),
+            column("credit_limit", "CreditLimit", Kind::Amount),
+            column("available", "Available", Kind::Amount),
+        ];
+    }
     vec![
         column("project", "Project", Kind::Tree),
         column("account", "Account", Kind::Text).on_screen_if(several),
@@ -145,6 +157,11 @@ fn columns(balances: &[Balance], args: &BalanceArgs) -> Vec<Column> {
         column("held_expired", "Held expired", Kind::Amount).if_asked(),
         column("amount", "Amount", Kind::Amount).if_asked(),
         column("balance", "Balance", Kind::Amount).if_asked(),
+        column("allocated", "Allocated", Kind::Amount).if_asked(),
+        column("capacity", "Capacity", Kind::Amount).if_asked(),
+        column("remaining_percent", "Remaining %", Kind::Number).if_asked(),
+        column("burn_per_day", "A day", Kind::Amount).if_asked(),
+        column("empty_at", "Empty", Kind::Time).if_asked(),
         column("account_id", "Id", Kind::Number).if_asked(),
         column("parent", "Parent", Kind::Text).if_asked(),
         column("blocked", "Blocked", Kind::Text).if_asked(),
@@ -154,7 +171,7 @@ fn columns(balances: &[Balance], args: &BalanceArgs) -> Vec<Column> {
 
 /// A row with what the screen adds: the share used, the mark, and the account's name where no
 /// project stands behind the row.
-fn flat(balance: &Balance, now_us: i64) -> Row {
+fn flat(balance: &Balance, at: i64, form: &Form) -> Row {
     let mut row = row(balance);
     if balance.project.is_none() {
         row.insert("project".to_owned(), balance.account.clone().into());
@@ -162,7 +179,7 @@ fn flat(balance: &Balance, now_us: i64) -> Row {
     if let Some(percent) = figure::percent(&balance.used, &balance.deposited) {
         row.insert("used_percent".to_owned(), format!("{percent}%").into());
     }
-    if attention(balance, now_us).is_some() {
+    if attention(balance, at, form).is_some() {
         row.insert("mark".to_owned(), "!".into());
     }
     row
@@ -181,6 +198,8 @@ fn total(balances: &[Balance], tree: bool) -> Row {
         "held_future",
         "held_expired",
         "future",
+        "allocated",
+        "capacity",
         "shadow_used",
         "shadow_held",
     ];
@@ -188,6 +207,7 @@ fn total(balances: &[Balance], tree: bool) -> Row {
     let mut total = Row::new();
     let name = if tree { "with sub-projects" } else { "total" };
     total.insert("project".to_owned(), name.into());
+    total.insert("account".to_owned(), name.into());
     for field in fields {
         let amounts = rows.iter().filter_map(|row| row.get(field)?.as_str());
         if let Some(sum) = figure::sum(amounts) {
@@ -206,8 +226,16 @@ fn total(balances: &[Balance], tree: bool) -> Row {
     total
 }
 
-/// What somebody should look at, if anything.
-fn attention(balance: &Balance, now_us: i64) -> Option<String> {
+/// `SU (core-hours)` where one unit is one of these.
+fn unit(balance: &Balance) -> String {
+    match &balance.unit_means {
+        Some(means) => format!("{} ({means})", balance.unit),
+        None => balance.unit.clone(),
+    }
+}
+
+/// What somebody should look at, if anything, at the ledger's present.
+fn attention(balance: &Balance, at: i64, form: &Form) -> Option<String> {
     let mut said = Vec::new();
     if balance.blocked {
         said.push("blocked until a deposit brings it to zero or above".to_owned());
@@ -220,19 +248,35 @@ fn attention(balance: &Balance, now_us: i64) -> Option<String> {
         said.push(format!("{percent}% used"));
     }
     let until = balance.until.as_deref().and_then(when::read);
-    if let Some(days) = until.map(|until| when::days_between(now_us, until))
-        && days <= ATTENTION_DAYS
-        && !figure::is_zero(&balance.amount)
-    {
-        let days = if days == 1 {
-            "1 day".to_owned()
-        } else {
-            format!("{days} days")
-        };
-        said.push(format!("{days} left"));
+    let days = until.map(|until| when::dates_between(at, until, form.zone));
+    let ends = days.filter(|days| *days <= ATTENTION_DAYS && !figure::is_zero(&balance.amount));
+    let empty = empty(balance, at, form, until);
+    if let Some(days) = ends.or(days.filter(|_| empty.is_some())) {
+        let unit = if days == 1 { "day" } else { "days" };
+        said.push(format!("{days} {unit} left"));
     }
+    said.extend(empty);
     let name = balance.project.as_ref().unwrap_or(&balance.account);
     (!said.is_empty()).then(|| format!("{name}: {}", said.join("; ")))
+}
+
+/// `at 1,310 SU/day it is empty on 2026-12-04`, where that is before its end, or soon where it has
+/// none.
+fn empty(balance: &Balance, at: i64, form: &Form, until: Option<i64>) -> Option<String> {
+    let rate = balance.burn_per_day.as_ref()?;
+    let empty = when::read(balance.empty_at.as_ref()?)?;
+    let soon = match until {
+        Some(until) => empty < until,
+        None => when::days_between(at, empty) <= ATTENTION_DAYS,
+    };
+    // Whole units: what a day will cost is known no better.
+    let rate = figure::scaled(rate, 1, 1, 0)?;
+    let is_debt = balance.available.starts_with('-');
+    (soon && !is_debt).then(|| {
+        let (rate, unit) = (form.amount(&rate), &balance.unit);
+        let day = when::day(empty, form.zone);
+        format!("at {rate} {unit}/day it is empty on {day}")
+    })
 }
 
 #[cfg(test)]

@@ -45,7 +45,11 @@ pub(super) fn withdraw(context: &Context, args: WithdrawArgs) -> Result<String, 
 fn said(context: &Context, receipt: &Receipt, words: (&str, &str)) -> Result<String, Failure> {
     let sentence = sentence(&context.form, context.now_us, receipt, words);
     let (transaction, dry_run) = (receipt.transaction, receipt.dry_run);
-    context.done(receipt, &sentence, transaction, dry_run, &receipt.warnings)
+    let text = context.done(receipt, &sentence, transaction, dry_run, &receipt.warnings)?;
+    Ok(match transaction.filter(|_| !context.is_json()) {
+        Some(id) => format!("{}   undo: bank undo {id}\n", text.trim_end()),
+        None => text,
+    })
 }
 
 /// `deposited 250,000.000 SU to chem as allocation 118 (from … until …, exclusive), not yet active`
@@ -96,7 +100,9 @@ fn sentence(
             ", not yet active"
         });
     }
-    if let Some(available) = &receipt.available_after {
+    // What cannot be spent yet changes nothing today.
+    let counts = receipt.active || !receipt.created;
+    if let Some(available) = receipt.available_after.as_ref().filter(|_| counts) {
         let _ = write!(out, "; {} {unit} available", form.amount(available));
     }
     out

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use bank_api::{
     text::format_clock,
-    v1::{Job, JobLien, JobQuery, List},
+    v1::{ChargeRow, Job, JobLien, JobQuery, List},
 };
 
 use super::Context;
@@ -109,6 +109,11 @@ fn screen(form: &Form, job: &Job) -> String {
         let until = until
             .map(|date| format!(" (until {date})"))
             .unwrap_or_default();
+        let of = if job.project.as_ref() == Some(&payer.account) {
+            String::new()
+        } else {
+            format!(" of {}", payer.account)
+        };
         let alone = job.paid_by.len() == 1;
         let part = if alone {
             String::new()
@@ -117,8 +122,8 @@ fn screen(form: &Form, job: &Job) -> String {
         };
         let _ = writeln!(
             out,
-            "{:<label$}  allocation {} of {}{until}{part}",
-            "paid by", payer.allocation, payer.account
+            "{:<label$}  allocation {}{of}{until}{part}",
+            "paid by", payer.allocation
         );
     }
     if let Some(account) = &job.fallback_from {
@@ -159,7 +164,7 @@ fn money(form: &Form, job: &Job) -> Vec<Line> {
     }
     lines.extend(job.charges.iter().map(|charge| {
         let mut rest = vec![when::moment(&charge.at, form.zone)];
-        rest.extend(charge.explanation.clone());
+        rest.extend(remark(form, charge));
         let amount = form.amount(&charge.amount);
         Line {
             label: charge.kind.clone(),
@@ -178,6 +183,19 @@ fn money(form: &Form, job: &Job) -> Vec<Line> {
         rest: because,
     });
     lines
+}
+
+/// `interim,  25,342 s, then end`: for how long it was, behind the first word.
+fn remark(form: &Form, charge: &ChargeRow) -> Option<String> {
+    let said = charge.explanation.clone()?;
+    let Some(seconds) = charge.seconds else {
+        return Some(said);
+    };
+    let seconds = form.amount(&seconds.to_string());
+    Some(match said.split_once(", ") {
+        Some((word, rest)) => format!("{word},  {seconds} s, {rest}"),
+        None => format!("{said},  {seconds} s"),
+    })
 }
 
 /// What has become of a lien.
@@ -226,16 +244,17 @@ fn heading(job: &Job) -> String {
 
 #[cfg(test)]
 mod tests {
-    use bank_api::v1::{ChargeRow, Payer};
+    use bank_api::v1::Payer;
 
     use super::*;
     use crate::out::test_form;
 
-    fn charge(at: &str, amount: &str, explanation: &str) -> ChargeRow {
+    fn charge(at: &str, amount: &str, seconds: i64, explanation: &str) -> ChargeRow {
         ChargeRow {
             at: at.into(),
             amount: amount.into(),
             kind: "charge".into(),
+            seconds: Some(seconds),
             explanation: Some(explanation.into()),
             ..ChargeRow::default()
         }
@@ -264,11 +283,12 @@ mod tests {
                 state: "released".into(),
             }),
             charges: vec![
-                charge("2026-11-19T11:00:00Z", "383.680", "interim,  14,388 s"),
+                charge("2026-11-19T11:00:00Z", "383.680", 14_388, "interim"),
                 charge(
                     "2026-11-19T18:02:22Z",
                     "675.787",
-                    "interim,  25,342 s, then end",
+                    25_342,
+                    "interim, then end",
                 ),
             ],
             paid_by: vec![Payer {
@@ -290,7 +310,7 @@ lien     1,152.000  2026-11-19 08:00:12  92.533 released at the end
 charge     383.680  2026-11-19 12:00:00  interim,  14,388 s
 charge     675.787  2026-11-19 19:02:22  interim,  25,342 s, then end
 total    1,059.467 = 64 × 39,730 s ÷ 3600 × 1.5 (qos high); each charge = rounded sum − billed before
-paid by  allocation 97 of chem (until 2027-04-01)
+paid by  allocation 97 (until 2027-04-01)
 ";
         assert_eq!(screen(&test_form(), &job), want);
     }

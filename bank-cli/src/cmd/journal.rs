@@ -34,7 +34,12 @@ pub(super) fn run(context: &Context, args: JournalArgs) -> Result<String, Failur
         kind: args.kind,
         after: args.after,
         limit: None,
+        ..JournalQuery::default()
     };
+    if let (Some(limit), None) = (args.limit, &query.after) {
+        let list = newest(context, &mut query, limit)?;
+        return context.form.list(&list, &sheet(context, &list.items));
+    }
     if context.form.format == Format::Json && !args.follow {
         let list = whole(context, &mut query, args.limit)?;
         return context.form.list(&list, &sheet(context, &list.items));
@@ -60,6 +65,26 @@ fn whole(
         }
     }
     Ok(all)
+}
+
+/// The newest rows up to `limit`, the oldest of them first.
+fn newest(
+    context: &Context,
+    query: &mut JournalQuery,
+    limit: u32,
+) -> Result<List<JournalEntry>, Failure> {
+    query.newest = true;
+    let mut left = Some(limit);
+    let mut rows = Vec::new();
+    while left != Some(0) {
+        let page = page(context, query, &mut left)?;
+        rows.splice(..0, page.items);
+        match page.next {
+            Some(before) => query.before = Some(before),
+            None => break,
+        }
+    }
+    Ok(List::whole(rows))
 }
 
 /// Page by page, so that a long journal needs little memory; with `follow` then each new row,
@@ -144,22 +169,28 @@ fn page(
 
 fn sheet(context: &Context, entries: &[JournalEntry]) -> Sheet {
     let some = |test: fn(&JournalEntry) -> bool| entries.iter().any(test);
-    let columns = vec![
+    let mut columns = vec![
         column("at_effective", "time", Kind::Time).if_machine(),
         column("time", "time", Kind::Text).on_screen(),
         column("kind", "kind", Kind::Text),
-        column("account", "account", Kind::Text),
+        column("account", "account", Kind::Text).screen_if(some(|entry| {
+            entry.account.is_some() && entry.account != entry.project
+        })),
         column("project", "project", Kind::Text),
         column("user", "user", Kind::Text),
-        column("job", "object", Kind::Text),
-        column("amount", "amount", Kind::Amount),
-        column("held", "held", Kind::Amount),
+        column("object", "object", Kind::Text).on_screen(),
+        column("job", "object", Kind::Text).if_machine(),
+        column("amount", "amount", Kind::Amount).wide(9),
+        // A charge that shrinks its own lien says so by its kind.
+        column("held", "held", Kind::Amount).screen_if(some(|entry| {
+            !figure::is_zero(&entry.held) && figure::is_zero(&entry.amount)
+        })),
         column("shadow", "shadow", Kind::Amount)
             .on_screen_if(some(|entry| !figure::is_zero(&entry.shadow))),
         column("shadow_held", "shadow held", Kind::Amount)
             .on_screen_if(some(|entry| !figure::is_zero(&entry.shadow_held))),
         column("amount_after", "amount after", Kind::Amount),
-        column("transaction", "txn", Kind::Number),
+        column("transaction", "txn", Kind::Text),
         column("entry", "entry", Kind::Number).if_asked(),
         column("at_recorded", "recorded", Kind::Time).if_asked(),
         column("op", "op", Kind::Text).if_asked(),
@@ -171,8 +202,12 @@ fn sheet(context: &Context, entries: &[JournalEntry]) -> Sheet {
         column("machine", "machine", Kind::Text).if_asked(),
         column("active", "active", Kind::Amount).if_asked(),
         column("held_after", "held after", Kind::Amount).if_asked(),
-        column("reason", "reason", Kind::Text),
+        column("reason", "reason", Kind::Text).screen_if(some(|entry| entry.reason.is_some())),
     ];
+    if context.is_json() {
+        // What only a row of text has.
+        columns.retain(|column| !["time", "object"].contains(&column.key()));
+    }
     let today = when::day(context.now_us, context.zone);
     let is_today = |entry: &JournalEntry| {
         when::read(&entry.at_effective).is_some_and(|us| when::day(us, context.zone) == today)
@@ -199,5 +234,9 @@ fn flat(context: &Context, entry: &JournalEntry, one_day: bool) -> Row {
         when::moment(&entry.at_effective, context.zone)
     };
     row.insert("time".to_owned(), time.into());
+    if let Some(job) = &entry.job {
+        let kind = entry.job_type.as_deref().unwrap_or("job");
+        row.insert("object".to_owned(), format!("{kind} {job}").into());
+    }
     row
 }

@@ -134,7 +134,7 @@ fn sheet(rows: Vec<Row>) -> Sheet {
         column("active", "Active", Kind::Text),
         column("mode", "Mode", Kind::Text),
         column("parent", "Parent", Kind::Text),
-        column("members", "Members", Kind::Text),
+        column("members", "Users", Kind::Text),
         column("accounts", "Accounts", Kind::Text),
         column("machines", "Machines", Kind::Text).on_screen_if(some("machines")),
         column("organization", "Organization", Kind::Text).on_screen_if(some("organization")),

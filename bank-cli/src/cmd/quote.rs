@@ -145,7 +145,7 @@ fn lines(form: &Form, lines: &[QuoteLine], least: usize) -> String {
     let line = |line: &QuoteLine| {
         format!(
             "{:<label$} = {:>amount$} {}\n",
-            line.text,
+            spoken(form, &line.text),
             form.amount(&line.amount),
             line.unit
         )
@@ -153,10 +153,20 @@ fn lines(form: &Form, lines: &[QuoteLine], least: usize) -> String {
     lines.iter().map(line).collect()
 }
 
+/// `4,096 procs × …`: the thousands of the number in front are separated.
+fn spoken(form: &Form, text: &str) -> String {
+    let end = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, rest) = text.split_at(end);
+    if number.is_empty() || !rest.starts_with(' ') {
+        return text.to_owned();
+    }
+    format!("{}{rest}", form.amount(number))
+}
+
 fn widths(form: &Form, lines: &[QuoteLine], least: usize) -> (usize, usize) {
     let label = lines
         .iter()
-        .map(|line| line.text.chars().count())
+        .map(|line| spoken(form, &line.text).chars().count())
         .max()
         .unwrap_or(0);
     let amount = lines

@@ -100,7 +100,7 @@ fn columns_can_be_chosen_in_every_form() {
     assert_eq!(failure.exit, 2);
     assert_eq!(
         failure.hint.as_deref(),
-        Some("the columns are name,amount,share,until,note,id")
+        Some("the columns are name, amount, share, until, note, id")
     );
 }
 

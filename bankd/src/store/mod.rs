@@ -38,9 +38,9 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Why the store itself failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The database failed.
-    #[error("database: {0}")]
-    Sqlite(#[from] rusqlite::Error),
+    /// The database failed. Its text is said once, so it is no source of this.
+    #[error("{}", database(.0))]
+    Sqlite(rusqlite::Error),
     /// The file is not a bank, or one of another version.
     #[error("{0}")]
     NotABank(String),
@@ -52,6 +52,22 @@ pub enum Error {
         /// What stood there.
         value: String,
     },
+}
+
+impl From<rusqlite::Error> for Error {
+    fn from(error: rusqlite::Error) -> Self {
+        Error::Sqlite(error)
+    }
+}
+
+/// `database: …`, and not `database: database …`.
+fn database(error: &rusqlite::Error) -> String {
+    let said = error.to_string();
+    if said.starts_with("database") {
+        said
+    } else {
+        format!("database: {said}")
+    }
 }
 
 /// A read-only connection: it sees every committed transaction and never blocks the writer.

@@ -2,9 +2,13 @@
 //! `bankd` itself; and the quick start of the README, word by word.
 
 mod accounts;
+mod bad_input;
+mod case;
 mod cycle;
 mod daemon;
+mod gold;
 mod hold;
 mod money;
 mod readme;
+mod sample;
 mod watch;

@@ -81,7 +81,7 @@ impl Bank {
     }
 
     /// A folder without data, and a clock at T0.
-    fn bare(env: Vec<(String, String)>) -> Self {
+    pub(super) fn bare(env: Vec<(String, String)>) -> Self {
         let folder = tempfile::Builder::new().prefix("bank-").tempdir().unwrap();
         let scripts = folder.path().join("nami");
         fs::create_dir(&scripts).unwrap();

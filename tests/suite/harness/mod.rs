@@ -14,6 +14,7 @@ mod peers;
 mod programs;
 mod script;
 mod signer;
+mod site;
 mod wait;
 
 pub(crate) use bank::{Bank, KEY_ID, Setup, T0};

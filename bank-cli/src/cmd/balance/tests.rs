@@ -20,7 +20,8 @@ fn balance(name: &str, parent: Option<&str>, amounts: [&str; 5], until: &str) ->
         available,
         credit_limit: "0.000".into(),
         until: Some(until.to_owned()),
-        unit: "SU (core-hours)".into(),
+        unit: "SU".into(),
+        unit_means: Some("core-hours".into()),
         at: "2026-11-20T21:41:00Z".into(),
         ..Balance::default()
     }
@@ -28,7 +29,7 @@ fn balance(name: &str, parent: Option<&str>, amounts: [&str; 5], until: &str) ->
 
 /// chem and chem/gpu of the sample.
 fn bank() -> Vec<Balance> {
-    vec![
+    let mut bank = vec![
         balance(
             "chem",
             None,
@@ -41,7 +42,10 @@ fn bank() -> Vec<Balance> {
             ["120000", "92000", "9600", "28000", "18400"],
             "2026-12-31T23:00:00Z",
         ),
-    ]
+    ];
+    bank[1].burn_per_day = Some("1310.000".into());
+    bank[1].empty_at = Some("2026-12-04T22:46:00Z".into());
+    bank
 }
 
 fn shown(balances: &[Balance], args: &BalanceArgs, form: &Form) -> String {
@@ -56,8 +60,9 @@ fn the_default_screen() {
     let want = "\
 Project        Deposited       Used     Held  Available  Used  Until
 chem           1,000,000    647,500   42,000    310,500   65%  2027-04-01
-  chem/gpu       120,000     92,000    9,600     18,400   77%  2027-01-01
+  chem/gpu       120,000     92,000    9,600     18,400   77%  2027-01-01  !
 Whole SU (core-hours). Held = running jobs. Rows without sub-projects. 2026-11-20 22:41 +0100
+! chem/gpu: 42 days left; at 1,310 SU/day it is empty on 2026-12-04
 ";
     assert_eq!(shown(&bank(), &BalanceArgs::default(), &test_form()), want);
 }
@@ -74,7 +79,7 @@ fn attention_is_marked_and_explained() {
         text.contains("\nAmounts in SU (core-hours). Held"),
         "{text}"
     );
-    let want = "! chem: nothing available, in debt\n! chem/gpu: 95% used; 10 days left\n";
+    let want = "! chem: nothing available, in debt\n! chem/gpu: 95% used; 11 days left\n";
     assert!(text.ends_with(want), "{text}");
 }
 

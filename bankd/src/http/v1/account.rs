@@ -2,8 +2,9 @@
 
 use axum::extract::Path;
 use axum::response::IntoResponse;
-use bank_api::v1::{List, NewAccount, PatchAccount};
+use bank_api::v1::{self, List, NewAccount, PatchAccount};
 use bank_core::command::{Command, SetAccount};
+use bank_core::directory::Directory;
 use bank_core::effects::Outcome;
 use bank_core::ids::AccountId;
 use bank_core::model::{Account, Dimension};
@@ -12,6 +13,7 @@ use super::call::{Call, Handled, new_state, ok, removed, rendered};
 use super::lists;
 use super::project::Empty;
 use super::shape::{self, cleared};
+use super::view::View;
 use crate::answer::Answer;
 use crate::http::error::Failure;
 use crate::store::read::money::{self, Figures};
@@ -26,9 +28,7 @@ pub(super) async fn list(call: Call) -> Handled {
     accounts.sort_by(|a, b| a.name.cmp(&b.name));
     let figures = figures(&call, accounts.iter().map(|a| a.id).collect()).await?;
     let rows = accounts.iter().zip(&figures);
-    let items = rows.map(|(account, figures)| {
-        lists::account(directory, account, &figures.active(), Some(&call.view))
-    });
+    let items = rows.map(|(account, figures)| shaped(directory, account, figures, &call.view));
     ok(&List::whole(items.collect()))
 }
 
@@ -37,12 +37,20 @@ pub(super) async fn show(Path(name): Path<String>, call: Call) -> Handled {
     let account = call.view.account(&name)?;
     let figures = figures(&call, vec![account.id]).await?;
     let figures = figures.first().copied().unwrap_or_default();
-    ok(&lists::account(
-        call.directory(),
-        account,
-        &figures.active(),
-        Some(&call.view),
-    ))
+    ok(&shaped(call.directory(), account, &figures, &call.view))
+}
+
+/// An account with every figure of ledger.md 2.5.
+fn shaped(directory: &Directory, account: &Account, figures: &Figures, view: &View) -> v1::Account {
+    let bank = &directory.bank;
+    let used = shape::percent(figures.used(), figures.allocated());
+    v1::Account {
+        allocated: Some(shape::sum(figures.allocated(), bank)),
+        capacity: Some(shape::sum(figures.capacity(), bank)),
+        used: Some(shape::sum(figures.used(), bank)),
+        used_percent: used.map(shape::hundredths),
+        ..lists::account(directory, account, &figures.active(), Some(view))
+    }
 }
 
 /// `POST /api/v1/accounts`

@@ -7,11 +7,11 @@ use bank_core::model::{Account, Project};
 use bank_core::refusal::Refusal;
 use bank_core::time::Timestamp;
 
-use super::account;
 use super::call::{Call, Handled, ok};
-use super::shape;
 use super::view::{View, only_project};
+use super::{account, explain, shape};
 use crate::http::error::Failure;
+use crate::store::read::burn::{self, Burn};
 use crate::store::read::money::Figures;
 use crate::store::read::past;
 
@@ -31,8 +31,24 @@ pub(super) async fn list(call: Call) -> Handled {
         }
     };
     let at = then.unwrap_or(now);
+    // How fast it is spent is said of today only.
+    let burn = if query.burn && then.is_none() {
+        let question = move |connection: &_| burn::burn(connection, now);
+        call.ask(question).await?
+    } else {
+        Burn::default()
+    };
+    let means = means(call.directory(), now);
     let rows = places.iter().zip(&figures);
-    let items = rows.map(|(place, figures)| row(place, figures, call.directory(), at));
+    let items = rows.map(|(place, figures)| {
+        let mut row = row(place, figures, call.directory(), at);
+        let (id, bank) = (place.account.id, &call.directory().bank);
+        row.burn_per_day = burn.per_day(id).map(|rate| shape::sum(rate, bank));
+        let empty = burn.empty_at(id, figures.available(), now);
+        row.empty_at = empty.map(shape::time);
+        row.unit_means.clone_from(&means);
+        row
+    });
     ok(&List::whole(items.collect()))
 }
 
@@ -46,6 +62,14 @@ fn past(text: &str, now: Timestamp) -> Result<Timestamp, Refusal> {
         field: "at",
         expected: "a time that has passed",
     })
+}
+
+/// What one unit is where one processor costs one for each unit of time on every machine.
+fn means(directory: &Directory, now: Timestamp) -> Option<String> {
+    let mut rates = directory.rates.iter();
+    let word = rates.find_map(|rate| explain::time_unit(rate).filter(|_| rate.applies(now, None)));
+    word.map(str::to_owned)
+        .filter(|word| *word != directory.bank.unit)
 }
 
 /// An account with its place in the list.
@@ -127,6 +151,8 @@ fn path(directory: &Directory, project: &Project) -> Vec<String> {
 
 fn row(place: &Place<'_>, figures: &Figures, directory: &Directory, now: Timestamp) -> Balance {
     let bank = &directory.bank;
+    let (allocated, capacity) = (figures.allocated(), figures.capacity());
+    let used = shape::percent(figures.used(), allocated);
     let parent = place.project.and_then(|p| p.parent);
     // The parent's name is told where its own row is above.
     let parent = parent.filter(|_| place.depth > 0);
@@ -152,6 +178,13 @@ fn row(place: &Place<'_>, figures: &Figures, directory: &Directory, now: Timesta
         shadow_held: shape::sum(figures.shadow_held, bank),
         until: figures.until.map(shape::time),
         blocked: place.account.blocked,
+        allocated: shape::sum(allocated, bank),
+        capacity: shape::sum(capacity, bank),
+        used_percent: used.map(shape::hundredths),
+        remaining_percent: used.map(|used| shape::hundredths(10_000 - used)),
+        burn_per_day: None,
+        empty_at: None,
+        unit_means: None,
         unit: bank.unit.clone(),
         at: shape::time(now),
     }
@@ -161,6 +194,23 @@ fn row(place: &Place<'_>, figures: &Figures, directory: &Directory, now: Timesta
 mod tests {
     use super::super::tests::directory;
     use super::*;
+
+    #[test]
+    fn percents_have_two_decimals() {
+        for (part, whole, want) in [
+            (647_500, 1_000_000, Some("64.75")),
+            (-5, 1000, Some("-0.50")),
+            (1, 3, Some("33.33")),
+            (5, 0, None),
+        ] {
+            assert_eq!(
+                shape::percent(part, whole)
+                    .map(shape::hundredths)
+                    .as_deref(),
+                want
+            );
+        }
+    }
 
     fn listed(user: Option<&str>, query: &BalanceQuery) -> Result<Vec<String>, String> {
         let view = View::of_user(directory(), user);

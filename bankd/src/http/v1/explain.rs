@@ -21,6 +21,7 @@ pub(super) fn lines(directory: &Directory, asked: &Priced<'_>) -> Vec<QuoteLine>
     let mut rates: Vec<Rate> = counted(asked, &directory.rates).cloned().collect();
     rates.sort_by_key(|rate| step(rate.kind));
     let mut lines = Vec::with_capacity(rates.len());
+    let alone = rates.len() == 1;
     for count in 1..=rates.len() {
         let so_far = rates.get(..count).unwrap_or_default();
         let (Some(rate), Some(exact)) = (so_far.last(), price(asked, so_far)) else {
@@ -31,7 +32,8 @@ pub(super) fn lines(directory: &Directory, asked: &Priced<'_>) -> Vec<QuoteLine>
             .total()
             .and_then(|total| to_amount(total, bank.precision, rounding));
         let unit = match (count, time_unit(rate)) {
-            (1, Some(unit)) => unit.to_owned(),
+            // Alone it is the price.
+            (1, Some(unit)) if !alone => unit.to_owned(),
             _ => bank.unit.clone(),
         };
         lines.push(QuoteLine {
@@ -54,7 +56,7 @@ fn step(kind: RateKind) -> u8 {
 }
 
 /// What processors are counted in where one of them costs one for each unit of time.
-fn time_unit(rate: &Rate) -> Option<&'static str> {
+pub(super) fn time_unit(rate: &Rate) -> Option<&'static str> {
     let plain = rate.kind == RateKind::Vbr && rate.value == ONE;
     if !(plain && rate.name.eq_ignore_ascii_case("Processors")) {
         return None;
@@ -99,7 +101,7 @@ fn text(rate: &Rate, asked: &Priced<'_>, first: bool) -> String {
 }
 
 /// The everyday word for a property.
-fn short(name: &str) -> String {
+pub(super) fn short(name: &str) -> String {
     match name.to_ascii_lowercase().as_str() {
         "processors" => "procs".to_owned(),
         "qualityofservice" => "qos".to_owned(),

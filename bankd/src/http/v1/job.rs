@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 use super::call::{Call, Handled, ok};
 use super::view::View;
-use super::{explain, shape};
+use super::{explain, formula, shape};
 use crate::http::error::Failure;
 use crate::store::read::jobs::{self, Charge, Detail, JobRow};
 use crate::store::read::{Page, liens::LienRow};
@@ -286,11 +286,13 @@ fn explanation(directory: &Directory, job: &JobRow, charges: &[Charge]) -> Vec<S
         machine_name: &job.machine,
         at,
     };
-    let lines = explain::lines(directory, &asked);
-    let mut lines: Vec<String> = lines
-        .iter()
-        .map(|line| format!("{} = {} {}", line.text, line.amount, line.unit))
-        .collect();
+    let mut lines: Vec<String> = match formula::line(&directory.rates, &asked) {
+        Some(line) => vec![line],
+        None => explain::lines(directory, &asked)
+            .iter()
+            .map(|line| format!("{} = {} {}", line.text, line.amount, line.unit))
+            .collect(),
+    };
     if charges.len() > 1 {
         lines.push("each charge = rounded sum − billed before".to_owned());
     }

@@ -17,11 +17,14 @@ use crate::store::read::journal::{self, JournalRow, Span};
 /// Rows of a page that names no limit.
 const DEFAULT_LIMIT: u32 = 100;
 
-/// `GET /api/v1/journal`: oldest first.
+/// `GET /api/v1/journal`: oldest first, from the beginning or, with `newest`, the end of it.
 pub(super) async fn list(call: Call) -> Handled {
     let query: JournalQuery = call.query()?;
     let span = span(&query).map_err(|r| call.refused(&r))?;
     let job = query.job.clone();
+    let newest = query.newest;
+    let before = query.before.as_deref().map(job::cursor).transpose();
+    let before = before.map_err(|r| call.refused(&r))?;
     let mut filter = Filter::new(&call.view, query)?;
     let page = call.ask(move |connection| {
         let mut span = span;
@@ -30,6 +33,9 @@ pub(super) async fn list(call: Call) -> Handled {
             // Nothing about a job is journalled before its first document.
             span.recorded_from = uses.iter().map(|row| row.opened).min();
             filter.instances = Some(uses.iter().map(|row| row.id).collect());
+        }
+        if newest {
+            return journal::newest(connection, &span, before, |row| filter.holds(row));
         }
         journal::page(connection, &span, |row| filter.holds(row))
     });
@@ -148,8 +154,9 @@ fn shaped(directory: &Directory, row: &JournalRow) -> JournalEntry {
         actor: tx.actor.clone(),
         client: shape::some(&tx.client),
         origin: tx.origin.clone(),
-        job: row.object.as_ref().map(|(job, _)| job.clone()),
-        machine: row.object.as_ref().map(|(_, machine)| machine.clone()),
+        job: row.object.as_ref().map(|(job, ..)| job.clone()),
+        job_type: row.object.as_ref().map(|(.., kind)| kind.clone()),
+        machine: row.object.as_ref().map(|(_, machine, _)| machine.clone()),
         amount: minor(0),
         held: minor(0),
         active: minor(0),

@@ -43,6 +43,10 @@ pub(super) fn account(
         balance: sum(figures.balance(), bank),
         credit_limit: sum(figures.credit_limit, bank),
         available: sum(figures.available(), bank),
+        allocated: None,
+        capacity: None,
+        used: None,
+        used_percent: None,
         unit: bank.unit.clone(),
     }
 }

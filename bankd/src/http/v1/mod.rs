@@ -13,6 +13,7 @@ mod charge;
 mod clock;
 mod cycle;
 mod explain;
+mod formula;
 mod job;
 mod journal;
 mod key;

@@ -1,14 +1,16 @@
 //! Quotes: a plain one writes nothing; a guaranteed one is a row (ledger.md 2.9).
 
 use axum::response::IntoResponse;
+use bank_api::error::Problem;
 use bank_api::v1::{NewQuote, Quote};
 use bank_core::command::{Command, Promise, QuoteRequest, Whose};
 use bank_core::decimal::Decimal;
+use bank_core::directory::{Directory, FallbackMode};
 use bank_core::effects::{Outcome, Quoted};
-use bank_core::model::Project;
+use bank_core::model::{Account, Project};
 use bank_core::price::Priced;
 use bank_core::refusal::Refusal;
-use bank_core::select;
+use bank_core::select::{self, Payer};
 use bank_core::time::Seconds;
 use bank_core::usage::Usage;
 
@@ -42,13 +44,63 @@ pub(super) async fn quote(call: Call) -> Handled {
         let failed = |_| Failure::new("internal", "no random numbers");
         request.tid = keys::new_tid().map_err(failed)?;
     }
+    if guarantee {
+        let done = call.write(Command::Quote(request), render).await?;
+        return Ok(done.into_response());
+    }
+    let fallback = fallback_hint(&call, &request);
     let command = Command::Quote(request);
-    let done = if guarantee {
-        call.write(command, render).await?
-    } else {
-        call.write_unkeyed(command, render).await?
-    };
+    let mut done = call.write_unkeyed(command, render).await?;
+    if let Some(hint) = fallback {
+        done.tell_once(|problem: &mut Problem| {
+            if problem.code == "insufficient_funds" {
+                problem.hint = Some(hint);
+            }
+        });
+    }
     Ok(done.into_response())
+}
+
+/// Where the scheduler steps in for an account that is short: under which account it may try
+/// again, if the caller may see that one.
+fn fallback_hint(call: &Call, request: &QuoteRequest) -> Option<String> {
+    let directory = call.directory();
+    if directory.policy.fallback != FallbackMode::Scheduler {
+        return None;
+    }
+    let payer = select::find(directory, &request.whose);
+    let payer = payer.knowing(directory, &request.usage, &request.group);
+    let account = first_account(directory, request, &payer)?;
+    let fallback = directory.fallback_of(account, payer.machine)?;
+    if !call.view.sees_account(fallback) {
+        return None;
+    }
+    let about = match fallback.description.as_str() {
+        "" => String::new(),
+        text => format!(" ({text})"),
+    };
+    Some(format!(
+        "the scheduler may run such a job under its fallback account {:?}{about}; this quote is \
+         for {} only",
+        fallback.name, payer.project_name
+    ))
+}
+
+/// The account that is asked first.
+fn first_account<'a>(
+    directory: &'a Directory,
+    request: &QuoteRequest,
+    payer: &Payer,
+) -> Option<&'a Account> {
+    let candidates = match request.whose.user.as_deref() {
+        None if request.any_member => select::for_any_member(directory, payer),
+        user => select::candidates(directory, payer, user.unwrap_or_default()),
+    };
+    let candidates = candidates.unwrap_or_default();
+    let first = candidates
+        .iter()
+        .min_by_key(|c| (c.priority, c.distance, c.fit));
+    directory.account(first?.account)
 }
 
 fn read(new: NewQuote, call: &Call) -> Result<QuoteRequest, Failure> {

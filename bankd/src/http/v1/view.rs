@@ -322,7 +322,7 @@ impl View {
             }
             _ => return None,
         };
-        let list = format!("`bank {kind} ls` shows those that you may see");
+        let list = format!("`bank {kind} ls` shows yours");
         Some(match suggest(name, &names) {
             Some(near) => format!("did you mean {near:?}?  {list}"),
             None => list,

@@ -3,6 +3,7 @@
 //! bounded number of rows.
 
 use super::super::Error;
+pub use super::newest::newest;
 use super::{Page, SCAN_MAX, lower_bound};
 use bank_core::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row};
@@ -80,8 +81,8 @@ pub struct JournalRow {
     pub tx: Transaction,
     /// The entry, and its place in the transaction from 1.
     pub entry: Option<(i64, Entry)>,
-    /// The scheduler's object id and machine of the instance.
-    pub object: Option<(String, String)>,
+    /// The scheduler's object id, its machine, and whether it is a job or a reservation.
+    pub object: Option<(String, String, String)>,
 }
 
 /// Where a page begins and how much it holds.
@@ -155,12 +156,12 @@ pub fn page(
 }
 
 impl Span {
-    fn holds(&self, at: Timestamp) -> bool {
+    pub(super) fn holds(&self, at: Timestamp) -> bool {
         self.since.is_none_or(|since| since <= at) && self.until.is_none_or(|until| at < until)
     }
 }
 
-fn rows_of(
+pub(super) fn rows_of(
     connection: &Connection,
     tx: Transaction,
     entries: Vec<Entry>,
@@ -195,10 +196,15 @@ fn rows_of(
     Ok(rows)
 }
 
-fn object(connection: &Connection, instance: i64) -> Result<Option<(String, String)>, Error> {
-    let sql = "SELECT object_id, machine FROM instance WHERE id = ?1";
+fn object(
+    connection: &Connection,
+    instance: i64,
+) -> Result<Option<(String, String, String)>, Error> {
+    let sql = "SELECT object_id, machine, object_type FROM instance WHERE id = ?1";
     let mut statement = connection.prepare_cached(sql)?;
-    let row = statement.query_row([instance], |row| Ok((row.get(0)?, row.get(1)?)));
+    let row = statement.query_row([instance], |row| {
+        Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+    });
     Ok(row.optional()?)
 }
 
@@ -241,7 +247,7 @@ pub(super) fn first_recorded_from(connection: &Connection, at: Timestamp) -> Res
 }
 
 /// The number of the first entry of a transaction or of a later one.
-fn first_entry_of(connection: &Connection, tx: i64, last: i64) -> Result<i64, Error> {
+pub(super) fn first_entry_of(connection: &Connection, tx: i64, last: i64) -> Result<i64, Error> {
     let mut statement = connection.prepare_cached("SELECT tx FROM entry WHERE id = ?1")?;
     let statement = std::cell::RefCell::new(&mut statement);
     lower_bound(last, tx, |id| {
@@ -256,7 +262,7 @@ const ENTRIES_FROM: &str = "SELECT id, tx, n, kind, account, allocation, lien, u
     delta_held, delta_active, delta_shadow, delta_shadow_held, amount_after, held_after, project,
     user, machine, instance FROM entry WHERE id >= ?1 ORDER BY id";
 
-fn read_transaction(row: &Row<'_>) -> Result<Transaction, Error> {
+pub(super) fn read_transaction(row: &Row<'_>) -> Result<Transaction, Error> {
     Ok(Transaction {
         id: row.get(0)?,
         at_effective: Timestamp(row.get(1)?),
@@ -270,7 +276,7 @@ fn read_transaction(row: &Row<'_>) -> Result<Transaction, Error> {
     })
 }
 
-fn read_entry(row: &Row<'_>) -> Result<Entry, Error> {
+pub(super) fn read_entry(row: &Row<'_>) -> Result<Entry, Error> {
     Ok(Entry {
         id: row.get(0)?,
         tx: row.get(1)?,

@@ -76,6 +76,16 @@ impl Figures {
         self.deposited.saturating_sub(self.amount)
     }
 
+    /// Amount + used: what came in.
+    pub fn allocated(&self) -> i128 {
+        self.amount.saturating_add(self.used())
+    }
+
+    /// Allocated + credit limit.
+    pub fn capacity(&self) -> i128 {
+        self.allocated().saturating_add(self.credit_limit)
+    }
+
     fn count(&mut self, allocation: &Allocation, phase: Phase) {
         let held = i128::from(allocation.held.0);
         match phase {

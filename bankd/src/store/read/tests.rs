@@ -290,7 +290,7 @@ fn the_journal_is_read_in_pages_without_gap_or_repeat() {
         since
             .rows
             .iter()
-            .all(|row| row.object == Some(("1".into(), "ia64".into())))
+            .all(|row| row.object == Some(("1".into(), "ia64".into(), "job".into())))
     );
     let until = read(Span {
         until: Some(at(2)),
@@ -298,6 +298,59 @@ fn the_journal_is_read_in_pages_without_gap_or_repeat() {
         ..Span::default()
     });
     assert!(until.rows.iter().all(|row| row.entry.is_none()));
+}
+
+#[test]
+fn the_end_of_the_journal_comes_oldest_first() {
+    let bank = small();
+    let reader = bank.reader();
+    let whole = |limit| Span {
+        limit,
+        ..Span::default()
+    };
+    let all = page(&reader, &whole(1000), |_| true).unwrap().rows;
+    let end = journal::newest(&reader, &whole(1000), None, |_| true).unwrap();
+    assert_eq!((end.rows, end.next), (all.clone(), None));
+    for limit in 1..=all.len() {
+        let mut before = None;
+        let mut found: Vec<journal::JournalRow> = Vec::new();
+        loop {
+            let page = journal::newest(&reader, &whole(limit), before, |_| true).unwrap();
+            assert!(!page.rows.is_empty());
+            found.splice(..0, page.rows);
+            before = page.next;
+            if before.is_none() {
+                break;
+            }
+        }
+        assert_eq!(found, all, "{limit} a page");
+    }
+    let since = Span {
+        since: Some(at(50)),
+        ..whole(1000)
+    };
+    let late = journal::newest(&reader, &since, None, |row| row.entry.is_some()).unwrap();
+    assert_eq!(late.rows.len(), 2, "a charge and a release");
+}
+
+#[test]
+fn what_is_charged_a_day_counts_the_last_month() {
+    let bank = small();
+    let reader = bank.reader();
+    let burn = |day: i64| burn::burn(&reader, at(day * 86_400)).unwrap();
+    // 120.000 were charged in the first minute.
+    assert_eq!(
+        burn(0).per_day(chem(&bank)),
+        None,
+        "less than a day is known"
+    );
+    assert_eq!(burn(10).per_day(chem(&bank)), Some(12_000));
+    assert_eq!(burn(30).per_day(chem(&bank)), Some(4000));
+    assert_eq!(burn(31).per_day(chem(&bank)), None, "it is too long ago");
+    let now = at(10 * 86_400);
+    let empty = burn(10).empty_at(chem(&bank), 24_000, now);
+    assert_eq!(empty, Some(at(12 * 86_400)));
+    assert_eq!(burn(31).empty_at(chem(&bank), 24_000, now), None);
 }
 
 #[test]

@@ -75,7 +75,12 @@ fn read(connection: &Connection, row: &JournalRow) -> Result<Refused, Error> {
         tx: row.tx.id,
         at: row.tx.at_effective,
         instance,
-        object: row.object.clone().unwrap_or((String::new(), machine)),
+        object: row
+            .object
+            .as_ref()
+            .map_or((String::new(), machine), |(job, machine, _)| {
+                (job.clone(), machine.clone())
+            }),
         project: entry.map(|e| e.project.clone()).unwrap_or_default(),
         user: entry.map(|e| e.user.clone()).unwrap_or_default(),
         code: value("would_refuse").unwrap_or_default(),

@@ -1,0 +1,96 @@
+//! How fast accounts are spent: what the end of the journal charged to each.
+
+use super::super::Error;
+use super::SCAN_MAX;
+use super::journal::{first_entry_of, first_recorded_from, last_entry};
+use bank_core::ids::AccountId;
+use bank_core::time::Timestamp;
+use rusqlite::Connection;
+use std::collections::BTreeMap;
+
+/// How far back it looks, in days.
+const DAYS: i64 = 30;
+const DAY_US: i64 = 86_400_000_000;
+
+/// What was charged of late, less what was refunded.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Burn {
+    /// How long the time is that was looked at, µs.
+    pub span_us: i64,
+    /// Charged to each account in it, minor units.
+    pub charged: BTreeMap<AccountId, i128>,
+}
+
+impl Burn {
+    /// What an account is charged a day, minor units, rounded down; none where nothing was charged
+    /// or less than a day is known.
+    pub fn per_day(&self, account: AccountId) -> Option<i128> {
+        let charged = self.charged.get(&account).copied()?;
+        if self.span_us < DAY_US || charged <= 0 {
+            return None;
+        }
+        let a_day = charged.checked_mul(i128::from(DAY_US))?;
+        a_day.checked_div(i128::from(self.span_us))
+    }
+
+    /// When `available` is used up at that rate, counted from an instant.
+    pub fn empty_at(
+        &self,
+        account: AccountId,
+        available: i128,
+        now: Timestamp,
+    ) -> Option<Timestamp> {
+        let per_day = self.per_day(account).filter(|rate| *rate > 0)?;
+        let left = available.max(0).checked_mul(i128::from(DAY_US))?;
+        let left = i64::try_from(left.checked_div(per_day)?).ok()?;
+        now.0.checked_add(left).map(Timestamp)
+    }
+}
+
+/// The charges of the last 30 days, or of as much of them as the newest 50,000 entries cover.
+pub fn burn(connection: &Connection, now: Timestamp) -> Result<Burn, Error> {
+    let since = Timestamp(now.0.saturating_sub(DAYS * DAY_US));
+    let first_tx = first_recorded_from(connection, since)?;
+    let last = last_entry(connection)?;
+    let first = first_entry_of(connection, first_tx, last)?;
+    let bounded = last.saturating_sub(i64::try_from(SCAN_MAX).unwrap_or(i64::MAX));
+    let from = if first > bounded {
+        since.max(opened(connection)?)
+    } else {
+        recorded(connection, bounded)?
+    };
+    let sql =
+        "SELECT kind, account, delta_amount FROM entry WHERE id >= ?1 AND account IS NOT NULL";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query([first.max(bounded)])?;
+    let mut charged: BTreeMap<AccountId, i128> = BTreeMap::new();
+    while let Some(row) = rows.next()? {
+        let kind = row.get_ref(0)?.as_str().unwrap_or_default();
+        let counts = kind.starts_with("charge") || kind == "late_charge" || kind == "refund";
+        if counts {
+            let change: i64 = row.get(2)?;
+            let sum = charged.entry(AccountId(row.get(1)?)).or_default();
+            *sum = sum.saturating_sub(i128::from(change));
+        }
+    }
+    Ok(Burn {
+        span_us: now.0.saturating_sub(from.0),
+        charged,
+    })
+}
+
+/// When the journal began; far in the future where there is none.
+fn opened(connection: &Connection) -> Result<Timestamp, Error> {
+    let sql = "SELECT coalesce((SELECT at_recorded FROM tx ORDER BY id LIMIT 1), ?1)";
+    Ok(Timestamp(
+        connection.query_row(sql, [i64::MAX], |row| row.get(0))?,
+    ))
+}
+
+/// When an entry was recorded.
+fn recorded(connection: &Connection, entry: i64) -> Result<Timestamp, Error> {
+    let sql = "SELECT at_recorded FROM tx WHERE id = (SELECT tx FROM entry WHERE id = max(?1, 1))";
+    Ok(Timestamp(
+        connection.query_row(sql, [entry], |row| row.get(0))?,
+    ))
+}

@@ -1,0 +1,129 @@
+//! The halves of ledger.md's cases that an operator types.
+
+use crate::harness::{Bank, Ran, Setup};
+
+/// An account that holds so much, and what was written before.
+fn holding(amount: i64) -> (Bank, i64) {
+    let bank = Setup::new().chemistry(amount).start();
+    let before = bank.transactions();
+    (bank, before)
+}
+
+fn typed(bank: &Bank, line: &str) -> Ran {
+    bank.bank(&line.split_whitespace().collect::<Vec<_>>())
+}
+
+/// The command is refused: exit code, words, and no entry.
+#[track_caller]
+fn refused((mut bank, before): (Bank, i64), line: &str, exit: i32, parts: &[&str]) {
+    let ran = typed(&bank, line);
+    assert_eq!(ran.exit, exit, "{line}: {}{}", ran.stdout, ran.stderr);
+    assert!(ran.stderr.starts_with("bank: "), "{}", ran.stderr);
+    ran.says(parts);
+    assert_eq!(ran.stdout, "", "{line}");
+    assert_eq!(bank.transactions(), before, "nothing is written");
+    bank.verify();
+}
+
+#[test]
+fn case_007_at_a_terminal_a_negative_deposit() {
+    refused(
+        holding(1),
+        "deposit chemistry -5",
+        1,
+        &["refused", "bad amount"],
+    );
+}
+
+#[test]
+fn case_008_at_a_terminal_more_decimals_than_the_bank_has() {
+    refused(
+        holding(1),
+        "deposit chemistry 1.5",
+        1,
+        &["refused", "too many decimals"],
+    );
+}
+
+#[test]
+fn case_009_at_a_terminal_a_word_for_an_amount() {
+    refused(holding(1), "deposit chemistry abc", 2, &["not a number"]);
+}
+
+#[test]
+fn case_010_at_a_terminal_an_amount_beyond_the_range() {
+    let line = format!("deposit chemistry 1{}", "0".repeat(23));
+    refused(holding(1), &line, 1, &["refused", "amount too large"]);
+}
+
+#[test]
+fn case_012_at_a_terminal_an_unknown_account() {
+    refused(holding(1), "deposit G 1", 4, &["\"G\""]);
+}
+
+#[test]
+fn case_013_at_a_terminal_a_window_that_ends_before_it_starts() {
+    let line = "deposit chemistry 5 --start 2031-01-01 --end 2030-01-01";
+    refused(holding(1), line, 1, &["refused", "bad window"]);
+}
+
+#[test]
+fn case_014_at_a_terminal_a_window_in_the_past() {
+    let line = "deposit chemistry 5 --start 2020-01-01 --end 2021-01-01";
+    refused(holding(1), line, 1, &["window in past", "--allow-past"]);
+    let (mut bank, _) = holding(1);
+    let ran = typed(&bank, &format!("{line} --allow-past"));
+    assert_eq!(ran.exit, 0, "{}", ran.stderr);
+    assert!(ran.stdout.contains("no longer active"), "{}", ran.stdout);
+    assert_eq!(bank.figures("chemistry").0, 1, "it cannot be spent");
+    bank.verify();
+}
+
+#[test]
+fn case_022_at_a_terminal_more_than_there_is() {
+    refused(
+        holding(1000),
+        "withdraw chemistry 5000",
+        3,
+        &["insufficient funds"],
+    );
+}
+
+#[test]
+fn case_023_at_a_terminal_nothing_withdrawn() {
+    refused(holding(1000), "withdraw chemistry 0", 1, &["bad amount"]);
+}
+
+#[test]
+fn case_024_at_a_terminal_what_is_held_cannot_be_withdrawn() {
+    let (bank, _) = holding(1000);
+    let body = "<Job><ObjectID>j</ObjectID><User>amy</User><Account>chemistry</Account>\
+                <Processors>1</Processors><WallDuration>900</WallDuration>\
+                <ChargeDuration>900</ChargeDuration></Job>";
+    bank.script("reserve", body.as_bytes()).expect(0, "");
+    let before = bank.transactions();
+    let parts = &["insufficient funds", "100 "];
+    refused((bank, before), "withdraw chemistry 200", 3, parts);
+}
+
+#[test]
+fn case_039_at_a_terminal_a_quote_and_its_cost_alone() {
+    let job = "quote -A chemistry -u amy -m colony --procs 1 --wall 7200";
+    let (mut bank, before) = holding(100);
+    let ran = typed(&bank, job);
+    assert_eq!(ran.exit, 3, "{}", ran.stderr);
+    ran.says(&["insufficient funds", "chemistry has 100", "short by 7,100"]);
+    let cost = typed(&bank, &format!("{job} --cost-only --json"));
+    assert_eq!(cost.exit, 0, "{}", cost.stderr);
+    let cost: serde_json::Value = serde_json::from_str(&cost.stdout).unwrap();
+    assert_eq!(cost["cost"], "7200");
+    assert_eq!(bank.transactions(), before);
+    bank.verify();
+}
+
+/// The rule of case 40 for what an operator can ask for without holding anything.
+#[test]
+fn case_040_at_a_terminal_a_user_who_is_no_member() {
+    let line = "quote -A chemistry -u bob -m colony --procs 1 --wall 10";
+    refused(holding(100), line, 1, &["refused", "not a member"]);
+}
