@@ -1,9 +1,11 @@
 //! A ledger in memory: the plainest store there is, for tests and the model.
 
+mod past;
+
 use crate::amount::Amount;
 use crate::directory::{Bank, Directory, Policy};
 use crate::effects::{DirectoryRow, Effects, Transaction, UsageRow};
-use crate::ids::{AccountId, AllocationId, UNBILLED};
+use crate::ids::{AccountId, AllocationId, TxId, UNBILLED};
 use crate::invariant::{self, Sums};
 use crate::ledger::Ledger;
 use crate::model::{Account, Allocation, Instance, Lien, LienState, Phase, Quote};
@@ -30,6 +32,8 @@ pub struct Book {
     pub usages: Vec<UsageRow>,
     /// The journal.
     pub journal: Vec<Transaction>,
+    /// The transaction that removed each account that is gone.
+    pub removals: BTreeMap<AccountId, TxId>,
     next: Next,
 }
 
@@ -47,6 +51,7 @@ impl Book {
             quotes: BTreeMap::new(),
             usages: Vec::new(),
             journal: Vec::new(),
+            removals: BTreeMap::new(),
             next: Next {
                 allocation: 2,
                 ..Next::default()
@@ -85,7 +90,9 @@ impl Book {
             }
         }
         let allocations: Vec<Allocation> = self.allocations.values().copied().collect();
-        invariant::check(&allocations, &sums)
+        let mut findings = invariant::check(&allocations, &sums);
+        findings.extend(self.corrections());
+        findings
     }
 
     fn with_lien(&self, instance: &Instance) -> Instance {
@@ -169,6 +176,7 @@ impl Ledger for Book {
             };
             view.liens = self.liens.values().filter(touches).cloned().collect();
         }
+        self.add_past(need, &mut view);
         Ok(view)
     }
 
@@ -230,6 +238,7 @@ impl Ledger for Book {
             self.quotes.insert(quote.tid.clone(), quote.clone());
         }
         self.usages.extend(effects.usages.iter().cloned());
+        self.removals.extend(effects.removals.iter().copied());
         let directory = Arc::make_mut(&mut self.directory);
         for row in &effects.directory {
             directory.put(row);

@@ -7,6 +7,10 @@ use crate::rate::{Per, RateKind, RateValue};
 use crate::time::{Seconds, Timestamp, Window};
 use crate::usage::Usage;
 
+mod after;
+
+pub use after::{Adjust, After, Refund, RemoveAllocation, Reverse, Settle, Transfer};
+
 /// What the caller may touch (http-auth.md 4). Empty lists mean everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scope {
@@ -73,6 +77,8 @@ pub enum Command {
     SetKey(Key),
     /// Removes a key.
     RemoveKey(String),
+    /// Moves, gives back, puts right or undoes what was done before.
+    After(After),
 }
 
 impl Command {
@@ -106,6 +112,7 @@ impl Command {
             Command::AddKey(_) => "key_add",
             Command::SetKey(_) => "key_set",
             Command::RemoveKey(_) => "key_rm",
+            Command::After(after) => after.op(),
         }
     }
 

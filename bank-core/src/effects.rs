@@ -14,6 +14,10 @@ use crate::refusal::Refusal;
 use crate::time::{Seconds, Timestamp};
 use crate::view::Next;
 
+mod after;
+
+pub use after::{Adjusted, Refunded, Reversed, Settled, Transferred};
+
 /// Everything a command changes, in the order in which it is written.
 #[derive(Clone, Debug)]
 pub struct Effects {
@@ -33,6 +37,8 @@ pub struct Effects {
     pub quotes: Vec<Quote>,
     /// Reference data that changed.
     pub directory: Vec<DirectoryRow>,
+    /// Accounts that were removed, each with the transaction that did it.
+    pub removals: Vec<(AccountId, TxId)>,
     /// What the record writers hear of it.
     pub records: Vec<RecordEvent>,
     /// The numbers that the next command's rows get.
@@ -86,6 +92,8 @@ pub struct Transaction {
     pub instance: Option<InstanceId>,
     /// The transaction it corrects.
     pub corrects: Option<TxId>,
+    /// The transaction whose opposite it is.
+    pub reverses: Option<TxId>,
     /// Why, or what was special: `lien_missing`, `fallback_from=chemistry`, a note.
     pub reason: String,
     /// Its entries; none for changes of reference data.
@@ -125,10 +133,22 @@ pub enum EntryKind {
     QuoteUse,
     /// What strict enforcement would have refused.
     WouldRefuse,
+    /// Out of an allocation, into one of another account.
+    TransferOut,
+    /// Into an allocation, out of one of another account.
+    TransferIn,
+    /// Given back to what paid a charge.
+    Refund,
+    /// Put right by a person, with a reason.
+    Adjust,
+    /// Gone with its allocation.
+    Delete,
+    /// The opposite of an entry.
+    Reverse,
 }
 
 /// Every kind with its word.
-pub const ENTRY_KINDS: [(EntryKind, &str); 15] = [
+pub const ENTRY_KINDS: [(EntryKind, &str); 21] = [
     (EntryKind::Deposit, "deposit"),
     (EntryKind::Withdraw, "withdraw"),
     (EntryKind::Lien, "lien"),
@@ -144,6 +164,12 @@ pub const ENTRY_KINDS: [(EntryKind, &str); 15] = [
     (EntryKind::Modify, "modify"),
     (EntryKind::QuoteUse, "quote_use"),
     (EntryKind::WouldRefuse, "would_refuse"),
+    (EntryKind::TransferOut, "transfer_out"),
+    (EntryKind::TransferIn, "transfer_in"),
+    (EntryKind::Refund, "refund"),
+    (EntryKind::Adjust, "adjust"),
+    (EntryKind::Delete, "delete"),
+    (EntryKind::Reverse, "reverse"),
 ];
 
 impl EntryKind {
@@ -196,6 +222,8 @@ pub struct Entry {
     pub lien: Option<LienId>,
     /// For which usage.
     pub usage: Option<UsageId>,
+    /// The charge that a refund gives back, the entry that a reversal is the opposite of.
+    pub takes_back: Option<EntryId>,
     /// What it changes.
     pub delta: Delta,
     /// The allocation's amount afterwards.
@@ -219,6 +247,8 @@ pub enum Billing {
     Unbilled,
     /// Only the shadow totals moved.
     Shadow,
+    /// No use: money went back to who paid.
+    Refund,
 }
 
 impl Billing {
@@ -228,17 +258,23 @@ impl Billing {
             Billing::Billed => "billed",
             Billing::Unbilled => "unbilled",
             Billing::Shadow => "shadow",
+            Billing::Refund => "refund",
         }
     }
 
     /// From its word.
     pub fn parse(word: &str) -> Option<Billing> {
-        let all = [Billing::Billed, Billing::Unbilled, Billing::Shadow];
+        let all = [
+            Billing::Billed,
+            Billing::Unbilled,
+            Billing::Shadow,
+            Billing::Refund,
+        ];
         all.into_iter().find(|b| b.word() == word)
     }
 }
 
-/// One charge as usage: what was used and what it came to.
+/// One charge as usage: what was used and what it came to; or what went back, without use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UsageRow {
     /// Its number: the record id of an adjustment.
@@ -325,6 +361,16 @@ pub enum Outcome {
     Charged(Charged),
     /// The instance is closed.
     Closed(Closed),
+    /// Money went from one account to another.
+    Transferred(Transferred),
+    /// Money went back to who paid.
+    Refunded(Refunded),
+    /// An account was put right.
+    Adjusted(Adjusted),
+    /// A transaction has its opposite.
+    Reversed(Reversed),
+    /// A project pays for what was unbilled.
+    Settled(Settled),
 }
 
 /// The answer to a deposit.

@@ -6,7 +6,7 @@ use crate::effects::{
     Delta, Effects, Entry, EntryKind, InstanceChange, Outcome, Transaction, UsageRow,
 };
 use crate::effects::{DirectoryRow, RecordEvent};
-use crate::ids::{AllocationId, EntryId, InstanceId, LienId, TxId, UsageId};
+use crate::ids::{AccountId, AllocationId, EntryId, InstanceId, LienId, TxId, UsageId};
 use crate::model::{Allocation, Instance, Lien, Phase, Quote};
 use crate::refusal::Refusal;
 use crate::time::Timestamp;
@@ -20,6 +20,7 @@ pub(crate) struct About {
     pub(crate) machine: String,
     pub(crate) lien: Option<LienId>,
     pub(crate) usage: Option<UsageId>,
+    pub(crate) takes_back: Option<EntryId>,
 }
 
 impl About {
@@ -31,6 +32,7 @@ impl About {
             machine: instance.key.machine.clone(),
             lien: None,
             usage: None,
+            takes_back: None,
         }
     }
 }
@@ -46,6 +48,7 @@ pub(crate) struct Postings {
     pub(crate) usages: Vec<UsageRow>,
     pub(crate) quotes: Vec<Quote>,
     pub(crate) directory: Vec<DirectoryRow>,
+    pub(crate) removals: Vec<(AccountId, TxId)>,
     pub(crate) records: Vec<RecordEvent>,
     pub(crate) next: Next,
 }
@@ -63,6 +66,7 @@ impl Postings {
             usages: Vec::new(),
             quotes: Vec::new(),
             directory: Vec::new(),
+            removals: Vec::new(),
             records: Vec::new(),
             next: view.next,
         }
@@ -77,6 +81,7 @@ impl Postings {
             at_effective,
             instance: None,
             corrects: None,
+            reverses: None,
             reason: String::new(),
             entries: Vec::new(),
         });
@@ -91,10 +96,15 @@ impl Postings {
         instance: InstanceId,
     ) -> TxId {
         let id = self.begin(op, at_effective);
+        self.about_instance(instance);
+        id
+    }
+
+    /// Says which instance the current transaction is about.
+    pub(crate) fn about_instance(&mut self, instance: InstanceId) {
         if let Some(tx) = self.transactions.last_mut() {
             tx.instance = Some(instance);
         }
-        id
     }
 
     /// Says which transaction the current one corrects.
@@ -104,9 +114,17 @@ impl Postings {
         }
     }
 
+    /// Says which transaction the current one is the opposite of.
+    pub(crate) fn reverse(&mut self, reversed: TxId) {
+        if let Some(tx) = self.transactions.last_mut() {
+            tx.reverses = Some(reversed);
+        }
+    }
+
     /// Adds to the reason of the current transaction.
     pub(crate) fn remark(&mut self, text: &str) {
-        let Some(tx) = self.transactions.last_mut() else {
+        let last = self.transactions.last_mut();
+        let Some(tx) = last.filter(|_| !text.is_empty()) else {
             return;
         };
         if !tx.reason.is_empty() {
@@ -167,6 +185,7 @@ impl Postings {
             allocation: Some(id),
             lien: about.lien,
             usage: about.usage,
+            takes_back: about.takes_back,
             delta,
             amount_after: allocation.amount,
             held_after: allocation.held,
@@ -192,6 +211,7 @@ impl Postings {
             allocation: None,
             lien: about.lien,
             usage: about.usage,
+            takes_back: about.takes_back,
             delta: Delta::default(),
             amount_after: Amount::ZERO,
             held_after: Amount::ZERO,
@@ -249,6 +269,7 @@ impl Postings {
             usages: self.usages,
             quotes: self.quotes,
             directory: self.directory,
+            removals: self.removals,
             records: self.records,
             next: self.next,
             outcome,

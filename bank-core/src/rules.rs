@@ -4,6 +4,7 @@
 //! in (style 2.9).
 
 mod admin;
+mod after;
 mod allocation;
 mod charge;
 mod funds;
@@ -38,6 +39,7 @@ pub fn decide(command: &Command, view: &View, ctx: &Context<'_>) -> Result<Effec
         Command::AddKey(key) => key::add(key, view, ctx),
         Command::SetKey(key) => key::set(key, view, ctx),
         Command::RemoveKey(id) => key::remove(id, view, ctx),
+        Command::After(after) => after::decide(after, view, ctx),
         Command::AddProject(_)
         | Command::SetProject(_)
         | Command::RemoveProject(_)
