@@ -53,6 +53,7 @@ const fn entry(
 pub static TABLE: &[Row] = &[
     entry("account_blocked", 402, bank::FUNDS, nami::FUNDS, "782", "account blocked until a deposit"),
     entry("already_exists", 409, bank::CONFLICT, nami::OTHER, "740", "already exists"),
+    entry("already_reversed", 409, bank::REFUSED, nami::OTHER, "740", "already reversed"),
     entry("ambiguous", 409, bank::REFUSED, nami::REFUSED, "740", "ambiguous name"),
     entry("amount_overflow", 422, bank::REFUSED, nami::DOCUMENT, "740", "amount out of range"),
     entry("amount_too_large", 422, bank::REFUSED, nami::DOCUMENT, "740", "amount too large"),
@@ -89,8 +90,10 @@ pub static TABLE: &[Row] = &[
     entry("not_a_member", 403, bank::REFUSED, nami::REFUSED, "740", "not a member"),
     entry("not_allowed", 403, bank::DENIED, nami::DENIED, "444", "not allowed"),
     entry("not_found", 404, bank::NOT_FOUND, nami::REFUSED, "740", "not found"),
+    entry("not_reversible", 409, bank::REFUSED, nami::OTHER, "740", "not reversible"),
     entry("not_settable", 422, bank::REFUSED, nami::OTHER, "740", "not settable"),
     entry("nothing_to_refund", 409, bank::REFUSED, nami::OTHER, "740", "nothing to refund"),
+    entry("nothing_unbilled", 409, bank::REFUSED, nami::OTHER, "740", "nothing unbilled"),
     entry("overlap", 409, bank::REFUSED, nami::OTHER, "740", "overlaps what was billed"),
     entry("project_inactive", 403, bank::REFUSED, nami::REFUSED, "740", "project inactive"),
     entry("project_unknown", 404, bank::NOT_FOUND, nami::REFUSED, "740", "unknown account"),

@@ -14,6 +14,7 @@
 //! This module must never compute: no arithmetic on amounts, no defaults that decide anything.
 
 mod admin;
+mod after;
 mod journal;
 mod money;
 mod registry;
@@ -21,6 +22,10 @@ mod work;
 
 pub use admin::{
     Key, KeyQuery, MachineStatus, NewKey, NewKeyAnswer, NewRate, PatchKey, Rate, Status, Unbilled,
+};
+pub use after::{
+    Correction, CorrectionPart, NewAdjustment, NewRefund, NewReversal, NewSettlement, NewTransfer,
+    RemoveQuery, Transfer, TransferPart,
 };
 pub use journal::{JournalEntry, JournalQuery};
 pub use money::{

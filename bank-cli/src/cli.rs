@@ -9,6 +9,7 @@
     reason = "these comments are help texts on a terminal"
 )]
 
+mod after;
 mod asset;
 mod noun;
 mod verb;
@@ -18,6 +19,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::{
+    after::{AdjustArgs, RefundArgs, SettleArgs, TransferArgs, UndoArgs},
     asset::{
         AccountCommand, AddAccount, AddKey, AllocationCommand, KeyCommand, LienCommand,
         RateCommand, SetAllocation, SetKey, SetRate,
@@ -98,6 +100,16 @@ pub(crate) enum Command {
     Key(KeyCommand),
     /// Is the daemon healthy?
     Status,
+    /// Move money between accounts; it keeps its windows
+    Transfer(TransferArgs),
+    /// Give back what a job was charged, to who paid
+    Refund(RefundArgs),
+    /// Put an account right, with a reason
+    Adjust(AdjustArgs),
+    /// Undo one transaction; what came after it stays
+    Undo(UndoArgs),
+    /// Bill a project for a job that #unbilled carries
+    Settle(SettleArgs),
 }
 
 /// Options of every command.

@@ -313,6 +313,15 @@ pub enum RecordEvent {
         /// When the record was made.
         created: Timestamp,
     },
+    /// Money of a charge went back, or a charge was taken back after its record was written.
+    Adjusted {
+        /// The instance.
+        instance: Box<Instance>,
+        /// What changed: its amount is what its record says.
+        usage: UsageRow,
+        /// When the record was made.
+        created: Timestamp,
+    },
     /// An instance that was charged has closed.
     Closed {
         /// The instance.

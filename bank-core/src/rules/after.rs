@@ -14,7 +14,7 @@ mod work;
 
 use crate::amount::Amount;
 use crate::command::After;
-use crate::effects::{Delta, Effects, EntryKind};
+use crate::effects::{Billing, Delta, Effects, EntryKind, RecordEvent, UsageRow};
 use crate::ids::AllocationId;
 use crate::model::{Allocation, Instance, Phase};
 use crate::postings::{About, Postings};
@@ -103,6 +103,20 @@ fn one_instance<'a>(
                 candidates: several.iter().map(shown).collect(),
             })
         }
+    }
+}
+
+/// Tells the record writers of what changed a charge. The record of the close says what is billed
+/// then: a reversal before it needs none of its own, a refund always does.
+fn announce(postings: &mut Postings, instance: &Instance, row: &UsageRow, ctx: &Context<'_>) {
+    let told = row.billing == Billing::Refund || !instance.is_open();
+    let real = row.billing != Billing::Shadow && !row.amount.is_zero();
+    if told && real && ctx.directory.policy.records && instance.record.is_some() {
+        postings.records.push(RecordEvent::Adjusted {
+            instance: Box::new(instance.clone()),
+            usage: row.clone(),
+            created: ctx.now,
+        });
     }
 }
 

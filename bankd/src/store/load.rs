@@ -1,6 +1,6 @@
 //! Rows in: exactly those that a command needs, by integer keys and unique indexes.
 
-use super::{Error, codec, hash};
+use super::{Error, codec, hash, load_past};
 use bank_core::amount::Amount;
 use bank_core::decimal::Decimal;
 use bank_core::directory::Bank;
@@ -126,6 +126,9 @@ pub(super) fn view(connection: &Connection, need: &Need, next: Next) -> Result<V
             liens_on(connection, allocation.id, &mut view.liens)?;
         }
     }
+    if load_past::wanted(need) {
+        load_past::add(connection, need, &mut view)?;
+    }
     Ok(view)
 }
 
@@ -182,7 +185,7 @@ fn instances_of(connection: &Connection, key: &InstanceKey) -> Result<Vec<Instan
     Ok(found)
 }
 
-fn with_lien(connection: &Connection, row: &Row<'_>) -> Result<Instance, Error> {
+pub(super) fn with_lien(connection: &Connection, row: &Row<'_>) -> Result<Instance, Error> {
     let mut found = instance(row)?;
     if let Some(id) = row.get::<_, Option<i64>>(24)? {
         found.lien = lien(connection, LienId(id))?;
@@ -270,7 +273,7 @@ fn facts(row: &Row<'_>) -> Result<Facts, Error> {
     })
 }
 
-fn lien(connection: &Connection, id: LienId) -> Result<Option<Lien>, Error> {
+pub(super) fn lien(connection: &Connection, id: LienId) -> Result<Option<Lien>, Error> {
     let sql = "SELECT l.instance, l.state, l.placed, l.start_at, l.end_at, l.shadow,
                    p.allocation, p.amount
                FROM lien l LEFT JOIN lien_allocation p ON p.lien = l.id
@@ -302,7 +305,7 @@ fn lien(connection: &Connection, id: LienId) -> Result<Option<Lien>, Error> {
     Ok(found)
 }
 
-fn liens_on(
+pub(super) fn liens_on(
     connection: &Connection,
     allocation: AllocationId,
     liens: &mut Vec<Lien>,
@@ -333,7 +336,7 @@ macro_rules! allocations_of {
 }
 
 /// The allocations of one or two accounts, by account and number.
-fn of_accounts(
+pub(super) fn of_accounts(
     connection: &Connection,
     accounts: &[AccountId],
     ending_after: Option<Timestamp>,
@@ -379,7 +382,7 @@ fn add_portions(connection: &Connection, view: &mut View) -> Result<(), Error> {
     Ok(())
 }
 
-fn add_allocation(
+pub(super) fn add_allocation(
     connection: &Connection,
     id: AllocationId,
     found: &mut Vec<Allocation>,

@@ -340,6 +340,10 @@ fn amount(outcome: &Outcome) -> Option<i64> {
         Outcome::Reserved(r) => Some(r.held.0),
         Outcome::Charged(c) => Some(c.amount.0),
         Outcome::Closed(c) => Some(c.released.0),
+        Outcome::Transferred(t) => Some(t.amount.0),
+        Outcome::Refunded(r) => Some(r.amount.0),
+        Outcome::Adjusted(a) => Some(a.amount.0),
+        Outcome::Settled(s) => Some(s.amount.0),
         _ => None,
     }
 }

@@ -1,6 +1,7 @@
 //! `bank` at a terminal, through the real daemon: what an account manager sees, exit codes, hints;
 //! `bankd` itself; and the quick start of the README, word by word.
 
+mod after;
 mod daemon;
 mod money;
 mod readme;

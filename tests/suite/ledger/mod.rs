@@ -4,7 +4,9 @@
 //! command sequences with a naive reference; `race` lets many clients want the last credit.
 
 mod ask;
+mod ask_after;
 mod bench;
+mod case_after;
 mod case_charge;
 mod case_closing;
 mod case_deposit;
@@ -13,6 +15,7 @@ mod case_mode;
 mod case_price;
 mod case_quote;
 mod case_store;
+mod case_undo;
 mod case_who;
 mod fixture;
 mod ground;

@@ -40,6 +40,16 @@ pub(crate) fn refused(code: &str) -> String {
 
 fn refusal_text(refusal: &Refusal) -> String {
     let mut text = refused(refusal.code());
+    match refusal {
+        Refusal::AmbiguousJob { candidates } => {
+            return format!("{text}: {}", candidates.join(", "));
+        }
+        Refusal::HasRefunds { transactions } => {
+            return format!("{text}: {} of them", transactions.len());
+        }
+        Refusal::Uncovered { free, .. } => return format!("{text}: {}", free.0),
+        _ => {}
+    }
     if let Refusal::InsufficientFunds {
         needed, available, ..
     } = refusal
@@ -65,6 +75,17 @@ fn done(outcome: &Outcome) -> String {
         Outcome::Closed(c) => format!("closed, released {}", c.released.0),
         Outcome::Allocation(_, outlived) => format!("changed, {} liens outlive it", outlived.len()),
         Outcome::Removed(_) => "removed".to_owned(),
+        Outcome::Transferred(t) => format!("moved {}", t.amount.0),
+        Outcome::Refunded(r) => {
+            let mut text = format!("refunded {}, left {}", r.amount.0, r.left.0);
+            if r.expired.0 != 0 {
+                text = format!("{text}, expired {}", r.expired.0);
+            }
+            text
+        }
+        Outcome::Adjusted(a) => format!("adjusted {}", a.amount.0),
+        Outcome::Reversed(r) => format!("undid {}", r.op),
+        Outcome::Settled(s) => format!("settled {}, debt {}", s.amount.0, s.debt.0),
         _ => "done".to_owned(),
     }
 }

@@ -1,7 +1,7 @@
 //! Money back to the allocations that paid (ledger.md 2.4).
 
 use super::transfer::open;
-use super::{move_money, one_instance};
+use super::{announce, move_money, one_instance};
 use crate::amount::Amount;
 use crate::command::Refund;
 use crate::decimal::Decimal;
@@ -73,6 +73,7 @@ pub(super) fn refund(refund: &Refund, view: &View, ctx: &Context<'_>) -> Result<
         billing: Billing::Refund,
         late: false,
     };
+    announce(&mut postings, instance, &row, ctx);
     append_usage(&mut postings, instance.clone(), row);
     let refunded = Refunded {
         tx,
@@ -87,7 +88,7 @@ pub(super) fn refund(refund: &Refund, view: &View, ctx: &Context<'_>) -> Result<
 }
 
 /// Adds a usage row to an instance.
-pub(super) fn append_usage(postings: &mut Postings, mut instance: Instance, row: UsageRow) {
+fn append_usage(postings: &mut Postings, mut instance: Instance, row: UsageRow) {
     instance.last_usage = Some(row.id);
     postings.usages.push(row);
     postings.instances.push(InstanceChange {

@@ -120,17 +120,22 @@ pub(super) fn oppose(
     Ok(parts)
 }
 
-/// Refuses to leave less than nothing on an allocation that gave something back.
+/// Refuses to leave less than nothing on an allocation that gave something back. The suspense
+/// account has nothing else.
 pub(super) fn check_cover(
     postings: &Postings,
     parts: &[(AllocationId, Amount)],
     reverse: &Reverse,
+    ctx: &Context<'_>,
 ) -> Result<(), Refusal> {
     if reverse.allow_debt {
         return Ok(());
     }
+    let suspense = ctx.directory.suspense().map(|a| a.id);
     for (id, _) in parts.iter().filter(|(_, part)| *part < Amount::ZERO) {
-        let free = postings.allocation(*id).map_or(0, |a| a.free(false));
+        let own = postings.allocation(*id);
+        let own = own.filter(|a| Some(a.account) != suspense);
+        let free = own.map_or(0, |a| a.free(false));
         if free < 0 {
             return Err(Refusal::Uncovered {
                 allocation: id.0,
@@ -152,7 +157,7 @@ fn money(
     let mut postings = Postings::new(view);
     let tx = begin(&mut postings, reverse, ctx);
     let parts = oppose(&mut postings, target, &About::default())?;
-    check_cover(&postings, &parts, reverse)?;
+    check_cover(&postings, &parts, reverse, ctx)?;
     if root.op == "deposit" {
         for (id, part) in &parts {
             let deposited = postings

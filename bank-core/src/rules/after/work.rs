@@ -1,7 +1,7 @@
 //! The opposite of charges, refunds and settlements: the instance's sums follow.
 
-use super::shift_exact_sum;
 use super::undo::{begin, check_cover, oppose};
+use super::{announce, shift_exact_sum};
 use crate::amount::Amount;
 use crate::command::Reverse;
 use crate::decimal::Decimal;
@@ -38,7 +38,7 @@ pub(super) fn reverse(
         ..About::instance(instance)
     };
     let parts = oppose(&mut postings, target, &about)?;
-    check_cover(&postings, &parts, reverse)?;
+    check_cover(&postings, &parts, reverse, ctx)?;
     let mut row = UsageRow {
         id: usage,
         prev: instance.last_usage,
@@ -73,6 +73,7 @@ pub(super) fn reverse(
         }
         _ => {}
     }
+    announce(&mut postings, instance, &row, ctx);
     instance.last_usage = Some(usage);
     postings.usages.push(row);
     postings.instances.push(InstanceChange {

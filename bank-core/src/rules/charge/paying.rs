@@ -28,6 +28,11 @@ impl Bill {
             return self.debit_suspense(ctx);
         };
         self.first = Some(first);
+        let suspense = ctx.directory.suspense().map(|a| a.id);
+        if suspense.is_some() && self.paying_account() == suspense {
+            // Its lien came here with a removed account.
+            self.outcome = Billing::Unbilled;
+        }
         if takes.is_empty() && remaining == 0 {
             takes.push(Take {
                 allocation: first,

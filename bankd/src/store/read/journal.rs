@@ -203,7 +203,7 @@ fn object(connection: &Connection, instance: i64) -> Result<Option<(String, Stri
 }
 
 /// The number of the last entry; 0 if there is none.
-pub(super) fn last_entry(connection: &Connection) -> Result<i64, Error> {
+pub(in crate::store) fn last_entry(connection: &Connection) -> Result<i64, Error> {
     let sql = "SELECT coalesce(max(id), 0) FROM entry";
     Ok(connection.query_row(sql, [], |row| row.get(0))?)
 }
@@ -237,7 +237,11 @@ pub(super) fn first_recorded_from(connection: &Connection, at: Timestamp) -> Res
 }
 
 /// The number of the first entry of a transaction or of a later one.
-fn first_entry_of(connection: &Connection, tx: i64, last: i64) -> Result<i64, Error> {
+pub(in crate::store) fn first_entry_of(
+    connection: &Connection,
+    tx: i64,
+    last: i64,
+) -> Result<i64, Error> {
     let mut statement = connection.prepare_cached("SELECT tx FROM entry WHERE id = ?1")?;
     let statement = std::cell::RefCell::new(&mut statement);
     lower_bound(last, tx, |id| {
