@@ -79,7 +79,7 @@ pub(super) fn begin(
     tx
 }
 
-fn moves(entry: &&Entry) -> bool {
+fn moves(entry: &Entry) -> bool {
     use EntryKind::{
         Activate, Expire, Lien, LienExpire, LienRelease, LienReplace, Modify, QuoteUse, WouldRefuse,
     };
@@ -103,7 +103,7 @@ pub(super) fn oppose(
     target: &PastTx,
     about: &About,
 ) -> Result<Vec<(AllocationId, Amount)>, Refusal> {
-    let mut entries: Vec<&Entry> = target.entries.iter().filter(moves).collect();
+    let mut entries: Vec<&Entry> = target.entries.iter().filter(|e| moves(e)).collect();
     entries.sort_by_key(|e| e.delta.amount <= 0);
     let mut parts = Vec::new();
     for entry in entries {
