@@ -5,8 +5,9 @@ use super::ask::{c, ci, deposit, r, withdraw};
 use super::ask_after::{account_rm, allocation_rm, refund, set_fixed, transfer, undelete, undo};
 use super::bench::{Bench, on_both};
 use super::fixture::time;
-use bank_core::command::{Command, SetAllocation};
+use bank_core::command::{Command, SetAllocation, SetMachine};
 use bank_core::ids::AllocationId;
+use bank_core::model::Mode;
 
 fn removed_with_a_lien(t: &mut Bench<'_>) {
     t.given("F{a=1000}");
@@ -303,5 +304,41 @@ fn a_changed_window_is_undone() {
             "modify a 0; activate a 0 active +150",
         );
         t.expect_allocation("a", "150 held 0, deposited 150, active");
+    });
+}
+
+#[test]
+fn a_shadow_charge_is_undone_in_the_shadow() {
+    on_both(|t| {
+        t.given("F{a=1000}");
+        t.admin(Command::SetMachine(SetMachine {
+            name: "colony".to_owned(),
+            mode: Some(Some(Mode::Notional)),
+            ..SetMachine::default()
+        }));
+        t.after([r("j", 70), c("j", 50)]);
+        t.expect(refund("j", 0), "refused nothing_to_refund, exit 1", "");
+        let charge = t.tx("charge", 0);
+        t.expect(undo(charge), "undid charge", "reverse a 0 shadow +50/0");
+        t.expect_balance("F", "amount 1000 held 0 balance 1000 available 1000");
+        t.expect_job("j", "closed, used 0 s, billed 0, no lien");
+    });
+}
+
+/// A charge that spilled over, was refunded in part, and is charged further: the totals hold.
+#[test]
+fn a_refund_of_an_open_job_is_not_billed_again() {
+    on_both(|t| {
+        t.given("X{a=30}, Y{b=100}");
+        t.after([ci("j", 50), refund("j", 10), ci("j", 20)]);
+        t.expect_job("j", "open, used 70 s, billed 70, no lien");
+        // 50 lay as 30 and 20; of 10, a got 6 and b 4; then 20 were taken: a's 6, and 14 of b.
+        t.expect(
+            refund("j", 0),
+            "refunded 60, left 0",
+            "refund a +24, refund b +16, refund a +6, refund b +14",
+        );
+        t.expect_balance("X", "amount 30 held 0 balance 30 available 30");
+        t.expect_balance("Y", "amount 100 held 0 balance 100 available 100");
     });
 }

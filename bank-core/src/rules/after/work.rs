@@ -55,21 +55,8 @@ pub(super) fn reverse(
     match root.op.as_str() {
         "charge" => uncount(instance, &row, ctx)?,
         "settle" => {
-            row.billing = if own.billing == Billing::Billed {
-                Billing::Unbilled
-            } else {
-                Billing::Billed
-            };
-            // Whom the other side of the settlement names.
-            let wanted = |kind: EntryKind| match row.billing {
-                Billing::Unbilled => kind == EntryKind::Reverse,
-                _ => is_charge(kind),
-            };
-            let named = root.entries.iter().find(|e| wanted(e.kind));
-            if let Some(named) = named {
-                instance.facts.project.clone_from(&named.project);
-                facts_changed = true;
-            }
+            row.billing = other_side(own.billing);
+            facts_changed = name_payer(instance, root, row.billing);
         }
         _ => {}
     }
@@ -87,6 +74,28 @@ pub(super) fn reverse(
         op: target.op.clone(),
         parts,
     })))
+}
+
+/// Who carries it once a settlement is undone, or done again.
+fn other_side(billing: Billing) -> Billing {
+    if billing == Billing::Billed {
+        Billing::Unbilled
+    } else {
+        Billing::Billed
+    }
+}
+
+/// The instance names the project that the other side of its settlement names; says whether it does.
+fn name_payer(instance: &mut Instance, settlement: &PastTx, billing: Billing) -> bool {
+    let wanted = |kind: EntryKind| match billing {
+        Billing::Unbilled => kind == EntryKind::Reverse,
+        _ => is_charge(kind),
+    };
+    let named = settlement.entries.iter().find(|e| wanted(e.kind));
+    if let Some(named) = named {
+        instance.facts.project.clone_from(&named.project);
+    }
+    named.is_some()
 }
 
 /// Refused where refunds hang on it, or where something else took its entries back.
