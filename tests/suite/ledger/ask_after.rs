@@ -104,7 +104,7 @@ impl Ask {
         self.refund(|refund| refund.reissue_until = Some(until))
     }
 
-    pub(crate) fn from_allocation(self, id: i64) -> Ask {
+    pub(crate) fn on_allocation(self, id: i64) -> Ask {
         self.change(|command| match command {
             Command::After(After::Transfer(transfer)) => {
                 transfer.allocation = Some(AllocationId(id));

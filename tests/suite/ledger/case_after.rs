@@ -103,7 +103,7 @@ fn a_transfer_takes_neither_credit_nor_what_liens_hold() {
             "transfer_out a -70, transfer_in b +70",
         );
         t.expect(
-            transfer("H", "G", 4).from_allocation(3),
+            transfer("H", "G", 4).on_allocation(3),
             "moved 4",
             "transfer_out z -4 active 0, transfer_in c +4 active 0",
         );
@@ -359,7 +359,7 @@ fn an_adjustment_has_a_reason() {
         );
         t.expect(adjust("F", 5, "x"), "adjusted 5", "adjust b +5");
         t.expect(
-            adjust("F", 2, "x").from_allocation(2),
+            adjust("F", 2, "x").on_allocation(2),
             "adjusted 2",
             "adjust a +2",
         );
