@@ -15,6 +15,7 @@
 //! This module must never compute: no arithmetic on amounts, no defaults that decide anything.
 
 mod admin;
+mod after;
 mod cycle;
 mod hold;
 mod journal;
@@ -25,6 +26,10 @@ mod work;
 
 pub use admin::{
     Key, KeyQuery, MachineStatus, NewKey, NewKeyAnswer, NewRate, PatchKey, Rate, Status, Unbilled,
+};
+pub use after::{
+    Correction, CorrectionPart, NewAdjustment, NewRefund, NewReversal, NewSettlement, NewTransfer,
+    RemoveQuery, Transfer, TransferPart,
 };
 pub use cycle::{Cycle, CycleRun, NewCycle, PatchCycle};
 pub use hold::{Charged, Held, NewCharge, NewReserve, PatchLien};

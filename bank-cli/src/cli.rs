@@ -9,6 +9,7 @@
     reason = "these comments are help texts on a terminal"
 )]
 
+mod after;
 mod asset;
 mod cycle;
 mod hold;
@@ -20,6 +21,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::{
+    after::{AdjustArgs, RefundArgs, SettleArgs, TransferArgs, UndoArgs},
     asset::{
         AccountCommand, AddAccount, AddKey, AllocationCommand, Constraints, KeyCommand,
         LienCommand, Overflowing, Place, RateCommand, SetAllocation, SetKey, SetRate,
@@ -76,6 +78,16 @@ pub(crate) enum Command {
     Deposit(DepositArgs),
     /// Take money out of an account
     Withdraw(WithdrawArgs),
+    /// Move money between accounts; it keeps its windows
+    Transfer(TransferArgs),
+    /// Give back what a job was charged, to who paid
+    Refund(RefundArgs),
+    /// Put an account right, with a reason
+    Adjust(AdjustArgs),
+    /// Undo one transaction; what came after it stays
+    Undo(UndoArgs),
+    /// Bill a project for a job that #unbilled carries
+    Settle(SettleArgs),
     /// Show jobs, or what one job was charged and why
     Jobs(JobsArgs),
     /// Show the journal

@@ -5,6 +5,7 @@
 //! the sentence after a change, and the question before a removal.
 
 mod account;
+mod after;
 mod allocation;
 mod balance;
 mod charge;
@@ -85,6 +86,11 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure
         Command::WhatIf(args) => whatif::run(context, args),
         Command::Clock(command) => whatif::clock(context, command),
         Command::Gen(command) => generate::run(command),
+        Command::Transfer(args) => after::transfer(context, args),
+        Command::Refund(args) => after::refund(context, args),
+        Command::Adjust(args) => after::adjust(context, args),
+        Command::Undo(args) => after::undo(context, args),
+        Command::Settle(args) => after::settle(context, args),
     }
 }
 
@@ -126,6 +132,29 @@ impl Context {
             target(segments, &remove.write),
             self.key(&remove.write)?,
         ))
+    }
+
+    /// The same, with its money and its liens where that is asked for.
+    fn remove_forced(
+        &self,
+        segments: &[&str],
+        what: &str,
+        remove: &RemoveArgs,
+        force: bool,
+    ) -> Result<Removed, Failure> {
+        if !force {
+            return self.remove(segments, what, remove);
+        }
+        if !(remove.yes || remove.write.dry_run) {
+            confirm(&format!("{what} with its money"))?;
+        }
+        let query = bank_api::v1::RemoveQuery {
+            dry_run: remove.write.dry_run,
+            force,
+        };
+        let target = client::path(segments) + &client::query(&query);
+        self.client
+            .call(&Call::delete(target, self.key(&remove.write)?))
     }
 
     /// The idempotency key: the one given, else a new one.

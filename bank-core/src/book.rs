@@ -1,9 +1,11 @@
 //! A ledger in memory: the plainest store there is, for tests and the model.
 
+mod past;
+
 use crate::amount::Amount;
 use crate::directory::{Bank, Directory, Policy};
 use crate::effects::{DirectoryRow, Effects, Transaction, UsageRow};
-use crate::ids::{AccountId, AllocationId, UNBILLED};
+use crate::ids::{AccountId, AllocationId, TxId, UNBILLED};
 use crate::invariant::{self, Sums};
 use crate::ledger::{Ledger, Named};
 use crate::model::{Account, Allocation, Instance, Lien, LienState, Phase, Quote};
@@ -33,6 +35,8 @@ pub struct Book {
     pub journal: Vec<Transaction>,
     /// The billed windows of instances, by number.
     pub windows: BTreeMap<i64, Vec<Span>>,
+    /// The transaction that removed each account that is gone.
+    pub removals: BTreeMap<AccountId, TxId>,
     next: Next,
 }
 
@@ -51,6 +55,7 @@ impl Book {
             usages: Vec::new(),
             journal: Vec::new(),
             windows: BTreeMap::new(),
+            removals: BTreeMap::new(),
             next: Next {
                 allocation: 2,
                 ..Next::default()
@@ -89,7 +94,9 @@ impl Book {
             }
         }
         let allocations: Vec<Allocation> = self.allocations.values().copied().collect();
-        invariant::check(&allocations, &sums)
+        let mut findings = invariant::check(&allocations, &sums);
+        findings.extend(self.corrections());
+        findings
     }
 
     /// What allocations have paid for instances: the entries of their usage rows.
@@ -212,6 +219,7 @@ impl Ledger for Book {
             };
             view.liens = self.liens.values().filter(touches).cloned().collect();
         }
+        self.add_past(need, &mut view);
         Ok(view)
     }
 
@@ -293,6 +301,7 @@ impl Ledger for Book {
             self.quotes.insert(quote.tid.clone(), quote.clone());
         }
         self.usages.extend(effects.usages.iter().cloned());
+        self.removals.extend(effects.removals.iter().copied());
         let directory = Arc::make_mut(&mut self.directory);
         for row in &effects.directory {
             directory.put(row);

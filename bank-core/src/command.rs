@@ -10,6 +10,10 @@ use crate::terms::Terms;
 use crate::time::{Seconds, Timestamp, Window};
 use crate::usage::Usage;
 
+mod after;
+
+pub use after::{Adjust, After, Refund, RemoveAllocation, Reverse, Settle, Transfer};
+
 /// What the caller may touch (http-auth.md 4). Empty lists mean everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scope {
@@ -91,6 +95,8 @@ pub enum Command {
     ExtendLien(ExtendLien),
     /// Gives back what a lien holds.
     ReleaseLien(LienId),
+    /// Moves, gives back, puts right or undoes what was done before.
+    After(After),
 }
 
 impl Command {
@@ -131,6 +137,7 @@ impl Command {
             Command::ConfirmClock(..) => "clock_confirm",
             Command::ExtendLien(_) => "lien_extend",
             Command::ReleaseLien(_) => "lien_rm",
+            Command::After(after) => after.op(),
         }
     }
 

@@ -297,6 +297,12 @@ impl Directory {
         account.filter(|a| !a.deleted)
     }
 
+    /// An account by name, removed or not.
+    pub fn any_account_named(&self, name: &str) -> Option<&Account> {
+        let id = self.account_names.get(name)?;
+        self.accounts.get(id)
+    }
+
     /// The number of a new object: that of a removed one of the same name, which comes back, else
     /// the next. `None` where one of that name is there. A removed key never comes back.
     pub fn number_for(&self, kind: &str, name: &str) -> Option<i64> {

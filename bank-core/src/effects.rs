@@ -15,6 +15,10 @@ use crate::terms::Span;
 use crate::time::{Seconds, Timestamp};
 use crate::view::Next;
 
+mod after;
+
+pub use after::{Adjusted, Refunded, Reversed, Settled, Transferred};
+
 /// Everything a command changes, in the order in which it is written.
 #[derive(Clone, Debug)]
 pub struct Effects {
@@ -34,6 +38,8 @@ pub struct Effects {
     pub quotes: Vec<Quote>,
     /// Reference data that changed.
     pub directory: Vec<DirectoryRow>,
+    /// Accounts that were removed, each with the transaction that did it.
+    pub removals: Vec<(AccountId, TxId)>,
     /// What the record writers hear of it.
     pub records: Vec<RecordEvent>,
     /// Liens whose end, or whose portions, are other than before: rewritten as a whole.
@@ -93,6 +99,8 @@ pub struct Transaction {
     pub instance: Option<InstanceId>,
     /// The transaction it corrects.
     pub corrects: Option<TxId>,
+    /// The transaction whose opposite it is.
+    pub reverses: Option<TxId>,
     /// Why, or what was special: `lien_missing`, `fallback_from=chemistry`, a note.
     pub reason: String,
     /// Its entries; none for changes of reference data.
@@ -138,12 +146,22 @@ pub enum EntryKind {
     ClockBack,
     /// The part of a charge that the fallback account covered.
     ChargeFallback,
-    /// Given back of what was charged.
+    /// Out of an allocation, into one of another account.
+    TransferOut,
+    /// Into an allocation, out of one of another account.
+    TransferIn,
+    /// Given back to what paid a charge.
     Refund,
+    /// Put right by a person, with a reason.
+    Adjust,
+    /// Gone with its allocation.
+    Delete,
+    /// The opposite of an entry.
+    Reverse,
 }
 
 /// Every kind with its word.
-pub const ENTRY_KINDS: [(EntryKind, &str); 19] = [
+pub const ENTRY_KINDS: [(EntryKind, &str); 24] = [
     (EntryKind::Deposit, "deposit"),
     (EntryKind::Withdraw, "withdraw"),
     (EntryKind::Lien, "lien"),
@@ -162,7 +180,12 @@ pub const ENTRY_KINDS: [(EntryKind, &str); 19] = [
     (EntryKind::CycleReset, "cycle_reset"),
     (EntryKind::ClockBack, "clock_back"),
     (EntryKind::ChargeFallback, "charge_fallback"),
+    (EntryKind::TransferOut, "transfer_out"),
+    (EntryKind::TransferIn, "transfer_in"),
     (EntryKind::Refund, "refund"),
+    (EntryKind::Adjust, "adjust"),
+    (EntryKind::Delete, "delete"),
+    (EntryKind::Reverse, "reverse"),
 ];
 
 impl EntryKind {
@@ -215,6 +238,8 @@ pub struct Entry {
     pub lien: Option<LienId>,
     /// For which usage.
     pub usage: Option<UsageId>,
+    /// The charge that a refund gives back, the entry that a reversal is the opposite of.
+    pub takes_back: Option<EntryId>,
     /// What it changes.
     pub delta: Delta,
     /// The allocation's amount afterwards.
@@ -238,6 +263,8 @@ pub enum Billing {
     Unbilled,
     /// Only the shadow totals moved.
     Shadow,
+    /// No use: money went back to who paid.
+    Refund,
 }
 
 impl Billing {
@@ -247,17 +274,23 @@ impl Billing {
             Billing::Billed => "billed",
             Billing::Unbilled => "unbilled",
             Billing::Shadow => "shadow",
+            Billing::Refund => "refund",
         }
     }
 
     /// From its word.
     pub fn parse(word: &str) -> Option<Billing> {
-        let all = [Billing::Billed, Billing::Unbilled, Billing::Shadow];
+        let all = [
+            Billing::Billed,
+            Billing::Unbilled,
+            Billing::Shadow,
+            Billing::Refund,
+        ];
         all.into_iter().find(|b| b.word() == word)
     }
 }
 
-/// One charge as usage: what was used and what it came to.
+/// One charge as usage: what was used and what it came to; or what went back, without use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UsageRow {
     /// Its number: the record id of an adjustment.
@@ -293,6 +326,15 @@ pub enum RecordEvent {
         usage: UsageRow,
         /// What its record says it cost: 0 in mode `track`.
         amount: Amount,
+        /// When the record was made.
+        created: Timestamp,
+    },
+    /// Money of a charge went back, or a charge was taken back after its record was written.
+    Adjusted {
+        /// The instance.
+        instance: Box<Instance>,
+        /// What changed: its amount is what its record says.
+        usage: UsageRow,
         /// When the record was made.
         created: Timestamp,
     },
@@ -352,6 +394,16 @@ pub enum Outcome {
     ClockConfirmed(Timestamp),
     /// A lien has another end, holds again, or gave its money back.
     LienChanged(Box<LienChanged>),
+    /// Money went from one account to another.
+    Transferred(Transferred),
+    /// Money went back to who paid.
+    Refunded(Refunded),
+    /// An account was put right.
+    Adjusted(Adjusted),
+    /// A transaction has its opposite.
+    Reversed(Reversed),
+    /// A project pays for what was unbilled.
+    Settled(Settled),
 }
 
 /// The answer to a deposit.

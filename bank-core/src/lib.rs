@@ -23,6 +23,7 @@ pub mod decimal;
 pub mod directory;
 pub mod effects;
 pub mod exact;
+pub mod history;
 pub mod ids;
 pub mod invariant;
 pub mod ledger;

@@ -1,8 +1,12 @@
 //! Which rows a command must see. The shell loads exactly these (style 2.9).
 
+mod after;
+
+pub use after::ObjectQuery;
+
 use crate::command::{Command, Deposit, Request, Whose};
 use crate::directory::Directory;
-use crate::ids::{AccountId, AllocationId, LienId};
+use crate::ids::{AccountId, AllocationId, LienId, TxId};
 use crate::model::InstanceKey;
 use crate::rules;
 use crate::select;
@@ -36,6 +40,19 @@ pub struct Need {
     pub windows: bool,
     /// What allocations have paid for the instances, and those allocations.
     pub paid: bool,
+    /// The newest use of this object's id on each machine; where there is one only, what it was
+    /// charged and what became of that.
+    pub object: Option<ObjectQuery>,
+    /// This transaction, those that it reverses, and what they are about.
+    pub transaction: Option<TxId>,
+    /// The transaction that removed this account, likewise.
+    pub removal_of: Option<AccountId>,
+    /// All allocations of the account of the allocation asked for.
+    pub whole_account: bool,
+    /// Open liens on the allocation asked for, with their instances.
+    pub holders: bool,
+    /// Open liens on this account's allocations, with their instances.
+    pub holders_on: Option<AccountId>,
 }
 
 /// What a command must see. Allocations that ended before anything the command is about are left
@@ -109,6 +126,7 @@ pub fn need(command: &Command, directory: &Directory, now: Timestamp) -> Need {
         },
         Command::ExtendLien(extend) => of_lien(extend.lien, now),
         Command::ReleaseLien(id) => of_lien(*id, now),
+        Command::After(after) => after::need(after, directory),
         _ => Need::default(),
     }
 }

@@ -6,7 +6,7 @@ use crate::effects::{
     Delta, Effects, Entry, EntryKind, InstanceChange, Outcome, Transaction, UsageRow,
 };
 use crate::effects::{DirectoryRow, RecordEvent};
-use crate::ids::{AllocationId, EntryId, InstanceId, LienId, TxId, UsageId};
+use crate::ids::{AccountId, AllocationId, EntryId, InstanceId, LienId, TxId, UsageId};
 use crate::model::{Allocation, Instance, Lien, Phase, Quote};
 use crate::refusal::Refusal;
 use crate::terms::Span;
@@ -21,6 +21,7 @@ pub(crate) struct About {
     pub(crate) machine: String,
     pub(crate) lien: Option<LienId>,
     pub(crate) usage: Option<UsageId>,
+    pub(crate) takes_back: Option<EntryId>,
 }
 
 impl About {
@@ -32,6 +33,7 @@ impl About {
             machine: instance.key.machine.clone(),
             lien: None,
             usage: None,
+            takes_back: None,
         }
     }
 }
@@ -47,6 +49,7 @@ pub(crate) struct Postings {
     pub(crate) usages: Vec<UsageRow>,
     pub(crate) quotes: Vec<Quote>,
     pub(crate) directory: Vec<DirectoryRow>,
+    pub(crate) removals: Vec<(AccountId, TxId)>,
     pub(crate) records: Vec<RecordEvent>,
     pub(crate) relaid: Vec<Lien>,
     pub(crate) windows: Vec<(InstanceId, Vec<Span>)>,
@@ -66,6 +69,7 @@ impl Postings {
             usages: Vec::new(),
             quotes: Vec::new(),
             directory: Vec::new(),
+            removals: Vec::new(),
             records: Vec::new(),
             relaid: Vec::new(),
             windows: Vec::new(),
@@ -82,6 +86,7 @@ impl Postings {
             at_effective,
             instance: None,
             corrects: None,
+            reverses: None,
             reason: String::new(),
             entries: Vec::new(),
         });
@@ -96,10 +101,15 @@ impl Postings {
         instance: InstanceId,
     ) -> TxId {
         let id = self.begin(op, at_effective);
+        self.about_instance(instance);
+        id
+    }
+
+    /// Says which instance the current transaction is about.
+    pub(crate) fn about_instance(&mut self, instance: InstanceId) {
         if let Some(tx) = self.transactions.last_mut() {
             tx.instance = Some(instance);
         }
-        id
     }
 
     /// Says which transaction the current one corrects.
@@ -109,9 +119,17 @@ impl Postings {
         }
     }
 
+    /// Says which transaction the current one is the opposite of.
+    pub(crate) fn reverse(&mut self, reversed: TxId) {
+        if let Some(tx) = self.transactions.last_mut() {
+            tx.reverses = Some(reversed);
+        }
+    }
+
     /// Adds to the reason of the current transaction.
     pub(crate) fn remark(&mut self, text: &str) {
-        let Some(tx) = self.transactions.last_mut() else {
+        let last = self.transactions.last_mut();
+        let Some(tx) = last.filter(|_| !text.is_empty()) else {
             return;
         };
         if !tx.reason.is_empty() {
@@ -172,6 +190,7 @@ impl Postings {
             allocation: Some(id),
             lien: about.lien,
             usage: about.usage,
+            takes_back: about.takes_back,
             delta,
             amount_after: allocation.amount,
             held_after: allocation.held,
@@ -197,6 +216,7 @@ impl Postings {
             allocation: None,
             lien: about.lien,
             usage: about.usage,
+            takes_back: about.takes_back,
             delta: Delta::default(),
             amount_after: Amount::ZERO,
             held_after: Amount::ZERO,
@@ -256,6 +276,7 @@ impl Postings {
             usages: self.usages,
             quotes: self.quotes,
             directory: self.directory,
+            removals: self.removals,
             records: self.records,
             relaid: self.relaid,
             windows: self.windows,

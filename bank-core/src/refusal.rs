@@ -199,6 +199,53 @@ pub enum Refusal {
         /// What ended it.
         state: &'static str,
     },
+    /// A transfer to the account it comes from.
+    SameAccount,
+    /// Several objects of the scheduler have the id; the list names them.
+    AmbiguousJob {
+        /// The candidates: machine and kind.
+        candidates: Vec<String>,
+    },
+    /// Nothing was charged, or everything was given back.
+    NothingToRefund,
+    /// More than is left of the charges.
+    RefundExceedsCharge {
+        /// What is left.
+        left: Amount,
+    },
+    /// Nothing of the instance stands on the suspense account.
+    NothingUnbilled,
+    /// Refunds hang on the charge.
+    HasRefunds {
+        /// Their transactions.
+        transactions: Vec<i64>,
+    },
+    /// The transaction has its opposite already.
+    AlreadyReversed {
+        /// Which.
+        transaction: i64,
+        /// The opposite.
+        by: i64,
+    },
+    /// A transaction whose opposite cannot be written.
+    NotReversible {
+        /// Which.
+        transaction: i64,
+        /// Why, and what to do instead.
+        why: String,
+    },
+    /// An allocation would be left with less than is held on it, or in debt.
+    Uncovered {
+        /// Which.
+        allocation: i64,
+        /// What would be free on it: below zero.
+        free: Amount,
+    },
+    /// What cannot be changed after the object was made.
+    NotSettable {
+        /// The property.
+        field: &'static str,
+    },
 }
 
 impl Refusal {
@@ -225,7 +272,7 @@ impl Refusal {
             Refusal::BadWindow => "bad_window",
             Refusal::WindowInPast => "window_in_past",
             Refusal::NotFound { .. } => "not_found",
-            Refusal::Ambiguous { .. } => "ambiguous",
+            Refusal::Ambiguous { .. } | Refusal::AmbiguousJob { .. } => "ambiguous",
             Refusal::NegativeCharge => "negative_charge",
             Refusal::BadDuration => "bad_duration",
             Refusal::MissingField { .. } => "missing_field",
@@ -244,6 +291,15 @@ impl Refusal {
             Refusal::NoClockJump => "no_clock_jump",
             Refusal::Overlap { .. } => "overlap",
             Refusal::LienEnded { .. } => "lien_ended",
+            Refusal::SameAccount => "same_account",
+            Refusal::NothingToRefund => "nothing_to_refund",
+            Refusal::RefundExceedsCharge { .. } => "refund_exceeds_charge",
+            Refusal::NothingUnbilled => "nothing_unbilled",
+            Refusal::HasRefunds { .. } => "has_refunds",
+            Refusal::AlreadyReversed { .. } => "already_reversed",
+            Refusal::NotReversible { .. } => "not_reversible",
+            Refusal::Uncovered { .. } => "uncovered",
+            Refusal::NotSettable { .. } => "not_settable",
         }
     }
 

@@ -4,6 +4,7 @@
 //! in (style 2.9).
 
 mod admin;
+mod after;
 mod allocation;
 mod charge;
 pub(crate) mod clock;
@@ -50,6 +51,7 @@ pub fn decide(command: &Command, view: &View, ctx: &Context<'_>) -> Result<Effec
         Command::ConfirmClock(shown, note) => clock::confirm(*shown, note, view, ctx),
         Command::ExtendLien(extend) => lien_end::extend(extend, view, ctx),
         Command::ReleaseLien(id) => lien_end::release(*id, view, ctx),
+        Command::After(after) => after::decide(after, view, ctx),
         Command::AddProject(_)
         | Command::SetProject(_)
         | Command::RemoveProject(_)

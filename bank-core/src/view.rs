@@ -1,6 +1,8 @@
 //! The slice of the ledger that one command sees.
 
 use crate::directory::Directory;
+use crate::effects::UsageRow;
+use crate::history::{PastTx, Placed};
 use crate::ids::{AccountId, AllocationId, InstanceId, ProjectId};
 use crate::model::{Allocation, Cycle, Instance, Lien, Quote};
 use crate::terms::{Paid, Span};
@@ -21,6 +23,16 @@ pub struct View {
     pub open_instances: i64,
     /// Cycles with a boundary that is due.
     pub cycles: Vec<Cycle>,
+    /// The transaction asked for, the one that it reverses, and so on.
+    pub past: Vec<PastTx>,
+    /// The account that the transaction asked for removed.
+    pub removed: Option<AccountId>,
+    /// What was charged to the one instance in view, and what became of that, in order.
+    pub history: Vec<Placed>,
+    /// Its usage rows, in order.
+    pub usages: Vec<UsageRow>,
+    /// Instances whose open liens lie on what goes or comes back.
+    pub holders: Vec<Instance>,
     /// The numbers that new rows get.
     pub next: Next,
     /// The billed windows of the instances, in order.

@@ -25,14 +25,17 @@ pub enum Role {
     Auditor,
     /// Their own: the projects they are a member of.
     User,
+    /// Transfers between accounts of the projects that their key names, and reading those.
+    Manager,
 }
 
 /// Every role with its word.
-pub const ROLES: [(Role, &str); 4] = [
+pub const ROLES: [(Role, &str); 5] = [
     (Role::Admin, "admin"),
     (Role::Scheduler, "scheduler"),
     (Role::Auditor, "auditor"),
     (Role::User, "user"),
+    (Role::Manager, "manager"),
 ];
 
 impl Role {
@@ -58,6 +61,7 @@ impl Role {
             Role::Scheduler => 2,
             Role::Auditor => 4,
             Role::User => 8,
+            Role::Manager => 16,
         }
     }
 }

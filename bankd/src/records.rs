@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use bank_core::decimal::Decimal;
 use bank_core::directory::{Bank, Directory};
-use bank_core::effects::{RecordEvent, UsageRow};
+use bank_core::effects::{Billing, RecordEvent, UsageRow};
 use bank_core::model::{Instance, ObjectType};
 use bank_core::time::{MICROS, Seconds, Timestamp};
 
@@ -157,6 +157,28 @@ fn record(directory: &Directory, event: &RecordEvent) -> Record {
                 end_time: Some(usage.at.0),
                 wall: Some(micros(usage.charged)),
                 ..base
+            }
+        }
+        RecordEvent::Adjusted {
+            instance,
+            usage,
+            created,
+        } => {
+            let nothing = Usage::one(usage.processors.billionths() / 1000, Some(WHOLE), 0);
+            let why = match usage.billing {
+                Billing::Refund => Why::Refund,
+                _ => Why::Reverse,
+            };
+            Record {
+                occasion: Occasion::Adjustment {
+                    of: instance.record.unwrap_or(usage.id).0,
+                    why,
+                },
+                record_id: usage.id.0,
+                start_time: Some(usage.at.0),
+                end_time: Some(usage.at.0),
+                wall: Some(0),
+                ..base(directory, instance, *created, nothing, usage.amount.0)
             }
         }
         RecordEvent::Closed {

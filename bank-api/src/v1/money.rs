@@ -209,6 +209,18 @@ pub struct PatchAllocation {
     /// New credit limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credit_limit: Option<String>,
+    /// Refused with `not_settable`: deposits, withdrawals and `adjust` change it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub amount: Option<String>,
+    /// Refused with `not_settable`: the window says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub active: Option<bool>,
+    /// Refused with `not_settable`: deposits raise it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deposited: Option<String>,
+    /// Refused with `not_settable`: `bank transfer` moves the money.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub account: Option<String>,
 }
 
 /// Query of `GET /api/v1/allocations`. Answer: `List<Allocation>`.

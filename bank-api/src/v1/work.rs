@@ -178,6 +178,12 @@ pub struct Job {
     pub requested_s: Option<i64>,
     /// Billed so far.
     pub charged: String,
+    /// What went back to who paid; absent in lists and where nothing did.
+    #[serde(default)]
+    pub refunded: Option<String>,
+    /// `charged - refunded`; absent in lists and where nothing went back.
+    #[serde(default)]
+    pub net: Option<String>,
     /// Seconds billed so far.
     pub charged_s: i64,
     /// Its latest lien, `null` if it never had one.
@@ -190,7 +196,7 @@ pub struct Job {
     pub fallback_from: Option<String>,
     /// True when a charge came after the close.
     pub late: bool,
-    /// `charged`, `unbilled`, `notional`, `none`, …: what became of the usage.
+    /// `charged`, `unbilled`, `notional`, `refunded`, `reversed`, `none`, …: what became of the usage.
     pub outcome: Option<String>,
     /// Its charges, oldest first; empty in lists.
     #[serde(default)]
@@ -232,7 +238,8 @@ pub struct ChargeRow {
     pub seconds: Option<i64>,
     /// Billed by it.
     pub amount: String,
-    /// Journal kind: `charge`, `charge_debt`, `charge_fallback`, `charge_notional`, `late_charge`.
+    /// Journal kind: `charge`, `charge_debt`, `charge_fallback`, `charge_notional`, `late_charge`,
+    /// `refund`, `reverse`; `settle` where `#unbilled` gave it to a project.
     pub kind: String,
     /// `interim`, and what else is to be said.
     pub explanation: Option<String>,

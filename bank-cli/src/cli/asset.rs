@@ -25,8 +25,17 @@ pub(crate) enum AccountCommand {
     #[command(alias = "delete")]
     Rm {
         name: String,
+        /// With its money; its liens hold elsewhere
+        #[arg(long)]
+        force: bool,
         #[command(flatten)]
         remove: RemoveArgs,
+    },
+    /// Bring a removed account back, with its lists, its money and its liens
+    Undelete {
+        name: String,
+        #[command(flatten)]
+        write: WriteArgs,
     },
 }
 
@@ -198,6 +207,16 @@ pub(crate) enum AllocationCommand {
     /// Change the window or the credit limit of an allocation
     #[command(alias = "modify")]
     Set(SetAllocation),
+    /// Remove an allocation
+    #[command(alias = "delete")]
+    Rm {
+        id: i64,
+        /// With its money; its liens hold elsewhere
+        #[arg(long)]
+        force: bool,
+        #[command(flatten)]
+        remove: RemoveArgs,
+    },
 }
 
 #[derive(Debug, Clone, Args)]
@@ -213,6 +232,20 @@ pub(crate) struct SetAllocation {
     #[arg(long, alias = "credit-limit", value_name = "AMOUNT", value_parser = amount,
           allow_negative_numbers = true)]
     pub(crate) limit: Option<String>,
+    /// Cannot be set: refused with what to do instead
+    #[arg(long, value_name = "AMOUNT", value_parser = amount, allow_negative_numbers = true,
+          hide = true)]
+    pub(crate) amount: Option<String>,
+    /// Cannot be set either
+    #[arg(long, value_name = "YES|NO", hide_possible_values = true, hide = true)]
+    pub(crate) active: Option<Switch>,
+    /// Cannot be set either
+    #[arg(long, value_name = "AMOUNT", value_parser = amount, allow_negative_numbers = true,
+          hide = true)]
+    pub(crate) deposited: Option<String>,
+    /// Cannot be set either
+    #[arg(short = 'a', long, value_name = "NAME", hide = true)]
+    pub(crate) account: Option<String>,
     #[command(flatten)]
     pub(crate) write: WriteArgs,
 }
@@ -338,7 +371,7 @@ pub(crate) struct AddKey {
     /// Client that it belongs to [default: the id]
     #[arg(long)]
     pub(crate) client: Option<String>,
-    /// admin, scheduler, auditor or user
+    /// admin, scheduler, auditor, manager or user
     #[arg(long, alias = "roles", value_name = "A,B", value_delimiter = ',')]
     pub(crate) role: Vec<String>,
     /// Only these projects

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use bank_api::v1::{Account, Constraint, List, NewAccount, PatchAccount, Written};
+use bank_api::v1::{Account, Constraint, Correction, List, NewAccount, PatchAccount, Written};
 use serde_json::Value;
 use ureq::http::Method;
 
@@ -27,9 +27,19 @@ pub(super) fn run(context: &Context, command: AccountCommand) -> Result<String, 
                 .one(&account, &sheet(std::slice::from_ref(&account), true))
         }
         AccountCommand::Set(args) => set(context, args),
-        AccountCommand::Rm { name, remove } => {
+        AccountCommand::Undelete { name, write } => {
+            let segments = ["accounts", &name, "undelete"];
+            let done: Correction = context.send(Method::POST, &segments, &(), &write)?;
+            let sentence = format!("account {name:?} is back");
+            super::after::said(context, &done, &sentence)
+        }
+        AccountCommand::Rm {
+            name,
+            force,
+            remove,
+        } => {
             let what = format!("remove account {name:?}");
-            let answer = context.remove(&["accounts", &name], &what, &remove)?;
+            let answer = context.remove_forced(&["accounts", &name], &what, &remove, force)?;
             context.removed(&answer, &format!("account {name:?} removed"))
         }
     }

@@ -25,6 +25,12 @@ pub(super) fn run(context: &Context, command: AllocationCommand) -> Result<Strin
                 .one(&allocation, &sheet(std::slice::from_ref(&allocation)))
         }
         AllocationCommand::Set(args) => set(context, args),
+        AllocationCommand::Rm { id, force, remove } => {
+            let what = format!("remove allocation {id}");
+            let segments = ["allocations", &id.to_string()];
+            let answer = context.remove_forced(&segments, &what, &remove, force)?;
+            context.removed(&answer, &format!("allocation {id} removed"))
+        }
     }
 }
 
@@ -33,6 +39,10 @@ fn set(context: &Context, args: SetAllocation) -> Result<String, Failure> {
         start: context.time(args.start.as_ref())?,
         until: context.time(args.end.as_ref())?,
         credit_limit: args.limit,
+        amount: args.amount,
+        active: args.active.map(bool::from),
+        deposited: args.deposited,
+        account: args.account,
     };
     if body == PatchAllocation::default() {
         return Err(nothing_to_set());

@@ -182,6 +182,14 @@ fn money(form: &Form, job: &Job) -> Vec<Line> {
         amount,
         rest: because,
     });
+    let back = [("refunded", &job.refunded), ("net", &job.net)];
+    for (label, amount) in back {
+        lines.extend(amount.as_ref().map(|amount| Line {
+            label: label.to_owned(),
+            amount: form.amount(amount),
+            rest: String::new(),
+        }));
+    }
     lines
 }
 

@@ -44,9 +44,13 @@ pub(super) fn decide(
         }
     };
     let mut postings = Postings::new(view);
-    postings.begin(command.op(), ctx.now);
+    let tx = postings.begin(command.op(), ctx.now);
     postings.remark(&change.detail);
     postings.directory = change.rows;
+    if let Command::RemoveAccount(name) = command {
+        let account = ctx.directory.account_named(name);
+        postings.removals.extend(account.map(|a| (a.id, tx)));
+    }
     Ok(postings.finish(change.outcome))
 }
 

@@ -25,6 +25,7 @@ pub(super) fn set(set: &SetAllocation, view: &View, ctx: &Context<'_>) -> Result
     }
     let mut postings = Postings::new(view);
     postings.begin("allocation_set", ctx.now);
+    postings.remark(&was(&old));
     postings.change(set.id, |a| {
         a.window = window;
         a.credit_limit = credit_limit;
@@ -62,8 +63,30 @@ fn new_window(set: &SetAllocation, old: &Allocation, now: Timestamp) -> Result<W
     }
 }
 
+/// What an allocation was before a change, for the journal: so that the change can be undone.
+pub(super) fn was(old: &Allocation) -> String {
+    let side = |at: Option<Timestamp>| at.map_or_else(|| "-".to_owned(), |at| at.0.to_string());
+    let (start, end) = (side(old.window.start), side(old.window.end));
+    format!("was={start}/{end}/{}", old.credit_limit.0)
+}
+
+/// Reads what [`was`] wrote.
+pub(super) fn read_was(reason: &str) -> Option<(Window, Amount)> {
+    let was = reason
+        .split(' ')
+        .find_map(|word| word.strip_prefix("was="))?;
+    let mut sides = was.split('/');
+    let mut side = || match sides.next()? {
+        "-" => Some(None),
+        micros => micros.parse().ok().map(Timestamp).map(Some),
+    };
+    let (start, end) = (side()?, side()?);
+    let limit = sides.next()?.parse().ok().map(Amount)?;
+    Some((Window { start, end }, limit))
+}
+
 /// The journal follows a window that was moved over the present.
-fn follow_window(
+pub(super) fn follow_window(
     postings: &mut Postings,
     old: &Allocation,
     window: &Window,

@@ -330,7 +330,7 @@ impl Bill {
         let instance = &mut self.instance;
         let total = match self.outcome {
             Billing::Shadow => &mut instance.shadow_billed,
-            Billing::Billed | Billing::Unbilled => &mut instance.billed,
+            Billing::Billed | Billing::Unbilled | Billing::Refund => &mut instance.billed,
         };
         *total = total.plus(self.amount)?;
         instance.charged = instance.charged.plus(duration);

@@ -1,7 +1,7 @@
 //! What the caller's key may touch (http-auth.md 4): checked before anything else is said, so that
 //! a refusal tells nothing about what lies outside.
 
-use crate::command::{Command, Deposit, Whose};
+use crate::command::{After, Command, Deposit, Whose};
 use crate::model::Dimension;
 use crate::refusal::{Refusal, short};
 use crate::select;
@@ -25,6 +25,12 @@ pub(super) fn check(command: &Command, ctx: &Context<'_>) -> Result<(), Refusal>
         Command::RemoveMember(name, _) => project(name, ctx),
         // A lien names its project only where it is looked at: the rule does.
         Command::ExtendLien(_) | Command::ReleaseLien(_) => Ok(()),
+        Command::After(After::Transfer(transfer)) => {
+            account(&transfer.from, ctx).and_then(|()| account(&transfer.to, ctx))
+        }
+        // The instance's own project is checked where it is found.
+        Command::After(After::Refund(_)) => Ok(()),
+        Command::After(After::Settle(settle)) => project(&settle.project, ctx),
         _ => Err(Refusal::NotAllowed {
             what: "this key is for single projects or machines".to_owned(),
         }),

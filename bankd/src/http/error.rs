@@ -146,7 +146,7 @@ pub fn problem(refusal: &Refusal, bank: &Bank) -> Problem {
     problem
 }
 
-fn amount(amount: Amount, bank: &Bank) -> String {
+pub(super) fn amount(amount: Amount, bank: &Bank) -> String {
     text::format_amount(amount.0, bank.precision.places())
 }
 
@@ -225,7 +225,8 @@ pub fn detail(refusal: &Refusal, bank: &Bank) -> String {
             format!("billed already from {start} until {end}")
         }
         Refusal::LienEnded { lien, state } => format!("lien {lien} is {state} and holds nothing"),
-        other => plain_detail(other).to_owned(),
+        other => super::error_after::detail(other, bank)
+            .unwrap_or_else(|| plain_detail(other).to_owned()),
     }
 }
 
@@ -268,7 +269,7 @@ fn hint(refusal: &Refusal) -> Option<&'static str> {
         Refusal::BadName { .. } => {
             "a name has 1 to 256 bytes, no control characters, no blank at an end, no # in front"
         }
-        _ => return None,
+        other => return super::error_after::hint(other),
     })
 }
 

@@ -5,6 +5,7 @@
 
 pub mod auth;
 pub mod error;
+mod error_after;
 pub mod frame;
 mod health;
 pub mod log;

@@ -1,6 +1,7 @@
 //! Effects out: the one function of the program that writes a balance, in the same database
 //! transaction as the journal entries that explain it.
 
+use super::append_correction::{write_correction, write_removal, write_reversal};
 use super::append_instance::{relay_lien, write_instance, write_lien, write_windows};
 use super::append_reference::write_reference;
 use super::sqlite::SqliteStore;
@@ -51,6 +52,9 @@ pub(super) fn append(store: &mut SqliteStore, effects: &Effects) -> Result<(), E
     for transaction in &effects.transactions {
         write_transaction(store, transaction)?;
     }
+    for (account, tx) in &effects.removals {
+        write_removal(&store.connection, account.0, tx.0)?;
+    }
     if !effects.directory.is_empty() {
         let directory = Arc::make_mut(&mut store.directory);
         for row in &effects.directory {
@@ -75,7 +79,7 @@ fn write_transaction(store: &mut SqliteStore, tx: &Transaction) -> Result<(), Er
         .prepare_cached(
             "INSERT INTO tx (id, req_id, at_effective, at_recorded, actor, client, origin, op,
                  idem_key, instance, reverses, corrects, reason, prev_hash, hash)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, NULL, ?11, ?12, ?13, ?14)",
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
         )?
         .execute(params![
             tx.id.0,
@@ -88,6 +92,7 @@ fn write_transaction(store: &mut SqliteStore, tx: &Transaction) -> Result<(), Er
             tx.op,
             stamp.key,
             tx.instance.map(|i| i.0),
+            tx.reverses.map(|t| t.0),
             tx.corrects.map(|t| t.0),
             tx.reason,
             store.last_hash,
@@ -95,6 +100,12 @@ fn write_transaction(store: &mut SqliteStore, tx: &Transaction) -> Result<(), Er
         ])?;
     for (n, entry) in (0_i64..).zip(&tx.entries) {
         write_entry(&store.connection, tx, n, entry)?;
+        if let Some(of) = entry.takes_back {
+            write_correction(&store.connection, entry.id.0, of.0)?;
+        }
+    }
+    if let Some(of) = tx.reverses {
+        write_reversal(&store.connection, of.0, tx.id.0)?;
     }
     store.last_hash.clear();
     store.last_hash.extend_from_slice(&hash);

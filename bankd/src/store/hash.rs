@@ -3,7 +3,7 @@
 
 use super::stamp::Stamp;
 use bank_core::directory::Bank;
-use bank_core::effects::{Entry, Transaction};
+use bank_core::effects::{Entry, EntryKind, Transaction};
 use sha2::{Digest, Sha256};
 
 /// What the bytes mean: changed when the columns change.
@@ -32,7 +32,7 @@ pub(super) fn transaction(tx: &Transaction, stamp: &Stamp, before: &[u8]) -> [u8
         op: tx.op,
         key: stamp.key.as_deref(),
         instance: tx.instance.map(|i| i.0),
-        reverses: None,
+        reverses: tx.reverses.map(|t| t.0),
         corrects: tx.corrects.map(|t| t.0),
         reason: &tx.reason,
     });
@@ -115,6 +115,10 @@ impl Chain {
         self.text(&entry.user);
         self.text(&entry.machine);
         self.optional(instance);
+        // The kinds that take another entry back have one more column.
+        if matches!(entry.kind, EntryKind::Refund | EntryKind::Reverse) {
+            self.optional(entry.takes_back.map(|e| e.0));
+        }
     }
 
     pub(super) fn bytes(&mut self, bytes: &[u8]) {

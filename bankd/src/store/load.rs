@@ -1,7 +1,7 @@
 //! Rows in: exactly those that a command needs, by integer keys and unique indexes.
 
 use super::recent::{Account, Recent};
-use super::{Error, codec, hash, load_work};
+use super::{Error, codec, hash, load_past, load_work};
 use bank_core::amount::Amount;
 use bank_core::decimal::Decimal;
 use bank_core::directory::{Bank, Directory};
@@ -151,6 +151,9 @@ pub(super) fn view(
         for allocation in &view.allocations {
             liens_on(connection, allocation.id, &mut view.liens)?;
         }
+    }
+    if load_past::wanted(need) {
+        load_past::add(connection, recent, need, &mut view)?;
     }
     Ok(view)
 }
@@ -338,7 +341,7 @@ pub(super) fn lien(connection: &Connection, id: LienId) -> Result<Option<Lien>, 
     Ok(found)
 }
 
-fn liens_on(
+pub(super) fn liens_on(
     connection: &Connection,
     allocation: AllocationId,
     liens: &mut Vec<Lien>,
@@ -357,7 +360,7 @@ fn liens_on(
 }
 
 /// The allocations of an account by number, those that ended before an instant left out.
-fn of_account(
+pub(super) fn of_account(
     connection: &Connection,
     recent: &mut Recent,
     account: AccountId,

@@ -4,6 +4,7 @@
 //! Everything that only reads opens a connection of its own with [`open_reader`].
 
 mod append;
+mod append_correction;
 mod append_instance;
 mod append_reference;
 pub mod bank;
@@ -13,6 +14,7 @@ mod cycle;
 mod hash;
 mod idempotency;
 mod load;
+mod load_past;
 mod load_work;
 mod migrate;
 mod outbox;
@@ -21,6 +23,7 @@ mod recent;
 pub mod sqlite;
 mod stamp;
 pub mod verify;
+mod verify_past;
 
 pub use idempotency::{Known, PRUNE_MAX, StoredAnswer, known};
 pub use outbox::{OutboxLine, SinkState, pending, sink_state, waiting};

@@ -3,7 +3,7 @@
 //! Reads one snapshot; a daemon may go on writing beside it.
 
 use super::hash::{self, Chain, Head};
-use super::{Error, bank, codec, load};
+use super::{Error, bank, codec, load, verify_past};
 use bank_core::amount::Amount;
 use bank_core::directory::Bank;
 use bank_core::effects::{Delta, Entry, EntryKind};
@@ -78,11 +78,12 @@ fn verify(connection: &Connection) -> Result<Report, Error> {
     }
     report.notes = invariant::over_committed(&allocations);
     billed(&snapshot, &mut report)?;
+    verify_past::check(&snapshot, &mut report)?;
     Ok(report)
 }
 
 impl Report {
-    fn find(&mut self, finding: String) {
+    pub(super) fn find(&mut self, finding: String) {
         if self.findings.len() < FINDINGS_MAX {
             self.findings.push(finding);
         }
@@ -110,11 +111,7 @@ fn journal(
              instance, reverses, corrects, reason, prev_hash, hash FROM tx ORDER BY id",
     )?;
     let mut transactions = transactions.query([])?;
-    let mut entries = connection.prepare(
-        "SELECT tx, id, prev, kind, account, allocation, lien, usage, delta_amount, delta_held,
-             delta_active, delta_shadow, delta_shadow_held, amount_after, held_after, project,
-             user, machine, instance, n FROM entry ORDER BY id",
-    )?;
+    let mut entries = connection.prepare(super::load_past::ENTRIES)?;
     let mut entries = Entries {
         rows: entries.query([])?,
         waiting: None,
@@ -295,7 +292,8 @@ fn is_unreadable(error: &Error) -> bool {
     }
 }
 
-fn entry(row: &Row<'_>) -> Result<Entry, Error> {
+/// An entry of [`super::load_past::ENTRIES`].
+pub(super) fn entry(row: &Row<'_>) -> Result<Entry, Error> {
     let kind: String = row.get(3)?;
     Ok(Entry {
         id: EntryId(row.get(1)?),
@@ -305,6 +303,7 @@ fn entry(row: &Row<'_>) -> Result<Entry, Error> {
         allocation: row.get::<_, Option<i64>>(5)?.map(AllocationId),
         lien: row.get::<_, Option<i64>>(6)?.map(LienId),
         usage: row.get::<_, Option<i64>>(7)?.map(UsageId),
+        takes_back: row.get::<_, Option<i64>>(20)?.map(EntryId),
         delta: Delta {
             amount: row.get(8)?,
             held: row.get(9)?,
@@ -375,7 +374,7 @@ fn allocations(
 fn billed(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     let mut statement = connection.prepare(
         "SELECT i.id, i.billed, i.shadow_billed, i.charged_s,
-             COALESCE(SUM(CASE WHEN u.billing <> 'shadow' THEN u.amount END), 0),
+             COALESCE(SUM(CASE WHEN u.billing NOT IN ('shadow', 'refund') THEN u.amount END), 0),
              COALESCE(SUM(CASE WHEN u.billing = 'shadow' THEN u.amount END), 0),
              COALESCE(SUM(u.charged_s), 0)
          FROM instance i LEFT JOIN usage u ON u.instance = i.id GROUP BY i.id",

@@ -391,6 +391,10 @@ fn amount(outcome: &Outcome) -> Option<i64> {
         Outcome::Charged(c) => Some(c.amount.0),
         Outcome::Closed(c) => Some(c.released.0),
         Outcome::LienChanged(c) => Some(c.released.0),
+        Outcome::Transferred(t) => Some(t.amount.0),
+        Outcome::Refunded(r) => Some(r.amount.0),
+        Outcome::Adjusted(a) => Some(a.amount.0),
+        Outcome::Settled(s) => Some(s.amount.0),
         _ => None,
     }
 }

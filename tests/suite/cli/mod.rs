@@ -2,6 +2,7 @@
 //! `bankd` itself; and the quick start of the README, word by word.
 
 mod accounts;
+mod after;
 mod bad_input;
 mod case;
 mod cycle;

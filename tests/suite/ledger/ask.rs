@@ -355,7 +355,7 @@ impl Ask {
         })
     }
 
-    fn change(mut self, change: impl FnOnce(&mut Command)) -> Ask {
+    pub(crate) fn change(mut self, change: impl FnOnce(&mut Command)) -> Ask {
         change(self.command.as_mut().unwrap());
         self
     }

@@ -274,6 +274,13 @@ impl<'g> Bench<'g> {
         new
     }
 
+    /// The number of the last transaction that did this, or of one before it: 0 for the last.
+    pub(crate) fn tx(&mut self, op: &str, back: usize) -> i64 {
+        let all = self.ground.journal(0).into_iter();
+        let mut of_op = all.rev().filter(|tx| tx.op == op);
+        of_op.nth(back).expect("no such transaction").id
+    }
+
     /// Ends a case: everything that can be proved from the journal.
     pub(crate) fn end(&mut self) {
         let findings = self.ground.proof();

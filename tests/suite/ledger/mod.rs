@@ -4,8 +4,10 @@
 //! command sequences with a naive reference; `race` lets many clients want the last credit.
 
 mod ask;
+mod ask_after;
 mod bench;
 mod case_account;
+mod case_after;
 mod case_charge;
 mod case_clock;
 mod case_closing;
@@ -22,6 +24,7 @@ mod case_quote;
 mod case_shortfall;
 mod case_store;
 mod case_tree;
+mod case_undo;
 mod case_who;
 mod case_window;
 mod defects;

@@ -41,6 +41,16 @@ pub(crate) fn refused(code: &str) -> String {
 
 fn refusal_text(refusal: &Refusal) -> String {
     let mut text = refused(refusal.code());
+    match refusal {
+        Refusal::AmbiguousJob { candidates } => {
+            return format!("{text}: {}", candidates.join(", "));
+        }
+        Refusal::HasRefunds { transactions } => {
+            return format!("{text}: {} of them", transactions.len());
+        }
+        Refusal::Uncovered { free, .. } => return format!("{text}: {}", free.0),
+        _ => {}
+    }
     if let Refusal::InsufficientFunds {
         needed, available, ..
     } = refusal
@@ -72,6 +82,17 @@ fn done(outcome: &Outcome) -> String {
             let (start, end) = (side(run.period.start), side(run.period.end));
             format!("run [{start},{end}), rollover {}", run.rollover.0)
         }
+        Outcome::Transferred(t) => format!("moved {}", t.amount.0),
+        Outcome::Refunded(r) => {
+            let mut text = format!("refunded {}, left {}", r.amount.0, r.left.0);
+            if r.expired.0 != 0 {
+                text = format!("{text}, expired {}", r.expired.0);
+            }
+            text
+        }
+        Outcome::Adjusted(a) => format!("adjusted {}", a.amount.0),
+        Outcome::Reversed(r) => format!("undid {}", r.op),
+        Outcome::Settled(s) => format!("settled {}, debt {}", s.amount.0, s.debt.0),
         _ => "done".to_owned(),
     }
 }

@@ -41,6 +41,11 @@ impl Bill {
         self.first = Some(first);
         self.refuse_if_short(remaining)?;
         let by_fallback = self.on_fallback(first, &mut remaining, ctx);
+        let suspense = ctx.directory.suspense().map(|a| a.id);
+        if suspense.is_some() && self.paying_account() == suspense {
+            // Its lien came here with a removed account.
+            self.outcome = Billing::Unbilled;
+        }
         if takes.is_empty() && by_fallback.is_empty() && remaining == 0 {
             takes.push(Take {
                 allocation: first,

@@ -134,7 +134,7 @@ fn charge(directory: &Directory, charged: &Charged) -> Line {
     let bank = &directory.bank;
     let amount = credits(charged.amount, bank);
     match charged.billing {
-        Billing::Unbilled => {
+        Billing::Refund | Billing::Unbilled => {
             let project = &charged.project;
             let why = match directory.any_project_named(project) {
                 _ if project.is_empty() => "no project named".to_owned(),

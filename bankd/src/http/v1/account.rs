@@ -2,8 +2,8 @@
 
 use axum::extract::Path;
 use axum::response::IntoResponse;
-use bank_api::v1::{self, List, NewAccount, PatchAccount};
-use bank_core::command::{Command, SetAccount};
+use bank_api::v1::{self, List, NewAccount, PatchAccount, RemoveQuery};
+use bank_core::command::{After, Command, SetAccount};
 use bank_core::directory::Directory;
 use bank_core::effects::Outcome;
 use bank_core::ids::AccountId;
@@ -113,8 +113,15 @@ pub(super) async fn remove(Path(name): Path<String>, call: Call) -> Handled {
     call.admin()?;
     // One that is gone already is known to the ledger by its name only: a repeat is answered there.
     let known = call.view.account(&name).map(|a| a.name.clone());
-    let command = Command::RemoveAccount(known.unwrap_or(name));
-    Ok(call.write(command, removed).await?.into_response())
+    let name = known.unwrap_or(name);
+    let RemoveQuery { dry_run, force } = call.query()?;
+    let command = if force {
+        Command::After(After::RemoveAccount(name))
+    } else {
+        Command::RemoveAccount(name)
+    };
+    let done = call.write_or_try(command, removed, dry_run).await?;
+    Ok(done.into_response())
 }
 
 /// The figures of accounts now.

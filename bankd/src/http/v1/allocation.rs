@@ -2,15 +2,15 @@
 
 use axum::extract::Path;
 use axum::response::IntoResponse;
-use bank_api::v1::{AllocationQuery, List, PatchAllocation};
-use bank_core::command::{Command, SetAllocation};
+use bank_api::v1::{AllocationQuery, List, PatchAllocation, RemoveQuery};
+use bank_core::command::{After, Command, RemoveAllocation, SetAllocation};
 use bank_core::directory::Directory;
 use bank_core::effects::Outcome;
 use bank_core::ids::{AccountId, AllocationId};
 use bank_core::model::{Allocation, Phase};
 use bank_core::refusal::Refusal;
 
-use super::call::{Call, Handled, new_state, ok, rendered};
+use super::call::{Call, Handled, new_state, ok, removed, rendered};
 use super::shape::{self, read_bound};
 use crate::answer::Answer;
 use crate::http::error::Failure;
@@ -57,11 +57,37 @@ pub(super) async fn set(Path(id): Path<String>, call: Call) -> Handled {
     call.admin()?;
     let patch: PatchAllocation = call.json()?;
     let id = number(&call, &id)?;
+    if let Some(field) = fixed(&patch) {
+        let command = Command::After(After::SetFixed(id, field));
+        return Ok(call.write(command, render).await?.into_response());
+    }
     let change = change(id, &patch, call.directory()).map_err(|r| call.refused(&r))?;
     Ok(call
         .write(Command::SetAllocation(change), render)
         .await?
         .into_response())
+}
+
+/// `DELETE /api/v1/allocations/{id}`
+pub(super) async fn remove(Path(id): Path<String>, call: Call) -> Handled {
+    call.admin()?;
+    let id = number(&call, &id)?;
+    let RemoveQuery { dry_run, force } = call.query()?;
+    let command = Command::After(After::RemoveAllocation(RemoveAllocation { id, force }));
+    let done = call.write_or_try(command, removed, dry_run).await?;
+    Ok(done.into_response())
+}
+
+/// What a request wants to change that cannot be changed (ledger.md 2.10).
+fn fixed(patch: &PatchAllocation) -> Option<&'static str> {
+    let asked = [
+        ("amount", patch.amount.is_some()),
+        ("active", patch.active.is_some()),
+        ("deposited", patch.deposited.is_some()),
+        ("account", patch.account.is_some()),
+    ];
+    let mut asked = asked.into_iter().filter(|(_, is_asked)| *is_asked);
+    asked.next().map(|(field, _)| field)
 }
 
 /// One allocation in view.

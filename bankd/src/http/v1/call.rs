@@ -68,7 +68,7 @@ impl FromRequest<Arc<App>> for Call {
             uri: parts.uri,
             body,
         };
-        call.require(&[Role::Scheduler, Role::Auditor, Role::User])?;
+        call.require(&[Role::Scheduler, Role::Auditor, Role::User, Role::Manager])?;
         Ok(call)
     }
 }
@@ -133,6 +133,17 @@ impl Call {
     /// run.
     pub(super) async fn write(&self, command: Command, render: Render) -> Result<Done, Failure> {
         self.write_key(command, render, String::new()).await
+    }
+
+    /// The same where the handler has read from the query whether it is a dry run.
+    pub(super) async fn write_or_try(
+        &self,
+        command: Command,
+        render: Render,
+        dry_run: bool,
+    ) -> Result<Done, Failure> {
+        self.submit(command, render, true, dry_run, String::new())
+            .await
     }
 
     /// The same for a command about a signing key, with the fingerprint that the answer tells.

@@ -86,6 +86,7 @@ fn shaped(decided: &Decided<'_>, asked: &Charge, charged: &effects::Charged) -> 
     let outcome = match charged.billing {
         Billing::Billed => "charged",
         Billing::Unbilled => "unbilled",
+        Billing::Refund => "refunded",
         Billing::Shadow => "notional",
     };
     Charged {

@@ -2,6 +2,7 @@
 
 use axum::extract::Path;
 use bank_api::v1::{ChargeRow, Job, JobLien, JobQuery, List, Payer};
+use bank_core::amount::Amount;
 use bank_core::decimal::Decimal;
 use bank_core::directory::Directory;
 use bank_core::effects::Billing;
@@ -84,6 +85,11 @@ pub(super) async fn show(Path(id): Path<String>, call: Call) -> Handled {
     let bank = &directory.bank;
     let mut job = shaped(directory, &row, detail.charges.last());
     job.late = detail.charges.iter().any(|c| c.late);
+    if detail.refunded != 0 {
+        let billed = i128::from(row.billed.0) + i128::from(row.shadow_billed.0);
+        job.refunded = Some(shape::sum(detail.refunded, bank));
+        job.net = Some(shape::sum(billed - detail.refunded, bank));
+    }
     job.lien = detail
         .lien
         .as_ref()
@@ -184,6 +190,13 @@ fn shaped(directory: &Directory, row: &JobRow, last: Option<&Charge>) -> Job {
         Some(Billing::Billed) => "charged",
         Some(Billing::Unbilled) => "unbilled",
         Some(Billing::Shadow) => "notional",
+        Some(Billing::Refund) => "refunded",
+    };
+    let taken_back = last.is_some_and(|charge| charge.amount < Amount::ZERO && billed == 0);
+    let outcome = if taken_back && outcome != "refunded" {
+        "reversed"
+    } else {
+        outcome
     };
     Job {
         job: row.object_id.clone(),
@@ -232,7 +245,8 @@ fn job_lien(directory: &Directory, row: &LienRow, detail: &Detail) -> JobLien {
 }
 
 fn charges(directory: &Directory, job: &JobRow, charges: &[Charge]) -> Vec<ChargeRow> {
-    let last = charges.iter().rposition(|charge| !charge.late);
+    let used = |charge: &Charge| !charge.late && charge.correction.is_none();
+    let last = charges.iter().rposition(used);
     let row = |(place, charge): (usize, &Charge)| ChargeRow {
         transaction: charge.tx,
         at: shape::time(charge.at),
@@ -246,6 +260,7 @@ fn charges(directory: &Directory, job: &JobRow, charges: &[Charge]) -> Vec<Charg
 
 fn kind(charge: &Charge) -> &'static str {
     match charge.billing {
+        _ if charge.correction.is_some() => charge.correction.unwrap_or("refund"),
         Billing::Shadow => "charge_notional",
         _ if charge.amount.0 < 0 => "refund",
         _ if charge.late => "late_charge",
@@ -256,6 +271,12 @@ fn kind(charge: &Charge) -> &'static str {
 }
 
 fn remark(job: &JobRow, charge: &Charge, is_last: bool) -> String {
+    match charge.correction {
+        Some("refund") => return "back to who paid".to_owned(),
+        Some("settle") => return "from #unbilled to the project".to_owned(),
+        Some(_) => return "undone".to_owned(),
+        None => {}
+    }
     let end = match job.closed.map(|(_, by)| by) {
         Some(Closing::Expiry) => "interim, then its lien expired",
         Some(_) => "interim, then end",
@@ -293,7 +314,7 @@ fn explanation(directory: &Directory, job: &JobRow, charges: &[Charge]) -> Vec<S
             .map(|line| format!("{} = {} {}", line.text, line.amount, line.unit))
             .collect(),
     };
-    if charges.len() > 1 {
+    if charges.iter().filter(|c| c.correction.is_none()).count() > 1 {
         lines.push("each charge = rounded sum − billed before".to_owned());
     }
     lines

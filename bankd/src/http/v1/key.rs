@@ -214,7 +214,7 @@ fn known_roles(roles: Vec<String>) -> Result<Vec<String>, Refusal> {
     }
     Err(Refusal::BadValue {
         field: "roles",
-        expected: "admin, scheduler, auditor or user, at least one",
+        expected: "admin, scheduler, auditor, manager or user, at least one",
     })
 }
 

@@ -6,6 +6,7 @@
 //! may decide a rule.
 
 mod account;
+mod after;
 mod allocation;
 mod balance;
 mod call;
@@ -82,13 +83,21 @@ pub fn routes() -> Router<Arc<App>> {
                 .patch(account::set)
                 .delete(account::remove),
         )
+        .route("/api/v1/accounts/{name}/undelete", post(after::undelete))
         .route("/api/v1/allocations", get(allocation::list))
         .route(
             "/api/v1/allocations/{id}",
-            get(allocation::show).patch(allocation::set),
+            get(allocation::show)
+                .patch(allocation::set)
+                .delete(allocation::remove),
         )
         .route("/api/v1/deposits", post(money::deposit))
         .route("/api/v1/withdrawals", post(money::withdraw))
+        .route("/api/v1/transfers", post(after::transfer))
+        .route("/api/v1/refunds", post(after::refund))
+        .route("/api/v1/adjustments", post(after::adjust))
+        .route("/api/v1/reversals", post(after::reverse))
+        .route("/api/v1/settlements", post(after::settle))
         .route("/api/v1/balances", get(balance::list))
         .route("/api/v1/quotes", post(quote::quote))
         .route("/api/v1/reserves", post(reserve::reserve))

@@ -14,6 +14,7 @@ use bank_core::ids::{AccountId, ProjectId, UNBILLED};
 use bank_core::model::{Account, Constraint, Dimension, Machine, Overflow, Project, User};
 use bank_core::refusal::Refusal;
 
+use crate::access::Role;
 use crate::http::auth::Authenticated;
 use crate::http::error::Failure;
 use crate::writer::Decided;
@@ -35,11 +36,16 @@ struct Seen {
     accounts: HashSet<AccountId>,
 }
 
+/// Whether they manage projects that their key names, and see all of those.
+fn is_manager(auth: &Authenticated) -> bool {
+    auth.roles.allow(Role::Manager) && !auth.caller.scope.projects.is_empty()
+}
+
 impl View {
     pub(super) fn new(directory: Arc<Directory>, auth: &Authenticated) -> View {
         View {
             directory,
-            everything: auth.roles.see_everything(),
+            everything: auth.roles.see_everything() || is_manager(auth),
             user: auth.user.clone(),
             scope: auth.caller.scope.clone(),
             seen: Arc::default(),
@@ -272,16 +278,21 @@ impl View {
             .ok_or_else(|| self.unknown("machine", name))
     }
 
-    /// An account in view, by name, else by number.
+    /// An account in view, by name, else by number. A number tells those from whom something is
+    /// hidden nothing: one that is there and one that is not are alike (decision 23).
     pub(super) fn account(&self, name: &str) -> Result<&Account, Failure> {
         let by_number = || {
             let id = name.parse().ok().map(AccountId)?;
             self.directory.account(id).filter(|a| !a.deleted)
         };
         let found = self.directory.account_named(name).or_else(by_number);
-        found
-            .filter(|a| self.sees_account(a))
-            .ok_or_else(|| self.unknown("account", name))
+        found.filter(|a| self.sees_account(a)).ok_or_else(|| {
+            if name.parse::<i64>().is_ok() && !self.is_unlimited() {
+                let what = format!("account {name}");
+                return Failure::refused(&Refusal::NotAllowed { what }, &self.directory.bank);
+            }
+            self.unknown("account", name)
+        })
     }
 
     /// 404 for a name that is unknown or hidden, with the nearest one in view.

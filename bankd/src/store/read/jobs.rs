@@ -82,6 +82,8 @@ pub struct Charge {
     pub debt: bool,
     /// Part of it was covered by the fallback account.
     pub fallback: bool,
+    /// It is no charge, but takes one back or moves it: `refund`, `reverse` or `settle`.
+    pub correction: Option<&'static str>,
 }
 
 /// An allocation's share.
@@ -100,8 +102,10 @@ pub struct Share {
 /// What belongs to one job beside its row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Detail {
-    /// Its charges, oldest first.
+    /// Its charges, oldest first, with what took some of them back.
     pub charges: Vec<Charge>,
+    /// What went back to who paid, minor units.
+    pub refunded: i128,
     /// Who paid, in the order of the first payment.
     pub shares: Vec<Share>,
     /// Its latest lien, as far as the journal beside its charges and its close names it.
@@ -196,6 +200,7 @@ pub fn charge(connection: &Connection, id: i64) -> Result<Option<Charge>, Error>
             late: row.get(6)?,
             debt: false,
             fallback: false,
+            correction: None,
         };
         Ok((charge, row.get::<_, String>(5)?))
     });
@@ -203,6 +208,9 @@ pub fn charge(connection: &Connection, id: i64) -> Result<Option<Charge>, Error>
         return Ok(None);
     };
     charge.billing = codec::word("usage.billing", &word, Billing::parse)?;
+    if charge.billing == Billing::Refund {
+        charge.correction = Some("refund");
+    }
     Ok(Some(charge))
 }
 
@@ -218,16 +226,24 @@ pub fn detail(connection: &Connection, job: &JobRow) -> Result<Detail, Error> {
         detail.charges.push(charge);
     }
     detail.charges.reverse();
+    let refunds = detail
+        .charges
+        .iter()
+        .filter(|c| c.billing == Billing::Refund);
+    detail.refunded = refunds.map(|c| -i128::from(c.amount.0)).sum();
     let last = journal::last_entry(connection)?;
     let mut from_liens: Vec<(i64, i128)> = Vec::new();
     for charge in &mut detail.charges {
-        for entry in journal::entries_of(connection, charge.tx, last)? {
-            if entry.usage != Some(charge.id) {
-                continue;
-            }
-            charge.debt = charge.debt || entry.kind == "charge_debt";
-            charge.fallback = charge.fallback || entry.kind == "charge_fallback";
-            count_share(&mut detail.shares, &entry);
+        let entries = journal::entries_of(connection, charge.tx, last)?;
+        let own = || entries.iter().filter(|e| e.usage == Some(charge.id));
+        if own().any(|e| e.kind == "reverse") {
+            let charges = own().any(|e| e.kind.starts_with("charge"));
+            charge.correction = Some(if charges { "settle" } else { "reverse" });
+        }
+        charge.debt = own().any(|e| e.kind == "charge_debt");
+        charge.fallback = own().any(|e| e.kind == "charge_fallback");
+        for entry in own() {
+            count_share(&mut detail.shares, entry);
             if let Some(lien) = entry.lien {
                 let taken = entry.delta_held.saturating_add(entry.delta_shadow_held);
                 from_liens.push((lien, i128::from(taken).saturating_neg()));

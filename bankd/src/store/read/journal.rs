@@ -247,7 +247,11 @@ pub(super) fn first_recorded_from(connection: &Connection, at: Timestamp) -> Res
 }
 
 /// The number of the first entry of a transaction or of a later one.
-pub(super) fn first_entry_of(connection: &Connection, tx: i64, last: i64) -> Result<i64, Error> {
+pub(in crate::store) fn first_entry_of(
+    connection: &Connection,
+    tx: i64,
+    last: i64,
+) -> Result<i64, Error> {
     let mut statement = connection.prepare_cached("SELECT tx FROM entry WHERE id = ?1")?;
     let statement = std::cell::RefCell::new(&mut statement);
     lower_bound(last, tx, |id| {

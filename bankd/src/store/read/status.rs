@@ -64,20 +64,37 @@ fn follow(
     mut next: Option<i64>,
     instances: &mut HashSet<i64>,
 ) -> Result<(), Error> {
-    let mut statement =
-        connection.prepare_cached("SELECT prev, instance FROM entry WHERE id = ?1")?;
+    let mut statement = connection.prepare_cached(
+        "SELECT e.prev, e.instance, e.kind, c.of
+         FROM entry e LEFT JOIN correction c ON c.entry = e.id WHERE e.id = ?1",
+    )?;
+    // What stands only: newest first, so that what was taken back is known when it comes.
+    let mut undone: HashSet<i64> = HashSet::new();
     for _ in 0..SUSPENSE_ROWS {
         let Some(id) = next else {
             break;
         };
         let row = statement.query_row([id], |row| {
-            Ok((row.get::<_, Option<i64>>(0)?, row.get::<_, Option<i64>>(1)?))
+            let kind: String = row.get(2)?;
+            Ok((
+                row.get::<_, Option<i64>>(0)?,
+                row.get::<_, Option<i64>>(1)?,
+                kind,
+                row.get::<_, Option<i64>>(3)?,
+            ))
         });
-        let Some((prev, instance)) = row.optional()? else {
+        let Some((prev, instance, kind, of)) = row.optional()? else {
             break;
         };
-        instances.extend(instance);
         next = prev;
+        if undone.contains(&id) {
+            continue;
+        }
+        match kind.as_str() {
+            "reverse" => undone.extend(of),
+            "charge" | "charge_debt" | "late_charge" => instances.extend(instance),
+            _ => {}
+        }
     }
     Ok(())
 }

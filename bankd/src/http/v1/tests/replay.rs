@@ -99,6 +99,41 @@ fn every_route() -> Vec<Case> {
     ]
 }
 
+/// The routes after the fact: about the account that was removed, two jobs that were charged, and a
+/// transaction.
+fn after_the_fact(transaction: i64) -> Vec<Case> {
+    let transfer = |amount: &str| json!({"from": "chem", "to": "pool", "amount": amount});
+    let adjust = |amount: &str| json!({"account": "pool", "amount": amount, "note": "x"});
+    let refund = |amount: &str| json!({"job": "7", "amount": amount});
+    let settle = |project: &str| json!({"job": "9", "project": project});
+    let undo = |note: &str| json!({"transaction": transaction, "note": note});
+    let (none, some) = (Value::Null, json!({}));
+    vec![
+        ("POST", "accounts/pool/undelete", none.clone(), some.clone()),
+        ("POST", "transfers", transfer("3"), transfer("4")),
+        ("POST", "adjustments", adjust("2"), adjust("-2")),
+        ("POST", "refunds", refund("20"), refund("30")),
+        ("POST", "settlements", settle("chem"), settle("bio")),
+        ("POST", "reversals", undo("a"), undo("b")),
+        ("DELETE", "allocations/5?force=true", none, some),
+    ]
+}
+
+/// Charges a job of a project, and one of a project that is not there.
+async fn charge_two_jobs(daemon: &Daemon) {
+    for (job, project) in [("7", "chem"), ("9", "gone")] {
+        let document = format!(
+            "<Job><ObjectID>{job}</ObjectID><User>amy</User><Account>{project}</Account>\
+             <Machine>ia64</Machine><Processors>2</Processors><ChargeDuration>60</ChargeDuration>\
+             </Job>"
+        );
+        let reply = daemon
+            .send("POST", "/nami/v1/charge", document.as_bytes(), project)
+            .await;
+        assert_eq!(reply.status, 200, "{}", reply.text);
+    }
+}
+
 /// Refusals by a rule are stored like what was done, hints and all.
 fn refused() -> Vec<Case> {
     let bio = |amount: &str| json!({"name": "bio", "amount": amount});
@@ -132,7 +167,11 @@ fn routes_that_write() -> usize {
 async fn every_write_is_told_again_byte_for_byte() {
     let daemon = Daemon::start().await;
     fill(&daemon).await;
+    charge_two_jobs(&daemon).await;
+    let deposits = daemon.get("/api/v1/journal?kind=deposit").await;
+    let last = deposits.body["items"][1]["transaction"].as_i64();
     let mut cases = every_route();
+    cases.extend(after_the_fact(last.unwrap()));
     // Nothing is due to be run by hand here, and no clock has jumped.
     let refused_only = ["cycles/m/run", "clock"].len();
     let written = cases.len() + refused_only;

@@ -1,0 +1,184 @@
+//! What was written before, for the commands after the fact.
+
+use super::Book;
+use crate::effects::{Entry, EntryKind, Transaction};
+use crate::history::{PastTx, Placed, UNDO_DEPTH_MAX, billed, rests, standing};
+use crate::ids::{AllocationId, InstanceId, TxId};
+use crate::model::{Instance, Lien};
+use crate::need::Need;
+use crate::view::View;
+use std::collections::BTreeMap;
+
+impl Book {
+    /// Adds what a command after the fact asks for.
+    pub(super) fn add_past(&self, need: &Need, view: &mut View) {
+        if let (Some(id), true) = (need.allocation, need.whole_account) {
+            let account = self.allocations.get(&id.0).map(|a| a.account);
+            let own = self.allocations.values();
+            let own: Vec<AllocationId> = own
+                .filter(|a| Some(a.account) == account)
+                .map(|a| a.id)
+                .collect();
+            self.add_allocations(own, view);
+        }
+        if let Some(query) = &need.object {
+            let uses = self.instances.values().rev();
+            let uses = uses.filter(|i| i.key.object_id == query.object_id);
+            view.instances = query.pick(uses.map(|i| self.with_lien(i)).collect());
+        }
+        let removal = need.removal_of.and_then(|id| self.removals.get(&id));
+        if let Some(id) = need.transaction.or(removal.copied()) {
+            self.add_transaction(id, view);
+        }
+        if need.object.is_some() || !view.past.is_empty() {
+            self.add_history(view);
+        }
+        let on: Vec<AllocationId> = view
+            .allocations
+            .iter()
+            .filter(|a| {
+                Some(a.account) == need.holders_on
+                    || (need.holders && Some(a.id) == need.allocation)
+            })
+            .map(|a| a.id)
+            .collect();
+        self.add_holders(view, |l| {
+            l.portions.iter().any(|p| on.contains(&p.allocation))
+        });
+    }
+
+    fn add_allocations(&self, ids: Vec<AllocationId>, view: &mut View) {
+        for id in ids {
+            if view.allocation(id).is_none() {
+                view.allocations.extend(self.allocations.get(&id.0));
+            }
+        }
+    }
+
+    fn add_holders(&self, view: &mut View, wanted: impl Fn(&Lien) -> bool) {
+        for instance in self.instances.values().map(|i| self.with_lien(i)) {
+            let Some(lien) = instance.lien.as_ref().filter(|l| wanted(l)) else {
+                continue;
+            };
+            let on = lien.portions.iter().map(|p| p.allocation).collect();
+            self.add_allocations(on, view);
+            view.holders.push(instance);
+        }
+    }
+
+    fn transaction(&self, id: TxId) -> Option<&Transaction> {
+        self.journal.iter().find(|tx| tx.id == id)
+    }
+
+    fn add_transaction(&self, id: TxId, view: &mut View) {
+        let mut next = Some(id);
+        while let Some(tx) = next.and_then(|id| self.transaction(id)) {
+            if view.past.len() >= UNDO_DEPTH_MAX {
+                break;
+            }
+            let by = self.journal.iter().find(|t| t.reverses == Some(tx.id));
+            view.past.push(PastTx {
+                id: tx.id,
+                op: tx.op.to_owned(),
+                at_effective: tx.at_effective,
+                instance: tx.instance,
+                reverses: tx.reverses,
+                reversed_by: by.map(|t| t.id),
+                reason: tx.reason.clone(),
+                entries: tx.entries.clone(),
+            });
+            next = tx.reverses;
+        }
+        let removed = self.removals.iter().find(|(_, tx)| **tx == id);
+        view.removed = removed.map(|(account, _)| *account);
+        let Some(target) = view.past.first().cloned() else {
+            return;
+        };
+        let own = target.instance.and_then(|id| self.instances.get(&id.0));
+        let own: Vec<Instance> = own.map(|i| self.with_lien(i)).into_iter().collect();
+        view.instances.extend(own);
+        let on = target.entries.iter().filter_map(|e| e.allocation).collect();
+        self.add_allocations(on, view);
+        if target.op.ends_with("_rm") {
+            let held = |e: &&Entry| e.kind == EntryKind::Lien;
+            let liens = target.entries.iter().filter(held);
+            let liens: Vec<_> = liens.filter_map(|e| e.lien).collect();
+            self.add_holders(view, |l| liens.contains(&l.id));
+        }
+    }
+
+    fn add_history(&self, view: &mut View) {
+        let [only] = view.instances.as_slice() else {
+            return;
+        };
+        let id = only.id;
+        view.usages = self
+            .usages
+            .iter()
+            .filter(|u| u.instance == id)
+            .cloned()
+            .collect();
+        view.history = self.history_of(id);
+        let on = view.history.iter().filter_map(|(_, e)| e.allocation);
+        self.add_allocations(on.collect(), view);
+    }
+
+    /// The entries that bill an instance, or take that back.
+    fn history_of(&self, id: InstanceId) -> Vec<Placed> {
+        let own = self.journal.iter().filter(|tx| tx.instance == Some(id));
+        own.flat_map(|tx| tx.entries.iter().map(|e| (tx.id, e.clone())))
+            .filter(|(_, e)| e.usage.is_some())
+            .collect()
+    }
+
+    /// What breaks the rules of corrections (ledger.md 7).
+    pub(super) fn corrections(&self) -> Vec<String> {
+        let mut findings = Vec::new();
+        let mut opposites: BTreeMap<TxId, TxId> = BTreeMap::new();
+        for tx in &self.journal {
+            let id = tx.id.0;
+            let moved = tx
+                .entries
+                .iter()
+                .filter(|e| matches!(e.kind, EntryKind::TransferOut | EntryKind::TransferIn));
+            let sum: i128 = moved.map(|e| i128::from(e.delta.amount)).sum();
+            if sum != 0 {
+                findings.push(format!("transaction {id}: its transfers add up to {sum}"));
+            }
+            let Some(of) = tx.reverses else { continue };
+            if self.transaction(of).is_none() || opposites.insert(of, tx.id).is_some() {
+                findings.push(format!(
+                    "transaction {id}: reverses none, or one that is reversed"
+                ));
+            }
+        }
+        for instance in self.instances.values() {
+            findings.extend(self.corrected(instance));
+        }
+        findings
+    }
+
+    fn corrected(&self, instance: &Instance) -> Vec<String> {
+        let mut findings = Vec::new();
+        let id = instance.id.0;
+        let history = self.history_of(instance.id);
+        let stand = standing(&history);
+        let (column, sum) = (instance.billed.0, billed(&history));
+        if i128::from(column) != sum {
+            findings.push(format!(
+                "instance {id}: billed {column}, its entries say {sum}"
+            ));
+        }
+        for rest in rests(&history) {
+            let refunds = stand.iter().filter(|(_, e)| {
+                e.kind == EntryKind::Refund && e.takes_back == Some(rest.entry.id)
+            });
+            let refunds: i128 = refunds.map(|(_, e)| i128::from(e.delta.amount)).sum();
+            if refunds > i128::from(rest.entry.delta.amount).saturating_neg() {
+                let entry = rest.entry.id.0;
+                findings.push(format!("entry {entry}: its refunds exceed it: {refunds}"));
+            }
+        }
+        findings
+    }
+}

@@ -1,0 +1,86 @@
+//! The answers to commands after the fact.
+
+use crate::amount::Amount;
+use crate::ids::{AccountId, AllocationId, InstanceId, TxId};
+use crate::model::Figures;
+
+/// The answer to a transfer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transferred {
+    /// The transaction.
+    pub tx: TxId,
+    /// The account that gave.
+    pub from: AccountId,
+    /// The account that got.
+    pub to: AccountId,
+    /// What moved.
+    pub amount: Amount,
+    /// From which allocation to which.
+    pub parts: Vec<(AllocationId, AllocationId, Amount)>,
+    /// The figures of the giving account afterwards.
+    pub from_figures: Figures,
+    /// The figures of the getting account afterwards.
+    pub to_figures: Figures,
+}
+
+/// The answer to a refund.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refunded {
+    /// The transaction.
+    pub tx: TxId,
+    /// The instance.
+    pub instance: InstanceId,
+    /// What went back.
+    pub amount: Amount,
+    /// To which allocations.
+    pub parts: Vec<(AllocationId, Amount)>,
+    /// What of it went to allocations that have expired, and expired with them.
+    pub expired: Amount,
+    /// Allocations that were made for it.
+    pub reissued: Vec<AllocationId>,
+    /// What could still be given back.
+    pub left: Amount,
+}
+
+/// The answer to an adjustment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Adjusted {
+    /// The transaction.
+    pub tx: TxId,
+    /// The account.
+    pub account: AccountId,
+    /// Signed.
+    pub amount: Amount,
+    /// By allocation, signed.
+    pub parts: Vec<(AllocationId, Amount)>,
+    /// The account's figures afterwards.
+    pub figures: Figures,
+}
+
+/// The answer to a reversal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reversed {
+    /// The transaction.
+    pub tx: TxId,
+    /// The transaction that it is the opposite of; none for an account that left no trace.
+    pub reversed: Option<TxId>,
+    /// What the reversed transaction had done, by its word.
+    pub op: String,
+    /// By allocation, signed.
+    pub parts: Vec<(AllocationId, Amount)>,
+}
+
+/// The answer to a settlement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settled {
+    /// The transaction.
+    pub tx: TxId,
+    /// The instance.
+    pub instance: InstanceId,
+    /// What the project pays.
+    pub amount: Amount,
+    /// What of it nothing covered.
+    pub debt: Amount,
+    /// By allocation.
+    pub parts: Vec<(AllocationId, Amount)>,
+}

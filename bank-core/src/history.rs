@@ -1,0 +1,137 @@
+//! What became of entries later: which still stand, and what of a charge is left to give back.
+
+use crate::effects::{Entry, EntryKind};
+use crate::ids::{EntryId, InstanceId, TxId};
+use crate::time::Timestamp;
+use std::collections::BTreeSet;
+
+/// How often a transaction can be undone, redone, and so on, before that is refused.
+pub const UNDO_DEPTH_MAX: usize = 100;
+
+/// A transaction that was written before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PastTx {
+    /// Its number.
+    pub id: TxId,
+    /// What was done.
+    pub op: String,
+    /// When it counts.
+    pub at_effective: Timestamp,
+    /// The instance it is about.
+    pub instance: Option<InstanceId>,
+    /// The transaction whose opposite it is.
+    pub reverses: Option<TxId>,
+    /// The transaction that is its opposite.
+    pub reversed_by: Option<TxId>,
+    /// Why, or what was special.
+    pub reason: String,
+    /// Its entries, in order.
+    pub entries: Vec<Entry>,
+}
+
+/// An entry with its transaction.
+pub type Placed = (TxId, Entry);
+
+/// Whether a kind of entry bills an instance in real money.
+pub fn is_charge(kind: EntryKind) -> bool {
+    matches!(
+        kind.word(),
+        "charge" | "charge_debt" | "charge_fallback" | "late_charge"
+    )
+}
+
+/// The entries that no standing reversal takes back, of entries in the order of their numbers.
+pub fn standing(entries: &[Placed]) -> Vec<&Placed> {
+    let mut undone: BTreeSet<EntryId> = BTreeSet::new();
+    let mut stand: Vec<&Placed> = Vec::new();
+    for placed in entries.iter().rev() {
+        let (_, entry) = placed;
+        if undone.contains(&entry.id) {
+            continue;
+        }
+        if let (EntryKind::Reverse, Some(of)) = (entry.kind, entry.takes_back) {
+            undone.insert(of);
+        }
+        stand.push(placed);
+    }
+    stand.reverse();
+    stand
+}
+
+/// Who took an entry back, where that still stands.
+pub fn taken_back_by(entries: &[Placed], id: EntryId) -> Option<TxId> {
+    let stand = standing(entries);
+    let by = |(_, e): &&&Placed| e.kind == EntryKind::Reverse && e.takes_back == Some(id);
+    stand.iter().find(by).map(|(tx, _)| *tx)
+}
+
+/// The transactions with standing refunds of these entries, in order.
+pub fn refunds_of(entries: &[Placed], ids: &[EntryId]) -> Vec<TxId> {
+    let stand = standing(entries);
+    let of = |e: &Entry| e.takes_back.is_some_and(|of| ids.contains(&of));
+    let refunds = stand
+        .iter()
+        .filter(|(_, e)| e.kind == EntryKind::Refund && of(e));
+    let mut found: Vec<TxId> = refunds.map(|(tx, _)| *tx).collect();
+    found.dedup();
+    found
+}
+
+/// A charge entry that stands, and what of it was not given back yet, in minor units.
+#[derive(Clone, Copy, Debug)]
+pub struct Rest<'a> {
+    /// The charge.
+    pub entry: &'a Entry,
+    /// Zero or above.
+    pub left: i64,
+}
+
+/// What is left of each charge, in the order of their numbers. A refund that names no charge, as a
+/// falling total is one, counts for the latest charge of its allocation.
+pub fn rests(entries: &[Placed]) -> Vec<Rest<'_>> {
+    let stand = standing(entries);
+    let mut rests: Vec<Rest<'_>> = Vec::new();
+    for (_, entry) in &stand {
+        if is_charge(entry.kind) {
+            let left = entry.delta.amount.saturating_neg().max(0);
+            rests.push(Rest { entry, left });
+            continue;
+        }
+        if entry.kind != EntryKind::Refund {
+            continue;
+        }
+        let mut back = entry.delta.amount;
+        let named = |r: &&mut Rest<'_>| match entry.takes_back {
+            Some(of) => r.entry.id == of,
+            None => r.entry.allocation == entry.allocation,
+        };
+        for rest in rests.iter_mut().rev().filter(named) {
+            let part = back.min(rest.left);
+            rest.left = rest.left.saturating_sub(part);
+            back = back.saturating_sub(part);
+        }
+    }
+    rests
+}
+
+/// What entries bill: charges less what was taken back of them, and less falling totals. A refund
+/// of a charge leaves it, or the next report of totals would bill it again (ledger.md 7).
+pub fn billed(entries: &[Placed]) -> i128 {
+    let mut refunds: BTreeSet<EntryId> = BTreeSet::new();
+    let mut sum = 0_i128;
+    for (_, entry) in entries {
+        let of_refund = match entry.kind {
+            EntryKind::Refund => entry.takes_back.is_some(),
+            EntryKind::Reverse => entry.takes_back.is_some_and(|of| refunds.contains(&of)),
+            _ => false,
+        };
+        if of_refund {
+            refunds.insert(entry.id);
+        } else if is_charge(entry.kind)
+            || matches!(entry.kind, EntryKind::Refund | EntryKind::Reverse)
+        {
+            sum = sum.saturating_sub(i128::from(entry.delta.amount));
+        }
+    }
+    sum
+}

@@ -1,0 +1,145 @@
+//! What the commands after the fact must see.
+
+use super::{Need, named_account};
+use crate::command::{Adjust, After, Whose};
+use crate::directory::Directory;
+use crate::ids::AccountId;
+use crate::model::{Dimension, Instance, ObjectType};
+use crate::select;
+
+/// An object of a scheduler as a person names it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ObjectQuery {
+    /// Its id.
+    pub object_id: String,
+    /// Only on this machine.
+    pub machine: Option<String>,
+    /// Only of this kind.
+    pub object_type: Option<ObjectType>,
+}
+
+impl ObjectQuery {
+    /// Of all uses of the id, newest first, one for each machine and kind: the newest that was
+    /// charged, else the newest.
+    pub fn pick(&self, uses: Vec<Instance>) -> Vec<Instance> {
+        let mut picked: Vec<Instance> = Vec::new();
+        let fits = |i: &Instance| {
+            self.machine.as_ref().is_none_or(|m| *m == i.key.machine)
+                && self.object_type.is_none_or(|t| t == i.key.object_type)
+        };
+        for instance in uses.into_iter().filter(fits) {
+            match picked.iter_mut().find(|p| p.key == instance.key) {
+                None => picked.push(instance),
+                Some(known) if known.last_usage.is_none() && instance.last_usage.is_some() => {
+                    *known = instance;
+                }
+                Some(_) => {}
+            }
+        }
+        picked
+    }
+}
+
+/// The rows of a command after the fact.
+pub(super) fn need(command: &After, directory: &Directory) -> Need {
+    match command {
+        After::Transfer(transfer) => {
+            let mut accounts = named_account(directory, &transfer.from);
+            accounts.extend(named_account(directory, &transfer.to));
+            Need {
+                accounts,
+                allocation: transfer.allocation,
+                ..Need::default()
+            }
+        }
+        After::Refund(refund) => Need {
+            object: Some(ObjectQuery {
+                object_id: refund.object_id.clone(),
+                machine: refund.machine.clone(),
+                object_type: refund.object_type,
+            }),
+            ..Need::default()
+        },
+        After::Adjust(adjust) => adjustment(adjust, directory),
+        After::Reverse(reverse) => Need {
+            transaction: Some(reverse.transaction),
+            ..Need::default()
+        },
+        After::Settle(settle) => {
+            let whose = Whose {
+                project: Some(settle.project.clone()),
+                ..Whose::default()
+            };
+            let mut accounts = select::possible_payers(directory, &whose);
+            accounts.extend(directory.suspense().map(|a| a.id));
+            Need {
+                object: Some(ObjectQuery {
+                    object_id: settle.object_id.clone(),
+                    machine: settle.machine.clone(),
+                    object_type: settle.object_type,
+                }),
+                accounts,
+                ..Need::default()
+            }
+        }
+        After::RemoveAccount(name) => {
+            let account = directory.account_named(name);
+            Need {
+                accounts: account.map_or_else(Vec::new, |a| around(directory, a.id)),
+                holders_on: account.map(|a| a.id),
+                ..Need::default()
+            }
+        }
+        After::RestoreAccount(name) => Need {
+            removal_of: directory.any_account_named(name).map(|a| a.id),
+            ..Need::default()
+        },
+        After::RemoveAllocation(remove) => Need {
+            allocation: Some(remove.id),
+            whole_account: true,
+            accounts: directory.suspense().map(|a| a.id).into_iter().collect(),
+            holders: true,
+            ..Need::default()
+        },
+        After::SetFixed(id, _) => Need {
+            allocation: Some(*id),
+            ..Need::default()
+        },
+    }
+}
+
+fn adjustment(adjust: &Adjust, directory: &Directory) -> Need {
+    let name = adjust.name.as_deref();
+    Need {
+        accounts: name.map_or_else(Vec::new, |name| named_account(directory, name)),
+        allocation: adjust.allocation,
+        whole_account: adjust.name.is_none(),
+        ..Need::default()
+    }
+}
+
+/// An account, the accounts of the projects that it is for, and the suspense account.
+fn around(directory: &Directory, account: AccountId) -> Vec<AccountId> {
+    let mut ids = vec![account];
+    ids.extend(directory.suspense().map(|a| a.id));
+    let rows = directory.account(account).map(|a| a.constraints.as_slice());
+    let rows = rows.unwrap_or_default().iter();
+    let named: Vec<&str> = rows
+        .filter(|c| c.dimension == Dimension::Project && c.allow)
+        .map(|c| c.value.as_str())
+        .collect();
+    let open = named.is_empty() || named.contains(&"ANY");
+    for project in directory.projects() {
+        let mut line = directory.lineage(project.id).into_iter();
+        if open || line.any(|p| named.contains(&p.name.as_str())) {
+            let whose = Whose {
+                project: Some(project.name.clone()),
+                ..Whose::default()
+            };
+            ids.extend(select::possible_payers(directory, &whose));
+        }
+    }
+    ids.sort_unstable();
+    ids.dedup();
+    ids
+}

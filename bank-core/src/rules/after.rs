@@ -1,0 +1,148 @@
+//! After the fact: transfers, refunds, corrections, reversals, settlements and removals
+//! (ledger.md 2.3, 2.4, 2.11, 2.13). History is never rewritten: each is a transaction of its own
+//! that points at what it takes back.
+
+mod adjust;
+mod liens;
+mod refund;
+mod removal;
+mod restore;
+mod settle;
+mod transfer;
+mod undo;
+mod work;
+
+use crate::amount::Amount;
+use crate::command::After;
+use crate::effects::{Billing, Delta, Effects, EntryKind, RecordEvent, UsageRow};
+use crate::ids::AllocationId;
+use crate::model::{Allocation, Instance, Phase};
+use crate::postings::{About, Postings};
+use crate::refusal::Refusal;
+use crate::view::{Context, View};
+
+/// Decides a command after the fact.
+pub(super) fn decide(after: &After, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
+    match after {
+        After::Transfer(transfer) => transfer::transfer(transfer, view, ctx),
+        After::Refund(refund) => refund::refund(refund, view, ctx),
+        After::Adjust(adjust) => adjust::adjust(adjust, view, ctx),
+        After::Reverse(reverse) => undo::reverse(reverse, view, ctx),
+        After::Settle(settle) => settle::settle(settle, view, ctx),
+        After::RemoveAccount(name) => removal::account(name, view, ctx),
+        After::RestoreAccount(name) => restore::by_name(name, view, ctx),
+        After::RemoveAllocation(remove) => removal::allocation(*remove, view, ctx),
+        After::SetFixed(id, field) => {
+            let known = view.allocation(*id);
+            known.ok_or_else(|| Refusal::not_found("allocation", &id.0.to_string()))?;
+            Err(Refusal::NotSettable { field })
+        }
+    }
+}
+
+/// Changes the amount of an allocation, and its shadow total. One that has expired gets or gives
+/// the money and is corrected at once: what is not active stays so (ledger.md 2.4).
+fn move_money(
+    postings: &mut Postings,
+    kind: EntryKind,
+    id: AllocationId,
+    (amount, shadow): (i64, i64),
+    about: &About,
+) -> Result<(), Refusal> {
+    let active = postings.active_part(id, amount);
+    let delta = Delta {
+        amount,
+        active,
+        shadow,
+        ..Delta::default()
+    };
+    postings.post(kind, id, delta, about)?;
+    let expired = postings
+        .allocation(id)
+        .is_some_and(|a| a.phase == Phase::Expired);
+    if !expired || amount == 0 {
+        return Ok(());
+    }
+    let delta = Delta {
+        active: amount.checked_neg().ok_or(Refusal::AmountOverflow)?,
+        ..Delta::default()
+    };
+    let beside = About {
+        usage: None,
+        takes_back: None,
+        ..about.clone()
+    };
+    postings.post(EntryKind::Expire, id, delta, &beside)
+}
+
+/// What is there of an allocation without its credit: what liens leave of its amount.
+fn own_money(allocation: &Allocation) -> i128 {
+    i128::from(allocation.amount.0)
+        .saturating_sub(i128::from(allocation.held.0))
+        .max(0)
+}
+
+/// The one use of an object's id that is meant, in the caller's machines.
+fn one_instance<'a>(
+    view: &'a View,
+    object_id: &str,
+    ctx: &Context<'_>,
+) -> Result<&'a Instance, Refusal> {
+    let allowed = &ctx.scope.machines;
+    let seen = |i: &&Instance| allowed.is_empty() || allowed.contains(&i.key.machine);
+    let found: Vec<&Instance> = view.instances.iter().filter(seen).collect();
+    match found.as_slice() {
+        [] => Err(Refusal::not_found("job", object_id)),
+        [only] => Ok(only),
+        several => {
+            let shown = |i: &&Instance| {
+                let kind = i.key.object_type.word();
+                format!("{kind} {} on {}", i.key.object_id, i.key.machine)
+            };
+            Err(Refusal::AmbiguousJob {
+                candidates: several.iter().map(shown).collect(),
+            })
+        }
+    }
+}
+
+/// Tells the record writers of what changed a charge. The record of the close says what is billed
+/// then: a reversal before it needs none of its own, a refund always does.
+fn announce(postings: &mut Postings, instance: &Instance, row: &UsageRow, ctx: &Context<'_>) {
+    let told = row.billing == Billing::Refund || !instance.is_open();
+    let real = row.billing != Billing::Shadow && !row.amount.is_zero();
+    if told && real && ctx.directory.policy.records && instance.record.is_some() {
+        postings.records.push(RecordEvent::Adjusted {
+            instance: Box::new(instance.clone()),
+            usage: row.clone(),
+            created: ctx.now,
+        });
+    }
+}
+
+/// An instance whose running sum falls by what was billed, or rises again: what its next charge
+/// adds stays the same (decision 7).
+fn shift_exact_sum(
+    instance: &mut Instance,
+    minor: i64,
+    shadow: bool,
+    ctx: &Context<'_>,
+) -> Result<(), Refusal> {
+    let total = if shadow {
+        &mut instance.shadow_billed
+    } else {
+        &mut instance.billed
+    };
+    *total = total.plus(Amount(minor))?;
+    let scale = i128::from(ctx.directory.bank.precision.minor_per_credit());
+    let per_minor = crate::exact::TRILLIONTHS.checked_div(scale);
+    let exact = per_minor.and_then(|per| per.checked_mul(i128::from(minor)));
+    let sum = exact.and_then(|exact| instance.exact_sum.checked_add(exact));
+    instance.exact_sum = sum.ok_or(Refusal::AmountOverflow)?;
+    if instance.billed.is_zero() && instance.shadow_billed.is_zero() && minor < 0 {
+        // Nothing is billed any more: what counts once may count again.
+        instance.exact_sum = 0;
+        instance.once_sum = 0;
+    }
+    Ok(())
+}

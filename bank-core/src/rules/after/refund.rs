@@ -1,0 +1,196 @@
+//! Money back to the allocations that paid (ledger.md 2.4).
+
+use super::transfer::open;
+use super::{announce, move_money, one_instance};
+use crate::amount::Amount;
+use crate::command::Refund;
+use crate::decimal::Decimal;
+use crate::effects::{Billing, Effects, EntryKind, InstanceChange, Outcome, Refunded, UsageRow};
+use crate::history::{Rest, rests};
+use crate::ids::{AccountId, AllocationId, UsageId};
+use crate::model::{Instance, Phase};
+use crate::postings::{About, Postings};
+use crate::refusal::Refusal;
+use crate::rules::instance::in_scope;
+use crate::time::{Seconds, Timestamp, Window};
+use crate::view::{Context, Next, View};
+
+/// Gives back to each charge its share of what is left of it; every entry points at its charge.
+pub(super) fn refund(refund: &Refund, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
+    let instance = in_scope(one_instance(view, &refund.object_id, ctx)?, ctx)?;
+    if refund.amount.is_some_and(|a| a <= Amount::ZERO) {
+        return Err(Refusal::BadAmount);
+    }
+    if refund.reissue_until.is_some_and(|until| until <= ctx.now) {
+        return Err(Refusal::WindowInPast);
+    }
+    let only = refund.account.as_deref().map(|name| account(name, ctx));
+    let only = only.transpose()?;
+    let mut rests = rests(&view.history);
+    rests.retain(|r| r.left > 0 && (only.is_none() || r.entry.account == only));
+    let total: i128 = rests.iter().map(|r| i128::from(r.left)).sum();
+    if total == 0 {
+        return Err(Refusal::NothingToRefund);
+    }
+    let left = Amount::clamped(total);
+    let amount = refund.amount.unwrap_or(left);
+    if i128::from(amount.0) > total {
+        return Err(Refusal::RefundExceedsCharge { left });
+    }
+    let mut postings = Postings::new(view);
+    let tx = postings.begin_for("refund", ctx.now, instance.id);
+    postings.remark(&refund.note);
+    let usage = UsageId(Next::take(&mut postings.next.usage));
+    let mut giving = Giving {
+        postings,
+        instance,
+        usage,
+        reissue_until: refund.reissue_until,
+        now: ctx.now,
+        parts: Vec::new(),
+        expired: 0,
+        reissued: Vec::new(),
+    };
+    for (rest, share) in rests.iter().zip(shares(&rests, amount, total)?) {
+        giving.give(rest, share, ctx)?;
+    }
+    let Giving {
+        mut postings,
+        parts,
+        expired,
+        reissued,
+        ..
+    } = giving;
+    let row = UsageRow {
+        id: usage,
+        prev: instance.last_usage,
+        instance: instance.id,
+        tx,
+        at: ctx.now,
+        charged: Seconds(0),
+        processors: Decimal::ZERO,
+        amount: amount.negate()?,
+        billing: Billing::Refund,
+        late: false,
+    };
+    announce(&mut postings, instance, &row, ctx);
+    append_usage(&mut postings, instance.clone(), row);
+    let refunded = Refunded {
+        tx,
+        instance: instance.id,
+        amount,
+        parts,
+        expired: Amount::from_sum(expired)?,
+        reissued,
+        left: left.minus(amount)?,
+    };
+    Ok(postings.finish(Outcome::Refunded(refunded)))
+}
+
+/// Adds a usage row to an instance.
+fn append_usage(postings: &mut Postings, mut instance: Instance, row: UsageRow) {
+    instance.last_usage = Some(row.id);
+    postings.usages.push(row);
+    postings.instances.push(InstanceChange {
+        instance,
+        facts_changed: false,
+        standing_changed: false,
+    });
+}
+
+fn account(name: &str, ctx: &Context<'_>) -> Result<AccountId, Refusal> {
+    let found = ctx.directory.account_named(name);
+    found
+        .map(|a| a.id)
+        .ok_or_else(|| Refusal::not_found("account", name))
+}
+
+/// How an amount lies on what is left: in proportion, the rest one by one to the largest
+/// remainders, then to the lowest numbers. No part exceeds what is left of its charge.
+fn shares(rests: &[Rest<'_>], amount: Amount, total: i128) -> Result<Vec<i64>, Refusal> {
+    let mut shares: Vec<i128> = Vec::new();
+    let mut remainders: Vec<(i128, usize)> = Vec::new();
+    for (index, rest) in rests.iter().enumerate() {
+        let product = i128::from(amount.0).checked_mul(i128::from(rest.left));
+        let product = product.ok_or(Refusal::AmountOverflow)?;
+        let share = product.checked_div(total).ok_or(Refusal::AmountOverflow)?;
+        let remainder = product.checked_rem(total).ok_or(Refusal::AmountOverflow)?;
+        shares.push(share);
+        remainders.push((remainder, index));
+    }
+    let given: i128 = shares.iter().sum();
+    let mut missing = i128::from(amount.0).saturating_sub(given);
+    remainders.sort_by_key(|(remainder, index)| (std::cmp::Reverse(*remainder), *index));
+    for (_, index) in remainders {
+        if missing == 0 {
+            break;
+        }
+        if let Some(share) = shares.get_mut(index) {
+            *share = share.saturating_add(1);
+            missing = missing.saturating_sub(1);
+        }
+    }
+    let minor = |share: i128| i64::try_from(share).map_err(|_| Refusal::AmountOverflow);
+    shares.into_iter().map(minor).collect()
+}
+
+/// A refund on its way.
+struct Giving<'a> {
+    postings: Postings,
+    instance: &'a Instance,
+    usage: UsageId,
+    reissue_until: Option<Timestamp>,
+    now: Timestamp,
+    parts: Vec<(AllocationId, Amount)>,
+    expired: i128,
+    reissued: Vec<AllocationId>,
+}
+
+impl Giving<'_> {
+    fn give(&mut self, rest: &Rest<'_>, share: i64, ctx: &Context<'_>) -> Result<(), Refusal> {
+        let Some(paid) = rest.entry.allocation.filter(|_| share > 0) else {
+            return Ok(());
+        };
+        let gone = || Refusal::not_found("allocation", &paid.0.to_string());
+        let allocation = *self.postings.allocation(paid).ok_or_else(gone)?;
+        let account = ctx.directory.account(allocation.account);
+        let account = account
+            .filter(|a| !a.deleted)
+            .ok_or_else(|| Refusal::not_found("account", &allocation.account.0.to_string()))?;
+        let expired = allocation.phase == Phase::Expired;
+        let target = match self.reissue_until.filter(|_| expired) {
+            Some(until) => self.reissue(account.id, until),
+            None => paid,
+        };
+        if expired && target == paid {
+            self.expired = self.expired.saturating_add(i128::from(share));
+        }
+        let about = About {
+            usage: Some(self.usage),
+            takes_back: Some(rest.entry.id),
+            ..About::instance(self.instance)
+        };
+        let kind = EntryKind::Refund;
+        move_money(&mut self.postings, kind, target, (share, 0), &about)?;
+        self.parts.push((target, Amount(share)));
+        Ok(())
+    }
+
+    /// The new allocation of an account, one for all that it gets back.
+    fn reissue(&mut self, account: AccountId, until: Timestamp) -> AllocationId {
+        let own = |id: &&AllocationId| {
+            let allocation = self.postings.allocation(**id);
+            allocation.is_some_and(|a| a.account == account)
+        };
+        if let Some(known) = self.reissued.iter().find(own) {
+            return *known;
+        }
+        let window = Window {
+            start: Some(self.now),
+            end: Some(until),
+        };
+        let id = open(&mut self.postings, account, window, self.now);
+        self.reissued.push(id);
+        id
+    }
+}

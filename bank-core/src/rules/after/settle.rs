@@ -1,0 +1,162 @@
+//! Usage that `#unbilled` carries, billed to a project that is there now: the entries on the
+//! suspense account are taken back and the project is charged, in one transaction
+//! (`docs/decisions/0014`).
+
+use super::{move_money, one_instance};
+use crate::amount::Amount;
+use crate::command::{Settle, Whose};
+use crate::decimal::Decimal;
+use crate::effects::{
+    Billing, Delta, Effects, EntryKind, InstanceChange, Outcome, Settled, UsageRow,
+};
+use crate::history::{Rest, rests};
+use crate::ids::{AllocationId, UsageId};
+use crate::model::Instance;
+use crate::postings::{About, Postings};
+use crate::refusal::Refusal;
+use crate::rules::funds::funds;
+use crate::select::{self, Candidate};
+use crate::time::Seconds;
+use crate::view::{Context, Next, View};
+
+/// Bills a project for what of an instance is unbilled.
+pub(super) fn settle(settle: &Settle, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
+    let project = ctx.directory.project_named(&settle.project);
+    let project = project.ok_or_else(|| Refusal::ProjectUnknown {
+        project: crate::refusal::short(&settle.project),
+    })?;
+    let mut instance = one_instance(view, &settle.object_id, ctx)?.clone();
+    let suspense = ctx.directory.suspense().map(|a| a.id);
+    let mut unbilled = rests(&view.history);
+    unbilled.retain(|r| r.entry.account == suspense && (r.left > 0 || r.entry.delta.amount == 0));
+    if unbilled.is_empty() {
+        return Err(Refusal::NothingUnbilled);
+    }
+    let total: i128 = unbilled.iter().map(|r| i128::from(r.left)).sum();
+    let amount = Amount::from_sum(total)?;
+    let mut postings = Postings::new(view);
+    let tx = postings.begin_for("settle", ctx.now, instance.id);
+    postings.remark(&settle.note);
+    let usage = UsageId(Next::take(&mut postings.next.usage));
+    take_back(&mut postings, &unbilled, &instance, usage)?;
+    instance.facts.project.clone_from(&project.name);
+    let candidates = payers(&instance, ctx);
+    let about = About {
+        usage: Some(usage),
+        ..About::instance(&instance)
+    };
+    let (parts, debt) = bill(&mut postings, &candidates, amount, &about, ctx)?;
+    let first = parts.first().and_then(|(id, _)| postings.allocation(*id));
+    instance.account = first.map(|a| a.account);
+    let row = UsageRow {
+        id: usage,
+        prev: instance.last_usage,
+        instance: instance.id,
+        tx,
+        at: ctx.now,
+        charged: Seconds(0),
+        processors: Decimal::ZERO,
+        amount: Amount::ZERO,
+        billing: Billing::Billed,
+        late: false,
+    };
+    instance.last_usage = Some(usage);
+    postings.usages.push(row);
+    let settled = Settled {
+        tx,
+        instance: instance.id,
+        amount,
+        debt,
+        parts,
+    };
+    postings.instances.push(InstanceChange {
+        instance,
+        facts_changed: true,
+        standing_changed: true,
+    });
+    Ok(postings.finish(Outcome::Settled(settled)))
+}
+
+fn take_back(
+    postings: &mut Postings,
+    unbilled: &[Rest<'_>],
+    instance: &Instance,
+    usage: UsageId,
+) -> Result<(), Refusal> {
+    for rest in unbilled {
+        let Some(allocation) = rest.entry.allocation else {
+            continue;
+        };
+        let about = About {
+            usage: Some(usage),
+            takes_back: Some(rest.entry.id),
+            ..About::instance(instance)
+        };
+        let kind = EntryKind::Reverse;
+        move_money(postings, kind, allocation, (rest.left, 0), &about)?;
+    }
+    Ok(())
+}
+
+fn payers(instance: &Instance, ctx: &Context<'_>) -> Vec<Candidate> {
+    let whose = Whose {
+        project: Some(instance.facts.project.clone()),
+        user: Some(instance.facts.user.clone()).filter(|u| !u.is_empty()),
+        machine: instance.key.machine.clone(),
+    };
+    let payer = select::find(ctx.directory, &whose);
+    select::billable(ctx.directory, &payer)
+}
+
+/// Free money first, in paying order, then debt on the first allocation.
+fn bill(
+    postings: &mut Postings,
+    candidates: &[Candidate],
+    amount: Amount,
+    about: &About,
+    ctx: &Context<'_>,
+) -> Result<(Vec<(AllocationId, Amount)>, Amount), Refusal> {
+    let funds = funds(postings.allocations(), candidates, ctx.now, false);
+    let Some((first, _)) = funds.first().copied() else {
+        return Err(Refusal::NoUsableAccount {
+            project: about.project.clone(),
+        });
+    };
+    let mut remaining = i128::from(amount.0);
+    let mut parts = Vec::new();
+    for (id, free) in funds {
+        let take = free.min(remaining);
+        if take > 0 {
+            parts.push((id, Amount::from_sum(take)?));
+            remaining = remaining.saturating_sub(take);
+        }
+    }
+    let debt = Amount::from_sum(remaining)?;
+    if parts.is_empty() && debt.is_zero() {
+        parts.push((first, Amount::ZERO));
+    }
+    for (id, part) in &parts {
+        post(postings, EntryKind::Charge, *id, *part, about)?;
+    }
+    if !debt.is_zero() {
+        post(postings, EntryKind::ChargeDebt, first, debt, about)?;
+        parts.push((first, debt));
+    }
+    Ok((parts, debt))
+}
+
+fn post(
+    postings: &mut Postings,
+    kind: EntryKind,
+    id: AllocationId,
+    part: Amount,
+    about: &About,
+) -> Result<(), Refusal> {
+    let minus = part.negate()?.0;
+    let delta = Delta {
+        amount: minus,
+        active: minus,
+        ..Delta::default()
+    };
+    postings.post(kind, id, delta, about)
+}

@@ -1,0 +1,164 @@
+//! Money from one account to another: windows stay, debts and credit do not move
+//! (ledger.md 2.3).
+
+use crate::amount::Amount;
+use crate::command::Transfer;
+use crate::effects::{Effects, EntryKind, Outcome, Transferred};
+use crate::ids::{AccountId, AllocationId, UNBILLED};
+use crate::model::{Account, Allocation, Phase};
+use crate::postings::{About, Postings};
+use crate::refusal::Refusal;
+use crate::rules::money::figures;
+use crate::select;
+use crate::time::{Timestamp, Window};
+use crate::view::{Context, Next, View};
+
+/// Moves what is there, the earliest end first; each part keeps its window.
+pub(super) fn transfer(
+    transfer: &Transfer,
+    view: &View,
+    ctx: &Context<'_>,
+) -> Result<Effects, Refusal> {
+    let from = select::account_by_name(ctx.directory, &transfer.from)?;
+    let to = select::account_by_name(ctx.directory, &transfer.to)?;
+    if transfer.amount <= Amount::ZERO {
+        return Err(Refusal::BadAmount);
+    }
+    if from.id == to.id {
+        return Err(Refusal::SameAccount);
+    }
+    if to.name == UNBILLED {
+        return Err(Refusal::InUse {
+            name: to.name.clone(),
+            by: "the bank itself".to_owned(),
+        });
+    }
+    let sources = sources(view, from, transfer.allocation)?;
+    let taken = take(&sources, transfer.amount, from)?;
+    let mut postings = Postings::new(view);
+    let tx = postings.begin("transfer", ctx.now);
+    postings.remark(&transfer.note);
+    let mut parts = Vec::new();
+    for (source, part) in taken {
+        let target = target(&mut postings, to.id, source.window, ctx.now);
+        post(
+            &mut postings,
+            EntryKind::TransferOut,
+            source.id,
+            part.negate()?,
+        )?;
+        post(&mut postings, EntryKind::TransferIn, target, part)?;
+        parts.push((source.id, target, part));
+    }
+    let transferred = Transferred {
+        tx,
+        from: from.id,
+        to: to.id,
+        amount: transfer.amount,
+        parts,
+        from_figures: figures(&postings, from.id),
+        to_figures: figures(&postings, to.id),
+    };
+    Ok(postings.finish(Outcome::Transferred(transferred)))
+}
+
+fn post(
+    postings: &mut Postings,
+    kind: EntryKind,
+    id: AllocationId,
+    amount: Amount,
+) -> Result<(), Refusal> {
+    let active = postings
+        .allocation(id)
+        .is_some_and(|a| a.phase == Phase::Active);
+    let delta = crate::effects::Delta {
+        amount: amount.0,
+        active: if active { amount.0 } else { 0 },
+        ..crate::effects::Delta::default()
+    };
+    postings.post(kind, id, delta, &About::default())
+}
+
+/// The active allocations, the earliest end first, or the one named.
+pub(super) fn sources(
+    view: &View,
+    account: &Account,
+    named: Option<AllocationId>,
+) -> Result<Vec<Allocation>, Refusal> {
+    let own = view.of_account(account.id).copied();
+    if let Some(id) = named {
+        let named: Vec<Allocation> = own.filter(|a| a.id == id).collect();
+        if named.is_empty() {
+            return Err(Refusal::not_found("allocation", &id.0.to_string()));
+        }
+        return Ok(named);
+    }
+    let mut active: Vec<Allocation> = own.filter(|a| a.phase == Phase::Active).collect();
+    active.sort_by_key(|a| (a.window.end.map_or(i64::MAX, |e| e.0), a.id));
+    Ok(active)
+}
+
+/// What each of them gives of its own money, or that it does not reach.
+pub(super) fn take(
+    sources: &[Allocation],
+    amount: Amount,
+    account: &Account,
+) -> Result<Vec<(Allocation, Amount)>, Refusal> {
+    let mut remaining = i128::from(amount.0);
+    let mut parts = Vec::new();
+    for source in sources {
+        let take = super::own_money(source).min(remaining);
+        if take > 0 {
+            parts.push((*source, Amount::from_sum(take)?));
+            remaining = remaining.saturating_sub(take);
+        }
+    }
+    if remaining == 0 {
+        return Ok(parts);
+    }
+    let available = sources.iter().map(super::own_money).sum();
+    Err(Refusal::InsufficientFunds {
+        needed: amount,
+        available: Amount::clamped(available),
+        whose: account.name.clone(),
+    })
+}
+
+/// The account's allocation of this window without credit, or a new one.
+pub(super) fn target(
+    postings: &mut Postings,
+    account: AccountId,
+    window: Window,
+    now: Timestamp,
+) -> AllocationId {
+    let equal =
+        |a: &&Allocation| a.account == account && a.window == window && a.credit_limit.is_zero();
+    if let Some(known) = postings.allocations().iter().find(equal) {
+        return known.id;
+    }
+    open(postings, account, window, now)
+}
+
+/// A new allocation with nothing in it.
+pub(super) fn open(
+    postings: &mut Postings,
+    account: AccountId,
+    window: Window,
+    now: Timestamp,
+) -> AllocationId {
+    let id = AllocationId(Next::take(&mut postings.next.allocation));
+    postings.add_allocation(Allocation {
+        id,
+        account,
+        window,
+        phase: Phase::of(&window, now),
+        amount: Amount::ZERO,
+        held: Amount::ZERO,
+        credit_limit: Amount::ZERO,
+        deposited: Amount::ZERO,
+        shadow: Amount::ZERO,
+        shadow_held: Amount::ZERO,
+        last_entry: None,
+    });
+    id
+}

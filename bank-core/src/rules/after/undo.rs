@@ -1,0 +1,254 @@
+//! The opposite of one transaction, whatever came after it (ledger.md 2.13).
+
+use super::{move_money, restore, work};
+use crate::amount::Amount;
+use crate::command::Reverse;
+use crate::effects::{Effects, Entry, EntryKind, Outcome, Reversed};
+use crate::history::PastTx;
+use crate::ids::AllocationId;
+use crate::postings::{About, Postings};
+use crate::refusal::Refusal;
+use crate::rules::allocation;
+use crate::view::{Context, View};
+
+/// Writes the opposite of a transaction; that of an opposite does it again.
+pub(super) fn reverse(
+    reverse: &Reverse,
+    view: &View,
+    ctx: &Context<'_>,
+) -> Result<Effects, Refusal> {
+    let id = reverse.transaction.0;
+    let unknown = || Refusal::not_found("transaction", &id.to_string());
+    let (Some(target), Some(root)) = (view.past.first(), view.past.last()) else {
+        return Err(unknown());
+    };
+    if let Some(by) = target.reversed_by {
+        return Err(Refusal::AlreadyReversed {
+            transaction: id,
+            by: by.0,
+        });
+    }
+    let again = target.id != root.id;
+    match root.op.as_str() {
+        "deposit" | "withdraw" | "transfer" | "adjust" => money(reverse, target, root, view, ctx),
+        "charge" | "refund" | "settle" => work::reverse(reverse, target, root, view, ctx),
+        "account_rm" if again => Err(not_reversible(target, "`bank account rm` removes it again")),
+        "account_rm" => account(reverse, target, view, ctx),
+        "allocation_rm" if again => Err(not_reversible(
+            target,
+            "`bank allocation rm` removes it again",
+        )),
+        "allocation_set" if again => Err(not_reversible(
+            target,
+            "`bank allocation set` changes it again",
+        )),
+        "allocation_rm" | "allocation_set" => window(reverse, target, view, ctx),
+        "undo" => Err(not_reversible(
+            target,
+            "it brought back an account without money",
+        )),
+        "boundary" => Err(not_reversible(target, "time did it, not a command")),
+        "create" | "reserve" | "delete" => Err(not_reversible(
+            target,
+            "it moved no money; liens end with their job",
+        )),
+        "quote" => Err(not_reversible(target, "a quote ends by itself")),
+        _ => Err(not_reversible(
+            target,
+            "it changed no allocation; set or remove what it changed instead",
+        )),
+    }
+}
+
+fn not_reversible(target: &PastTx, why: &str) -> Refusal {
+    Refusal::NotReversible {
+        transaction: target.id.0,
+        why: format!("{}: {why}", target.op),
+    }
+}
+
+/// Begins the opposite of a transaction.
+pub(super) fn begin(
+    postings: &mut Postings,
+    reverse: &Reverse,
+    ctx: &Context<'_>,
+) -> crate::ids::TxId {
+    let tx = postings.begin("undo", ctx.now);
+    postings.reverse(reverse.transaction);
+    postings.remark(&reverse.note);
+    tx
+}
+
+fn moves(entry: &Entry) -> bool {
+    use EntryKind::{
+        Activate, Expire, Lien, LienExpire, LienRelease, LienReplace, Modify, QuoteUse, WouldRefuse,
+    };
+    let beside = [
+        Activate,
+        Expire,
+        Lien,
+        LienExpire,
+        LienRelease,
+        LienReplace,
+        Modify,
+        QuoteUse,
+        WouldRefuse,
+    ];
+    entry.allocation.is_some() && !beside.contains(&entry.kind)
+}
+
+/// The opposite entries, those that take first, and what each allocation gets.
+pub(super) fn oppose(
+    postings: &mut Postings,
+    target: &PastTx,
+    about: &About,
+) -> Result<Vec<(AllocationId, Amount)>, Refusal> {
+    let mut entries: Vec<&Entry> = target.entries.iter().filter(|e| moves(e)).collect();
+    entries.sort_by_key(|e| e.delta.amount <= 0);
+    let mut parts = Vec::new();
+    for entry in entries {
+        let Some(id) = entry.allocation else { continue };
+        let about = About {
+            takes_back: Some(entry.id),
+            ..about.clone()
+        };
+        let back = Amount(entry.delta.amount).negate()?;
+        let shadow = Amount(entry.delta.shadow).negate()?;
+        move_money(postings, EntryKind::Reverse, id, (back.0, shadow.0), &about)?;
+        parts.push((id, back));
+    }
+    Ok(parts)
+}
+
+/// Refuses to leave less than nothing on an allocation that gave something back. The suspense
+/// account has nothing else.
+pub(super) fn check_cover(
+    postings: &Postings,
+    parts: &[(AllocationId, Amount)],
+    reverse: &Reverse,
+    ctx: &Context<'_>,
+) -> Result<(), Refusal> {
+    if reverse.allow_debt {
+        return Ok(());
+    }
+    let suspense = ctx.directory.suspense().map(|a| a.id);
+    for (id, _) in parts.iter().filter(|(_, part)| *part < Amount::ZERO) {
+        let own = postings.allocation(*id);
+        let own = own.filter(|a| Some(a.account) != suspense);
+        let free = own.map_or(0, |a| a.free(false));
+        if free < 0 {
+            return Err(Refusal::Uncovered {
+                allocation: id.0,
+                free: Amount::clamped(free),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Deposits, withdrawals, transfers and adjustments.
+fn money(
+    reverse: &Reverse,
+    target: &PastTx,
+    root: &PastTx,
+    view: &View,
+    ctx: &Context<'_>,
+) -> Result<Effects, Refusal> {
+    let mut postings = Postings::new(view);
+    let tx = begin(&mut postings, reverse, ctx);
+    let parts = oppose(&mut postings, target, &About::default())?;
+    check_cover(&postings, &parts, reverse, ctx)?;
+    if root.op == "deposit" {
+        for (id, part) in &parts {
+            let deposited = postings
+                .allocation(*id)
+                .map_or(Amount::ZERO, |a| a.deposited);
+            let deposited = deposited.plus(*part)?;
+            postings.change(*id, |a| a.deposited = deposited);
+        }
+    }
+    Ok(postings.finish(Outcome::Reversed(Reversed {
+        tx,
+        reversed: Some(target.id),
+        op: target.op.clone(),
+        parts,
+    })))
+}
+
+/// The removal of an account.
+fn account(
+    reverse: &Reverse,
+    target: &PastTx,
+    view: &View,
+    ctx: &Context<'_>,
+) -> Result<Effects, Refusal> {
+    let removed = view.removed.and_then(|id| ctx.directory.account(id));
+    match removed.filter(|a| a.deleted) {
+        Some(account) => restore::restore(account, target, &reverse.note, view, ctx),
+        None => Err(not_reversible(target, "the account is there again")),
+    }
+}
+
+/// The removal of an allocation, or a change of its window or limit: both say what was before.
+fn window(
+    reverse: &Reverse,
+    target: &PastTx,
+    view: &View,
+    ctx: &Context<'_>,
+) -> Result<Effects, Refusal> {
+    let id = target.entries.iter().find_map(|e| {
+        let own = matches!(e.kind, EntryKind::Modify | EntryKind::Delete);
+        e.allocation.filter(|_| own)
+    });
+    let was = allocation::read_was(&target.reason);
+    let old = id.and_then(|id| view.allocation(id)).copied();
+    let (Some(old), Some((window, limit))) = (old, was) else {
+        return Err(not_reversible(
+            target,
+            "the journal does not say what was before",
+        ));
+    };
+    let mut postings = Postings::new(view);
+    let tx = begin(&mut postings, reverse, ctx);
+    postings.change(old.id, |a| {
+        a.window = window;
+        a.credit_limit = limit;
+    });
+    let about = About::default();
+    postings.post(
+        EntryKind::Modify,
+        old.id,
+        crate::effects::Delta::default(),
+        &about,
+    )?;
+    let mut parts = Vec::new();
+    if target.op == "allocation_rm" {
+        // While it still stands outside of its window: what follows makes all of it active.
+        parts = restore::give_back(&mut postings, target)?;
+        restore::bring_liens_back(&mut postings, target, view, ctx)?;
+    }
+    allocation::follow_window(&mut postings, &old, &window, ctx.now)?;
+    check_limit(&postings, &old, reverse)?;
+    Ok(postings.finish(Outcome::Reversed(Reversed {
+        tx,
+        reversed: Some(target.id),
+        op: target.op.clone(),
+        parts,
+    })))
+}
+
+/// A lower limit must not leave liens without cover.
+fn check_limit(
+    postings: &Postings,
+    old: &crate::model::Allocation,
+    reverse: &Reverse,
+) -> Result<(), Refusal> {
+    let free = postings.allocation(old.id).map_or(0, |a| a.free(false));
+    if free < 0 && free < old.free(false) && !reverse.allow_debt {
+        return Err(Refusal::Uncovered {
+            allocation: old.id.0,
+            free: Amount::clamped(free),
+        });
+    }
+    Ok(())
+}

@@ -1,0 +1,131 @@
+//! The opposite of charges, refunds and settlements: the instance's sums follow.
+
+use super::undo::{begin, check_cover, oppose};
+use super::{announce, shift_exact_sum};
+use crate::amount::Amount;
+use crate::command::Reverse;
+use crate::decimal::Decimal;
+use crate::effects::{Billing, Effects, EntryKind, InstanceChange, Outcome, Reversed, UsageRow};
+use crate::history::{PastTx, is_charge, refunds_of, taken_back_by};
+use crate::ids::{EntryId, UsageId};
+use crate::model::Instance;
+use crate::postings::{About, Postings};
+use crate::refusal::Refusal;
+use crate::time::Seconds;
+use crate::view::{Context, Next, View};
+
+/// Takes a charge, a refund or a settlement back, or does it again.
+pub(super) fn reverse(
+    reverse: &Reverse,
+    target: &PastTx,
+    root: &PastTx,
+    view: &View,
+    ctx: &Context<'_>,
+) -> Result<Effects, Refusal> {
+    let of_target = |i: &&Instance| Some(i.id) == target.instance;
+    let unknown = || Refusal::not_found("transaction", &target.id.0.to_string());
+    let mut instance = view.instances.iter().find(of_target).cloned();
+    let instance = instance.as_mut().ok_or_else(unknown)?;
+    check_standing(target, view)?;
+    let own = view.usages.iter().find(|u| u.tx == target.id);
+    let own = own.ok_or_else(unknown)?;
+    let mut postings = Postings::new(view);
+    let tx = begin(&mut postings, reverse, ctx);
+    postings.about_instance(instance.id);
+    let usage = UsageId(Next::take(&mut postings.next.usage));
+    let about = About {
+        usage: Some(usage),
+        ..About::instance(instance)
+    };
+    let parts = oppose(&mut postings, target, &about)?;
+    check_cover(&postings, &parts, reverse, ctx)?;
+    let mut row = UsageRow {
+        id: usage,
+        prev: instance.last_usage,
+        instance: instance.id,
+        tx,
+        at: ctx.now,
+        charged: Seconds(own.charged.0.saturating_neg()),
+        processors: own.processors,
+        amount: own.amount.negate()?,
+        billing: own.billing,
+        late: false,
+    };
+    let mut facts_changed = false;
+    match root.op.as_str() {
+        "charge" => uncount(instance, &row, ctx)?,
+        "settle" => {
+            row.billing = other_side(own.billing);
+            facts_changed = name_payer(instance, root, row.billing);
+        }
+        _ => {}
+    }
+    announce(&mut postings, instance, &row, ctx);
+    instance.last_usage = Some(usage);
+    postings.usages.push(row);
+    postings.instances.push(InstanceChange {
+        instance: instance.clone(),
+        facts_changed,
+        standing_changed: false,
+    });
+    Ok(postings.finish(Outcome::Reversed(Reversed {
+        tx,
+        reversed: Some(target.id),
+        op: target.op.clone(),
+        parts,
+    })))
+}
+
+/// Who carries it once a settlement is undone, or done again.
+fn other_side(billing: Billing) -> Billing {
+    if billing == Billing::Billed {
+        Billing::Unbilled
+    } else {
+        Billing::Billed
+    }
+}
+
+/// The instance names the project that the other side of its settlement names; says whether it does.
+fn name_payer(instance: &mut Instance, settlement: &PastTx, billing: Billing) -> bool {
+    let wanted = |kind: EntryKind| match billing {
+        Billing::Unbilled => kind == EntryKind::Reverse,
+        _ => is_charge(kind),
+    };
+    let named = settlement.entries.iter().find(|e| wanted(e.kind));
+    if let Some(named) = named {
+        instance.facts.project.clone_from(&named.project);
+    }
+    named.is_some()
+}
+
+/// Refused where refunds hang on it, or where something else took its entries back.
+fn check_standing(target: &PastTx, view: &View) -> Result<(), Refusal> {
+    let ids: Vec<EntryId> = target.entries.iter().map(|e| e.id).collect();
+    let refunds = refunds_of(&view.history, &ids);
+    if !refunds.is_empty() {
+        return Err(Refusal::HasRefunds {
+            transactions: refunds.iter().map(|tx| tx.0).collect(),
+        });
+    }
+    let by = ids.iter().find_map(|id| taken_back_by(&view.history, *id));
+    match by {
+        Some(by) => Err(Refusal::AlreadyReversed {
+            transaction: target.id.0,
+            by: by.0,
+        }),
+        None => Ok(()),
+    }
+}
+
+/// What an instance counts falls by a charge that was taken back, and rises where it is done again.
+fn uncount(instance: &mut Instance, row: &UsageRow, ctx: &Context<'_>) -> Result<(), Refusal> {
+    let Amount(minor) = row.amount;
+    shift_exact_sum(instance, minor, row.billing == Billing::Shadow, ctx)?;
+    instance.charged = instance.charged.plus(row.charged);
+    let processors: Decimal = row.processors;
+    let more = processors
+        .billionths()
+        .saturating_mul(i128::from(row.charged.0));
+    instance.processor_seconds = instance.processor_seconds.saturating_add(more);
+    Ok(())
+}

@@ -1,0 +1,53 @@
+//! What is said where something after the fact was refused.
+
+use bank_core::directory::Bank;
+use bank_core::refusal::Refusal;
+
+use super::error::amount;
+
+/// What happened, in one sentence.
+pub(super) fn detail(refusal: &Refusal, bank: &Bank) -> Option<String> {
+    let unit = &bank.unit;
+    Some(match refusal {
+        Refusal::SameAccount => "both names mean the same account".to_owned(),
+        Refusal::AmbiguousJob { candidates } => {
+            format!("several have that id: {}", candidates.join(", "))
+        }
+        Refusal::NothingToRefund => "nothing is left to give back".to_owned(),
+        Refusal::RefundExceedsCharge { left } => {
+            format!("only {} {unit} are left to give back", amount(*left, bank))
+        }
+        Refusal::NothingUnbilled => "nothing of it stands on #unbilled".to_owned(),
+        Refusal::HasRefunds { transactions } => {
+            let all: Vec<String> = transactions.iter().map(i64::to_string).collect();
+            format!("refunds hang on it: transactions {}", all.join(", "))
+        }
+        Refusal::AlreadyReversed { transaction, by } => {
+            format!("transaction {transaction} was taken back by transaction {by}")
+        }
+        Refusal::NotReversible { transaction, why } => {
+            format!("transaction {transaction} cannot be undone: {why}")
+        }
+        Refusal::Uncovered { allocation, free } => {
+            let free = amount(*free, bank);
+            format!("allocation {allocation} would be left with {free} {unit} free")
+        }
+        Refusal::NotSettable { field } => format!("{field} cannot be set"),
+        _ => return None,
+    })
+}
+
+/// What would help, without a name.
+pub(super) fn hint(refusal: &Refusal) -> Option<&'static str> {
+    Some(match refusal {
+        Refusal::AmbiguousJob { .. } => "name the machine with -m, and the kind with --type",
+        Refusal::HasRefunds { .. } => "`bank undo` them first",
+        Refusal::AlreadyReversed { .. } => "`bank undo` of that one does it again",
+        Refusal::Uncovered { .. } => "--allow-debt does it all the same",
+        Refusal::NotSettable { .. } => {
+            "deposits, withdrawals, transfers and adjustments change amounts; the window says \
+             what is active"
+        }
+        _ => return None,
+    })
+}
