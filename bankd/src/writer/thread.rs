@@ -263,9 +263,9 @@ impl Thread {
     fn answer(&self, batch: Vec<Task>, (done, commit_us): (Vec<Done>, u64), taken: Instant) {
         let size = batch.len();
         let has_command = has_command(&batch);
-        self.shared
-            .commands
-            .fetch_add(count(size), Ordering::Relaxed);
+        let commands = batch.iter().filter(|task| matches!(task, Task::Submit(..)));
+        let commands = count(commands.count());
+        self.shared.commands.fetch_add(commands, Ordering::Relaxed);
         for (task, done) in batch.into_iter().zip(done) {
             match (task, done) {
                 (Task::Submit(_, queued, reply), Done::Reply(mut answer)) => {
