@@ -160,7 +160,7 @@ pub(super) fn said(given: &Given, sentence: &str, transaction: Option<i64>) -> S
 /// `100.00 credits`, as the answer says, else as was asked.
 pub(super) fn amount_said(answer: &Value, body: &Value) -> String {
     let text = |value: &Value, name: &str| Some(value.get(name)?.as_str()?.to_owned());
-    let names = ["amount", "charged", "billed"];
+    let names = ["amount", "held"];
     let amount = names.iter().find_map(|name| text(answer, name));
     let amount = amount.or_else(|| text(body, "amount"));
     let unit = text(answer, "unit").unwrap_or_else(|| "credits".to_owned());

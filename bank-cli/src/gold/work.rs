@@ -86,7 +86,6 @@ fn reserve_body(context: &Context, given: &Given) -> Result<Map<String, Value>, 
     let wall = wall.ok_or_else(|| Failure::usage("the wall duration is missing: -t SECONDS"))?;
     body.insert("wall".to_owned(), wall.into());
     put(&mut body, "quote", given.text("quote"));
-    put(&mut body, "note", given.text("description"));
     Ok(body)
 }
 
@@ -126,7 +125,6 @@ fn charge_body(
     if given.flag("incremental") {
         body.insert("interim".to_owned(), true.into());
     }
-    put(&mut body, "note", given.text("description"));
     Ok(body)
 }
 
@@ -173,10 +171,12 @@ fn object(context: &Context, given: &Given, job: String) -> Result<Map<String, V
     Ok(body)
 }
 
-/// `-X NAME=VALUE`: a property, or as `gres.NAME=N` a generic resource; the state is one too.
+/// `-X NAME=VALUE`: a property, or as `gres.NAME=N` a generic resource; the state and the
+/// description are properties too.
 fn properties(given: &Given) -> Result<(Object, Object), Failure> {
     let (mut attributes, mut gres) = (Map::new(), Map::new());
     put(&mut attributes, "State", given.text("state"));
+    put(&mut attributes, "Description", given.text("description"));
     for pair in given.all("extension") {
         let parts = pair.split_once('=');
         let named = parts.filter(|(name, value)| !name.is_empty() && !value.is_empty());
@@ -227,8 +227,8 @@ mod tests {
             json!({
                 "job": "PBS.7", "type": "job", "project": "chem", "user": "amy",
                 "machine": "colony", "processors": 16, "nodes": 2, "memory_mb": 512,
-                "disk_mb": 9, "qos": "high", "class": "batch", "attributes": {"Energy": "5"},
-                "gres": {"gpu": "2"}, "wall": 3600, "quote": "T17", "note": "test"
+                "disk_mb": 9, "qos": "high", "class": "batch", "attributes": {"Energy": "5", "Description": "test"},
+                "gres": {"gpu": "2"}, "wall": 3600, "quote": "T17"
             })
         );
         let short = given(Tool::Reserve, "PBS.7 -P 1");

@@ -119,7 +119,7 @@ Whole SU (core-hours). Held = running jobs. 2026-11-20 22:41 +0100
         "--columns",
         "capacity,used,used_percent",
     ]);
-    assert!(account.contains("1,000,000.000\n"), "{account}");
+    assert!(account.contains("1,000,000\n"), "{account}");
     assert!(account.contains("64.75\n"), "{account}");
     let row = &bank.json(&["balance", "chem"])["items"][0];
     for (field, value) in [

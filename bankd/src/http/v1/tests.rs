@@ -198,7 +198,7 @@ async fn a_quote_is_explained_and_may_be_guaranteed() {
     ] {
         assert_eq!(plain.body[field], value, "{field}");
     }
-    let line = json!({"text": "4 procs × 00:01:40", "amount": "400.000", "unit": "core-seconds"});
+    let line = json!({"text": "4 procs × 00:01:40", "amount": "400.000", "unit": "SU"});
     assert_eq!(plain.body["lines"], json!([line]));
     body["guarantee"] = json!(true);
     let row = daemon.call("POST", "/api/v1/quotes", &body, "g").await;
