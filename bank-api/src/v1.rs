@@ -16,6 +16,7 @@
 mod admin;
 mod journal;
 mod money;
+mod rates;
 mod registry;
 mod work;
 
@@ -26,6 +27,10 @@ pub use journal::{JournalEntry, JournalQuery};
 pub use money::{
     Account, Allocation, AllocationQuery, Balance, BalanceQuery, Constraint, NewAccount,
     NewDeposit, NewWithdrawal, PatchAccount, PatchAllocation, Receipt,
+};
+pub use rates::{
+    Attribute, GivenQuote, GivenQuoteQuery, NewAttribute, RateQuery, RateTest, RateTested, Replay,
+    ReplayRow, TestedPrice,
 };
 pub use registry::{
     Machine, Member, NewMachine, NewMember, NewProject, NewUser, PatchMachine, PatchProject,

@@ -11,6 +11,7 @@
 
 mod asset;
 mod noun;
+mod price;
 mod verb;
 
 use std::path::PathBuf;
@@ -20,12 +21,13 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(crate) use self::{
     asset::{
         AccountCommand, AddAccount, AddKey, AllocationCommand, KeyCommand, LienCommand,
-        RateCommand, SetAllocation, SetKey, SetRate,
+        SetAllocation, SetKey,
     },
     noun::{
         AddMachine, AddProject, AddUser, MachineCommand, MemberCommand, ProjectCommand, SetMachine,
         SetProject, SetUser, Switch, UserCommand,
     },
+    price::{AttrCommand, QuoteCommand, RateCommand, SetRate, TestRate},
     verb::{BalanceArgs, DepositArgs, JobsArgs, JournalArgs, QuoteArgs, WithdrawArgs},
 };
 
@@ -63,7 +65,8 @@ pub(crate) enum Command {
     #[command(visible_alias = "bal")]
     Balance(BalanceArgs),
     /// Price a job and say whether it could start
-    Quote(QuoteArgs),
+    #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+    Quote(Box<QuoteArgs>),
     /// Put money into an account
     Deposit(DepositArgs),
     /// Take money out of an account
@@ -93,6 +96,9 @@ pub(crate) enum Command {
     /// What use costs
     #[command(subcommand)]
     Rate(RateCommand),
+    /// Usage attributes that this site's jobs have beyond the usual ones
+    #[command(subcommand, alias = "attribute")]
+    Attr(AttrCommand),
     /// Signing keys of clients
     #[command(subcommand)]
     Key(KeyCommand),

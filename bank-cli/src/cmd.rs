@@ -6,8 +6,10 @@
 
 mod account;
 mod allocation;
+mod attribute;
 mod balance;
 mod deposit;
+mod given;
 mod job;
 mod journal;
 mod key;
@@ -17,6 +19,7 @@ mod member;
 mod project;
 mod quote;
 mod rate;
+mod rate_test;
 mod status;
 mod user;
 
@@ -59,7 +62,7 @@ pub(crate) struct Context {
 pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure> {
     match command {
         Command::Balance(args) => balance::run(context, &args),
-        Command::Quote(args) => quote::run(context, args),
+        Command::Quote(args) => quote::run(context, *args),
         Command::Deposit(args) => deposit::deposit(context, args),
         Command::Withdraw(args) => deposit::withdraw(context, args),
         Command::Jobs(args) => job::run(context, args),
@@ -71,6 +74,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure
         Command::Account(command) => account::run(context, command),
         Command::Allocation(command) => allocation::run(context, command),
         Command::Rate(command) => rate::run(context, command),
+        Command::Attr(command) => attribute::run(context, command),
         Command::Key(command) => key::run(context, command),
         Command::Status => status::run(context),
     }

@@ -1,8 +1,11 @@
 //! Everything that can be asked of the ledger.
 
 use crate::amount::Amount;
-use crate::ids::{AllocationId, RateId};
+use crate::attribute::Attribute;
+use crate::calendar::Calendar;
+use crate::ids::{AllocationId, QuoteId, RateId};
 use crate::model::{Closing, Constraint, Facts, InstanceKey, Key, Mode, ObjectType};
+use crate::price::Named;
 use crate::rate::{Per, RateKind, RateValue};
 use crate::time::{Seconds, Timestamp, Window};
 use crate::usage::Usage;
@@ -73,6 +76,12 @@ pub enum Command {
     SetKey(Key),
     /// Removes a key.
     RemoveKey(String),
+    /// Declares a usage attribute.
+    AddAttribute(Attribute),
+    /// Takes the declaration of a usage attribute back.
+    RemoveAttribute(String),
+    /// Ends a quote; what is bound to it keeps its price.
+    RemoveQuote(QuoteId),
 }
 
 impl Command {
@@ -106,6 +115,9 @@ impl Command {
             Command::AddKey(_) => "key_add",
             Command::SetKey(_) => "key_set",
             Command::RemoveKey(_) => "key_rm",
+            Command::AddAttribute(_) => "attr_add",
+            Command::RemoveAttribute(_) => "attr_rm",
+            Command::RemoveQuote(_) => "quote_rm",
         }
     }
 
@@ -289,11 +301,26 @@ pub struct QuoteRequest {
     pub promise: Promise,
     /// The TID of the row, made by the shell, for [`Promise::None`] empty.
     pub tid: String,
+    /// For how many instances the row holds, 1 to 1000.
+    pub uses: i64,
+    /// The group as named, for rates by it.
+    pub group: String,
     /// Do not test the balance.
     pub cost_only: bool,
     /// Where no user is named, any member of the project will do: for a person who asks what a job
     /// of the project would cost. A scheduler's quote names its user (nami.md 3.1).
     pub any_member: bool,
+}
+
+impl QuoteRequest {
+    /// Whose usage it prices, for rates by user, project or group.
+    pub fn named<'a>(&'a self, project: &'a str) -> Named<'a> {
+        Named {
+            user: self.whose.user.as_deref().unwrap_or_default(),
+            project,
+            group: &self.group,
+        }
+    }
 }
 
 /// What every document about an instance says.
@@ -382,6 +409,8 @@ pub struct SetRate {
     pub from: Option<Timestamp>,
     /// When it ends by itself.
     pub until: Option<Timestamp>,
+    /// In which hours it holds; always without.
+    pub when: Option<Calendar>,
     /// Free text.
     pub description: String,
 }

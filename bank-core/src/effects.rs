@@ -1,6 +1,7 @@
 //! What a command did: facts for the shell to write, and the answer.
 
 use crate::amount::Amount;
+use crate::attribute::Attribute;
 use crate::decimal::Decimal;
 use crate::ids::{
     AccountId, AllocationId, EntryId, InstanceId, LienId, ProjectId, TxId, UsageId, UserId,
@@ -71,6 +72,8 @@ pub enum DirectoryRow {
     Rate(Rate),
     /// A key's public half.
     Key(Key),
+    /// A declared usage attribute.
+    Attribute(Attribute),
 }
 
 /// A group of entries with one effective time (ledger.md 7).
@@ -261,6 +264,11 @@ pub struct UsageRow {
     pub billing: Billing,
     /// It came after the close.
     pub late: bool,
+    /// What was priced beside the processors, as [`crate::usage::text`] writes it: with it and the
+    /// versions of the rates the arithmetic of the charge can be shown again.
+    pub facts: String,
+    /// A bound quote: the rates of this instant counted.
+    pub rates_at: Option<Timestamp>,
 }
 
 /// Something that FILE or GGF writes about (usage-records.md 1.8, 4.5).
@@ -325,6 +333,8 @@ pub enum Outcome {
     Charged(Charged),
     /// The instance is closed.
     Closed(Closed),
+    /// A usage attribute was declared.
+    Attribute(Attribute),
 }
 
 /// The answer to a deposit.
@@ -372,6 +382,8 @@ pub struct Quoted {
     pub at: Timestamp,
     /// A multiplier exists whose value nobody defined.
     pub undefined_instance: bool,
+    /// No rate found anything to count.
+    pub unpriced: bool,
 }
 
 /// The answer to a reserve.
@@ -420,6 +432,8 @@ pub struct Charged {
     pub late: bool,
     /// The TID is a quote of ours that does not hold for this request.
     pub quote_invalid: bool,
+    /// No rate found anything to count.
+    pub unpriced: bool,
 }
 
 /// The answer to a close.

@@ -15,7 +15,9 @@
 )]
 
 pub mod amount;
+pub mod attribute;
 pub mod book;
+pub mod calendar;
 pub mod command;
 pub mod decimal;
 pub mod directory;

@@ -2,7 +2,7 @@
 
 use crate::command::{Command, Request};
 use crate::directory::Directory;
-use crate::ids::{AccountId, AllocationId};
+use crate::ids::{AccountId, AllocationId, QuoteId};
 use crate::model::InstanceKey;
 use crate::select;
 use crate::time::Timestamp;
@@ -26,6 +26,10 @@ pub struct Need {
     pub tid: Option<String>,
     /// Open liens that lie on the loaded allocations.
     pub liens: bool,
+    /// When the newest quote was made.
+    pub newest_quote: bool,
+    /// This quote.
+    pub quote: Option<QuoteId>,
 }
 
 /// What a command must see. Allocations that ended before anything the command is about are left
@@ -83,6 +87,14 @@ pub fn need(command: &Command, directory: &Directory, now: Timestamp) -> Need {
         Command::Close(close) => Need {
             instance: Some(close.key.clone()),
             ending_after: Some(now),
+            ..Need::default()
+        },
+        Command::SetRate(_) | Command::RemoveRate(_) => Need {
+            newest_quote: true,
+            ..Need::default()
+        },
+        Command::RemoveQuote(id) => Need {
+            quote: Some(*id),
             ..Need::default()
         },
         _ => Need::default(),

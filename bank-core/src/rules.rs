@@ -5,16 +5,20 @@
 
 mod admin;
 mod allocation;
+mod attribute;
 mod charge;
 mod funds;
 mod instance;
 mod key;
 mod lien;
 mod money;
+mod promise;
 mod quote;
 mod rates;
 mod scope;
 pub mod sweep;
+
+pub use rates::propose;
 
 use crate::command::Command;
 use crate::effects::Effects;
@@ -38,6 +42,9 @@ pub fn decide(command: &Command, view: &View, ctx: &Context<'_>) -> Result<Effec
         Command::AddKey(key) => key::add(key, view, ctx),
         Command::SetKey(key) => key::set(key, view, ctx),
         Command::RemoveKey(id) => key::remove(id, view, ctx),
+        Command::AddAttribute(new) => attribute::add(new, view, ctx),
+        Command::RemoveAttribute(name) => attribute::remove(name, view, ctx),
+        Command::RemoveQuote(id) => promise::remove(*id, view, ctx),
         Command::AddProject(_)
         | Command::SetProject(_)
         | Command::RemoveProject(_)

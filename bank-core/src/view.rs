@@ -18,6 +18,8 @@ pub struct View {
     pub liens: Vec<Lien>,
     /// Whether instances of the project asked about are open.
     pub open_instances: i64,
+    /// When the newest quote was made, where it was asked for.
+    pub newest_quote: Option<Timestamp>,
     /// The numbers that new rows get.
     pub next: Next,
 }

@@ -32,6 +32,8 @@ pub(crate) struct BalanceArgs {
 /// `bank quote`.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct QuoteArgs {
+    #[command(subcommand)]
+    pub(crate) given: Option<QuoteCommand>,
     /// Processors
     #[arg(
         long,
@@ -46,10 +48,20 @@ pub(crate) struct QuoteArgs {
     #[arg(
         long,
         value_name = "TIME",
+        required = true,
         allow_hyphen_values = true,
         help = "Wall time: seconds, or [[DD:]HH:]MM:SS"
     )]
-    pub(crate) wall: String,
+    pub(crate) wall: Option<String>,
+    /// Memory in MB
+    #[arg(long, value_name = "MB", allow_negative_numbers = true)]
+    pub(crate) memory: Option<i64>,
+    /// Disk in MB
+    #[arg(long, value_name = "MB", allow_negative_numbers = true)]
+    pub(crate) disk: Option<i64>,
+    /// Group, for rates by group
+    #[arg(long)]
+    pub(crate) group: Option<String>,
     /// Project that pays [default: BANK_PROJECT, else the user's]
     #[arg(short = 'A', long)]
     pub(crate) project: Option<String>,
@@ -74,6 +86,14 @@ pub(crate) struct QuoteArgs {
     /// Freeze this price for one job
     #[arg(long)]
     pub(crate) guarantee: bool,
+    /// Freeze it for so many jobs
+    #[arg(
+        long,
+        value_name = "N",
+        requires = "guarantee",
+        allow_negative_numbers = true
+    )]
+    pub(crate) uses: Option<i64>,
     /// Price only; do not look at the balance
     #[arg(long)]
     pub(crate) cost_only: bool,
@@ -200,7 +220,7 @@ pub(crate) struct JournalArgs {
 }
 
 /// `NAME=VALUE`, or `NAME:VALUE` as schedulers write it.
-fn pair(text: &str) -> Result<(String, String), String> {
+pub(super) fn pair(text: &str) -> Result<(String, String), String> {
     match text.split_once(['=', ':']) {
         Some((name, value)) if !name.is_empty() && !value.is_empty() => {
             Ok((name.to_owned(), value.to_owned()))

@@ -13,16 +13,17 @@ use crate::exact::to_amount;
 use crate::ids::{AllocationId, TxId, UsageId};
 use crate::model::{Account, Closing, Instance, LienState, Mode, Standing};
 use crate::postings::{About, Postings};
-use crate::price::{Price, Priced, price};
+use crate::price::{Priced, price};
 use crate::refusal::Refusal;
 use crate::rules::instance::{
     check_duration, check_object, close_instance, end_lien, event_time, in_scope, keep_facts,
     new_instance, wait_for_more,
 };
-use crate::rules::lien::bind_quote;
 use crate::rules::money::figures;
+use crate::rules::promise::{Binding, bind};
 use crate::select::{self, Payer};
 use crate::time::{Seconds, Timestamp};
+use crate::usage;
 use crate::view::{Context, Next, View};
 
 /// Bills an instance for the time since its last charge. What exact arithmetic or an account's
@@ -57,12 +58,13 @@ fn bill(
     let payer = payer(&instance, request, ctx);
     let mode = ctx.directory.mode(payer.project, payer.machine);
     let tx = postings.begin_for("charge", at, instance.id);
-    let quote_invalid = bind_quote(&mut postings, &mut instance, request, view, at, ctx);
-    let priced = if has_price {
+    let binding = bind(&mut postings, &mut instance, request, view, at, ctx);
+    let bill = if has_price {
         billed_now(&mut instance, request, duration, at, ctx)
     } else {
         None
     };
+    let priced = bill.map(|(amount, _)| amount);
     let mut billing = Bill {
         usage: UsageId(Next::take(&mut postings.next.usage)),
         postings,
@@ -70,6 +72,7 @@ fn bill(
         at,
         payer,
         amount: priced.unwrap_or(Amount::ZERO),
+        unpriced: bill.is_some_and(|(_, unpriced)| unpriced),
         late: !instance.is_open(),
         lien: if instance.lien.is_some() {
             LienUse::Unused
@@ -80,7 +83,8 @@ fn bill(
         outcome: Billing::Billed,
         first: None,
         facts_changed,
-        quote_invalid,
+        quote_invalid: binding.invalid,
+        binding,
         before,
         instance,
     };
@@ -92,6 +96,10 @@ fn bill(
     } else {
         billing.for_real(ctx)?;
     }
+    let first = billing.first;
+    billing
+        .binding
+        .journal(&mut billing.postings, &billing.instance, first)?;
     billing.finish(charge.closes, duration, mode, ctx)
 }
 
@@ -125,14 +133,14 @@ fn payer(instance: &Instance, request: &Request, ctx: &Context<'_>) -> Payer {
 
 /// What this document adds to the running exact sum, and what is billed now: the rounded sum less
 /// what was billed before, so that the number of flushes changes nothing (decision 7). `None`
-/// where exact arithmetic ends.
+/// where exact arithmetic ends; else also whether no rate counted.
 fn billed_now(
     instance: &mut Instance,
     request: &Request,
     duration: Seconds,
     at: Timestamp,
     ctx: &Context<'_>,
-) -> Option<Amount> {
+) -> Option<(Amount, bool)> {
     let machine = ctx
         .directory
         .machine_named(&request.whose.machine)
@@ -144,19 +152,22 @@ fn billed_now(
         duration,
         machine,
         machine_name: &request.whose.machine,
+        named: instance.facts.named(),
         at: instance.rates_at.unwrap_or(window_start),
+        from: at.minus(duration),
     };
-    let Price { metered, once, .. } = price(&asked, &ctx.directory.rates)?;
-    let exact_sum = instance.exact_sum.checked_add(metered)?;
-    let once_sum = instance.once_sum.max(once);
+    let price = price(&asked, ctx.directory.rates_at(asked.at))?;
+    let exact_sum = instance.exact_sum.checked_add(price.metered)?;
+    let once_sum = instance.once_sum.max(price.once);
     let policy = &ctx.directory.policy;
     let precision = ctx.directory.bank.precision;
-    let total = to_amount(exact_sum.checked_add(once_sum)?, precision, policy.rounding)?;
+    let bounded = price.bounded(exact_sum.checked_add(once_sum)?);
+    let total = to_amount(bounded, precision, policy.rounding)?;
     let before = instance.billed.plus(instance.shadow_billed).ok()?;
     let now = total.minus(before).ok()?;
     instance.exact_sum = exact_sum;
     instance.once_sum = once_sum;
-    Some(now)
+    Some((now, price.unpriced))
 }
 
 /// A charge on its way.
@@ -176,6 +187,8 @@ struct Bill {
     first: Option<AllocationId>,
     facts_changed: bool,
     quote_invalid: bool,
+    binding: Binding,
+    unpriced: bool,
     /// The instance's standing before.
     before: Standing,
 }
@@ -242,6 +255,7 @@ impl Bill {
             lien_missing: self.lien == LienUse::Missing,
             late: self.late,
             quote_invalid: self.quote_invalid,
+            unpriced: self.unpriced,
         });
         let standing_changed = self.before != self.instance.standing();
         let change = InstanceChange {
@@ -340,6 +354,8 @@ impl Bill {
             amount: self.amount,
             billing: self.outcome,
             late: self.late,
+            facts: usage::text::write(&self.instance.facts.usage),
+            rates_at: self.instance.rates_at,
         };
         if ctx.directory.policy.records {
             let amount = if mode == Mode::Track {

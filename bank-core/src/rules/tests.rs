@@ -80,6 +80,7 @@ impl Ground {
                 machine: None,
                 from: None,
                 until: None,
+                when: None,
                 description: String::new(),
             }),
         );
@@ -262,6 +263,8 @@ fn a_quote_counts_the_fallback_that_the_bank_would_use() {
             duration: Some(Seconds(2000)),
             promise: crate::command::Promise::None,
             tid: String::new(),
+            uses: 1,
+            group: String::new(),
             cost_only: false,
             any_member: false,
         });

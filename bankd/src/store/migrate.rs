@@ -9,7 +9,10 @@ use std::fmt::Write as _;
 pub(super) const APPLICATION_ID: i32 = 0x6261_6e6b;
 
 /// Every migration, the first with number 1.
-const MIGRATIONS: [&str; 1] = [include_str!("../../../schema/sqlite/0001_ledger.sql")];
+const MIGRATIONS: [&str; 2] = [
+    include_str!("../../../schema/sqlite/0001_ledger.sql"),
+    include_str!("../../../schema/sqlite/0002_rates.sql"),
+];
 
 /// The schema version that this program reads and writes.
 pub(super) fn current_version() -> i64 {

@@ -11,6 +11,7 @@ mod codec;
 mod hash;
 mod idempotency;
 mod load;
+mod load_quote;
 mod migrate;
 mod outbox;
 pub mod read;

@@ -122,6 +122,8 @@ pub(crate) fn quote(seconds: i64) -> Ask {
         duration: Some(Seconds(seconds)),
         promise: Promise::None,
         tid: String::new(),
+        uses: 1,
+        group: String::new(),
         cost_only: false,
         any_member: false,
     })
@@ -165,6 +167,7 @@ pub(crate) fn rate(text: &str) -> Ask {
         machine: None,
         from: None,
         until: None,
+        when: None,
         description: String::new(),
     })
     .into()

@@ -7,9 +7,12 @@
 
 mod account;
 mod allocation;
+mod arithmetic;
+mod attribute;
 mod balance;
 mod call;
 mod explain;
+mod given;
 mod job;
 mod journal;
 mod key;
@@ -19,6 +22,7 @@ mod money;
 mod project;
 mod quote;
 mod rate;
+mod rate_test;
 mod shape;
 mod status;
 mod user;
@@ -82,13 +86,23 @@ pub fn routes() -> Router<Arc<App>> {
         .route("/api/v1/deposits", post(money::deposit))
         .route("/api/v1/withdrawals", post(money::withdraw))
         .route("/api/v1/balances", get(balance::list))
-        .route("/api/v1/quotes", post(quote::quote))
+        .route("/api/v1/quotes", get(given::list).post(quote::quote))
+        .route(
+            "/api/v1/quotes/{id}",
+            get(given::show).delete(given::remove),
+        )
         .route("/api/v1/liens", get(lien::list))
         .route("/api/v1/jobs", get(job::list))
         .route("/api/v1/jobs/{id}", get(job::show))
         .route("/api/v1/journal", get(journal::list))
         .route("/api/v1/rates", get(rate::list).post(rate::set))
         .route("/api/v1/rates/{id}", delete(rate::remove))
+        .route("/api/v1/rates/test", post(rate_test::test))
+        .route(
+            "/api/v1/attributes",
+            get(attribute::list).post(attribute::add),
+        )
+        .route("/api/v1/attributes/{name}", delete(attribute::remove))
         .route("/api/v1/keys", get(key::list).post(key::add))
         .route(
             "/api/v1/keys/{id}",

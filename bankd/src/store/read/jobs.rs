@@ -53,6 +53,8 @@ pub struct JobRow {
     pub project: String,
     /// User as named.
     pub user: String,
+    /// Group as named.
+    pub group: String,
     /// What the scheduler said of its size last.
     pub usage: Usage,
     /// Wall duration asked for.
@@ -80,6 +82,10 @@ pub struct Charge {
     pub late: bool,
     /// A part was covered by nothing.
     pub debt: bool,
+    /// What was priced.
+    pub usage: Usage,
+    /// The instant whose rates counted, where a quote was bound.
+    pub rates_at: Option<Timestamp>,
 }
 
 /// An allocation's share.
@@ -114,7 +120,7 @@ macro_rules! job_columns {
             "SELECT id, machine, object_type, object_id, number, opened_at, closed_at, closed_by, \
              account, fallback_from, billed, shadow_billed, charged_s, last_usage, rates_at, lien, \
              project, user, qos, class, processors, nodes, memory_mb, disk_mb, gres, attributes, \
-             wall_s FROM instance WHERE ",
+             wall_s, group_name FROM instance WHERE ",
             $rest
         )
     };
@@ -174,7 +180,8 @@ pub fn uses(connection: &Connection, object_id: &str) -> Result<Vec<JobRow>, Err
 
 /// One charge by number.
 pub fn charge(connection: &Connection, id: i64) -> Result<Option<Charge>, Error> {
-    let sql = "SELECT prev, tx, at, charged_s, amount, billing, late FROM usage WHERE id = ?1";
+    let sql = "SELECT prev, tx, at, charged_s, amount, billing, late, processors, facts, rates_at
+        FROM usage WHERE id = ?1";
     let mut statement = connection.prepare_cached(sql)?;
     let found = statement.query_row([id], |row| {
         let charge = Charge {
@@ -187,13 +194,17 @@ pub fn charge(connection: &Connection, id: i64) -> Result<Option<Charge>, Error>
             billing: Billing::Billed,
             late: row.get(6)?,
             debt: false,
+            usage: Usage::default(),
+            rates_at: row.get::<_, Option<i64>>(9)?.map(Timestamp),
         };
-        Ok((charge, row.get::<_, String>(5)?))
+        let texts: [String; 3] = [row.get(5)?, row.get(7)?, row.get(8)?];
+        Ok((charge, texts))
     });
-    let Some((mut charge, word)) = found.optional()? else {
+    let Some((mut charge, [word, processors, facts])) = found.optional()? else {
         return Ok(None);
     };
     charge.billing = codec::word("usage.billing", &word, Billing::parse)?;
+    charge.usage = super::usage::priced(&processors, &facts)?;
     Ok(Some(charge))
 }
 
@@ -310,6 +321,7 @@ fn read(row: &Row<'_>) -> Result<JobRow, Error> {
         user: row.get(17)?,
         usage: usage(row)?,
         wall: row.get::<_, Option<i64>>(26)?.map(Seconds),
+        group: row.get(27)?,
     })
 }
 

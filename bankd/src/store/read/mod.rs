@@ -9,7 +9,9 @@ pub mod jobs;
 pub mod journal;
 pub mod liens;
 pub mod money;
+pub mod quotes;
 pub mod status;
+pub mod usage;
 
 use super::{Error, open_reader};
 use rusqlite::{Connection, InterruptHandle};

@@ -60,6 +60,7 @@ fn a_charge() -> Charged {
         lien_missing: false,
         late: false,
         quote_invalid: false,
+        unpriced: false,
     }
 }
 
@@ -207,6 +208,7 @@ fn quotes_and_deletes() {
         quote: None,
         at: Timestamp(0),
         undefined_instance: false,
+        unpriced: false,
     };
     let answer = answered(quoted, &directory, &Ok(Outcome::Quoted(quote)));
     assert_eq!(said(&answer), (200, "57600\n".to_owned()));
