@@ -122,6 +122,9 @@ pub struct RateTest {
     /// Replay what was charged from here on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
+    /// Replay so many days up to now, 1 to 3660, in place of `from` and `to`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_days: Option<i64>,
     /// End of the replay, exclusive; absent: now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,

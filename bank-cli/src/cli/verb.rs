@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{WriteArgs, amount};
+use super::{QuoteCommand, WriteArgs, amount};
 
 /// `bank balance`.
 #[derive(Debug, Clone, Default, Args)]

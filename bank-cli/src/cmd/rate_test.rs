@@ -27,11 +27,8 @@ pub(super) fn run(context: &Context, args: TestRate) -> Result<String, Failure> 
     let rates = args.rates.iter().map(|text| proposed(context, text));
     let rates = rates.collect::<Result<Vec<_>, _>>()?;
     let wall = args.wall.as_deref().map(when::seconds).transpose()?;
-    let from = match &args.replay {
-        Some(span) => Some(last_days(span)?),
-        None => args.from,
-    };
-    if from.is_none() && wall.is_none() {
+    let last_days = args.replay.as_deref().map(last_days).transpose()?;
+    if args.from.is_none() && last_days.is_none() && wall.is_none() {
         return Err(Failure::usage("nothing to price")
             .hint("name usage and --wall, or --replay last-30-days"));
     }
@@ -44,7 +41,8 @@ pub(super) fn run(context: &Context, args: TestRate) -> Result<String, Failure> 
         start: context.time(args.start.as_ref())?,
         rates,
         only: args.only,
-        from: context.time(from.as_ref())?,
+        from: context.time(args.from.as_ref())?,
+        last_days,
         to: context.time(args.to.as_ref())?,
         ..RateTest::default()
     };
@@ -130,12 +128,10 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// `last-30-days` as the time argument `-30d`.
-fn last_days(span: &str) -> Result<String, Failure> {
+/// The days of `last-30-days`.
+fn last_days(span: &str) -> Result<i64, Failure> {
     let days = span.strip_prefix("last-");
     let days = days.and_then(|rest| rest.strip_suffix("-days").or(rest.strip_suffix("-day")));
-    let days = days.and_then(|days| days.parse::<u16>().ok());
-    days.filter(|days| *days > 0)
-        .map(|days| format!("-{days}d"))
-        .ok_or_else(|| Failure::usage(format!("{span:?} is no span")).hint("--replay last-30-days"))
+    let days = days.and_then(|days| days.parse().ok());
+    days.ok_or_else(|| Failure::usage(format!("{span:?} is no span")).hint("--replay last-30-days"))
 }

@@ -3,4 +3,5 @@
 
 mod daemon;
 mod money;
+mod rates;
 mod readme;

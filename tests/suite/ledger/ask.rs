@@ -211,6 +211,10 @@ impl Ask {
         self.usage(|u| u.qos = Some(qos.to_owned()))
     }
 
+    pub(crate) fn memory(self, megabytes: i64) -> Ask {
+        self.usage(|u| u.memory_mb = Some(Decimal::whole(megabytes)))
+    }
+
     pub(crate) fn attribute(self, name: &str, value: &str) -> Ask {
         self.usage(|u| u.attributes.push((name.to_owned(), value.to_owned())))
     }

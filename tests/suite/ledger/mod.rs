@@ -12,6 +12,7 @@ mod case_lien;
 mod case_mode;
 mod case_price;
 mod case_quote;
+mod case_rate;
 mod case_store;
 mod case_who;
 mod fixture;

@@ -142,6 +142,7 @@ fn every_command_is_in_the_reference() {
     let nouns = [
         read("bank-cli/src/cli/noun.rs"),
         read("bank-cli/src/cli/asset.rs"),
+        read("bank-cli/src/cli/price.rs"),
     ]
     .concat();
     let mut commands = Vec::new();
@@ -155,6 +156,8 @@ fn every_command_is_in_the_reference() {
         ("bank allocation", &nouns, "AllocationCommand"),
         ("bank lien", &nouns, "LienCommand"),
         ("bank rate", &nouns, "RateCommand"),
+        ("bank attr", &nouns, "AttrCommand"),
+        ("bank quote", &nouns, "QuoteCommand"),
         ("bank key", &nouns, "KeyCommand"),
         ("bankd", &daemon, "Commands"),
         ("bankd config", &daemon, "ConfigCommands"),

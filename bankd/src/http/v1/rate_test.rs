@@ -22,6 +22,8 @@ use crate::store::read::usage::{self, UsedRow};
 
 /// Most rates of one proposal.
 const PROPOSED_MAX: usize = 100;
+/// Longest replay up to now, in days.
+const DAYS_MAX: i64 = 3660;
 /// Most charges of one replay.
 const CHARGES_MAX: usize = 500_000;
 
@@ -35,7 +37,7 @@ pub(super) async fn test(call: Call) -> Handled {
         unit: call.directory().bank.unit.clone(),
         ..RateTested::default()
     };
-    if asked.from.is_some() || asked.to.is_some() {
+    if asked.from.is_some() || asked.to.is_some() || asked.last_days.is_some() {
         call.require(&[Role::Auditor])?;
         answer.replay = Some(replay(&call, &asked, &proposed).await?);
         return ok(&answer);
@@ -186,16 +188,29 @@ struct Tally {
     last: Price,
 }
 
-async fn replay(call: &Call, asked: &RateTest, proposed: &[Rate]) -> Result<Replay, Failure> {
-    let refused = |r: Refusal| call.refused(&r);
+/// The span of a replay.
+fn span(asked: &RateTest, now: Timestamp) -> Result<(Timestamp, Timestamp), Refusal> {
+    if let Some(days) = asked.last_days {
+        if !(1..=DAYS_MAX).contains(&days) {
+            return Err(Refusal::BadValue {
+                field: "last_days",
+                expected: "1 to 3660",
+            });
+        }
+        return Ok((now.minus(Seconds(days.saturating_mul(86_400))), now));
+    }
     let time = |text: &Option<String>, field| {
         let text = text.as_deref();
         text.map(|text| shape::read_time(text, field)).transpose()
     };
-    let to = time(&asked.to, "to").map_err(refused)?;
-    let to = to.unwrap_or_else(|| call.now());
-    let from = time(&asked.from, "from").map_err(refused)?;
-    let from = from.ok_or_else(|| refused(Refusal::MissingField { field: "from" }))?;
+    let to = time(&asked.to, "to")?.unwrap_or(now);
+    let from = time(&asked.from, "from")?;
+    Ok((from.ok_or(Refusal::MissingField { field: "from" })?, to))
+}
+
+async fn replay(call: &Call, asked: &RateTest, proposed: &[Rate]) -> Result<Replay, Failure> {
+    let refused = |r: Refusal| call.refused(&r);
+    let (from, to) = span(asked, call.now()).map_err(refused)?;
     if from >= to {
         return Err(refused(Refusal::BadWindow));
     }
