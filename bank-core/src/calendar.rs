@@ -6,6 +6,7 @@
 
 use crate::refusal::Refusal;
 use crate::time::{MICROS, Timestamp};
+use std::fmt::Write as _;
 
 /// Longest text of a calendar, in bytes.
 const TEXT_BYTES_MAX: usize = 256;
@@ -30,7 +31,8 @@ impl Zone {
     pub fn text(&self) -> String {
         let mut text = self.first.to_string();
         for (at, offset) in &self.changes {
-            text.push_str(&format!(";{at}:{offset}"));
+            // Writing to a string cannot fail.
+            let _ = write!(text, ";{at}:{offset}");
         }
         text
     }

@@ -409,6 +409,10 @@ pub struct Reserved {
 
 /// The answer to a charge.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one thing that the answer may warn of"
+)]
 pub struct Charged {
     /// The instance.
     pub instance: InstanceId,

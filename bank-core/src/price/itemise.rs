@@ -7,6 +7,7 @@ use crate::decimal::Decimal;
 use crate::exact::{TRILLIONTHS, split};
 use crate::rate::{Per, Rate, RateKind};
 use crate::time::Timestamp;
+use std::fmt::Write as _;
 
 /// What of the once-only part a charge shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,7 +103,8 @@ fn parts(
 fn part(rate: &Rate, value: Decimal) -> String {
     let mut label = format!("ChargeRate{{{}}}{{{}}}", rate.kind.code(), rate.name);
     if !rate.instance.is_empty() {
-        label.push_str(&format!("{{{}}}", rate.instance));
+        // Writing to a string cannot fail.
+        let _ = write!(label, "{{{}}}", rate.instance);
     }
     let per = match rate.per {
         per if !rate.kind.is_metered() || per == Per::Second => String::new(),

@@ -83,7 +83,6 @@ fn bill(
         outcome: Billing::Billed,
         first: None,
         facts_changed,
-        quote_invalid: binding.invalid,
         binding,
         before,
         instance,
@@ -186,7 +185,6 @@ struct Bill {
     /// The allocation that carries what nothing covers, and an amount of zero.
     first: Option<AllocationId>,
     facts_changed: bool,
-    quote_invalid: bool,
     binding: Binding,
     unpriced: bool,
     /// The instance's standing before.
@@ -254,7 +252,7 @@ impl Bill {
             project: self.payer.project_name.clone(),
             lien_missing: self.lien == LienUse::Missing,
             late: self.late,
-            quote_invalid: self.quote_invalid,
+            quote_invalid: self.binding.invalid,
             unpriced: self.unpriced,
         });
         let standing_changed = self.before != self.instance.standing();
@@ -272,7 +270,7 @@ impl Bill {
         if self.lien == LienUse::Missing {
             self.postings.remark("lien_missing");
         }
-        if self.quote_invalid {
+        if self.binding.invalid {
             self.postings.remark("quote_invalid");
         }
         if self.outcome == Billing::Unbilled {

@@ -133,15 +133,19 @@ fn after_quotes(view: &View, ctx: &Context<'_>) -> Timestamp {
 
 /// A rate in the words of the journal.
 fn remark(rate: &Rate) -> String {
-    let mut text = format!("{} {}", rate.kind.code(), rate.name);
-    if !rate.instance.is_empty() {
-        text.push_str(&format!("[{}]", rate.instance));
-    }
-    text.push_str(&format!("={} per {}", rate.value, rate.per.word()));
-    if rate.when.is_some() {
-        text.push_str(&format!(" when {}", rate.hours()));
-    }
-    text
+    let instance = match rate.instance.as_str() {
+        "" => String::new(),
+        instance => format!("[{instance}]"),
+    };
+    let hours = match rate.hours() {
+        "" => String::new(),
+        hours => format!(" when {hours}"),
+    };
+    let (kind, name, value) = (rate.kind.code(), &rate.name, rate.value);
+    format!(
+        "{kind} {name}{instance}={value} per {}{hours}",
+        rate.per.word()
+    )
 }
 
 fn check(set: &SetRate) -> Result<(), Refusal> {

@@ -76,7 +76,8 @@ fn read(new: NewQuote, call: &Call) -> Result<QuoteRequest, Failure> {
         }
     });
     let cost_only = new.cost_only;
-    let (uses, group) = (new.uses.unwrap_or(1), new.group.clone().unwrap_or_default());
+    let jobs = new.uses.unwrap_or(1);
+    let group = new.group.clone().unwrap_or_default();
     Ok(QuoteRequest {
         whose: Whose {
             project: new.project.clone(),
@@ -88,7 +89,7 @@ fn read(new: NewQuote, call: &Call) -> Result<QuoteRequest, Failure> {
         promise: Promise::None,
         tid: String::new(),
         cost_only,
-        uses,
+        uses: jobs,
         group,
         any_member: true,
     })

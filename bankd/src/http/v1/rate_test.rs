@@ -88,12 +88,12 @@ fn prices(
     let start = asked.start.as_deref();
     let start = start.map(|text| shape::read_time(text, "start"));
     let from = start.transpose()?.unwrap_or_else(|| call.now());
-    let used = properties(&asked.usage)?;
+    let properties = properties(&asked.usage)?;
     let text = |value: &Option<String>| value.clone().unwrap_or_default();
     let (user, project, group) = (text(&asked.user), text(&asked.project), text(&asked.group));
     let machine = text(&asked.machine);
     let priced = Priced {
-        usage: &used,
+        usage: &properties,
         duration: Seconds(duration),
         machine: directory.machine_named(&machine).map(|m| m.id),
         machine_name: &machine,
