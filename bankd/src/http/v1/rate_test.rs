@@ -188,8 +188,9 @@ struct Tally {
     last: Price,
 }
 
-/// The span of a replay.
+/// The span of a replay; what ends at this instant is in it where no end is named.
 fn span(asked: &RateTest, now: Timestamp) -> Result<(Timestamp, Timestamp), Refusal> {
+    let until_now = now.plus(Seconds(1));
     if let Some(days) = asked.last_days {
         if !(1..=DAYS_MAX).contains(&days) {
             return Err(Refusal::BadValue {
@@ -197,13 +198,13 @@ fn span(asked: &RateTest, now: Timestamp) -> Result<(Timestamp, Timestamp), Refu
                 expected: "1 to 3660",
             });
         }
-        return Ok((now.minus(Seconds(days.saturating_mul(86_400))), now));
+        return Ok((now.minus(Seconds(days.saturating_mul(86_400))), until_now));
     }
     let time = |text: &Option<String>, field| {
         let text = text.as_deref();
         text.map(|text| shape::read_time(text, field)).transpose()
     };
-    let to = time(&asked.to, "to")?.unwrap_or(now);
+    let to = time(&asked.to, "to")?.unwrap_or(until_now);
     let from = time(&asked.from, "from")?;
     Ok((from.ok_or(Refusal::MissingField { field: "from" })?, to))
 }
