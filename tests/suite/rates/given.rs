@@ -44,7 +44,7 @@ impl Site {
             precision,
         };
         for name in ["blue", "colony"] {
-            site.run(Command::AddMachine(SetMachine {
+            site.run(&Command::AddMachine(SetMachine {
                 name: name.to_owned(),
                 ..SetMachine::default()
             }));
@@ -52,15 +52,15 @@ impl Site {
         site
     }
 
-    pub(crate) fn run(&mut self, command: Command) -> Outcome {
+    pub(crate) fn run(&mut self, command: &Command) -> Outcome {
         let scope = Scope::default();
-        let Ok(decision) = execute(&mut self.book, &command, &scope, self.now, false);
+        let Ok(decision) = execute(&mut self.book, command, &scope, self.now, false);
         decision.unwrap_or_else(|refusal| panic!("{command:?}: {refusal:?}"))
     }
 
     /// Sets a rate: `VBR Processors 1 hour`, `NBM QualityOfService=high 2 @20:00-08:00`.
     pub(crate) fn rate(&mut self, line: &str) -> Rate {
-        match self.run(Command::SetRate(set_rate(line))) {
+        match self.run(&Command::SetRate(set_rate(line))) {
             Outcome::Rate(rate) => rate,
             other => panic!("{other:?}"),
         }
@@ -96,7 +96,7 @@ impl Site {
             duration: Some(duration),
             closes: false,
         });
-        match self.run(command) {
+        match self.run(&command) {
             Outcome::Charged(charged) => charged,
             other => panic!("{other:?}"),
         }
