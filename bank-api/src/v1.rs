@@ -20,6 +20,7 @@ mod cycle;
 mod hold;
 mod journal;
 mod money;
+mod rates;
 mod registry;
 mod watch;
 mod work;
@@ -37,6 +38,10 @@ pub use journal::{JournalEntry, JournalQuery};
 pub use money::{
     Account, Allocation, AllocationQuery, Balance, BalanceQuery, Constraint, NewAccount,
     NewDeposit, NewWithdrawal, PatchAccount, PatchAllocation, Receipt, ReceiptPart,
+};
+pub use rates::{
+    Attribute, GivenQuote, GivenQuoteQuery, NewAttribute, RateQuery, RateTest, RateTested, Replay,
+    ReplayRow, TestedPrice,
 };
 pub use registry::{
     Machine, Member, NewMachine, NewMember, NewProject, NewUser, PatchMachine, PatchProject,

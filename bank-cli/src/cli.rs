@@ -14,6 +14,7 @@ mod asset;
 mod cycle;
 mod hold;
 mod noun;
+mod price;
 mod verb;
 
 use std::path::PathBuf;
@@ -24,7 +25,7 @@ pub(crate) use self::{
     after::{AdjustArgs, RefundArgs, SettleArgs, TransferArgs, UndoArgs},
     asset::{
         AccountCommand, AddAccount, AddKey, AllocationCommand, Constraints, KeyCommand,
-        LienCommand, Overflowing, Place, RateCommand, SetAllocation, SetKey, SetRate,
+        LienCommand, Overflowing, Place, SetAllocation, SetKey,
     },
     cycle::{AddCycle, ClockCommand, CycleCommand, SetCycle, WhatIfArgs},
     hold::{ChargeArgs, ObjectArgs, ReserveArgs},
@@ -32,6 +33,7 @@ pub(crate) use self::{
         AddMachine, AddProject, AddUser, MachineCommand, MemberCommand, ProjectCommand, SetMachine,
         SetProject, SetUser, Switch, UserCommand,
     },
+    price::{AttrCommand, QuoteCommand, RateCommand, SetRate, TestRate},
     verb::{BalanceArgs, DepositArgs, JobsArgs, JournalArgs, QuoteArgs, WithdrawArgs},
 };
 
@@ -69,7 +71,8 @@ pub(crate) enum Command {
     #[command(visible_alias = "bal")]
     Balance(BalanceArgs),
     /// Price a job and say whether it could start
-    Quote(QuoteArgs),
+    #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+    Quote(Box<QuoteArgs>),
     /// Hold money for a job
     Reserve(ReserveArgs),
     /// Bill a job, and close it unless told otherwise
@@ -113,6 +116,9 @@ pub(crate) enum Command {
     /// What use costs
     #[command(subcommand)]
     Rate(RateCommand),
+    /// Usage attributes that this site's jobs have beyond the usual ones
+    #[command(subcommand, alias = "attribute")]
+    Attr(AttrCommand),
     /// Signing keys of clients
     #[command(subcommand)]
     Key(KeyCommand),

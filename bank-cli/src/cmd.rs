@@ -7,11 +7,13 @@
 mod account;
 mod after;
 mod allocation;
+mod attribute;
 mod balance;
 mod charge;
 mod cycle;
 mod deposit;
 pub(crate) mod generate;
+mod given;
 mod job;
 mod journal;
 mod key;
@@ -21,6 +23,7 @@ mod member;
 mod project;
 mod quote;
 mod rate;
+mod rate_test;
 mod reserve;
 mod status;
 pub(crate) mod units;
@@ -66,7 +69,7 @@ pub(crate) struct Context {
 pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure> {
     match command {
         Command::Balance(args) => balance::run(context, &args),
-        Command::Quote(args) => quote::run(context, args),
+        Command::Quote(args) => quote::run(context, *args),
         Command::Reserve(args) => reserve::run(context, args),
         Command::Charge(args) => charge::run(context, args),
         Command::Deposit(args) => deposit::deposit(context, args),
@@ -80,6 +83,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure
         Command::Account(command) => account::run(context, command),
         Command::Allocation(command) => allocation::run(context, command),
         Command::Rate(command) => rate::run(context, command),
+        Command::Attr(command) => attribute::run(context, command),
         Command::Key(command) => key::run(context, command),
         Command::Status => status::run(context),
         Command::Cycle(command) => cycle::run(context, command),

@@ -211,6 +211,13 @@ impl Ledger for Book {
             .as_ref()
             .and_then(|tid| self.quotes.get(tid))
             .cloned();
+        if need.newest_quote {
+            let newest = self.quotes.values().max_by_key(|q| q.id);
+            view.newest_quote = newest.and_then(|q| q.window.start);
+        }
+        if let Some(id) = need.quote {
+            view.quote = self.quotes.values().find(|q| q.id == id).cloned();
+        }
         if need.liens {
             let touches = |l: &&Lien| {
                 l.portions
@@ -323,6 +330,7 @@ impl Directory {
             DirectoryRow::Rate(rate) => self.put_rate(rate.clone()),
             DirectoryRow::Key(key) => self.put_key(key.clone()),
             DirectoryRow::Cycle(cycle) => self.put_cycle(cycle.clone()),
+            DirectoryRow::Attribute(attribute) => self.put_attribute(attribute.clone()),
         }
     }
 }

@@ -1,167 +1,213 @@
-//! The calendar in UTC: months, quarters and years from an instant, and instants as text.
+//! Hours of the week in a time zone: when a rate with a calendar holds (ledger.md 3.3).
 //!
-//! Proleptic Gregorian, after H. Hinnant's `days_from_civil`; leap seconds do not exist here, as in
-//! every Unix time.
+//! The core knows no time zones. A calendar carries the offsets of its zone as a list of changes,
+//! made once by the shell when the rate was set, so that a past charge is priced again with the
+//! same hours (decision 2).
 
+use crate::refusal::Refusal;
 use crate::time::{MICROS, Timestamp};
+use std::fmt::Write as _;
 
-/// Microseconds in a day.
-const DAY: i64 = 86_400 * MICROS;
+/// Longest text of a calendar, in bytes.
+const TEXT_BYTES_MAX: usize = 256;
+/// Most spans of a calendar.
+const SPANS_MAX: usize = 8;
+/// Seconds of a day.
+const DAY_S: i64 = 86_400;
+/// The days as they are written, Monday first.
+const DAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 
-/// A date: year, month from 1, day from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Date {
-    /// The year.
-    pub year: i64,
-    /// 1 to 12.
-    pub month: i64,
-    /// 1 to 31.
-    pub day: i64,
+/// The offsets of a time zone from UTC, in seconds to the east.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Zone {
+    /// Before the first change.
+    pub first: i32,
+    /// Second since 1970 from which on an offset holds, ascending.
+    pub changes: Vec<(i64, i32)>,
 }
 
-/// The date on which an instant lies, in UTC.
-pub fn date(at: Timestamp) -> Date {
-    let days = at.0.div_euclid(DAY).saturating_add(719_468);
-    let era = days.div_euclid(146_097);
-    let of_era = days.rem_euclid(146_097);
-    let leaps = of_era
-        .div_euclid(1460)
-        .saturating_sub(of_era.div_euclid(36_524))
-        .saturating_add(of_era.div_euclid(146_096));
-    let year_of_era = of_era.saturating_sub(leaps).div_euclid(365);
-    let before = days_before(year_of_era);
-    let day_of_year = of_era.saturating_sub(before);
-    let shifted = day_of_year
-        .saturating_mul(5)
-        .saturating_add(2)
-        .div_euclid(153);
-    let day = day_of_year
-        .saturating_sub(month_offset(shifted))
-        .saturating_add(1);
-    let month = if shifted < 10 {
-        shifted.saturating_add(3)
-    } else {
-        shifted.saturating_sub(9)
-    };
-    let year = year_of_era.saturating_add(era.saturating_mul(400));
-    Date {
-        year: if month <= 2 {
-            year.saturating_add(1)
-        } else {
-            year
-        },
-        month,
-        day,
+impl Zone {
+    /// As text for a column: `3600;1774746000:7200;…`.
+    pub fn text(&self) -> String {
+        let mut text = self.first.to_string();
+        for (at, offset) in &self.changes {
+            // Writing to a string cannot fail.
+            let _ = write!(text, ";{at}:{offset}");
+        }
+        text
+    }
+
+    /// Reads what [`Zone::text`] wrote.
+    pub fn parse(text: &str) -> Option<Zone> {
+        let mut parts = text.split(';');
+        let first = parts.next()?.parse().ok()?;
+        let change = |part: &str| {
+            let (at, offset) = part.split_once(':')?;
+            Some((at.parse().ok()?, offset.parse().ok()?))
+        };
+        let changes = parts.map(change).collect::<Option<_>>()?;
+        Some(Zone { first, changes })
+    }
+
+    /// How many changes lie at or before a second.
+    fn passed(&self, second: i64) -> usize {
+        self.changes.partition_point(|(at, _)| *at <= second)
+    }
+
+    fn offset(&self, second: i64) -> i64 {
+        let last = self.passed(second).checked_sub(1);
+        let last = last.and_then(|index| self.changes.get(index));
+        i64::from(last.map_or(self.first, |(_, offset)| *offset))
     }
 }
 
-/// The first instant of a date, in UTC.
-pub fn midnight(date: Date) -> Timestamp {
-    let year = if date.month <= 2 {
-        date.year.saturating_sub(1)
-    } else {
-        date.year
-    };
-    let era = year.div_euclid(400);
-    let shifted = date.month.saturating_add(9).rem_euclid(12);
-    let of_era = days_before(year.rem_euclid(400))
-        .saturating_add(month_offset(shifted))
-        .saturating_add(date.day)
-        .saturating_sub(1);
-    let days = era
-        .saturating_mul(146_097)
-        .saturating_add(of_era)
-        .saturating_sub(719_468);
-    Timestamp(days.saturating_mul(DAY))
+/// Hours on some days; those past midnight belong to the day on which they begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Span {
+    /// One bit a day, Monday the lowest.
+    days: u8,
+    /// First second of the day.
+    from: i64,
+    /// First second after it, up to 86,400; not after `from` where it lies on the next day.
+    to: i64,
 }
 
-/// Later by calendar months at the same time of day; a day that the month does not have becomes its
-/// last one.
-pub fn plus_months(at: Timestamp, months: i64) -> Timestamp {
-    let from = date(at);
-    let whole = from
-        .year
-        .saturating_mul(12)
-        .saturating_add(from.month)
-        .saturating_sub(1)
-        .saturating_add(months);
-    let (year, month) = (whole.div_euclid(12), whole.rem_euclid(12).saturating_add(1));
-    let day = from.day.min(days_in(year, month));
-    let time_of_day = at.0.rem_euclid(DAY);
-    Timestamp(
-        midnight(Date { year, month, day })
-            .0
-            .saturating_add(time_of_day),
-    )
-}
-
-/// An instant as `2026-06-01T00:00:00Z`, whole seconds.
-pub fn text(at: Timestamp) -> String {
-    let Date { year, month, day } = date(at);
-    let seconds = at.seconds().rem_euclid(86_400);
-    let (hour, minute) = (
-        seconds.div_euclid(3600),
-        seconds.div_euclid(60).rem_euclid(60),
-    );
-    let second = seconds.rem_euclid(60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
-}
-
-/// Days of a cycle of 400 years before one of its years, which begin in March.
-fn days_before(year_of_era: i64) -> i64 {
-    year_of_era
-        .saturating_mul(365)
-        .saturating_add(year_of_era.div_euclid(4))
-        .saturating_sub(year_of_era.div_euclid(100))
-}
-
-/// Days before a month of a year that begins in March.
-fn month_offset(shifted: i64) -> i64 {
-    shifted.saturating_mul(153).saturating_add(2).div_euclid(5)
-}
-
-fn days_in(year: i64, month: i64) -> i64 {
-    let is_leap =
-        year.rem_euclid(4) == 0 && (year.rem_euclid(100) != 0 || year.rem_euclid(400) == 0);
-    match month {
-        2 if is_leap => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
+impl Span {
+    fn holds(self, weekday: i64, second: i64) -> bool {
+        let on = |day: i64| {
+            let bit = u32::try_from(day.rem_euclid(7)).unwrap_or(0);
+            self.days.checked_shr(bit).unwrap_or(0) & 1 == 1
+        };
+        if self.from < self.to {
+            return on(weekday) && self.from <= second && second < self.to;
+        }
+        let yesterday = weekday.saturating_sub(1);
+        (on(weekday) && self.from <= second) || (on(yesterday) && second < self.to)
     }
+}
+
+/// When a rate with a calendar holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Calendar {
+    /// As it was written: `Mon-Fri 08:00-20:00 Europe/Berlin`.
+    pub text: String,
+    /// The offsets of its zone.
+    pub zone: Zone,
+    spans: Vec<Span>,
+}
+
+impl Calendar {
+    /// Reads `[DAYS] HH:MM-HH:MM[; …] [ZONE]`: days such as `Mon-Fri` or `Sat,Sun`, every day
+    /// without them; hours past midnight belong to the day on which they begin; UTC without a zone.
+    /// `bad_value` for anything else. The shell says what a zone's offsets are.
+    pub fn read(text: &str, zone: impl FnOnce(&str) -> Option<Zone>) -> Result<Calendar, Refusal> {
+        let bad = || Refusal::BadValue {
+            field: "when",
+            expected: "hours such as 'Mon-Fri 08:00-20:00 Europe/Berlin'",
+        };
+        if text.len() > TEXT_BYTES_MAX {
+            return Err(bad());
+        }
+        let (spans, name) = parse(text).ok_or_else(bad)?;
+        let zone = zone(name).ok_or(Refusal::BadValue {
+            field: "when",
+            expected: "a time zone such as Europe/Berlin or UTC at its end",
+        })?;
+        Ok(Calendar {
+            text: text.split_whitespace().collect::<Vec<_>>().join(" "),
+            zone,
+            spans,
+        })
+    }
+
+    /// Whether an instant lies in its hours.
+    pub fn contains(&self, at: Timestamp) -> bool {
+        let (day, second) = self.local(at);
+        // 1970-01-01 was a Thursday.
+        let weekday = day.saturating_add(3).rem_euclid(7);
+        self.spans.iter().any(|span| span.holds(weekday, second))
+    }
+
+    /// The next instant at which it may begin or end to hold: always later than the one given.
+    pub fn next_edge(&self, at: Timestamp) -> Timestamp {
+        let second = at.seconds();
+        let (day, local) = self.local(at);
+        let edges = self.spans.iter().flat_map(|span| [span.from, span.to]);
+        let later = edges.filter(|edge| *edge > local).min();
+        let edge = later.unwrap_or(DAY_S).min(DAY_S);
+        let midnight = day.saturating_mul(DAY_S);
+        let next = midnight
+            .saturating_add(edge)
+            .saturating_sub(self.zone.offset(second));
+        let change = self.zone.changes.get(self.zone.passed(second));
+        let next = change.map_or(next, |(at, _)| next.min(*at));
+        Timestamp(next.saturating_mul(MICROS).max(at.0.saturating_add(1)))
+    }
+
+    /// Day since 1970 and second of the day, as clocks of the zone show them.
+    fn local(&self, at: Timestamp) -> (i64, i64) {
+        let second = at.seconds();
+        let local = second.saturating_add(self.zone.offset(second));
+        (local.div_euclid(DAY_S), local.rem_euclid(DAY_S))
+    }
+}
+
+fn parse(text: &str) -> Option<(Vec<Span>, &str)> {
+    let mut zone = "UTC";
+    let mut spans = Vec::new();
+    let groups: Vec<&str> = text.split(';').collect();
+    for (place, group) in (1..).zip(&groups) {
+        let mut words: Vec<&str> = group.split_whitespace().collect();
+        let is_last = place == groups.len();
+        if is_last && words.last().is_some_and(|word| !word.contains(':')) {
+            zone = words.pop()?;
+        }
+        let (days, hours) = match words.as_slice() {
+            [hours] => (127, hours),
+            [days, hours] => (days_of(days)?, hours),
+            _ => return None,
+        };
+        let (from, to) = hours.split_once('-')?;
+        let (from, to) = (clock(from)?, clock(to)?);
+        if from == to || from == DAY_S {
+            return None;
+        }
+        spans.push(Span { days, from, to });
+    }
+    (spans.len() <= SPANS_MAX).then_some((spans, zone))
+}
+
+fn days_of(text: &str) -> Option<u8> {
+    let index = |name: &str| DAYS.iter().position(|day| name.eq_ignore_ascii_case(day));
+    let mut days = 0_u8;
+    for part in text.split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (mut day, last) = (index(first)?, index(last)?);
+        // `Sat-Mon` goes round the end of the week.
+        loop {
+            days |= 1_u8.checked_shl(u32::try_from(day).ok()?)?;
+            if day == last {
+                break;
+            }
+            day = day.checked_add(1)?.checked_rem(DAYS.len())?;
+        }
+    }
+    Some(days)
+}
+
+fn clock(text: &str) -> Option<i64> {
+    let (hours, minutes) = text.split_once(':')?;
+    let number = |part: &str| {
+        let plain = part.len() == 2 && part.bytes().all(|b| b.is_ascii_digit());
+        plain.then(|| part.parse::<i64>().ok()).flatten()
+    };
+    let (hours, minutes) = (number(hours)?, number(minutes)?);
+    let in_range = minutes < 60 && (hours < 24 || (hours == 24 && minutes == 0));
+    let seconds = hours
+        .saturating_mul(3600)
+        .saturating_add(minutes.saturating_mul(60));
+    in_range.then_some(seconds)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn day(year: i64, month: i64, day: i64) -> Timestamp {
-        midnight(Date { year, month, day })
-    }
-
-    #[test]
-    fn dates_and_instants_are_each_others_inverse() {
-        assert_eq!(day(1970, 1, 1), Timestamp(0));
-        assert_eq!(day(2026, 6, 1).seconds(), 1_780_272_000);
-        let mut at = day(1899, 12, 30);
-        while at < day(2105, 1, 2) {
-            assert_eq!(midnight(date(at)), at);
-            at = Timestamp(at.0 + DAY);
-        }
-        assert_eq!(
-            text(Timestamp(day(2026, 2, 28).0 + DAY - 1)),
-            "2026-02-28T23:59:59Z"
-        );
-    }
-
-    #[test]
-    fn months_end_where_they_end() {
-        assert_eq!(plus_months(day(2026, 1, 31), 1), day(2026, 2, 28));
-        assert_eq!(plus_months(day(2027, 12, 31), 2), day(2028, 2, 29));
-        assert_eq!(plus_months(day(2026, 1, 31), 2), day(2026, 3, 31));
-        assert_eq!(plus_months(day(2026, 3, 1), -1), day(2026, 2, 1));
-        assert_eq!(plus_months(day(2024, 2, 29), 12), day(2025, 2, 28));
-        let noon = Timestamp(day(2026, 11, 1).0 + DAY / 2);
-        assert_eq!(plus_months(noon, 3), Timestamp(day(2027, 2, 1).0 + DAY / 2));
-    }
-}
+mod tests;

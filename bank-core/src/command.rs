@@ -1,10 +1,13 @@
 //! Everything that can be asked of the ledger.
 
 use crate::amount::Amount;
-use crate::ids::{AllocationId, LienId, RateId};
+use crate::attribute::Attribute;
+use crate::calendar::Calendar;
+use crate::ids::{AllocationId, LienId, QuoteId, RateId};
 use crate::model::{
     Closing, Constraint, Dimension, Every, Facts, InstanceKey, Key, Mode, ObjectType, Overflow,
 };
+use crate::price::Named;
 use crate::rate::{Per, RateKind, RateValue};
 use crate::terms::Terms;
 use crate::time::{Seconds, Timestamp, Window};
@@ -97,6 +100,12 @@ pub enum Command {
     ReleaseLien(LienId),
     /// Moves, gives back, puts right or undoes what was done before.
     After(After),
+    /// Declares a usage attribute.
+    AddAttribute(Attribute),
+    /// Takes the declaration of a usage attribute back.
+    RemoveAttribute(String),
+    /// Ends a quote; what is bound to it keeps its price.
+    RemoveQuote(QuoteId),
 }
 
 impl Command {
@@ -138,6 +147,9 @@ impl Command {
             Command::ExtendLien(_) => "lien_extend",
             Command::ReleaseLien(_) => "lien_rm",
             Command::After(after) => after.op(),
+            Command::AddAttribute(_) => "attr_add",
+            Command::RemoveAttribute(_) => "attr_rm",
+            Command::RemoveQuote(_) => "quote_rm",
         }
     }
 
@@ -351,13 +363,26 @@ pub struct QuoteRequest {
     pub promise: Promise,
     /// The TID of the row, made by the shell, for [`Promise::None`] empty.
     pub tid: String,
+    /// For how many instances the row holds, 1 to 1000.
+    pub uses: i64,
+    /// The group, for rates and accounts that ask for one; empty for none.
+    pub group: String,
     /// Do not test the balance.
     pub cost_only: bool,
     /// Where no user is named, any member of the project will do: for a person who asks what a job
     /// of the project would cost. A scheduler's quote names its user (nami.md 3.1).
     pub any_member: bool,
-    /// The group, for accounts that ask for one; empty for none.
-    pub group: String,
+}
+
+impl QuoteRequest {
+    /// Whose usage it prices, for rates by user, project or group.
+    pub fn named<'a>(&'a self, project: &'a str) -> Named<'a> {
+        Named {
+            user: self.whose.user.as_deref().unwrap_or_default(),
+            project,
+            group: &self.group,
+        }
+    }
 }
 
 /// What every document about an instance says.
@@ -467,6 +492,8 @@ pub struct SetRate {
     pub from: Option<Timestamp>,
     /// When it ends by itself.
     pub until: Option<Timestamp>,
+    /// In which hours it holds; always without.
+    pub when: Option<Calendar>,
     /// Free text.
     pub description: String,
 }

@@ -10,12 +10,14 @@ pub use tree::DEPTH_MAX;
 mod cycle;
 
 use crate::amount::Precision;
+use crate::attribute::Attribute;
 use crate::exact::Rounding;
 use crate::ids::{AccountId, CycleId, MachineId, ProjectId, UNBILLED, UserId};
 use crate::model::{Account, Cycle, Dimension, Key, Machine, Member, Mode, Project, User};
 use crate::rate::Rate;
 use crate::terms::{Overlap, Shortfall};
-use crate::time::Seconds;
+use crate::time::{Seconds, Timestamp};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// What was chosen at `bankd init` and never changes.
@@ -107,8 +109,10 @@ pub struct Directory {
     pub bank: Bank,
     /// What the configuration says.
     pub policy: Policy,
-    /// Rates, old ones too.
+    /// Rates, old ones too: those without an end first, then the latest end first.
     pub rates: Vec<Rate>,
+    /// Declared usage attributes, by name.
+    pub attributes: Vec<Attribute>,
     projects: BTreeMap<ProjectId, Project>,
     users: BTreeMap<UserId, User>,
     machines: BTreeMap<MachineId, Machine>,
@@ -137,6 +141,7 @@ impl Directory {
             bank,
             policy,
             rates: Vec::new(),
+            attributes: Vec::new(),
             projects: BTreeMap::new(),
             users: BTreeMap::new(),
             machines: BTreeMap::new(),
@@ -230,10 +235,32 @@ impl Directory {
 
     /// Adds or replaces a rate.
     pub fn put_rate(&mut self, rate: Rate) {
-        match self.rates.iter_mut().find(|r| r.id == rate.id) {
-            Some(known) => *known = rate,
-            None => self.rates.push(rate),
-        }
+        self.rates.retain(|r| r.id != rate.id);
+        let end = |r: &Rate| (r.window.end.unwrap_or(Timestamp::MAX), Reverse(r.id));
+        let own = end(&rate);
+        let place = self.rates.partition_point(|r| end(r) > own);
+        self.rates.insert(place, rate);
+    }
+
+    /// The rates that were not over at an instant: all that can count there. What ended before costs
+    /// nothing to pass over, however much of it there is.
+    pub fn rates_at(&self, at: Timestamp) -> &[Rate] {
+        let over = self.rates.partition_point(|r| !r.window.is_over(at));
+        self.rates.get(..over).unwrap_or(&self.rates)
+    }
+
+    /// Adds or replaces a declared attribute.
+    pub fn put_attribute(&mut self, attribute: Attribute) {
+        self.attributes
+            .retain(|a| !a.name.eq_ignore_ascii_case(&attribute.name));
+        let place = self.attributes.partition_point(|a| a.name < attribute.name);
+        self.attributes.insert(place, attribute);
+    }
+
+    /// A declared attribute by name, in any case, unless it was taken back.
+    pub fn attribute(&self, name: &str) -> Option<&Attribute> {
+        let own = |a: &&Attribute| !a.deleted && a.name.eq_ignore_ascii_case(name);
+        self.attributes.iter().find(own)
     }
 
     /// Adds or replaces a key's public half.

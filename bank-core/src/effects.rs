@@ -1,6 +1,7 @@
 //! What a command did: facts for the shell to write, and the answer.
 
 use crate::amount::Amount;
+use crate::attribute::Attribute;
 use crate::decimal::Decimal;
 use crate::ids::{
     AccountId, AllocationId, EntryId, InstanceId, LienId, ProjectId, TxId, UsageId, UserId,
@@ -84,6 +85,8 @@ pub enum DirectoryRow {
     Key(Key),
     /// A cycle.
     Cycle(Cycle),
+    /// A declared usage attribute.
+    Attribute(Attribute),
 }
 
 /// A group of entries with one effective time (ledger.md 7).
@@ -313,6 +316,11 @@ pub struct UsageRow {
     pub billing: Billing,
     /// It came after the close.
     pub late: bool,
+    /// What was priced beside the processors, as [`crate::usage::text`] writes it: with it and the
+    /// versions of the rates the arithmetic of the charge can be shown again.
+    pub facts: String,
+    /// A bound quote: the rates of this instant counted.
+    pub rates_at: Option<Timestamp>,
 }
 
 /// Something that FILE or GGF writes about (usage-records.md 1.8, 4.5).
@@ -404,6 +412,8 @@ pub enum Outcome {
     Reversed(Reversed),
     /// A project pays for what was unbilled.
     Settled(Settled),
+    /// A usage attribute was declared.
+    Attribute(Attribute),
 }
 
 /// The answer to a deposit.
@@ -469,6 +479,8 @@ pub struct Quoted {
     pub undefined_instance: bool,
     /// The account that would pay first; none where nobody may.
     pub account: Option<AccountId>,
+    /// No rate found anything to count.
+    pub unpriced: bool,
 }
 
 /// The answer to a reserve.
@@ -496,6 +508,10 @@ pub struct Reserved {
 
 /// The answer to a charge.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one thing that the answer may warn of"
+)]
 pub struct Charged {
     /// The instance.
     pub instance: InstanceId,
@@ -526,6 +542,8 @@ pub struct Charged {
     /// The seconds that it counts: without what a window had billed before; for a total the
     /// difference.
     pub counted: Seconds,
+    /// No rate found anything to count.
+    pub unpriced: bool,
 }
 
 /// The answer to a change of a lien.

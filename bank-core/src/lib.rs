@@ -15,6 +15,7 @@
 )]
 
 pub mod amount;
+pub mod attribute;
 pub mod book;
 pub mod calendar;
 pub mod clock;
@@ -28,6 +29,7 @@ pub mod ids;
 pub mod invariant;
 pub mod ledger;
 pub mod model;
+pub mod months;
 pub mod need;
 pub mod postings;
 pub mod price;

@@ -6,7 +6,7 @@ pub use after::ObjectQuery;
 
 use crate::command::{Command, Deposit, Request, Whose};
 use crate::directory::Directory;
-use crate::ids::{AccountId, AllocationId, LienId, TxId};
+use crate::ids::{AccountId, AllocationId, LienId, QuoteId, TxId};
 use crate::model::InstanceKey;
 use crate::rules;
 use crate::select;
@@ -53,6 +53,10 @@ pub struct Need {
     pub holders: bool,
     /// Open liens on this account's allocations, with their instances.
     pub holders_on: Option<AccountId>,
+    /// When the newest quote was made.
+    pub newest_quote: bool,
+    /// This quote.
+    pub quote: Option<QuoteId>,
 }
 
 /// What a command must see. Allocations that ended before anything the command is about are left
@@ -127,6 +131,14 @@ pub fn need(command: &Command, directory: &Directory, now: Timestamp) -> Need {
         Command::ExtendLien(extend) => of_lien(extend.lien, now),
         Command::ReleaseLien(id) => of_lien(*id, now),
         Command::After(after) => after::need(after, directory),
+        Command::SetRate(_) | Command::RemoveRate(_) => Need {
+            newest_quote: true,
+            ..Need::default()
+        },
+        Command::RemoveQuote(id) => Need {
+            quote: Some(*id),
+            ..Need::default()
+        },
         _ => Need::default(),
     }
 }

@@ -1,14 +1,32 @@
 //! Usage × rates → an exact price, and the rates that made it (ledger.md 3.1, nami.md 3.4).
 //!
-//! `( Σ resources × duration + Σ usage ) × Π multipliers + Σ fees`, exact. Nothing is rounded here
-//! but the two parts, each to a trillionth of a credit (decision 7).
+//! `( Σ resources × consumption × duration + Σ usage ) × Π multipliers + Σ fees`, exact. Nothing is
+//! rounded here but the two parts, each to a trillionth of a credit (decision 7). Where rates have
+//! calendars the window is split at their edges and the pieces are summed before that.
+
+mod itemise;
+mod pieces;
+
+pub use itemise::{Once, exact_text, itemise};
 
 use crate::decimal::Decimal;
 use crate::exact::Fraction;
 use crate::ids::MachineId;
+use crate::rate::fit::{self, Fit};
 use crate::rate::{Per, Rate, RateKind};
 use crate::time::{Seconds, Timestamp};
 use crate::usage::Usage;
+
+/// Who is named beside the machine, for rates by `User`, `Project` or `Group`; empty for nobody.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Named<'a> {
+    /// The user, also known as `UserId`.
+    pub user: &'a str,
+    /// The project, also known as `Account`.
+    pub project: &'a str,
+    /// The group.
+    pub group: &'a str,
+}
 
 /// What a price is asked for.
 #[derive(Clone, Copy, Debug)]
@@ -21,8 +39,12 @@ pub struct Priced<'a> {
     pub machine: Option<MachineId>,
     /// The machine's name, for rates by `Machine=name`.
     pub machine_name: &'a str,
+    /// Whose usage it is, for rates by user, project or group.
+    pub named: Named<'a>,
     /// Which rates count: those in force at this instant.
     pub at: Timestamp,
+    /// When the use began: calendars are read from here on.
+    pub from: Timestamp,
 }
 
 /// An exact price in trillionths of a credit.
@@ -32,41 +54,62 @@ pub struct Price {
     pub metered: i128,
     /// Fees and per-use charges: once per instance (decision 7).
     pub once: i128,
+    /// The least that an instance costs, if it costs anything.
+    pub least: Option<i128>,
+    /// The most that an instance costs.
+    pub most: Option<i128>,
     /// Whether a name-based multiplier exists whose value nobody defined (ledger.md 3.1).
     pub undefined_instance: bool,
+    /// Whether no rate found anything to count, so that the price is 0.
+    pub unpriced: bool,
 }
 
 impl Price {
-    /// Both parts together, for a quote or a lien; `None` beyond `i128`.
+    /// Both parts together within the limits, for a quote or a lien; `None` beyond `i128`.
     pub fn total(&self) -> Option<i128> {
-        self.metered.checked_add(self.once)
+        Some(self.bounded(self.metered.checked_add(self.once)?))
+    }
+
+    /// A sum of prices within the minimum and maximum charge; what is free stays free, and the
+    /// maximum wins where the two contradict each other (ledger.md 3.3).
+    pub fn bounded(&self, sum: i128) -> i128 {
+        let least = self.least.filter(|_| sum > 0);
+        let sum = least.map_or(sum, |least| sum.max(least));
+        self.most.map_or(sum, |most| sum.min(most))
     }
 }
 
 /// The price of usage. `None` where exact arithmetic ends (decision 6).
 pub fn price(asked: &Priced<'_>, rates: &[Rate]) -> Option<Price> {
-    let mut sums = Sums::default();
-    for rate in rates.iter().filter(|r| in_force(r, asked, rates)) {
-        sums.take(rate, asked)?;
-    }
-    let metered = sums
-        .resources
-        .times(Fraction::whole(i128::from(asked.duration.0)))?;
+    let first = Sums::at(asked, rates, asked.from)?;
+    let metered = if pieces::has_hours(asked, rates) {
+        let mut sum = Fraction::ZERO;
+        for piece in pieces::pieces(asked, rates) {
+            let sums = Sums::at(asked, rates, piece.at)?;
+            sum = sum.plus(sums.metered(asked, piece.length()?)?)?;
+        }
+        sum
+    } else {
+        first.metered(asked, Fraction::whole(i128::from(asked.duration.0)))?
+    };
     Some(Price {
-        metered: metered.times(sums.factor)?.to_trillionths()?,
-        once: sums
-            .per_use
-            .times(sums.factor)?
-            .plus(sums.fees)?
-            .to_trillionths()?,
+        metered: metered.to_trillionths()?,
+        once: first.once()?.to_trillionths()?,
+        least: first.least,
+        most: first.most,
         undefined_instance: undefined_instance(asked, rates),
+        unpriced: first.counted == 0,
     })
 }
 
 /// The rates that made a price, in the order given: those in force that found something to count.
 /// Without any one of them it could be another price; the others play no part in it.
 pub fn counted<'a>(asked: &Priced<'_>, rates: &'a [Rate]) -> impl Iterator<Item = &'a Rate> {
-    let counts = |rate: &&Rate| matched(rate, asked).is_some() && in_force(rate, asked, rates);
+    let pieces = pieces::pieces(asked, rates);
+    let counts = move |rate: &&Rate| {
+        let counts_at = |at| winner(rate, asked, rates, at).is_some();
+        counts_at(asked.from) || pieces.iter().any(|piece| counts_at(piece.at))
+    };
     rates.iter().filter(counts)
 }
 
@@ -75,6 +118,10 @@ struct Sums {
     per_use: Fraction,
     factor: Fraction,
     fees: Fraction,
+    least: Option<i128>,
+    most: Option<i128>,
+    /// How many rates counted.
+    counted: usize,
 }
 
 impl Default for Sums {
@@ -85,15 +132,26 @@ impl Default for Sums {
             per_use: zero,
             factor: Fraction::ONE,
             fees: zero,
+            least: None,
+            most: None,
+            counted: 0,
         }
     }
 }
 
 impl Sums {
-    fn take(&mut self, rate: &Rate, asked: &Priced<'_>) -> Option<()> {
-        let Some(value) = matched(rate, asked) else {
-            return Some(());
-        };
+    /// What counts at an instant of the use.
+    fn at(asked: &Priced<'_>, rates: &[Rate], at: Timestamp) -> Option<Sums> {
+        let mut sums = Sums::default();
+        for rate in rates {
+            if let Some(value) = winner(rate, asked, rates, at) {
+                sums.take(rate, value)?;
+            }
+        }
+        Some(sums)
+    }
+
+    fn take(&mut self, rate: &Rate, value: Decimal) -> Option<()> {
         let per = if rate.kind.is_metered() {
             rate.per
         } else {
@@ -108,55 +166,102 @@ impl Sums {
             RateKind::Vbu | RateKind::Nbu => self.per_use = self.per_use.plus(amount)?,
             RateKind::Vbm | RateKind::Nbm => self.factor = self.factor.times(amount)?,
             RateKind::Vbf | RateKind::Nbf => self.fees = self.fees.plus(amount)?,
+            RateKind::Min => self.least = Some(amount.to_trillionths()?),
+            RateKind::Max => self.most = Some(amount.to_trillionths()?),
+        }
+        if !rate.kind.is_limit() {
+            self.counted = self.counted.saturating_add(1);
         }
         Some(())
     }
+
+    /// What grows with the duration, in seconds.
+    fn metered(&self, asked: &Priced<'_>, seconds: Fraction) -> Option<Fraction> {
+        let mut sum = self.resources.times(seconds)?.times(self.factor)?;
+        if !asked.usage.attributes.is_empty() {
+            let consumption = asked.usage.consumption().billionths();
+            sum = sum.times(Fraction::new(consumption, 1_000_000_000)?)?;
+        }
+        Some(sum)
+    }
+
+    /// What counts once for an instance.
+    fn once(&self) -> Option<Fraction> {
+        self.per_use.times(self.factor)?.plus(self.fees)
+    }
 }
 
-/// What a rate counts of this usage: the property's value, 1 for a name that matches, or nothing.
-fn matched(rate: &Rate, asked: &Priced<'_>) -> Option<Decimal> {
+/// What a rate counts of this usage, and how closely it fits: the property's value, 1 for a name
+/// that matches, or nothing.
+fn matched(rate: &Rate, asked: &Priced<'_>) -> Option<(Fit, Decimal)> {
     let one = Decimal::whole(1);
     match rate.kind {
         RateKind::Vbr | RateKind::Vbu | RateKind::Vbm | RateKind::Vbf => {
-            asked.usage.number(&rate.name)
+            let value = asked.usage.number(&rate.name)?;
+            Some((fit::of_value(&rate.instance, value)?, value))
         }
         RateKind::Nbr | RateKind::Nbu | RateKind::Nbm | RateKind::Nbf => {
             let value = text(asked, &rate.name)?;
-            (rate.instance.is_empty() || value == rate.instance).then_some(one)
+            Some((fit::of_name(&rate.instance, value)?, one))
         }
         RateKind::Mvbr => {
             let (name, wanted) = rate.instance.split_once('=')?;
             let value = asked.usage.number(&rate.name)?;
-            (text(asked, name)? == wanted).then_some(value)
+            Some((fit::of_name(wanted, text(asked, name)?)?, value))
         }
+        RateKind::Min | RateKind::Max => Some((Fit::Default, one)),
     }
 }
 
+/// A text property. Users, projects, groups and machines are those that the request names, under
+/// every name that Gold's messages have for them (ledger.md 2.14, D18).
 fn text<'a>(asked: &Priced<'a>, name: &str) -> Option<&'a str> {
-    if name.eq_ignore_ascii_case("Machine") {
-        return Some(asked.machine_name).filter(|m| !m.is_empty());
-    }
-    asked.usage.text(name)
+    let is = |names: &[&str]| names.iter().any(|own| name.eq_ignore_ascii_case(own));
+    let named = if is(&["Machine", "MachineName"]) {
+        asked.machine_name
+    } else if is(&["User", "UserId", "UserName"]) {
+        asked.named.user
+    } else if is(&["Project", "ProjectId", "Account", "AccountId"]) {
+        asked.named.project
+    } else if is(&["Group", "GroupId", "GroupName"]) {
+        asked.named.group
+    } else {
+        ""
+    };
+    Some(named)
+        .filter(|value| !value.is_empty())
+        .or_else(|| asked.usage.text(name))
 }
 
-/// A rate in force that no narrower one replaces: a machine's own rate goes before the general
-/// one, a named instance before the empty one (ledger.md 3.1, default instance).
-fn in_force(rate: &Rate, asked: &Priced<'_>, rates: &[Rate]) -> bool {
-    if !rate.applies(asked.at, asked.machine) {
-        return false;
+/// What a rate counts at an instant of the use, unless a narrower rate about the same property
+/// replaces it: of those that fit the one that fits closest, then a machine's own, then one with
+/// hours, then the newest (ledger.md 3.1).
+fn winner(rate: &Rate, asked: &Priced<'_>, rates: &[Rate], at: Timestamp) -> Option<Decimal> {
+    let (rank, value) = rank(rate, asked, at)?;
+    let replaced = rates.iter().any(|other| {
+        other.kind == rate.kind
+            && same_property(rate, other)
+            && self::rank(other, asked, at).is_some_and(|(own, _)| own > rank)
+    });
+    (!replaced).then_some(value)
+}
+
+/// What decides between rates about one property, the greatest first.
+type Rank = (Fit, bool, bool, i64);
+
+fn rank(rate: &Rate, asked: &Priced<'_>, at: Timestamp) -> Option<(Rank, Decimal)> {
+    let holds = rate.when.as_ref().is_none_or(|hours| hours.contains(at));
+    if !holds || !rate.applies(asked.at, asked.machine) {
+        return None;
     }
-    let narrower = |other: &Rate| {
-        let same = other.kind == rate.kind && other.name.eq_ignore_ascii_case(&rate.name);
-        if !same || !other.applies(asked.at, asked.machine) {
-            return false;
-        }
-        let own = other.machine.is_some() && rate.machine.is_none();
-        let machine = own && other.instance == rate.instance;
-        let named = rate.instance.is_empty() && !other.instance.is_empty();
-        machine || (rate.kind.is_name_based() && named && matched(other, asked).is_some())
-    };
-    let can_be_replaced = rate.machine.is_none() || rate.instance.is_empty();
-    !(can_be_replaced && rates.iter().any(narrower))
+    let (fit, value) = matched(rate, asked)?;
+    let rank = (fit, rate.machine.is_some(), rate.when.is_some(), rate.id.0);
+    Some((rank, value))
+}
+
+fn same_property(one: &Rate, other: &Rate) -> bool {
+    one.name.eq_ignore_ascii_case(&other.name)
+        && (one.kind != RateKind::Mvbr || one.property().eq_ignore_ascii_case(other.property()))
 }
 
 fn undefined_instance(asked: &Priced<'_>, rates: &[Rate]) -> bool {
@@ -167,7 +272,7 @@ fn undefined_instance(asked: &Priced<'_>, rates: &[Rate]) -> bool {
                 !rates.iter().any(|r| {
                     r.kind == RateKind::Nbm
                         && r.name.eq_ignore_ascii_case(&rate.name)
-                        && (r.instance.is_empty() || r.instance == value)
+                        && fit::of_name(&r.instance, value).is_some()
                         && r.applies(asked.at, asked.machine)
                 })
             })

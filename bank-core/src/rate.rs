@@ -1,9 +1,13 @@
 //! Charge rates: what usage costs (ledger.md 3).
 
+pub mod fit;
+
+use crate::calendar::Calendar;
 use crate::exact::Fraction;
 use crate::ids::{MachineId, RateId};
 use crate::refusal::Refusal;
 use crate::time::{Timestamp, Window};
+use std::sync::Arc;
 
 /// The nine families of ledger.md 3.1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -27,10 +31,17 @@ pub enum RateKind {
     Vbf,
     /// Name-based fee: rate after the multipliers, once per instance.
     Nbf,
+    /// The least that an instance costs that costs anything; applied last (ledger.md 3.3).
+    Min,
+    /// The most that an instance costs; applied last (ledger.md 3.3).
+    Max,
 }
 
+/// What a minimum or maximum charge is called where a name must stand.
+pub const LIMIT_NAME: &str = "Charge";
+
 /// Every family with its code.
-pub const RATE_KINDS: [(RateKind, &str); 9] = [
+pub const RATE_KINDS: [(RateKind, &str); 11] = [
     (RateKind::Vbr, "VBR"),
     (RateKind::Nbr, "NBR"),
     (RateKind::Mvbr, "MVBR"),
@@ -40,6 +51,8 @@ pub const RATE_KINDS: [(RateKind, &str); 9] = [
     (RateKind::Nbm, "NBM"),
     (RateKind::Vbf, "VBF"),
     (RateKind::Nbf, "NBF"),
+    (RateKind::Min, "MIN"),
+    (RateKind::Max, "MAX"),
 ];
 
 impl RateKind {
@@ -65,6 +78,11 @@ impl RateKind {
             self,
             RateKind::Nbr | RateKind::Nbu | RateKind::Nbm | RateKind::Nbf
         )
+    }
+
+    /// Whether it bounds the price instead of adding to it.
+    pub fn is_limit(self) -> bool {
+        matches!(self, RateKind::Min | RateKind::Max)
     }
 
     /// Whether the duration counts, so that the rate is per second, minute, hour or day.
@@ -169,7 +187,9 @@ pub struct Rate {
     pub kind: RateKind,
     /// The property it looks at, such as `Processors` or `QualityOfService`.
     pub name: String,
-    /// For name-based kinds the value that must be there, empty for the default; else empty.
+    /// For name-based kinds the value that must be there or several with commas, for value-based
+    /// ones a value, ranges or a bound, for [`RateKind::Mvbr`] `PROPERTY=VALUE`; empty for the
+    /// default.
     pub instance: String,
     /// The number.
     pub value: RateValue,
@@ -179,6 +199,8 @@ pub struct Rate {
     pub machine: Option<MachineId>,
     /// When it is in force.
     pub window: Window,
+    /// In which hours it holds; always without.
+    pub when: Option<Arc<Calendar>>,
     /// Free text.
     pub description: String,
 }
@@ -195,5 +217,20 @@ impl Rate {
             && self.name.eq_ignore_ascii_case(&other.name)
             && self.instance == other.instance
             && self.machine == other.machine
+            && self.hours() == other.hours()
+    }
+
+    /// The text of its calendar; empty without one.
+    pub fn hours(&self) -> &str {
+        self.when.as_ref().map_or("", |calendar| &calendar.text)
+    }
+
+    /// The property that decides whether it counts: for [`RateKind::Mvbr`] the one of its
+    /// instance, else its name.
+    pub fn property(&self) -> &str {
+        match self.kind {
+            RateKind::Mvbr => self.instance.split_once('=').map_or("", |(name, _)| name),
+            _ => &self.name,
+        }
     }
 }

@@ -6,6 +6,7 @@
 mod admin;
 mod after;
 mod allocation;
+mod attribute;
 mod charge;
 pub(crate) mod clock;
 mod cycle;
@@ -15,10 +16,13 @@ mod key;
 mod lien;
 mod lien_end;
 mod money;
+mod promise;
 mod quote;
 mod rates;
 mod scope;
 pub mod sweep;
+
+pub use rates::propose;
 
 use crate::command::{Charge, Command, Scope};
 use crate::directory::Directory;
@@ -52,6 +56,9 @@ pub fn decide(command: &Command, view: &View, ctx: &Context<'_>) -> Result<Effec
         Command::ExtendLien(extend) => lien_end::extend(extend, view, ctx),
         Command::ReleaseLien(id) => lien_end::release(*id, view, ctx),
         Command::After(after) => after::decide(after, view, ctx),
+        Command::AddAttribute(new) => attribute::add(new, view, ctx),
+        Command::RemoveAttribute(name) => attribute::remove(name, view, ctx),
+        Command::RemoveQuote(id) => promise::remove(*id, view, ctx),
         Command::AddProject(_)
         | Command::SetProject(_)
         | Command::RemoveProject(_)

@@ -15,6 +15,9 @@ pub const MICROS: i64 = 1_000_000;
 pub const TEN_YEARS_S: i64 = 315_360_000;
 
 impl Timestamp {
+    /// The end of the range.
+    pub const MAX: Timestamp = Timestamp(i64::MAX);
+
     /// From whole seconds since 1970, held at the ends of the range.
     pub fn from_seconds(seconds: i64) -> Timestamp {
         Timestamp(seconds.saturating_mul(MICROS))

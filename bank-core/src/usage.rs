@@ -1,6 +1,15 @@
 //! What a job or reservation used, as the price engine sees it: properties with values.
 
+pub mod text;
+
 use crate::decimal::Decimal;
+
+/// Most attributes of one document.
+pub const ATTRIBUTES_MAX: usize = 64;
+/// Longest name of an attribute, in bytes.
+pub const ATTRIBUTE_NAME_MAX: usize = 64;
+/// Longest value of an attribute, in bytes.
+pub const ATTRIBUTE_VALUE_MAX: usize = 1024;
 
 /// Measured or requested usage of one document, without its duration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,6 +33,24 @@ pub struct Usage {
 }
 
 impl Usage {
+    /// Whether its attributes are bounded: at most 64, each with a name of 1 to 64 bytes and a value
+    /// of at most 1024, without control characters.
+    pub fn is_bounded(&self) -> bool {
+        let plain =
+            |text: &str, most: usize| text.len() <= most && !text.chars().any(char::is_control);
+        let fits = |(name, value): &(String, String)| {
+            !name.is_empty() && plain(name, ATTRIBUTE_NAME_MAX) && plain(value, ATTRIBUTE_VALUE_MAX)
+        };
+        self.attributes.len() <= ATTRIBUTES_MAX && self.attributes.iter().all(fits)
+    }
+
+    /// The factor `ConsumptionRate` (ledger.md 3.1): 1 where it is absent, empty or 0.
+    pub fn consumption(&self) -> Decimal {
+        let given = self.attribute("ConsumptionRate").and_then(Decimal::parse);
+        let given = given.filter(|rate| *rate != Decimal::ZERO);
+        given.unwrap_or(Decimal::whole(1))
+    }
+
     /// The value of a number property by its rate name, matched without case.
     pub fn number(&self, name: &str) -> Option<Decimal> {
         let is = |known: &str| name.eq_ignore_ascii_case(known);

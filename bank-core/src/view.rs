@@ -33,6 +33,8 @@ pub struct View {
     pub usages: Vec<UsageRow>,
     /// Instances whose open liens lie on what goes or comes back.
     pub holders: Vec<Instance>,
+    /// When the newest quote was made, where it was asked for.
+    pub newest_quote: Option<Timestamp>,
     /// The numbers that new rows get.
     pub next: Next,
     /// The billed windows of the instances, in order.

@@ -190,6 +190,7 @@ fn first_rate() -> Command {
         machine: None,
         from: None,
         until: None,
+        when: None,
         description: "made by bankd init".to_owned(),
     })
 }

@@ -22,3 +22,4 @@ pub mod records;
 pub mod serve;
 pub mod store;
 pub mod writer;
+pub mod zones;

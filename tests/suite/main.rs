@@ -14,5 +14,6 @@ mod hostile;
 mod kill;
 mod ledger;
 mod nami;
+mod rates;
 mod records;
 mod tidy;

@@ -103,6 +103,9 @@ pub struct Rate {
     pub from: Option<String>,
     /// Valid until, exclusive; `null` for ever.
     pub until: Option<String>,
+    /// In which hours, such as `Mon-Fri 08:00-20:00 Europe/Berlin`; `null` always.
+    #[serde(default)]
+    pub when: Option<String>,
     /// Free text.
     pub description: Option<String>,
 }
@@ -133,6 +136,9 @@ pub struct NewRate {
     /// Valid until, exclusive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
+    /// In which hours: `[DAYS] HH:MM-HH:MM[; …] [ZONE]`; absent: always.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub when: Option<String>,
     /// Free text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,

@@ -23,6 +23,15 @@ pub struct NewQuote {
     /// Nodes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<i64>,
+    /// Memory in MB.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_mb: Option<i64>,
+    /// Disk in MB.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk_mb: Option<i64>,
+    /// Group, for rates and accounts that ask for one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
     /// Generic resources: name to exact decimal count.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub gres: BTreeMap<String, String>,
@@ -35,14 +44,14 @@ pub struct NewQuote {
     /// Further usage attributes that rates may name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub attributes: BTreeMap<String, String>,
-    /// Group, for accounts that ask for one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub group: Option<String>,
     /// Wall duration in seconds.
     pub wall_s: i64,
     /// Write a row that freezes the rates; then the call is mutating.
     #[serde(default)]
     pub guarantee: bool,
+    /// For how many jobs a guarantee holds, 1 to 1000; absent: 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uses: Option<i64>,
     /// Price only, without the test of the balance.
     #[serde(default)]
     pub cost_only: bool,
@@ -243,6 +252,12 @@ pub struct ChargeRow {
     pub kind: String,
     /// `interim`, and what else is to be said.
     pub explanation: Option<String>,
+    /// The exact arithmetic of what it added (ledger.md 3.1), by the rates that counted then.
+    #[serde(default)]
+    pub itemisation: Option<String>,
+    /// The numbers of these rates.
+    #[serde(default)]
+    pub rates: Vec<i64>,
 }
 
 /// An allocation's share of what a job was charged.

@@ -291,52 +291,6 @@ pub(crate) enum LienCommand {
     },
 }
 
-/// `bank rate`.
-#[derive(Debug, Subcommand)]
-pub(crate) enum RateCommand {
-    /// List the rates
-    #[command(alias = "list")]
-    Ls,
-    /// Set a rate, such as: VBR Processors 1 --per hour
-    #[command(alias = "add", alias = "create", alias = "modify")]
-    Set(SetRate),
-    /// Remove a rate
-    #[command(alias = "delete")]
-    Rm {
-        id: i64,
-        #[command(flatten)]
-        remove: RemoveArgs,
-    },
-}
-
-#[derive(Debug, Clone, Args)]
-pub(crate) struct SetRate {
-    /// VBR, VBM, VBF, VBU, NBR, NBM, NBF, NBU, …
-    pub(crate) kind: String,
-    /// What it prices: Processors, QualityOfService, …
-    pub(crate) name: String,
-    /// For a rate by name the value, such as high; then the rate
-    #[arg(required = true, num_args = 1..=2, value_name = "[INSTANCE] RATE",
-          allow_negative_numbers = true)]
-    pub(crate) rate: Vec<String>,
-    /// second, minute, hour, day or none
-    #[arg(long)]
-    pub(crate) per: Option<String>,
-    /// Only on this machine
-    #[arg(short = 'm', long)]
-    pub(crate) machine: Option<String>,
-    /// Valid from [default: now]
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub(crate) from: Option<String>,
-    /// Valid until, exclusive
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub(crate) until: Option<String>,
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) description: Option<String>,
-    #[command(flatten)]
-    pub(crate) write: WriteArgs,
-}
-
 /// `bank key`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum KeyCommand {

@@ -88,7 +88,7 @@ fn negative_amounts_are_values() {
     else {
         panic!("a rate");
     };
-    assert_eq!(rate.rate, ["high", "1.5"]);
+    assert_eq!(rate.words, ["QualityOfService", "high", "1.5"]);
 }
 
 #[test]

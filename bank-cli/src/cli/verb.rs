@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{WriteArgs, amount};
+use super::{QuoteCommand, WriteArgs, amount};
 
 /// `bank balance`.
 #[derive(Debug, Clone, Default, Args)]
@@ -42,6 +42,8 @@ pub(crate) struct BalanceArgs {
 /// `bank quote`.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct QuoteArgs {
+    #[command(subcommand)]
+    pub(crate) given: Option<QuoteCommand>,
     /// Processors
     #[arg(
         long,
@@ -56,10 +58,20 @@ pub(crate) struct QuoteArgs {
     #[arg(
         long,
         value_name = "TIME",
+        required = true,
         allow_hyphen_values = true,
         help = "Wall time: seconds, or [[DD:]HH:]MM:SS"
     )]
-    pub(crate) wall: String,
+    pub(crate) wall: Option<String>,
+    /// Memory in MB
+    #[arg(long, value_name = "MB", allow_negative_numbers = true)]
+    pub(crate) memory: Option<i64>,
+    /// Disk in MB
+    #[arg(long, value_name = "MB", allow_negative_numbers = true)]
+    pub(crate) disk: Option<i64>,
+    /// Group, for rates and accounts that ask for one
+    #[arg(long)]
+    pub(crate) group: Option<String>,
     /// Project that pays [default: BANK_PROJECT, else the user's]
     #[arg(short = 'A', long)]
     pub(crate) project: Option<String>,
@@ -75,9 +87,6 @@ pub(crate) struct QuoteArgs {
     /// Class (queue)
     #[arg(long, alias = "queue")]
     pub(crate) class: Option<String>,
-    /// Group, for accounts that ask for one
-    #[arg(long)]
-    pub(crate) group: Option<String>,
     /// Generic resources, such as gpu=2
     #[arg(long, value_name = "NAME=N", value_delimiter = ',', value_parser = pair)]
     pub(crate) gres: Vec<(String, String)>,
@@ -87,6 +96,14 @@ pub(crate) struct QuoteArgs {
     /// Freeze this price for one job
     #[arg(long)]
     pub(crate) guarantee: bool,
+    /// Freeze it for so many jobs
+    #[arg(
+        long,
+        value_name = "N",
+        requires = "guarantee",
+        allow_negative_numbers = true
+    )]
+    pub(crate) uses: Option<i64>,
     /// Price only; do not look at the balance
     #[arg(long)]
     pub(crate) cost_only: bool,

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use bank_api::v1::{NewQuote, Quote, QuoteLine};
 use ureq::http::Method;
 
-use super::Context;
+use super::{Context, given};
 use crate::{
     cli::QuoteArgs,
     client::{self, Call},
@@ -16,6 +16,9 @@ use crate::{
 };
 
 pub(super) fn run(context: &Context, args: QuoteArgs) -> Result<String, Failure> {
+    if let Some(command) = args.given {
+        return given::run(context, command);
+    }
     let write = args.write.clone();
     let project = args.project.clone().or_else(|| context.project.clone());
     let body = body(args, project)?;
@@ -42,7 +45,11 @@ pub(super) fn run(context: &Context, args: QuoteArgs) -> Result<String, Failure>
 
 fn body(args: QuoteArgs, project: Option<String>) -> Result<NewQuote, Failure> {
     Ok(NewQuote {
-        wall_s: when::seconds(&args.wall)?,
+        wall_s: when::seconds(&args.wall.unwrap_or_default())?,
+        memory_mb: args.memory,
+        disk_mb: args.disk,
+        group: args.group,
+        uses: args.uses,
         project,
         user: args.user,
         machine: args.machine,
@@ -51,7 +58,6 @@ fn body(args: QuoteArgs, project: Option<String>) -> Result<NewQuote, Failure> {
         gres: args.gres.into_iter().collect(),
         qos: args.qos,
         class: args.class,
-        group: args.group,
         attributes: args.attributes.into_iter().collect(),
         guarantee: args.guarantee,
         cost_only: args.cost_only,
@@ -123,7 +129,7 @@ fn text(form: &Form, quote: &Quote) -> String {
             quote.unit
         );
     }
-    if let Some(id) = quote.id {
+    if let (Some(id), Some(tid)) = (quote.id, &quote.tid) {
         let until = quote
             .valid_until
             .as_ref()
@@ -131,7 +137,7 @@ fn text(form: &Form, quote: &Quote) -> String {
         let until = until
             .map(|time| format!(", valid until {time}, exclusive"))
             .unwrap_or_default();
-        let _ = writeln!(out, "guaranteed as quote {id}{until}");
+        let _ = writeln!(out, "guaranteed as quote {id} (TID {tid}){until}");
     }
     if let Some(transaction) = quote.transaction {
         let _ = writeln!(out, "transaction {transaction}");

@@ -1,13 +1,16 @@
 //! `bank rate`: what use costs.
 
-use bank_api::v1::{List, NewRate, Rate, Written};
+use std::fmt::Write as _;
+
+use bank_api::v1::{Job, List, NewRate, Rate, RateQuery, Written};
 use ureq::http::Method;
 
-use super::Context;
+use super::{Context, rate_test};
 use crate::{
     cli::{RateCommand, SetRate},
     fail::Failure,
     out::{Kind, Sheet, column},
+    when,
 };
 
 pub(super) fn run(context: &Context, command: RateCommand) -> Result<String, Failure> {
@@ -17,6 +20,12 @@ pub(super) fn run(context: &Context, command: RateCommand) -> Result<String, Fai
             context.form.list(&list, &sheet(&list.items))
         }
         RateCommand::Set(args) => set(context, args),
+        RateCommand::History => {
+            let list: List<Rate> = context.get(&["rates"], &RateQuery { history: true })?;
+            context.form.list(&list, &sheet(&list.items))
+        }
+        RateCommand::Test(args) => rate_test::run(context, *args),
+        RateCommand::Explain { job, machine } => explain(context, &job, machine),
         RateCommand::Rm { id, remove } => {
             let what = format!("remove rate {id}");
             let answer = context.remove(&["rates", &id.to_string()], &what, &remove)?;
@@ -26,25 +35,9 @@ pub(super) fn run(context: &Context, command: RateCommand) -> Result<String, Fai
 }
 
 fn set(context: &Context, args: SetRate) -> Result<String, Failure> {
-    let (instance, rate) = match args.rate.as_slice() {
-        [rate] => (String::new(), rate.clone()),
-        [instance, rate] => (instance.clone(), rate.clone()),
-        _ => return Err(Failure::usage("a rate is missing").hint("bank rate set KIND NAME RATE")),
-    };
-    let rate =
-        crate::cli::amount(&rate).map_err(|why| Failure::usage(format!("rate {rate:?}: {why}")))?;
-    let body = NewRate {
-        from: context.time(args.from.as_ref())?,
-        until: context.time(args.until.as_ref())?,
-        kind: args.kind,
-        name: args.name,
-        instance,
-        rate,
-        per: args.per,
-        machine: args.machine,
-        description: args.description,
-    };
-    let answer: Written<Rate> = context.send(Method::POST, &["rates"], &body, &args.write)?;
+    let write = args.write.clone();
+    let body = body(context, args)?;
+    let answer: Written<Rate> = context.send(Method::POST, &["rates"], &body, &write)?;
     let rate = &answer.object;
     let instance = if rate.instance.is_empty() { "" } else { " " };
     let per = if rate.per == "none" {
@@ -57,13 +50,84 @@ fn set(context: &Context, args: SetRate) -> Result<String, Failure> {
         .as_ref()
         .map(|name| format!(" on {name}"))
         .unwrap_or_default();
+    let hours = rate.when.as_ref();
+    let hours = hours.map(|hours| format!(" ({hours})")).unwrap_or_default();
     context.written(
         &answer,
         &format!(
-            "rate {} set: {} {}{instance}{} {}{per}{machine}",
+            "rate {} set: {} {}{instance}{} {}{per}{machine}{hours}",
             rate.id, rate.kind, rate.name, rate.instance, rate.rate
         ),
     )
+}
+
+/// The body of a rate as it is typed: `NAME RATE`, `NAME INSTANCE RATE`, `NAME by P=V RATE`, or the
+/// amount alone for a minimum or maximum.
+pub(super) fn body(context: &Context, args: SetRate) -> Result<NewRate, Failure> {
+    let missing = || Failure::usage("a rate is missing").hint("bank rate set KIND NAME RATE");
+    let mut words = args.words;
+    let rate = words.pop().ok_or_else(missing)?;
+    words.retain(|word| word != "by");
+    let mut words = words.into_iter();
+    let name = words.next();
+    let instance = args.instance.or_else(|| words.next());
+    if words.next().is_some() {
+        return Err(Failure::usage("too many words").hint("bank rate set KIND NAME INSTANCE RATE"));
+    }
+    let limit = ["MIN", "MAX"]
+        .iter()
+        .any(|kind| kind.eq_ignore_ascii_case(&args.kind));
+    let name = name.or_else(|| limit.then(String::new));
+    let name = name.ok_or_else(missing)?;
+    let rate =
+        crate::cli::amount(&rate).map_err(|why| Failure::usage(format!("rate {rate:?}: {why}")))?;
+    Ok(NewRate {
+        from: context.time(args.from.as_ref())?,
+        until: context.time(args.until.as_ref())?,
+        kind: args.kind,
+        name,
+        instance: instance.unwrap_or_default(),
+        rate,
+        per: args.per,
+        machine: args.machine,
+        when: args.when,
+        description: args.description,
+    })
+}
+
+/// The arithmetic of a job's charges.
+fn explain(context: &Context, job: &str, machine: Option<String>) -> Result<String, Failure> {
+    let query: Vec<(&str, String)> = machine.map(|m| ("machine", m)).into_iter().collect();
+    let job: Job = context.get(&["jobs", job], &query)?;
+    if !context.form.is_table() {
+        let columns = vec![
+            column("transaction", "Txn", Kind::Number),
+            column("at", "At", Kind::Time),
+            column("seconds", "Seconds", Kind::Number),
+            column("amount", "Amount", Kind::Amount),
+            column("itemisation", "Arithmetic", Kind::Text),
+        ];
+        let sheet = Sheet::new(columns, &job.charges, "no charges");
+        return context.form.list(&List::whole(job.charges), &sheet);
+    }
+    let mut out = String::new();
+    for charge in &job.charges {
+        let at = when::moment(&charge.at, context.form.zone);
+        let amount = context.form.amount(&charge.amount);
+        let text = charge.itemisation.as_deref().unwrap_or("no price");
+        let _ = writeln!(out, "{at}  billed {amount} {}\n  {text}", job.unit);
+    }
+    if job.charges.is_empty() {
+        out.push_str("no charges\n");
+    } else {
+        let total = context.form.amount(&job.charged);
+        let _ = writeln!(
+            out,
+            "total {total} {}: each charge bills the rounded sum less what was billed before",
+            job.unit
+        );
+    }
+    Ok(out)
 }
 
 fn sheet(rates: &[Rate]) -> Sheet {
@@ -77,6 +141,7 @@ fn sheet(rates: &[Rate]) -> Sheet {
         column("machine", "Machine", Kind::Text),
         column("from", "From", Kind::Date),
         column("until", "Until", Kind::Date),
+        column("when", "Hours", Kind::Text),
         column("description", "Description", Kind::Text),
     ];
     Sheet::new(columns, rates, "no rates: everything is free")

@@ -59,6 +59,9 @@ fn quote_body(context: &Context, given: &Given) -> Result<NewQuote, Failure> {
         qos: given.owned("qualityOfService"),
         class: given.owned("queue"),
         group: None,
+        memory_mb: given.whole("memory"),
+        disk_mb: given.whole("disk"),
+        uses: None,
         attributes: attributes
             .into_iter()
             .map(|(name, value)| (name, text(value)))

@@ -1,8 +1,8 @@
 //! Cycles: money that comes again each month, quarter or year (ledger.md 10, idea 9).
 
 use crate::amount::Amount;
-use crate::calendar::plus_months;
 use crate::ids::{AccountId, AllocationId, CycleId, TxId};
+use crate::months::plus_months;
 use crate::time::{Timestamp, Window};
 
 /// How often.

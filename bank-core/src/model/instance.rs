@@ -4,6 +4,7 @@ use crate::amount::Amount;
 use crate::ids::{
     AccountId, AllocationId, InstanceId, LienId, MachineId, ProjectId, QuoteId, UsageId, UserId,
 };
+use crate::price::Named;
 use crate::time::{Seconds, Timestamp, Window};
 use crate::usage::Usage;
 
@@ -106,6 +107,17 @@ pub struct Facts {
     pub exit_code: Option<i64>,
     /// Everything else of the document, verbatim, at most 64 KiB (nami.md 3.1).
     pub other: Vec<(String, String)>,
+}
+
+impl Facts {
+    /// Whose usage it is, for rates by user, project or group.
+    pub fn named(&self) -> Named<'_> {
+        Named {
+            user: &self.user,
+            project: &self.project,
+            group: &self.group,
+        }
+    }
 }
 
 /// One use of a scheduler object's id: what its lien, its quote and its charges belong to.
@@ -299,6 +311,8 @@ pub struct Quote {
     pub duration: Seconds,
     /// When it holds; its rates are those of the start.
     pub window: Window,
-    /// The instance it is bound to.
+    /// The instance it was bound to last.
     pub instance: Option<InstanceId>,
+    /// How many instances it may still be bound to.
+    pub uses: i64,
 }

@@ -21,6 +21,7 @@ fn rate(line: &str) -> Rate {
         per,
         machine: None,
         window: Window::ALWAYS,
+        when: None,
         description: String::new(),
     }
 }
@@ -53,6 +54,8 @@ fn cost(rates: &[Rate], words: &str, precision: u8) -> i64 {
         machine: None,
         machine_name: "blue",
         at: Timestamp(0),
+        from: Timestamp(0),
+        named: Named::default(),
     };
     let total = price(&asked, rates).unwrap().total().unwrap();
     to_amount(
@@ -138,6 +141,8 @@ fn a_machines_own_rate_replaces_the_general_one() {
             machine,
             machine_name: "",
             at: Timestamp(0),
+            from: Timestamp(0),
+            named: Named::default(),
         };
         price(&asked, &rates).unwrap().metered / crate::exact::TRILLIONTHS
     };
@@ -160,6 +165,8 @@ fn what_exact_arithmetic_cannot_hold_has_no_price() {
         machine: None,
         machine_name: "",
         at: Timestamp(0),
+        from: Timestamp(0),
+        named: Named::default(),
     };
     assert_eq!(price(&asked, &rates), None);
 }

@@ -18,11 +18,12 @@ use crate::refusal::Refusal;
 use crate::rules::instance::{
     check_object, close_instance, end_lien, in_scope, keep_facts, new_instance, wait_for_more,
 };
-use crate::rules::lien::bind_quote;
 use crate::rules::money::figures;
+use crate::rules::promise::{Binding, bind};
 use crate::select::{self, Payer};
 use crate::terms::Shortfall;
 use crate::time::{Seconds, Timestamp};
+use crate::usage;
 use crate::view::{Context, Next, View};
 
 /// Bills an instance for the time since its last charge. What exact arithmetic or an account's
@@ -55,6 +56,9 @@ fn bill(
             bill.debit_suspense(ctx)?;
         }
     }
+    let first = bill.first;
+    bill.binding
+        .journal(&mut bill.postings, &bill.instance, first)?;
     bill.finish(charge.closes, counted, mode, ctx)
 }
 
@@ -95,7 +99,7 @@ fn begin(
     let payer = payer(&instance, request, ctx);
     let mode = ctx.directory.mode(payer.project, payer.machine);
     let tx = postings.begin_for("charge", at, instance.id);
-    let quote_invalid = bind_quote(&mut postings, &mut instance, request, view, at, ctx);
+    let binding = bind(&mut postings, &mut instance, request, view, at, ctx);
     let had_lien = instance.lien.is_some();
     give_back_other_money(&mut postings, &mut instance, mode)?;
     let priced = if has_price {
@@ -109,6 +113,8 @@ fn begin(
     if let Some(windows) = measured.windows {
         postings.windows.push((instance.id, windows));
     }
+    let unpriced = priced.is_some_and(|(_, unpriced)| unpriced);
+    let priced = priced.map(|(amount, _)| amount);
     let bill = Bill {
         usage: UsageId(Next::take(&mut postings.next.usage)),
         postings,
@@ -116,6 +122,7 @@ fn begin(
         at,
         payer,
         amount: priced.unwrap_or(Amount::ZERO),
+        unpriced,
         late: !instance.is_open(),
         lien: if had_lien {
             LienUse::Unused
@@ -132,7 +139,7 @@ fn begin(
         outcome: Billing::Billed,
         first: None,
         facts_changed,
-        quote_invalid,
+        binding,
         before,
         instance,
     };
@@ -224,7 +231,8 @@ struct Bill {
     /// The allocation that carries what nothing covers, and an amount of zero.
     first: Option<AllocationId>,
     facts_changed: bool,
-    quote_invalid: bool,
+    binding: Binding,
+    unpriced: bool,
     /// The instance's standing before.
     before: Standing,
 }
@@ -290,7 +298,8 @@ impl Bill {
             project: self.payer.project_name.clone(),
             lien_missing: self.lien == LienUse::Missing,
             late: self.late,
-            quote_invalid: self.quote_invalid,
+            quote_invalid: self.binding.invalid,
+            unpriced: self.unpriced,
             against_liens: self.against_liens,
             by_fallback: self.by_fallback,
             counted: duration,
@@ -310,7 +319,7 @@ impl Bill {
         if self.lien == LienUse::Missing {
             self.postings.remark("lien_missing");
         }
-        if self.quote_invalid {
+        if self.binding.invalid {
             self.postings.remark("quote_invalid");
         }
         if self.outcome == Billing::Unbilled {
@@ -392,6 +401,8 @@ impl Bill {
             amount: self.amount,
             billing: self.outcome,
             late: self.late,
+            facts: usage::text::write(&self.instance.facts.usage),
+            rates_at: self.instance.rates_at,
         };
         if ctx.directory.policy.records {
             let amount = if mode == Mode::Track {

@@ -1,7 +1,7 @@
 //! What the journal says of the clock itself: steps back, and jumps that an operator confirmed.
 
-use crate::calendar;
 use crate::effects::{Effects, EntryKind, Outcome};
+use crate::months;
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
 use crate::time::Timestamp;
@@ -13,8 +13,8 @@ pub(crate) fn stepped_back(shown: Timestamp, view: &View, now: Timestamp) -> Eff
     postings.begin("clock", now);
     postings.remark(&format!(
         "clock={} ledger={}",
-        calendar::text(shown),
-        calendar::text(now)
+        months::text(shown),
+        months::text(now)
     ));
     postings.note(EntryKind::ClockBack, &About::default());
     postings.finish(Outcome::Swept)
@@ -33,7 +33,7 @@ pub(super) fn confirm(
     }
     let mut postings = Postings::new(view);
     postings.begin("clock_confirm", ctx.now);
-    postings.remark(&format!("clock={}", calendar::text(shown)));
+    postings.remark(&format!("clock={}", months::text(shown)));
     if !note.is_empty() {
         postings.remark(note);
     }

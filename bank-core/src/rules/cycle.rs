@@ -4,11 +4,11 @@
 //! transaction that makes the period's allocation. So each is run once, whatever happens.
 
 use crate::amount::Amount;
-use crate::calendar;
 use crate::command::{AddCycle, SetCycle};
 use crate::effects::{Delta, DirectoryRow, Effects, EntryKind, Outcome};
 use crate::ids::{AllocationId, CycleId, check_name};
 use crate::model::{Allocation, Cycle, CycleRun, Phase};
+use crate::months;
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
 use crate::rules::money::unblock;
@@ -47,7 +47,7 @@ pub(super) fn add(add: &AddCycle, view: &View, ctx: &Context<'_>) -> Result<Effe
     let text = format!(
         "{} start={}",
         described(&cycle, ctx),
-        calendar::text(cycle.start)
+        months::text(cycle.start)
     );
     Ok(write("cycle_add", cycle, &text, view, ctx))
 }
@@ -104,7 +104,7 @@ pub(super) fn run_now(
     if !preview && cycle.due().is_none_or(|at| at > ctx.now) {
         return Err(Refusal::CycleNotDue {
             name: name.to_owned(),
-            next: calendar::text(cycle.next_at()),
+            next: months::text(cycle.next_at()),
         });
     }
     let mut postings = Postings::new(view);
@@ -190,14 +190,14 @@ fn share(before: &Allocation, per_cent: i64) -> Result<Amount, Refusal> {
 
 /// The first instant of the next calendar month, quarter or year, in UTC.
 fn next_period(every: crate::model::Every, now: Timestamp) -> Timestamp {
-    let today = calendar::date(now);
+    let today = months::date(now);
     let within = today.month.saturating_sub(1).rem_euclid(every.months());
-    let begun = calendar::midnight(calendar::Date {
+    let begun = months::midnight(months::Date {
         month: today.month.saturating_sub(within),
         day: 1,
         ..today
     });
-    calendar::plus_months(begun, every.months())
+    months::plus_months(begun, every.months())
 }
 
 fn positive(amount: Amount) -> Result<Amount, Refusal> {

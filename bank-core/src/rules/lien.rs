@@ -1,10 +1,11 @@
 //! Reserve: places or replaces the one live lien of an instance (ledger.md 2.7, decision 12).
 
 use crate::amount::Amount;
+use crate::attribute::check_usage;
 use crate::command::{Request, Reserve};
 use crate::effects::{Delta, Effects, EntryKind, InstanceChange, Outcome, Reserved};
 use crate::exact::to_amount;
-use crate::ids::{AccountId, LienId};
+use crate::ids::{AccountId, AllocationId, LienId};
 use crate::model::{Account, Closing, Instance, Lien, LienState, Mode, Portion};
 use crate::postings::{About, Postings};
 use crate::price::{Priced, price};
@@ -14,6 +15,7 @@ use crate::rules::instance::{
     check_duration, check_object, end_lien, event_time, in_scope, keep_facts, mode_of,
     new_instance, usable, would_refuse,
 };
+use crate::rules::promise::{Binding, bind};
 use crate::select::{self, Candidate};
 use crate::time::{Seconds, Timestamp};
 use crate::view::{Context, Next, View};
@@ -49,15 +51,16 @@ pub(super) fn reserve(
         .unwrap_or_else(|| start.plus(wall).plus(grace()));
     check_end(reserve, start, ctx)?;
     postings.begin_for("reserve", at, instance.id);
-    let quote_invalid = bind_quote(&mut postings, &mut instance, request, view, at, ctx);
+    let binding = bind(&mut postings, &mut instance, request, view, at, ctx);
     end_lien(&mut postings, &mut instance, LienState::Replaced)?;
-    let cost = cost(&instance, request, priced_for, at, ctx)?;
+    let cost = cost(&instance, request, priced_for, (at, start), ctx)?;
     let mut placing = Placing {
         postings,
         instance,
         start,
         end,
         cost,
+        binding,
         reserved: Reserved {
             instance: crate::ids::InstanceId(0),
             lien: None,
@@ -65,7 +68,7 @@ pub(super) fn reserve(
             fallback_from: None,
             would_refuse: None,
             outlives_allocation: false,
-            quote_invalid,
+            quote_invalid: binding.invalid,
             absorbed: false,
             accounts: Vec::new(),
         },
@@ -75,6 +78,10 @@ pub(super) fn reserve(
     } else {
         placing.for_real(request, mode, ctx)?;
     }
+    let first = placing.first_touched();
+    placing
+        .binding
+        .journal(&mut placing.postings, &placing.instance, first)?;
     Ok(placing.finish(at, ctx))
 }
 
@@ -143,49 +150,15 @@ fn absorb(over: &Instance, view: &View) -> Effects {
     }))
 }
 
-/// Binds the quote of a request to the instance on first use: all its charges have that price
-/// (decision 15). Says whether it is one of ours that does not hold here.
-pub(super) fn bind_quote(
-    postings: &mut Postings,
-    instance: &mut Instance,
-    request: &Request,
-    view: &View,
-    at: Timestamp,
-    ctx: &Context<'_>,
-) -> bool {
-    let Some(quote) = &view.quote else {
-        return false;
-    };
-    if instance.quote == Some(quote.id) {
-        return false;
-    }
-    let payer = select::find(ctx.directory, &request.whose);
-    let fits = payer.project == Some(quote.project)
-        && (quote.user.is_none() || quote.user == payer.user)
-        && (quote.machine.is_none() || quote.machine == payer.machine);
-    let free = quote.instance.is_none() && instance.quote.is_none();
-    if !(fits && free && quote.window.contains(at)) {
-        return true;
-    }
-    instance.quote = Some(quote.id);
-    instance.rates_at = quote.window.start;
-    postings.quotes.push(crate::model::Quote {
-        instance: Some(instance.id),
-        ..quote.clone()
-    });
-    postings.remark(&format!("tid={}", quote.tid));
-    postings.note(EntryKind::QuoteUse, &About::instance(instance));
-    false
-}
-
 /// What a lien over a duration costs, by the rates in force or those of the bound quote.
 fn cost(
     instance: &Instance,
     request: &Request,
     duration: Seconds,
-    at: Timestamp,
+    (at, start): (Timestamp, Timestamp),
     ctx: &Context<'_>,
 ) -> Result<Amount, Refusal> {
+    check_usage(&instance.facts.usage, &ctx.directory.attributes)?;
     let machine = ctx
         .directory
         .machine_named(&request.whose.machine)
@@ -195,9 +168,11 @@ fn cost(
         duration,
         machine,
         machine_name: &request.whose.machine,
+        named: instance.facts.named(),
         at: instance.rates_at.unwrap_or(at),
+        from: start,
     };
-    let exact = price(&asked, &ctx.directory.rates).and_then(|p| p.total());
+    let exact = price(&asked, ctx.directory.rates_at(asked.at)).and_then(|p| p.total());
     let exact = exact.ok_or(Refusal::AmountOverflow)?;
     let policy = &ctx.directory.policy;
     to_amount(exact, ctx.directory.bank.precision, policy.rounding).ok_or(Refusal::AmountOverflow)
@@ -222,6 +197,7 @@ pub(super) struct Placing {
     pub(super) start: Timestamp,
     pub(super) end: Timestamp,
     pub(super) cost: Amount,
+    pub(super) binding: Binding,
     pub(super) reserved: Reserved,
 }
 
@@ -344,6 +320,9 @@ impl Placing {
             return Ok(());
         }
         let id = LienId(Next::take(&mut self.postings.next.lien));
+        let first = portions.first().map(|p| p.allocation);
+        self.binding
+            .journal(&mut self.postings, &self.instance, first)?;
         let about = About {
             lien: Some(id),
             ..About::instance(&self.instance)
@@ -385,6 +364,18 @@ impl Placing {
         };
         self.instance.lien = Some(lien);
         Ok(())
+    }
+
+    /// Where nothing is held, the first allocation of the account that would pay.
+    fn first_touched(&self) -> Option<AllocationId> {
+        if !self.binding.fresh {
+            return None;
+        }
+        let account = self.instance.account?;
+        let own = self.postings.allocations().iter();
+        let usable = own.filter(|a| a.account == account && a.window.contains(self.start));
+        let first = usable.min_by_key(|a| (a.window.end.map_or(i64::MAX, |end| end.0), a.id));
+        first.map(|a| a.id)
     }
 
     fn finish(mut self, at: Timestamp, ctx: &Context<'_>) -> Effects {

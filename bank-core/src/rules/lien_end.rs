@@ -10,6 +10,7 @@ use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
 use crate::rules::instance::{end_lien, in_scope, usable, wait_for_more};
 use crate::rules::lien::{Placing, accounts_of};
+use crate::rules::promise::Binding;
 use crate::rules::scope;
 use crate::select::{self, Candidate};
 use crate::view::{Context, View};
@@ -133,6 +134,7 @@ fn hold_again(
         start: lien.start.max(ctx.now),
         end: lien.end,
         cost: lien.lapsed,
+        binding: Binding::default(),
         reserved: Reserved {
             instance: instance.id,
             lien: None,

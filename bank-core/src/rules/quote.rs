@@ -1,6 +1,7 @@
 //! Quotes (ledger.md 2.9): a plain one writes nothing; one with a TID or a guarantee is a row.
 
 use crate::amount::Amount;
+use crate::attribute::check_usage;
 use crate::command::{Promise, QuoteRequest};
 use crate::directory::FallbackMode;
 use crate::effects::{Effects, Outcome, Quoted};
@@ -22,6 +23,9 @@ const TID_VALID: Seconds = Seconds(86_400);
 /// A guaranteed quote is valid for its duration and seven days (decision 15).
 const GUARANTEE_EXTRA: Seconds = Seconds(7 * 86_400);
 
+/// Most instances that one quote is for.
+const USES_MAX: i64 = 1000;
+
 /// Prices a request and tests the balance.
 pub(super) fn quote(
     request: &QuoteRequest,
@@ -35,6 +39,13 @@ pub(super) fn quote(
     if request.usage.has_negative() {
         return Err(Refusal::NegativeCharge);
     }
+    check_usage(&request.usage, &ctx.directory.attributes)?;
+    if !(1..=USES_MAX).contains(&request.uses) {
+        return Err(Refusal::BadValue {
+            field: "uses",
+            expected: "1 to 1000",
+        });
+    }
     let lenient = select::find(ctx.directory, &request.whose);
     let mode = ctx.directory.mode(lenient.project, lenient.machine);
     let asked = Priced {
@@ -42,9 +53,11 @@ pub(super) fn quote(
         duration,
         machine: lenient.machine,
         machine_name: &request.whose.machine,
+        named: request.named(&lenient.project_name),
         at: ctx.now,
+        from: ctx.now,
     };
-    let rates = &ctx.directory.rates;
+    let rates = ctx.directory.rates_at(ctx.now);
     let exact = price(&asked, rates).ok_or(Refusal::AmountOverflow)?;
     let total = exact.total().ok_or(Refusal::AmountOverflow)?;
     let policy = &ctx.directory.policy;
@@ -79,6 +92,7 @@ pub(super) fn quote(
         at: ctx.now,
         undefined_instance: exact.undefined_instance,
         account,
+        unpriced: exact.unpriced,
     })))
 }
 
@@ -182,6 +196,7 @@ fn write_row(
             end: Some(now.plus(validity)),
         },
         instance: None,
+        uses: request.uses,
     };
     postings.begin("quote", now);
     postings.remark(&format!("tid={}", quote.tid));

@@ -1,25 +1,66 @@
 //! Rates: set and ended. Old ones stay, so that past charges can be priced again (ledger.md 3.3).
 
 use crate::command::SetRate;
+use crate::directory::Directory;
 use crate::effects::{DirectoryRow, Effects, Outcome};
 use crate::ids::{NAME_BYTES_MAX, RateId};
-use crate::model::Machine;
 use crate::postings::Postings;
-use crate::rate::{Rate, RateKind};
+use crate::rate::fit::is_expression;
+use crate::rate::{LIMIT_NAME, Rate, RateKind};
 use crate::refusal::{Refusal, short};
-use crate::time::Window;
+use crate::time::{Timestamp, Window};
 use crate::view::{Context, View};
+use std::sync::Arc;
+
+/// Most rates in force or to come.
+const RATES_MAX: usize = 1000;
+
+/// A rate as it would be, without bounds in time: for questions about prices that are not set.
+///
+/// # Errors
+/// What [`crate::command::Command::SetRate`] refuses but for its times.
+pub fn propose(set: &SetRate, directory: &Directory) -> Result<Rate, Refusal> {
+    check(set)?;
+    let named = |name: &str| {
+        let machine = directory.machine_named(name);
+        machine.ok_or_else(|| Refusal::not_found("machine", name))
+    };
+    let machine = set.machine.as_deref().map(named).transpose()?;
+    Ok(Rate {
+        id: RateId(directory.next_id("rate")),
+        kind: set.kind,
+        name: if set.kind.is_limit() {
+            LIMIT_NAME.to_owned()
+        } else {
+            set.name.clone()
+        },
+        instance: set.instance.clone(),
+        value: set.value,
+        per: set.per,
+        machine: machine.map(|m| m.id),
+        window: Window::ALWAYS,
+        when: set.when.clone().map(Arc::new),
+        description: set.description.clone(),
+    })
+}
 
 /// Adds a rate; one about the same subject ends where the new one begins.
 pub(super) fn set(set: &SetRate, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
     check(set)?;
-    let from = set.from.unwrap_or(ctx.now);
-    if from < ctx.now {
+    let from = set.from.unwrap_or(ctx.now).max(ctx.now);
+    if set.from.is_some_and(|from| from < ctx.now) {
         return Err(Refusal::BadValue {
             field: "from",
             expected: "now or later",
         });
     }
+    if ctx.directory.rates_at(ctx.now).len() >= RATES_MAX {
+        return Err(Refusal::BadValue {
+            field: "rate",
+            expected: "at most 1000 in force or to come",
+        });
+    }
+    let from = from.max(after_quotes(view, ctx));
     let window = Window {
         start: Some(from),
         end: set.until,
@@ -27,36 +68,13 @@ pub(super) fn set(set: &SetRate, view: &View, ctx: &Context<'_>) -> Result<Effec
     if !window.is_proper() {
         return Err(Refusal::BadWindow);
     }
-    let machine = set
-        .machine
-        .as_deref()
-        .map(|name| machine(name, ctx))
-        .transpose()?;
     let rate = Rate {
-        id: RateId(ctx.directory.next_id("rate")),
-        kind: set.kind,
-        name: set.name.clone(),
-        instance: set.instance.clone(),
-        value: set.value,
-        per: set.per,
-        machine: machine.map(|m| m.id),
         window,
-        description: set.description.clone(),
+        ..propose(set, ctx.directory)?
     };
     let mut postings = Postings::new(view);
     postings.begin("rate_set", ctx.now);
-    postings.remark(&format!(
-        "{} {}{}={} per {}",
-        rate.kind.code(),
-        rate.name,
-        if rate.instance.is_empty() {
-            String::new()
-        } else {
-            format!("[{}]", rate.instance)
-        },
-        rate.value,
-        rate.per.word(),
-    ));
+    postings.remark(&remark(&rate));
     let overlaps = |old: &Rate| {
         let begins_later = window
             .end
@@ -90,9 +108,11 @@ pub(super) fn remove(id: RateId, view: &View, ctx: &Context<'_>) -> Result<Effec
         .iter()
         .find(|r| r.id == id && !r.window.is_over(ctx.now));
     let rate = known.ok_or_else(|| Refusal::not_found("rate", &id.0.to_string()))?;
+    // One that was to begin later never does: its window is empty.
+    let end = after_quotes(view, ctx);
     let window = Window {
         start: rate.window.start,
-        end: Some(ctx.now),
+        end: Some(rate.window.start.map_or(end, |start| start.max(end))),
     };
     let mut postings = Postings::new(view);
     postings.begin("rate_rm", ctx.now);
@@ -104,27 +124,39 @@ pub(super) fn remove(id: RateId, view: &View, ctx: &Context<'_>) -> Result<Effec
     Ok(postings.finish(Outcome::Removed(id.0.to_string())))
 }
 
+/// When a change may begin: now, but after every quote that was given. One of this very instant has
+/// the rates as they were (ledger.md 2.9).
+fn after_quotes(view: &View, ctx: &Context<'_>) -> Timestamp {
+    let quoted = view.newest_quote.is_some_and(|at| at >= ctx.now);
+    Timestamp(ctx.now.0.saturating_add(i64::from(quoted)))
+}
+
+/// A rate in the words of the journal.
+fn remark(rate: &Rate) -> String {
+    let instance = match rate.instance.as_str() {
+        "" => String::new(),
+        instance => format!("[{instance}]"),
+    };
+    let hours = match rate.hours() {
+        "" => String::new(),
+        hours => format!(" when {hours}"),
+    };
+    let (kind, name, value) = (rate.kind.code(), &rate.name, rate.value);
+    format!(
+        "{kind} {name}{instance}={value} per {}{hours}",
+        rate.per.word()
+    )
+}
+
 fn check(set: &SetRate) -> Result<(), Refusal> {
     let bounded = |text: &str| text.len() <= NAME_BYTES_MAX && !text.chars().any(char::is_control);
-    if set.name.is_empty() || !bounded(&set.name) || !bounded(&set.instance) {
+    let named = !set.name.is_empty() || set.kind.is_limit();
+    if !named || !bounded(&set.name) || !bounded(&set.instance) {
         return Err(Refusal::BadName {
             name: short(&set.name),
         });
     }
-    let by_instance = set.kind.is_name_based() || set.kind == RateKind::Mvbr;
-    if !by_instance && !set.instance.is_empty() {
-        let expected = "none: a value-based rate looks at the value";
-        return Err(Refusal::BadValue {
-            field: "instance",
-            expected,
-        });
-    }
-    if set.kind == RateKind::Mvbr && !set.instance.contains('=') {
-        return Err(Refusal::BadValue {
-            field: "instance",
-            expected: "PROPERTY=VALUE",
-        });
-    }
+    check_instance(set)?;
     if !set.kind.is_metered() && set.per != crate::rate::Per::Second {
         let expected = "no unit of time: only VBR, NBR and MVBR have one";
         return Err(Refusal::BadValue {
@@ -135,8 +167,22 @@ fn check(set: &SetRate) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn machine<'a>(name: &str, ctx: &Context<'a>) -> Result<&'a Machine, Refusal> {
-    ctx.directory
-        .machine_named(name)
-        .ok_or_else(|| Refusal::not_found("machine", name))
+/// What an instance may be for each family.
+fn check_instance(set: &SetRate) -> Result<(), Refusal> {
+    let expected = match set.kind {
+        kind if kind.is_limit() => Some("none: a limit is for every job").filter(|_| !set.instance.is_empty()),
+        RateKind::Mvbr => match set.instance.split_once('=') {
+            Some((property, _)) if !property.is_empty() => None,
+            _ => Some("PROPERTY=VALUE"),
+        },
+        kind if kind.is_name_based() => None,
+        _ => Some("a value, ranges such as 1-64,128-256, or <64, >64 (a value-based rate looks at the value)")
+            .filter(|_| !is_expression(&set.instance)),
+    };
+    expected.map_or(Ok(()), |expected| {
+        Err(Refusal::BadValue {
+            field: "instance",
+            expected,
+        })
+    })
 }

@@ -80,6 +80,7 @@ impl Ground {
                 machine: None,
                 from: None,
                 until: None,
+                when: None,
                 description: String::new(),
             }),
         );
@@ -263,9 +264,10 @@ fn a_quote_counts_the_fallback_that_the_bank_would_use() {
             duration: Some(Seconds(2000)),
             promise: crate::command::Promise::None,
             tid: String::new(),
+            uses: 1,
+            group: String::new(),
             cost_only: false,
             any_member: false,
-            group: String::new(),
         });
         let got = ground.run(1, &quote).map_or_else(|r| r.code(), |_| "Ok");
         assert_eq!(got, expected);

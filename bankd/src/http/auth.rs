@@ -126,10 +126,10 @@ pub(super) struct Arrived<'a> {
 
 impl Arrived<'_> {
     /// Whether it writes, so that nonce and `Idempotency-Key` are demanded. A plain quote over JSON
-    /// writes nothing.
+    /// and a test of rates write nothing.
     pub(super) fn is_mutating(&self) -> bool {
         let reads = self.method == Method::GET || self.method == Method::HEAD;
-        !reads && self.uri.path() != "/api/v1/quotes"
+        !reads && !["/api/v1/quotes", "/api/v1/rates/test"].contains(&self.uri.path())
     }
 
     fn origin(&self) -> Origin {

@@ -72,6 +72,8 @@ fn charged(late: bool) -> RecordEvent {
             amount: Amount(8800),
             billing: Billing::Billed,
             late,
+            facts: String::new(),
+            rates_at: None,
         },
         amount: Amount(8800),
         created: Timestamp::from_seconds(T0 + 101),

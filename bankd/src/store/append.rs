@@ -219,8 +219,9 @@ fn write_quote(connection: &Connection, quote: &Quote) -> Result<(), Error> {
     connection
         .prepare_cached(
             "INSERT INTO quote (id, tid, project, user, machine, amount, duration_s, from_at,
-                 until_at, instance) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
-             ON CONFLICT (id) DO UPDATE SET instance = excluded.instance",
+                 until_at, instance, uses) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+             ON CONFLICT (id) DO UPDATE SET instance = excluded.instance,
+                 until_at = excluded.until_at, uses = excluded.uses",
         )?
         .execute(params![
             quote.id.0,
@@ -233,6 +234,7 @@ fn write_quote(connection: &Connection, quote: &Quote) -> Result<(), Error> {
             quote.window.start.map(|t| t.0),
             quote.window.end.map(|t| t.0),
             quote.instance.map(|i| i.0),
+            quote.uses,
         ])?;
     Ok(())
 }
@@ -241,7 +243,8 @@ fn write_usage(connection: &Connection, usage: &UsageRow) -> Result<(), Error> {
     connection
         .prepare_cached(
             "INSERT INTO usage (id, prev, instance, tx, at, charged_s, processors, amount,
-                 billing, late) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+                 billing, late, facts, rates_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
         )?
         .execute(params![
             usage.id.0,
@@ -254,6 +257,8 @@ fn write_usage(connection: &Connection, usage: &UsageRow) -> Result<(), Error> {
             usage.amount.0,
             usage.billing.word(),
             usage.late,
+            usage.facts,
+            usage.rates_at.map(|t| t.0),
         ])?;
     Ok(())
 }

@@ -24,6 +24,11 @@ pub(super) fn write_reference(connection: &Connection, row: &DirectoryRow) -> Re
         DirectoryRow::Rate(r) => write_rate(connection, r)?,
         DirectoryRow::Key(k) => write_key(connection, k)?,
         DirectoryRow::Cycle(c) => cycle::write(connection, c)?,
+        DirectoryRow::Attribute(a) => connection.execute(
+            "INSERT INTO attribute (name, kind, description, deleted) VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT (name) DO UPDATE SET kind = ?2, description = ?3, deleted = ?4",
+            params![a.name, a.kind.word(), a.description, a.deleted],
+        )?,
     };
     Ok(())
 }
@@ -96,7 +101,8 @@ fn write_machine(connection: &Connection, m: &Machine) -> Result<usize, Error> {
 fn write_rate(connection: &Connection, r: &Rate) -> Result<usize, Error> {
     Ok(connection.execute(
         "INSERT INTO rate (id, kind, name, instance, billionths, per_s, machine, from_at,
-             until_at, description) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+             until_at, description, hours, zone)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
          ON CONFLICT (id) DO UPDATE SET until_at = ?9",
         params![
             r.id.0,
@@ -108,7 +114,9 @@ fn write_rate(connection: &Connection, r: &Rate) -> Result<usize, Error> {
             r.machine.map(|m| m.0),
             r.window.start.map(|t| t.0),
             r.window.end.map(|t| t.0),
-            r.description
+            r.description,
+            r.hours(),
+            r.when.as_ref().map_or_else(String::new, |c| c.zone.text())
         ],
     )?)
 }

@@ -2,6 +2,8 @@
 
 use super::{Error, codec, cycle};
 use bank_core::amount::Precision;
+use bank_core::attribute::{Attribute, AttributeKind};
+use bank_core::calendar::{Calendar, Zone};
 use bank_core::directory::{Bank, Directory, Policy};
 use bank_core::ids::{AccountId, MachineId, ProjectId, RateId, UserId};
 use bank_core::model::{
@@ -10,6 +12,7 @@ use bank_core::model::{
 use bank_core::rate::{Per, Rate, RateKind, RateValue};
 use bank_core::time::{Seconds, Timestamp, Window};
 use rusqlite::{Connection, Row};
+use std::sync::Arc;
 
 /// What `bankd init` writes once.
 #[derive(Clone, Debug)]
@@ -158,6 +161,10 @@ pub fn directory(connection: &Connection, policy: Policy) -> Result<Directory, E
         directory.put_rate(rate(r)?);
         Ok(())
     })?;
+    each(connection, ATTRIBUTES, |r| {
+        directory.put_attribute(attribute(r)?);
+        Ok(())
+    })?;
     each(connection, KEYS, |r| {
         directory.put_key(key(r)?);
         Ok(())
@@ -182,7 +189,8 @@ const ACCOUNTS: &str = "SELECT id, name, priority, fallback, blocked, deleted, d
 const CONSTRAINTS: &str =
     "SELECT account, dimension, value, allow, subtree FROM account_constraint ORDER BY account, n";
 const RATES: &str = "SELECT id, kind, name, instance, billionths, per_s, machine, from_at,
-    until_at, description FROM rate ORDER BY id";
+    until_at, description, hours, zone FROM rate ORDER BY id";
+const ATTRIBUTES: &str = "SELECT name, kind, description, deleted FROM attribute";
 const KEYS: &str = "SELECT id, client, roles, projects, machines, from_at, until_at, disabled,
     deleted FROM auth_key";
 
@@ -297,7 +305,31 @@ fn rate(r: &Row<'_>) -> Result<Rate, Error> {
         per: Per::from_seconds(r.get(5)?).unwrap_or_default(),
         machine: r.get::<_, Option<i64>>(6)?.map(MachineId),
         window: window(r, 7, 8)?,
+        when: calendar(&r.get::<_, String>(10)?, &r.get::<_, String>(11)?)?,
         description: r.get(9)?,
+    })
+}
+
+/// The hours of a rate with the offsets that were kept with them; empty text for none.
+fn calendar(hours: &str, zone: &str) -> Result<Option<Arc<Calendar>>, Error> {
+    if hours.is_empty() {
+        return Ok(None);
+    }
+    let read = Calendar::read(hours, |_| Zone::parse(zone)).ok();
+    let bad = || Error::Value {
+        what: "rate.hours",
+        value: format!("{hours} {zone}"),
+    };
+    read.map(Arc::new).map(Some).ok_or_else(bad)
+}
+
+fn attribute(r: &Row<'_>) -> Result<Attribute, Error> {
+    let kind: String = r.get(1)?;
+    Ok(Attribute {
+        name: r.get(0)?,
+        kind: codec::word("attribute.kind", &kind, AttributeKind::parse)?,
+        description: r.get(2)?,
+        deleted: r.get(3)?,
     })
 }
 

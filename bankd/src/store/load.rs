@@ -1,17 +1,14 @@
 //! Rows in: exactly those that a command needs, by integer keys and unique indexes.
 
 use super::recent::{Account, Recent};
-use super::{Error, codec, hash, load_past, load_work};
+use super::{Error, codec, hash, load_past, load_quote, load_work};
 use bank_core::amount::Amount;
 use bank_core::decimal::Decimal;
 use bank_core::directory::{Bank, Directory};
-use bank_core::ids::{
-    AccountId, AllocationId, EntryId, InstanceId, LienId, MachineId, ProjectId, QuoteId, UsageId,
-    UserId,
-};
+use bank_core::ids::{AccountId, AllocationId, EntryId, InstanceId, LienId, QuoteId, UsageId};
 use bank_core::model::{
     Allocation, Closing, Cycle, Facts, Instance, InstanceKey, Lien, LienState, ObjectType, Phase,
-    Portion, Quote,
+    Portion,
 };
 use bank_core::need::{INSTANCES_MAX, Need};
 use bank_core::time::{Seconds, Timestamp, Window};
@@ -145,7 +142,13 @@ pub(super) fn view(
         }
     }
     if let Some(tid) = &need.tid {
-        view.quote = quote(connection, tid)?;
+        view.quote = load_quote::by_tid(connection, tid)?;
+    }
+    if need.newest_quote {
+        view.newest_quote = load_quote::newest_at(connection)?;
+    }
+    if let Some(id) = need.quote {
+        view.quote = load_quote::by_id(connection, id)?;
     }
     if need.liens {
         for allocation in &view.allocations {
@@ -450,27 +453,4 @@ pub(super) fn allocation(row: &Row<'_>) -> Result<Allocation, Error> {
         shadow_held: Amount(row.get(10)?),
         last_entry: row.get::<_, Option<i64>>(11)?.map(EntryId),
     })
-}
-
-fn quote(connection: &Connection, tid: &str) -> Result<Option<Quote>, Error> {
-    let sql = "SELECT id, tid, project, user, machine, amount, duration_s, from_at, until_at,
-        instance FROM quote WHERE tid = ?1";
-    let mut statement = connection.prepare_cached(sql)?;
-    let found = statement.query_row([tid], |r| {
-        Ok(Quote {
-            id: QuoteId(r.get(0)?),
-            tid: r.get(1)?,
-            project: ProjectId(r.get(2)?),
-            user: r.get::<_, Option<i64>>(3)?.map(UserId),
-            machine: r.get::<_, Option<i64>>(4)?.map(MachineId),
-            amount: Amount(r.get(5)?),
-            duration: Seconds(r.get(6)?),
-            window: Window {
-                start: Some(Timestamp(r.get(7)?)),
-                end: Some(Timestamp(r.get(8)?)),
-            },
-            instance: r.get::<_, Option<i64>>(9)?.map(InstanceId),
-        })
-    });
-    Ok(found.optional()?)
 }

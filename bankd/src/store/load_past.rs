@@ -242,8 +242,8 @@ fn add_history(connection: &Connection, view: &mut View) -> Result<(), Error> {
 }
 
 fn usage(connection: &Connection, id: UsageId) -> Result<Option<UsageRow>, Error> {
-    let sql = "SELECT prev, instance, tx, at, charged_s, processors, amount, billing, late
-               FROM usage WHERE id = ?1";
+    let sql = "SELECT prev, instance, tx, at, charged_s, processors, amount, billing, late,
+                   facts, rates_at FROM usage WHERE id = ?1";
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query([id.0])?;
     rows.next()?.map(|row| usage_row(id, row)).transpose()
@@ -262,5 +262,7 @@ fn usage_row(id: UsageId, row: &Row<'_>) -> Result<UsageRow, Error> {
         amount: Amount(row.get(6)?),
         billing: codec::word("usage.billing", &billing, Billing::parse)?,
         late: row.get(8)?,
+        facts: row.get(9)?,
+        rates_at: row.get::<_, Option<i64>>(10)?.map(Timestamp),
     })
 }

@@ -15,6 +15,7 @@ mod hash;
 mod idempotency;
 mod load;
 mod load_past;
+mod load_quote;
 mod load_work;
 mod migrate;
 mod outbox;

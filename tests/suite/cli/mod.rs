@@ -10,6 +10,7 @@ mod daemon;
 mod gold;
 mod hold;
 mod money;
+mod rates;
 mod readme;
 mod sample;
 mod watch;

@@ -139,9 +139,10 @@ pub(crate) fn quote(seconds: i64) -> Ask {
         duration: Some(Seconds(seconds)),
         promise: Promise::None,
         tid: String::new(),
+        uses: 1,
+        group: String::new(),
         cost_only: false,
         any_member: false,
-        group: String::new(),
     })
     .into()
 }
@@ -183,6 +184,7 @@ pub(crate) fn rate(text: &str) -> Ask {
         machine: None,
         from: None,
         until: None,
+        when: None,
         description: String::new(),
     })
     .into()
@@ -224,6 +226,10 @@ impl Ask {
 
     pub(crate) fn qos(self, qos: &str) -> Ask {
         self.usage(|u| u.qos = Some(qos.to_owned()))
+    }
+
+    pub(crate) fn memory(self, megabytes: i64) -> Ask {
+        self.usage(|u| u.memory_mb = Some(Decimal::whole(megabytes)))
     }
 
     pub(crate) fn attribute(self, name: &str, value: &str) -> Ask {

@@ -59,7 +59,7 @@ fn a_bound_quote_prices_every_charge_of_its_instance_and_no_other() {
         t.expect(
             r("j", 3600).processors(16).tid("q1"),
             "lien 57600",
-            "quote_use 0, lien a 0/+57600",
+            "quote_use a 0, lien a 0/+57600",
         );
         let flush = || ci("j", 1000).processors(16);
         t.expect(

@@ -21,6 +21,7 @@ mod case_past;
 mod case_patch;
 mod case_price;
 mod case_quote;
+mod case_rate;
 mod case_shortfall;
 mod case_store;
 mod case_tree;

@@ -155,6 +155,7 @@ fn every_command_is_in_the_reference() {
         read("bank-cli/src/cli/noun.rs"),
         read("bank-cli/src/cli/asset.rs"),
         read("bank-cli/src/cli/cycle.rs"),
+        read("bank-cli/src/cli/price.rs"),
     ]
     .concat();
     let mut commands = Vec::new();
@@ -168,6 +169,8 @@ fn every_command_is_in_the_reference() {
         ("bank allocation", &nouns, "AllocationCommand"),
         ("bank lien", &nouns, "LienCommand"),
         ("bank rate", &nouns, "RateCommand"),
+        ("bank attr", &nouns, "AttrCommand"),
+        ("bank quote", &nouns, "QuoteCommand"),
         ("bank key", &nouns, "KeyCommand"),
         ("bank cycle", &nouns, "CycleCommand"),
         ("bank clock", &nouns, "ClockCommand"),

@@ -55,7 +55,8 @@ fn journal_rows_cannot_be_changed_or_deleted() {
              '', x'00', x'01');
          INSERT INTO entry VALUES (1, 1, 0, NULL, 'deposit', 1, 1, NULL, NULL, 5, 0, 5, 0, 0, 5, 0,
              '', '', '', NULL);
-         INSERT INTO usage VALUES (1, NULL, 1, 1, 0, 60, '1', 60, 'billed', 0);",
+         INSERT INTO usage (id, instance, tx, at, charged_s, processors, amount, billing, late)
+             VALUES (1, 1, 1, 0, 60, '1', 60, 'billed', 0);",
     )
     .unwrap();
     for statement in [

@@ -72,6 +72,8 @@ pub(super) fn refund(refund: &Refund, view: &View, ctx: &Context<'_>) -> Result<
         amount: amount.negate()?,
         billing: Billing::Refund,
         late: false,
+        facts: String::new(),
+        rates_at: None,
     };
     announce(&mut postings, instance, &row, ctx);
     append_usage(&mut postings, instance.clone(), row);

@@ -59,6 +59,8 @@ pub(super) fn settle(settle: &Settle, view: &View, ctx: &Context<'_>) -> Result<
         amount: Amount::ZERO,
         billing: Billing::Billed,
         late: false,
+        facts: String::new(),
+        rates_at: None,
     };
     instance.last_usage = Some(usage);
     postings.usages.push(row);

@@ -50,6 +50,8 @@ pub(super) fn reverse(
         amount: own.amount.negate()?,
         billing: own.billing,
         late: false,
+        facts: String::new(),
+        rates_at: None,
     };
     let mut facts_changed = false;
     match root.op.as_str() {

@@ -6,17 +6,26 @@ use crate::command::Charge;
 use crate::directory::Directory;
 use crate::exact::to_amount;
 use crate::model::Instance;
-use crate::price::{Price, Priced, price};
+use crate::price::{Priced, price};
 use crate::refusal::Refusal;
 use crate::rules::instance::check_duration;
 use crate::terms::{ITEMISATION_BYTES_MAX, Overlap, SPANS_MAX, Span};
 use crate::time::{MICROS, Seconds, Timestamp};
 use crate::view::{Context, View};
 
+/// A stretch of time that is priced.
+struct Piece {
+    /// The rates in force at this instant count.
+    at: Timestamp,
+    /// When it began: the hours of rates with a calendar are read from here on.
+    from: Timestamp,
+    length: Seconds,
+}
+
 /// What a charge bills of what it reports.
 pub(super) struct Measured {
-    /// The time that is priced, in pieces that lie apart: when each began, and how long it was.
-    pieces: Vec<(Timestamp, Seconds)>,
+    /// The time that is priced, in pieces that lie apart.
+    pieces: Vec<Piece>,
     /// The seconds that the usage row counts; for a total the difference, which may be negative.
     pub(super) counted: Seconds,
     /// The instance's billed windows afterwards, where the caller sent one.
@@ -97,7 +106,11 @@ pub(super) fn measure(
         0
     };
     Ok(Measured {
-        pieces: vec![(began, duration)],
+        pieces: vec![Piece {
+            at: began,
+            from: at.minus(duration),
+            length: duration,
+        }],
         counted: Seconds(duration.0.saturating_sub(before)),
         windows: None,
     })
@@ -131,13 +144,15 @@ fn in_window(
             expected: "a window next to one billed before: a job can have 500 that lie apart",
         });
     }
-    let pieces: Vec<(Timestamp, Seconds)> = rest
-        .iter()
-        .map(|span| (span.start, span.length()))
-        .collect();
+    let piece = |span: &Span| Piece {
+        at: span.start,
+        from: span.start,
+        length: span.length(),
+    };
+    let pieces: Vec<Piece> = rest.iter().map(piece).collect();
     let counted = pieces
         .iter()
-        .fold(Seconds(0), |sum, (_, length)| sum.plus(*length));
+        .fold(Seconds(0), |sum, piece| sum.plus(piece.length));
     Ok(Measured {
         pieces,
         counted,
@@ -147,41 +162,51 @@ fn in_window(
 
 /// What this charge adds to the running exact sum, and what is billed now: the rounded sum less
 /// what was billed before, so that the number of charges changes nothing (decision 7). Negative
-/// where a reported total fell. `None` where exact arithmetic ends.
+/// where a reported total fell. `None` where exact arithmetic ends; else also whether no rate counted.
 pub(super) fn billed_now(
     instance: &mut Instance,
     charge: &Charge,
     measured: &Measured,
     ctx: &Context<'_>,
-) -> Option<Amount> {
+) -> Option<(Amount, bool)> {
     let before = instance.billed.plus(instance.shadow_billed).ok()?;
     if let Some(amount) = charge.terms.amount {
-        return as_given(instance, charge, measured, amount, before, ctx.directory);
+        let given = as_given(instance, charge, measured, amount, before, ctx.directory)?;
+        return Some((given, false));
     }
     let name = &charge.request.whose.machine;
     let machine = ctx.directory.machine_named(name).map(|m| m.id);
     let total = charge.terms.total;
     let mut exact_sum = if total { 0 } else { instance.exact_sum };
     let mut once_sum = if total { 0 } else { instance.once_sum };
-    for (began, duration) in &measured.pieces {
+    let mut last = None;
+    for piece in &measured.pieces {
         let asked = Priced {
             usage: &instance.facts.usage,
-            duration: *duration,
+            duration: piece.length,
             machine,
             machine_name: name,
-            at: instance.rates_at.unwrap_or(*began),
+            named: instance.facts.named(),
+            at: instance.rates_at.unwrap_or(piece.at),
+            from: piece.from,
         };
-        let Price { metered, once, .. } = price(&asked, &ctx.directory.rates)?;
-        exact_sum = exact_sum.checked_add(metered)?;
-        once_sum = once_sum.max(once);
+        let price = price(&asked, ctx.directory.rates_at(asked.at))?;
+        exact_sum = exact_sum.checked_add(price.metered)?;
+        once_sum = once_sum.max(price.once);
+        last = Some(price);
     }
+    // A window that was billed wholly adds nothing.
+    let Some(price) = last else {
+        return Some((Amount::ZERO, false));
+    };
     let policy = &ctx.directory.policy;
     let precision = ctx.directory.bank.precision;
-    let rounded = to_amount(exact_sum.checked_add(once_sum)?, precision, policy.rounding)?;
+    let bounded = price.bounded(exact_sum.checked_add(once_sum)?);
+    let rounded = to_amount(bounded, precision, policy.rounding)?;
     let now = rounded.minus(before).ok()?;
     instance.exact_sum = exact_sum;
     instance.once_sum = once_sum;
-    Some(now)
+    Some((now, price.unpriced))
 }
 
 /// An amount that the caller gives, exactly; a window that was billed wholly adds nothing.

@@ -188,6 +188,8 @@ impl Bill {
             ..Delta::default()
         };
         let about = self.about();
+        self.binding
+            .journal(&mut self.postings, &self.instance, Some(take.allocation))?;
         self.postings.post(kind, take.allocation, delta, &about)
     }
 
@@ -247,6 +249,9 @@ impl Bill {
             first.1 = first.1.saturating_add(remaining);
             self.first = Some(first.0);
         }
+        let first = parts.first().map(|(id, ..)| *id);
+        self.binding
+            .journal(&mut self.postings, &self.instance, first)?;
         if parts.is_empty() {
             self.postings.note(EntryKind::ChargeNotional, &about);
         }

@@ -7,7 +7,7 @@ use bank_core::command::{Charge, Close, Command, Promise, QuoteRequest, Request,
 use bank_core::decimal::Decimal;
 use bank_core::model::{Closing, Facts, ObjectType};
 use bank_core::time::{Seconds, Timestamp};
-use bank_core::usage::Usage;
+use bank_core::usage::{ATTRIBUTE_VALUE_MAX, Usage};
 
 use super::line;
 use crate::keys;
@@ -23,6 +23,8 @@ pub struct Setting {
     pub with_tid: bool,
     /// When the event happened, if the document was kept back.
     pub event_time: Option<Timestamp>,
+    /// The declared usage attributes.
+    pub attributes: Vec<String>,
 }
 
 /// A command, and what the log says of it.
@@ -59,6 +61,7 @@ pub fn of(document: Document, event: Event, setting: &Setting) -> std::io::Resul
     let lasts = document.lien_seconds().map(Seconds);
     let charged = document.charge_duration_s.map(Seconds);
     let mut request = request(document, setting);
+    declared_attributes(&mut request.facts, &setting.attributes);
     let (project, user) = (request.whose.project.clone(), request.whose.user.clone());
     let (job, machine) = (request.object_id.clone(), request.whose.machine.clone());
     let (command, render): (Command, Render) = match event {
@@ -70,6 +73,7 @@ pub fn of(document: Document, event: Event, setting: &Setting) -> std::io::Resul
                 duration: priced,
                 promise,
                 tid,
+                uses: 1,
                 cost_only: false,
                 any_member: false,
             };
@@ -171,6 +175,21 @@ fn request(document: Document, setting: &Setting) -> Request {
     }
 }
 
+/// What a document says beyond the known fields counts as usage where the site declared it; all of
+/// it is kept verbatim too.
+fn declared_attributes(facts: &mut Facts, declared: &[String]) {
+    for (name, value) in &facts.other {
+        let known = declared.iter().find(|own| own.eq_ignore_ascii_case(name));
+        let Some(own) = known.filter(|_| value.len() <= ATTRIBUTE_VALUE_MAX) else {
+            continue;
+        };
+        let taken = &mut facts.usage.attributes;
+        if !taken.iter().any(|(name, _)| name == own) {
+            taken.push((own.clone(), value.replace(char::is_control, " ")));
+        }
+    }
+}
+
 /// Millionths as billionths: exact.
 fn decimal(number: Number) -> Decimal {
     Decimal::from_billionths(number.micro().saturating_mul(1000))
@@ -189,6 +208,7 @@ mod tests {
             machine: "colony".to_owned(),
             with_tid,
             event_time: Some(Timestamp::from_seconds(1_767_225_600)),
+            attributes: vec!["Site".to_owned()],
         };
         of(document, event, &setting).unwrap()
     }
@@ -228,6 +248,8 @@ mod tests {
             .map(|(name, _)| name.as_str())
             .collect();
         assert_eq!(kept, ["Requestor", "Amount", "site", "Odd"]);
+        let declared = [("Site".to_owned(), "lab".to_owned())];
+        assert_eq!(request.facts.usage.attributes, declared);
     }
 
     #[test]

@@ -136,6 +136,13 @@ async fn documents(
         .unwrap_or_else(|e| Err(broken(e)))
 }
 
+/// The names of the declared usage attributes.
+fn declared(app: &App) -> Vec<String> {
+    let directory = app.writer.directory();
+    let own = directory.attributes.iter().filter(|a| !a.deleted);
+    own.map(|a| a.name.clone()).collect()
+}
+
 /// Submits one command for each object, in their order. What stops the daemon stops the rest too:
 /// the script asks again with the same key, and what is done stays done.
 async fn run(
@@ -149,6 +156,7 @@ async fn run(
         machine: machine(app, caller, asked),
         with_tid: asked.print_tid || app.config.nami.print_tid,
         event_time: caller.event_time,
+        attributes: declared(app),
     };
     let several = documents.len() > 1;
     let (mut status, mut body) = (200, Vec::with_capacity(64));

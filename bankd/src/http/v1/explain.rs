@@ -18,7 +18,9 @@ const ONE: RateValue = RateValue(1_000_000_000);
 /// The lines of a price; the last one's amount is the price.
 pub(super) fn lines(directory: &Directory, asked: &Priced<'_>) -> Vec<QuoteLine> {
     let bank = &directory.bank;
-    let mut rates: Vec<Rate> = counted(asked, &directory.rates).cloned().collect();
+    let mut rates: Vec<Rate> = counted(asked, directory.rates_at(asked.at))
+        .cloned()
+        .collect();
     rates.sort_by_key(|rate| step(rate.kind));
     let mut lines = Vec::with_capacity(rates.len());
     let alone = rates.len() == 1;
@@ -52,6 +54,7 @@ fn step(kind: RateKind) -> u8 {
         RateKind::Vbu | RateKind::Nbu => 1,
         RateKind::Vbm | RateKind::Nbm => 2,
         RateKind::Vbf | RateKind::Nbf => 3,
+        RateKind::Min | RateKind::Max => 4,
     }
 }
 
@@ -74,12 +77,17 @@ fn text(rate: &Rate, asked: &Priced<'_>, first: bool) -> String {
     let value = value.map(|v| v.to_string()).unwrap_or_default();
     let Rate { name, instance, .. } = rate;
     let what = match rate.kind {
+        RateKind::Min | RateKind::Max => String::new(),
         RateKind::Vbr | RateKind::Vbu | RateKind::Vbm | RateKind::Vbf => {
             format!("{value} {}", short(name))
         }
         RateKind::Mvbr => format!("{value} {} on {instance}", short(name)),
         _ if instance.is_empty() => short(name),
         _ => format!("{} {instance}", short(name)),
+    };
+    let what = match rate.hours() {
+        "" => what,
+        hours => format!("{what} ({hours})"),
     };
     let number = rate.value.to_string();
     let clock = format_clock(asked.duration.0);
@@ -96,6 +104,8 @@ fn text(rate: &Rate, asked: &Priced<'_>, first: bool) -> String {
         1 if first => format!("{what} × {number}"),
         1 => format!("+ {what} × {number}"),
         2 => format!("× {what} {number}"),
+        4 if rate.kind == RateKind::Min => format!("at least {number}"),
+        4 => format!("at most {number}"),
         _ => format!("+ fee {what} {number}"),
     }
 }
@@ -148,6 +158,8 @@ mod tests {
             machine: None,
             machine_name: "",
             at: Timestamp(0),
+            from: Timestamp(0),
+            named: bank_core::price::Named::default(),
         };
         let lines = lines(&directory, &asked);
         let shown: Vec<String> = lines

@@ -58,6 +58,7 @@ mod tests {
     use super::super::tests::rate;
     use super::*;
     use bank_core::decimal::Decimal;
+    use bank_core::price::Named;
     use bank_core::time::{Seconds, Timestamp};
     use bank_core::usage::Usage;
 
@@ -73,7 +74,9 @@ mod tests {
             duration: Seconds(39_730),
             machine: None,
             machine_name: "",
+            named: Named::default(),
             at: Timestamp(0),
+            from: Timestamp(0),
         };
         let hours = rate(1, RateKind::Vbr, "Processors", "", "1", Per::Hour);
         let dear = rate(1, RateKind::Vbr, "Processors", "", "0.04", Per::Second);

@@ -14,7 +14,7 @@ use serde::Deserialize;
 
 use super::call::{Call, Handled, ok};
 use super::view::View;
-use super::{explain, formula, shape};
+use super::{arithmetic, explain, formula, shape};
 use crate::http::error::Failure;
 use crate::store::read::jobs::{self, Charge, Detail, JobRow};
 use crate::store::read::{Page, liens::LienRow};
@@ -254,8 +254,11 @@ fn charges(directory: &Directory, job: &JobRow, charges: &[Charge]) -> Vec<Charg
         amount: shape::amount(charge.amount, &directory.bank),
         kind: kind(charge).to_owned(),
         explanation: Some(remark(job, charge, last == Some(place))),
+        ..ChargeRow::default()
     };
-    charges.iter().enumerate().map(row).collect()
+    let mut rows: Vec<ChargeRow> = charges.iter().enumerate().map(row).collect();
+    arithmetic::add(directory, job, charges, &mut rows);
+    rows
 }
 
 fn kind(charge: &Charge) -> &'static str {
@@ -305,7 +308,9 @@ fn explanation(directory: &Directory, job: &JobRow, charges: &[Charge]) -> Vec<S
         duration: job.charged,
         machine: directory.machine_named(&job.machine).map(|m| m.id),
         machine_name: &job.machine,
+        named: arithmetic::named(job),
         at,
+        from: first.at.minus(first.seconds),
     };
     let mut lines: Vec<String> = match formula::line(&directory.rates, &asked) {
         Some(line) => vec![line],

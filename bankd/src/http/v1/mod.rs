@@ -8,6 +8,8 @@
 mod account;
 mod after;
 mod allocation;
+mod arithmetic;
+mod attribute;
 mod balance;
 mod call;
 mod charge;
@@ -15,6 +17,7 @@ mod clock;
 mod cycle;
 mod explain;
 mod formula;
+mod given;
 mod job;
 mod journal;
 mod key;
@@ -26,6 +29,7 @@ mod object;
 mod project;
 mod quote;
 mod rate;
+mod rate_test;
 mod reserve;
 mod shape;
 mod status;
@@ -99,7 +103,11 @@ pub fn routes() -> Router<Arc<App>> {
         .route("/api/v1/reversals", post(after::reverse))
         .route("/api/v1/settlements", post(after::settle))
         .route("/api/v1/balances", get(balance::list))
-        .route("/api/v1/quotes", post(quote::quote))
+        .route("/api/v1/quotes", get(given::list).post(quote::quote))
+        .route(
+            "/api/v1/quotes/{id}",
+            get(given::show).delete(given::remove),
+        )
         .route("/api/v1/reserves", post(reserve::reserve))
         .route("/api/v1/charges", post(charge::charge))
         .route("/api/v1/liens", get(lien::list))
@@ -112,6 +120,12 @@ pub fn routes() -> Router<Arc<App>> {
         .route("/api/v1/journal", get(journal::list))
         .route("/api/v1/rates", get(rate::list).post(rate::set))
         .route("/api/v1/rates/{id}", delete(rate::remove))
+        .route("/api/v1/rates/test", post(rate_test::test))
+        .route(
+            "/api/v1/attributes",
+            get(attribute::list).post(attribute::add),
+        )
+        .route("/api/v1/attributes/{name}", delete(attribute::remove))
         .route("/api/v1/keys", get(key::list).post(key::add))
         .route(
             "/api/v1/keys/{id}",

@@ -21,6 +21,9 @@ use crate::http::error::Failure;
 use crate::keys;
 use crate::writer::{Decided, Render};
 
+/// What is said of a price of 0 that no rate made.
+pub(super) const UNPRICED: &str = "unpriced: no rate matches anything of this usage, so it is free";
+
 /// `POST /api/v1/quotes`
 pub(super) async fn quote(call: Call) -> Handled {
     let new: NewQuote = call.json()?;
@@ -125,6 +128,7 @@ fn read(new: NewQuote, call: &Call) -> Result<QuoteRequest, Failure> {
     });
     let cost_only = new.cost_only;
     let group = new.group.clone().unwrap_or_default();
+    let jobs = new.uses.unwrap_or(1);
     Ok(QuoteRequest {
         whose: Whose {
             project: new.project.clone(),
@@ -136,8 +140,9 @@ fn read(new: NewQuote, call: &Call) -> Result<QuoteRequest, Failure> {
         promise: Promise::None,
         tid: String::new(),
         cost_only,
-        any_member: true,
+        uses: jobs,
         group,
+        any_member: true,
     })
 }
 
@@ -154,10 +159,11 @@ fn usage(new: NewQuote) -> Result<Usage, Refusal> {
         processors: new.processors.map(Decimal::whole),
         nodes: new.nodes.map(Decimal::whole),
         gres: new.gres.into_iter().map(number).collect::<Result<_, _>>()?,
+        memory_mb: new.memory_mb.map(Decimal::whole),
+        disk_mb: new.disk_mb.map(Decimal::whole),
         qos: new.qos,
         class: new.class,
         attributes: new.attributes.into_iter().collect(),
-        ..Usage::default()
     })
 }
 
@@ -221,6 +227,9 @@ fn shape_of(
     if quoted.undefined_instance {
         warnings.push("undefined_instance: a multiplier has no rate for this value".to_owned());
     }
+    if quoted.unpriced {
+        warnings.push(UNPRICED.to_owned());
+    }
     if !cost_only && remaining < 0 {
         warnings.push("would_refuse: strict enforcement would refuse it".to_owned());
     }
@@ -230,7 +239,9 @@ fn shape_of(
         duration: request.duration.unwrap_or_default(),
         machine: payer.machine,
         machine_name: &request.whose.machine,
+        named: request.named(&payer.project_name),
         at: quoted.at,
+        from: quoted.at,
     };
     Quote {
         cost: shape::amount(quoted.cost, bank),

@@ -2,7 +2,10 @@
 
 use axum::extract::Path;
 use axum::response::IntoResponse;
-use bank_api::v1::{self, List, NewRate};
+use bank_api::text::suggest;
+use bank_api::v1::{self, List, NewRate, RateQuery};
+use bank_core::attribute::PROPERTIES;
+use bank_core::calendar::Calendar;
 use bank_core::command::{Command, SetRate};
 use bank_core::directory::Directory;
 use bank_core::effects::Outcome;
@@ -11,18 +14,19 @@ use bank_core::rate::{Per, Rate, RateKind, RateValue};
 use bank_core::refusal::Refusal;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
-use super::project::Empty;
 use super::shape::{self, read_bound};
 use crate::answer::Answer;
 use crate::writer::Decided;
+use crate::zones;
 
-/// `GET /api/v1/rates`: those in force and those to come, by number.
+/// `GET /api/v1/rates`: those in force and those to come, by number; with `history` those that are
+/// over too.
 pub(super) async fn list(call: Call) -> Handled {
-    call.query::<Empty>()?;
+    let RateQuery { history } = call.query()?;
     let directory = call.directory();
     let now = call.now();
     let mut rates: Vec<&Rate> = directory.rates.iter().collect();
-    rates.retain(|rate| !rate.window.is_over(now));
+    rates.retain(|rate| history || !rate.window.is_over(now));
     rates.sort_by_key(|rate| rate.id);
     let items = rates.iter().map(|rate| shaped(directory, rate));
     ok(&List::whole(items.collect()))
@@ -32,7 +36,7 @@ pub(super) async fn list(call: Call) -> Handled {
 pub(super) async fn set(call: Call) -> Handled {
     call.admin()?;
     let new: NewRate = call.json()?;
-    let command = read(new).map_err(|r| call.refused(&r))?;
+    let command = read(call.directory(), new).map_err(|r| call.refused(&r))?;
     Ok(call
         .write(Command::SetRate(command), render)
         .await?
@@ -48,10 +52,20 @@ pub(super) async fn remove(Path(id): Path<String>, call: Call) -> Handled {
     Ok(call.write(command, removed).await?.into_response())
 }
 
-fn read(new: NewRate) -> Result<SetRate, Refusal> {
+/// A rate as a request gives it. Gold writes the resource of an `MVBR` as its type: `Disk User amy`
+/// is `MVBR Disk User=amy` (ledger.md 3.1).
+pub(super) fn read(directory: &Directory, mut new: NewRate) -> Result<SetRate, Refusal> {
+    let resource = ["Processors", "Nodes", "Memory", "Disk"]
+        .iter()
+        .any(|own| own.eq_ignore_ascii_case(&new.kind))
+        || directory.attribute(&new.kind).is_some();
+    if resource && !new.instance.is_empty() {
+        new.instance = format!("{}={}", new.name, new.instance);
+        new.name = std::mem::replace(&mut new.kind, RateKind::Mvbr.code().to_owned());
+    }
     let kind = RateKind::parse(&new.kind).ok_or(Refusal::BadValue {
         field: "kind",
-        expected: "VBR, NBR, MVBR, VBU, NBU, VBM, NBM, VBF or NBF",
+        expected: "VBR, NBR, MVBR, VBU, NBU, VBM, NBM, VBF, NBF, MIN or MAX",
     })?;
     let per = match new.per.as_deref() {
         None => Per::Second,
@@ -65,6 +79,8 @@ fn read(new: NewRate) -> Result<SetRate, Refusal> {
     let from = from.map(|text| shape::read_time(text, "from"));
     let until = new.until.as_deref();
     let until = until.map(|text| read_bound(text, "until", "infinity"));
+    let when = new.when.as_deref().filter(|text| !text.is_empty());
+    let when = when.map(|text| Calendar::read(text, zones::zone));
     Ok(SetRate {
         kind,
         name: new.name,
@@ -74,6 +90,7 @@ fn read(new: NewRate) -> Result<SetRate, Refusal> {
         machine: new.machine.filter(|name| !name.is_empty()),
         from: from.transpose()?,
         until: until.transpose()?.flatten(),
+        when: when.transpose()?,
         description: new.description.unwrap_or_default(),
     })
 }
@@ -95,13 +112,34 @@ fn shaped(directory: &Directory, rate: &Rate) -> v1::Rate {
         machine: machine.map(|m| m.name.clone()),
         from: rate.window.start.map(shape::time),
         until: rate.window.end.map(shape::time),
+        when: shape::some(rate.hours()),
         description: shape::some(&rate.description),
     }
 }
 
 fn render(decided: &Decided<'_>) -> Answer {
     rendered(decided, 201, |outcome| match outcome {
-        Outcome::Rate(rate) => Some(new_state(shaped(decided.directory, rate), decided)),
+        Outcome::Rate(rate) => {
+            let mut answer = new_state(shaped(decided.directory, rate), decided);
+            answer.warnings.extend(misspelt(decided.directory, rate));
+            Some(answer)
+        }
         _ => None,
     })
+}
+
+/// A property that nothing is called, but something nearly: a rate that would never count.
+fn misspelt(directory: &Directory, rate: &Rate) -> Option<String> {
+    let declared = directory.attributes.iter().filter(|a| !a.deleted);
+    let mut known: Vec<&str> = PROPERTIES.to_vec();
+    known.extend(declared.map(|a| a.name.as_str()));
+    let name = rate.property();
+    let is_known = known.iter().any(|own| own.eq_ignore_ascii_case(name));
+    if is_known || rate.kind.is_limit() {
+        return None;
+    }
+    let meant = suggest(name, &known)?;
+    Some(format!(
+        "property: nothing is called {name} here; was {meant} meant?"
+    ))
 }

@@ -53,6 +53,8 @@ pub struct JobRow {
     pub project: String,
     /// User as named.
     pub user: String,
+    /// Group as named.
+    pub group: String,
     /// What the scheduler said of its size last.
     pub usage: Usage,
     /// Wall duration asked for.
@@ -84,6 +86,10 @@ pub struct Charge {
     pub fallback: bool,
     /// It is no charge, but takes one back or moves it: `refund`, `reverse` or `settle`.
     pub correction: Option<&'static str>,
+    /// What was priced.
+    pub usage: Usage,
+    /// The instant whose rates counted, where a quote was bound.
+    pub rates_at: Option<Timestamp>,
 }
 
 /// An allocation's share.
@@ -120,7 +126,7 @@ macro_rules! job_columns {
             "SELECT id, machine, object_type, object_id, number, opened_at, closed_at, closed_by, \
              account, fallback_from, billed, shadow_billed, charged_s, last_usage, rates_at, lien, \
              project, user, qos, class, processors, nodes, memory_mb, disk_mb, gres, attributes, \
-             wall_s FROM instance WHERE ",
+             wall_s, group_name FROM instance WHERE ",
             $rest
         )
     };
@@ -186,7 +192,8 @@ pub fn has_quote(connection: &Connection, tid: &str) -> Result<bool, Error> {
 
 /// One charge by number.
 pub fn charge(connection: &Connection, id: i64) -> Result<Option<Charge>, Error> {
-    let sql = "SELECT prev, tx, at, charged_s, amount, billing, late FROM usage WHERE id = ?1";
+    let sql = "SELECT prev, tx, at, charged_s, amount, billing, late, processors, facts, rates_at
+        FROM usage WHERE id = ?1";
     let mut statement = connection.prepare_cached(sql)?;
     let found = statement.query_row([id], |row| {
         let charge = Charge {
@@ -201,16 +208,20 @@ pub fn charge(connection: &Connection, id: i64) -> Result<Option<Charge>, Error>
             debt: false,
             fallback: false,
             correction: None,
+            usage: Usage::default(),
+            rates_at: row.get::<_, Option<i64>>(9)?.map(Timestamp),
         };
-        Ok((charge, row.get::<_, String>(5)?))
+        let texts: [String; 3] = [row.get(5)?, row.get(7)?, row.get(8)?];
+        Ok((charge, texts))
     });
-    let Some((mut charge, word)) = found.optional()? else {
+    let Some((mut charge, [word, processors, facts])) = found.optional()? else {
         return Ok(None);
     };
     charge.billing = codec::word("usage.billing", &word, Billing::parse)?;
     if charge.billing == Billing::Refund {
         charge.correction = Some("refund");
     }
+    charge.usage = super::usage::priced(&processors, &facts)?;
     Ok(Some(charge))
 }
 
@@ -336,6 +347,7 @@ fn read(row: &Row<'_>) -> Result<JobRow, Error> {
         user: row.get(17)?,
         usage: usage(row)?,
         wall: row.get::<_, Option<i64>>(26)?.map(Seconds),
+        group: row.get(27)?,
     })
 }
 

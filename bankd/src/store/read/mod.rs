@@ -13,8 +13,10 @@ pub mod liens;
 pub mod money;
 mod newest;
 pub mod past;
+pub mod quotes;
 pub mod statement;
 pub mod status;
+pub mod usage;
 pub mod whatif;
 
 use super::{Error, open_reader};

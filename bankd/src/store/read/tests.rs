@@ -137,6 +137,7 @@ fn small() -> Bank {
         machine: None,
         from: None,
         until: None,
+        when: None,
         description: String::new(),
     };
     bank.run(1, &Command::SetRate(rate));

@@ -67,6 +67,7 @@ fn a_charge() -> Charged {
         against_liens: Amount::ZERO,
         by_fallback: Amount::ZERO,
         counted: Seconds(3600),
+        unpriced: false,
     }
 }
 
@@ -217,6 +218,7 @@ fn quotes_and_deletes() {
         at: Timestamp(0),
         undefined_instance: false,
         account: None,
+        unpriced: false,
     };
     let answer = answered(quoted, &directory, &Ok(Outcome::Quoted(quote)));
     assert_eq!(said(&answer), (200, "57600\n".to_owned()));

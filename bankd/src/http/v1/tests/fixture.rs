@@ -101,6 +101,7 @@ pub(in super::super) fn rate(
         per,
         machine: None,
         window: Window::ALWAYS,
+        when: None,
         description: String::new(),
     }
 }

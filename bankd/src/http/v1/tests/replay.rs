@@ -83,6 +83,9 @@ fn every_route() -> Vec<Case> {
         ("PATCH", "liens/1", end("2099"), end("2098")),
         ("DELETE", "liens/1", none.clone(), some.clone()),
         ("POST", "charges", charge(10), charge(11)),
+        ("DELETE", "quotes/1", none.clone(), some.clone()),
+        ("POST", "attributes", name("heat"), name("cold")),
+        ("DELETE", "attributes/heat", none.clone(), some.clone()),
         ("POST", "rates", rate("2"), rate("3")),
         ("DELETE", "rates/2", none.clone(), some.clone()),
         ("POST", "keys", key("k1"), key("k2")),
@@ -154,9 +157,10 @@ fn refused() -> Vec<Case> {
     ]
 }
 
-/// The posts, patches and deletes in the table of routes.
+/// The posts, patches and deletes in the table of routes, but for questions that are too long for a
+/// query.
 fn routes_that_write() -> usize {
-    let table = include_str!("../mod.rs");
+    let table = include_str!("../mod.rs").replace("post(rate_test::test)", "");
     ["post(", "patch(", "delete("]
         .map(|word| table.matches(word).count())
         .iter()

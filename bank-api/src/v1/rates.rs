@@ -1,0 +1,187 @@
+//! Usage attributes, quotes that were given, and questions about prices.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::NewRate;
+
+/// A declared usage attribute (`GET /api/v1/attributes`).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attribute {
+    /// Its name, unique without regard to case.
+    pub name: String,
+    /// `text` or `number`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Free text.
+    pub description: Option<String>,
+}
+
+/// `POST /api/v1/attributes`. Answer: `Written<Attribute>`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NewAttribute {
+    /// A letter, then letters, digits, `_`, `-` and `.`, at most 64 bytes.
+    pub name: String,
+    /// `text` or `number`; absent: `text`.
+    #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// Free text, at most 256 bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+}
+
+/// Query of `GET /api/v1/rates`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RateQuery {
+    /// Those that are over too.
+    #[serde(default)]
+    pub history: bool,
+}
+
+/// A quote that was given (`GET /api/v1/quotes/{id}`).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GivenQuote {
+    /// Row id.
+    pub id: i64,
+    /// The text by which a job names it.
+    pub tid: String,
+    /// `valid`, `used`, `ended` or `expired`.
+    pub state: String,
+    /// For this project.
+    pub project: String,
+    /// For this user; `null` for all.
+    pub user: Option<String>,
+    /// On this machine; `null` on all.
+    pub machine: Option<String>,
+    /// What it said.
+    pub amount: String,
+    /// For which duration, in seconds.
+    pub duration_s: i64,
+    /// Begin of its validity: the rates of this instant hold.
+    pub valid_from: Option<String>,
+    /// End of its validity, exclusive.
+    pub valid_until: Option<String>,
+    /// For how many jobs it still holds.
+    pub uses: i64,
+    /// The job that it was bound to last.
+    pub job: Option<String>,
+    /// Unit label of the amount.
+    pub unit: String,
+}
+
+/// Query of `GET /api/v1/quotes`. Answer: `List<GivenQuote>`, newest first.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GivenQuoteQuery {
+    /// Only those that may still be used.
+    #[serde(default)]
+    pub valid: bool,
+    /// Rows per page, 1 to 1000; default 100.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u32>,
+    /// Cursor of the page before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+}
+
+/// `POST /api/v1/rates/test`: what usage costs, or what past usage would have cost. It writes
+/// nothing. Answer: `RateTested`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RateTest {
+    /// Project, for rates by project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// User, for rates by user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+    /// Group, for rates by group.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
+    /// Machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
+    /// Properties by the names of rates: `Processors`, `Memory`, `QualityOfService`, …
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub usage: BTreeMap<String, String>,
+    /// Duration in seconds; needed without a replay.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wall_s: Option<i64>,
+    /// When the use begins; absent: now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<String>,
+    /// Rates that are not set but proposed; each replaces a stored one about the same subject.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rates: Vec<NewRate>,
+    /// Only the proposed rates count.
+    #[serde(default)]
+    pub only: bool,
+    /// Replay what was charged from here on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// Replay so many days up to now, 1 to 3660, in place of `from` and `to`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_days: Option<i64>,
+    /// End of the replay, exclusive; absent: now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+}
+
+/// What a test of rates came to.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RateTested {
+    /// The price by the stored rates.
+    pub current: Option<TestedPrice>,
+    /// The price with the proposed ones.
+    pub proposed: Option<TestedPrice>,
+    /// The past by the proposed rates.
+    pub replay: Option<Replay>,
+    /// Unit label of the amounts.
+    pub unit: String,
+    /// What the caller should know.
+    #[serde(default)]
+    pub warnings: Vec<String>,
+}
+
+/// A price with its arithmetic.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TestedPrice {
+    /// The amount.
+    pub amount: String,
+    /// How it came about (ledger.md 3.1).
+    pub itemisation: String,
+}
+
+/// What a span of the past would have cost.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Replay {
+    /// Begin of the span.
+    pub from: String,
+    /// Its end, exclusive.
+    pub to: String,
+    /// Who would pay more or less, by project and user.
+    #[serde(default)]
+    pub rows: Vec<ReplayRow>,
+    /// All together; without project and user.
+    pub total: ReplayRow,
+}
+
+/// One project and user of a replay.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReplayRow {
+    /// Project as named.
+    pub project: Option<String>,
+    /// User as named.
+    pub user: Option<String>,
+    /// Charges looked at.
+    pub charges: i64,
+    /// What they came to.
+    pub billed: String,
+    /// What they would have come to.
+    pub proposed: String,
+    /// How much more that is; less is negative.
+    pub difference: String,
+}

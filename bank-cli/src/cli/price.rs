@@ -1,0 +1,168 @@
+//! Rates, usage attributes and quotes that were given, with the verbs of `noun`.
+
+use clap::{Args, Subcommand};
+
+use super::verb::pair;
+use super::{RemoveArgs, WriteArgs};
+
+/// `bank rate`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum RateCommand {
+    /// List the rates in force and to come
+    #[command(alias = "list")]
+    Ls,
+    /// Set a rate, such as: VBR Processors 1 --per hour
+    #[command(alias = "add", alias = "create", alias = "modify")]
+    Set(SetRate),
+    /// Remove a rate
+    #[command(alias = "delete")]
+    Rm {
+        id: i64,
+        #[command(flatten)]
+        remove: RemoveArgs,
+    },
+    /// List every version of the rates, those that are over too
+    History,
+    /// Price usage by the rates, or by proposed ones; replay the past by them
+    Test(Box<TestRate>),
+    /// Show the arithmetic of a job's charges
+    Explain {
+        job: String,
+        /// Machine, where several have a job of this id
+        #[arg(short = 'm', long)]
+        machine: Option<String>,
+    },
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct SetRate {
+    /// VBR, VBM, VBF, VBU, NBR, NBM, NBF, NBU, MVBR, MIN or MAX
+    pub(crate) kind: String,
+    /// What it prices (Processors, QualityOfService, …), for a rate by name the value (high),
+    /// for MVBR `by PROPERTY=VALUE`, then the rate; for MIN and MAX the amount alone
+    #[arg(required = true, num_args = 1..=4, value_name = "NAME [INSTANCE] RATE",
+          allow_negative_numbers = true)]
+    pub(crate) words: Vec<String>,
+    /// The value in place of the word: 16, 1-64,128-256, <16, high,premium, User=amy
+    #[arg(long, value_name = "VALUE")]
+    pub(crate) instance: Option<String>,
+    /// second, minute, hour, day or none
+    #[arg(long)]
+    pub(crate) per: Option<String>,
+    /// Only on this machine
+    #[arg(short = 'm', long)]
+    pub(crate) machine: Option<String>,
+    /// Valid from [default: now]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) from: Option<String>,
+    /// Valid until, exclusive
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) until: Option<String>,
+    /// Only in these hours: 'Mon-Fri 08:00-20:00 Europe/Berlin'
+    #[arg(long, value_name = "HOURS")]
+    pub(crate) when: Option<String>,
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) description: Option<String>,
+    #[command(flatten)]
+    pub(crate) write: WriteArgs,
+}
+
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct TestRate {
+    /// A proposed rate, as `bank rate set` takes it in one argument: 'VBR Processors 2 --per hour'
+    #[arg(long = "rate", value_name = "RATE")]
+    pub(crate) rates: Vec<String>,
+    /// Only the proposed rates count
+    #[arg(long)]
+    pub(crate) only: bool,
+    /// Usage to price: Processors=16, Memory=2048, QualityOfService=high
+    #[arg(value_name = "NAME=VALUE", value_parser = pair)]
+    pub(crate) usage: Vec<(String, String)>,
+    #[arg(
+        long,
+        value_name = "TIME",
+        help = "Wall time: seconds, or [[DD:]HH:]MM:SS"
+    )]
+    pub(crate) wall: Option<String>,
+    /// When the use begins [default: now]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) start: Option<String>,
+    /// Project, for rates by project
+    #[arg(short = 'A', long)]
+    pub(crate) project: Option<String>,
+    /// User, for rates by user
+    #[arg(short = 'u', long)]
+    pub(crate) user: Option<String>,
+    /// Machine
+    #[arg(short = 'm', long)]
+    pub(crate) machine: Option<String>,
+    /// Replay what was charged in a span of the past: last-30-days
+    #[arg(long, value_name = "last-N-days", conflicts_with_all = ["from", "to"])]
+    pub(crate) replay: Option<String>,
+    /// Replay from, inclusive
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) from: Option<String>,
+    /// Replay to, exclusive [default: now]
+    #[arg(
+        long,
+        value_name = "TIME",
+        allow_hyphen_values = true,
+        requires = "from"
+    )]
+    pub(crate) to: Option<String>,
+}
+
+/// `bank attr`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum AttrCommand {
+    /// Declare a usage attribute
+    #[command(alias = "create")]
+    Add {
+        name: String,
+        /// text or number
+        #[arg(long = "type", value_name = "TYPE")]
+        kind: Option<String>,
+        #[arg(long, value_name = "TEXT")]
+        description: Option<String>,
+        #[command(flatten)]
+        write: WriteArgs,
+    },
+    /// List the declared attributes
+    #[command(alias = "list")]
+    Ls,
+    /// Take a declaration back; usage keeps its values
+    #[command(alias = "delete")]
+    Rm {
+        name: String,
+        #[command(flatten)]
+        remove: RemoveArgs,
+    },
+}
+
+/// `bank quote` about quotes that were given.
+#[derive(Debug, Clone, Subcommand)]
+pub(crate) enum QuoteCommand {
+    /// List quotes that were given
+    #[command(alias = "list")]
+    Ls {
+        /// Only those that may still be used
+        #[arg(long)]
+        valid: bool,
+        /// At most so many rows, 1 to 1000
+        #[arg(long, value_name = "N")]
+        limit: Option<u32>,
+        /// Go on where the last page ended
+        #[arg(long, value_name = "CURSOR")]
+        after: Option<String>,
+    },
+    /// Show one quote
+    #[command(alias = "get")]
+    Show { id: i64 },
+    /// End a quote; a job that is bound to it keeps its price
+    #[command(alias = "delete")]
+    Rm {
+        id: i64,
+        #[command(flatten)]
+        remove: RemoveArgs,
+    },
+}

@@ -1,0 +1,106 @@
+//! Declared usage attributes: what a site's documents say beyond the properties that every bank
+//! knows (ledger.md 6).
+
+use crate::decimal::Decimal;
+use crate::refusal::{Refusal, short};
+use crate::usage::{ATTRIBUTE_NAME_MAX, Usage};
+
+/// Properties that need no declaration, in the spelling of rates.
+pub const PROPERTIES: [&str; 14] = [
+    "Processors",
+    "Nodes",
+    "Memory",
+    "Disk",
+    "QualityOfService",
+    "QOS",
+    "Class",
+    "Queue",
+    "User",
+    "UserId",
+    "Project",
+    "Group",
+    "Machine",
+    "ConsumptionRate",
+];
+
+/// What the values of an attribute are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AttributeKind {
+    /// Any text.
+    #[default]
+    Text,
+    /// Decimal numbers.
+    Number,
+}
+
+impl AttributeKind {
+    /// Its word.
+    pub fn word(self) -> &'static str {
+        match self {
+            AttributeKind::Text => "text",
+            AttributeKind::Number => "number",
+        }
+    }
+
+    /// From its word.
+    pub fn parse(word: &str) -> Option<AttributeKind> {
+        [AttributeKind::Text, AttributeKind::Number]
+            .into_iter()
+            .find(|kind| kind.word() == word)
+    }
+}
+
+/// A declared usage attribute.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Attribute {
+    /// Its name, unique without regard to case.
+    pub name: String,
+    /// What its values are.
+    pub kind: AttributeKind,
+    /// Free text.
+    pub description: String,
+    /// Taken back; usage keeps its values.
+    pub deleted: bool,
+}
+
+/// Checks the name of a new attribute: a letter, then letters, digits, `_`, `-` and `.`, at most 64
+/// bytes. `bad_name` for others, `already_exists` for a property that every bank knows.
+pub fn check_name(name: &str) -> Result<(), Refusal> {
+    let mut bytes = name.bytes();
+    let begins = bytes.next().is_some_and(|b| b.is_ascii_alphabetic());
+    let goes_on = bytes.all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b));
+    if !begins || !goes_on || name.len() > ATTRIBUTE_NAME_MAX {
+        return Err(Refusal::BadName { name: short(name) });
+    }
+    if PROPERTIES.iter().any(|own| own.eq_ignore_ascii_case(name)) {
+        return Err(Refusal::AlreadyExists {
+            kind: "property",
+            name: name.to_owned(),
+        });
+    }
+    Ok(())
+}
+
+/// Checks the attributes of a request that may be refused: their number and length, and that a
+/// declared number is one. `bad_value`.
+pub fn check_usage(usage: &Usage, declared: &[Attribute]) -> Result<(), Refusal> {
+    if !usage.is_bounded() {
+        return Err(Refusal::BadValue {
+            field: "attributes",
+            expected: "at most 64, names up to 64 and values up to 1024 bytes",
+        });
+    }
+    let number = |name: &str| {
+        declared.iter().any(|a| {
+            !a.deleted && a.kind == AttributeKind::Number && a.name.eq_ignore_ascii_case(name)
+        })
+    };
+    let mut given = usage.attributes.iter();
+    if given.any(|(name, value)| number(name) && Decimal::parse(value).is_none()) {
+        return Err(Refusal::BadValue {
+            field: "attributes",
+            expected: "a decimal number where the attribute is declared as one",
+        });
+    }
+    Ok(())
+}

@@ -1,0 +1,47 @@
+//! The arithmetic of past charges (ledger.md 3.1), made again from what was priced and from the
+//! versions of the rates that counted: nothing of it is stored.
+
+use bank_api::v1::ChargeRow;
+use bank_core::directory::Directory;
+use bank_core::price::{Named, Once, Priced, counted, itemise, price};
+
+use crate::store::read::jobs::{Charge, JobRow};
+
+/// Whose usage a job's charges are.
+pub(super) fn named(job: &JobRow) -> Named<'_> {
+    Named {
+        user: &job.user,
+        project: &job.project,
+        group: &job.group,
+    }
+}
+
+/// Adds to each charge, oldest first, what it was made of. Fees and per-use charges stand at the
+/// first charge, and where they grew.
+pub(super) fn add(directory: &Directory, job: &JobRow, charges: &[Charge], rows: &mut [ChargeRow]) {
+    let machine = directory.machine_named(&job.machine).map(|m| m.id);
+    let mut once_before = None;
+    for (charge, row) in charges.iter().zip(rows) {
+        let from = charge.at.minus(charge.seconds);
+        let asked = Priced {
+            usage: &charge.usage,
+            duration: charge.seconds,
+            machine,
+            machine_name: &job.machine,
+            named: named(job),
+            at: charge.rates_at.unwrap_or(from.max(job.opened)),
+            from,
+        };
+        let rates = directory.rates_at(asked.at);
+        let Some(exact) = price(&asked, rates) else {
+            continue;
+        };
+        let once = match once_before {
+            None => Once::Whole,
+            Some(before) => Once::Growth(exact.once.saturating_sub(before).max(0)),
+        };
+        once_before = Some(exact.once.max(once_before.unwrap_or(0)));
+        row.itemisation = itemise(&asked, rates, once);
+        row.rates = counted(&asked, rates).map(|rate| rate.id.0).collect();
+    }
+}

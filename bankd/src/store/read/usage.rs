@@ -1,0 +1,90 @@
+//! Charges as usage, oldest first: what a replay of rates goes through.
+
+use super::super::{Error, codec};
+use super::{SCAN_MAX, journal, lower_bound};
+use bank_core::amount::Amount;
+use bank_core::decimal::Decimal;
+use bank_core::time::{Seconds, Timestamp};
+use bank_core::usage::{Usage, text};
+use rusqlite::{Connection, Row};
+
+/// One charge with what was priced and whose it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UsedRow {
+    /// Row id.
+    pub id: i64,
+    /// Whether it is the first of its instance.
+    pub is_first: bool,
+    /// The instance.
+    pub instance: i64,
+    /// End of the use.
+    pub at: Timestamp,
+    /// Seconds charged.
+    pub seconds: Seconds,
+    /// What it came to.
+    pub amount: Amount,
+    /// What was priced.
+    pub usage: Usage,
+    /// When the instance began.
+    pub opened: Timestamp,
+    /// Machine as named.
+    pub machine: String,
+    /// Project as named.
+    pub project: String,
+    /// User as named.
+    pub user: String,
+    /// Group as named.
+    pub group: String,
+}
+
+/// The number of the first charge that was recorded at an instant or later.
+pub fn first_from(connection: &Connection, at: Timestamp) -> Result<i64, Error> {
+    let tx = journal::first_recorded_from(connection, at)?;
+    let sql = "SELECT coalesce(max(id), 0) FROM usage";
+    let last = connection.query_row(sql, [], |row| row.get(0))?;
+    lower_bound(last, tx, |id| {
+        let mut statement = connection.prepare_cached("SELECT tx FROM usage WHERE id = ?1")?;
+        Ok(statement.query_row([id], |row| row.get(0))?)
+    })
+}
+
+/// The charges from a number on, a bounded number of them; none after the last.
+pub fn page(connection: &Connection, from: i64) -> Result<Vec<UsedRow>, Error> {
+    let sql = "SELECT u.id, u.prev, u.instance, u.at, u.charged_s, u.amount, u.processors, u.facts,
+            i.opened_at, i.machine, i.project, i.user, i.group_name
+        FROM usage u JOIN instance i ON i.id = u.instance WHERE u.id >= ?1 ORDER BY u.id LIMIT ?2";
+    let mut statement = connection.prepare_cached(sql)?;
+    let most = i64::try_from(SCAN_MAX).unwrap_or(i64::MAX);
+    let mut rows = statement.query((from, most))?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.push(read(row)?);
+    }
+    Ok(found)
+}
+
+/// What was priced by a charge.
+pub(super) fn priced(processors: &str, facts: &str) -> Result<Usage, Error> {
+    let processors = codec::word("usage.processors", processors, Decimal::parse)?;
+    codec::word("usage.facts", facts, |facts| {
+        text::read(facts, Some(processors))
+    })
+}
+
+fn read(row: &Row<'_>) -> Result<UsedRow, Error> {
+    let (processors, facts): (String, String) = (row.get(6)?, row.get(7)?);
+    Ok(UsedRow {
+        id: row.get(0)?,
+        is_first: row.get::<_, Option<i64>>(1)?.is_none(),
+        instance: row.get(2)?,
+        at: Timestamp(row.get(3)?),
+        seconds: Seconds(row.get(4)?),
+        amount: Amount(row.get(5)?),
+        usage: priced(&processors, &facts)?,
+        opened: Timestamp(row.get(8)?),
+        machine: row.get(9)?,
+        project: row.get(10)?,
+        user: row.get(11)?,
+        group: row.get(12)?,
+    })
+}

@@ -1,0 +1,267 @@
+//! Rates, attributes and quotes that were given, as an administrator types them.
+
+use crate::harness::{Bank, Documents};
+
+/// Runs `bank`, and wants an exit code and parts of what it says about the failure.
+#[track_caller]
+fn fails(bank: &Bank, arguments: &[&str], exit: i32, parts: &[&str]) {
+    let ran = bank.bank(arguments);
+    assert_eq!(
+        ran.exit, exit,
+        "{arguments:?}: {}{}",
+        ran.stdout, ran.stderr
+    );
+    assert_eq!(ran.stdout, "", "{arguments:?}");
+    ran.says(parts);
+}
+
+#[test]
+fn rates_of_every_form_are_set_and_listed() {
+    let mut bank = Bank::new();
+    for (words, said) in [
+        (
+            &["NBM", "QualityOfService", "high,premium", "1.5"][..],
+            "NBM QualityOfService high,premium 1.5",
+        ),
+        (
+            &["MVBR", "Disk", "by", "User=amy", "0.5"],
+            "MVBR Disk User=amy 0.5 per second",
+        ),
+        (&["Disk", "User", "bob", "0.5"], "MVBR Disk User=bob 0.5"),
+        (
+            &[
+                "VBR",
+                "Memory",
+                "--instance",
+                "1-64,128-256",
+                "2",
+                "--per",
+                "hour",
+            ],
+            "VBR Memory 1-64,128-256 2 per hour",
+        ),
+        (
+            &[
+                "VBR",
+                "Processors",
+                "0.5",
+                "--when",
+                "20:00-08:00 Europe/Berlin",
+            ],
+            "VBR Processors 0.5 per second (20:00-08:00 Europe/Berlin)",
+        ),
+        (&["MIN", "5"], "MIN Charge 5"),
+        (
+            &["MAX", "1000000", "-m", "colony"],
+            "MAX Charge 1000000 on colony",
+        ),
+    ] {
+        let all = [&["rate", "set"][..], words].concat();
+        let answer = bank.bank_ok(&all);
+        assert!(answer.contains(said), "{answer}");
+    }
+    let misspelt = bank.bank(&["rate", "set", "VBR", "Procesors", "1"]);
+    assert_eq!(misspelt.exit, 0, "{}", misspelt.stderr);
+    assert!(
+        misspelt.stderr.contains("Processors"),
+        "{}",
+        misspelt.stderr
+    );
+    let listed = bank.bank_ok(&[
+        "rate",
+        "ls",
+        "-P",
+        "-n",
+        "--columns",
+        "kind,name,instance,when",
+    ]);
+    for row in [
+        "NBM|QualityOfService|high,premium|",
+        "MVBR|Disk|User=bob|",
+        "VBR|Processors||20:00-08:00 Europe/Berlin",
+        "MIN|Charge||",
+    ] {
+        assert!(
+            listed.lines().any(|line| line == row),
+            "no {row} in\n{listed}"
+        );
+    }
+    bank.bank_ok(&["rate", "set", "MIN", "6"]);
+    let minimum = |verb: &str| {
+        let rows = bank.bank_ok(&["rate", verb, "-P", "-n", "--columns", "kind,rate"]);
+        rows.lines().filter(|line| line.starts_with("MIN")).count()
+    };
+    assert_eq!((minimum("ls"), minimum("history")), (1, 2));
+    bank.verify();
+}
+
+#[test]
+fn what_is_no_rate_is_told_in_one_line_and_writes_nothing() {
+    let mut bank = Bank::new();
+    let before = bank.transactions();
+    for (words, exit, parts) in [
+        (&["VBX", "Processors", "1"][..], 1, &["VBR"][..]),
+        (&["VBR", "Processors", "-1"], 1, &["refused"]),
+        (&["VBR", "Processors", "abc"], 2, &["abc"]),
+        (&["VBR", "Processors", "5-1", "1"], 1, &["ranges"]),
+        (&["MVBR", "Disk", "amy", "1"], 1, &["PROPERTY=VALUE"]),
+        (&["VBR", "Processors"], 2, &["rate"]),
+        (
+            &["VBR", "Processors", "1", "--when", "always"],
+            1,
+            &["hours"],
+        ),
+        (
+            &[
+                "VBR",
+                "Processors",
+                "1",
+                "--when",
+                "08:00-20:00 Mars/Olympus",
+            ],
+            1,
+            &["Europe/Berlin"],
+        ),
+        (
+            &["VBR", "Processors", "1", "--from", "2001-01-01"],
+            1,
+            &["now or later"],
+        ),
+        (&["VBR", "Processors", "1", "-m", "nosuch"], 4, &["nosuch"]),
+    ] {
+        fails(&bank, &[&["rate", "set"][..], words].concat(), exit, parts);
+    }
+    assert_eq!(bank.transactions(), before);
+    bank.verify();
+}
+
+#[test]
+fn proposed_rates_are_tested_on_usage_and_on_the_past() {
+    let mut bank = Bank::new();
+    bank.bank_ok(&[
+        "rate",
+        "set",
+        "VBR",
+        "Processors",
+        "0.5",
+        "--when",
+        "20:00-08:00",
+    ]);
+    let test = ["rate", "test", "Processors=10", "--wall", "4:00:00"];
+    let evening = ["--start", "2030-06-03T18:00:00Z"];
+    let now = bank.bank_ok(&[&test[..], &evening].concat());
+    assert!(now.contains("now: 108,000"), "{now}");
+    let proposal = ["--rate", "VBR Processors 2"];
+    let both = bank.bank_ok(&[&test[..], &evening, &proposal].concat());
+    assert!(both.contains("proposed: 180,000"), "{both}");
+    assert!(both.contains("* 7200 [WallDuration]"), "{both}");
+    let ran = bank.bank(&["rate", "test", "Colour=red", "--wall", "60"]);
+    assert_eq!(ran.exit, 0, "{}", ran.stderr);
+    assert!(ran.stderr.contains("unpriced"), "{}", ran.stderr);
+    let night = bank.bank_ok(&["rate", "ls", "-P", "-n", "--columns", "id,when"]);
+    let night = night.lines().find(|line| line.ends_with("08:00")).unwrap();
+    let (id, _) = night.split_once('|').unwrap();
+    bank.bank_ok(&["rate", "rm", id, "--yes"]);
+
+    let documents = Documents::own();
+    for (event, number) in [("reserve", 3), ("charge", 4), ("charge", 5), ("delete", 6)] {
+        bank.script(event, &documents.get(number)).expect(0, "");
+    }
+    let before = bank.transactions();
+    let replay = ["rate", "test", "--replay", "last-30-days", "--only"];
+    let said = bank.bank_ok(&[&replay[..], &proposal].concat());
+    let rows: Vec<Vec<&str>> = said
+        .lines()
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    let row = |first: &str| rows.iter().find(|row| row.first() == Some(&first)).unwrap();
+    assert_eq!(
+        row("chemistry")[1..],
+        ["amy", "2", "35,744", "71,488", "35,744"],
+        "{said}"
+    );
+    assert!(
+        row("total").ends_with(&["2", "35,744", "71,488", "35,744"]),
+        "{said}"
+    );
+    fails(&bank, &["rate", "test", "--replay", "ever"], 2, &["ever"]);
+    fails(&bank, &["rate", "test", "Processors=1"], 2, &["--wall"]);
+    fails(
+        &bank,
+        &["rate", "test", "--rate", "nonsense", "--wall", "1"],
+        2,
+        &["nonsense"],
+    );
+    let explained = bank.bank_ok(&["rate", "explain", "Moab.1024"]);
+    let arithmetic = "( ( 16 [Processors] * 1 [ChargeRate{VBR}{Processors}] ) * 1800 \
+                      [WallDuration] ) = 28800";
+    assert!(explained.contains(arithmetic), "{explained}");
+    assert!(explained.contains("total 35,744"), "{explained}");
+    let job = bank.bank_ok(&["jobs", "Moab.1024"]);
+    assert!(job.contains(arithmetic), "{job}");
+    fails(&bank, &["rate", "explain", "nosuch"], 4, &["nosuch"]);
+    assert_eq!(bank.transactions(), before, "questions write nothing");
+    bank.verify();
+}
+
+#[test]
+fn attributes_are_declared_and_priced() {
+    let mut bank = Bank::new();
+    bank.bank_ok(&["attr", "add", "colour", "--description", "of the queue"]);
+    bank.bank_ok(&["attr", "add", "Heat", "--type", "number"]);
+    let listed = bank.bank_ok(&["attr", "ls", "-P", "-n"]);
+    assert_eq!(listed, "Heat|number|\ncolour|text|of the queue\n");
+    bank.bank_ok(&["rate", "set", "NBF", "colour", "red", "5"]);
+    let quote = |attribute: &str| {
+        let job = ["quote", "--procs", "1", "--wall", "10", "-X", attribute];
+        let whose = ["-A", "chemistry", "-u", "amy", "-m", "colony"];
+        bank.bank(&[&job[..], &whose].concat())
+    };
+    let red = quote("colour=red");
+    assert!(red.stdout.contains("15 "), "{}{}", red.stdout, red.stderr);
+    let warm = quote("heat=warm");
+    assert_eq!(warm.exit, 1, "{}", warm.stderr);
+    fails(&bank, &["attr", "add", "COLOUR"], 7, &["COLOUR"]);
+    fails(&bank, &["attr", "add", "Processors"], 7, &["property"]);
+    fails(&bank, &["attr", "add", "5"], 1, &["refused"]);
+    fails(
+        &bank,
+        &["attr", "add", "x", "--type", "date"],
+        1,
+        &["text or number"],
+    );
+    fails(&bank, &["attr", "rm", "colour", "--yes"], 1, &["rate"]);
+    bank.bank_ok(&["attr", "rm", "Heat", "--yes"]);
+    fails(&bank, &["attr", "rm", "Heat", "--yes"], 4, &["Heat"]);
+    bank.verify();
+}
+
+#[test]
+fn guaranteed_quotes_are_listed_shown_and_ended() {
+    let mut bank = Bank::new();
+    let whose = ["-A", "chemistry", "-u", "amy", "-m", "colony"];
+    let job = ["quote", "--procs", "16", "--wall", "1:00:00", "--guarantee"];
+    let said = bank.bank_ok(&[&job[..], &whose].concat());
+    assert!(said.contains("guaranteed as quote 1 (TID "), "{said}");
+    bank.bank_ok(&[&job[..], &whose, &["--uses", "3"]].concat());
+    fails(
+        &bank,
+        &[&job[..], &whose, &["--uses", "0"]].concat(),
+        1,
+        &["1 to 1000"],
+    );
+    let columns = ["-P", "-n", "--columns", "id,state,amount,uses"];
+    let listed = bank.bank_ok(&[&["quote", "ls"][..], &columns].concat());
+    assert_eq!(listed, "2|valid|57600|3\n1|valid|57600|1\n");
+    let tid = bank.bank_ok(&["quote", "show", "1", "-P", "-n", "--columns", "tid"]);
+    assert!(said.contains(tid.trim()), "{said} {tid}");
+    bank.bank_ok(&["quote", "rm", "1", "--yes"]);
+    let listed = bank.bank_ok(&[&["quote", "ls", "--valid"][..], &columns].concat());
+    assert_eq!(listed, "2|valid|57600|3\n");
+    let shown = bank.bank_ok(&[&["quote", "show", "1"][..], &columns].concat());
+    assert_eq!(shown, "1|ended|57600|0\n");
+    fails(&bank, &["quote", "rm", "1", "--yes"], 4, &["quote"]);
+    fails(&bank, &["quote", "show", "9"], 4, &["9"]);
+    fails(&bank, &["quote", "--procs", "1"], 2, &["--wall"]);
+    bank.verify();
+}
