@@ -197,15 +197,6 @@ impl Ledger for Book {
         let wanted =
             |a: &&Allocation| (accounts.contains(&a.account) && in_time(a)) || on.contains(&a.id);
         view.allocations = self.allocations.values().filter(wanted).copied().collect();
-        if need.siblings {
-            let named = view
-                .allocations
-                .iter()
-                .find(|a| Some(a.id) == need.allocation);
-            let account = named.map(|a| a.account);
-            let own = |a: &&Allocation| Some(a.account) == account;
-            view.allocations = self.allocations.values().filter(own).copied().collect();
-        }
         view.quote = need
             .tid
             .as_ref()

@@ -19,6 +19,10 @@ pub const INSTANCES_MAX: usize = 4;
 
 /// The rows to load.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one more thing that few commands must see"
+)]
 pub struct Need {
     /// The uses of this object's id, with liens, and the allocations those lie on.
     pub instance: Option<InstanceKey>,
@@ -28,8 +32,6 @@ pub struct Need {
     pub ending_after: Option<Timestamp>,
     /// This allocation too.
     pub allocation: Option<AllocationId>,
-    /// And the others of its account.
-    pub siblings: bool,
     /// The quote of this TID.
     pub tid: Option<String>,
     /// Open liens that lie on the loaded allocations.
@@ -97,7 +99,7 @@ pub fn need(command: &Command, directory: &Directory, now: Timestamp) -> Need {
         }
         Command::SetAllocation(set) => Need {
             allocation: Some(set.id),
-            siblings: directory.policy.discrete,
+            whole_account: directory.policy.discrete,
             liens: true,
             ..Need::default()
         },

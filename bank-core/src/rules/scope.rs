@@ -23,13 +23,13 @@ pub(super) fn check(command: &Command, ctx: &Context<'_>) -> Result<(), Refusal>
         Command::SetProject(set) => project(&set.name, ctx),
         Command::SetMember(set) => project(&set.project, ctx),
         Command::RemoveMember(name, _) => project(name, ctx),
-        // A lien names its project only where it is looked at: the rule does.
-        Command::ExtendLien(_) | Command::ReleaseLien(_) => Ok(()),
+        // A lien or a job names its project only where it is looked at: the rule does.
+        Command::ExtendLien(_) | Command::ReleaseLien(_) | Command::After(After::Refund(_)) => {
+            Ok(())
+        }
         Command::After(After::Transfer(transfer)) => {
             account(&transfer.from, ctx).and_then(|()| account(&transfer.to, ctx))
         }
-        // The instance's own project is checked where it is found.
-        Command::After(After::Refund(_)) => Ok(()),
         Command::After(After::Settle(settle)) => project(&settle.project, ctx),
         _ => Err(Refusal::NotAllowed {
             what: "this key is for single projects or machines".to_owned(),

@@ -130,17 +130,6 @@ pub(super) fn view(
     if let Some(id) = need.allocation {
         add_allocation(connection, id, &mut view.allocations)?;
     }
-    if need.siblings {
-        let named = view
-            .allocations
-            .iter()
-            .find(|a| Some(a.id) == need.allocation);
-        let account = named.map(|a| a.account);
-        view.allocations.clear();
-        if let Some(account) = account {
-            of_account(connection, recent, account, None, &mut view.allocations)?;
-        }
-    }
     if let Some(tid) = &need.tid {
         view.quote = load_quote::by_tid(connection, tid)?;
     }
