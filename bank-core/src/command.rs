@@ -2,20 +2,21 @@
 
 use crate::amount::Amount;
 use crate::attribute::Attribute;
-use crate::calendar::Calendar;
 use crate::ids::{AllocationId, LienId, QuoteId, RateId};
-use crate::model::{
-    Closing, Constraint, Dimension, Every, Facts, InstanceKey, Key, Mode, ObjectType, Overflow,
-};
+use crate::model::{Closing, Facts, InstanceKey, Key, ObjectType};
 use crate::price::Named;
-use crate::rate::{Per, RateKind, RateValue};
 use crate::terms::Terms;
 use crate::time::{Seconds, Timestamp, Window};
 use crate::usage::Usage;
 
 mod after;
+mod registry;
 
 pub use after::{Adjust, After, Refund, RemoveAllocation, Reverse, Settle, Transfer};
+pub use registry::{
+    AddCycle, AddProject, SetAccount, SetCycle, SetKey, SetMachine, SetMember, SetProject, SetRate,
+    SetUser,
+};
 
 /// What the caller may touch (http-auth.md 4). Empty lists mean everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -157,116 +158,6 @@ impl Command {
     pub fn is_charge(&self) -> bool {
         matches!(self, Command::Charge(_))
     }
-}
-
-/// A new project.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct AddProject {
-    /// Its name.
-    pub name: String,
-    /// The project above it, by name.
-    pub parent: Option<String>,
-    /// Make an account of the same name, usable by its members.
-    pub with_account: bool,
-    /// Its first members, by name.
-    pub members: Vec<String>,
-    /// Its mode.
-    pub mode: Option<Mode>,
-    /// Free text.
-    pub description: String,
-    /// Its organisation; empty for none.
-    pub organization: String,
-    /// Its member machines, by name.
-    pub machines: Vec<String>,
-}
-
-/// Changes to a project.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SetProject {
-    /// Its name.
-    pub name: String,
-    /// Switch it on or off.
-    pub active: Option<bool>,
-    /// A new parent, or none.
-    pub parent: Option<Option<String>>,
-    /// A mode of its own, or the machine's.
-    pub mode: Option<Option<Mode>>,
-    /// Free text.
-    pub description: Option<String>,
-    /// Its organisation; empty for none.
-    pub organization: Option<String>,
-    /// All its member machines anew, by name.
-    pub machines: Option<Vec<String>>,
-}
-
-/// A new user, or changes to one.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SetUser {
-    /// Their login name.
-    pub name: String,
-    /// Switch them on or off.
-    pub active: Option<bool>,
-    /// Full name.
-    pub common_name: Option<String>,
-    /// Mail address.
-    pub email: Option<String>,
-    /// The project billed where a request names none, or none.
-    pub default_project: Option<Option<String>>,
-    /// Their organisation; empty for none.
-    pub organization: Option<String>,
-}
-
-/// A new machine, or changes to one.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SetMachine {
-    /// Its name.
-    pub name: String,
-    /// Switch it on or off.
-    pub active: Option<bool>,
-    /// A mode, or the bank's.
-    pub mode: Option<Option<Mode>>,
-    /// The scheduler's flush interval, 1 s to one day.
-    pub flush_interval: Option<Seconds>,
-    /// A fallback account by name or `+suffix`, or none.
-    pub fallback: Option<Option<String>>,
-    /// Free text.
-    pub description: Option<String>,
-}
-
-/// A membership.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SetMember {
-    /// The project's name.
-    pub project: String,
-    /// The user's name.
-    pub user: String,
-    /// Whether they count as `MEMBERS`.
-    pub active: bool,
-}
-
-/// A new account, or changes to one.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SetAccount {
-    /// Its name.
-    pub name: String,
-    /// All its lists anew.
-    pub constraints: Option<Vec<Constraint>>,
-    /// Single lists anew, with their rows; the others stay.
-    pub lists: Vec<(Dimension, Vec<Constraint>)>,
-    /// Lower is spent first.
-    pub priority: Option<i64>,
-    /// A fallback account by name or `+suffix`, or none.
-    pub fallback: Option<Option<String>>,
-    /// Free text.
-    pub description: Option<String>,
-    /// The account above it by name, or none.
-    pub parent: Option<Option<String>>,
-    /// Percent of deposits into the parent that go on to it, 0 to 100; 0 for a new link.
-    pub share: Option<i64>,
-    /// Whether the parent pays where it is short; `No` for a new link.
-    pub overflow: Option<Overflow>,
-    /// Whether a lien or charge uses one of its allocations whole.
-    pub discrete: Option<bool>,
 }
 
 /// Changes to an allocation. Its amount and its account cannot be set (ledger.md 2.10).
@@ -471,83 +362,4 @@ pub struct Close {
     pub by: Closing,
     /// When it happened.
     pub event_time: Option<Timestamp>,
-}
-
-/// A new rate (ledger.md 3.3).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SetRate {
-    /// Its family.
-    pub kind: RateKind,
-    /// The property.
-    pub name: String,
-    /// The value of name-based kinds.
-    pub instance: String,
-    /// The number.
-    pub value: RateValue,
-    /// Per which time.
-    pub per: Per,
-    /// For one machine only, by name.
-    pub machine: Option<String>,
-    /// When it begins; now by default.
-    pub from: Option<Timestamp>,
-    /// When it ends by itself.
-    pub until: Option<Timestamp>,
-    /// In which hours it holds; always without.
-    pub when: Option<Calendar>,
-    /// Free text.
-    pub description: String,
-}
-
-/// A new cycle.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AddCycle {
-    /// Its name.
-    pub name: String,
-    /// An account, else a project with one account.
-    pub account: String,
-    /// How often.
-    pub every: Every,
-    /// What each period gets; above zero.
-    pub amount: Amount,
-    /// Per cent of the rest that go over, 0 to 100.
-    pub rollover: i64,
-    /// The first boundary; the beginning of the next calendar period in UTC by default.
-    pub start: Option<Timestamp>,
-    /// Free text.
-    pub note: String,
-}
-
-/// Changes to a cycle, from its next boundary on.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SetCycle {
-    /// Its name.
-    pub name: String,
-    /// Switch it on or off.
-    pub active: Option<bool>,
-    /// How often.
-    pub every: Option<Every>,
-    /// What each period gets.
-    pub amount: Option<Amount>,
-    /// Per cent of the rest that go over.
-    pub rollover: Option<i64>,
-    /// Free text.
-    pub note: Option<String>,
-}
-
-/// Changes to a key. Roles and scopes belong to its client: they cannot change while the client has
-/// other keys.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SetKey {
-    /// Its id.
-    pub id: String,
-    /// Words for what the client may do.
-    pub roles: Option<Vec<String>>,
-    /// Projects it may touch; empty for all.
-    pub projects: Option<Vec<String>>,
-    /// Machines it may speak for; empty for all.
-    pub machines: Option<Vec<String>>,
-    /// When it ends, or never.
-    pub until: Option<Option<Timestamp>>,
-    /// Switch it off or on.
-    pub disabled: Option<bool>,
 }

@@ -7,18 +7,20 @@ use crate::ids::{
     AccountId, AllocationId, EntryId, InstanceId, LienId, ProjectId, TxId, UsageId, UserId,
 };
 use crate::model::{
-    Account, Allocation, Closing, Cycle, CycleRun, Figures, Instance, Key, Lien, Machine, Member,
-    Project, Quote, User,
+    Account, Allocation, Cycle, Instance, Key, Lien, Machine, Member, Project, Quote, User,
 };
 use crate::rate::Rate;
-use crate::refusal::Refusal;
 use crate::terms::Span;
 use crate::time::{Seconds, Timestamp};
 use crate::view::Next;
 
 mod after;
+mod outcome;
 
 pub use after::{Adjusted, Refunded, Reversed, Settled, Transferred};
+pub use outcome::{
+    Charged, Closed, Deposited, Landed, LienChanged, Outcome, Quoted, Reserved, Withdrawn,
+};
 
 /// Everything a command changes, in the order in which it is written.
 #[derive(Clone, Debug)]
@@ -355,221 +357,4 @@ pub enum RecordEvent {
         /// When the record was made.
         created: Timestamp,
     },
-}
-
-/// The answer to a command.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// A project was added or changed.
-    Project(Project),
-    /// A user was added or changed.
-    User(User),
-    /// A machine was added or changed.
-    Machine(Machine),
-    /// A membership was added or changed.
-    Member(Member),
-    /// An account was added or changed; its figures afterwards.
-    Account(Account, Figures),
-    /// An allocation was changed; the liens that now outlive it are named.
-    Allocation(Allocation, Vec<LienId>),
-    /// A rate was added.
-    Rate(Rate),
-    /// A key was added or changed.
-    Key(Key),
-    /// Something is gone: its name, or its number where it has no name.
-    Removed(String),
-    /// Boundaries that had passed were journalled; nobody asked for it.
-    Swept,
-    /// Money came in.
-    Deposited(Deposited),
-    /// Money went out.
-    Withdrawn(Withdrawn),
-    /// A price.
-    Quoted(Quoted),
-    /// The instance is known; nothing is held.
-    Created(InstanceId),
-    /// A lien holds.
-    Reserved(Reserved),
-    /// A charge was taken.
-    Charged(Charged),
-    /// The instance is closed.
-    Closed(Closed),
-    /// A cycle was added or changed.
-    Cycle(Cycle),
-    /// A cycle was run.
-    CycleRun(CycleRun),
-    /// A jump of the clock to this instant was confirmed.
-    ClockConfirmed(Timestamp),
-    /// A lien has another end, holds again, or gave its money back.
-    LienChanged(Box<LienChanged>),
-    /// Money went from one account to another.
-    Transferred(Transferred),
-    /// Money went back to who paid.
-    Refunded(Refunded),
-    /// An account was put right.
-    Adjusted(Adjusted),
-    /// A transaction has its opposite.
-    Reversed(Reversed),
-    /// A project pays for what was unbilled.
-    Settled(Settled),
-    /// A usage attribute was declared.
-    Attribute(Attribute),
-}
-
-/// The answer to a deposit.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Deposited {
-    /// The transaction.
-    pub tx: TxId,
-    /// What came in.
-    pub amount: Amount,
-    /// The allocation afterwards; of a deposit that was spread, the last.
-    pub allocation: Allocation,
-    /// Whether it is new.
-    pub created: bool,
-    /// The account's figures afterwards.
-    pub figures: Figures,
-    /// The account that was named.
-    pub account: AccountId,
-    /// Every allocation that got money, in the order of the journal; one, but for a deposit that
-    /// went on to accounts below.
-    pub parts: Vec<Landed>,
-}
-
-/// One part of a deposit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Landed {
-    /// What came in.
-    pub amount: Amount,
-    /// The allocation afterwards.
-    pub allocation: Allocation,
-    /// Whether it is new.
-    pub created: bool,
-}
-
-/// The answer to a withdrawal.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Withdrawn {
-    /// The transaction.
-    pub tx: TxId,
-    /// The account.
-    pub account: AccountId,
-    /// What went out.
-    pub amount: Amount,
-    /// Where it came from.
-    pub parts: Vec<(AllocationId, Amount)>,
-    /// The allocation afterwards, where only one paid.
-    pub only: Option<Allocation>,
-    /// The account's figures afterwards.
-    pub figures: Figures,
-}
-
-/// The answer to a quote.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Quoted {
-    /// What it would cost; 0 in mode `track`.
-    pub cost: Amount,
-    /// What is there to pay it with.
-    pub available: Amount,
-    /// The row, if one was written.
-    pub quote: Option<Quote>,
-    /// When it was priced: the rates in force at this instant counted.
-    pub at: Timestamp,
-    /// A multiplier exists whose value nobody defined.
-    pub undefined_instance: bool,
-    /// The account that would pay first; none where nobody may.
-    pub account: Option<AccountId>,
-    /// No rate found anything to count.
-    pub unpriced: bool,
-}
-
-/// The answer to a reserve.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reserved {
-    /// The instance.
-    pub instance: InstanceId,
-    /// The lien; none where the cost is 0, in mode `fast`, and for an absorbed start.
-    pub lien: Option<Lien>,
-    /// What is held: 0 in the shadow modes.
-    pub held: Amount,
-    /// The account that was short, where the fallback pays.
-    pub fallback_from: Option<AccountId>,
-    /// What strict enforcement would have said.
-    pub would_refuse: Option<Refusal>,
-    /// Some portions lie on allocations that end before the lien does.
-    pub outlives_allocation: bool,
-    /// The TID is a quote of ours that does not hold for this request.
-    pub quote_invalid: bool,
-    /// The start came after the end and was absorbed (decision 13).
-    pub absorbed: bool,
-    /// The accounts that it lies on, the first to pay first.
-    pub accounts: Vec<AccountId>,
-}
-
-/// The answer to a charge.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is one thing that the answer may warn of"
-)]
-pub struct Charged {
-    /// The instance.
-    pub instance: InstanceId,
-    /// The transaction.
-    pub tx: TxId,
-    /// What was billed: 0 in mode `track`.
-    pub amount: Amount,
-    /// What nothing covered (ledger.md 2.12).
-    pub debt: Amount,
-    /// How it ended.
-    pub billing: Billing,
-    /// The paying account, and its balance afterwards.
-    pub account: Option<AccountId>,
-    /// Amount − held of the paying account's active allocations.
-    pub balance: Amount,
-    /// Why it is unbilled: the project as named.
-    pub project: String,
-    /// There was no open lien.
-    pub lien_missing: bool,
-    /// It came after the close.
-    pub late: bool,
-    /// The TID is a quote of ours that does not hold for this request.
-    pub quote_invalid: bool,
-    /// The part of the debt that was taken from under other liens (ledger.md 2.12).
-    pub against_liens: Amount,
-    /// What the fallback account covered.
-    pub by_fallback: Amount,
-    /// The seconds that it counts: without what a window had billed before; for a total the
-    /// difference.
-    pub counted: Seconds,
-    /// No rate found anything to count.
-    pub unpriced: bool,
-}
-
-/// The answer to a change of a lien.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LienChanged {
-    /// The lien afterwards.
-    pub lien: Lien,
-    /// Its instance.
-    pub instance: Instance,
-    /// The accounts that it lies on.
-    pub accounts: Vec<AccountId>,
-    /// What it gave back.
-    pub released: Amount,
-    /// It had expired and holds again.
-    pub revived: bool,
-    /// Some portions lie on allocations that end before the lien does.
-    pub outlives_allocation: bool,
-}
-
-/// The answer to a close.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Closed {
-    /// The instance; none where nothing was open.
-    pub instance: Option<InstanceId>,
-    /// What closed it.
-    pub by: Closing,
-    /// What the lien gave back.
-    pub released: Amount,
 }

@@ -75,28 +75,12 @@ pub fn need(command: &Command, directory: &Directory, now: Timestamp) -> Need {
             allocation: withdraw.allocation,
             ..Need::default()
         },
-        Command::SetAccount(set) => {
-            let account = directory.account_named(&set.name).map(|a| a.id);
-            Need {
-                accounts: account.into_iter().collect(),
-                ..Need::default()
-            }
-        }
-        Command::RemoveAccount(name) => {
-            let account = directory.account_named(name).map(|a| a.id);
-            Need {
-                accounts: account.into_iter().collect(),
-                liens: true,
-                ..Need::default()
-            }
-        }
-        Command::RunCycle(name, _) => {
-            let account = directory.cycle_named(name).map(|c| c.account);
-            Need {
-                accounts: account.into_iter().collect(),
-                ..Need::default()
-            }
-        }
+        Command::SetAccount(set) => of_account(directory.account_named(&set.name).map(|a| a.id)),
+        Command::RemoveAccount(name) => Need {
+            liens: true,
+            ..of_account(directory.account_named(name).map(|a| a.id))
+        },
+        Command::RunCycle(name, _) => of_account(directory.cycle_named(name).map(|c| c.account)),
         Command::SetAllocation(set) => Need {
             allocation: Some(set.id),
             whole_account: directory.policy.discrete,
@@ -142,6 +126,13 @@ pub fn need(command: &Command, directory: &Directory, now: Timestamp) -> Need {
             ..Need::default()
         },
         _ => Need::default(),
+    }
+}
+
+fn of_account(account: Option<AccountId>) -> Need {
+    Need {
+        accounts: account.into_iter().collect(),
+        ..Need::default()
     }
 }
 

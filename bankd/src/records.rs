@@ -163,24 +163,7 @@ fn record(directory: &Directory, event: &RecordEvent) -> Record {
             instance,
             usage,
             created,
-        } => {
-            let nothing = Usage::one(usage.processors.billionths() / 1000, Some(WHOLE), 0);
-            let why = match usage.billing {
-                Billing::Refund => Why::Refund,
-                _ => Why::Reverse,
-            };
-            Record {
-                occasion: Occasion::Adjustment {
-                    of: instance.record.unwrap_or(usage.id).0,
-                    why,
-                },
-                record_id: usage.id.0,
-                start_time: Some(usage.at.0),
-                end_time: Some(usage.at.0),
-                wall: Some(0),
-                ..base(directory, instance, *created, nothing, usage.amount.0)
-            }
-        }
+        } => adjusted(directory, instance, usage, *created),
         RecordEvent::Closed {
             instance,
             amount,
@@ -192,6 +175,31 @@ fn record(directory: &Directory, event: &RecordEvent) -> Record {
             record_id: instance.record.map_or(0, |id| id.0),
             ..base(directory, instance, *created, summed(instance), amount.0)
         },
+    }
+}
+
+/// A refund or a reversal: an adjustment that uses no time.
+fn adjusted(
+    directory: &Directory,
+    instance: &Instance,
+    usage: &UsageRow,
+    created: Timestamp,
+) -> Record {
+    let nothing = Usage::one(usage.processors.billionths() / 1000, Some(WHOLE), 0);
+    let why = match usage.billing {
+        Billing::Refund => Why::Refund,
+        _ => Why::Reverse,
+    };
+    Record {
+        occasion: Occasion::Adjustment {
+            of: instance.record.unwrap_or(usage.id).0,
+            why,
+        },
+        record_id: usage.id.0,
+        start_time: Some(usage.at.0),
+        end_time: Some(usage.at.0),
+        wall: Some(0),
+        ..base(directory, instance, created, nothing, usage.amount.0)
     }
 }
 

@@ -124,11 +124,7 @@ fn begin(
         amount: priced.unwrap_or(Amount::ZERO),
         unpriced,
         late: !instance.is_open(),
-        lien: if had_lien {
-            LienUse::Unused
-        } else {
-            LienUse::Missing
-        },
+        lien: LienUse::before(had_lien),
         debt: Amount::ZERO,
         against_liens: Amount::ZERO,
         by_fallback: Amount::ZERO,
@@ -246,6 +242,16 @@ enum LienUse {
     Unused,
     /// It paid, at least in part.
     Paid,
+}
+
+impl LienUse {
+    fn before(had_lien: bool) -> LienUse {
+        if had_lien {
+            LienUse::Unused
+        } else {
+            LienUse::Missing
+        }
+    }
 }
 
 impl Bill {

@@ -10,7 +10,7 @@ use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bank_api::error::Problem;
-use bank_api::text::{self, format_rfc3339};
+use bank_api::text;
 use bank_core::amount::Amount;
 use bank_core::directory::Bank;
 use bank_core::refusal::Refusal;
@@ -213,18 +213,6 @@ pub fn detail(refusal: &Refusal, bank: &Bank) -> String {
         Refusal::TooManyDecimals { precision } => {
             format!("this bank keeps {precision} decimals")
         }
-        Refusal::SharesOver100 { parent, sum } => {
-            format!("the shares of the accounts below {parent:?} would come to {sum} percent")
-        }
-        Refusal::AllocationOverlap {
-            account,
-            allocation,
-        } => format!("allocation {allocation} of account {account:?} is usable at the same time"),
-        Refusal::Overlap { start, end } => {
-            let (start, end) = (format_rfc3339(start.0), format_rfc3339(end.0));
-            format!("billed already from {start} until {end}")
-        }
-        Refusal::LienEnded { lien, state } => format!("lien {lien} is {state} and holds nothing"),
         other => super::error_after::detail(other, bank)
             .unwrap_or_else(|| plain_detail(other).to_owned()),
     }

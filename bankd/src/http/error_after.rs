@@ -3,6 +3,8 @@
 use bank_core::directory::Bank;
 use bank_core::refusal::Refusal;
 
+use bank_api::text::format_rfc3339;
+
 use super::error::amount;
 
 /// What happened, in one sentence.
@@ -32,6 +34,18 @@ pub(super) fn detail(refusal: &Refusal, bank: &Bank) -> Option<String> {
             let free = amount(*free, bank);
             format!("allocation {allocation} would be left with {free} {unit} free")
         }
+        Refusal::SharesOver100 { parent, sum } => {
+            format!("the shares of the accounts below {parent:?} would come to {sum} percent")
+        }
+        Refusal::AllocationOverlap {
+            account,
+            allocation,
+        } => format!("allocation {allocation} of account {account:?} is usable at the same time"),
+        Refusal::Overlap { start, end } => {
+            let (start, end) = (format_rfc3339(start.0), format_rfc3339(end.0));
+            format!("billed already from {start} until {end}")
+        }
+        Refusal::LienEnded { lien, state } => format!("lien {lien} is {state} and holds nothing"),
         Refusal::NotSettable { field } => format!("{field} cannot be set"),
         _ => return None,
     })

@@ -103,20 +103,7 @@ pub fn read(connection: &Connection) -> Result<BankRow, Error> {
 /// Reads all reference data.
 pub fn directory(connection: &Connection, policy: Policy) -> Result<Directory, Error> {
     let mut directory = Directory::new(read(connection)?.bank, policy);
-    let mut projects: Vec<Project> = Vec::new();
-    each(connection, PROJECTS, |r| {
-        projects.push(project(r)?);
-        Ok(())
-    })?;
-    each(connection, PROJECT_MACHINES, |r| {
-        let owner = ProjectId(r.get(0)?);
-        let found = projects.binary_search_by_key(&owner, |p| p.id);
-        if let Some(project) = found.ok().and_then(|at| projects.get_mut(at)) {
-            project.machines.push(MachineId(r.get(1)?));
-        }
-        Ok(())
-    })?;
-    for project in projects {
+    for project in projects(connection)? {
         directory.put_project(project);
     }
     each(connection, USERS, |r| {
@@ -174,6 +161,24 @@ pub fn directory(connection: &Connection, policy: Policy) -> Result<Directory, E
         Ok(())
     })?;
     Ok(directory)
+}
+
+/// All projects with their member machines.
+fn projects(connection: &Connection) -> Result<Vec<Project>, Error> {
+    let mut projects: Vec<Project> = Vec::new();
+    each(connection, PROJECTS, |r| {
+        projects.push(project(r)?);
+        Ok(())
+    })?;
+    each(connection, PROJECT_MACHINES, |r| {
+        let owner = ProjectId(r.get(0)?);
+        let found = projects.binary_search_by_key(&owner, |p| p.id);
+        if let Some(project) = found.ok().and_then(|at| projects.get_mut(at)) {
+            project.machines.push(MachineId(r.get(1)?));
+        }
+        Ok(())
+    })?;
+    Ok(projects)
 }
 
 const PROJECTS: &str = "SELECT id, name, parent, active, deleted, mode, description, organization

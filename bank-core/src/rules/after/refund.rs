@@ -18,12 +18,7 @@ use crate::view::{Context, Next, View};
 /// Gives back to each charge its share of what is left of it; every entry points at its charge.
 pub(super) fn refund(refund: &Refund, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
     let instance = in_scope(one_instance(view, &refund.object_id, ctx)?, ctx)?;
-    if refund.amount.is_some_and(|a| a <= Amount::ZERO) {
-        return Err(Refusal::BadAmount);
-    }
-    if refund.reissue_until.is_some_and(|until| until <= ctx.now) {
-        return Err(Refusal::WindowInPast);
-    }
+    check(refund, ctx)?;
     let only = refund.account.as_deref().map(|name| account(name, ctx));
     let only = only.transpose()?;
     let mut rests = rests(&view.history);
@@ -87,6 +82,16 @@ pub(super) fn refund(refund: &Refund, view: &View, ctx: &Context<'_>) -> Result<
         left: left.minus(amount)?,
     };
     Ok(postings.finish(Outcome::Refunded(refunded)))
+}
+
+fn check(refund: &Refund, ctx: &Context<'_>) -> Result<(), Refusal> {
+    if refund.amount.is_some_and(|a| a <= Amount::ZERO) {
+        return Err(Refusal::BadAmount);
+    }
+    if refund.reissue_until.is_some_and(|until| until <= ctx.now) {
+        return Err(Refusal::WindowInPast);
+    }
+    Ok(())
 }
 
 /// Adds a usage row to an instance.

@@ -102,14 +102,7 @@ pub fn of(document: Document, event: Event, setting: &Setting) -> std::io::Resul
             };
             (Command::Charge(charge), line::charged)
         }
-        Event::Delete => {
-            let close = Close {
-                key: request.key(),
-                by: Closing::Delete,
-                event_time: request.event_time,
-            };
-            (Command::Close(close), line::deleted)
-        }
+        Event::Delete => (Command::Close(deletion(&request)), line::deleted),
     };
     Ok(Made {
         command,
@@ -120,6 +113,14 @@ pub fn of(document: Document, event: Event, setting: &Setting) -> std::io::Resul
         job,
         machine,
     })
+}
+
+fn deletion(request: &Request) -> Close {
+    Close {
+        key: request.key(),
+        by: Closing::Delete,
+        event_time: request.event_time,
+    }
 }
 
 fn request(document: Document, setting: &Setting) -> Request {

@@ -52,6 +52,15 @@ use crate::http::error::with_request_id;
 /// Every route of the API. Who may use one is decided in its handler.
 pub fn routes() -> Router<Arc<App>> {
     Router::new()
+        .merge(registry())
+        .merge(ledger())
+        .merge(settings())
+        .route_layer(middleware::from_fn(name_request))
+}
+
+/// Who there is: projects, users, machines, accounts.
+fn registry() -> Router<Arc<App>> {
+    Router::new()
         .route("/api/v1/status", get(status::show))
         .route("/api/v1/projects", get(project::list).post(project::add))
         .route(
@@ -88,6 +97,11 @@ pub fn routes() -> Router<Arc<App>> {
                 .delete(account::remove),
         )
         .route("/api/v1/accounts/{name}/undelete", post(after::undelete))
+}
+
+/// Money and work.
+fn ledger() -> Router<Arc<App>> {
+    Router::new()
         .route("/api/v1/allocations", get(allocation::list))
         .route(
             "/api/v1/allocations/{id}",
@@ -118,6 +132,11 @@ pub fn routes() -> Router<Arc<App>> {
         .route("/api/v1/jobs", get(job::list))
         .route("/api/v1/jobs/{id}", get(job::show))
         .route("/api/v1/journal", get(journal::list))
+}
+
+/// What money and work go by: rates, attributes, keys, cycles, the clock.
+fn settings() -> Router<Arc<App>> {
+    Router::new()
         .route("/api/v1/rates", get(rate::list).post(rate::set))
         .route("/api/v1/rates/{id}", delete(rate::remove))
         .route("/api/v1/rates/test", post(rate_test::test))
@@ -139,7 +158,6 @@ pub fn routes() -> Router<Arc<App>> {
         .route("/api/v1/cycles/{name}/run", post(cycle::run))
         .route("/api/v1/what-if", get(whatif::show))
         .route("/api/v1/clock", post(clock::confirm))
-        .route_layer(middleware::from_fn(name_request))
 }
 
 /// Puts the request's id into the problem documents of all handlers.
