@@ -203,7 +203,7 @@ fn connect(path: &Path) -> Result<Connection, Error> {
          PRAGMA synchronous = FULL;
          PRAGMA foreign_keys = ON;
          PRAGMA temp_store = MEMORY;
-         PRAGMA cache_size = -8192;
+         PRAGMA cache_size = -4096;
          PRAGMA wal_autocheckpoint = 4000;",
     )?;
     Ok(connection)
