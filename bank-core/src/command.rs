@@ -230,6 +230,18 @@ pub struct Whose {
     pub machine: String,
 }
 
+impl Whose {
+    /// These names, and where one is missing the one that an instance knows (ledger.md 2.7).
+    pub fn or_of(&self, facts: &Facts) -> Whose {
+        let known = |name: &String| Some(name.clone()).filter(|name| !name.is_empty());
+        Whose {
+            project: self.project.clone().or_else(|| known(&facts.project)),
+            user: self.user.clone().or_else(|| known(&facts.user)),
+            machine: self.machine.clone(),
+        }
+    }
+}
+
 /// How long a quote is valid beyond its duration (decision 15).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Promise {

@@ -4,7 +4,7 @@ mod after;
 
 pub use after::ObjectQuery;
 
-use crate::command::{Command, Deposit, Request, Whose};
+use crate::command::{Charge, Command, Deposit, Request, Whose};
 use crate::directory::Directory;
 use crate::ids::{AccountId, AllocationId, LienId, QuoteId, TxId};
 use crate::model::InstanceKey;
@@ -156,24 +156,43 @@ pub fn further(
     match command {
         Command::ExtendLien(_) => {
             let instance = view.instances.first()?;
-            let whose = Whose {
-                project: Some(instance.facts.project.clone()),
-                user: Some(instance.facts.user.clone()).filter(|user| !user.is_empty()),
-                machine: instance.key.machine.clone(),
+            let machine = instance.key.machine.clone();
+            let nobody = Whose {
+                machine,
+                ..Whose::default()
             };
+            let whose = nobody.or_of(&instance.facts);
             Some(Need {
                 accounts: select::possible_payers(directory, &whose),
                 ..first()
             })
         }
-        Command::Charge(charge) if charge.terms.total && !view.instances.is_empty() => {
-            rules::total_falls(charge, view, directory, now).then(|| Need {
-                paid: true,
-                ..first()
-            })
+        Command::Charge(charge) => {
+            let known = known_payers(charge, view, directory);
+            let reported = charge.terms.total && !view.instances.is_empty();
+            let falls = reported && rules::total_falls(charge, view, directory, now);
+            if known.is_empty() && !falls {
+                return None;
+            }
+            let mut more = first();
+            more.accounts.extend(known);
+            more.paid = falls;
+            Some(more)
         }
         _ => None,
     }
+}
+
+/// Who may pay for a charge that names no project: those of the projects that the instances know.
+fn known_payers(charge: &Charge, view: &View, directory: &Directory) -> Vec<AccountId> {
+    if charge.request.whose.project.is_some() {
+        return Vec::new();
+    }
+    let uses = view.instances.iter();
+    let whose = uses.map(|instance| charge.request.whose.or_of(&instance.facts));
+    whose
+        .flat_map(|whose| select::possible_payers(directory, &whose))
+        .collect()
 }
 
 fn instance_need(request: &Request, accounts: Vec<AccountId>, now: Timestamp) -> Need {

@@ -192,17 +192,8 @@ fn charged_instance<'a>(
 /// Whom the request names; where it names nobody, whom the instance knows.
 fn payer(instance: &Instance, request: &Request, ctx: &Context<'_>) -> Payer {
     let facts = &instance.facts;
-    let payer = select::find(ctx.directory, &request.whose);
-    let payer = payer.knowing(ctx.directory, &facts.usage, &facts.group);
-    if payer.project.is_some() || request.whose.project.is_some() {
-        return payer;
-    }
-    let project = ctx.directory.project_named(&instance.facts.project);
-    Payer {
-        project: project.map(|p| p.id),
-        project_name: instance.facts.project.clone(),
-        ..payer
-    }
+    let whose = request.whose.or_of(facts);
+    select::find(ctx.directory, &whose).knowing(ctx.directory, &facts.usage, &facts.group)
 }
 
 /// A charge on its way.

@@ -220,7 +220,10 @@ pub(super) fn keep_facts(facts: &mut Facts, request: &Request, ctx: &Context<'_>
     usage.complete_from(&facts.usage);
     let user = request.whose.user.as_deref().map(short);
     let mut changed = put(&mut facts.usage, usage);
-    changed |= keep(&mut facts.project, &payer.project_name);
+    // Who names no project means the one that the instance has, not the user's default.
+    if request.whose.project.is_some() || facts.project.is_empty() {
+        changed |= keep(&mut facts.project, &payer.project_name);
+    }
     changed |= user.is_some_and(|user| put(&mut facts.user, user));
     changed |= keep(&mut facts.group, &new.group);
     changed |= keep(&mut facts.state, &new.state);

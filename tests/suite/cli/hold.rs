@@ -252,9 +252,14 @@ fn bad_input_has_one_line_its_exit_code_and_no_effect() {
         ([&charge, &who, &[]], 2, "how long"),
         ([&charge, &who, &["--duration", "1.5"]], 2, "1.5"),
         (
-            [&charge, &["--procs", "-4"], &["--duration", "10"]],
+            [&charge, &who, &["--procs", "-4", "--duration", "10"]],
             1,
             "zero",
+        ),
+        (
+            [&["charge", "nosuch"], &[], &["--duration", "10"]],
+            4,
+            "no job",
         ),
         ([&charge, &who, &["--amount", "-1"]], 1, "zero"),
         ([&charge, &who, &["--amount", "1.5"]], 1, "decimals"),

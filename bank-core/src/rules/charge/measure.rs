@@ -13,6 +13,9 @@ use crate::terms::{ITEMISATION_BYTES_MAX, Overlap, SPANS_MAX, Span};
 use crate::time::{MICROS, Seconds, Timestamp};
 use crate::view::{Context, View};
 
+/// How far the clock of a caller may be ahead of the bank's.
+const SKEW: Seconds = Seconds(300);
+
 /// A stretch of time that is priced.
 struct Piece {
     /// The rates in force at this instant count.
@@ -124,6 +127,12 @@ fn in_window(
     view: &View,
     ctx: &Context<'_>,
 ) -> Result<Measured, Refusal> {
+    if window.end > ctx.now.plus(SKEW) {
+        return Err(Refusal::BadValue {
+            field: "end",
+            expected: "a time that has passed",
+        });
+    }
     let of_instance = view.windows.iter().find(|(id, _)| *id == instance.id);
     let billed = of_instance.map_or(&[][..], |(_, spans)| spans.as_slice());
     let rest = window.without(billed);

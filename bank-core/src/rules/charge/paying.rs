@@ -241,8 +241,13 @@ impl Bill {
             }
         }
         if parts.is_empty() {
-            let all = select::billable(ctx.directory, &self.payer);
-            let order = select::paying_order(&all, self.postings.allocations(), self.at);
+            let allocations = self.postings.allocations();
+            let own: Vec<Candidate> = self.own_account(ctx).into_iter().collect();
+            let mut order = select::paying_order(&own, allocations, self.at);
+            if order.is_empty() {
+                let all = select::billable(ctx.directory, &self.payer);
+                order = select::paying_order(&all, allocations, self.at);
+            }
             parts.extend(order.first().map(|id| (*id, 0, 0)));
         }
         if let Some(first) = parts.first_mut() {

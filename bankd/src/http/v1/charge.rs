@@ -9,7 +9,7 @@ use bank_core::terms::{Shortfall, Span, Terms};
 use bank_core::time::{Seconds, Timestamp};
 
 use super::call::{Call, Handled, rendered};
-use super::object::{object_of, quote_is_there};
+use super::object::{has_payer, object_of, quote_is_there};
 use super::shape::{self, read_amount, read_time};
 use crate::access::Role;
 use crate::answer::Answer;
@@ -20,6 +20,7 @@ pub(super) async fn charge(call: Call) -> Handled {
     call.require(&[Role::Scheduler])?;
     let new: NewCharge = call.json()?;
     let charge = read(new, &call).map_err(|r| call.refused(&r))?;
+    has_payer(&call, &charge.request).await?;
     quote_is_there(&call, charge.request.tid.as_ref()).await?;
     let done = call.write(Command::Charge(charge), render);
     Ok(done.await?.into_response())

@@ -6,9 +6,11 @@ use bank_core::command::{Request, Whose};
 use bank_core::decimal::Decimal;
 use bank_core::model::{Facts, ObjectType};
 use bank_core::refusal::Refusal;
+use bank_core::select;
 use bank_core::usage::Usage;
 
 use super::call::Call;
+use super::view::View;
 use crate::http::error::Failure;
 use crate::store::read::jobs;
 
@@ -67,14 +69,10 @@ impl Object {
             })?,
         };
         let user = self.user;
-        let machine = self.machine.unwrap_or_else(|| {
-            let machines = view.directory().machines();
-            let mut seen = machines.filter(|m| view.sees_machine(&m.name));
-            match (seen.next(), seen.next()) {
-                (Some(only), None) => only.name.clone(),
-                _ => String::new(),
-            }
-        });
+        let machine = match self.machine {
+            Some(name) => name,
+            None => only_machine(view)?,
+        };
         let expected = "a decimal number";
         let number = |(name, text): (String, String)| match Decimal::parse(&text) {
             Some(value) => Ok((name, value)),
@@ -116,6 +114,33 @@ impl Object {
             event_time: None,
         })
     }
+}
+
+/// The machine that is meant where none is named: the only one. Of several none is guessed, for the
+/// job would be another one.
+fn only_machine(view: &View) -> Result<String, Refusal> {
+    let machines = view.directory().machines();
+    let mut seen = machines.filter(|m| view.sees_machine(&m.name));
+    match (seen.next(), seen.next()) {
+        (Some(only), None) => Ok(only.name.clone()),
+        (None, _) => Ok(String::new()),
+        _ => Err(Refusal::MissingField { field: "machine" }),
+    }
+}
+
+/// Usage must be somebody's: a charge by hand that names no project is about a job that the bank
+/// knows, or by a user who has a default project.
+pub(super) async fn has_payer(call: &Call, request: &Request) -> Result<(), Failure> {
+    let payer = select::find(call.directory(), &request.whose);
+    if request.whose.project.is_some() || payer.project.is_some() {
+        return Ok(());
+    }
+    let key = request.key();
+    let known = call.ask(move |connection| jobs::is_known(connection, &key));
+    if known.await? {
+        return Ok(());
+    }
+    Err(call.refused(&Refusal::not_found("job", &request.object_id)))
 }
 
 /// A person names a quote on purpose: one that there is not is a mistake. One that does not hold

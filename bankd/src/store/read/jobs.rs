@@ -6,6 +6,7 @@ use bank_core::amount::Amount;
 use bank_core::decimal::Decimal;
 use bank_core::effects::Billing;
 use bank_core::ids::{AccountId, AllocationId};
+use bank_core::model::InstanceKey;
 use bank_core::model::{CLOSINGS, Closing, ObjectType};
 use bank_core::time::{Seconds, Timestamp};
 use bank_core::usage::Usage;
@@ -182,6 +183,13 @@ pub fn uses(connection: &Connection, object_id: &str) -> Result<Vec<JobRow>, Err
         found.push(read(row)?);
     }
     Ok(found)
+}
+
+/// Whether an object's id was ever used.
+pub fn is_known(connection: &Connection, key: &InstanceKey) -> Result<bool, Error> {
+    let sql = "SELECT 1 FROM instance WHERE object_id = ?1 AND machine = ?2 AND object_type = ?3";
+    let mut statement = connection.prepare_cached(sql)?;
+    Ok(statement.exists((&key.object_id, &key.machine, key.object_type.word()))?)
 }
 
 /// Whether there is a quote of this TID.
