@@ -21,7 +21,7 @@ use crate::rules::instance::{
 use crate::rules::money::figures;
 use crate::rules::promise::{Binding, bind};
 use crate::select::{self, Payer};
-use crate::terms::Shortfall;
+use crate::terms::{self, Shortfall};
 use crate::time::{Seconds, Timestamp};
 use crate::usage;
 use crate::view::{Context, Next, View};
@@ -99,6 +99,8 @@ fn begin(
     let payer = payer(&instance, request, ctx);
     let mode = ctx.directory.mode(payer.project, payer.machine);
     let tx = postings.begin_for("charge", at, instance.id);
+    // The first word of the reason: what else stands there comes from outside.
+    postings.remark(&terms::written(&measured.billed_windows()));
     let binding = bind(&mut postings, &mut instance, request, view, at, ctx);
     let had_lien = instance.lien.is_some();
     give_back_other_money(&mut postings, &mut instance, mode)?;
@@ -124,11 +126,7 @@ fn begin(
         amount: priced.unwrap_or(Amount::ZERO),
         unpriced,
         late: !instance.is_open(),
-        lien: if had_lien {
-            LienUse::Unused
-        } else {
-            LienUse::Missing
-        },
+        lien: LienUse::before(had_lien),
         debt: Amount::ZERO,
         against_liens: Amount::ZERO,
         by_fallback: Amount::ZERO,
@@ -246,6 +244,17 @@ enum LienUse {
     Unused,
     /// It paid, at least in part.
     Paid,
+}
+
+impl LienUse {
+    /// Before anything was taken.
+    fn before(had_lien: bool) -> LienUse {
+        if had_lien {
+            LienUse::Unused
+        } else {
+            LienUse::Missing
+        }
+    }
 }
 
 impl Bill {
