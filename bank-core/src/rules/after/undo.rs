@@ -48,7 +48,11 @@ pub(super) fn reverse(
             "it brought back an account without money",
         )),
         "boundary" => Err(not_reversible(target, "time did it, not a command")),
-        "create" | "reserve" | "delete" => Err(not_reversible(
+        "cycle" => Err(not_reversible(
+            target,
+            "the period has its money; `bank adjust` takes it out",
+        )),
+        "create" | "reserve" | "delete" | "lien_extend" | "lien_rm" => Err(not_reversible(
             target,
             "it moved no money; liens end with their job",
         )),
