@@ -99,6 +99,12 @@ impl Book {
         findings
     }
 
+    /// The billed windows of the instances in view.
+    fn add_windows(&self, view: &mut View) {
+        let of = |i: &Instance| Some((i.id, self.windows.get(&i.id.0)?.clone()));
+        view.windows = view.instances.iter().filter_map(of).collect();
+    }
+
     /// What allocations have paid for instances: the entries of their usage rows.
     fn paid(&self, instances: &[Instance]) -> Vec<Paid> {
         let mut paid: Vec<Paid> = Vec::new();
@@ -183,8 +189,7 @@ impl Ledger for Book {
             view.paid = self.paid(&view.instances);
         }
         if need.windows {
-            let of = |i: &Instance| Some((i.id, self.windows.get(&i.id.0)?.clone()));
-            view.windows = view.instances.iter().filter_map(of).collect();
+            self.add_windows(&mut view);
         }
         let portions = view.instances.iter().filter_map(|i| i.lien.as_ref());
         let on: Vec<AllocationId> = portions

@@ -3,9 +3,10 @@
 //! The ledger's time follows the machine's clock as long as that clock moves as time passes. A step
 //! back is journalled once, and the ledger waits until the clock has caught up (decision 9). A step
 //! forward that nobody saw pass is not followed until an operator confirms it: the ledger's time
-//! goes on from where it was, so that a wrong clock expires nothing.
+//! goes on from where it was, so that a wrong clock expires nothing. Only at a start is the clock
+//! believed further, for a bank that was switched off saw no time pass (decision note 0016).
 
-use crate::time::{Seconds, Timestamp};
+use crate::time::{MICROS, Seconds, Timestamp};
 
 /// A clock that is behind by no more than this was slewed, not stepped: a second.
 const SLEW: Seconds = Seconds(1);
@@ -58,14 +59,20 @@ pub struct Look {
     pub stepped_back: Option<Timestamp>,
     /// The clock shows a time that nobody saw come, and waits for an operator.
     pub held: Option<Timestamp>,
+    /// At the first look after a start: how much more than a jump's worth the clock went on while
+    /// nobody looked, where that is believed.
+    pub downtime: Option<Seconds>,
 }
 
 /// Watches the machine's clock. A small value: who may have to undo keeps a copy.
 #[derive(Clone, Copy, Debug)]
 pub struct Watch {
     max_jump: Seconds,
+    max_downtime: Seconds,
     seen: Option<Seen>,
     held: Option<Timestamp>,
+    /// Nobody has looked since the start.
+    starts: bool,
 }
 
 impl Watch {
@@ -73,8 +80,18 @@ impl Watch {
     pub fn new(max_jump: Seconds, seen: Option<Seen>) -> Watch {
         Watch {
             max_jump,
+            max_downtime: Seconds(0),
             seen,
             held: None,
+            starts: true,
+        }
+    }
+
+    /// A watch that believes the first look after a start of the machine this far, at least.
+    pub fn after_downtime(self, max_downtime: Seconds) -> Watch {
+        Watch {
+            max_downtime,
+            ..self
         }
     }
 
@@ -92,7 +109,10 @@ impl Watch {
     pub fn look(&mut self, reading: Reading, recorded: Timestamp) -> Look {
         let mut back_from = self.seen.and_then(|s| s.back_from);
         let expected = self.expected(&reading, recorded, back_from);
-        let is_ahead = reading.clock > expected.plus(self.max_jump);
+        let trusted = self.trusted(&reading);
+        let is_ahead = reading.clock > expected.plus(trusted);
+        let downtime = self.downtime(&reading).filter(|_| !is_ahead);
+        self.starts = false;
         self.held = is_ahead.then_some(reading.clock);
         let steps = reading.clock < expected.minus(SLEW);
         let believed = if is_ahead { expected } else { reading.clock };
@@ -110,7 +130,32 @@ impl Watch {
             now: believed.max(recorded),
             stepped_back: steps.then_some(reading.clock),
             held: self.held,
+            downtime,
         }
+    }
+
+    /// How far ahead of what is expected the clock may be: at a start of the machine the time for
+    /// which it may have been off. A jump that waited for an operator before waits on, unless the
+    /// clock has come back from it.
+    fn trusted(&self, reading: &Reading) -> Seconds {
+        let off = |seen: &Seen| {
+            let jumped = seen.reading.clock > seen.believed.plus(self.max_jump);
+            let waits = jumped && reading.clock >= seen.reading.clock;
+            reading.since(&seen.reading).is_none() && !waits
+        };
+        if self.starts && self.seen.as_ref().is_some_and(off) {
+            self.max_jump.max(self.max_downtime)
+        } else {
+            self.max_jump
+        }
+    }
+
+    /// At the first look after a start, how far the clock went on, where that is more than a jump.
+    fn downtime(&self, reading: &Reading) -> Option<Seconds> {
+        let seen = self.seen.as_ref().filter(|_| self.starts)?;
+        let passed = reading.clock.0.saturating_sub(seen.believed.0);
+        let passed = Seconds(passed.div_euclid(MICROS));
+        (passed > self.max_jump).then_some(passed)
     }
 
     /// An operator says that the clock is right.
@@ -220,6 +265,45 @@ mod tests {
             seconds(soon.look(at(2000, 3, 8), recorded)),
             (2000, None, None)
         );
+    }
+
+    #[test]
+    fn a_machine_that_was_off_over_a_weekend_needs_no_operator() {
+        const WEEK: Seconds = Seconds(604_800);
+        let recorded = Timestamp::from_seconds(1000);
+        let mut friday = Watch::new(HOUR, None);
+        friday.look(at(1000, 50_000, 7), recorded);
+        let start = |seen| Watch::new(HOUR, seen).after_downtime(WEEK);
+        // Sixty-four hours later it comes up, with a steady clock that began anew.
+        let mut monday = start(friday.seen());
+        let look = monday.look(at(231_400, 3, 8), recorded);
+        assert_eq!(seconds(look), (231_400, None, None));
+        assert_eq!(look.downtime, Some(Seconds(230_400)));
+        // Only the start is believed that far, and it is told once.
+        let look = monday.look(at(231_401, 4, 8), recorded);
+        assert_eq!(
+            (seconds(look), look.downtime),
+            ((231_401, None, None), None)
+        );
+        let look = monday.look(at(331_401, 5, 8), recorded);
+        assert_eq!(seconds(look), (231_402, None, Some(331_401)));
+        // A reboot confirms no jump that waits; the clock may come back by itself.
+        let mut wrong = start(monday.seen());
+        let look = wrong.look(at(331_501, 3, 9), recorded);
+        assert_eq!(seconds(look), (231_402, None, Some(331_501)));
+        let mut right = start(monday.seen());
+        let look = right.look(at(241_402, 3, 9), recorded);
+        assert_eq!(seconds(look), (241_402, None, None));
+        // More than a week waits, and so does a jump that the steady clock did not see.
+        let mut late = start(friday.seen());
+        let look = late.look(at(605_801, 3, 8), recorded);
+        assert_eq!(
+            (seconds(look), look.downtime),
+            ((1000, None, Some(605_801)), None)
+        );
+        let mut up = start(friday.seen());
+        let look = up.look(at(231_400, 50_060, 7), recorded);
+        assert_eq!(seconds(look), (1060, None, Some(231_400)));
     }
 
     #[test]

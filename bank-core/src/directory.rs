@@ -76,6 +76,8 @@ pub struct Policy {
     pub discrete: bool,
     /// How far the clock may jump ahead, unseen, without an operator's confirmation.
     pub max_jump: Seconds,
+    /// How long the bank may have been off before a start needs an operator's confirmation.
+    pub max_downtime: Seconds,
     /// Who covers what a charge lacks.
     pub shortfall: Shortfall,
     /// What becomes of a window that was billed before.
@@ -96,6 +98,7 @@ impl Default for Policy {
             require_cover: false,
             discrete: false,
             max_jump: Seconds(3600),
+            max_downtime: Seconds(7 * 86400),
             shortfall: Shortfall::Debt,
             overlap: Overlap::BillRest,
         }

@@ -65,13 +65,39 @@ pub fn taken_back_by(entries: &[Placed], id: EntryId) -> Option<TxId> {
     stand.iter().find(by).map(|(tx, _)| *tx)
 }
 
-/// The transactions with standing refunds of these entries, in order.
+/// The transactions with standing refunds of these entries, in order. Falling totals name no charge:
+/// they are among them where they gave back what one of these took.
 pub fn refunds_of(entries: &[Placed], ids: &[EntryId]) -> Vec<TxId> {
     let stand = standing(entries);
-    let of = |e: &Entry| e.takes_back.is_some_and(|of| ids.contains(&of));
-    let refunds = stand
+    let rests = rests(entries);
+    let reduced: Vec<&Entry> = stand
         .iter()
-        .filter(|(_, e)| e.kind == EntryKind::Refund && of(e));
+        .map(|(_, entry)| entry)
+        .filter(|e| ids.contains(&e.id))
+        .filter(|e| {
+            let whole = e.delta.amount.saturating_neg();
+            let less = |r: &Rest<'_>| r.entry.id == e.id && r.left < whole;
+            e.kind == EntryKind::ChargeNotional || rests.iter().any(less)
+        })
+        .collect();
+    let fell = |e: &Entry| {
+        let back = match e.kind {
+            EntryKind::Refund => e.delta.amount,
+            EntryKind::ChargeNotional => e.delta.shadow,
+            _ => 0,
+        };
+        let after = |r: &&&Entry| r.id < e.id && r.allocation == e.allocation;
+        // Each gives back in the kind of money that it took.
+        let same = |r: &&Entry| {
+            (r.kind == EntryKind::ChargeNotional) == (e.kind == EntryKind::ChargeNotional)
+        };
+        back > 0 && reduced.iter().filter(after).any(same)
+    };
+    let of = |e: &Entry| match e.takes_back {
+        Some(of) => e.kind == EntryKind::Refund && ids.contains(&of),
+        None => !ids.contains(&e.id) && fell(e),
+    };
+    let refunds = stand.iter().filter(|(_, e)| of(e));
     let mut found: Vec<TxId> = refunds.map(|(tx, _)| *tx).collect();
     found.dedup();
     found

@@ -120,6 +120,36 @@ impl Span {
     }
 }
 
+/// The word that begins the reason of a charge that billed windows.
+const WINDOWS: &str = "windows=";
+
+/// Billed windows for the journal, in microseconds: so that an undo makes them billable again.
+/// Nothing for none.
+pub(crate) fn written(spans: &[Span]) -> String {
+    let one = |span: &Span| format!("{}/{}", span.start.0, span.end.0);
+    let all: Vec<String> = spans.iter().map(one).collect();
+    match all.as_slice() {
+        [] => String::new(),
+        _ => format!("{WINDOWS}{}", all.join(",")),
+    }
+}
+
+/// Reads what [`written`] wrote at the beginning of a reason; nothing where there is none.
+pub(crate) fn read_windows(reason: &str) -> Vec<Span> {
+    let first = reason.split(' ').next().unwrap_or_default();
+    let Some(text) = first.strip_prefix(WINDOWS) else {
+        return Vec::new();
+    };
+    let one = |text: &str| {
+        let (start, end) = text.split_once('/')?;
+        Some(Span {
+            start: Timestamp(start.parse().ok()?),
+            end: Timestamp(end.parse().ok()?),
+        })
+    };
+    text.split(',').filter_map(one).collect()
+}
+
 /// What an allocation has paid for an instance, less what it got back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Paid {

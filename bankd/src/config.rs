@@ -111,6 +111,9 @@ pub struct Ledger {
     pub discrete_allocations: bool,
     /// Seconds that the clock may jump ahead, unseen, and be followed: 60 to ten years.
     pub max_jump_s: i64,
+    /// Seconds that the bank may have been off, and the clock is followed at its start: 0 to ten
+    /// years.
+    pub max_downtime_s: i64,
 }
 
 impl Default for Ledger {
@@ -124,6 +127,7 @@ impl Default for Ledger {
             lien_require_cover: false,
             discrete_allocations: false,
             max_jump_s: 3600,
+            max_downtime_s: 604_800,
         }
     }
 }
@@ -316,6 +320,12 @@ impl Config {
             ("ledger.lien_grace_s", self.ledger.lien_grace_s, 0, 86_400),
             ("ledger.batch_max", count(self.ledger.batch_max), 1, 256),
             ("ledger.max_jump_s", self.ledger.max_jump_s, 60, TEN_YEARS_S),
+            (
+                "ledger.max_downtime_s",
+                self.ledger.max_downtime_s,
+                0,
+                TEN_YEARS_S,
+            ),
             ("auth.window_s", self.auth.window_s, 10, 3600),
             (
                 "auth.nonces_per_key",
@@ -360,6 +370,7 @@ impl Config {
             rounding: self.ledger.rounding.into(),
             lien_grace: Seconds(self.ledger.lien_grace_s),
             max_jump: Seconds(self.ledger.max_jump_s),
+            max_downtime: Seconds(self.ledger.max_downtime_s),
             fallback: self.fallback.mode.into(),
             order: self.ledger.selection_order.into(),
             require_cover: self.ledger.lien_require_cover,

@@ -249,7 +249,8 @@ pub fn start(
         shared: Arc::clone(&shared),
     };
     let seen = store.seen().map_err(std::io::Error::other)?;
-    let watch = Watch::new(store.reference().policy.max_jump, seen);
+    let policy = store.reference().policy;
+    let watch = Watch::new(policy.max_jump, seen).after_downtime(policy.max_downtime);
     let batch_max = batch_max.clamp(1, BATCH_MAX);
     let mut thread = thread::Thread {
         store,

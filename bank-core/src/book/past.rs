@@ -29,6 +29,9 @@ impl Book {
         let removal = need.removal_of.and_then(|id| self.removals.get(&id));
         if let Some(id) = need.transaction.or(removal.copied()) {
             self.add_transaction(id, view);
+            if need.windows {
+                self.add_windows(view);
+            }
         }
         if need.object.is_some() || !view.past.is_empty() {
             self.add_history(view);

@@ -63,6 +63,7 @@ pub(super) fn need(command: &After, directory: &Directory) -> Need {
         After::Adjust(adjust) => adjustment(adjust, directory),
         After::Reverse(reverse) => Need {
             transaction: Some(reverse.transaction),
+            windows: true,
             ..Need::default()
         },
         After::Settle(settle) => {

@@ -21,7 +21,7 @@ use crate::rules::instance::{
 use crate::rules::money::figures;
 use crate::rules::promise::{Binding, bind};
 use crate::select::{self, Payer};
-use crate::terms::Shortfall;
+use crate::terms::{self, Shortfall};
 use crate::time::{Seconds, Timestamp};
 use crate::usage;
 use crate::view::{Context, Next, View};
@@ -99,6 +99,8 @@ fn begin(
     let payer = payer(&instance, request, ctx);
     let mode = ctx.directory.mode(payer.project, payer.machine);
     let tx = postings.begin_for("charge", at, instance.id);
+    // The first word of the reason: what else stands there comes from outside.
+    postings.remark(&terms::written(&measured.billed_windows()));
     let binding = bind(&mut postings, &mut instance, request, view, at, ctx);
     let had_lien = instance.lien.is_some();
     give_back_other_money(&mut postings, &mut instance, mode)?;
@@ -236,6 +238,7 @@ enum LienUse {
 }
 
 impl LienUse {
+    /// Before anything was taken.
     fn before(had_lien: bool) -> LienUse {
         if had_lien {
             LienUse::Unused

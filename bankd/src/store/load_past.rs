@@ -4,7 +4,7 @@
 use super::load::{self, INSTANCE, add_allocation, liens_on, of_account, with_lien};
 use super::read::journal;
 use super::recent::Recent;
-use super::{Error, codec, verify};
+use super::{Error, codec, load_work, verify};
 use bank_core::amount::Amount;
 use bank_core::decimal::Decimal;
 use bank_core::effects::{Billing, Entry, EntryKind, UsageRow};
@@ -60,6 +60,9 @@ pub(super) fn add(
     }
     if let Some(id) = transaction {
         add_transaction(connection, id, view)?;
+        if need.windows {
+            load_work::windows(connection, view)?;
+        }
     }
     if need.object.is_some() || !view.past.is_empty() {
         add_history(connection, view)?;

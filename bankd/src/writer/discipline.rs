@@ -16,7 +16,15 @@ impl Thread {
     /// Looks at the clock. Nothing is written yet.
     pub(super) fn look(&mut self) -> Look {
         let reading = self.shared.clock.reading();
-        self.watch.look(reading, self.store.last_recorded())
+        let look = self.watch.look(reading, self.store.last_recorded());
+        if let Some(downtime) = look.downtime {
+            tracing::warn!(
+                downtime_s = downtime.0,
+                ledger_us = look.now.0,
+                "the bank was down for a while; the ledger follows the clock"
+            );
+        }
+        look
     }
 
     /// Whether there is nothing to write about the clock and no boundary to journal.

@@ -235,3 +235,45 @@ async fn a_full_queue_turns_the_next_away_and_loses_none_that_wait() {
     writer.stop();
     thread.join().unwrap();
 }
+
+/// The clock of a machine: the time of day, its uptime, and which start of it this is.
+struct Machine(i64, i64, i64);
+
+impl LedgerClock for Machine {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_seconds(self.0)
+    }
+
+    fn reading(&self) -> bank_core::clock::Reading {
+        bank_core::clock::Reading {
+            clock: self.now(),
+            steady: Timestamp::from_seconds(self.1),
+            boot: self.2,
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_start_after_a_weekend_follows_the_clock_and_one_after_a_year_waits() {
+    let (folder, mut store) = bank();
+    let (friday, monday) = (1000 * DAY, 1003 * DAY);
+    for (clock, present, held) in [
+        (Machine(friday, 50_000, 7), friday, false),
+        (Machine(monday, 10, 8), monday, false),
+        (Machine(monday + 365 * DAY, 10, 9), monday, true),
+    ] {
+        let records = Box::new(|_: &Directory, _: &_| Vec::new());
+        let (writer, thread) = start(store, Arc::new(clock), records, BATCH_MAX).unwrap();
+        assert_eq!(writer.look().await, Ok(()));
+        let standing = writer.standing();
+        assert_eq!(
+            (standing.now.seconds(), standing.is_held),
+            (present, held),
+            "{standing:?}"
+        );
+        writer.stop();
+        thread.join().unwrap();
+        let path = folder.path().join("bank.db");
+        store = SqliteStore::open(&path, Policy::default()).unwrap();
+    }
+}

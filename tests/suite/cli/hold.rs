@@ -252,7 +252,11 @@ fn bad_input_has_one_line_its_exit_code_and_no_effect() {
         ([&charge, &who, &[]], 2, "how long"),
         ([&charge, &who, &["--duration", "1.5"]], 2, "1.5"),
         (
-            [&charge, &who, &["--procs", "-4", "--duration", "10"]],
+            [
+                &charge,
+                &["-A", "chemistry"],
+                &["--procs", "-4", "--duration", "10"],
+            ],
             1,
             "zero",
         ),

@@ -9,7 +9,7 @@ use crate::ids::AllocationId;
 use crate::model::Account;
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
-use crate::rules::money::figures;
+use crate::rules::money::{figures, unblock};
 use crate::select;
 use crate::time::Window;
 use crate::view::{Context, View};
@@ -27,13 +27,16 @@ pub(super) fn adjust(adjust: &Adjust, view: &View, ctx: &Context<'_>) -> Result<
     let tx = postings.begin("adjust", ctx.now);
     postings.remark(&adjust.note);
     let parts: Vec<(AllocationId, Amount)> = if adjust.amount > Amount::ZERO {
-        let id = match adjust.allocation {
+        let named = match adjust.allocation {
             Some(_) => sources(view, account, adjust.allocation)?
                 .first()
                 .map(|a| a.id),
             None => None,
         };
-        let id = id.unwrap_or_else(|| target(&mut postings, account.id, Window::ALWAYS, ctx.now));
+        let id = match named {
+            Some(id) => id,
+            None => target(&mut postings, view, account, Window::ALWAYS, ctx)?,
+        };
         vec![(id, adjust.amount)]
     } else {
         let sources = sources(view, account, adjust.allocation)?;
@@ -52,6 +55,7 @@ pub(super) fn adjust(adjust: &Adjust, view: &View, ctx: &Context<'_>) -> Result<
             &About::default(),
         )?;
     }
+    unblock(&mut postings, account);
     let adjusted = Adjusted {
         tx,
         account: account.id,

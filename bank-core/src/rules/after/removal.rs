@@ -26,6 +26,10 @@ pub(super) fn account(name: &str, view: &View, ctx: &Context<'_>) -> Result<Effe
     if let Some(user) = ctx.directory.accounts().find(points_here) {
         return Err(used(format!("account {} as its fallback", user.name)));
     }
+    // It would go on bringing money to an account that nobody sees.
+    if let Some(cycle) = ctx.directory.cycles().find(|c| c.account == account.id) {
+        return Err(used(format!("cycle {}", cycle.name)));
+    }
     let mut postings = Postings::new(view);
     let tx = postings.begin("account_rm", ctx.now);
     postings.remark(&format!("account={name}"));

@@ -8,7 +8,7 @@ use crate::ids::{AccountId, AllocationId, UNBILLED};
 use crate::model::{Account, Allocation, Phase};
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
-use crate::rules::money::figures;
+use crate::rules::money::{figures, one_at_a_time, unblock};
 use crate::select;
 use crate::time::{Timestamp, Window};
 use crate::view::{Context, Next, View};
@@ -40,7 +40,7 @@ pub(super) fn transfer(
     postings.remark(&transfer.note);
     let mut parts = Vec::new();
     for (source, part) in taken {
-        let target = target(&mut postings, to.id, source.window, ctx.now);
+        let target = target(&mut postings, view, to, source.window, ctx)?;
         post(
             &mut postings,
             EntryKind::TransferOut,
@@ -50,6 +50,7 @@ pub(super) fn transfer(
         post(&mut postings, EntryKind::TransferIn, target, part)?;
         parts.push((source.id, target, part));
     }
+    unblock(&mut postings, to);
     let transferred = Transferred {
         tx,
         from: from.id,
@@ -124,19 +125,22 @@ pub(super) fn take(
     })
 }
 
-/// The account's allocation of this window without credit, or a new one.
+/// The account's allocation of this window without credit, or a new one, where none may be usable at
+/// the same time as another.
 pub(super) fn target(
     postings: &mut Postings,
-    account: AccountId,
+    view: &View,
+    account: &Account,
     window: Window,
-    now: Timestamp,
-) -> AllocationId {
+    ctx: &Context<'_>,
+) -> Result<AllocationId, Refusal> {
     let equal =
-        |a: &&Allocation| a.account == account && a.window == window && a.credit_limit.is_zero();
+        |a: &&Allocation| a.account == account.id && a.window == window && a.credit_limit.is_zero();
     if let Some(known) = postings.allocations().iter().find(equal) {
-        return known.id;
+        return Ok(known.id);
     }
-    open(postings, account, window, now)
+    one_at_a_time(view, account, &window, None, ctx)?;
+    Ok(open(postings, account.id, window, ctx.now))
 }
 
 /// A new allocation with nothing in it.

@@ -48,7 +48,11 @@ pub(super) fn reverse(
             "it brought back an account without money",
         )),
         "boundary" => Err(not_reversible(target, "time did it, not a command")),
-        "create" | "reserve" | "delete" => Err(not_reversible(
+        "cycle" => Err(not_reversible(
+            target,
+            "the period has its money; `bank adjust` takes it out",
+        )),
+        "create" | "reserve" | "delete" | "lien_extend" | "lien_rm" => Err(not_reversible(
             target,
             "it moved no money; liens end with their job",
         )),
@@ -97,17 +101,41 @@ fn moves(entry: &Entry) -> bool {
     entry.allocation.is_some() && !beside.contains(&entry.kind)
 }
 
+/// Refuses to move money of an account that is not there: nobody could spend it, and no balance
+/// would show it.
+fn check_account(
+    postings: &Postings,
+    id: AllocationId,
+    target: &PastTx,
+    ctx: &Context<'_>,
+) -> Result<(), Refusal> {
+    let account = postings.allocation(id).map(|a| a.account);
+    let account = account.and_then(|id| ctx.directory.account(id));
+    match account.filter(|a| a.deleted) {
+        Some(gone) => Err(not_reversible(
+            target,
+            &format!(
+                "account {} was removed since; bring it back first",
+                gone.name
+            ),
+        )),
+        None => Ok(()),
+    }
+}
+
 /// The opposite entries, those that take first, and what each allocation gets.
 pub(super) fn oppose(
     postings: &mut Postings,
     target: &PastTx,
     about: &About,
+    ctx: &Context<'_>,
 ) -> Result<Vec<(AllocationId, Amount)>, Refusal> {
     let mut entries: Vec<&Entry> = target.entries.iter().filter(|e| moves(e)).collect();
     entries.sort_by_key(|e| e.delta.amount <= 0);
     let mut parts = Vec::new();
     for entry in entries {
         let Some(id) = entry.allocation else { continue };
+        check_account(postings, id, target, ctx)?;
         let about = About {
             takes_back: Some(entry.id),
             ..about.clone()
@@ -156,7 +184,7 @@ fn money(
 ) -> Result<Effects, Refusal> {
     let mut postings = Postings::new(view);
     let tx = begin(&mut postings, reverse, ctx);
-    let parts = oppose(&mut postings, target, &About::default())?;
+    let parts = oppose(&mut postings, target, &About::default(), ctx)?;
     check_cover(&postings, &parts, reverse, ctx)?;
     if root.op == "deposit" {
         for (id, part) in &parts {

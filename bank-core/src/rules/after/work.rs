@@ -11,6 +11,7 @@ use crate::ids::{EntryId, UsageId};
 use crate::model::Instance;
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
+use crate::terms::{self, Span};
 use crate::time::Seconds;
 use crate::view::{Context, Next, View};
 
@@ -37,7 +38,7 @@ pub(super) fn reverse(
         usage: Some(usage),
         ..About::instance(instance)
     };
-    let parts = oppose(&mut postings, target, &about)?;
+    let parts = oppose(&mut postings, target, &about, ctx)?;
     check_cover(&postings, &parts, reverse, ctx)?;
     let mut row = UsageRow {
         id: usage,
@@ -55,7 +56,12 @@ pub(super) fn reverse(
     };
     let mut facts_changed = false;
     match root.op.as_str() {
-        "charge" => uncount(instance, &row, ctx)?,
+        "charge" => {
+            uncount(instance, &row, ctx)?;
+            // An odd number of opposites takes the charge back, an even one does it again.
+            let undone = view.past.len() % 2 == 1;
+            unbill_windows(&mut postings, instance, root, view, undone)?;
+        }
         "settle" => {
             row.billing = other_side(own.billing);
             facts_changed = name_payer(instance, root, row.billing);
@@ -76,6 +82,41 @@ pub(super) fn reverse(
         op: target.op.clone(),
         parts,
     })))
+}
+
+/// The windows of a charge that is taken back can be billed again; those of one that is done again
+/// must not have been billed since.
+fn unbill_windows(
+    postings: &mut Postings,
+    instance: &Instance,
+    root: &PastTx,
+    view: &View,
+    undone: bool,
+) -> Result<(), Refusal> {
+    let own = terms::read_windows(&root.reason);
+    if own.is_empty() {
+        return Ok(());
+    }
+    let known = view.windows.iter().find(|(id, _)| *id == instance.id);
+    let mut spans = known.map(|(_, spans)| spans.clone()).unwrap_or_default();
+    for window in own {
+        let billed = spans.iter().find(|span| span.meets(&window)).copied();
+        spans = match billed.filter(|_| !undone) {
+            Some(billed) => {
+                return Err(Refusal::Overlap {
+                    start: billed.start.max(window.start),
+                    end: billed.end.min(window.end),
+                });
+            }
+            None if undone => {
+                let rest = |span: &Span| span.without(&[window]);
+                spans.iter().flat_map(rest).collect()
+            }
+            None => window.joined(&spans),
+        };
+    }
+    postings.windows.push((instance.id, spans));
+    Ok(())
 }
 
 /// Who carries it once a settlement is undone, or done again.

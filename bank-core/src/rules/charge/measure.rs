@@ -35,6 +35,18 @@ pub(super) struct Measured {
     pub(super) windows: Option<Vec<Span>>,
 }
 
+impl Measured {
+    /// The windows that it bills, where the caller sent one.
+    pub(super) fn billed_windows(&self) -> Vec<Span> {
+        let span = |piece: &Piece| Span {
+            start: piece.from,
+            end: piece.from.plus(piece.length),
+        };
+        let pieces = self.pieces.iter().filter(|_| self.windows.is_some());
+        pieces.map(span).collect()
+    }
+}
+
 /// What no instance needs to be known for: that the charge says how long, once, and within bounds.
 pub(super) fn check(charge: &Charge) -> Result<(), Refusal> {
     let terms = &charge.terms;

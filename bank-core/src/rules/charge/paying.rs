@@ -53,11 +53,7 @@ impl Bill {
                 free: 0,
             });
         }
-        let kind = if self.late {
-            EntryKind::LateCharge
-        } else {
-            EntryKind::Charge
-        };
+        let kind = self.kind();
         for take in takes {
             self.debit(kind, take)?;
         }
@@ -176,7 +172,16 @@ impl Bill {
         discrete && (take < rest || beside())
     }
 
-    fn debit(&mut self, kind: EntryKind, take: Take) -> Result<(), Refusal> {
+    /// What the journal calls it: a charge after the close is told apart.
+    pub(super) fn kind(&self) -> EntryKind {
+        if self.late {
+            EntryKind::LateCharge
+        } else {
+            EntryKind::Charge
+        }
+    }
+
+    pub(super) fn debit(&mut self, kind: EntryKind, take: Take) -> Result<(), Refusal> {
         let whole = Amount::from_sum(take.from_lien.saturating_add(take.free))?;
         let minus = whole.negate()?.0;
         let held = Amount::from_sum(take.from_lien)?.negate()?.0;

@@ -69,12 +69,13 @@ impl Bill {
 
     /// A reported total fell: the difference goes back to the allocations that paid, each its
     /// share; the smallest units that remain go to the largest remainders, then to the lowest
-    /// numbers. One that has expired gets its money, which expires at once (ledger.md 2.4).
+    /// numbers. One that has expired gets its money, which expires at once (ledger.md 2.4). What a
+    /// person has refunded before does not go back a second time: that much stays billed.
     pub(super) fn give_back(&mut self, paid: &[Paid], ctx: &Context<'_>) -> Result<(), Refusal> {
         let back = i128::from(self.amount.0).saturating_neg();
         let in_shadow = i128::from(self.instance.billed.0) < back;
-        let own = paid.iter().filter(|p| p.instance == self.instance.id);
-        let parts: Vec<(AllocationId, i128)> = own
+        let own = || paid.iter().filter(|p| p.instance == self.instance.id);
+        let parts: Vec<(AllocationId, i128)> = own()
             .map(|p| {
                 let part = if in_shadow { p.shadow } else { p.amount };
                 (p.allocation, i128::from(part.0))
@@ -82,8 +83,17 @@ impl Bill {
             .filter(|(_, part)| *part > 0)
             .collect();
         let about = self.about();
-        for (allocation, share) in shares(&parts, back) {
-            self.first = self.first.or(Some(allocation));
+        let shares = shares(&parts, back);
+        let given = shares
+            .iter()
+            .fold(0_i128, |sum, (_, share)| sum.saturating_add(*share));
+        self.amount = Amount::from_sum(given.saturating_neg())?;
+        let payer = || own().map(|p| p.allocation).min_by_key(|id| id.0);
+        self.first = shares.first().map(|(id, _)| *id).or_else(payer);
+        if let (true, false, Some(first)) = (shares.is_empty(), in_shadow, self.first) {
+            self.debit(self.kind(), Take::free(first, 0))?;
+        }
+        for (allocation, share) in shares {
             self.refund(allocation, share, in_shadow, &about)?;
         }
         let paying = self.paying_account();

@@ -1,0 +1,164 @@
+//! What one rule may do to another: undos, totals, refunds, windows, cycles, blocked and removed
+//! accounts together.
+
+use super::ask::{Ask, c, ci, deposit, withdraw};
+use super::ask_after::{account_rm, adjust, refund, transfer, undelete, undo};
+use super::bench::{on_both, on_both_with};
+use bank_core::amount::Amount;
+use bank_core::command::{AddCycle, Command, SetProject};
+use bank_core::directory::Policy;
+use bank_core::model::{Every, Mode};
+
+fn used(window: &str) -> Ask {
+    ci("s", 0).used(window)
+}
+
+#[test]
+fn an_undone_window_can_be_billed_again() {
+    on_both(|t| {
+        t.given("F{a=1000}");
+        t.at("T0+300");
+        t.after([used("[T0+100,T0+200)"), used("[T0,T0+300)")]);
+        // The second billed both ends; those are free again, the middle is not.
+        let second = t.tx("charge", 0);
+        t.expect(undo(second), "undid charge", "reverse a +200");
+        t.expect_job("s", "open, used 100 s, billed 100, no lien");
+        t.expect(
+            used("[T0+50,T0+250)"),
+            "charged 100, balance 800",
+            "charge a -100 (T0+250)",
+        );
+        // Doing it again would bill some of it twice.
+        let undone = t.tx("undo", 0);
+        t.expect(undo(undone), "refused overlap, exit 1", "");
+        let third = t.tx("charge", 0);
+        t.after([undo(third)]);
+        t.expect(undo(undone), "undid undo", "reverse a -200");
+        t.expect(used("[T0,T0+300)"), "charged 0, balance 700", "charge a 0");
+        t.expect_job("s", "open, used 300 s, billed 300, no lien");
+    });
+}
+
+#[test]
+fn what_was_refunded_does_not_go_back_again_with_a_falling_total() {
+    on_both(|t| {
+        t.given("F{a=1000}");
+        t.after([ci("s", 100).total(), refund("s", 80)]);
+        t.expect(
+            ci("s", 40).total(),
+            "charged -20, balance 1000",
+            "refund a +20",
+        );
+        t.expect_job("s", "open, used 40 s, billed 80, no lien");
+        t.expect(ci("s", 40).total(), "charged 0, balance 1000", "charge a 0");
+        t.expect(
+            ci("s", 90).total(),
+            "charged 10, balance 990",
+            "charge a -10",
+        );
+        t.expect_job("s", "open, used 90 s, billed 90, no lien");
+    });
+}
+
+#[test]
+fn a_charge_under_a_falling_total_is_not_undone_before_it() {
+    on_both(|t| {
+        t.given("F{a=1000}");
+        t.after([ci("s", 100).total(), ci("s", 40).total()]);
+        let (first, fell) = (t.tx("charge", 1), t.tx("charge", 0));
+        t.expect(undo(first), "refused has_refunds, exit 1: 1 of them", "");
+        t.expect(undo(fell), "undid charge", "reverse a -60");
+        t.expect_job("s", "open, used 100 s, billed 100, no lien");
+        t.expect(undo(first), "undid charge", "reverse a +100");
+        t.expect_job("s", "open, used 0 s, billed 0, no lien");
+    });
+    on_both(|t| {
+        t.given("F{a=1000}");
+        t.after([mode_of(Mode::Notional), ci("s", 100).total()]);
+        t.after([ci("s", 40).total()]);
+        let (first, fell) = (t.tx("charge", 1), t.tx("charge", 0));
+        t.expect(undo(first), "refused has_refunds, exit 1: 1 of them", "");
+        t.after([undo(fell), undo(first)]);
+        t.expect_job("s", "open, used 0 s, billed 0, no lien");
+    });
+}
+
+fn mode_of(mode: Mode) -> Ask {
+    Command::SetProject(SetProject {
+        name: "P".to_owned(),
+        mode: Some(Some(mode)),
+        ..SetProject::default()
+    })
+    .into()
+}
+
+#[test]
+fn nothing_goes_back_to_a_removed_account() {
+    on_both(|t| {
+        t.given("F{a=1000}");
+        t.after([withdraw("F", 300), c("s", 100), account_rm("F", true)]);
+        for op in ["withdraw", "charge"] {
+            let tx = t.tx(op, 0);
+            t.expect(undo(tx), "refused not_reversible, exit 1", "");
+        }
+        t.after([undelete("F")]);
+        let withdrawal = t.tx("withdraw", 0);
+        t.expect(undo(withdrawal), "undid withdraw", "reverse a +300");
+    });
+}
+
+#[test]
+fn an_account_with_a_cycle_is_not_removed_by_force() {
+    on_both(|t| {
+        t.given("F{a=1000}");
+        let cycle = AddCycle {
+            name: "monthly".to_owned(),
+            account: "F".to_owned(),
+            every: Every::Month,
+            amount: Amount(10),
+            rollover: 0,
+            start: None,
+            note: String::new(),
+        };
+        t.after([Command::AddCycle(cycle).into()]);
+        t.expect(account_rm("F", true), "refused in_use, exit 1", "");
+        t.after([Command::RemoveCycle("monthly".to_owned()).into()]);
+        t.expect(account_rm("F", true), "removed", "delete a -1000");
+    });
+}
+
+#[test]
+fn a_transfer_or_an_adjustment_unblocks_like_a_deposit() {
+    for bring in [transfer("G", "F", 20), adjust("F", 20, "paid elsewhere")] {
+        on_both(|t| {
+            t.given("F{a=10}, G{b=0}");
+            t.after([mode_of(Mode::Fast), c("s", 30), deposit("G", "100")]);
+            assert!(t.ground.directory().account_named("F").unwrap().blocked);
+            t.after([bring.clone()]);
+            assert!(!t.ground.directory().account_named("F").unwrap().blocked);
+        });
+    }
+}
+
+#[test]
+fn transfers_and_adjustments_keep_allocations_apart() {
+    let policy = Policy {
+        discrete: true,
+        ..Policy::default()
+    };
+    on_both_with(policy, |t| {
+        t.given("F{a=100}, G{b=100 [2026,2027)}");
+        t.expect(
+            transfer("F", "G", 1),
+            "refused allocation_overlap, exit 1",
+            "",
+        );
+        t.expect(
+            adjust("G", 1, "x"),
+            "refused allocation_overlap, exit 1",
+            "",
+        );
+        t.after([deposit("F", "1")]);
+        t.expect(adjust("F", 1, "x"), "adjusted 1", "adjust a +1");
+    });
+}
