@@ -10,6 +10,7 @@ use bank_core::time::{Seconds, Timestamp};
 
 use super::call::{Call, Handled, rendered};
 use super::object::{object_of, quote_is_there};
+use super::quote::UNPRICED;
 use super::shape::{self, read_amount, read_time};
 use crate::access::Role;
 use crate::answer::Answer;
@@ -134,6 +135,9 @@ fn warnings(decided: &Decided<'_>, charged: &effects::Charged) -> Vec<String> {
         warnings.push(format!(
             "charge_fallback: the fallback account paid {covered}"
         ));
+    }
+    if charged.unpriced && charged.amount.is_zero() {
+        warnings.push(UNPRICED.to_owned());
     }
     if charged.quote_invalid {
         warnings.push("quote_invalid: the quote does not hold here, today's price counts".into());
