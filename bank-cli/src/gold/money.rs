@@ -1,13 +1,13 @@
 //! `gdeposit`, `gwithdraw`, `gtransfer` and `grefund`.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, io::Write as _};
 
 use bank_api::v1::{
     Account, Correction, NewDeposit, NewRefund, NewTransfer, NewWithdrawal, Receipt, Transfer,
 };
 use ureq::http::Method;
 
-use super::options::Given;
+use super::{Tool, options::Given};
 use crate::{
     cli::{self, WriteArgs},
     cmd::Context,
@@ -66,6 +66,7 @@ pub(super) fn transfer(context: &Context, given: &Given) -> Result<String, Failu
     let Transfer { amount, unit, .. } = &done;
     let sentence =
         format!("Successfully transferred {amount} {unit} from account {from} to account {to}");
+    warn(Tool::Transfer, given, &done.warnings);
     Ok(said(given, &sentence, done.transaction))
 }
 
@@ -89,6 +90,7 @@ pub(super) fn refund(context: &Context, given: &Given) -> Result<String, Failure
     let done: Correction = send(context, "refunds", &body)?;
     let Correction { amount, unit, .. } = &done;
     let sentence = format!("Successfully refunded {amount} {unit} for job {}", body.job);
+    warn(Tool::Refund, given, &done.warnings);
     Ok(said(given, &sentence, done.transaction))
 }
 
@@ -135,6 +137,17 @@ pub(super) fn send<T: serde::de::DeserializeOwned>(
     body: &impl serde::Serialize,
 ) -> Result<T, Failure> {
     context.send(Method::POST, &[noun], body, &WriteArgs::default())
+}
+
+/// What the caller should know although it was done, on standard error.
+pub(super) fn warn(tool: Tool, given: &Given, warnings: &[String]) {
+    if given.flag("quiet") {
+        return;
+    }
+    for warning in warnings {
+        // Nobody reading it is no failure: the money has moved.
+        let _ = writeln!(std::io::stderr(), "{}: {warning}", tool.name());
+    }
 }
 
 /// The sentence, and with `-v` the transaction; nothing with `--quiet`.
@@ -212,7 +225,7 @@ fn account_id(context: &Context, name: &str) -> Result<i64, Failure> {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::Tool, super::options::read, *};
+    use super::{super::options::read, *};
 
     fn given(tool: Tool, line: &str) -> Given {
         let words = line.split_whitespace().map(Into::into);

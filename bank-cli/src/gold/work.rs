@@ -8,7 +8,8 @@ use bank_api::v1::{
 use ureq::http::Method;
 
 use super::{
-    money::{credits, job, said, send},
+    Tool,
+    money::{credits, job, said, send, warn},
     options::Given,
 };
 use crate::{
@@ -79,6 +80,7 @@ pub(super) fn reserve(context: &Context, given: &Given) -> Result<String, Failur
         held: amount, unit, ..
     } = &held;
     let sentence = format!("Successfully reserved {amount} {unit} for job {}", body.job);
+    warn(Tool::Reserve, given, &held.warnings);
     Ok(said(given, &sentence, held.transaction))
 }
 
@@ -122,6 +124,7 @@ pub(super) fn charge(context: &Context, given: &Given) -> Result<String, Failure
         job, amount, unit, ..
     } = &charged;
     let sentence = format!("Successfully charged job {job} for {amount} {unit}");
+    warn(Tool::Charge, given, &charged.warnings);
     Ok(said(given, &sentence, charged.transaction))
 }
 
@@ -229,7 +232,7 @@ fn duration(context: &Context, given: &Given) -> Result<Option<i64>, Failure> {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::Tool, super::options::read, *};
+    use super::{super::options::read, *};
     use crate::cmd::test_context;
 
     fn given(tool: Tool, line: &str) -> Given {

@@ -136,6 +136,17 @@ fn warnings(decided: &Decided<'_>, charged: &effects::Charged) -> Vec<String> {
             "charge_fallback: the fallback account paid {covered}"
         ));
     }
+    if let Command::Charge(asked) = decided.command
+        && decided
+            .directory
+            .machine_named(&asked.request.whose.machine)
+            .is_none()
+    {
+        let machine = &asked.request.whose.machine;
+        warnings.push(format!(
+            "machine_unknown: no machine {machine:?}, billed all the same"
+        ));
+    }
     if charged.unpriced && charged.amount.is_zero() {
         warnings.push(UNPRICED.to_owned());
     }
