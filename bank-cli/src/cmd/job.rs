@@ -104,9 +104,6 @@ fn screen(form: &Form, job: &Job) -> String {
         out.push_str(line.trim_end());
         out.push('\n');
     }
-    for arithmetic in job.charges.iter().filter_map(|c| c.itemisation.as_ref()) {
-        let _ = writeln!(out, "{:<label$}  {arithmetic}", "price");
-    }
     for payer in &job.paid_by {
         let until = payer.until.as_ref().map(|time| when::date(time, form.zone));
         let until = until

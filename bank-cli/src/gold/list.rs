@@ -79,7 +79,6 @@ pub(super) fn projects(context: &Context, given: &Given) -> Result<String, Failu
         Some(name) => vec![context.get(&["projects", name], &())?],
         None => context.get::<List<Project>>(&["projects"], &())?.items,
     };
-    let accounts: List<Account> = context.get(&["accounts"], &())?;
     let columns = [
         text("Name"),
         text("Active"),
@@ -93,24 +92,13 @@ pub(super) fn projects(context: &Context, given: &Given) -> Result<String, Failu
             one(&project.name),
             one(truth(project.active)),
             users.map(|member| member.user.clone()).collect(),
-            machines(project, &accounts.items),
+            project.machines.clone(),
             one(project.description.clone().unwrap_or_default()),
         ]
     };
     let wanted = projects.iter().filter(|p| is_wanted(given, p.active));
     let cells: Vec<_> = wanted.map(cells).collect();
     sheet::print(given, &columns, &cells)
-}
-
-/// Where a project may spend: what the lists of its accounts say.
-fn machines(project: &Project, accounts: &[Account]) -> Cell {
-    let own = accounts
-        .iter()
-        .filter(|account| project.accounts.contains(&account.name));
-    let mut machines: Vec<String> = own.flat_map(|account| listed(&account.machines)).collect();
-    machines.sort();
-    machines.dedup();
-    machines
 }
 
 /// `glsaccount`.

@@ -1,12 +1,13 @@
 //! `gdeposit`, `gwithdraw`, `gtransfer` and `grefund`.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, io::Write as _};
 
-use bank_api::v1::{Account, NewDeposit, NewWithdrawal, Receipt};
-use serde_json::{Map, Value};
+use bank_api::v1::{
+    Account, Correction, NewDeposit, NewRefund, NewTransfer, NewWithdrawal, Receipt, Transfer,
+};
 use ureq::http::Method;
 
-use super::options::Given;
+use super::{Tool, options::Given};
 use crate::{
     cli::{self, WriteArgs},
     cmd::Context,
@@ -56,54 +57,54 @@ pub(super) fn withdraw(context: &Context, given: &Given) -> Result<String, Failu
 pub(super) fn transfer(context: &Context, given: &Given) -> Result<String, Failure> {
     let from = end_of_transfer(context, given, "from")?;
     let to = end_of_transfer(context, given, "to")?;
-    let body = transfer_body(given, &from, &to)?;
-    let answer: Value = send(context, "transfers", &body)?;
-    let (from, to) = (number_of(context, &from)?, number_of(context, &to)?);
-    let sentence = format!(
-        "Successfully transferred {} from account {from} to account {to}",
-        amount_said(&answer, &body)
+    let body = transfer_body(given, from, to)?;
+    let done: Transfer = send(context, "transfers", &body)?;
+    let (from, to) = (
+        account_id(context, &done.from)?,
+        account_id(context, &done.to)?,
     );
-    Ok(said(given, &sentence, transaction(&answer)))
+    let Transfer { amount, unit, .. } = &done;
+    let sentence =
+        format!("Successfully transferred {amount} {unit} from account {from} to account {to}");
+    warn(Tool::Transfer, given, &done.warnings);
+    Ok(said(given, &sentence, done.transaction))
 }
 
-fn transfer_body(given: &Given, from: &str, to: &str) -> Result<Value, Failure> {
+fn transfer_body(given: &Given, from: String, to: String) -> Result<NewTransfer, Failure> {
     let amount = given.text("amount").or(given.all("words").first().copied());
-    let mut body = Map::new();
-    body.insert("from".to_owned(), from.into());
-    body.insert("to".to_owned(), to.into());
-    let amount = credits(given, amount.ok_or_else(no_amount)?)?;
-    body.insert("amount".to_owned(), amount.into());
-    put(&mut body, "allocation", given.whole("allocation"));
-    put(&mut body, "note", given.text("description"));
-    Ok(body.into())
+    Ok(NewTransfer {
+        from,
+        to,
+        amount: credits(given, amount.ok_or_else(no_amount)?)?,
+        allocation: given.whole("allocation"),
+        note: given.owned("description"),
+    })
 }
 
 pub(super) fn refund(context: &Context, given: &Given) -> Result<String, Failure> {
     let mut body = refund_body(given)?;
     if let Some(account) = given.text("account") {
         let account: Account = context.get(&["accounts", account], &())?;
-        put(&mut body, "account", Some(account.name));
+        body.account = Some(account.name);
     }
-    let body = Value::from(body);
-    let answer: Value = send(context, "refunds", &body)?;
-    let job = body.get("job").and_then(Value::as_str).unwrap_or_default();
-    let sentence = format!(
-        "Successfully refunded {} for job {job}",
-        amount_said(&answer, &body)
-    );
-    Ok(said(given, &sentence, transaction(&answer)))
+    let done: Correction = send(context, "refunds", &body)?;
+    let Correction { amount, unit, .. } = &done;
+    let sentence = format!("Successfully refunded {amount} {unit} for job {}", body.job);
+    warn(Tool::Refund, given, &done.warnings);
+    Ok(said(given, &sentence, done.transaction))
 }
 
-fn refund_body(given: &Given) -> Result<Map<String, Value>, Failure> {
-    let mut body = Map::new();
-    body.insert("job".to_owned(), job(given)?.into());
-    put(&mut body, "machine", given.text("machine"));
-    put(&mut body, "type", given.text("type"));
+fn refund_body(given: &Given) -> Result<NewRefund, Failure> {
     let amount = given.text("amount");
-    let amount = amount.map(|text| credits(given, text)).transpose()?;
-    put(&mut body, "amount", amount);
-    put(&mut body, "note", given.text("description"));
-    Ok(body)
+    Ok(NewRefund {
+        job: job(given)?,
+        machine: given.owned("machine"),
+        kind: given.text("type").map(str::to_lowercase),
+        amount: amount.map(|text| credits(given, text)).transpose()?,
+        account: None,
+        reissue_until: None,
+        note: given.owned("description"),
+    })
 }
 
 /// The scheduler's name of the job.
@@ -129,13 +130,6 @@ pub(super) fn credits(given: &Given, text: &str) -> Result<String, Failure> {
         .ok_or_else(|| Failure::usage(format!("the amount {text:?} is too large")))
 }
 
-/// Puts a member in where there is a value.
-pub(super) fn put(body: &mut Map<String, Value>, name: &str, value: Option<impl Into<Value>>) {
-    if let Some(value) = value {
-        body.insert(name.to_owned(), value.into());
-    }
-}
-
 /// Sends a change under a key of its own.
 pub(super) fn send<T: serde::de::DeserializeOwned>(
     context: &Context,
@@ -143,6 +137,17 @@ pub(super) fn send<T: serde::de::DeserializeOwned>(
     body: &impl serde::Serialize,
 ) -> Result<T, Failure> {
     context.send(Method::POST, &[noun], body, &WriteArgs::default())
+}
+
+/// What the caller should know although it was done, on standard error.
+pub(super) fn warn(tool: Tool, given: &Given, warnings: &[String]) {
+    if given.flag("quiet") {
+        return;
+    }
+    for warning in warnings {
+        // Nobody reading it is no failure: the money has moved.
+        let _ = writeln!(std::io::stderr(), "{}: {warning}", tool.name());
+    }
 }
 
 /// The sentence, and with `-v` the transaction; nothing with `--quiet`.
@@ -155,21 +160,6 @@ pub(super) fn said(given: &Given, sentence: &str, transaction: Option<i64>) -> S
         let _ = writeln!(text, "transaction {id}");
     }
     text
-}
-
-/// `100.00 credits`, as the answer says, else as was asked.
-pub(super) fn amount_said(answer: &Value, body: &Value) -> String {
-    let text = |value: &Value, name: &str| Some(value.get(name)?.as_str()?.to_owned());
-    let names = ["amount", "held"];
-    let amount = names.iter().find_map(|name| text(answer, name));
-    let amount = amount.or_else(|| text(body, "amount"));
-    let unit = text(answer, "unit").unwrap_or_else(|| "credits".to_owned());
-    format!("{} {unit}", amount.unwrap_or_else(|| "0".to_owned()))
-}
-
-/// The transaction that an answer names.
-pub(super) fn transaction(answer: &Value) -> Option<i64> {
-    answer.get("transaction")?.as_i64()
 }
 
 fn no_amount() -> Failure {
@@ -233,54 +223,49 @@ fn account_id(context: &Context, name: &str) -> Result<i64, Failure> {
     Ok(account.id)
 }
 
-/// The number of an account, else the name: a project's account may have another name.
-fn number_of(context: &Context, name: &str) -> Result<String, Failure> {
-    match account_id(context, name) {
-        Ok(id) => Ok(id.to_string()),
-        Err(failure) if failure.exit == bank_api::exit::bank::NOT_FOUND => Ok(name.to_owned()),
-        Err(failure) => Err(failure),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
-    use super::{super::Tool, super::options::read, *};
+    use super::{super::options::read, *};
 
     fn given(tool: Tool, line: &str) -> Given {
         let words = line.split_whitespace().map(Into::into);
         read(tool, words).unwrap()
     }
 
-    #[test]
-    fn a_transfer_is_asked_for_as_agreed() {
-        let given = given(
-            Tool::Transfer,
-            "--fromAccount 1 --toProject bio -z 12.5 -i 7 -d why",
-        );
-        assert_eq!(
-            transfer_body(&given, "chem", "bio").unwrap(),
-            json!({"from": "chem", "to": "bio", "amount": "12.5", "allocation": 7, "note": "why"})
-        );
-        let alone = self::given(Tool::Transfer, "--fromAccount 1 --toAccount 2 2 -h");
-        let body = transfer_body(&alone, "a", "b").unwrap();
-        assert_eq!(body["amount"], "7200", "two hours");
+    fn moved(line: &str) -> NewTransfer {
+        let given = given(Tool::Transfer, line);
+        transfer_body(&given, "chem".into(), "bio".into()).unwrap()
     }
 
     #[test]
-    fn a_refund_is_asked_for_as_agreed() {
-        let whole = given(Tool::Refund, "-J PBS.1 -m colony -d broken");
-        assert_eq!(
-            Value::from(refund_body(&whole).unwrap()),
-            json!({"job": "PBS.1", "machine": "colony", "note": "broken"})
-        );
-        let part = given(Tool::Refund, "PBS.1 -z 3");
-        assert_eq!(refund_body(&part).unwrap()["amount"], "3");
-        let number = given(Tool::Refund, "-j 17");
-        assert_eq!(refund_body(&number).unwrap_err().exit, 2);
-        let nothing = given(Tool::Refund, "-z 3");
-        assert_eq!(refund_body(&nothing).unwrap_err().exit, 2);
+    fn a_transfer_is_asked_for() {
+        let body = moved("--fromAccount 1 --toProject bio -z 12.5 -i 7 -d why");
+        let want = NewTransfer {
+            from: "chem".into(),
+            to: "bio".into(),
+            amount: "12.5".into(),
+            allocation: Some(7),
+            note: Some("why".into()),
+        };
+        assert_eq!(body, want);
+        let body = moved("--fromAccount 1 --toAccount 2 2 -h");
+        assert_eq!(body.amount, "7200", "two hours");
+    }
+
+    #[test]
+    fn a_refund_is_asked_for() {
+        let body = |line: &str| refund_body(&given(Tool::Refund, line));
+        let want = NewRefund {
+            job: "PBS.1".into(),
+            machine: Some("colony".into()),
+            kind: Some("job".into()),
+            note: Some("broken".into()),
+            ..NewRefund::default()
+        };
+        assert_eq!(body("-J PBS.1 -m colony -T Job -d broken").unwrap(), want);
+        assert_eq!(body("PBS.1 -z 3").unwrap().amount.as_deref(), Some("3"));
+        assert_eq!(body("-j 17").unwrap_err().exit, 2);
+        assert_eq!(body("-z 3").unwrap_err().exit, 2);
     }
 
     #[test]
@@ -303,15 +288,13 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_says_its_amount_and_unit() {
-        let body = json!({"amount": "5"});
-        let answer = json!({"amount": "5.000", "unit": "SU", "transaction": 7});
-        assert_eq!(amount_said(&answer, &body), "5.000 SU");
-        assert_eq!(amount_said(&json!({}), &body), "5 credits");
-        let given = given(Tool::Withdraw, "1 5 -v");
+    fn a_change_tells_its_transaction_when_asked() {
+        let given = |line| given(Tool::Withdraw, line);
         assert_eq!(
-            said(&given, "Done", transaction(&answer)),
+            said(&given("1 5 -v"), "Done", Some(7)),
             "Done\ntransaction 7\n"
         );
+        assert_eq!(said(&given("1 5"), "Done", Some(7)), "Done\n");
+        assert_eq!(said(&given("1 5 --quiet"), "Done", Some(7)), "");
     }
 }

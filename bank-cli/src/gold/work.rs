@@ -1,11 +1,15 @@
 //! `gquote`, `greserve` and `gcharge`: the same job three times.
 
-use bank_api::v1::{Lien, LienQuery, List, NewQuote, Quote};
-use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+use bank_api::v1::{
+    Charged, GivenQuote, Held, Lien, LienQuery, List, NewCharge, NewQuote, NewReserve, Quote,
+};
 use ureq::http::Method;
 
 use super::{
-    money::{amount_said, credits, job, put, said, send, transaction},
+    Tool,
+    money::{credits, job, said, send, warn},
     options::Given,
 };
 use crate::{
@@ -16,8 +20,8 @@ use crate::{
     figure, when,
 };
 
-/// A JSON object.
-type Object = Map<String, Value>;
+/// Properties by name.
+type Properties = BTreeMap<String, String>;
 
 pub(super) fn quote(context: &Context, given: &Given) -> Result<String, Failure> {
     let body = quote_body(context, given)?;
@@ -48,24 +52,20 @@ fn quote_body(context: &Context, given: &Given) -> Result<NewQuote, Failure> {
     let wall = duration(context, given)?;
     let wall = wall.ok_or_else(|| Failure::usage("the wall duration is missing: -t SECONDS"))?;
     let (attributes, gres) = properties(given)?;
-    let text = |value: Value| value.as_str().unwrap_or_default().to_owned();
     Ok(NewQuote {
         project: given.owned("project").or_else(|| context.project.clone()),
         user: given.owned("user"),
         machine: given.owned("machine"),
         processors: given.whole("processors"),
         nodes: given.whole("nodes"),
-        gres: gres.into_iter().map(|(name, n)| (name, text(n))).collect(),
+        gres,
         qos: given.owned("qualityOfService"),
         class: given.owned("queue"),
         group: None,
         memory_mb: given.whole("memory"),
         disk_mb: given.whole("disk"),
         uses: None,
-        attributes: attributes
-            .into_iter()
-            .map(|(name, value)| (name, text(value)))
-            .collect(),
+        attributes,
         wall_s: wall,
         guarantee: given.flag("guarantee"),
         cost_only: given.flag("costOnly"),
@@ -73,23 +73,41 @@ fn quote_body(context: &Context, given: &Given) -> Result<NewQuote, Failure> {
 }
 
 pub(super) fn reserve(context: &Context, given: &Given) -> Result<String, Failure> {
-    let body = Value::from(reserve_body(context, given)?);
-    let answer: Value = send(context, "reserves", &body)?;
-    let sentence = format!(
-        "Successfully reserved {} for job {}",
-        amount_said(&answer, &body),
-        job(given)?
-    );
-    Ok(said(given, &sentence, transaction(&answer)))
+    let mut body = reserve_body(context, given)?;
+    body.quote = tid(context, given)?;
+    let held: Held = send(context, "reserves", &body)?;
+    let Held {
+        held: amount, unit, ..
+    } = &held;
+    let sentence = format!("Successfully reserved {amount} {unit} for job {}", body.job);
+    warn(Tool::Reserve, given, &held.warnings);
+    Ok(said(given, &sentence, held.transaction))
 }
 
-fn reserve_body(context: &Context, given: &Given) -> Result<Map<String, Value>, Failure> {
-    let mut body = object(context, given, job(given)?)?;
+fn reserve_body(context: &Context, given: &Given) -> Result<NewReserve, Failure> {
     let wall = duration(context, given)?;
     let wall = wall.ok_or_else(|| Failure::usage("the wall duration is missing: -t SECONDS"))?;
-    body.insert("wall".to_owned(), wall.into());
-    put(&mut body, "quote", given.text("quote"));
-    Ok(body)
+    let (attributes, gres) = properties(given)?;
+    Ok(NewReserve {
+        job: job(given)?,
+        kind: given.text("type").map(str::to_lowercase),
+        project: given.owned("project").or_else(|| context.project.clone()),
+        user: given.owned("user"),
+        machine: given.owned("machine"),
+        processors: given.whole("processors"),
+        nodes: given.whole("nodes"),
+        memory_mb: given.whole("memory"),
+        disk_mb: given.whole("disk"),
+        gres,
+        attributes,
+        qos: given.owned("qualityOfService"),
+        class: given.owned("queue"),
+        group: None,
+        wall_s: wall,
+        start: context.time(given.owned("startTime").as_ref())?,
+        end: context.time(given.owned("endTime").as_ref())?,
+        quote: None,
+    })
 }
 
 pub(super) fn charge(context: &Context, given: &Given) -> Result<String, Failure> {
@@ -99,36 +117,64 @@ pub(super) fn charge(context: &Context, given: &Given) -> Result<String, Failure
         }
         _ => job(given)?,
     };
-    let body = Value::from(charge_body(context, given, &named)?);
-    let answer: Value = send(context, "charges", &body)?;
-    let sentence = format!(
-        "Successfully charged job {named} for {}",
-        amount_said(&answer, &body)
-    );
-    Ok(said(given, &sentence, transaction(&answer)))
+    let mut body = charge_body(context, given, named)?;
+    body.quote = tid(context, given)?;
+    let charged: Charged = send(context, "charges", &body)?;
+    let Charged {
+        job, amount, unit, ..
+    } = &charged;
+    let sentence = format!("Successfully charged job {job} for {amount} {unit}");
+    warn(Tool::Charge, given, &charged.warnings);
+    Ok(said(given, &sentence, charged.transaction))
 }
 
-fn charge_body(
-    context: &Context,
-    given: &Given,
-    named: &str,
-) -> Result<Map<String, Value>, Failure> {
-    let mut body = object(context, given, named.to_owned())?;
+fn charge_body(context: &Context, given: &Given, job: String) -> Result<NewCharge, Failure> {
     let amount = given.text("amount");
     let amount = amount.map(|text| credits(given, text)).transpose()?;
-    let duration = duration(context, given)?;
-    if amount.is_none() && duration.is_none() {
+    let wall = given.text("wallDuration").map(when::seconds).transpose()?;
+    if amount.is_none() && duration(context, given)?.is_none() {
         return Err(Failure::usage(
             "how long it ran is missing: -t SECONDS, or -s and -e",
         ));
     }
-    put(&mut body, "amount", amount);
-    put(&mut body, "duration", duration);
-    put(&mut body, "quote", given.text("quote"));
-    if given.flag("incremental") {
-        body.insert("interim".to_owned(), true.into());
+    let (attributes, gres) = properties(given)?;
+    Ok(NewCharge {
+        job,
+        kind: given.text("type").map(str::to_lowercase),
+        project: given.owned("project").or_else(|| context.project.clone()),
+        user: given.owned("user"),
+        machine: given.owned("machine"),
+        processors: given.whole("processors"),
+        nodes: given.whole("nodes"),
+        memory_mb: given.whole("memory"),
+        disk_mb: given.whole("disk"),
+        gres,
+        attributes,
+        qos: given.owned("qualityOfService"),
+        class: given.owned("queue"),
+        group: None,
+        duration_s: wall,
+        start: context.time(given.owned("startTime").as_ref())?,
+        end: context.time(given.owned("endTime").as_ref())?,
+        total: false,
+        amount,
+        itemisation: None,
+        interim: given.flag("incremental"),
+        shortfall: None,
+        quote: None,
+    })
+}
+
+/// The TID of the quote that `-q` names: Gold's quotes are numbers, and `gquote` tells the number.
+fn tid(context: &Context, given: &Given) -> Result<Option<String>, Failure> {
+    let Some(named) = given.text("quote") else {
+        return Ok(None);
+    };
+    if named.parse::<i64>().is_err() {
+        return Ok(Some(named.to_owned()));
     }
-    Ok(body)
+    let quote: GivenQuote = context.get(&["quotes", named], &())?;
+    Ok(Some(quote.tid))
 }
 
 /// The job that a reservation is for.
@@ -148,38 +194,13 @@ fn of_reservation(context: &Context, id: i64) -> Result<String, Failure> {
     Ok(found.ok_or_else(missing)?.job)
 }
 
-/// What a reserve and a charge say of the job.
-fn object(context: &Context, given: &Given, job: String) -> Result<Map<String, Value>, Failure> {
-    let mut body = Map::new();
-    body.insert("job".to_owned(), job.into());
-    put(&mut body, "type", given.text("type").map(str::to_lowercase));
-    let project = given.owned("project").or_else(|| context.project.clone());
-    put(&mut body, "project", project);
-    put(&mut body, "user", given.text("user"));
-    put(&mut body, "machine", given.text("machine"));
-    put(&mut body, "processors", given.whole("processors"));
-    put(&mut body, "nodes", given.whole("nodes"));
-    put(&mut body, "memory_mb", given.whole("memory"));
-    put(&mut body, "disk_mb", given.whole("disk"));
-    put(&mut body, "qos", given.text("qualityOfService"));
-    put(&mut body, "class", given.text("queue"));
-    let (attributes, gres) = properties(given)?;
-    let some = |map: Map<String, Value>| (!map.is_empty()).then_some(map);
-    put(&mut body, "attributes", some(attributes));
-    put(&mut body, "gres", some(gres));
-    let start = context.time(given.owned("startTime").as_ref())?;
-    put(&mut body, "start", start);
-    let end = context.time(given.owned("endTime").as_ref())?;
-    put(&mut body, "end", end);
-    Ok(body)
-}
-
 /// `-X NAME=VALUE`: a property, or as `gres.NAME=N` a generic resource; the state and the
 /// description are properties too.
-fn properties(given: &Given) -> Result<(Object, Object), Failure> {
-    let (mut attributes, mut gres) = (Map::new(), Map::new());
-    put(&mut attributes, "State", given.text("state"));
-    put(&mut attributes, "Description", given.text("description"));
+fn properties(given: &Given) -> Result<(Properties, Properties), Failure> {
+    let (mut attributes, mut gres) = (Properties::new(), Properties::new());
+    for (name, word) in [("State", "state"), ("Description", "description")] {
+        attributes.extend(given.owned(word).map(|value| (name.to_owned(), value)));
+    }
     for pair in given.all("extension") {
         let parts = pair.split_once('=');
         let named = parts.filter(|(name, value)| !name.is_empty() && !value.is_empty());
@@ -187,8 +208,8 @@ fn properties(given: &Given) -> Result<(Object, Object), Failure> {
             return Err(Failure::usage(format!("-X {pair:?} is not NAME=VALUE")));
         };
         match name.strip_prefix("gres.") {
-            Some(name) => gres.insert(name.to_owned(), value.into()),
-            None => attributes.insert(name.to_owned(), value.into()),
+            Some(name) => gres.insert(name.to_owned(), value.to_owned()),
+            None => attributes.insert(name.to_owned(), value.to_owned()),
         };
     }
     Ok((attributes, gres))
@@ -211,74 +232,93 @@ fn duration(context: &Context, given: &Given) -> Result<Option<i64>, Failure> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
-    use super::{super::Tool, super::options::read, *};
+    use super::{super::options::read, *};
     use crate::cmd::test_context;
 
     fn given(tool: Tool, line: &str) -> Given {
         read(tool, line.split_whitespace().map(Into::into)).unwrap()
     }
 
+    fn one(name: &str, value: &str) -> Properties {
+        Properties::from([(name.to_owned(), value.to_owned())])
+    }
+
     #[test]
-    fn a_reservation_is_asked_for_as_agreed() {
+    fn a_reservation_is_asked_for() {
         let line = "-J PBS.7 -p chem -u amy -m colony -P 16 -N 2 -M 512 -D 9 -Q high -C batch \
-                    -T Job -X Energy=5 -X gres.gpu=2 -t 3600 -q T17 -d test";
+                    -T Job -X Energy=5 -X gres.gpu=2 -t 3600 -d test";
         let body = reserve_body(&test_context(), &given(Tool::Reserve, line)).unwrap();
-        assert_eq!(
-            Value::from(body),
-            json!({
-                "job": "PBS.7", "type": "job", "project": "chem", "user": "amy",
-                "machine": "colony", "processors": 16, "nodes": 2, "memory_mb": 512,
-                "disk_mb": 9, "qos": "high", "class": "batch", "attributes": {"Energy": "5", "Description": "test"},
-                "gres": {"gpu": "2"}, "wall": 3600, "quote": "T17"
-            })
-        );
+        let mut attributes = one("Energy", "5");
+        attributes.extend(one("Description", "test"));
+        let want = NewReserve {
+            job: "PBS.7".into(),
+            kind: Some("job".into()),
+            project: Some("chem".into()),
+            user: Some("amy".into()),
+            machine: Some("colony".into()),
+            processors: Some(16),
+            nodes: Some(2),
+            memory_mb: Some(512),
+            disk_mb: Some(9),
+            gres: one("gpu", "2"),
+            attributes,
+            qos: Some("high".into()),
+            class: Some("batch".into()),
+            wall_s: 3600,
+            ..NewReserve::default()
+        };
+        assert_eq!(body, want);
         let short = given(Tool::Reserve, "PBS.7 -P 1");
         assert_eq!(reserve_body(&test_context(), &short).unwrap_err().exit, 2);
     }
 
     #[test]
-    fn a_charge_is_asked_for_as_agreed() {
-        let context = test_context();
-        let line = "PBS.7 -p chem -P 16 -t 1:00:00 --incremental";
-        let body = charge_body(&context, &given(Tool::Charge, line), "PBS.7").unwrap();
+    fn a_charge_is_asked_for() {
+        let body = |line: &str| {
+            let given = given(Tool::Charge, line);
+            charge_body(&test_context(), &given, "PBS.7".to_owned())
+        };
+        let want = NewCharge {
+            job: "PBS.7".into(),
+            project: Some("chem".into()),
+            ..NewCharge::default()
+        };
         assert_eq!(
-            Value::from(body),
-            json!({"job": "PBS.7", "project": "chem", "processors": 16, "duration": 3600,
-                   "interim": true})
+            body("PBS.7 -p chem -P 16 -t 1:00:00 --incremental").unwrap(),
+            NewCharge {
+                processors: Some(16),
+                duration_s: Some(3600),
+                interim: true,
+                ..want.clone()
+            }
         );
-        let amount = given(Tool::Charge, "PBS.7 -p chem -z 12.5");
-        let body = charge_body(&context, &amount, "PBS.7").unwrap();
         assert_eq!(
-            Value::from(body),
-            json!({"job": "PBS.7", "project": "chem", "amount": "12.5"})
+            body("PBS.7 -p chem -z 12.5").unwrap(),
+            NewCharge {
+                amount: Some("12.5".into()),
+                ..want
+            }
         );
-        let nothing = given(Tool::Charge, "PBS.7 -p chem");
-        assert_eq!(
-            charge_body(&context, &nothing, "PBS.7").unwrap_err().exit,
-            2
-        );
+        assert_eq!(body("PBS.7 -p chem").unwrap_err().exit, 2);
     }
 
     #[test]
-    fn a_window_has_a_duration() {
-        let given = read(
-            Tool::Charge,
-            [
-                "-J",
-                "j",
-                "-s",
-                "2026-01-01 00:00:00",
-                "-e",
-                "2026-01-01 01:00:00",
-            ]
-            .map(Into::into),
-        );
-        let body = charge_body(&test_context(), &given.unwrap(), "j").unwrap();
-        assert_eq!(body["duration"], 3600);
-        assert!(body["start"].is_string() && body["end"].is_string());
-        let odd = self::given(Tool::Quote, "-t 5 -X nothing");
+    fn a_window_is_a_duration_or_goes_as_it_is() {
+        let words = [
+            "-J",
+            "j",
+            "-s",
+            "2026-01-01 00:00:00",
+            "-e",
+            "2026-01-01 01:00:00",
+        ];
+        let read = |tool| read(tool, words.map(Into::into)).unwrap();
+        let reserve = reserve_body(&test_context(), &read(Tool::Reserve)).unwrap();
+        assert_eq!(reserve.wall_s, 3600);
+        let charge = charge_body(&test_context(), &read(Tool::Charge), "j".to_owned()).unwrap();
+        assert_eq!(charge.duration_s, None, "the window says it");
+        assert!(charge.start.is_some() && charge.end.is_some());
+        let odd = given(Tool::Quote, "-t 5 -X nothing");
         assert_eq!(quote_body(&test_context(), &odd).unwrap_err().exit, 2);
     }
 }

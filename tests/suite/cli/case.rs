@@ -26,7 +26,7 @@ fn refused((mut bank, before): (Bank, i64), line: &str, exit: i32, parts: &[&str
 }
 
 #[test]
-fn case_007_at_a_terminal_a_negative_deposit() {
+fn ledger_case_007_a_negative_deposit_through_bank() {
     refused(
         holding(1),
         "deposit chemistry -5",
@@ -36,7 +36,7 @@ fn case_007_at_a_terminal_a_negative_deposit() {
 }
 
 #[test]
-fn case_008_at_a_terminal_more_decimals_than_the_bank_has() {
+fn ledger_case_008_more_decimals_than_the_bank_has_through_bank() {
     refused(
         holding(1),
         "deposit chemistry 1.5",
@@ -46,29 +46,29 @@ fn case_008_at_a_terminal_more_decimals_than_the_bank_has() {
 }
 
 #[test]
-fn case_009_at_a_terminal_a_word_for_an_amount() {
+fn ledger_case_009_a_word_for_an_amount_through_bank() {
     refused(holding(1), "deposit chemistry abc", 2, &["not a number"]);
 }
 
 #[test]
-fn case_010_at_a_terminal_an_amount_beyond_the_range() {
+fn ledger_case_010_an_amount_beyond_the_range_through_bank() {
     let line = format!("deposit chemistry 1{}", "0".repeat(23));
     refused(holding(1), &line, 1, &["refused", "amount too large"]);
 }
 
 #[test]
-fn case_012_at_a_terminal_an_unknown_account() {
+fn ledger_case_012_an_unknown_account_through_bank() {
     refused(holding(1), "deposit G 1", 4, &["\"G\""]);
 }
 
 #[test]
-fn case_013_at_a_terminal_a_window_that_ends_before_it_starts() {
+fn ledger_case_013_a_window_that_ends_before_it_starts_through_bank() {
     let line = "deposit chemistry 5 --start 2031-01-01 --end 2030-01-01";
     refused(holding(1), line, 1, &["refused", "bad window"]);
 }
 
 #[test]
-fn case_014_at_a_terminal_a_window_in_the_past() {
+fn ledger_case_014_a_window_in_the_past_through_bank() {
     let line = "deposit chemistry 5 --start 2020-01-01 --end 2021-01-01";
     refused(holding(1), line, 1, &["window in past", "--allow-past"]);
     let (mut bank, _) = holding(1);
@@ -80,7 +80,7 @@ fn case_014_at_a_terminal_a_window_in_the_past() {
 }
 
 #[test]
-fn case_022_at_a_terminal_more_than_there_is() {
+fn ledger_case_022_more_than_there_is_through_bank() {
     refused(
         holding(1000),
         "withdraw chemistry 5000",
@@ -90,12 +90,12 @@ fn case_022_at_a_terminal_more_than_there_is() {
 }
 
 #[test]
-fn case_023_at_a_terminal_nothing_withdrawn() {
+fn ledger_case_023_nothing_withdrawn_through_bank() {
     refused(holding(1000), "withdraw chemistry 0", 1, &["bad amount"]);
 }
 
 #[test]
-fn case_024_at_a_terminal_what_is_held_cannot_be_withdrawn() {
+fn ledger_case_024_what_is_held_cannot_be_withdrawn_through_bank() {
     let (bank, _) = holding(1000);
     let body = "<Job><ObjectID>j</ObjectID><User>amy</User><Account>chemistry</Account>\
                 <Processors>1</Processors><WallDuration>900</WallDuration>\
@@ -107,7 +107,7 @@ fn case_024_at_a_terminal_what_is_held_cannot_be_withdrawn() {
 }
 
 #[test]
-fn case_039_at_a_terminal_a_quote_and_its_cost_alone() {
+fn ledger_case_039_a_quote_and_its_cost_alone_through_bank() {
     let job = "quote -A chemistry -u amy -m colony --procs 1 --wall 7200";
     let (mut bank, before) = holding(100);
     let ran = typed(&bank, job);
@@ -123,7 +123,7 @@ fn case_039_at_a_terminal_a_quote_and_its_cost_alone() {
 
 /// The rule of case 40 for what an operator can ask for without holding anything.
 #[test]
-fn case_040_at_a_terminal_a_user_who_is_no_member() {
+fn ledger_case_040_a_user_who_is_no_member_through_bank() {
     let line = "quote -A chemistry -u bob -m colony --procs 1 --wall 10";
     refused(holding(100), line, 1, &["refused", "not a member"]);
 }

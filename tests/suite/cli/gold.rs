@@ -14,7 +14,7 @@ fn bank() -> (Bank, PathBuf) {
         "user add amy",
         "user add bob",
         "project add biology --members amy",
-        "project add chem --members amy,bob",
+        "project add chem --members amy,bob --machines colony",
         "account add spare --projects chem --users MEMBERS,-bob --machines colony",
     ] {
         bank.bank_ok(&words.split_whitespace().collect::<Vec<_>>());
@@ -118,10 +118,10 @@ fn lists_have_golds_columns() {
         &bank,
         "glsproject",
         "\
-Name    Active Users   Machines   Description
-------- ------ ------- ---------- -----------
-biology True   amy     ANY
-chem    True   amy,bob ANY,colony
+Name    Active Users   Machines Description
+------- ------ ------- -------- -----------
+biology True   amy
+chem    True   amy,bob colony
 ",
     );
     prints(
@@ -188,6 +188,66 @@ Id Name  Amount StartTime           EndTime             Job   User Project Machi
 }
 
 #[test]
+fn a_job_is_held_charged_and_refunded_in_golds_words() {
+    let mut bank = bank();
+    bank.0.bank_ok(&["deposit", "chem", "50"]);
+    bank.0.bank_ok(&["deposit", "biology", "10"]);
+    prints(
+        &bank,
+        "gquote -p chem -u amy -m colony -P 4 -t 3600 --guarantee",
+        "Successfully quoted 4.000 SU with quote id 1\n",
+    );
+    prints(
+        &bank,
+        "greserve -J PBS.1 -p chem -u amy -m colony -P 4 -t 3600 -q 1",
+        "Successfully reserved 4.000 SU for job PBS.1\n",
+    );
+    prints(
+        &bank,
+        "gcharge -J PBS.1 -p chem -u amy -m colony -P 4 -t 1800 --incremental",
+        "Successfully charged job PBS.1 for 2.000 SU\n",
+    );
+    let left = "gbalance -a 3 --raw --show Amount,Reserved,Available";
+    prints(&bank, left, "48.000|2.000|46.000\n");
+    prints(
+        &bank,
+        "gcharge -r 1 -p chem -u amy -m colony -P 4 -t 900",
+        "Successfully charged job PBS.1 for 1.000 SU\n",
+    );
+    prints(&bank, left, "47.000|0.000|47.000\n");
+    let unpriced = "gcharge -J PBS.2 -p chem -u amy -m colony -M 512 -t 900";
+    let ran = run(&bank, unpriced);
+    assert_eq!(ran.exit, 0, "{}", ran.stderr);
+    ran.says(&["gcharge: unpriced: no rate matches"]);
+    assert_eq!(ran.stdout, "Successfully charged job PBS.2 for 0.000 SU\n");
+    prints(
+        &bank,
+        "grefund -J PBS.1 -z 1.5 -d broken",
+        "Successfully refunded 1.500 SU for job PBS.1\n",
+    );
+    prints(
+        &bank,
+        "grefund PBS.1 -m colony -a 3",
+        "Successfully refunded 1.500 SU for job PBS.1\n",
+    );
+    prints(
+        &bank,
+        "gtransfer --fromProject chem --toAccount 2 -z 5 -d lent",
+        "Successfully transferred 5.000 SU from account 3 to account 2\n",
+    );
+    let ran = run(&bank, "gtransfer --fromAccount 2 --toProject chem 1 -h -v");
+    assert_eq!(ran.exit, 78, "3600 SU are not there: {}", ran.stderr);
+    let ran = run(&bank, "gtransfer --fromAccount 2 --toAccount 3 1 -v");
+    assert!(ran.stdout.contains("\ntransaction "), "{}", ran.stdout);
+    prints(
+        &bank,
+        "gbalance --raw --show Name,Amount",
+        "biology|14.000\nchem|46.000\nspare|0.000\n",
+    );
+    bank.0.verify();
+}
+
+#[test]
 fn a_quote_in_golds_words() {
     let mut bank = bank();
     bank.0.bank_ok(&["deposit", "chem", "50"]);
@@ -243,6 +303,78 @@ fn failures_have_golds_exit_codes_and_one_line() {
         ("gbalance --show Nonsense", 2, "Nonsense"),
         ("glsres -r 17", 74, "no reservation 17"),
         ("grefund -j 4", 2, "-J"),
+        ("grefund -J nojob", 74, "nojob"),
+        ("grefund", 2, "the job is missing"),
+        (
+            "gtransfer --fromAccount 2 --toAccount 3 5000",
+            78,
+            "Insufficient balance to transfer",
+        ),
+        (
+            "gtransfer --fromAccount 2 --toAccount 2 -z 5",
+            74,
+            "same account",
+        ),
+        (
+            "gtransfer --fromAccount 2 --toProject nobio -z 5",
+            74,
+            "nobio",
+        ),
+        (
+            "gtransfer --fromAccount 2 --toAccount 99 -z 5",
+            74,
+            "no account \"99\"",
+        ),
+        (
+            "gtransfer --fromAccount 2 -z 5",
+            2,
+            "--toProject is missing",
+        ),
+        (
+            "gtransfer --fromAccount 2 --toAccount 3",
+            2,
+            "amount is missing",
+        ),
+        (
+            "greserve -J j -p chem -u amy -m colony -P 4 -t 3600",
+            78,
+            "Insufficient balance to reserve job j",
+        ),
+        (
+            "greserve -J j -p chem -u dave -m colony -P 4 -t 5",
+            74,
+            "dave",
+        ),
+        (
+            "greserve -J j -p chem -u amy -m colony -P 4",
+            2,
+            "wall duration is missing",
+        ),
+        (
+            "greserve -J j -p chem -u amy -m colony -P 4 -t 5 -q 9",
+            74,
+            "9",
+        ),
+        (
+            "gcharge -J j -p chem -u amy -m colony -P -4 -t 5",
+            74,
+            "zero",
+        ),
+        (
+            "gcharge -J j -p chem -u amy -m colony -P 4",
+            2,
+            "how long it ran",
+        ),
+        (
+            "gcharge -r 9 -p chem -u amy -m colony -P 4 -t 5",
+            74,
+            "no reservation 9",
+        ),
+        (
+            "gcharge -J j -p chem -u amy -P 4 -t 5 -T task",
+            31,
+            "job or reservation",
+        ),
         ("gbalance --nonsense", 2, "--nonsense"),
     ] {
         let ran = run(&bank, line);

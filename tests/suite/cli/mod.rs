@@ -4,12 +4,16 @@
 mod accounts;
 mod after;
 mod bad_input;
+mod bad_input_after;
 mod case;
+mod case_after;
+mod case_money;
 mod cycle;
 mod daemon;
 mod gold;
 mod hold;
 mod money;
+mod play;
 mod rates;
 mod readme;
 mod sample;

@@ -7,7 +7,7 @@
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
-use crate::harness::{Ran, programs, workspace};
+use crate::harness::{Bank, Ran, programs, workspace};
 
 /// The shell blocks of the quick start.
 fn blocks(readme: &str) -> Vec<&str> {
@@ -16,8 +16,41 @@ fn blocks(readme: &str) -> Vec<&str> {
     let (part, _) = rest
         .split_once("<!-- /quickstart -->")
         .expect("the quick start has an end");
+    shell_blocks(part)
+}
+
+fn shell_blocks(page: &str) -> Vec<&str> {
     let block = |text| str::split_once(text, "```").map(|(block, _)| block);
-    part.split("```sh\n").skip(1).filter_map(block).collect()
+    page.split("```sh\n").skip(1).filter_map(block).collect()
+}
+
+#[test]
+fn the_examples_for_account_managers_run() {
+    let page = workspace().join("docs/how-to/account-managers.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let mut bank = Bank::new();
+    let socket = format!("unix:{}", bank.socket().display());
+    let path = std::env::var("PATH").unwrap_or_default();
+    let programs = programs().bank();
+    let folder = programs.parent().unwrap().display();
+    for block in shell_blocks(&page) {
+        let mut shell = Command::new("bash");
+        shell
+            .current_dir(bank.folder())
+            .env_clear()
+            .env("PATH", format!("{folder}:{path}"))
+            .env("HOME", bank.folder())
+            .env("TZ", "UTC")
+            .env("BANK_SERVER", &socket)
+            .args(["-c", &format!("set -eu\n{block}")]);
+        let ran = Ran::of(&mut shell, b"");
+        assert_eq!(ran.exit, 0, "{block}\n{}{}", ran.stdout, ran.stderr);
+    }
+    assert_eq!(bank.figures("organic"), (43, 0, 43));
+    assert_eq!(bank.figures("faculty"), (25, 0, 25));
+    assert_eq!(bank.figures("physical"), (30, 0, 30));
+    assert_eq!(bank.figures("chemistry").0, 99_995);
+    bank.verify();
 }
 
 #[test]

@@ -159,6 +159,9 @@ fn charge(directory: &Directory, charged: &Charged) -> Line {
     if charged.quote_invalid {
         return Line::warning("quote_invalid", format!("today's price holds, {done}"));
     }
+    if charged.unpriced && charged.amount.is_zero() {
+        return Line::warning("unpriced", format!("no rate matches this usage, {done}"));
+    }
     if charged.late {
         return Line::ok(format!("{done}, after the close"));
     }

@@ -10,6 +10,7 @@ use bank_core::time::{Seconds, Timestamp};
 
 use super::call::{Call, Handled, rendered};
 use super::object::{has_payer, object_of, quote_is_there};
+use super::quote::UNPRICED;
 use super::shape::{self, read_amount, read_time};
 use crate::access::Role;
 use crate::answer::Answer;
@@ -135,6 +136,20 @@ fn warnings(decided: &Decided<'_>, charged: &effects::Charged) -> Vec<String> {
         warnings.push(format!(
             "charge_fallback: the fallback account paid {covered}"
         ));
+    }
+    if let Command::Charge(asked) = decided.command
+        && decided
+            .directory
+            .machine_named(&asked.request.whose.machine)
+            .is_none()
+    {
+        let machine = &asked.request.whose.machine;
+        warnings.push(format!(
+            "machine_unknown: no machine {machine:?}, billed all the same"
+        ));
+    }
+    if charged.unpriced && charged.amount.is_zero() {
+        warnings.push(UNPRICED.to_owned());
     }
     if charged.quote_invalid {
         warnings.push("quote_invalid: the quote does not hold here, today's price counts".into());

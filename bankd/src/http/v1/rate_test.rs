@@ -42,8 +42,23 @@ pub(super) async fn test(call: Call) -> Handled {
         answer.replay = Some(replay(&call, &asked, &proposed).await?);
         return ok(&answer);
     }
+    known(&call, &asked)?;
     prices(&call, &asked, &proposed, &mut answer).map_err(refused)?;
     ok(&answer)
+}
+
+/// Whoever is named is there: a slip of the fingers would change the price in silence.
+fn known(call: &Call, asked: &RateTest) -> Result<(), Failure> {
+    if let Some(name) = &asked.project {
+        call.view.project(name)?;
+    }
+    if let Some(name) = &asked.user {
+        call.view.user(name)?;
+    }
+    if let Some(name) = &asked.machine {
+        call.view.machine(name)?;
+    }
+    Ok(())
 }
 
 /// The proposed rates, each valid at all times.

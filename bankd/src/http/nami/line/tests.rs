@@ -124,6 +124,15 @@ fn charges() {
         ),
         (
             Charged {
+                amount: Amount::ZERO,
+                balance: Amount(10),
+                unpriced: true,
+                ..a_charge()
+            },
+            "warning unpriced: no rate matches this usage, charged 0 credits, balance 1\n",
+        ),
+        (
+            Charged {
                 debt: Amount(5),
                 balance: Amount(-5),
                 ..a_charge()
