@@ -3,10 +3,14 @@
 //! What the store's read side answers is compared with the whole journal added up from its
 //! beginning; the book in memory has the journal only.
 
-use super::ask::{c, ci, r};
+use super::ask::{c, ci, deposit, r};
+use super::ask_after::{refund, undo};
 use super::bench::{Bench, on_both};
+use super::case_tree::below;
 use super::fixture::{time, window};
+use super::ground::Ground;
 use bank_core::ids::AccountId;
+use bank_core::model::Overflow;
 use bank_core::time::{MICROS, Timestamp, Window};
 use bankd::store::read::{past, statement};
 
@@ -14,9 +18,9 @@ use bankd::store::read::{past, statement};
 type Sums = (i128, i128, i128, i128);
 
 /// The journal added up.
-fn replayed(t: &mut Bench<'_>, account: AccountId, period: &Window) -> Sums {
+fn replayed(ground: &mut dyn Ground, account: AccountId, period: &Window) -> Sums {
     let (mut opening, mut credits, mut debits) = (0, 0, 0);
-    for tx in t.ground.journal(0) {
+    for tx in ground.journal(0) {
         let own = tx.entries.iter().filter(|e| e.account == Some(account.0));
         for active in own.map(|e| i128::from(e.delta.active)) {
             if period.is_over(tx.effective) {
@@ -36,10 +40,10 @@ fn replayed(t: &mut Bench<'_>, account: AccountId, period: &Window) -> Sums {
 
 /// A statement, which must say what the journal says.
 #[track_caller]
-fn stated(t: &mut Bench<'_>, account: AccountId, period: &Window) -> Sums {
-    let name = t.ground.name();
-    let whole = replayed(t, account, period);
-    if let Some(reader) = t.ground.reader() {
+pub(super) fn stated(ground: &mut dyn Ground, account: AccountId, period: &Window) -> Sums {
+    let name = ground.name();
+    let whole = replayed(ground, account, period);
+    if let Some(reader) = ground.reader() {
         let said = statement::statement(reader, account, period).unwrap();
         let got = (said.opening, said.credits, said.debits, said.closing);
         assert_eq!(got, whole, "{name}: {account:?} {period:?}");
@@ -51,6 +55,13 @@ fn stated(t: &mut Bench<'_>, account: AccountId, period: &Window) -> Sums {
 
 fn account(t: &Bench<'_>, name: &str) -> AccountId {
     t.ground.directory().account_named(name).unwrap().id
+}
+
+fn state_16(t: &mut Bench<'_>) {
+    t.given("Q{}, F1{}, F2{}");
+    t.admin(below("F1", "Q", 33, Overflow::No));
+    t.admin(below("F2", "Q", 33, Overflow::No));
+    t.after([deposit("Q", "101")]);
 }
 
 fn state_34(t: &mut Bench<'_>) {
@@ -68,6 +79,24 @@ fn state_60(t: &mut Bench<'_>) {
     t.after([r("j", 1000)]);
     t.at("T0+8");
     t.after([c("j", 900)]);
+}
+
+/// Case 60, and what its expired allocation paid is given back to it.
+fn state_62(t: &mut Bench<'_>) {
+    state_60(t);
+    t.after([refund("j", 0)]);
+}
+
+fn state_81(t: &mut Bench<'_>) {
+    t.given("X{a=30}, Y{b=100}");
+    t.after([c("j", 50), refund("j", 25), refund("j", 25)]);
+}
+
+fn state_89(t: &mut Bench<'_>) {
+    t.given("F{}");
+    t.after([deposit("F", "1000"), deposit("F", "500")]);
+    let second = t.tx("deposit", 0);
+    t.after([undo(second)]);
 }
 
 fn state_99(t: &mut Bench<'_>) {
@@ -89,11 +118,15 @@ fn state_59(t: &mut Bench<'_>) {
 type State = (&'static str, fn(&mut Bench<'_>));
 
 /// The states that statements are made of; one more is one more line.
-const STATES: [State; 5] = [
+const STATES: [State; 9] = [
+    ("16", state_16),
     ("34", state_34),
     ("46", state_46),
     ("59", state_59),
     ("60", state_60),
+    ("62", state_62),
+    ("81", state_81),
+    ("89", state_89),
     ("99", state_99),
 ];
 
@@ -127,12 +160,12 @@ fn ledger_case_093_statements_add_up() {
             state(t);
             let all: Vec<AccountId> = t.ground.directory().accounts().map(|a| a.id).collect();
             for id in all {
-                let (opening, credits, debits, closing) = stated(t, id, &period);
+                let (opening, credits, debits, closing) = stated(t.ground, id, &period);
                 assert_eq!(opening + credits + debits, closing, "{name}");
                 for part in windows(&period) {
-                    stated(t, id, &part);
+                    stated(t.ground, id, &part);
                 }
-                stated(t, id, &Window::ALWAYS);
+                stated(t.ground, id, &Window::ALWAYS);
             }
         });
     }
@@ -215,10 +248,10 @@ fn ledger_case_095_a_window_ends_at_its_end_whoever_looks_when() {
         t.ground.settle(t.clock);
         t.expect_journal("expire a 0 active -500 (T0+86400)");
         let id = account(t, "F");
-        let first = stated(t, id, &window("[2026-06-01,2026-06-02)"));
+        let first = stated(t.ground, id, &window("[2026-06-01,2026-06-02)"));
         assert_eq!(first, (500, 0, 0, 500));
         let period = window("[2026-06-02,2026-06-03)");
-        assert_eq!(stated(t, id, &period), (500, 0, -500, 0));
+        assert_eq!(stated(t.ground, id, &period), (500, 0, -500, 0));
         if let Some(reader) = t.ground.reader() {
             let said = statement::statement(reader, id, &period).unwrap();
             let lines: Vec<_> = said.lines.iter().map(|l| (l.kind.word(), l.at)).collect();
