@@ -224,7 +224,7 @@ pub(crate) struct JournalArgs {
     /// Effective until, exclusive
     #[arg(long, alias = "to", value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) until: Option<String>,
-    /// The newest N rows, with --after the next N [default: all]
+    /// The newest N rows, up to the end of a transaction; with --after the next N [default: all]
     #[arg(long, value_name = "N", conflicts_with = "follow",
           value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) limit: Option<u32>,

@@ -247,7 +247,9 @@ fn hint(refusal: &Refusal) -> Option<&'static str> {
         Refusal::NoDefaultProject => "name a project with -A",
         Refusal::SharesOver100 { .. } => "`bank account ls` shows the shares",
         Refusal::AllocationOverlap { .. } => "choose a window that meets no other",
-        Refusal::WindowInPast => "--allow-past takes it all the same",
+        Refusal::WindowInPast => {
+            "a deposit takes it with --allow-past; anything else needs a time to come"
+        }
         Refusal::LiveLiens { .. } => "`bank lien ls` shows them",
         Refusal::BalanceNotZero { .. } => "`bank withdraw` takes the rest out",
         Refusal::Ambiguous { .. } => "name one of the accounts",

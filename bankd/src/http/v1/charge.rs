@@ -9,7 +9,7 @@ use bank_core::terms::{Shortfall, Span, Terms};
 use bank_core::time::{Seconds, Timestamp};
 
 use super::call::{Call, Handled, rendered};
-use super::object::{has_payer, object_of, quote_is_there};
+use super::object::{find_quote, has_payer, object_of};
 use super::quote::UNPRICED;
 use super::shape::{self, read_amount, read_time};
 use crate::access::Role;
@@ -20,9 +20,9 @@ use crate::writer::Decided;
 pub(super) async fn charge(call: Call) -> Handled {
     call.require(&[Role::Scheduler])?;
     let new: NewCharge = call.json()?;
-    let charge = read(new, &call).map_err(|r| call.refused(&r))?;
+    let mut charge = read(new, &call).map_err(|r| call.refused(&r))?;
     has_payer(&call, &charge.request).await?;
-    quote_is_there(&call, charge.request.tid.as_ref()).await?;
+    find_quote(&call, &mut charge.request).await?;
     let done = call.write(Command::Charge(charge), render);
     Ok(done.await?.into_response())
 }

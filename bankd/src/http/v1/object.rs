@@ -143,16 +143,17 @@ pub(super) async fn has_payer(call: &Call, request: &Request) -> Result<(), Fail
     Err(call.refused(&Refusal::not_found("job", &request.object_id)))
 }
 
-/// A person names a quote on purpose: one that there is not is a mistake. One that does not hold
-/// for the job is only warned about (ledger.md 2.7).
-pub(super) async fn quote_is_there(call: &Call, tid: Option<&String>) -> Result<(), Failure> {
-    let Some(tid) = tid.cloned() else {
+/// A person names a quote on purpose, by its TID or its number: one that there is not is a mistake.
+/// One that does not hold for the job is only warned about (ledger.md 2.7).
+pub(super) async fn find_quote(call: &Call, request: &mut Request) -> Result<(), Failure> {
+    let Some(name) = request.tid.clone() else {
         return Ok(());
     };
-    let name = tid.clone();
-    let there = call.ask(move |connection| jobs::has_quote(connection, &tid));
-    if there.await? {
-        return Ok(());
-    }
-    Err(call.refused(&Refusal::not_found("quote", &name)))
+    let asked = name.clone();
+    let found = call.ask(move |connection| jobs::quote_named(connection, &asked));
+    let Some(tid) = found.await? else {
+        return Err(call.refused(&Refusal::not_found("quote", &name)));
+    };
+    request.tid = Some(tid);
+    Ok(())
 }

@@ -9,7 +9,7 @@ use bank_core::refusal::Refusal;
 use bank_core::time::Seconds;
 
 use super::call::{Call, Handled, rendered};
-use super::object::{object_of, quote_is_there};
+use super::object::{find_quote, object_of};
 use super::shape::{self, read_time};
 use crate::access::Role;
 use crate::answer::Answer;
@@ -19,8 +19,8 @@ use crate::writer::Decided;
 pub(super) async fn reserve(call: Call) -> Handled {
     call.require(&[Role::Scheduler])?;
     let new: NewReserve = call.json()?;
-    let reserve = read(new, &call).map_err(|r| call.refused(&r))?;
-    quote_is_there(&call, reserve.request.tid.as_ref()).await?;
+    let mut reserve = read(new, &call).map_err(|r| call.refused(&r))?;
+    find_quote(&call, &mut reserve.request).await?;
     let done = call.write(Command::Reserve(reserve), render);
     Ok(done.await?.into_response())
 }

@@ -192,10 +192,14 @@ pub fn is_known(connection: &Connection, key: &InstanceKey) -> Result<bool, Erro
     Ok(statement.exists((&key.object_id, &key.machine, key.object_type.word()))?)
 }
 
-/// Whether there is a quote of this TID.
-pub fn has_quote(connection: &Connection, tid: &str) -> Result<bool, Error> {
-    let mut statement = connection.prepare_cached("SELECT 1 FROM quote WHERE tid = ?1")?;
-    Ok(statement.exists([tid])?)
+/// The TID of a quote that is named by its TID or its number.
+pub fn quote_named(connection: &Connection, name: &str) -> Result<Option<String>, Error> {
+    let number: Option<i64> = name.parse().ok();
+    let sql = "SELECT tid FROM quote WHERE tid = ?1
+               UNION ALL SELECT tid FROM quote WHERE id = ?2 LIMIT 1";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query((name, number))?;
+    Ok(rows.next()?.map(|row| row.get(0)).transpose()?)
 }
 
 /// One charge by number.
