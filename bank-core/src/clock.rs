@@ -88,6 +88,7 @@ impl Watch {
     }
 
     /// A watch that believes the first look after a start of the machine this far, at least.
+    #[must_use]
     pub fn after_downtime(self, max_downtime: Seconds) -> Watch {
         Watch {
             max_downtime,
