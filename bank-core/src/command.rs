@@ -214,6 +214,10 @@ pub struct SetUser {
     pub default_project: Option<Option<String>>,
     /// Their organisation; empty for none.
     pub organization: Option<String>,
+    /// Telephone number.
+    pub phone: Option<String>,
+    /// Free text.
+    pub description: Option<String>,
 }
 
 /// A new machine, or changes to one.
@@ -231,6 +235,10 @@ pub struct SetMachine {
     pub fallback: Option<Option<String>>,
     /// Free text.
     pub description: Option<String>,
+    /// Of its processors.
+    pub architecture: Option<String>,
+    /// What runs on it.
+    pub operating_system: Option<String>,
 }
 
 /// A membership.
