@@ -232,6 +232,7 @@ pub struct Whose {
 
 impl Whose {
     /// These names, and where one is missing the one that an instance knows (ledger.md 2.7).
+    #[must_use]
     pub fn or_of(&self, facts: &Facts) -> Whose {
         let known = |name: &String| Some(name.clone()).filter(|name| !name.is_empty());
         Whose {

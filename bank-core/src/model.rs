@@ -102,6 +102,10 @@ pub struct User {
     pub default_project: Option<ProjectId>,
     /// Their organisation, as accounts' lists name it; empty for none.
     pub organization: String,
+    /// Telephone number.
+    pub phone: String,
+    /// Free text.
+    pub description: String,
 }
 
 /// A cluster.
@@ -124,6 +128,10 @@ pub struct Machine {
     pub fallback: Option<String>,
     /// Free text.
     pub description: String,
+    /// Of its processors, such as `x86_64`.
+    pub architecture: String,
+    /// What runs on it.
+    pub operating_system: String,
 }
 
 /// A user's place in a project.

@@ -123,6 +123,12 @@ pub struct User {
     /// Their organisation, `null` for none.
     #[serde(default)]
     pub organization: Option<String>,
+    /// Telephone number, `null` for none.
+    #[serde(default)]
+    pub phone: Option<String>,
+    /// Free text, `null` for none.
+    #[serde(default)]
+    pub description: Option<String>,
 }
 
 /// `POST /api/v1/users`. Answer: `Written<User>`.
@@ -143,6 +149,12 @@ pub struct NewUser {
     /// Their organisation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub organization: Option<String>,
+    /// Telephone number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phone: Option<String>,
+    /// Free text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
 }
 
 /// `PATCH /api/v1/users/{name}`. Answer: `Written<User>`. An empty string clears a field.
@@ -164,6 +176,12 @@ pub struct PatchUser {
     /// Their organisation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub organization: Option<String>,
+    /// Telephone number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phone: Option<String>,
+    /// Free text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
 }
 
 /// A machine, that is a cluster with one scheduler (`GET /api/v1/machines/{name}`).
@@ -181,6 +199,12 @@ pub struct Machine {
     pub fallback: Option<String>,
     /// Free text.
     pub description: Option<String>,
+    /// Of its processors, such as `x86_64`, `null` for none.
+    #[serde(default)]
+    pub architecture: Option<String>,
+    /// What runs on it, `null` for none.
+    #[serde(default)]
+    pub operating_system: Option<String>,
 }
 
 /// `POST /api/v1/machines`. Answer: `Written<Machine>`.
@@ -201,6 +225,12 @@ pub struct NewMachine {
     /// Free text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
+    /// Of its processors, such as `x86_64`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub architecture: Option<String>,
+    /// What runs on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operating_system: Option<String>,
 }
 
 /// `PATCH /api/v1/machines/{name}`. Answer: `Written<Machine>`. An empty string clears a field.
@@ -222,4 +252,10 @@ pub struct PatchMachine {
     /// Free text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
+    /// Of its processors, such as `x86_64`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub architecture: Option<String>,
+    /// What runs on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operating_system: Option<String>,
 }

@@ -169,6 +169,11 @@ pub(crate) struct AddUser {
     /// Organization they belong to
     #[arg(long, value_name = "NAME")]
     pub(crate) organization: Option<String>,
+    /// Telephone number
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) phone: Option<String>,
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) description: Option<String>,
     #[command(flatten)]
     pub(crate) write: WriteArgs,
 }
@@ -190,6 +195,11 @@ pub(crate) struct SetUser {
     /// Organization they belong to; '' for none
     #[arg(long, value_name = "NAME")]
     pub(crate) organization: Option<String>,
+    /// Telephone number; '' for none
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) phone: Option<String>,
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) description: Option<String>,
     #[command(flatten)]
     pub(crate) write: WriteArgs,
 }
@@ -232,6 +242,12 @@ pub(crate) struct AddMachine {
     pub(crate) fallback: Option<String>,
     #[arg(long, value_name = "TEXT")]
     pub(crate) description: Option<String>,
+    /// Architecture of its processors
+    #[arg(long, alias = "architecture", value_name = "NAME")]
+    pub(crate) arch: Option<String>,
+    /// Operating system
+    #[arg(long, alias = "operating-system", value_name = "NAME")]
+    pub(crate) opsys: Option<String>,
     #[command(flatten)]
     pub(crate) write: WriteArgs,
 }

@@ -44,6 +44,8 @@ fn add(context: &Context, args: AddMachine) -> Result<String, Failure> {
         mode: args.mode,
         fallback: args.fallback,
         description: args.description,
+        architecture: args.arch,
+        operating_system: args.opsys,
     };
     let answer: Written<Machine> = context.send(Method::POST, &["machines"], &body, &args.write)?;
     context.written(&answer, &format!("machine {:?} added", body.name))
@@ -61,6 +63,8 @@ fn set(context: &Context, args: SetMachine) -> Result<String, Failure> {
         mode: machine.mode,
         fallback: machine.fallback,
         description: machine.description,
+        architecture: machine.arch,
+        operating_system: machine.opsys,
     };
     if body == PatchMachine::default() {
         return Err(nothing_to_set());
@@ -81,6 +85,10 @@ fn sheet(machines: &[Machine]) -> Sheet {
         column("mode", "Mode", Kind::Text),
         column("flush_interval_s", "Flush s", Kind::Number),
         column("fallback", "Fallback", Kind::Text),
+        column("architecture", "Architecture", Kind::Text)
+            .on_screen_if(machines.iter().any(|m| m.architecture.is_some())),
+        column("operating_system", "Operating system", Kind::Text)
+            .on_screen_if(machines.iter().any(|m| m.operating_system.is_some())),
         column("description", "Description", Kind::Text),
     ];
     Sheet::new(columns, machines, "no machines")

@@ -37,6 +37,8 @@ fn add(context: &Context, args: AddUser) -> Result<String, Failure> {
         email: args.email,
         default_project: args.default_project,
         organization: args.organization,
+        phone: args.phone,
+        description: args.description,
     };
     let answer: Written<User> = context.send(Method::POST, &["users"], &body, &args.write)?;
     context.written(&answer, &format!("user {:?} added", body.name))
@@ -49,6 +51,8 @@ fn set(context: &Context, args: SetUser) -> Result<String, Failure> {
         email: args.email,
         default_project: args.default_project,
         organization: args.organization,
+        phone: args.phone,
+        description: args.description,
     };
     if body == PatchUser::default() {
         return Err(nothing_to_set());
@@ -68,6 +72,9 @@ fn sheet(users: &[User]) -> Sheet {
         column("projects", "Projects", Kind::Text),
         column("organization", "Organization", Kind::Text)
             .on_screen_if(users.iter().any(|u| u.organization.is_some())),
+        column("phone", "Phone", Kind::Text).on_screen_if(users.iter().any(|u| u.phone.is_some())),
+        column("description", "Description", Kind::Text)
+            .on_screen_if(users.iter().any(|u| u.description.is_some())),
     ];
     Sheet::new(columns, users, "no users")
 }

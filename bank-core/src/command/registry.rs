@@ -61,6 +61,10 @@ pub struct SetUser {
     pub default_project: Option<Option<String>>,
     /// Their organisation; empty for none.
     pub organization: Option<String>,
+    /// Telephone number.
+    pub phone: Option<String>,
+    /// Free text.
+    pub description: Option<String>,
 }
 
 /// A new machine, or changes to one.
@@ -78,6 +82,10 @@ pub struct SetMachine {
     pub fallback: Option<Option<String>>,
     /// Free text.
     pub description: Option<String>,
+    /// Of its processors.
+    pub architecture: Option<String>,
+    /// What runs on it.
+    pub operating_system: Option<String>,
 }
 
 /// A membership.

@@ -63,9 +63,10 @@ fn write_project(connection: &Connection, p: &Project) -> Result<usize, Error> {
 fn write_user(connection: &Connection, u: &User) -> Result<usize, Error> {
     Ok(connection.execute(
         "INSERT INTO user (id, name, active, deleted, common_name, email, default_project,
-             organization) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+             organization, phone, description)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
          ON CONFLICT (id) DO UPDATE SET active = ?3, deleted = ?4, common_name = ?5,
-             email = ?6, default_project = ?7, organization = ?8",
+             email = ?6, default_project = ?7, organization = ?8, phone = ?9, description = ?10",
         params![
             u.id.0,
             u.name,
@@ -74,7 +75,9 @@ fn write_user(connection: &Connection, u: &User) -> Result<usize, Error> {
             u.common_name,
             u.email,
             u.default_project.map(|i| i.0),
-            u.organization
+            u.organization,
+            u.phone,
+            u.description
         ],
     )?)
 }
@@ -82,9 +85,11 @@ fn write_user(connection: &Connection, u: &User) -> Result<usize, Error> {
 fn write_machine(connection: &Connection, m: &Machine) -> Result<usize, Error> {
     Ok(connection.execute(
         "INSERT INTO machine (id, name, active, deleted, mode, flush_interval_s, fallback,
-             description) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+             description, architecture, operating_system)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
          ON CONFLICT (id) DO UPDATE SET active = ?3, deleted = ?4, mode = ?5,
-             flush_interval_s = ?6, fallback = ?7, description = ?8",
+             flush_interval_s = ?6, fallback = ?7, description = ?8, architecture = ?9,
+             operating_system = ?10",
         params![
             m.id.0,
             m.name,
@@ -93,7 +98,9 @@ fn write_machine(connection: &Connection, m: &Machine) -> Result<usize, Error> {
             m.mode.map(Mode::word),
             m.flush_interval.0,
             m.fallback,
-            m.description
+            m.description,
+            m.architecture,
+            m.operating_system
         ],
     )?)
 }

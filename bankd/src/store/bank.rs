@@ -186,9 +186,9 @@ const PROJECTS: &str = "SELECT id, name, parent, active, deleted, mode, descript
 const PROJECT_MACHINES: &str =
     "SELECT project, machine FROM project_machine ORDER BY project, machine";
 const USERS: &str = "SELECT id, name, active, deleted, common_name, email, default_project,
-    organization FROM user";
+    organization, phone, description FROM user";
 const MACHINES: &str = "SELECT id, name, active, deleted, mode, flush_interval_s, fallback,
-    description FROM machine";
+    description, architecture, operating_system FROM machine";
 const ACCOUNTS: &str = "SELECT id, name, priority, fallback, blocked, deleted, description, parent,
     share, overflow, discrete FROM account ORDER BY id";
 const CONSTRAINTS: &str =
@@ -241,6 +241,8 @@ fn user(r: &Row<'_>) -> Result<User, Error> {
         email: r.get(5)?,
         default_project: r.get::<_, Option<i64>>(6)?.map(ProjectId),
         organization: r.get(7)?,
+        phone: r.get(8)?,
+        description: r.get(9)?,
     })
 }
 
@@ -254,6 +256,8 @@ fn machine(r: &Row<'_>) -> Result<Machine, Error> {
         flush_interval: Seconds(r.get(5)?),
         fallback: r.get(6)?,
         description: r.get(7)?,
+        architecture: r.get(8)?,
+        operating_system: r.get(9)?,
     })
 }
 

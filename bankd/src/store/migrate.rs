@@ -9,13 +9,14 @@ use std::fmt::Write as _;
 pub(super) const APPLICATION_ID: i32 = 0x6261_6e6b;
 
 /// Every migration, the first with number 1.
-const MIGRATIONS: [&str; 6] = [
+const MIGRATIONS: [&str; 7] = [
     include_str!("../../../schema/sqlite/0001_ledger.sql"),
     include_str!("../../../schema/sqlite/0002_accounts.sql"),
     include_str!("../../../schema/sqlite/0003_reversal.sql"),
     include_str!("../../../schema/sqlite/0004_rates.sql"),
     include_str!("../../../schema/sqlite/0005_windows.sql"),
     include_str!("../../../schema/sqlite/0006_cycles.sql"),
+    include_str!("../../../schema/sqlite/0007_particulars.sql"),
 ];
 
 /// The schema version that this program reads and writes.

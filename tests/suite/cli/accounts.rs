@@ -303,3 +303,39 @@ fn the_settings_of_selection_reach_the_rules() {
     bank.bank_ok(&["account", "set", "top", "--discrete=no"]);
     bank.verify();
 }
+
+#[test]
+fn users_and_machines_have_particulars() {
+    let mut bank = Bank::new();
+    let site = ["--arch", "x86_64", "--opsys", "Linux"];
+    bank.bank_ok(&[&["machine", "add", "blue"][..], &site].concat());
+    bank.bank_ok(&[
+        "user",
+        "add",
+        "dan",
+        "--phone",
+        "+49 30 1",
+        "--description",
+        "guest",
+    ]);
+    bank.bank_ok(&["user", "set", "amy", "--phone", "2"]);
+    bank.bank_ok(&["machine", "set", "colony", "--opsys", "Solaris"]);
+    let columns = ["-P", "-n", "--columns"];
+    let user =
+        |name, what| bank.bank_ok(&[&["user", "show", name][..], &columns, &[what]].concat());
+    assert_eq!(user("dan", "phone,description"), "+49 30 1|guest\n");
+    assert_eq!(user("amy", "phone,description"), "2|\n");
+    let machines = ["name,active,architecture,operating_system,description"];
+    let machines = bank.bank_ok(&[&["machine", "ls"][..], &columns, &machines].concat());
+    assert_eq!(machines, "blue|yes|x86_64|Linux|\ncolony|yes||Solaris|\n");
+    let screen = bank.bank_ok(&["machine", "ls"]);
+    assert!(screen.contains("Architecture"), "{screen}");
+    bank.bank_ok(&["user", "set", "dan", "--phone", "", "--description", ""]);
+    bank.stop();
+    bank.start();
+    let user =
+        |name, what| bank.bank_ok(&[&["user", "show", name][..], &columns, &[what]].concat());
+    assert_eq!(user("dan", "phone,description"), "|\n");
+    assert_eq!(user("amy", "phone"), "2\n");
+    bank.verify();
+}

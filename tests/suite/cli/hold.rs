@@ -83,6 +83,21 @@ fn a_job_is_charged_by_hand() {
         "{said}"
     );
     bank.bank_ok(&["deposit", "chemistry", "960"]);
+    // Nothing that was used is lost, but a slip of the fingers is told.
+    let ran = bank.bank(&[
+        "charge",
+        "m1",
+        "-A",
+        "chemistry",
+        "-u",
+        "amy",
+        "-m",
+        "nowhere",
+        "--amount",
+        "0",
+    ]);
+    assert_eq!(ran.exit, 0, "{}", ran.stderr);
+    ran.says(&["machine_unknown: no machine \"nowhere\""]);
     // Case 71: what other liens hold is not free.
     reserve(&bank, "j3", &[]);
     let ran = bank.bank(&[&["charge", "j4"][..], &WHO, &["--duration", "1800"]].concat());

@@ -30,7 +30,7 @@ fn the_examples_for_account_managers_run() {
     let page = std::fs::read_to_string(page).unwrap();
     let mut bank = Bank::new();
     let socket = format!("unix:{}", bank.socket().display());
-    let path = std::env::var("PATH").unwrap_or_default();
+    let path = std::env::var_os("PATH").unwrap_or_default();
     let programs = programs().bank();
     let folder = programs.parent().unwrap().display();
     for block in shell_blocks(&page) {
@@ -38,7 +38,7 @@ fn the_examples_for_account_managers_run() {
         shell
             .current_dir(bank.folder())
             .env_clear()
-            .env("PATH", format!("{folder}:{path}"))
+            .env("PATH", format!("{folder}:{}", path.display()))
             .env("HOME", bank.folder())
             .env("TZ", "UTC")
             .env("BANK_SERVER", &socket)

@@ -29,6 +29,8 @@ pub(super) fn add(set: &SetMachine, ctx: &Context<'_>) -> Result<Change, Refusal
         flush_interval: Seconds(3600),
         fallback: None,
         description: String::new(),
+        architecture: String::new(),
+        operating_system: String::new(),
     };
     change(machine, set, ctx)
 }
@@ -97,6 +99,12 @@ fn change(mut machine: Machine, set: &SetMachine, ctx: &Context<'_>) -> Result<C
     }
     if let Some(description) = &set.description {
         machine.description.clone_from(description);
+    }
+    if let Some(architecture) = &set.architecture {
+        machine.architecture.clone_from(architecture);
+    }
+    if let Some(system) = &set.operating_system {
+        machine.operating_system.clone_from(system);
     }
     let rows = vec![DirectoryRow::Machine(machine.clone())];
     Ok(Change {

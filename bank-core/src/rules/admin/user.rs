@@ -25,6 +25,8 @@ pub(super) fn add(set: &SetUser, ctx: &Context<'_>) -> Result<Change, Refusal> {
         email: String::new(),
         default_project: None,
         organization: String::new(),
+        phone: String::new(),
+        description: String::new(),
     };
     change(user, set, ctx)
 }
@@ -82,6 +84,12 @@ fn change(mut user: User, set: &SetUser, ctx: &Context<'_>) -> Result<Change, Re
         check_organization(organization)?;
         user.organization.clone_from(organization);
         detail = format!("{detail} organization={organization}");
+    }
+    if let Some(phone) = &set.phone {
+        user.phone.clone_from(phone);
+    }
+    if let Some(description) = &set.description {
+        user.description.clone_from(description);
     }
     let rows = vec![DirectoryRow::User(user.clone())];
     Ok(Change {

@@ -40,6 +40,8 @@ pub(super) async fn add(call: Call) -> Handled {
         flush_interval: new.flush_interval_s.map(Seconds),
         fallback: new.fallback.map(cleared),
         description: new.description,
+        architecture: new.architecture,
+        operating_system: new.operating_system,
     });
     Ok(call.write(command, render_added).await?.into_response())
 }
@@ -56,6 +58,8 @@ pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
         flush_interval: patch.flush_interval_s.map(Seconds),
         fallback: patch.fallback.map(cleared),
         description: patch.description,
+        architecture: patch.architecture,
+        operating_system: patch.operating_system,
     });
     Ok(call.write(command, render).await?.into_response())
 }

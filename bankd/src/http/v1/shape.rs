@@ -149,6 +149,8 @@ pub(super) fn user(directory: &Directory, user: &User, view: Option<&View>) -> v
         default_project: default.filter(|p| seen(p)).map(|p| p.name.clone()),
         projects: projects.map(|p| p.name.clone()).collect(),
         organization: some(&user.organization),
+        phone: some(&user.phone),
+        description: some(&user.description),
     }
 }
 
@@ -161,6 +163,8 @@ pub(super) fn machine(machine: &Machine) -> v1::Machine {
         flush_interval_s: machine.flush_interval.0,
         fallback: machine.fallback.clone(),
         description: some(&machine.description),
+        architecture: some(&machine.architecture),
+        operating_system: some(&machine.operating_system),
     }
 }
 

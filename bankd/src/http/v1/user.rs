@@ -41,6 +41,8 @@ pub(super) async fn add(call: Call) -> Handled {
         email: new.email,
         default_project: new.default_project.map(cleared),
         organization: new.organization,
+        phone: new.phone,
+        description: new.description,
     });
     Ok(call.write(command, render_added).await?.into_response())
 }
@@ -56,6 +58,8 @@ pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
         email: patch.email,
         default_project: patch.default_project.map(cleared),
         organization: patch.organization,
+        phone: patch.phone,
+        description: patch.description,
     });
     Ok(call.write(command, render).await?.into_response())
 }

@@ -25,6 +25,8 @@ pub(in super::super) fn directory() -> Arc<Directory> {
             active: true,
             deleted: false,
             common_name: String::new(),
+            phone: String::new(),
+            description: String::new(),
             email: String::new(),
             default_project: None,
             organization: String::new(),
