@@ -69,23 +69,31 @@ impl Bill {
 
     /// A reported total fell: the difference goes back to the allocations that paid, each its
     /// share; the smallest units that remain go to the largest remainders, then to the lowest
-    /// numbers. One that has expired gets its money, which expires at once (ledger.md 2.4).
+    /// numbers. One that has expired gets its money, which expires at once (ledger.md 2.4). What
+    /// refunds gave back before cannot go back again: it stays billed, and the sum keeps it.
     pub(super) fn give_back(&mut self, paid: &[Paid], ctx: &Context<'_>) -> Result<(), Refusal> {
         let back = i128::from(self.amount.0).saturating_neg();
-        let in_shadow = i128::from(self.instance.billed.0) < back;
-        let own = paid.iter().filter(|p| p.instance == self.instance.id);
-        let parts: Vec<(AllocationId, i128)> = own
-            .map(|p| {
-                let part = if in_shadow { p.shadow } else { p.amount };
-                (p.allocation, i128::from(part.0))
-            })
-            .filter(|(_, part)| *part > 0)
-            .collect();
+        let parts_of = |part: fn(&Paid) -> Amount| -> Vec<(AllocationId, i128)> {
+            let own = paid.iter().filter(|p| p.instance == self.instance.id);
+            let parts = own.map(|p| (p.allocation, i128::from(part(p).0)));
+            parts.filter(|(_, part)| *part > 0).collect()
+        };
+        let (real, shadow) = (parts_of(|p| p.amount), parts_of(|p| p.shadow));
+        let in_shadow = real.is_empty() && !shadow.is_empty();
+        let parts = if in_shadow { shadow } else { real };
+        let there = parts
+            .iter()
+            .fold(0_i128, |sum, (_, part)| sum.saturating_add(*part));
+        let given = there.min(back);
+        self.amount = Amount::from_sum(given.saturating_neg())?;
+        self.keep_in_sum(back.saturating_sub(given), ctx)?;
         let about = self.about();
-        for (allocation, share) in shares(&parts, back) {
+        for (allocation, share) in shares(&parts, given) {
             self.first = self.first.or(Some(allocation));
             self.refund(allocation, share, in_shadow, &about)?;
         }
+        let payer = paid.iter().find(|p| p.instance == self.instance.id);
+        self.first = self.first.or(payer.map(|p| p.allocation));
         let paying = self.paying_account();
         let suspense = ctx.directory.suspense().map(|a| a.id);
         if in_shadow {
@@ -93,6 +101,17 @@ impl Bill {
         } else if paying.is_some() && paying == suspense {
             self.outcome = Billing::Unbilled;
         }
+        Ok(())
+    }
+
+    /// What stays billed although a total fell below it stays in the running sum: the next charge
+    /// adds what it is worth.
+    fn keep_in_sum(&mut self, kept: i128, ctx: &Context<'_>) -> Result<(), Refusal> {
+        let scale = i128::from(ctx.directory.bank.precision.minor_per_credit());
+        let per_minor = crate::exact::TRILLIONTHS.checked_div(scale);
+        let exact = per_minor.and_then(|per| per.checked_mul(kept));
+        let sum = exact.and_then(|exact| self.instance.exact_sum.checked_add(exact));
+        self.instance.exact_sum = sum.ok_or(Refusal::AmountOverflow)?;
         Ok(())
     }
 
