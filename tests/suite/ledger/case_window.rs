@@ -1,6 +1,7 @@
 //! ledger.md 11, cases 58 and 59: windows and totals, and what else they can come to.
 
 use super::ask::{Ask, c, ci, r};
+use super::ask_after::refund;
 use super::bench::{Bench, on_both, on_both_with};
 use bank_core::directory::Policy;
 use bank_core::terms::{Overlap, SPANS_MAX};
@@ -252,5 +253,23 @@ fn an_amount_as_given_stands_with_its_reason() {
             "refused bad_value, exit 1",
             "",
         );
+    });
+}
+
+#[test]
+fn a_total_that_falls_gives_back_no_more_than_refunds_left() {
+    on_both(|t| {
+        t.given("F{a=1000}");
+        t.after([ci("s", 100).total(), refund("s", 60)]);
+        t.expect(
+            ci("s", 20).total(),
+            "charged -40, balance 1000",
+            "refund a +40",
+        );
+        t.expect_job("s", "open, used 20 s, billed 60, no lien");
+        t.expect(ci("s", 20).total(), "charged 0, balance 1000", "charge a 0");
+        // An increment adds what it is worth; a total what it is worth above what is billed.
+        t.expect(ci("s", 7), "charged 7, balance 993", "charge a -7");
+        t.expect(ci("s", 70).total(), "charged 3, balance 990", "charge a -3");
     });
 }

@@ -111,6 +111,31 @@ fn submission(ask: Ask, n: usize) -> Submission {
     }
 }
 
+/// Runs each list of asks in a thread of its own, one ask after the other, through one writer.
+pub(crate) fn in_threads(store: SqliteStore, lists: Vec<Vec<Ask>>) -> Vec<Got> {
+    let records = Box::new(|_: &_, _: &_| Vec::new());
+    let (writer, thread) = writer::start(store, Arc::new(Stopped), records, BATCH_MAX).unwrap();
+    let runtime = runtime();
+    let got = std::thread::scope(|scope| {
+        let mut threads = Vec::new();
+        for (n, list) in lists.into_iter().enumerate() {
+            let (writer, handle) = (writer.clone(), runtime.handle().clone());
+            threads.push(scope.spawn(move || {
+                let one = |(k, ask)| {
+                    let submission = submission(ask, n * 1_000_000 + k);
+                    got(handle.block_on(writer.submit(submission)).unwrap())
+                };
+                list.into_iter().enumerate().map(one).collect::<Vec<Got>>()
+            }));
+        }
+        let joined = threads.into_iter().map(|t| t.join().unwrap());
+        joined.flatten().collect()
+    });
+    writer.stop();
+    thread.join().unwrap();
+    got
+}
+
 /// How often each answer came, in the order of the answers.
 pub(crate) fn tally(got: &[Got]) -> Vec<(&str, usize)> {
     let mut texts: Vec<&str> = got.iter().map(|g| g.text.as_str()).collect();

@@ -74,7 +74,8 @@ impl Bill {
     pub(super) fn give_back(&mut self, paid: &[Paid], ctx: &Context<'_>) -> Result<(), Refusal> {
         let back = i128::from(self.amount.0).saturating_neg();
         let in_shadow = i128::from(self.instance.billed.0) < back;
-        let own = || paid.iter().filter(|p| p.instance == self.instance.id);
+        let instance = self.instance.id;
+        let own = || paid.iter().filter(|p| p.instance == instance);
         let parts: Vec<(AllocationId, i128)> = own()
             .map(|p| {
                 let part = if in_shadow { p.shadow } else { p.amount };
@@ -88,6 +89,7 @@ impl Bill {
             .iter()
             .fold(0_i128, |sum, (_, share)| sum.saturating_add(*share));
         self.amount = Amount::from_sum(given.saturating_neg())?;
+        self.keep_in_sum(back.saturating_sub(given), ctx)?;
         let payer = || own().map(|p| p.allocation).min_by_key(|id| id.0);
         self.first = shares.first().map(|(id, _)| *id).or_else(payer);
         if let (true, false, Some(first)) = (shares.is_empty(), in_shadow, self.first) {
@@ -103,6 +105,17 @@ impl Bill {
         } else if paying.is_some() && paying == suspense {
             self.outcome = Billing::Unbilled;
         }
+        Ok(())
+    }
+
+    /// What stays billed although a total fell below it stays in the running sum: the next charge
+    /// adds what it is worth.
+    fn keep_in_sum(&mut self, kept: i128, ctx: &Context<'_>) -> Result<(), Refusal> {
+        let scale = i128::from(ctx.directory.bank.precision.minor_per_credit());
+        let per_minor = crate::exact::TRILLIONTHS.checked_div(scale);
+        let exact = per_minor.and_then(|per| per.checked_mul(kept));
+        let sum = exact.and_then(|exact| self.instance.exact_sum.checked_add(exact));
+        self.instance.exact_sum = sum.ok_or(Refusal::AmountOverflow)?;
         Ok(())
     }
 
