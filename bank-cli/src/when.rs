@@ -9,6 +9,8 @@ const DAY_US: i64 = 86_400_000_000;
 
 /// A time argument as the daemon takes it: RFC 3339 UTC, `infinity` or `-infinity`.
 pub(crate) fn argument(argument: &str, now_us: i64, zone: Zone) -> Result<String, Failure> {
+    // People mean whole seconds: a window from -10m until now has no fractions.
+    let now_us = now_us.saturating_sub(now_us.rem_euclid(1_000_000));
     let moment = match zone {
         Zone::Local => text::parse_time(argument, now_us, &Local),
         #[cfg(test)]

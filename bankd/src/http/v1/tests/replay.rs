@@ -15,8 +15,11 @@ fn every_route() -> Vec<Case> {
     let key =
         |client: &str| json!({"id": "k1", "client": client, "roles": ["user"], "secret": secret});
     let quote = |wall_s: i64| json!({"project": "chem", "user": "amy", "processors": 1, "wall_s": wall_s, "guarantee": true});
-    let job = |wall_s: i64| json!({"job": "j", "project": "chem", "user": "amy", "processors": 1, "wall_s": wall_s});
-    let charge = |duration_s: i64| json!({"job": "j", "processors": 1, "duration_s": duration_s});
+    let job = |wall_s: i64| {
+        json!({"job": "j", "machine": "ia64", "project": "chem", "user": "amy",
+            "processors": 1, "wall_s": wall_s})
+    };
+    let charge = |duration_s: i64| json!({"job": "j", "machine": "ia64", "processors": 1, "duration_s": duration_s});
     let end = |year: &str| json!({"end": format!("{year}-01-01T00:00:00Z")});
     let rate = |rate: &str| json!({"kind": "VBF", "name": "Nodes", "rate": rate});
     let text = |text: &str| json!({"description": text});
