@@ -43,7 +43,7 @@ pub fn write(usage: &Usage) -> String {
     text
 }
 
-/// Reads what [`write`] wrote; none where it is no such text.
+/// Reads what [`write()`] wrote; none where it is no such text.
 pub fn read(text: &str, processors: Option<Decimal>) -> Option<Usage> {
     let mut usage = Usage {
         processors,
