@@ -73,7 +73,7 @@ pub struct NewCharge {
     /// `job` or `reservation`; absent: `job`.
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// Project that pays; absent: the user's default project, else the job's.
+    /// Project that pays; absent: the job's, else the user's default project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
     /// User; absent: the job's.

@@ -85,7 +85,7 @@ impl Doorman {
             };
             match next {
                 Some((permit, Ok((stream, peer)))) => self.attend(stream, peer, permit),
-                Some((_, Err(error))) => refused(&error).await,
+                Some((_, Err(error))) => refused(&error, &mut stopped).await,
                 None => break,
             }
         }
@@ -138,7 +138,7 @@ async fn gone(stopped: &mut watch::Receiver<()>) {
 }
 
 /// A peer that has gone again says nothing; a system without room is given time.
-async fn refused(error: &io::Error) {
+async fn refused(error: &io::Error, stopped: &mut watch::Receiver<()>) {
     use io::ErrorKind as E;
     let kind = error.kind();
     if matches!(
@@ -148,7 +148,8 @@ async fn refused(error: &io::Error) {
         return;
     }
     tracing::error!(%error, "a connection could not be accepted");
-    tokio::time::sleep(BREATH).await;
+    // Nobody tells when there is room again; the stop ends the wait.
+    let _ = tokio::time::timeout(BREATH, gone(stopped)).await;
 }
 
 async fn tcp_peer(listener: &TcpListener) -> io::Result<(TcpStream, Peer)> {
