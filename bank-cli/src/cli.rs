@@ -28,7 +28,7 @@ pub(crate) use self::{
         LienCommand, Overflowing, Place, SetAllocation, SetKey,
     },
     cycle::{AddCycle, ClockCommand, CycleCommand, SetCycle, WhatIfArgs},
-    hold::{ChargeArgs, ObjectArgs, ReserveArgs},
+    hold::{ChargeArgs, ObjectArgs, ReserveArgs, UsageArgs},
     noun::{
         AddMachine, AddProject, AddUser, MachineCommand, MemberCommand, ProjectCommand, SetMachine,
         SetProject, SetUser, Switch, UserCommand,

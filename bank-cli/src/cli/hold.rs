@@ -5,23 +5,9 @@ use clap::Args;
 use super::verb::pair;
 use super::{WriteArgs, amount};
 
-/// Which job, and what it uses.
+/// What a job uses, and what else its price may depend on.
 #[derive(Debug, Clone, Default, Args)]
-pub(crate) struct ObjectArgs {
-    /// The scheduler's id of the job
-    pub(crate) job: String,
-    /// job or reservation [default: job]
-    #[arg(long = "type", value_name = "TYPE")]
-    pub(crate) kind: Option<String>,
-    /// Project that pays [default for a reserve: BANK_PROJECT; for a charge: the job's]
-    #[arg(short = 'A', long)]
-    pub(crate) project: Option<String>,
-    /// User who runs it [default for a reserve: the caller; for a charge: the job's]
-    #[arg(short = 'u', long)]
-    pub(crate) user: Option<String>,
-    /// Machine it runs on [default: the only one]
-    #[arg(short = 'm', long)]
-    pub(crate) machine: Option<String>,
+pub(crate) struct UsageArgs {
     /// Processors
     #[arg(
         long,
@@ -51,9 +37,30 @@ pub(crate) struct ObjectArgs {
     /// Class (queue)
     #[arg(long, alias = "queue")]
     pub(crate) class: Option<String>,
-    /// Group of the user
+    /// Group, for rates and accounts that ask for one
     #[arg(long)]
     pub(crate) group: Option<String>,
+}
+
+/// Which job, and what it uses.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct ObjectArgs {
+    /// The scheduler's id of the job
+    pub(crate) job: String,
+    /// job or reservation [default: job]
+    #[arg(long = "type", value_name = "TYPE")]
+    pub(crate) kind: Option<String>,
+    /// Project that pays [default for a reserve: BANK_PROJECT; for a charge: the job's]
+    #[arg(short = 'A', long)]
+    pub(crate) project: Option<String>,
+    /// User who runs it [default for a reserve: the caller; for a charge: the job's]
+    #[arg(short = 'u', long)]
+    pub(crate) user: Option<String>,
+    /// Machine it runs on [default: the only one]
+    #[arg(short = 'm', long)]
+    pub(crate) machine: Option<String>,
+    #[command(flatten)]
+    pub(crate) usage: UsageArgs,
     /// TID of a quote whose price counts
     #[arg(long, value_name = "TID")]
     pub(crate) quote: Option<String>,

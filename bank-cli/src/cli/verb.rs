@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{QuoteCommand, WriteArgs, amount};
+use super::{QuoteCommand, UsageArgs, WriteArgs, amount};
 
 /// `bank balance`.
 #[derive(Debug, Clone, Default, Args)]
@@ -44,17 +44,6 @@ pub(crate) struct BalanceArgs {
 pub(crate) struct QuoteArgs {
     #[command(subcommand)]
     pub(crate) given: Option<QuoteCommand>,
-    /// Processors
-    #[arg(
-        long,
-        alias = "processors",
-        value_name = "N",
-        allow_negative_numbers = true
-    )]
-    pub(crate) procs: Option<i64>,
-    /// Nodes
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub(crate) nodes: Option<i64>,
     #[arg(
         long,
         value_name = "TIME",
@@ -63,15 +52,8 @@ pub(crate) struct QuoteArgs {
         help = "Wall time: seconds, or [[DD:]HH:]MM:SS"
     )]
     pub(crate) wall: Option<String>,
-    /// Memory in MB
-    #[arg(long, value_name = "MB", allow_negative_numbers = true)]
-    pub(crate) memory: Option<i64>,
-    /// Disk in MB
-    #[arg(long, value_name = "MB", allow_negative_numbers = true)]
-    pub(crate) disk: Option<i64>,
-    /// Group, for rates and accounts that ask for one
-    #[arg(long)]
-    pub(crate) group: Option<String>,
+    #[command(flatten)]
+    pub(crate) usage: UsageArgs,
     /// Project that pays [default: BANK_PROJECT, else the user's]
     #[arg(short = 'A', long)]
     pub(crate) project: Option<String>,
@@ -81,18 +63,6 @@ pub(crate) struct QuoteArgs {
     /// Machine it runs on [default: the only one]
     #[arg(short = 'm', long)]
     pub(crate) machine: Option<String>,
-    /// Quality of service
-    #[arg(long)]
-    pub(crate) qos: Option<String>,
-    /// Class (queue)
-    #[arg(long, alias = "queue")]
-    pub(crate) class: Option<String>,
-    /// Generic resources, such as gpu=2
-    #[arg(long, value_name = "NAME=N", value_delimiter = ',', value_parser = pair)]
-    pub(crate) gres: Vec<(String, String)>,
-    /// Further attributes that rates may name
-    #[arg(short = 'X', long = "attribute", value_name = "NAME=VALUE", value_parser = pair)]
-    pub(crate) attributes: Vec<(String, String)>,
     /// Freeze this price for one job
     #[arg(long)]
     pub(crate) guarantee: bool,

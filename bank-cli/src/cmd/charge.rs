@@ -7,7 +7,7 @@ use ureq::http::Method;
 
 use super::Context;
 use crate::{
-    cli::{ChargeArgs, ObjectArgs},
+    cli::{ChargeArgs, ObjectArgs, UsageArgs},
     fail::Failure,
     figure,
     out::Form,
@@ -16,6 +16,7 @@ use crate::{
 
 pub(super) fn run(context: &Context, args: ChargeArgs) -> Result<String, Failure> {
     let object: ObjectArgs = args.object;
+    let usage: UsageArgs = object.usage;
     let duration = args.duration.as_deref().map(when::seconds).transpose()?;
     let window = args.start.is_some() && args.end.is_some();
     if duration.is_none() && !window && args.amount.is_none() {
@@ -28,15 +29,15 @@ pub(super) fn run(context: &Context, args: ChargeArgs) -> Result<String, Failure
         project: object.project,
         user: object.user,
         machine: object.machine,
-        processors: object.procs,
-        nodes: object.nodes,
-        memory_mb: object.memory,
-        disk_mb: object.disk,
-        gres: object.gres.into_iter().collect(),
-        attributes: object.attributes.into_iter().collect(),
-        qos: object.qos,
-        class: object.class,
-        group: object.group,
+        processors: usage.procs,
+        nodes: usage.nodes,
+        memory_mb: usage.memory,
+        disk_mb: usage.disk,
+        gres: usage.gres.into_iter().collect(),
+        attributes: usage.attributes.into_iter().collect(),
+        qos: usage.qos,
+        class: usage.class,
+        group: usage.group,
         quote: object.quote,
         duration_s: duration,
         start: context.time(args.start.as_ref())?,

@@ -44,21 +44,22 @@ pub(super) fn run(context: &Context, args: QuoteArgs) -> Result<String, Failure>
 }
 
 fn body(args: QuoteArgs, project: Option<String>) -> Result<NewQuote, Failure> {
+    let usage = args.usage;
     Ok(NewQuote {
         wall_s: when::seconds(&args.wall.unwrap_or_default())?,
-        memory_mb: args.memory,
-        disk_mb: args.disk,
-        group: args.group,
+        memory_mb: usage.memory,
+        disk_mb: usage.disk,
+        group: usage.group,
         uses: args.uses,
         project,
         user: args.user,
         machine: args.machine,
-        processors: args.procs,
-        nodes: args.nodes,
-        gres: args.gres.into_iter().collect(),
-        qos: args.qos,
-        class: args.class,
-        attributes: args.attributes.into_iter().collect(),
+        processors: usage.procs,
+        nodes: usage.nodes,
+        gres: usage.gres.into_iter().collect(),
+        qos: usage.qos,
+        class: usage.class,
+        attributes: usage.attributes.into_iter().collect(),
         guarantee: args.guarantee,
         cost_only: args.cost_only,
     })

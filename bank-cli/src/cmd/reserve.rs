@@ -7,7 +7,7 @@ use ureq::http::Method;
 
 use super::Context;
 use crate::{
-    cli::{ObjectArgs, ReserveArgs},
+    cli::{ObjectArgs, ReserveArgs, UsageArgs},
     fail::Failure,
     figure,
     out::Form,
@@ -16,21 +16,22 @@ use crate::{
 
 pub(super) fn run(context: &Context, args: ReserveArgs) -> Result<String, Failure> {
     let object: ObjectArgs = args.object;
+    let usage: UsageArgs = object.usage;
     let body = NewReserve {
         job: object.job,
         kind: object.kind,
         project: object.project.or_else(|| context.project.clone()),
         user: object.user,
         machine: object.machine,
-        processors: object.procs,
-        nodes: object.nodes,
-        memory_mb: object.memory,
-        disk_mb: object.disk,
-        gres: object.gres.into_iter().collect(),
-        attributes: object.attributes.into_iter().collect(),
-        qos: object.qos,
-        class: object.class,
-        group: object.group,
+        processors: usage.procs,
+        nodes: usage.nodes,
+        memory_mb: usage.memory,
+        disk_mb: usage.disk,
+        gres: usage.gres.into_iter().collect(),
+        attributes: usage.attributes.into_iter().collect(),
+        qos: usage.qos,
+        class: usage.class,
+        group: usage.group,
         quote: object.quote,
         wall_s: when::seconds(&args.wall)?,
         start: context.time(args.start.as_ref())?,
