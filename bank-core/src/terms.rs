@@ -150,6 +150,23 @@ pub(crate) fn read_windows(reason: &str) -> Vec<Span> {
     text.split(',').filter_map(one).collect()
 }
 
+/// The word after it, of a charge whose amount a minimum or maximum made another.
+const EXACT: &str = "exact=";
+
+/// What a charge added to the running exact sum, in trillionths of a credit, for the journal: so
+/// that an undo takes away what stands no more, not what a bound made of it.
+pub(crate) fn written_exact(added: i128) -> String {
+    format!("{EXACT}{added}")
+}
+
+/// Reads what [`written_exact`] wrote; only windows stand before it.
+pub(crate) fn read_exact(reason: &str) -> Option<i128> {
+    let mut words = reason
+        .split(' ')
+        .skip_while(|word| word.starts_with(WINDOWS));
+    words.next()?.strip_prefix(EXACT)?.parse().ok()
+}
+
 /// What an allocation has paid for an instance, less what it got back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Paid {

@@ -158,6 +158,13 @@ pub async fn run(
 pub(crate) fn start(data: &DataDir, config: Config) -> Result<(Arc<App>, records::Drain)> {
     let database = data.database();
     let store = SqliteStore::open(&database, config.policy())?;
+    if let Some(finding) = store.broken_journal()? {
+        let (file, data) = (database.display(), data.path().display());
+        anyhow::bail!(
+            "{file}: {finding}. `bankd verify --data {data}` tells all that is wrong; \
+             restore the last good backup"
+        );
+    }
     let bank = store.bank()?;
     // It only makes the first commits faster, and a test bank lives too briefly for that.
     if !bank.test

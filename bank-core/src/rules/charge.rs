@@ -99,7 +99,7 @@ fn begin(
     let payer = payer(&instance, request, ctx);
     let mode = ctx.directory.mode(payer.project, payer.machine);
     let tx = postings.begin_for("charge", at, instance.id);
-    // The first word of the reason: what else stands there comes from outside.
+    // The first words of the reason: what else stands there comes from outside.
     postings.remark(&terms::written(&measured.billed_windows()));
     let binding = bind(&mut postings, &mut instance, request, view, at, ctx);
     let had_lien = instance.lien.is_some();
@@ -109,14 +109,17 @@ fn begin(
     } else {
         None
     };
+    if let Some(added) = priced.as_ref().and_then(|billed| billed.bounded) {
+        postings.remark(&terms::written_exact(added));
+    }
     if !charge.terms.itemisation.is_empty() {
         postings.remark(&format!("itemisation={}", charge.terms.itemisation));
     }
     if let Some(windows) = measured.windows {
         postings.windows.push((instance.id, windows));
     }
-    let unpriced = priced.is_some_and(|(_, unpriced)| unpriced);
-    let priced = priced.map(|(amount, _)| amount);
+    let unpriced = priced.as_ref().is_some_and(|billed| billed.unpriced);
+    let priced = priced.map(|billed| billed.amount);
     let bill = Bill {
         usage: UsageId(Next::take(&mut postings.next.usage)),
         postings,

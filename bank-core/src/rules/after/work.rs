@@ -1,6 +1,6 @@
 //! The opposite of charges, refunds and settlements: the instance's sums follow.
 
-use super::undo::{begin, check_cover, oppose};
+use super::undo::{begin, check_cover, oppose, unblock_paid};
 use super::{announce, shift_exact_sum};
 use crate::amount::Amount;
 use crate::command::Reverse;
@@ -57,9 +57,17 @@ pub(super) fn reverse(
     let mut facts_changed = false;
     match root.op.as_str() {
         "charge" => {
-            uncount(instance, &row, ctx)?;
             // An odd number of opposites takes the charge back, an even one does it again.
             let undone = view.past.len() % 2 == 1;
+            let added = terms::read_exact(&root.reason);
+            let exact = added.map(|added| {
+                if undone {
+                    added.saturating_neg()
+                } else {
+                    added
+                }
+            });
+            uncount(instance, &row, exact, ctx)?;
             unbill_windows(&mut postings, instance, root, view, undone)?;
         }
         "settle" => {
@@ -68,6 +76,7 @@ pub(super) fn reverse(
         }
         _ => {}
     }
+    unblock_paid(&mut postings, &parts, ctx);
     announce(&mut postings, instance, &row, ctx);
     instance.last_usage = Some(usage);
     postings.usages.push(row);
@@ -161,9 +170,15 @@ fn check_standing(target: &PastTx, view: &View) -> Result<(), Refusal> {
 }
 
 /// What an instance counts falls by a charge that was taken back, and rises where it is done again.
-fn uncount(instance: &mut Instance, row: &UsageRow, ctx: &Context<'_>) -> Result<(), Refusal> {
+fn uncount(
+    instance: &mut Instance,
+    row: &UsageRow,
+    exact: Option<i128>,
+    ctx: &Context<'_>,
+) -> Result<(), Refusal> {
     let Amount(minor) = row.amount;
-    shift_exact_sum(instance, minor, row.billing == Billing::Shadow, ctx)?;
+    let shadow = row.billing == Billing::Shadow;
+    shift_exact_sum(instance, minor, shadow, exact, ctx)?;
     instance.charged = instance.charged.plus(row.charged);
     let processors: Decimal = row.processors;
     let more = processors
