@@ -167,6 +167,21 @@ pub(crate) fn read_exact(reason: &str) -> Option<i128> {
     words.next()?.strip_prefix(EXACT)?.parse().ok()
 }
 
+/// The word before what was said of an amount as given: the last of the reason.
+const GIVEN: &str = "itemisation=";
+
+/// What was said of an amount as given, for the journal; it may be nothing.
+pub(crate) fn written_given(text: &str) -> String {
+    format!("{GIVEN}{text}")
+}
+
+/// Reads what [`written_given`] wrote, up to the end of the reason.
+pub fn read_given(reason: &str) -> Option<&str> {
+    let found = |place: usize| place == 0 || reason.get(..place).is_some_and(|r| r.ends_with(' '));
+    let place = reason.find(GIVEN).filter(|place| found(*place))?;
+    reason.get(place.saturating_add(GIVEN.len())..)
+}
+
 /// What an allocation has paid for an instance, less what it got back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Paid {

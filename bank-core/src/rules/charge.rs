@@ -112,9 +112,6 @@ fn begin(
     if let Some(added) = priced.as_ref().and_then(|billed| billed.bounded) {
         postings.remark(&terms::written_exact(added));
     }
-    if !charge.terms.itemisation.is_empty() {
-        postings.remark(&format!("itemisation={}", charge.terms.itemisation));
-    }
     if let Some(windows) = measured.windows {
         postings.windows.push((instance.id, windows));
     }
@@ -128,6 +125,10 @@ fn begin(
         payer,
         amount: priced.unwrap_or(Amount::ZERO),
         unpriced,
+        given: charge
+            .terms
+            .amount
+            .map(|_| charge.terms.itemisation.clone()),
         late: !instance.is_open(),
         lien: LienUse::before(had_lien),
         debt: Amount::ZERO,
@@ -225,6 +226,8 @@ struct Bill {
     facts_changed: bool,
     binding: Binding,
     unpriced: bool,
+    /// What the caller says of an amount as given.
+    given: Option<String>,
     /// The instance's standing before.
     before: Standing,
 }
@@ -335,6 +338,10 @@ impl Bill {
         if let Some(from) = from {
             self.postings
                 .remark(&format!("fallback_from={}", from.name));
+        }
+        // The last: it comes from outside, with blanks.
+        if let Some(text) = &self.given {
+            self.postings.remark(&terms::written_given(text));
         }
     }
 
