@@ -85,10 +85,7 @@ pub fn need(command: &Command, directory: &Directory, now: Timestamp) -> Need {
             liens: true,
             ..of_account(directory.account_named(name).map(|a| a.id))
         },
-        Command::AddCycle(add) => Need {
-            accounts: named_account(directory, &add.account),
-            ..Need::default()
-        },
+        Command::AddCycle(add) => of_account(named_account(directory, &add.account).pop()),
         Command::RunCycle(name, _) => of_account(directory.cycle_named(name).map(|c| c.account)),
         Command::SetAllocation(set) => Need {
             allocation: Some(set.id),
@@ -96,14 +93,11 @@ pub fn need(command: &Command, directory: &Directory, now: Timestamp) -> Need {
             holders: true,
             ..Need::default()
         },
-        Command::Quote(quote) => {
-            let accounts = select::possible_payers(directory, &quote.whose);
-            Need {
-                accounts,
-                ending_after: Some(now),
-                ..Need::default()
-            }
-        }
+        Command::Quote(quote) => Need {
+            accounts: select::possible_payers(directory, &quote.whose),
+            ending_after: Some(now),
+            ..Need::default()
+        },
         Command::Create(request) => instance_need(request, Vec::new(), now),
         Command::Reserve(reserve) => {
             let accounts = select::possible_payers(directory, &reserve.request.whose);

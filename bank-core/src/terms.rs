@@ -23,6 +23,13 @@ pub struct Terms {
     pub shortfall: Option<Shortfall>,
 }
 
+impl Terms {
+    /// What is said of an amount as given; none where the rates make it.
+    pub(crate) fn given(&self) -> Option<String> {
+        self.amount.map(|_| self.itemisation.clone())
+    }
+}
+
 /// Longest itemisation in bytes.
 pub const ITEMISATION_BYTES_MAX: usize = 1024;
 

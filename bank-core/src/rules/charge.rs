@@ -115,20 +115,15 @@ fn begin(
     if let Some(windows) = measured.windows {
         postings.windows.push((instance.id, windows));
     }
-    let unpriced = priced.as_ref().is_some_and(|billed| billed.unpriced);
-    let priced = priced.map(|billed| billed.amount);
     let bill = Bill {
         usage: UsageId(Next::take(&mut postings.next.usage)),
         postings,
         tx,
         at,
         payer,
-        amount: priced.unwrap_or(Amount::ZERO),
-        unpriced,
-        given: charge
-            .terms
-            .amount
-            .map(|_| charge.terms.itemisation.clone()),
+        amount: priced.as_ref().map_or(Amount::ZERO, |p| p.amount),
+        unpriced: priced.as_ref().is_some_and(|p| p.unpriced),
+        given: charge.terms.given(),
         late: !instance.is_open(),
         lien: LienUse::before(had_lien),
         debt: Amount::ZERO,
@@ -149,7 +144,7 @@ fn begin(
         bill,
         mode,
         counted: measured.counted,
-        priced,
+        priced: priced.map(|p| p.amount),
     })
 }
 

@@ -277,7 +277,7 @@ fn window(
 /// What is now, with what one change changed as it was before it; none where something else changed
 /// that since. Other changes stay.
 fn taken_back(now: &Shape, before: &Shape, after: &Shape) -> Option<Shape> {
-    fn field<T: PartialEq>(now: T, before: T, after: T) -> Option<T> {
+    fn field<T: Copy + PartialEq>(now: T, before: T, after: T) -> Option<T> {
         if before == after {
             return Some(now);
         }

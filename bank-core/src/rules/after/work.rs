@@ -7,7 +7,7 @@ use crate::command::Reverse;
 use crate::decimal::Decimal;
 use crate::effects::{Billing, Effects, EntryKind, InstanceChange, Outcome, Reversed, UsageRow};
 use crate::history::{PastTx, is_charge, refunds_of, taken_back_by};
-use crate::ids::{EntryId, UsageId};
+use crate::ids::{EntryId, TxId, UsageId};
 use crate::model::Instance;
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
@@ -40,20 +40,7 @@ pub(super) fn reverse(
     };
     let parts = oppose(&mut postings, target, &about, ctx)?;
     check_cover(&postings, &parts, reverse, ctx)?;
-    let mut row = UsageRow {
-        id: usage,
-        prev: instance.last_usage,
-        instance: instance.id,
-        tx,
-        at: ctx.now,
-        charged: Seconds(own.charged.0.saturating_neg()),
-        processors: own.processors,
-        amount: own.amount.negate()?,
-        billing: own.billing,
-        late: false,
-        facts: String::new(),
-        rates_at: None,
-    };
+    let mut row = opposite(own, instance, (usage, tx), ctx)?;
     let mut facts_changed = false;
     match root.op.as_str() {
         "charge" => {
@@ -91,6 +78,29 @@ pub(super) fn reverse(
         op: target.op.clone(),
         parts,
     })))
+}
+
+/// The usage row that takes another one back.
+fn opposite(
+    own: &UsageRow,
+    instance: &Instance,
+    (id, tx): (UsageId, TxId),
+    ctx: &Context<'_>,
+) -> Result<UsageRow, Refusal> {
+    Ok(UsageRow {
+        id,
+        prev: instance.last_usage,
+        instance: instance.id,
+        tx,
+        at: ctx.now,
+        charged: Seconds(own.charged.0.saturating_neg()),
+        processors: own.processors,
+        amount: own.amount.negate()?,
+        billing: own.billing,
+        late: false,
+        facts: String::new(),
+        rates_at: None,
+    })
 }
 
 /// The windows of a charge that is taken back can be billed again; those of one that is done again

@@ -53,6 +53,12 @@ pub(super) fn check(charge: &Charge) -> Result<(), Refusal> {
     if terms.amount.is_some_and(|amount| amount < Amount::ZERO) {
         return Err(Refusal::NegativeCharge);
     }
+    if terms.amount.is_none() && !terms.itemisation.is_empty() {
+        return Err(Refusal::BadValue {
+            field: "itemisation",
+            expected: "an amount beside it",
+        });
+    }
     let text = &terms.itemisation;
     if text.len() > ITEMISATION_BYTES_MAX || text.chars().any(char::is_control) {
         return Err(Refusal::BadValue {
