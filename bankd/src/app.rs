@@ -158,10 +158,12 @@ pub async fn run(
 pub(crate) fn start(data: &DataDir, config: Config) -> Result<(Arc<App>, records::Drain)> {
     let database = data.database();
     let store = SqliteStore::open(&database, config.policy())?;
-    if let Some(finding) = store.broken_journal()? {
-        let (file, data) = (database.display(), data.path().display());
+    let (file, folder) = (database.display(), data.path().display());
+    let broken = store.broken_journal();
+    let unread = || format!("{file}: its journal cannot be read: `bankd verify --data {folder}`");
+    if let Some(finding) = broken.with_context(unread)? {
         anyhow::bail!(
-            "{file}: {finding}. `bankd verify --data {data}` tells all that is wrong; \
+            "{file}: {finding}. `bankd verify --data {folder}` tells all that is wrong; \
              restore the last good backup"
         );
     }

@@ -1,6 +1,6 @@
 //! What people read of use, of the past, and of jobs: nothing is left out in silence.
 
-use crate::harness::{Bank, Ran, Setup, T0, programs};
+use crate::harness::{Bank, Ran, Setup, T0, programs, until};
 use std::process::Command;
 
 /// Runs a line that succeeds.
@@ -270,4 +270,28 @@ fn what_was_changed_behind_the_journal_is_found() {
             "bankd verify",
         ]);
     }
+}
+
+/// Where allocations stand apart, a period of a cycle that another one meets waits, and is told.
+#[test]
+fn a_period_that_another_allocation_meets_is_told() {
+    let apart = Setup::new().env("BANKD_LEDGER_DISCRETE_ALLOCATIONS", "true");
+    let mut bank = apart.start();
+    for line in [
+        "account add spare --projects chemistry",
+        "cycle add monthly -a spare --every month --amount 10",
+        "deposit spare 7 --start 2026-03-15 --end 2026-03-20",
+    ] {
+        ok(&bank, line);
+    }
+    bank.set_clock(T0 + 80 * 86_400);
+    let stuck = until("March is met", || {
+        let status = bank.json(&["status"]);
+        status["stuck"].get(0).cloned()
+    });
+    assert_eq!(stuck["kind"], "cycle", "{stuck}");
+    assert_eq!(stuck["code"], "allocation_overlap", "{stuck}");
+    let periods = "allocation ls -a spare -P -n --columns deposited,until";
+    assert_eq!(ok(&bank, periods), "7|2026-03-20\n10|2026-03-01\n");
+    bank.verify();
 }

@@ -120,9 +120,11 @@ fn chosen<'a>(
             .iter()
             .any(|project| view.usable(account, Some(project), user, machine)),
     };
+    // One that is named and came later had nothing then.
+    let named = project.is_some() || only.is_some();
     let there = |account: &&Account| match were {
-        None => !account.deleted,
-        Some(were) => were.get(&account.id).copied().unwrap_or(true),
+        Some(were) if account.deleted || !named => were.get(&account.id).copied().unwrap_or(true),
+        _ => !account.deleted,
     };
     let accounts = directory.all_accounts().filter(there);
     let accounts = accounts.filter(|account| match only {
