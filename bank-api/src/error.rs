@@ -112,6 +112,7 @@ pub static TABLE: &[Row] = &[
     entry("unsupported", 501, bank::USAGE, nami::UNSUPPORTED, "315", "not supported"),
     entry("user_inactive", 403, bank::REFUSED, nami::REFUSED, "740", "user inactive"),
     entry("user_unknown", 404, bank::NOT_FOUND, nami::REFUSED, "740", "unknown user"),
+    entry("was_removed", 409, bank::CONFLICT, nami::OTHER, "740", "removed, and can come back"),
     entry("window_in_past", 422, bank::REFUSED, nami::OTHER, "740", "window is over"),
 ];
 

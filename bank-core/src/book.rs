@@ -6,9 +6,9 @@ use crate::amount::Amount;
 use crate::directory::{Bank, Directory, Policy};
 use crate::effects::{DirectoryRow, Effects, Transaction, UsageRow};
 use crate::ids::{AccountId, AllocationId, TxId, UNBILLED};
-use crate::invariant::{self, Sums};
+use crate::invariant::{self, Portions, Proof};
 use crate::ledger::{Ledger, Named};
-use crate::model::{Account, Allocation, Instance, Lien, LienState, Phase, Quote};
+use crate::model::{Account, Allocation, Instance, Lien, LienState, Quote};
 use crate::need::{INSTANCES_MAX, Need};
 use crate::terms::{Paid, Span};
 use crate::time::{Timestamp, Window};
@@ -70,31 +70,20 @@ impl Book {
 
     /// What breaks the invariants of ledger.md 7.
     pub fn findings(&self) -> Vec<String> {
-        let mut sums: BTreeMap<AllocationId, Sums> = BTreeMap::new();
-        for entry in self.journal.iter().flat_map(|tx| &tx.entries) {
-            let Some(id) = entry.allocation else { continue };
-            let own = sums.entry(id).or_default();
-            own.amount = own.amount.saturating_add(entry.delta.amount.into());
-            own.held = own.held.saturating_add(entry.delta.held.into());
-            own.active = own.active.saturating_add(entry.delta.active.into());
-            own.shadow = own.shadow.saturating_add(entry.delta.shadow.into());
-            own.shadow_held = own
-                .shadow_held
-                .saturating_add(entry.delta.shadow_held.into());
+        let (mut proof, mut portions) = (Proof::default(), Portions::default());
+        for tx in &self.journal {
+            tx.entries.iter().for_each(|entry| proof.entry(entry));
+            proof.traces(&tx.traces);
         }
         for lien in self.liens.values() {
             for portion in &lien.portions {
-                let own = sums.entry(portion.allocation).or_default();
-                let held = if lien.shadow {
-                    &mut own.shadow_portions
-                } else {
-                    &mut own.portions
-                };
-                *held = held.saturating_add(portion.amount.0.into());
+                portions.add(portion.allocation, portion.amount, lien.shadow);
             }
         }
         let allocations: Vec<Allocation> = self.allocations.values().copied().collect();
-        let mut findings = invariant::check(&allocations, &sums);
+        let mut findings = invariant::check(&allocations, &proof, &portions);
+        let accounts = self.directory.all_accounts();
+        findings.extend(proof.check_accounts(accounts.map(|a| (a.id, !a.deleted))));
         findings.extend(self.corrections());
         findings
     }
@@ -146,19 +135,8 @@ pub fn suspense_account() -> Account {
 
 /// Its one unbounded allocation.
 pub fn suspense_allocation() -> Allocation {
-    Allocation {
-        id: AllocationId(1),
-        account: AccountId(1),
-        window: Window::ALWAYS,
-        phase: Phase::Active,
-        amount: Amount::ZERO,
-        held: Amount::ZERO,
-        credit_limit: Amount::ZERO,
-        deposited: Amount::ZERO,
-        shadow: Amount::ZERO,
-        shadow_held: Amount::ZERO,
-        last_entry: None,
-    }
+    let (id, account) = (AllocationId(1), AccountId(1));
+    Allocation::empty(id, account, Window::ALWAYS, Amount::ZERO, Timestamp(0))
 }
 
 impl Ledger for Book {

@@ -10,9 +10,11 @@ use crate::time::{Seconds, Timestamp, Window};
 use crate::usage::Usage;
 
 mod after;
+mod op;
 mod registry;
 
 pub use after::{Adjust, After, Refund, RemoveAllocation, Reverse, Settle, Transfer};
+pub use op::OPS;
 pub use registry::{
     AddCycle, AddProject, SetAccount, SetCycle, SetKey, SetMachine, SetMember, SetProject, SetRate,
     SetUser,

@@ -320,11 +320,7 @@ impl Directory {
 
     /// An account by name, unless it was removed.
     pub fn account_named(&self, name: &str) -> Option<&Account> {
-        let account = self
-            .account_names
-            .get(name)
-            .and_then(|id| self.accounts.get(id));
-        account.filter(|a| !a.deleted)
+        self.any_account_named(name).filter(|a| !a.deleted)
     }
 
     /// An account by name, removed or not.
@@ -348,11 +344,7 @@ impl Directory {
                 .get(name)
                 .and_then(|id| self.machines.get(id))
                 .map(|m| (m.id.0, m.deleted)),
-            "account" => self
-                .account_names
-                .get(name)
-                .and_then(|id| self.accounts.get(id))
-                .map(|a| (a.id.0, a.deleted)),
+            "account" => self.any_account_named(name).map(|a| (a.id.0, a.deleted)),
             _ => self.keys.get(name).map(|_| (0, false)),
         };
         match known {
@@ -384,7 +376,12 @@ impl Directory {
 
     /// Every account that was not removed, by number, the suspense account too.
     pub fn accounts(&self) -> impl Iterator<Item = &Account> {
-        self.accounts.values().filter(|a| !a.deleted)
+        self.all_accounts().filter(|a| !a.deleted)
+    }
+
+    /// Every account by number, removed ones too.
+    pub fn all_accounts(&self) -> impl Iterator<Item = &Account> {
+        self.accounts.values()
     }
 
     /// Every key that was not removed, by id.

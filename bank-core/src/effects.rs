@@ -16,11 +16,13 @@ use crate::view::Next;
 
 mod after;
 mod outcome;
+mod traces;
 
 pub use after::{Adjusted, Refunded, Reversed, Settled, Transferred};
 pub use outcome::{
-    Charged, Closed, Deposited, Landed, LienChanged, Outcome, Quoted, Reserved, Withdrawn,
+    Charged, Closed, Deposited, Landed, LienChanged, Outcome, Outlived, Quoted, Reserved, Withdrawn,
 };
+pub use traces::{Presence, Reshaped, Shape, Traces};
 
 /// Everything a command changes, in the order in which it is written.
 #[derive(Clone, Debug)]
@@ -110,6 +112,8 @@ pub struct Transaction {
     pub reason: String,
     /// Its entries; none for changes of reference data.
     pub entries: Vec<Entry>,
+    /// What it changed that is no money.
+    pub traces: Traces,
 }
 
 /// The kinds of journal entries that this version writes (ledger.md 7).
@@ -200,6 +204,12 @@ impl EntryKind {
             .iter()
             .find(|(kind, _)| *kind == self)
             .map_or("modify", |(_, word)| word)
+    }
+
+    /// Whether an entry of this kind that moves so much counts as a deposit: what a cycle carries
+    /// over does, on the allocation that gets it (decision note 0019).
+    pub fn deposits(self, amount: i64) -> bool {
+        self == EntryKind::Deposit || (self == EntryKind::CycleReset && amount > 0)
     }
 
     /// From its word.

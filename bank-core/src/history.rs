@@ -1,6 +1,6 @@
 //! What became of entries later: which still stand, and what of a charge is left to give back.
 
-use crate::effects::{Entry, EntryKind};
+use crate::effects::{Entry, EntryKind, Reshaped};
 use crate::ids::{EntryId, InstanceId, TxId};
 use crate::time::Timestamp;
 use std::collections::BTreeSet;
@@ -27,6 +27,8 @@ pub struct PastTx {
     pub reason: String,
     /// Its entries, in order.
     pub entries: Vec<Entry>,
+    /// The windows and limits that it changed.
+    pub reshaped: Vec<Reshaped>,
 }
 
 /// An entry with its transaction.

@@ -1,9 +1,11 @@
 //! What must always be true of a ledger (ledger.md 7): checked by tests and by `verify`.
 
 use crate::amount::Amount;
-use crate::ids::AllocationId;
+use crate::effects::{Entry, Shape, Traces};
+use crate::ids::{AccountId, AllocationId, EntryId};
 use crate::model::{Allocation, Phase};
-use std::collections::BTreeMap;
+use crate::time::Window;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The running sums of one allocation's journal entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,10 +20,108 @@ pub struct Sums {
     pub shadow: i128,
     /// Σ `delta_shadow_held`.
     pub shadow_held: i128,
-    /// What live liens hold on it, from their portions.
-    pub portions: i128,
-    /// What live shadow liens hold on it.
-    pub shadow_portions: i128,
+    /// Σ `delta_amount` of deposits, and of what takes deposits back.
+    pub deposited: i128,
+    /// −Σ `delta_amount` of what belongs to a usage row: charges less what was given back.
+    pub used: i128,
+}
+
+/// What open liens hold on each allocation, from their portions: in real and in shadow money.
+#[derive(Clone, Debug, Default)]
+pub struct Portions(BTreeMap<AllocationId, (i128, i128)>);
+
+impl Portions {
+    /// Takes in what an open lien holds on an allocation.
+    pub fn add(&mut self, id: AllocationId, amount: Amount, shadow: bool) {
+        let (real, of_shadow) = self.0.entry(id).or_default();
+        let held = if shadow { of_shadow } else { real };
+        *held = held.saturating_add(amount.0.into());
+    }
+}
+
+/// What the journal says there should be, from its entries and traces in their order.
+#[derive(Clone, Debug, Default)]
+pub struct Proof {
+    sums: BTreeMap<AllocationId, Sums>,
+    shapes: BTreeMap<AllocationId, Shape>,
+    presences: BTreeMap<AccountId, bool>,
+    /// Deposits, and what takes them back or puts them there again.
+    deposits: BTreeSet<EntryId>,
+}
+
+impl Proof {
+    /// Takes in an entry.
+    pub fn entry(&mut self, entry: &Entry) {
+        let Some(id) = entry.allocation else { return };
+        let of_deposit = |of| self.deposits.contains(&of);
+        let deposits =
+            entry.kind.deposits(entry.delta.amount) || entry.takes_back.is_some_and(of_deposit);
+        if deposits {
+            self.deposits.insert(entry.id);
+        }
+        let own = self.sums.entry(id).or_default();
+        let amount = i128::from(entry.delta.amount);
+        let add = |sum: &mut i128, part: i128| *sum = sum.saturating_add(part);
+        add(&mut own.amount, amount);
+        add(&mut own.held, entry.delta.held.into());
+        add(&mut own.active, entry.delta.active.into());
+        add(&mut own.shadow, entry.delta.shadow.into());
+        add(&mut own.shadow_held, entry.delta.shadow_held.into());
+        if deposits {
+            add(&mut own.deposited, amount);
+        }
+        if entry.usage.is_some() {
+            own.used = own.used.saturating_sub(amount);
+        }
+    }
+
+    /// Takes in what a transaction changed beside money.
+    pub fn traces(&mut self, traces: &Traces) {
+        for shape in &traces.shapes {
+            self.shapes.insert(shape.allocation, *shape);
+        }
+        for presence in &traces.presences {
+            self.presences.insert(presence.account, presence.there);
+        }
+    }
+
+    /// The sums of an allocation's entries so far.
+    pub fn sums(&self, id: AllocationId) -> Sums {
+        self.sums.get(&id).copied().unwrap_or_default()
+    }
+
+    /// What differs of accounts: their numbers, and whether they are there.
+    pub fn check_accounts(&self, accounts: impl Iterator<Item = (AccountId, bool)>) -> Vec<String> {
+        let wrong = |(id, there): (AccountId, bool)| {
+            // The bank's own account was there before the journal.
+            let said = self.presences.get(&id).copied().unwrap_or(true);
+            let word = |there| if there { "there" } else { "removed" };
+            (said != there).then(|| {
+                let (is, says) = (word(there), word(said));
+                format!("account {}: it is {is}, the journal says {says}", id.0)
+            })
+        };
+        accounts.filter_map(wrong).collect()
+    }
+
+    fn check_shape(&self, allocation: &Allocation) -> Option<String> {
+        // The bank's own allocation was there before the journal.
+        let said = self.shapes.get(&allocation.id).copied().unwrap_or(Shape {
+            allocation: allocation.id,
+            window: Window::ALWAYS,
+            credit_limit: Amount::ZERO,
+        });
+        let id = allocation.id.0;
+        if said.window != allocation.window {
+            return Some(format!(
+                "allocation {id}: its window is not the one that the journal says"
+            ));
+        }
+        let (limit, journal) = (allocation.credit_limit.0, said.credit_limit.0);
+        (limit != journal).then(|| {
+            format!("allocation {id}: credit limit is {limit}, the journal says {journal}")
+        })
+    }
 }
 
 /// Allocations whose open liens hold more than is there: a debt was taken from under them, which
@@ -38,12 +138,13 @@ pub fn over_committed(allocations: &[Allocation]) -> Vec<String> {
     allocations.iter().filter_map(over).collect()
 }
 
-/// Compares allocations with the sums of their journal entries and liens. Each finding names the
-/// allocation and both figures; none means that the ledger balances.
-pub fn check(allocations: &[Allocation], sums: &BTreeMap<AllocationId, Sums>) -> Vec<String> {
+/// Compares allocations with what the journal and the liens say. Each finding names the allocation
+/// and what differs; none means that the ledger balances.
+pub fn check(allocations: &[Allocation], proof: &Proof, portions: &Portions) -> Vec<String> {
     let mut findings = Vec::new();
     for allocation in allocations {
-        let own = sums.get(&allocation.id).copied().unwrap_or_default();
+        let own = proof.sums(allocation.id);
+        let (real, shadow) = portions.0.get(&allocation.id).copied().unwrap_or_default();
         let active_amount = match allocation.phase {
             Phase::Active => i128::from(allocation.amount.0),
             Phase::Future | Phase::Expired => 0,
@@ -53,17 +154,19 @@ pub fn check(allocations: &[Allocation], sums: &BTreeMap<AllocationId, Sums>) ->
             ("amount", whole(allocation.amount), own.amount),
             ("held", whole(allocation.held), own.held),
             ("active amount", active_amount, own.active),
+            ("deposited", whole(allocation.deposited), own.deposited),
+            ("used", whole(allocation.used), own.used),
             ("shadow", whole(allocation.shadow), own.shadow),
             (
                 "shadow held",
                 whole(allocation.shadow_held),
                 own.shadow_held,
             ),
-            ("held by liens", whole(allocation.held), own.portions),
+            ("held by liens", whole(allocation.held), real),
             (
                 "shadow held by liens",
                 whole(allocation.shadow_held),
-                own.shadow_portions,
+                shadow,
             ),
         ] {
             if column != sum {
@@ -73,6 +176,7 @@ pub fn check(allocations: &[Allocation], sums: &BTreeMap<AllocationId, Sums>) ->
                 ));
             }
         }
+        findings.extend(proof.check_shape(allocation));
         if allocation.held < Amount::ZERO || allocation.shadow_held < Amount::ZERO {
             findings.push(format!("allocation {}: held below zero", allocation.id.0));
         }

@@ -282,8 +282,11 @@ pub struct Allocation {
     pub held: Amount,
     /// How far below zero liens and withdrawals may take it.
     pub credit_limit: Amount,
-    /// The sum of its deposits.
+    /// The sum of its deposits, less those that were undone, with what a cycle carried over into it;
+    /// neither transfers nor refunds (ledger.md 1.2).
     pub deposited: Amount,
+    /// What charges took of it, less what of that was given back (ledger.md 2.5).
+    pub used: Amount,
     /// What shadow charges took; zero or below (decision 18).
     pub shadow: Amount,
     /// What shadow liens hold.
@@ -293,6 +296,30 @@ pub struct Allocation {
 }
 
 impl Allocation {
+    /// One with nothing in it.
+    pub fn empty(
+        id: AllocationId,
+        account: AccountId,
+        window: Window,
+        credit_limit: Amount,
+        now: Timestamp,
+    ) -> Allocation {
+        Allocation {
+            id,
+            account,
+            window,
+            phase: Phase::of(&window, now),
+            amount: Amount::ZERO,
+            held: Amount::ZERO,
+            credit_limit,
+            deposited: Amount::ZERO,
+            used: Amount::ZERO,
+            shadow: Amount::ZERO,
+            shadow_held: Amount::ZERO,
+            last_entry: None,
+        }
+    }
+
     /// What may still be taken: amount + credit limit − held, and with the shadow totals in the
     /// shadow modes (decision 18).
     pub fn free(&self, shadow: bool) -> i128 {

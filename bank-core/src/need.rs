@@ -4,7 +4,7 @@ mod after;
 
 pub use after::ObjectQuery;
 
-use crate::command::{Charge, Command, Deposit, Request, Whose};
+use crate::command::{AddProject, After, Charge, Command, Deposit, Request, SetAccount, Whose};
 use crate::directory::Directory;
 use crate::ids::{AccountId, AllocationId, LienId, QuoteId, TxId};
 use crate::model::InstanceKey;
@@ -76,25 +76,28 @@ pub fn need(command: &Command, directory: &Directory, now: Timestamp) -> Need {
             ..Need::default()
         },
         Command::SetAccount(set) => of_account(directory.account_named(&set.name).map(|a| a.id)),
+        // One of that name that was removed may have allocations still.
+        Command::AddAccount(SetAccount { name, .. })
+        | Command::AddProject(AddProject { name, .. }) => {
+            of_account(directory.any_account_named(name).map(|a| a.id))
+        }
         Command::RemoveAccount(name) => Need {
             liens: true,
             ..of_account(directory.account_named(name).map(|a| a.id))
         },
+        Command::AddCycle(add) => of_account(named_account(directory, &add.account).pop()),
         Command::RunCycle(name, _) => of_account(directory.cycle_named(name).map(|c| c.account)),
         Command::SetAllocation(set) => Need {
             allocation: Some(set.id),
             whole_account: directory.policy.discrete,
-            liens: true,
+            holders: true,
             ..Need::default()
         },
-        Command::Quote(quote) => {
-            let accounts = select::possible_payers(directory, &quote.whose);
-            Need {
-                accounts,
-                ending_after: Some(now),
-                ..Need::default()
-            }
-        }
+        Command::Quote(quote) => Need {
+            accounts: select::possible_payers(directory, &quote.whose),
+            ending_after: Some(now),
+            ..Need::default()
+        },
         Command::Create(request) => instance_need(request, Vec::new(), now),
         Command::Reserve(reserve) => {
             let accounts = select::possible_payers(directory, &reserve.request.whose);
@@ -179,8 +182,28 @@ pub fn further(
             more.paid = falls;
             Some(more)
         }
+        Command::After(After::Refund(_) | After::Reverse(_)) => {
+            let accounts = whole_accounts(view, directory);
+            (!accounts.is_empty()).then(|| Need {
+                accounts,
+                ..first()
+            })
+        }
         _ => None,
     }
+}
+
+/// The accounts that must be seen whole where money comes back: the blocked ones, which it may clear,
+/// and all where no two allocations may be usable at the same time.
+fn whole_accounts(view: &View, directory: &Directory) -> Vec<AccountId> {
+    let blocked = |id: &AccountId| directory.account(*id).is_some_and(|a| a.blocked);
+    let of = view.allocations.iter().map(|a| a.account);
+    let mut wanted: Vec<AccountId> = of
+        .filter(|id| directory.policy.discrete || blocked(id))
+        .collect();
+    wanted.sort_unstable();
+    wanted.dedup();
+    wanted
 }
 
 /// Who may pay for a charge that names no project: those of the projects that the instances know.

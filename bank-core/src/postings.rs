@@ -3,7 +3,7 @@
 
 use crate::amount::Amount;
 use crate::effects::{
-    Delta, Effects, Entry, EntryKind, InstanceChange, Outcome, Transaction, UsageRow,
+    Delta, Effects, Entry, EntryKind, InstanceChange, Outcome, Shape, Traces, Transaction, UsageRow,
 };
 use crate::effects::{DirectoryRow, RecordEvent};
 use crate::ids::{AccountId, AllocationId, EntryId, InstanceId, LienId, TxId, UsageId};
@@ -22,6 +22,8 @@ pub(crate) struct About {
     pub(crate) lien: Option<LienId>,
     pub(crate) usage: Option<UsageId>,
     pub(crate) takes_back: Option<EntryId>,
+    /// What takes a deposit back, or puts it there again, counts as one.
+    pub(crate) deposit: bool,
 }
 
 impl About {
@@ -34,6 +36,7 @@ impl About {
             lien: None,
             usage: None,
             takes_back: None,
+            deposit: false,
         }
     }
 }
@@ -43,6 +46,8 @@ pub(crate) struct Postings {
     allocations: Vec<Allocation>,
     touched: Vec<AllocationId>,
     reshaped: Vec<AllocationId>,
+    /// Those that are new, or whose window or limit changed.
+    traced: Vec<AllocationId>,
     transactions: Vec<Transaction>,
     pub(crate) instances: Vec<InstanceChange>,
     pub(crate) liens: Vec<Lien>,
@@ -63,6 +68,7 @@ impl Postings {
             allocations: view.allocations.clone(),
             touched: Vec::new(),
             reshaped: Vec::new(),
+            traced: Vec::new(),
             transactions: Vec::new(),
             instances: Vec::new(),
             liens: Vec::new(),
@@ -89,6 +95,7 @@ impl Postings {
             reverses: None,
             reason: String::new(),
             entries: Vec::new(),
+            traces: Traces::default(),
         });
         id
     }
@@ -151,13 +158,18 @@ impl Postings {
     /// Adds a new allocation with nothing in it.
     pub(crate) fn add_allocation(&mut self, allocation: Allocation) {
         self.touched.push(allocation.id);
+        self.traced.push(allocation.id);
         self.allocations.push(allocation);
     }
 
-    /// Changes what no entry delta says: window, phase, limit, sum of deposits.
+    /// Changes what no entry says: window, phase, limit.
     pub(crate) fn change(&mut self, id: AllocationId, change: impl FnOnce(&mut Allocation)) {
         if let Some(allocation) = self.allocations.iter_mut().find(|a| a.id == id) {
+            let before = Shape::of(allocation);
             change(allocation);
+            if Shape::of(allocation) != before {
+                self.traced.push(id);
+            }
             self.reshaped.push(id);
             if !self.touched.contains(&id) {
                 self.touched.push(id);
@@ -181,6 +193,12 @@ impl Postings {
         allocation.held = allocation.held.plus(Amount(delta.held))?;
         allocation.shadow = allocation.shadow.plus(Amount(delta.shadow))?;
         allocation.shadow_held = allocation.shadow_held.plus(Amount(delta.shadow_held))?;
+        if about.usage.is_some() {
+            allocation.used = allocation.used.minus(Amount(delta.amount))?;
+        }
+        if about.deposit || kind.deposits(delta.amount) {
+            allocation.deposited = allocation.deposited.plus(Amount(delta.amount))?;
+        }
         let prev = allocation.last_entry.replace(entry_id);
         let entry = Entry {
             id: entry_id,
@@ -260,8 +278,24 @@ impl Postings {
         taken
     }
 
+    /// Writes down the windows and limits that are new: beside the first entry about each.
+    fn trace(&mut self) {
+        for id in std::mem::take(&mut self.traced) {
+            let Some(shape) = self.allocation(id).map(Shape::of) else {
+                continue;
+            };
+            let mut all = self.transactions.iter_mut();
+            let about = |tx: &&mut Transaction| tx.entries.iter().any(|e| e.allocation == Some(id));
+            let Some(tx) = all.find(about) else { continue };
+            if !tx.traces.shapes.contains(&shape) {
+                tx.traces.shapes.push(shape);
+            }
+        }
+    }
+
     /// Everything so far, with the answer.
-    pub(crate) fn finish(self, outcome: Outcome) -> Effects {
+    pub(crate) fn finish(mut self, outcome: Outcome) -> Effects {
+        self.trace();
         let touched = self.touched;
         let allocations = self
             .allocations

@@ -128,6 +128,11 @@ pub enum Refusal {
         /// The name.
         name: String,
     },
+    /// An account of that name was removed, and its allocations would come back with it.
+    WasRemoved {
+        /// The name.
+        name: String,
+    },
     /// A project under itself.
     Cycle {
         /// The project.
@@ -279,6 +284,7 @@ impl Refusal {
             Refusal::BadName { .. } => "bad_name",
             Refusal::BadValue { .. } => "bad_value",
             Refusal::AlreadyExists { .. } => "already_exists",
+            Refusal::WasRemoved { .. } => "was_removed",
             Refusal::Cycle { .. } => "cycle",
             Refusal::InUse { .. } => "in_use",
             Refusal::LiveLiens { .. } => "live_liens",

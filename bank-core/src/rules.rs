@@ -34,6 +34,12 @@ use crate::view::{Context, View};
 /// Decides a command. The same command, view and context give the same effects.
 pub fn decide(command: &Command, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
     scope::check(command, ctx)?;
+    let mut effects = by_family(command, view, ctx)?;
+    effects.trace_accounts(ctx.directory);
+    Ok(effects)
+}
+
+fn by_family(command: &Command, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
     match command {
         Command::Deposit(deposit) => money::deposit(deposit, view, ctx),
         Command::Withdraw(withdraw) => money::withdraw(withdraw, view, ctx),

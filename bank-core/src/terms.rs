@@ -23,6 +23,13 @@ pub struct Terms {
     pub shortfall: Option<Shortfall>,
 }
 
+impl Terms {
+    /// What is said of an amount as given; none where the rates make it.
+    pub(crate) fn given(&self) -> Option<String> {
+        self.amount.map(|_| self.itemisation.clone())
+    }
+}
+
 /// Longest itemisation in bytes.
 pub const ITEMISATION_BYTES_MAX: usize = 1024;
 
@@ -148,6 +155,38 @@ pub(crate) fn read_windows(reason: &str) -> Vec<Span> {
         })
     };
     text.split(',').filter_map(one).collect()
+}
+
+/// The word after it, of a charge whose amount a minimum or maximum made another.
+const EXACT: &str = "exact=";
+
+/// What a charge added to the running exact sum, in trillionths of a credit, for the journal: so
+/// that an undo takes away what stands no more, not what a bound made of it.
+pub(crate) fn written_exact(added: i128) -> String {
+    format!("{EXACT}{added}")
+}
+
+/// Reads what [`written_exact`] wrote; only windows stand before it.
+pub(crate) fn read_exact(reason: &str) -> Option<i128> {
+    let mut words = reason
+        .split(' ')
+        .skip_while(|word| word.starts_with(WINDOWS));
+    words.next()?.strip_prefix(EXACT)?.parse().ok()
+}
+
+/// The word before what was said of an amount as given: the last of the reason.
+const GIVEN: &str = "itemisation=";
+
+/// What was said of an amount as given, for the journal; it may be nothing.
+pub(crate) fn written_given(text: &str) -> String {
+    format!("{GIVEN}{text}")
+}
+
+/// Reads what [`written_given`] wrote, up to the end of the reason.
+pub fn read_given(reason: &str) -> Option<&str> {
+    let found = |place: usize| place == 0 || reason.get(..place).is_some_and(|r| r.ends_with(' '));
+    let place = reason.find(GIVEN).filter(|place| found(*place))?;
+    reason.get(place.saturating_add(GIVEN.len())..)
 }
 
 /// What an allocation has paid for an instance, less what it got back.

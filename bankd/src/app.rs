@@ -158,6 +158,15 @@ pub async fn run(
 pub(crate) fn start(data: &DataDir, config: Config) -> Result<(Arc<App>, records::Drain)> {
     let database = data.database();
     let store = SqliteStore::open(&database, config.policy())?;
+    let (file, folder) = (database.display(), data.path().display());
+    let broken = store.broken_journal();
+    let unread = || format!("{file}: its journal cannot be read: `bankd verify --data {folder}`");
+    if let Some(finding) = broken.with_context(unread)? {
+        anyhow::bail!(
+            "{file}: {finding}. `bankd verify --data {folder}` tells all that is wrong; \
+             restore the last good backup"
+        );
+    }
     let bank = store.bank()?;
     // It only makes the first commits faster, and a test bank lives too briefly for that.
     if !bank.test

@@ -356,7 +356,7 @@ pub struct Balance {
     pub depth: u32,
     /// Sum of the deposits of the active allocations.
     pub deposited: String,
-    /// `deposited - amount`: charges less refunds and the like.
+    /// Charges less refunds; withdrawals and transfers are none (ledger.md 2.5).
     pub used: String,
     /// What the active allocations still hold.
     pub amount: String,
@@ -382,7 +382,7 @@ pub struct Balance {
     pub until: Option<String>,
     /// Set by a charge below zero in mode `fast`.
     pub blocked: bool,
-    /// What came in: `amount + used`, the deposits as far as they are left or used.
+    /// `amount + used`: deposits and transfers in, less withdrawals and transfers out.
     #[serde(default)]
     pub allocated: String,
     /// `allocated + credit_limit`.

@@ -165,8 +165,14 @@ pub struct Replay {
     /// Who would pay more or less, by project and user.
     #[serde(default)]
     pub rows: Vec<ReplayRow>,
-    /// All together; without project and user.
+    /// All together that moved money; without project and user.
     pub total: ReplayRow,
+    /// All together that moved the shadow totals only; absent where nothing did.
+    #[serde(default)]
+    pub shadow_total: Option<ReplayRow>,
+    /// Jobs left out: their price lies beyond exact arithmetic.
+    #[serde(default)]
+    pub left_out: i64,
 }
 
 /// One project and user of a replay.
@@ -176,6 +182,9 @@ pub struct ReplayRow {
     pub project: Option<String>,
     /// User as named.
     pub user: Option<String>,
+    /// Charges that moved the shadow totals only.
+    #[serde(default)]
+    pub shadow: bool,
     /// Charges looked at.
     pub charges: i64,
     /// What they came to.

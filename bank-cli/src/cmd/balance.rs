@@ -139,7 +139,7 @@ fn columns(balances: &[Balance], args: &BalanceArgs) -> Vec<Column> {
             column("available", "Available", Kind::Amount),
         ];
     }
-    vec![
+    let mut columns = vec![
         column("project", "Project", Kind::Tree),
         column("account", "Account", Kind::Text).on_screen_if(several),
         column("deposited", "Deposited", Kind::Amount).wide(12),
@@ -166,7 +166,12 @@ fn columns(balances: &[Balance], args: &BalanceArgs) -> Vec<Column> {
         column("parent", "Parent", Kind::Text).if_asked(),
         column("blocked", "Blocked", Kind::Text).if_asked(),
         column("unit", "Unit", Kind::Text).if_asked(),
-    ]
+    ];
+    if several {
+        // Last, so that the others stay where scripts know them.
+        columns.push(column("account", "Account", Kind::Text).if_machine());
+    }
+    columns
 }
 
 /// A row with what the screen adds: the share used, the mark, and the account's name where no
@@ -176,7 +181,7 @@ fn flat(balance: &Balance, at: i64, form: &Form) -> Row {
     if balance.project.is_none() {
         row.insert("project".to_owned(), balance.account.clone().into());
     }
-    if let Some(percent) = figure::percent(&balance.used, &balance.deposited) {
+    if let Some(percent) = figure::percent(&balance.used, &balance.allocated) {
         row.insert("used_percent".to_owned(), format!("{percent}%").into());
     }
     if attention(balance, at, form).is_some() {
@@ -220,7 +225,7 @@ fn total(balances: &[Balance], tree: bool) -> Row {
             .and_then(|value| value.as_str())
             .unwrap_or("")
     };
-    if let Some(percent) = figure::percent(amount("used"), amount("deposited")) {
+    if let Some(percent) = figure::percent(amount("used"), amount("allocated")) {
         total.insert("used_percent".to_owned(), format!("{percent}%").into());
     }
     total
@@ -242,7 +247,7 @@ fn attention(balance: &Balance, at: i64, form: &Form) -> Option<String> {
     }
     if balance.available.starts_with('-') {
         said.push("nothing available, in debt".to_owned());
-    } else if let Some(percent) = figure::percent(&balance.used, &balance.deposited)
+    } else if let Some(percent) = figure::percent(&balance.used, &balance.allocated)
         && percent >= ATTENTION_PERCENT
     {
         said.push(format!("{percent}% used"));

@@ -189,6 +189,10 @@ fn sheet(context: &Context, entries: &[JournalEntry]) -> Sheet {
             .on_screen_if(some(|entry| !figure::is_zero(&entry.shadow))),
         column("shadow_held", "shadow held", Kind::Amount)
             .on_screen_if(some(|entry| !figure::is_zero(&entry.shadow_held))),
+        // A window that begins or ends moves no amount, but what can be spent of it.
+        column("active", "active", Kind::Amount).on_screen_if(some(|entry| {
+            figure::is_zero(&entry.amount) && !figure::is_zero(&entry.active)
+        })),
         column("amount_after", "amount after", Kind::Amount),
         column("transaction", "txn", Kind::Text),
         column("entry", "entry", Kind::Number).if_asked(),
@@ -200,7 +204,6 @@ fn sheet(context: &Context, entries: &[JournalEntry]) -> Sheet {
         column("allocation", "allocation", Kind::Number).if_asked(),
         column("lien", "lien", Kind::Number).if_asked(),
         column("machine", "machine", Kind::Text).if_asked(),
-        column("active", "active", Kind::Amount).if_asked(),
         column("held_after", "held after", Kind::Amount).if_asked(),
         column("reason", "reason", Kind::Text).screen_if(some(|entry| entry.reason.is_some())),
     ];

@@ -80,6 +80,7 @@ fn replayed(context: &Context, answer: &RateTested, replay: &Replay) -> Result<S
     let columns = vec![
         column("project", "Project", Kind::Text),
         column("user", "User", Kind::Text),
+        column("shadow", "Shadow", Kind::Text).on_screen_if(replay.shadow_total.is_some()),
         column("charges", "Charges", Kind::Number),
         column("billed", "Billed", Kind::Amount),
         column("proposed", "Proposed", Kind::Amount),
@@ -90,6 +91,15 @@ fn replayed(context: &Context, answer: &RateTested, replay: &Replay) -> Result<S
         project: Some("total".to_owned()),
         ..replay.total.clone()
     });
+    rows.extend(
+        replay
+            .shadow_total
+            .iter()
+            .map(|total| bank_api::v1::ReplayRow {
+                project: Some("total in shadow".to_owned()),
+                ..total.clone()
+            }),
+    );
     if context.form.is_table() {
         let sheet = Sheet::new(columns, &rows, "no charges").unit(&answer.unit);
         let mut text = context
@@ -100,6 +110,13 @@ fn replayed(context: &Context, answer: &RateTested, replay: &Replay) -> Result<S
             when::moment(&replay.to, context.form.zone),
         );
         let _ = writeln!(text, "charges from {from} (inclusive) to {to} (exclusive)");
+        if replay.left_out > 0 {
+            let jobs = replay.left_out;
+            let _ = writeln!(
+                text,
+                "left out: {jobs} jobs whose price is beyond what the bank can hold"
+            );
+        }
         return Ok(text);
     }
     let sheet = Sheet::new(columns, &replay.rows, "no charges");

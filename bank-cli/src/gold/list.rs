@@ -215,7 +215,9 @@ pub(super) fn allocations(context: &Context, given: &Given) -> Result<String, Fa
 
 /// `glsres`.
 pub(super) fn reservations(context: &Context, given: &Given) -> Result<String, Failure> {
-    let state = if given.flag("active") { "open" } else { "all" };
+    // What has ended is no reservation any more; one whose time is over stays, inactive.
+    let ended = given.flag("inactive") || named(given, "reservation").is_some();
+    let state = if ended { "all" } else { "open" };
     let query = LienQuery {
         project: given.owned("project"),
         user: given.owned("user"),
@@ -255,6 +257,7 @@ pub(super) fn reservations(context: &Context, given: &Given) -> Result<String, F
     let is_asked = |lien: &&Lien| {
         number.as_ref().is_none_or(|id| *id == lien.id.to_string())
             && given.text("jobId").is_none_or(|job| job == lien.job)
+            && ["open", "expired"].contains(&lien.state.as_str())
             && is_wanted(given, lien.state == "open")
     };
     let mut wanted: Vec<&Lien> = list.items.iter().filter(is_asked).collect();

@@ -1,7 +1,7 @@
 //! What was written before, for the commands after the fact.
 
 use super::Book;
-use crate::effects::{Entry, EntryKind, Transaction};
+use crate::effects::{Entry, EntryKind, Reshaped, Shape, Transaction};
 use crate::history::{PastTx, Placed, UNDO_DEPTH_MAX, billed, rests, standing};
 use crate::ids::{AllocationId, InstanceId, TxId};
 use crate::model::{Instance, Lien};
@@ -69,6 +69,19 @@ impl Book {
         }
     }
 
+    /// The windows and limits that a transaction changed.
+    fn reshaped(&self, tx: &Transaction) -> Vec<Reshaped> {
+        let change = |after: &Shape| {
+            let before = self.journal.iter().filter(|t| t.id < tx.id);
+            let mut before = before.flat_map(|t| &t.traces.shapes).rev();
+            Reshaped {
+                before: before.find(|s| s.allocation == after.allocation).copied(),
+                after: *after,
+            }
+        };
+        tx.traces.shapes.iter().map(change).collect()
+    }
+
     fn transaction(&self, id: TxId) -> Option<&Transaction> {
         self.journal.iter().find(|tx| tx.id == id)
     }
@@ -89,6 +102,7 @@ impl Book {
                 reversed_by: by.map(|t| t.id),
                 reason: tx.reason.clone(),
                 entries: tx.entries.clone(),
+                reshaped: self.reshaped(tx),
             });
             next = tx.reverses;
         }

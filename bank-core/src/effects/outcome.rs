@@ -5,8 +5,8 @@ use crate::amount::Amount;
 use crate::attribute::Attribute;
 use crate::ids::{AccountId, AllocationId, InstanceId, LienId, TxId};
 use crate::model::{
-    Account, Allocation, Closing, Cycle, CycleRun, Figures, Instance, Key, Lien, Machine, Member,
-    Project, Quote, User,
+    Account, Allocation, Closing, Cycle, CycleRun, Figures, Instance, InstanceKey, Key, Lien,
+    Machine, Member, Project, Quote, User,
 };
 use crate::rate::Rate;
 use crate::refusal::Refusal;
@@ -26,7 +26,7 @@ pub enum Outcome {
     /// An account was added or changed; its figures afterwards.
     Account(Account, Figures),
     /// An allocation was changed; the liens that now outlive it are named.
-    Allocation(Allocation, Vec<LienId>),
+    Allocation(Allocation, Vec<Outlived>),
     /// A rate was added.
     Rate(Rate),
     /// A key was added or changed.
@@ -69,6 +69,29 @@ pub enum Outcome {
     Settled(Settled),
     /// A usage attribute was declared.
     Attribute(Attribute),
+}
+
+/// An open lien that lies on an allocation which ends before it (`outlives_allocation`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outlived {
+    /// Which.
+    pub lien: LienId,
+    /// What it holds for.
+    pub instance: InstanceKey,
+}
+
+impl Outlived {
+    /// The lien of an instance, if it lies on an allocation that is over before the lien ends.
+    pub(crate) fn on(allocation: &Allocation, holder: &Instance) -> Option<Outlived> {
+        let end = allocation.window.end?;
+        let lien = holder.lien.as_ref().filter(|lien| lien.end > end)?;
+        let mut portions = lien.portions.iter();
+        let lies_there = portions.any(|portion| portion.allocation == allocation.id);
+        lies_there.then(|| Outlived {
+            lien: lien.id,
+            instance: holder.key.clone(),
+        })
+    }
 }
 
 /// The answer to a deposit.

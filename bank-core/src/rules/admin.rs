@@ -22,7 +22,7 @@ pub(super) fn decide(
     ctx: &Context<'_>,
 ) -> Result<Effects, Refusal> {
     let change = match command {
-        Command::AddProject(add) => project::add(add, ctx)?,
+        Command::AddProject(add) => project::add(add, view, ctx)?,
         Command::SetProject(set) => project::set(set, ctx)?,
         Command::RemoveProject(name) => project::remove(name, view, ctx)?,
         Command::SetMember(set) => project::set_member(set, ctx)?,
@@ -33,7 +33,7 @@ pub(super) fn decide(
         Command::AddMachine(set) => machine::add(set, ctx)?,
         Command::SetMachine(set) => machine::set(set, ctx)?,
         Command::RemoveMachine(name) => machine::remove(name, view, ctx)?,
-        Command::AddAccount(set) => account::add(set, ctx)?,
+        Command::AddAccount(set) => account::add(set, view, ctx)?,
         Command::SetAccount(set) => account::set(set, view, ctx)?,
         Command::RemoveAccount(name) => account::remove(name, view, ctx)?,
         _ => {

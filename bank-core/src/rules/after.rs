@@ -121,11 +121,13 @@ fn announce(postings: &mut Postings, instance: &Instance, row: &UsageRow, ctx: &
 }
 
 /// An instance whose running sum falls by what was billed, or rises again: what its next charge
-/// adds stays the same (decision 7).
+/// adds stays the same (decision 7). Where a minimum or maximum made the amount of the charge, `exact`
+/// says what the charge added to the sum, and what stands is priced anew (decision note 0022).
 fn shift_exact_sum(
     instance: &mut Instance,
     minor: i64,
     shadow: bool,
+    exact: Option<i128>,
     ctx: &Context<'_>,
 ) -> Result<(), Refusal> {
     let total = if shadow {
@@ -136,12 +138,15 @@ fn shift_exact_sum(
     *total = total.plus(Amount(minor))?;
     let scale = i128::from(ctx.directory.bank.precision.minor_per_credit());
     let per_minor = crate::exact::TRILLIONTHS.checked_div(scale);
-    let exact = per_minor.and_then(|per| per.checked_mul(i128::from(minor)));
-    let sum = exact.and_then(|exact| instance.exact_sum.checked_add(exact));
+    let of_minor = || per_minor?.checked_mul(i128::from(minor));
+    let sum = exact
+        .or_else(of_minor)
+        .and_then(|exact| instance.exact_sum.checked_add(exact));
     instance.exact_sum = sum.ok_or(Refusal::AmountOverflow)?;
     if instance.billed.is_zero() && instance.shadow_billed.is_zero() && minor < 0 {
         // Nothing is billed any more: what counts once may count again.
-        instance.exact_sum = 0;
+        let rest = instance.exact_sum.saturating_add(instance.once_sum);
+        instance.exact_sum = if exact.is_some() { rest } else { 0 };
         instance.once_sum = 0;
     }
     Ok(())

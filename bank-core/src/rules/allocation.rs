@@ -2,8 +2,9 @@
 
 use crate::amount::Amount;
 use crate::command::SetAllocation;
-use crate::effects::{Delta, Effects, EntryKind, Outcome};
+use crate::effects::{Delta, Effects, EntryKind, Outcome, Outlived, Shape};
 use crate::model::{Allocation, Phase};
+use crate::months;
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
 use crate::rules::money::one_at_a_time;
@@ -20,42 +21,33 @@ pub(super) fn set(set: &SetAllocation, view: &View, ctx: &Context<'_>) -> Result
     if credit_limit < Amount::ZERO {
         return Err(Refusal::BadAmount);
     }
-    if let Some(account) = ctx.directory.account(old.account) {
-        one_at_a_time(view, account, &window, Some(old.id), ctx)?;
-    }
     let mut postings = Postings::new(view);
     postings.begin("allocation_set", ctx.now);
-    postings.remark(&was(&old));
-    postings.change(set.id, |a| {
-        a.window = window;
-        a.credit_limit = credit_limit;
-    });
-    postings.post(
-        EntryKind::Modify,
-        set.id,
-        Delta::default(),
-        &About::default(),
-    )?;
+    let new = Shape {
+        window,
+        credit_limit,
+        ..Shape::of(&old)
+    };
+    postings.remark(&described(&Shape::of(&old), &new, ctx));
+    reshape(&mut postings, &new, ctx)?;
     follow_window(&mut postings, &old, &window, ctx.now)?;
-    let over = window.end;
-    let outlived = view
-        .liens
-        .iter()
-        .filter(|l| over.is_some_and(|end| l.end > end));
-    let outlived = outlived.filter(|l| l.portions.iter().any(|p| p.allocation == set.id));
-    let outlived = outlived.map(|l| l.id).collect();
     let changed = postings.allocation(set.id).copied().ok_or_else(unknown)?;
-    Ok(postings.finish(Outcome::Allocation(changed, outlived)))
+    let holders = view.holders.iter();
+    let outlived = holders.filter_map(|holder| Outlived::on(&changed, holder));
+    Ok(postings.finish(Outcome::Allocation(changed, outlived.collect())))
 }
 
-/// The window asked for. One is never cut backwards: an end in the past means now (case 87).
+/// The window asked for.
 fn new_window(set: &SetAllocation, old: &Allocation, now: Timestamp) -> Result<Window, Refusal> {
     let start = set.start.unwrap_or(old.window.start);
-    let mut end = set.end.unwrap_or(old.window.end);
-    if set.end.is_some() && old.phase != Phase::Expired {
-        end = end.map(|e| e.max(now));
+    let mut window = Window {
+        start,
+        end: old.window.end,
+    };
+    if let Some(end) = set.end {
+        window.end = end;
+        window = not_backwards(window, old, now);
     }
-    let window = Window { start, end };
     if window.is_proper() {
         Ok(window)
     } else {
@@ -63,26 +55,50 @@ fn new_window(set: &SetAllocation, old: &Allocation, now: Timestamp) -> Result<W
     }
 }
 
-/// What an allocation was before a change, for the journal: so that the change can be undone.
-pub(super) fn was(old: &Allocation) -> String {
-    let side = |at: Option<Timestamp>| at.map_or_else(|| "-".to_owned(), |at| at.0.to_string());
-    let (start, end) = (side(old.window.start), side(old.window.end));
-    format!("was={start}/{end}/{}", old.credit_limit.0)
+/// A window is never cut backwards: an end in the past means now (case 87).
+pub(super) fn not_backwards(window: Window, old: &Allocation, now: Timestamp) -> Window {
+    let end = window.end.filter(|_| old.phase != Phase::Expired);
+    Window {
+        end: end.map(|end| end.max(now)).or(window.end),
+        ..window
+    }
 }
 
-/// Reads what [`was`] wrote.
-pub(super) fn read_was(reason: &str) -> Option<(Window, Amount)> {
-    let was = reason
-        .split(' ')
-        .find_map(|word| word.strip_prefix("was="))?;
-    let mut sides = was.split('/');
-    let mut side = || match sides.next()? {
-        "-" => Some(None),
-        micros => micros.parse().ok().map(Timestamp).map(Some),
-    };
-    let (start, end) = (side()?, side()?);
-    let limit = sides.next()?.parse().ok().map(Amount)?;
-    Some((Window { start, end }, limit))
+/// Gives an allocation another window and limit, and says so in the journal.
+pub(super) fn reshape(
+    postings: &mut Postings,
+    new: &Shape,
+    ctx: &Context<'_>,
+) -> Result<(), Refusal> {
+    let id = new.allocation;
+    let account = postings.allocation(id).map(|a| a.account);
+    if let Some(account) = account.and_then(|id| ctx.directory.account(id)) {
+        one_at_a_time(postings, account, &new.window, Some(id), ctx)?;
+    }
+    postings.change(id, |a| {
+        a.window = new.window;
+        a.credit_limit = new.credit_limit;
+    });
+    let about = About::default();
+    postings.post(EntryKind::Modify, id, Delta::default(), &about)
+}
+
+/// What a change changes, for people: `end=2027-01-01T00:00:00Z was=infinity`.
+fn described(old: &Shape, new: &Shape, ctx: &Context<'_>) -> String {
+    let side = |at: Option<Timestamp>, none: &str| at.map_or_else(|| none.to_owned(), months::text);
+    let limit = |amount: Amount| amount.display(ctx.directory.bank.precision).to_string();
+    let start = |shape: &Shape| side(shape.window.start, "-infinity");
+    let end = |shape: &Shape| side(shape.window.end, "infinity");
+    let fields = [
+        ("start", start(old), start(new)),
+        ("end", end(old), end(new)),
+        ("limit", limit(old.credit_limit), limit(new.credit_limit)),
+    ];
+    let changed = fields.into_iter().filter(|(_, old, new)| old != new);
+    let said: Vec<String> = changed
+        .map(|(field, old, new)| format!("{field}={new} was={old}"))
+        .collect();
+    said.join(" ")
 }
 
 /// The journal follows a window that was moved over the present.

@@ -99,7 +99,7 @@ fn begin(
     let payer = payer(&instance, request, ctx);
     let mode = ctx.directory.mode(payer.project, payer.machine);
     let tx = postings.begin_for("charge", at, instance.id);
-    // The first word of the reason: what else stands there comes from outside.
+    // The first words of the reason: what else stands there comes from outside.
     postings.remark(&terms::written(&measured.billed_windows()));
     let binding = bind(&mut postings, &mut instance, request, view, at, ctx);
     let had_lien = instance.lien.is_some();
@@ -109,22 +109,21 @@ fn begin(
     } else {
         None
     };
-    if !charge.terms.itemisation.is_empty() {
-        postings.remark(&format!("itemisation={}", charge.terms.itemisation));
+    if let Some(added) = priced.as_ref().and_then(|billed| billed.bounded) {
+        postings.remark(&terms::written_exact(added));
     }
     if let Some(windows) = measured.windows {
         postings.windows.push((instance.id, windows));
     }
-    let unpriced = priced.is_some_and(|(_, unpriced)| unpriced);
-    let priced = priced.map(|(amount, _)| amount);
     let bill = Bill {
         usage: UsageId(Next::take(&mut postings.next.usage)),
         postings,
         tx,
         at,
         payer,
-        amount: priced.unwrap_or(Amount::ZERO),
-        unpriced,
+        amount: priced.as_ref().map_or(Amount::ZERO, |p| p.amount),
+        unpriced: priced.as_ref().is_some_and(|p| p.unpriced),
+        given: charge.terms.given(),
         late: !instance.is_open(),
         lien: LienUse::before(had_lien),
         debt: Amount::ZERO,
@@ -145,7 +144,7 @@ fn begin(
         bill,
         mode,
         counted: measured.counted,
-        priced,
+        priced: priced.map(|p| p.amount),
     })
 }
 
@@ -222,6 +221,8 @@ struct Bill {
     facts_changed: bool,
     binding: Binding,
     unpriced: bool,
+    /// What the caller says of an amount as given.
+    given: Option<String>,
     /// The instance's standing before.
     before: Standing,
 }
@@ -332,6 +333,10 @@ impl Bill {
         if let Some(from) = from {
             self.postings
                 .remark(&format!("fallback_from={}", from.name));
+        }
+        // The last: it comes from outside, with blanks.
+        if let Some(text) = &self.given {
+            self.postings.remark(&terms::written_given(text));
         }
     }
 

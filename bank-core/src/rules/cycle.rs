@@ -11,7 +11,7 @@ use crate::model::{Allocation, Cycle, CycleRun, Phase};
 use crate::months;
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
-use crate::rules::money::unblock;
+use crate::rules::money::{of_people, one_at_a_time, unblock};
 use crate::select;
 use crate::time::Timestamp;
 use crate::view::{Context, Next, View};
@@ -26,11 +26,13 @@ pub(super) fn add(add: &AddCycle, view: &View, ctx: &Context<'_>) -> Result<Effe
             name: add.name.clone(),
         });
     }
+    let account = select::account_by_name(ctx.directory, &add.account)?;
+    of_people(account)?;
     let next = CycleId(ctx.directory.next_id("cycle"));
     let cycle = Cycle {
         id: known.map_or(next, |c| c.id),
         name: add.name.clone(),
-        account: select::account_by_name(ctx.directory, &add.account)?.id,
+        account: account.id,
         every: add.every,
         amount: positive(add.amount)?,
         rollover: per_cent(add.rollover)?,
@@ -44,6 +46,7 @@ pub(super) fn add(add: &AddCycle, view: &View, ctx: &Context<'_>) -> Result<Effe
     if cycle.period().is_over(ctx.now) {
         return Err(Refusal::WindowInPast);
     }
+    one_at_a_time(&Postings::new(view), account, &cycle.period(), None, ctx)?;
     let text = format!(
         "{} start={}",
         described(&cycle, ctx),
@@ -124,21 +127,12 @@ pub(super) fn run(
     let period = cycle.period();
     let before = cycle.last.and_then(|id| postings.allocation(id)).copied();
     let rollover = before.map_or(Ok(Amount::ZERO), |b| share(&b, cycle.rollover))?;
-    let given = cycle.amount.plus(rollover)?;
+    if let Some(account) = ctx.directory.account(cycle.account) {
+        one_at_a_time(postings, account, &period, None, ctx)?;
+    }
     let allocation = AllocationId(Next::take(&mut postings.next.allocation));
-    postings.add_allocation(Allocation {
-        id: allocation,
-        account: cycle.account,
-        window: period,
-        phase: Phase::Active,
-        amount: Amount::ZERO,
-        held: Amount::ZERO,
-        credit_limit: Amount::ZERO,
-        deposited: given,
-        shadow: Amount::ZERO,
-        shadow_held: Amount::ZERO,
-        last_entry: None,
-    });
+    let new = Allocation::empty(allocation, cycle.account, period, Amount::ZERO, at);
+    postings.add_allocation(new);
     let tx = postings.begin("cycle", at);
     postings.remark(&format!("cycle={}", cycle.name));
     post(postings, EntryKind::Deposit, allocation, cycle.amount, true)?;

@@ -8,6 +8,7 @@ use crate::ids::LienId;
 use crate::model::{Instance, Lien, LienState, Portion};
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
+use crate::rules::funds::unblocked;
 use crate::rules::instance::{end_lien, in_scope, usable, wait_for_more};
 use crate::rules::lien::{Placing, accounts_of};
 use crate::rules::promise::Binding;
@@ -127,7 +128,10 @@ fn hold_again(
     mut lien: Lien,
     ctx: &Context<'_>,
 ) -> Result<(Postings, Lien), Refusal> {
-    let (whose, candidates) = payers(instance, ctx)?;
+    let (whose, mut candidates) = payers(instance, ctx)?;
+    if !lien.shadow {
+        candidates = unblocked(&candidates, ctx)?;
+    }
     let placing = Placing {
         postings,
         instance: instance.clone(),

@@ -5,7 +5,7 @@ use crate::command::{Deposit, Withdraw};
 use crate::effects::{
     Delta, Deposited, DirectoryRow, Effects, EntryKind, Landed, Outcome, Withdrawn,
 };
-use crate::ids::{AccountId, AllocationId};
+use crate::ids::{AccountId, AllocationId, UNBILLED};
 use crate::model::{Account, Allocation, Figures, Phase};
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
@@ -20,6 +20,7 @@ pub(super) fn deposit(
     ctx: &Context<'_>,
 ) -> Result<Effects, Refusal> {
     let account = select::account_by_name(ctx.directory, &deposit.name)?;
+    of_people(account)?;
     let limit = deposit.credit_limit.unwrap_or(Amount::ZERO);
     if deposit.amount < Amount::ZERO || limit < Amount::ZERO {
         return Err(Refusal::BadAmount);
@@ -47,7 +48,7 @@ pub(super) fn deposit(
         let allocation = if let Some(known) = target {
             known
         } else {
-            one_at_a_time(view, part_of, &deposit.window, None, ctx)?;
+            one_at_a_time(&postings, part_of, &deposit.window, None, ctx)?;
             open_allocation(&mut postings, id, deposit, limit, ctx.now)
         };
         landing.push((part_of, allocation, Amount(part), target.is_none()));
@@ -87,11 +88,6 @@ fn land(postings: &mut Postings, id: AllocationId, amount: Amount) -> Result<All
         ..Delta::default()
     };
     postings.post(EntryKind::Deposit, id, delta, &About::default())?;
-    let deposited = postings
-        .allocation(id)
-        .map_or(Amount::ZERO, |a| a.deposited)
-        .plus(amount)?;
-    postings.change(id, |a| a.deposited = deposited);
     postings
         .allocation(id)
         .copied()
@@ -101,7 +97,7 @@ fn land(postings: &mut Postings, id: AllocationId, amount: Amount) -> Result<All
 /// Where the bank wants the allocations of an account one after the other, a window that meets
 /// that of another is refused (ledger.md 2.1 g).
 pub(super) fn one_at_a_time(
-    view: &View,
+    postings: &Postings,
     account: &Account,
     window: &Window,
     but: Option<AllocationId>,
@@ -116,9 +112,10 @@ pub(super) fn one_at_a_time(
         };
         !before(window.end, other.start) && !before(other.end, window.start)
     };
-    let mut others = view
-        .of_account(account.id)
-        .filter(|a| Some(a.id) != but && meets(&a.window));
+    let mut others = postings
+        .allocations()
+        .iter()
+        .filter(|a| a.account == account.id && Some(a.id) != but && meets(&a.window));
     match others.next() {
         None => Ok(()),
         Some(other) => Err(Refusal::AllocationOverlap {
@@ -168,26 +165,39 @@ fn open_allocation(
     now: Timestamp,
 ) -> AllocationId {
     let id = AllocationId(Next::take(&mut postings.next.allocation));
-    postings.add_allocation(Allocation {
-        id,
-        account,
-        window: deposit.window,
-        phase: Phase::of(&deposit.window, now),
-        amount: Amount::ZERO,
-        held: Amount::ZERO,
-        credit_limit,
-        deposited: Amount::ZERO,
-        shadow: Amount::ZERO,
-        shadow_held: Amount::ZERO,
-        last_entry: None,
-    });
+    let new = Allocation::empty(id, account, deposit.window, credit_limit, now);
+    postings.add_allocation(new);
     id
+}
+
+/// Refuses the bank's own account: what stands there is usage that a project has to pay
+/// (`bank settle`, or an undo).
+pub(super) fn of_people(account: &Account) -> Result<(), Refusal> {
+    if account.name != UNBILLED {
+        return Ok(());
+    }
+    Err(Refusal::InUse {
+        name: account.name.clone(),
+        by: "the bank itself".to_owned(),
+    })
 }
 
 /// The figures of an account as the postings leave it.
 pub(super) fn figures(postings: &Postings, account: AccountId) -> Figures {
     let all = postings.allocations().iter();
     Figures::of(all.filter(|a| a.account == account))
+}
+
+/// Clears the flag of the accounts of allocations that got money back, as a deposit does (decision
+/// note 0022). All their allocations are in view.
+pub(super) fn unblock_of(postings: &mut Postings, allocations: &[AllocationId], ctx: &Context<'_>) {
+    let of = allocations.iter().filter_map(|id| postings.allocation(*id));
+    let mut accounts: Vec<AccountId> = of.map(|a| a.account).collect();
+    accounts.sort_unstable();
+    accounts.dedup();
+    for account in accounts.iter().filter_map(|id| ctx.directory.account(*id)) {
+        unblock(postings, account);
+    }
 }
 
 /// A deposit that brings a blocked account to zero or above clears the flag (decision 18).

@@ -37,8 +37,9 @@ pub struct Stuck {
     pub refusal: Refusal,
 }
 
-/// Journals the boundaries that have passed of what is in view, the earliest first; those of
-/// subjects that are stuck already are left out, and those that get stuck now are added to them.
+/// Journals the boundaries that have passed of what is in view, the earliest first; those that are
+/// stuck already and later ones of their subjects are left out, and those that get stuck now are
+/// added to them.
 pub fn sweep(view: &View, ctx: &Context<'_>, stuck: &mut Vec<Stuck>) -> Effects {
     loop {
         match attempt(view, ctx, stuck) {
@@ -98,8 +99,10 @@ fn next_due(
         .filter_map(|c| Some((c.due()?, Subject::Cycle(c.id))));
     let due = windows.chain(instances).chain(cycles);
     let passed = due.filter(|(at, _)| *at <= now);
+    // What comes before a boundary that is stuck goes on.
+    let waits = |s: &Stuck, at: Timestamp, subject: Subject| s.subject == subject && s.at <= at;
     passed
-        .filter(|(_, subject)| stuck.iter().all(|s| s.subject != *subject))
+        .filter(|(at, subject)| !stuck.iter().any(|s| waits(s, *at, *subject)))
         .min()
 }
 

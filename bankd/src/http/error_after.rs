@@ -46,6 +46,9 @@ pub(super) fn detail(refusal: &Refusal, bank: &Bank) -> Option<String> {
             format!("billed already from {start} until {end}")
         }
         Refusal::LienEnded { lien, state } => format!("lien {lien} is {state} and holds nothing"),
+        Refusal::WasRemoved { name } => {
+            format!("an account {name:?} was removed, and its allocations are kept")
+        }
         Refusal::NotSettable { field } => format!("{field} cannot be set"),
         _ => return None,
     })
@@ -57,6 +60,7 @@ pub(super) fn hint(refusal: &Refusal) -> Option<&'static str> {
         Refusal::AmbiguousJob { .. } => "name the machine with -m, and the kind with --type",
         Refusal::HasRefunds { .. } => "`bank undo` them first",
         Refusal::AlreadyReversed { .. } => "`bank undo` of that one does it again",
+        Refusal::WasRemoved { .. } => "`bank account undelete` brings it back",
         Refusal::Uncovered { .. } => "--allow-debt does it all the same",
         Refusal::NotSettable { .. } => {
             "deposits, withdrawals, transfers and adjustments change amounts; the window says \

@@ -5,7 +5,7 @@ use super::append_correction::{write_correction, write_removal, write_reversal};
 use super::append_instance::{relay_lien, write_instance, write_lien, write_windows};
 use super::append_reference::write_reference;
 use super::sqlite::SqliteStore;
-use super::{Error, hash};
+use super::{Error, hash, traces};
 use bank_core::effects::{DirectoryRow, Effects, Entry, Transaction, UsageRow};
 use bank_core::model::{Allocation, Quote};
 use bank_core::time::Timestamp;
@@ -104,6 +104,7 @@ fn write_transaction(store: &mut SqliteStore, tx: &Transaction) -> Result<(), Er
             write_correction(&store.connection, entry.id.0, of.0)?;
         }
     }
+    traces::write(&store.connection, tx.id, &tx.traces)?;
     if let Some(of) = tx.reverses {
         write_reversal(&store.connection, of.0, tx.id.0)?;
     }
@@ -159,8 +160,8 @@ fn write_allocation(connection: &Connection, a: &Allocation, before: Next) -> Re
         connection
             .prepare_cached(
                 "INSERT INTO allocation (account, start_at, end_at, phase, amount, held,
-                     credit_limit, deposited, shadow, shadow_held, last_entry, id)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+                     credit_limit, deposited, used, shadow, shadow_held, last_entry, id)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
             )?
             .execute(params![
                 a.account.0,
@@ -171,6 +172,7 @@ fn write_allocation(connection: &Connection, a: &Allocation, before: Next) -> Re
                 a.held.0,
                 a.credit_limit.0,
                 a.deposited.0,
+                a.used.0,
                 a.shadow.0,
                 a.shadow_held.0,
                 last_entry,
@@ -181,13 +183,14 @@ fn write_allocation(connection: &Connection, a: &Allocation, before: Next) -> Re
     // The money only: no index looks at these columns.
     connection
         .prepare_cached(
-            "UPDATE allocation SET amount = ?1, held = ?2, deposited = ?3, shadow = ?4,
-                 shadow_held = ?5, last_entry = ?6 WHERE id = ?7",
+            "UPDATE allocation SET amount = ?1, held = ?2, deposited = ?3, used = ?4,
+                 shadow = ?5, shadow_held = ?6, last_entry = ?7 WHERE id = ?8",
         )?
         .execute(params![
             a.amount.0,
             a.held.0,
             a.deposited.0,
+            a.used.0,
             a.shadow.0,
             a.shadow_held.0,
             last_entry,

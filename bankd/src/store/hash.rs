@@ -3,7 +3,7 @@
 
 use super::stamp::Stamp;
 use bank_core::directory::Bank;
-use bank_core::effects::{Entry, EntryKind, Transaction};
+use bank_core::effects::{Entry, EntryKind, Traces, Transaction};
 use sha2::{Digest, Sha256};
 
 /// What the bytes mean: changed when the columns change.
@@ -39,6 +39,7 @@ pub(super) fn transaction(tx: &Transaction, stamp: &Stamp, before: &[u8]) -> [u8
     for entry in &tx.entries {
         chain.entry(entry, tx.instance.map(|i| i.0));
     }
+    chain.traces(&tx.traces);
     chain.bytes(before);
     chain.finish()
 }
@@ -118,6 +119,26 @@ impl Chain {
         // The kinds that take another entry back have one more column.
         if matches!(entry.kind, EntryKind::Refund | EntryKind::Reverse) {
             self.optional(entry.takes_back.map(|e| e.0));
+        }
+    }
+
+    /// What a transaction changed beside money, in the order of the numbers; nothing for nothing.
+    pub(super) fn traces(&mut self, traces: &Traces) {
+        let mut shapes = traces.shapes.clone();
+        shapes.sort_unstable_by_key(|shape| shape.allocation);
+        for shape in shapes {
+            self.text("shape");
+            self.number(shape.allocation.0);
+            self.optional(shape.window.start.map(|t| t.0));
+            self.optional(shape.window.end.map(|t| t.0));
+            self.number(shape.credit_limit.0);
+        }
+        let mut presences = traces.presences.clone();
+        presences.sort_unstable_by_key(|presence| presence.account);
+        for presence in presences {
+            self.text("presence");
+            self.number(presence.account.0);
+            self.number(presence.there.into());
         }
     }
 

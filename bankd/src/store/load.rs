@@ -22,7 +22,7 @@ const DUE_MAX: usize = 200;
 macro_rules! allocation_columns {
     () => {
         "id, account, start_at, end_at, phase, amount, held, credit_limit, deposited, shadow,
-        shadow_held, last_entry"
+        shadow_held, last_entry, used"
     };
 }
 
@@ -438,6 +438,7 @@ pub(super) fn allocation(row: &Row<'_>) -> Result<Allocation, Error> {
         held: Amount(row.get(6)?),
         credit_limit: Amount(row.get(7)?),
         deposited: Amount(row.get(8)?),
+        used: Amount(row.get(12)?),
         shadow: Amount(row.get(9)?),
         shadow_held: Amount(row.get(10)?),
         last_entry: row.get::<_, Option<i64>>(11)?.map(EntryId),

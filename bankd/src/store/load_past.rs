@@ -4,7 +4,7 @@
 use super::load::{self, INSTANCE, add_allocation, liens_on, of_account, with_lien};
 use super::read::journal;
 use super::recent::Recent;
-use super::{Error, codec, load_work, verify};
+use super::{Error, codec, load_work, traces, verify_journal};
 use bank_core::amount::Amount;
 use bank_core::decimal::Decimal;
 use bank_core::effects::{Billing, Entry, EntryKind, UsageRow};
@@ -29,8 +29,8 @@ macro_rules! entries {
     };
 }
 
-/// All entries with what they take back, in the order that `verify::entry` reads.
-pub(super) const ENTRIES: &str = entries!("");
+/// All entries from a number on with what they take back, in the order that `verify_journal::entry` reads.
+pub(super) const ENTRIES: &str = entries!("WHERE e.id >= ?1");
 
 /// Whether a need asks for anything of this room.
 pub(super) fn wanted(need: &Need) -> bool {
@@ -192,25 +192,27 @@ fn past(connection: &Connection, id: TxId) -> Result<Option<PastTx>, Error> {
             reason: r.get(4)?,
             reversed_by: r.get::<_, Option<i64>>(5)?.map(TxId),
             entries: Vec::new(),
+            reshaped: Vec::new(),
         })
     });
     let Some(mut past) = found.optional()? else {
         return Ok(None);
     };
     past.entries = entries_of(connection, id, journal::last_entry(connection)?)?;
+    past.reshaped = traces::reshaped(connection, id, &past.entries)?;
     Ok(Some(past))
 }
 
 fn entries_of(connection: &Connection, tx: TxId, last: i64) -> Result<Vec<Entry>, Error> {
     let start = journal::first_entry_of(connection, tx.0, last)?;
-    let mut statement = connection.prepare_cached(entries!("WHERE e.id >= ?1"))?;
+    let mut statement = connection.prepare_cached(ENTRIES)?;
     let mut rows = statement.query([start])?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
         if row.get::<_, i64>(0)? != tx.0 {
             break;
         }
-        found.push(verify::entry(row)?);
+        found.push(verify_journal::entry(row)?);
     }
     Ok(found)
 }

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 pub(super) const APPLICATION_ID: i32 = 0x6261_6e6b;
 
 /// Every migration, the first with number 1.
-const MIGRATIONS: [&str; 7] = [
+const MIGRATIONS: [&str; 8] = [
     include_str!("../../../schema/sqlite/0001_ledger.sql"),
     include_str!("../../../schema/sqlite/0002_accounts.sql"),
     include_str!("../../../schema/sqlite/0003_reversal.sql"),
@@ -17,6 +17,7 @@ const MIGRATIONS: [&str; 7] = [
     include_str!("../../../schema/sqlite/0005_windows.sql"),
     include_str!("../../../schema/sqlite/0006_cycles.sql"),
     include_str!("../../../schema/sqlite/0007_particulars.sql"),
+    include_str!("../../../schema/sqlite/0008_past.sql"),
 ];
 
 /// The schema version that this program reads and writes.
@@ -82,22 +83,61 @@ fn checksum(sql: &str) -> String {
 mod tests {
     use super::*;
 
-    /// A bank of the first version keeps its lists, and takes new ones.
-    #[test]
-    fn the_lists_of_an_older_bank_stay() {
-        let mut bank = Connection::open_in_memory().unwrap();
+    /// An empty bank of an older version.
+    fn bank_of(version: usize) -> Connection {
+        let bank = Connection::open_in_memory().unwrap();
         bank.execute_batch(
             "PRAGMA foreign_keys = ON;
              CREATE TABLE migration (number INTEGER PRIMARY KEY, checksum TEXT NOT NULL) STRICT;",
         )
         .unwrap();
-        bank.execute_batch(MIGRATIONS[0]).unwrap();
-        let first = (1, checksum(MIGRATIONS[0]));
-        bank.execute("INSERT INTO migration VALUES (?1, ?2)", first)
-            .unwrap();
+        for (number, sql) in (1..).zip(&MIGRATIONS[..version]) {
+            bank.execute_batch(sql).unwrap();
+            let row = (number, checksum(sql));
+            bank.execute("INSERT INTO migration VALUES (?1, ?2)", row)
+                .unwrap();
+            bank.pragma_update(None, "user_version", number).unwrap();
+        }
+        bank
+    }
+
+    /// What charges took is found in the journal; windows, limits and accounts begin as they are.
+    #[test]
+    fn an_older_bank_learns_what_was_used() {
+        let mut bank = bank_of(7);
         bank.execute_batch(
-            "PRAGMA user_version = 1;
-             INSERT INTO project VALUES (1, 'chem', NULL, 1, 0, NULL, '');
+            "INSERT INTO account (id, name, priority, fallback, blocked, deleted, description)
+                 VALUES (1, 'chem', 0, NULL, 0, 0, ''), (2, 'gone', 0, NULL, 0, 1, '');
+             INSERT INTO allocation (id, account, start_at, end_at, phase, amount, held,
+                 credit_limit, deposited, shadow, shadow_held, last_entry)
+                 VALUES (1, 1, NULL, 9, 'active', 50, 0, 7, 100, 0, 0, 4),
+                     (2, 1, NULL, NULL, 'active', 0, 0, 0, 0, 0, 0, NULL);
+             INSERT INTO entry (id, tx, n, kind, account, allocation, usage, delta_amount,
+                 delta_held, delta_active, delta_shadow, delta_shadow_held, amount_after,
+                 held_after, project, user, machine)
+                 VALUES (1, 1, 0, 'deposit', 1, 1, NULL, 100, 0, 100, 0, 0, 100, 0, '', '', ''),
+                     (2, 2, 0, 'charge', 1, 1, 1, -40, 0, -40, 0, 0, 60, 0, '', '', ''),
+                     (3, 3, 0, 'refund', 1, 1, 2, 10, 0, 10, 0, 0, 70, 0, '', '', ''),
+                     (4, 4, 0, 'withdraw', 1, 1, NULL, -20, 0, -20, 0, 0, 50, 0, '', '', '');",
+        )
+        .unwrap();
+        migrate(&mut bank).unwrap();
+        let text = |sql: &str| -> String { bank.query_row(sql, [], |r| r.get(0)).unwrap() };
+        let used = "SELECT group_concat(id || ':' || used) FROM allocation";
+        assert_eq!(text(used), "1:30,2:0");
+        let shapes = "SELECT group_concat(allocation || ':' || tx || ':' || ifnull(end_at, '-')
+                          || ':' || credit_limit) FROM shape";
+        assert_eq!(text(shapes), "1:0:9:7,2:0:-:0");
+        let presences = "SELECT group_concat(account || ':' || tx || ':' || there) FROM presence";
+        assert_eq!(text(presences), "1:0:1,2:0:0");
+    }
+
+    /// A bank of the first version keeps its lists, and takes new ones.
+    #[test]
+    fn the_lists_of_an_older_bank_stay() {
+        let mut bank = bank_of(1);
+        bank.execute_batch(
+            "INSERT INTO project VALUES (1, 'chem', NULL, 1, 0, NULL, '');
              INSERT INTO account VALUES (1, 'chem', 0, NULL, 0, 0, '');
              INSERT INTO account_constraint VALUES (1, 0, 'project', 'chem', 1, 1);
              INSERT INTO account_constraint VALUES (1, 1, 'user', 'MEMBERS', 1, 0);",

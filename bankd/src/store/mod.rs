@@ -23,7 +23,9 @@ pub mod read;
 mod recent;
 pub mod sqlite;
 mod stamp;
+mod traces;
 pub mod verify;
+mod verify_journal;
 mod verify_past;
 
 pub use idempotency::{Known, PRUNE_MAX, StoredAnswer, known};

@@ -97,6 +97,7 @@ mod tests {
             held: Amount::ZERO,
             credit_limit: Amount::ZERO,
             deposited: Amount::ZERO,
+            used: Amount::ZERO,
             shadow: Amount::ZERO,
             shadow_held: Amount::ZERO,
             last_entry: None,

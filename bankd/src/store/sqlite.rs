@@ -2,7 +2,7 @@
 
 use super::recent::Recent;
 use super::stamp::Stamp;
-use super::{BUSY_TIMEOUT, Error, append, bank, keep_plans, load, migrate};
+use super::{BUSY_TIMEOUT, Error, append, bank, keep_plans, load, migrate, verify_journal};
 use bank_core::directory::{Directory, Policy};
 use bank_core::effects::Effects;
 use bank_core::ledger::{Ledger, Named};
@@ -117,6 +117,12 @@ impl SqliteStore {
     /// Which bank this is.
     pub fn bank(&self) -> Result<bank::BankRow, Error> {
         bank::read(&self.connection)
+    }
+
+    /// What is wrong with the end of the journal: the first finding, or none.
+    pub fn broken_journal(&self) -> Result<Option<String>, Error> {
+        let found = verify_journal::recent(&self.connection, &self.directory.bank)?;
+        Ok(found.into_iter().next())
     }
 
     /// The reference data as of now.

@@ -152,7 +152,7 @@ fn ledger_case_088_an_end_before_that_of_a_lien_through_bank() {
         "+ deposit P 1000
          + R j 300
          + allocation set {P.1} --end 2026-06-01T00:01:40Z
-         ~ liens that now outlive it: 1
+         ~ outlives_allocation: lien 1 of job j on colony ends after it
          > modify P 0",
     );
 }

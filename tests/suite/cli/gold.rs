@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::harness::{Bank, Ran, programs};
+use crate::harness::{Bank, Ran, T0, programs};
 
 /// A bank of one project and two accounts, and where the links are.
 fn bank() -> (Bank, PathBuf) {
@@ -184,6 +184,25 @@ Id Name  Amount StartTime           EndTime             Job   User Project Machi
         "gbalance -p chem --raw --show Id,Reserved,Balance -u bob",
         "3|2.000|48.000\n",
     );
+    bank.0.verify();
+}
+
+#[test]
+fn what_has_ended_is_no_reservation_any_more() {
+    let mut bank = bank();
+    bank.0.bank_ok(&["deposit", "chem", "50"]);
+    for job in ["a", "b", "c"] {
+        let line = format!("greserve -J {job} -p chem -u amy -m colony -P 1 -t 600");
+        assert_eq!(run(&bank, &line).exit, 0);
+    }
+    let charged = run(&bank, "gcharge -J a -p chem -u amy -m colony -P 1 -t 60");
+    assert_eq!(charged.exit, 0, "{}", charged.stderr);
+    prints(&bank, "glsres --raw --show Name", "b\nc\n");
+    bank.0.set_clock(T0 + 86_400);
+    prints(&bank, "glsres --raw --show Name", "");
+    prints(&bank, "glsres -I --raw --show Name", "b\nc\n");
+    prints(&bank, "glsres -r 2 --raw --show Name", "b\n");
+    assert_eq!(run(&bank, "glsres -r 1").exit, 74);
     bank.0.verify();
 }
 

@@ -73,7 +73,7 @@ fn a_job_is_charged_by_hand() {
     charge(&bank, "j2", &given);
     assert_eq!(bank.figures("chemistry").0, 80_775);
     let row = &bank.journal("charge")[2];
-    assert_eq!(text(row, "reason"), "itemisation=broken node lien_missing");
+    assert_eq!(text(row, "reason"), "lien_missing itemisation=broken node");
     // Of a job that is known nothing need be said again.
     reserve(&bank, "r1", &["--type", "reservation"]);
     let known = ["charge", "r1", "--type", "reservation", "--duration", "60"];

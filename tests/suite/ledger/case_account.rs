@@ -102,7 +102,7 @@ fn allocations_may_have_to_follow_one_another() {
         );
         t.expect(
             Command::SetAllocation(longer("2026-12-01")).into(),
-            "changed, 0 liens outlive it",
+            "changed",
             "modify a 0",
         );
     });

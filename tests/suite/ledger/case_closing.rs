@@ -75,7 +75,7 @@ fn ledger_case_087_a_window_is_not_cut_backwards() {
         };
         t.expect(
             Command::SetAllocation(cut).into(),
-            "changed, 0 liens outlive it",
+            "changed",
             "modify a 0; expire a 0",
         );
         t.expect_allocation("a", "0 held 0, deposited 150, expired");

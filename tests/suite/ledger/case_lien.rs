@@ -175,7 +175,7 @@ fn ledger_case_088_a_shortened_allocation_names_the_liens_that_outlive_it() {
         };
         t.expect(
             Command::SetAllocation(shorten).into(),
-            "changed, 1 liens outlive it",
+            "changed, outlives_allocation j",
             "modify a 0",
         );
     });

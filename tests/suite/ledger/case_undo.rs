@@ -294,7 +294,7 @@ fn a_changed_window_is_undone() {
         };
         t.expect(
             Command::SetAllocation(cut).into(),
-            "changed, 0 liens outlive it",
+            "changed",
             "modify a 0; expire a 0 active -150",
         );
         let set = t.tx("allocation_set", 0);

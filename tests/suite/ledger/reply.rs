@@ -2,7 +2,7 @@
 
 use super::fixture::show_time;
 use bank_api::error;
-use bank_core::effects::{Billing, Charged, LienChanged, Outcome, Quoted, Reserved};
+use bank_core::effects::{Billing, Charged, LienChanged, Outcome, Outlived, Quoted, Reserved};
 use bank_core::ledger::Decision;
 use bank_core::model::LienState;
 use bank_core::refusal::Refusal;
@@ -75,7 +75,10 @@ fn done(outcome: &Outcome) -> String {
         Outcome::Closed(c) if c.instance.is_none() => "nothing open".to_owned(),
         Outcome::Closed(c) => format!("closed, released {}", c.released.0),
         Outcome::LienChanged(c) => lien_changed(c),
-        Outcome::Allocation(_, outlived) => format!("changed, {} liens outlive it", outlived.len()),
+        Outcome::Allocation(_, outlived) => {
+            let of = |o: &Outlived| format!(", outlives_allocation {}", o.instance.object_id);
+            format!("changed{}", outlived.iter().map(of).collect::<String>())
+        }
         Outcome::Removed(_) => "removed".to_owned(),
         Outcome::CycleRun(run) => {
             let side = |at: Option<Timestamp>| at.map(show_time).unwrap_or_default();

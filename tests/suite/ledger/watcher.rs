@@ -4,8 +4,8 @@
 use bank_core::book::Book;
 use bank_core::effects::{Billing, Entry, EntryKind, Transaction};
 use bank_core::history::is_charge;
-use bank_core::ids::{AllocationId, EntryId};
-use bank_core::invariant::{self, Sums};
+use bank_core::ids::EntryId;
+use bank_core::invariant::{self, Portions, Proof};
 use bank_core::model::Allocation;
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ enum Root {
 pub(super) struct Watcher {
     seen: usize,
     used: usize,
-    sums: BTreeMap<AllocationId, Sums>,
+    proof: Proof,
     roots: BTreeMap<EntryId, Root>,
     /// Charged, and given or taken back since.
     charges: BTreeMap<EntryId, (i64, i64)>,
@@ -40,6 +40,7 @@ impl Watcher {
         let mut touched = Vec::new();
         for tx in &book.journal[self.seen..] {
             conserved(tx, &mut findings);
+            self.proof.traces(&tx.traces);
             for entry in &tx.entries {
                 self.add(tx, entry, &mut findings);
             }
@@ -67,12 +68,8 @@ impl Watcher {
 
     fn add(&mut self, tx: &Transaction, entry: &Entry, findings: &mut Vec<String>) {
         if let Some(id) = entry.allocation {
-            let own = self.sums.entry(id).or_default();
-            own.amount += i128::from(entry.delta.amount);
-            own.held += i128::from(entry.delta.held);
-            own.active += i128::from(entry.delta.active);
-            own.shadow += i128::from(entry.delta.shadow);
-            own.shadow_held += i128::from(entry.delta.shadow_held);
+            self.proof.entry(entry);
+            let own = self.proof.sums(id);
             if own.held < 0 || own.shadow_held < 0 {
                 findings.push(format!("entry {}: less than nothing is held", entry.id.0));
             }
@@ -114,22 +111,14 @@ impl Watcher {
     }
 
     fn compare(&mut self, book: &Book, findings: &mut Vec<String>) {
-        for own in self.sums.values_mut() {
-            (own.portions, own.shadow_portions) = (0, 0);
-        }
+        let mut portions = Portions::default();
         for lien in book.liens.values() {
             for portion in &lien.portions {
-                let own = self.sums.entry(portion.allocation).or_default();
-                let held = if lien.shadow {
-                    &mut own.shadow_portions
-                } else {
-                    &mut own.portions
-                };
-                *held += i128::from(portion.amount.0);
+                portions.add(portion.allocation, portion.amount, lien.shadow);
             }
         }
         let allocations: Vec<Allocation> = book.allocations.values().copied().collect();
-        findings.extend(invariant::check(&allocations, &self.sums));
+        findings.extend(invariant::check(&allocations, &self.proof, &portions));
     }
 }
 

@@ -56,7 +56,9 @@ fn journal_rows_cannot_be_changed_or_deleted() {
          INSERT INTO entry VALUES (1, 1, 0, NULL, 'deposit', 1, 1, NULL, NULL, 5, 0, 5, 0, 0, 5, 0,
              '', '', '', NULL);
          INSERT INTO usage (id, instance, tx, at, charged_s, processors, amount, billing, late)
-             VALUES (1, 1, 1, 0, 60, '1', 60, 'billed', 0);",
+             VALUES (1, 1, 1, 0, 60, '1', 60, 'billed', 0);
+         INSERT INTO shape VALUES (1, 1, NULL, NULL, 0);
+         INSERT INTO presence VALUES (1, 1, 1);",
     )
     .unwrap();
     for statement in [
@@ -66,6 +68,10 @@ fn journal_rows_cannot_be_changed_or_deleted() {
         "DELETE FROM tx",
         "DELETE FROM entry",
         "DELETE FROM usage",
+        "UPDATE shape SET credit_limit = 1",
+        "DELETE FROM shape",
+        "UPDATE presence SET there = 0",
+        "DELETE FROM presence",
     ] {
         let refused = bank.execute(statement, []).unwrap_err().to_string();
         assert!(refused.contains("append-only"), "{statement}: {refused}");

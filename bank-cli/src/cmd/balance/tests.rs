@@ -13,6 +13,7 @@ fn balance(name: &str, parent: Option<&str>, amounts: [&str; 5], until: &str) ->
         project: Some(name.to_owned()),
         parent: parent.map(str::to_owned),
         depth: u32::from(parent.is_some()),
+        allocated: deposited.clone(),
         deposited,
         used,
         held,

@@ -9,14 +9,9 @@ use crate::model::{Account, Constraint, Dimension, Figures, Phase};
 use crate::refusal::Refusal;
 use crate::view::{Context, View};
 
-pub(super) fn add(set: &SetAccount, ctx: &Context<'_>) -> Result<Change, Refusal> {
+pub(super) fn add(set: &SetAccount, view: &View, ctx: &Context<'_>) -> Result<Change, Refusal> {
     check_name(&set.name)?;
-    let taken = || Refusal::AlreadyExists {
-        kind: "account",
-        name: set.name.clone(),
-    };
-    let id = ctx.directory.number_for("account", &set.name);
-    let id = AccountId(id.ok_or_else(taken)?);
+    let id = number(&set.name, view, ctx)?;
     let account = Account {
         id,
         name: set.name.clone(),
@@ -30,6 +25,21 @@ pub(super) fn add(set: &SetAccount, ctx: &Context<'_>) -> Result<Change, Refusal
         discrete: false,
     };
     change(account, set, &View::default(), ctx)
+}
+
+/// The number of a new account: that of a removed one of its name which never had an allocation,
+/// else the next. One that had some comes back by `undelete` only (ledger.md 2.11).
+pub(super) fn number(name: &str, view: &View, ctx: &Context<'_>) -> Result<AccountId, Refusal> {
+    let id = ctx.directory.number_for("account", name);
+    let id = AccountId(id.ok_or_else(|| Refusal::AlreadyExists {
+        kind: "account",
+        name: name.to_owned(),
+    })?);
+    if view.of_account(id).next().is_some() {
+        let name = name.to_owned();
+        return Err(Refusal::WasRemoved { name });
+    }
+    Ok(id)
 }
 
 pub(super) fn set(set: &SetAccount, view: &View, ctx: &Context<'_>) -> Result<Change, Refusal> {

@@ -1,27 +1,26 @@
 //! Projects and their members.
 
-use super::{Change, check_listed_name, check_organization, project_lists};
+use super::{Change, account, check_listed_name, check_organization, project_lists};
 use crate::command::{AddProject, SetMember, SetProject};
 use crate::effects::{DirectoryRow, Outcome};
-use crate::ids::{AccountId, MachineId, ProjectId};
+use crate::ids::{MachineId, ProjectId};
 use crate::model::{Account, Dimension, Member, Project, User};
 use crate::refusal::Refusal;
 use crate::view::{Context, View};
 
-pub(super) fn add(add: &AddProject, ctx: &Context<'_>) -> Result<Change, Refusal> {
+pub(super) fn add(add: &AddProject, view: &View, ctx: &Context<'_>) -> Result<Change, Refusal> {
     check_listed_name(&add.name)?;
     check_organization(&add.organization)?;
     let directory = ctx.directory;
-    let taken = |kind: &'static str| Refusal::AlreadyExists {
-        kind,
+    let taken = || Refusal::AlreadyExists {
+        kind: "project",
         name: add.name.clone(),
     };
     let id = directory.number_for("project", &add.name);
-    let id = ProjectId(id.ok_or_else(|| taken("project"))?);
-    let account = directory.number_for("account", &add.name);
-    if add.with_account && account.is_none() {
-        return Err(taken("account"));
-    }
+    let id = ProjectId(id.ok_or_else(taken)?);
+    let account = add.with_account;
+    let account = account.then(|| account::number(&add.name, view, ctx));
+    let account = account.transpose()?;
     let parent = add
         .parent
         .as_deref()
@@ -47,9 +46,9 @@ pub(super) fn add(add: &AddProject, ctx: &Context<'_>) -> Result<Change, Refusal
             active: true,
         }));
     }
-    if let (true, Some(number)) = (add.with_account, account) {
+    if let Some(id) = account {
         rows.push(DirectoryRow::Account(Account {
-            id: AccountId(number),
+            id,
             name: add.name.clone(),
             priority: 0,
             fallback: None,

@@ -9,7 +9,7 @@ use crate::ids::AllocationId;
 use crate::model::Account;
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
-use crate::rules::money::{figures, unblock};
+use crate::rules::money::{figures, of_people, unblock};
 use crate::select;
 use crate::time::Window;
 use crate::view::{Context, View};
@@ -23,6 +23,7 @@ pub(super) fn adjust(adjust: &Adjust, view: &View, ctx: &Context<'_>) -> Result<
     if adjust.note.trim().is_empty() {
         return Err(Refusal::MissingField { field: "note" });
     }
+    of_people(account)?;
     let mut postings = Postings::new(view);
     let tx = postings.begin("adjust", ctx.now);
     postings.remark(&adjust.note);
@@ -35,7 +36,7 @@ pub(super) fn adjust(adjust: &Adjust, view: &View, ctx: &Context<'_>) -> Result<
         };
         let id = match named {
             Some(id) => id,
-            None => target(&mut postings, view, account, Window::ALWAYS, ctx)?,
+            None => target(&mut postings, account, Window::ALWAYS, ctx)?,
         };
         vec![(id, adjust.amount)]
     } else {

@@ -37,7 +37,9 @@ pub(super) fn move_away(
         user: Some(instance.facts.user.clone()).filter(|u| !u.is_empty()),
         machine: instance.key.machine.clone(),
     };
+    let facts = &instance.facts;
     let payer = select::find(ctx.directory, &whose);
+    let payer = payer.knowing(ctx.directory, &facts.usage, &facts.group);
     let mut candidates = select::billable(ctx.directory, &payer);
     candidates.retain(|c| Some(c.account) != gone);
     for (allocation, free) in funds(postings.allocations(), &candidates, ctx.now, old.shadow) {

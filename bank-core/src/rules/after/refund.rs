@@ -8,10 +8,11 @@ use crate::decimal::Decimal;
 use crate::effects::{Billing, Effects, EntryKind, InstanceChange, Outcome, Refunded, UsageRow};
 use crate::history::{Rest, rests};
 use crate::ids::{AccountId, AllocationId, UsageId};
-use crate::model::{Instance, Phase};
+use crate::model::{Account, Instance, Phase};
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
 use crate::rules::instance::in_scope;
+use crate::rules::money::{one_at_a_time, unblock_of};
 use crate::time::{Seconds, Timestamp, Window};
 use crate::view::{Context, Next, View};
 
@@ -71,6 +72,8 @@ pub(super) fn refund(refund: &Refund, view: &View, ctx: &Context<'_>) -> Result<
         rates_at: None,
     };
     announce(&mut postings, instance, &row, ctx);
+    let paid: Vec<AllocationId> = parts.iter().map(|(id, _)| *id).collect();
+    unblock_of(&mut postings, &paid, ctx);
     append_usage(&mut postings, instance.clone(), row);
     let refunded = Refunded {
         tx,
@@ -166,7 +169,7 @@ impl Giving<'_> {
             .ok_or_else(|| Refusal::not_found("account", &allocation.account.0.to_string()))?;
         let expired = allocation.phase == Phase::Expired;
         let target = match self.reissue_until.filter(|_| expired) {
-            Some(until) => self.reissue(account.id, until),
+            Some(until) => self.reissue(account, until, ctx)?,
             None => paid,
         };
         if expired && target == paid {
@@ -184,20 +187,26 @@ impl Giving<'_> {
     }
 
     /// The new allocation of an account, one for all that it gets back.
-    fn reissue(&mut self, account: AccountId, until: Timestamp) -> AllocationId {
+    fn reissue(
+        &mut self,
+        account: &Account,
+        until: Timestamp,
+        ctx: &Context<'_>,
+    ) -> Result<AllocationId, Refusal> {
         let own = |id: &&AllocationId| {
             let allocation = self.postings.allocation(**id);
-            allocation.is_some_and(|a| a.account == account)
+            allocation.is_some_and(|a| a.account == account.id)
         };
         if let Some(known) = self.reissued.iter().find(own) {
-            return *known;
+            return Ok(*known);
         }
         let window = Window {
             start: Some(self.now),
             end: Some(until),
         };
-        let id = open(&mut self.postings, account, window, self.now);
+        one_at_a_time(&self.postings, account, &window, None, ctx)?;
+        let id = open(&mut self.postings, account.id, window, self.now);
         self.reissued.push(id);
-        id
+        Ok(id)
     }
 }

@@ -77,7 +77,6 @@ pub(super) fn allocation(
     let mut postings = Postings::new(view);
     postings.begin("allocation_rm", ctx.now);
     postings.remark(&format!("allocation={}", id.0));
-    postings.remark(&crate::rules::allocation::was(&old));
     clear(&mut postings, view, &[id], None, ctx)?;
     if old.amount.is_zero() {
         post_delete(&mut postings, &old)?;

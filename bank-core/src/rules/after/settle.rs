@@ -106,7 +106,9 @@ fn payers(instance: &Instance, ctx: &Context<'_>) -> Vec<Candidate> {
         user: Some(instance.facts.user.clone()).filter(|u| !u.is_empty()),
         machine: instance.key.machine.clone(),
     };
+    let facts = &instance.facts;
     let payer = select::find(ctx.directory, &whose);
+    let payer = payer.knowing(ctx.directory, &facts.usage, &facts.group);
     select::billable(ctx.directory, &payer)
 }
 

@@ -4,11 +4,11 @@
 use crate::amount::Amount;
 use crate::command::Transfer;
 use crate::effects::{Effects, EntryKind, Outcome, Transferred};
-use crate::ids::{AccountId, AllocationId, UNBILLED};
+use crate::ids::{AccountId, AllocationId};
 use crate::model::{Account, Allocation, Phase};
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
-use crate::rules::money::{figures, one_at_a_time, unblock};
+use crate::rules::money::{figures, of_people, one_at_a_time, unblock};
 use crate::select;
 use crate::time::{Timestamp, Window};
 use crate::view::{Context, Next, View};
@@ -27,12 +27,7 @@ pub(super) fn transfer(
     if from.id == to.id {
         return Err(Refusal::SameAccount);
     }
-    if to.name == UNBILLED {
-        return Err(Refusal::InUse {
-            name: to.name.clone(),
-            by: "the bank itself".to_owned(),
-        });
-    }
+    of_people(to)?;
     let sources = sources(view, from, transfer.allocation)?;
     let taken = take(&sources, transfer.amount, from)?;
     let mut postings = Postings::new(view);
@@ -40,7 +35,7 @@ pub(super) fn transfer(
     postings.remark(&transfer.note);
     let mut parts = Vec::new();
     for (source, part) in taken {
-        let target = target(&mut postings, view, to, source.window, ctx)?;
+        let target = target(&mut postings, to, source.window, ctx)?;
         post(
             &mut postings,
             EntryKind::TransferOut,
@@ -129,7 +124,6 @@ pub(super) fn take(
 /// the same time as another.
 pub(super) fn target(
     postings: &mut Postings,
-    view: &View,
     account: &Account,
     window: Window,
     ctx: &Context<'_>,
@@ -139,7 +133,7 @@ pub(super) fn target(
     if let Some(known) = postings.allocations().iter().find(equal) {
         return Ok(known.id);
     }
-    one_at_a_time(view, account, &window, None, ctx)?;
+    one_at_a_time(postings, account, &window, None, ctx)?;
     Ok(open(postings, account.id, window, ctx.now))
 }
 
@@ -151,18 +145,6 @@ pub(super) fn open(
     now: Timestamp,
 ) -> AllocationId {
     let id = AllocationId(Next::take(&mut postings.next.allocation));
-    postings.add_allocation(Allocation {
-        id,
-        account,
-        window,
-        phase: Phase::of(&window, now),
-        amount: Amount::ZERO,
-        held: Amount::ZERO,
-        credit_limit: Amount::ZERO,
-        deposited: Amount::ZERO,
-        shadow: Amount::ZERO,
-        shadow_held: Amount::ZERO,
-        last_entry: None,
-    });
+    postings.add_allocation(Allocation::empty(id, account, window, Amount::ZERO, now));
     id
 }

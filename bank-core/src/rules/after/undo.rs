@@ -3,12 +3,14 @@
 use super::{move_money, restore, work};
 use crate::amount::Amount;
 use crate::command::Reverse;
-use crate::effects::{Effects, Entry, EntryKind, Outcome, Reversed};
+use crate::effects::{Effects, Entry, EntryKind, Outcome, Reversed, Shape};
 use crate::history::PastTx;
 use crate::ids::AllocationId;
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
 use crate::rules::allocation;
+use crate::rules::money::unblock_of;
+use crate::time::Window;
 use crate::view::{Context, View};
 
 /// Writes the opposite of a transaction; that of an opposite does it again.
@@ -148,6 +150,17 @@ pub(super) fn oppose(
     Ok(parts)
 }
 
+/// What got money back may not be blocked any more.
+pub(super) fn unblock_paid(
+    postings: &mut Postings,
+    parts: &[(AllocationId, Amount)],
+    ctx: &Context<'_>,
+) {
+    let got = parts.iter().filter(|(_, part)| *part > Amount::ZERO);
+    let got: Vec<AllocationId> = got.map(|(id, _)| *id).collect();
+    unblock_of(postings, &got, ctx);
+}
+
 /// Refuses to leave less than nothing on an allocation that gave something back. The suspense
 /// account has nothing else.
 pub(super) fn check_cover(
@@ -184,17 +197,13 @@ fn money(
 ) -> Result<Effects, Refusal> {
     let mut postings = Postings::new(view);
     let tx = begin(&mut postings, reverse, ctx);
-    let parts = oppose(&mut postings, target, &About::default(), ctx)?;
+    let about = About {
+        deposit: root.op == "deposit",
+        ..About::default()
+    };
+    let parts = oppose(&mut postings, target, &about, ctx)?;
     check_cover(&postings, &parts, reverse, ctx)?;
-    if root.op == "deposit" {
-        for (id, part) in &parts {
-            let deposited = postings
-                .allocation(*id)
-                .map_or(Amount::ZERO, |a| a.deposited);
-            let deposited = deposited.plus(*part)?;
-            postings.change(*id, |a| a.deposited = deposited);
-        }
-    }
+    unblock_paid(&mut postings, &parts, ctx);
     Ok(postings.finish(Outcome::Reversed(Reversed {
         tx,
         reversed: Some(target.id),
@@ -217,45 +226,45 @@ fn account(
     }
 }
 
-/// The removal of an allocation, or a change of its window or limit: both say what was before.
+/// The removal of an allocation, or a change of its window or limit.
 fn window(
     reverse: &Reverse,
     target: &PastTx,
     view: &View,
     ctx: &Context<'_>,
 ) -> Result<Effects, Refusal> {
-    let id = target.entries.iter().find_map(|e| {
-        let own = matches!(e.kind, EntryKind::Modify | EntryKind::Delete);
-        e.allocation.filter(|_| own)
-    });
-    let was = allocation::read_was(&target.reason);
-    let old = id.and_then(|id| view.allocation(id)).copied();
-    let (Some(old), Some((window, limit))) = (old, was) else {
+    let change = target
+        .reshaped
+        .first()
+        .and_then(|r| r.before.zip(Some(r.after)));
+    let Some((before, after)) = change else {
         return Err(not_reversible(
             target,
             "the journal does not say what was before",
         ));
     };
+    let id = before.allocation;
+    let unknown = || Refusal::not_found("allocation", &id.0.to_string());
+    let old = view.allocation(id).copied().ok_or_else(unknown)?;
     let mut postings = Postings::new(view);
+    check_account(&postings, id, target, ctx)?;
+    let new = taken_back(&Shape::of(&old), &before, &after);
+    let mut new = new.ok_or_else(|| not_reversible(target, "what it changed was changed since"))?;
+    if new.window.end != old.window.end {
+        new.window = allocation::not_backwards(new.window, &old, ctx.now);
+    }
+    if !new.window.is_proper() {
+        return Err(Refusal::BadWindow);
+    }
     let tx = begin(&mut postings, reverse, ctx);
-    postings.change(old.id, |a| {
-        a.window = window;
-        a.credit_limit = limit;
-    });
-    let about = About::default();
-    postings.post(
-        EntryKind::Modify,
-        old.id,
-        crate::effects::Delta::default(),
-        &about,
-    )?;
+    allocation::reshape(&mut postings, &new, ctx)?;
     let mut parts = Vec::new();
     if target.op == "allocation_rm" {
         // While it still stands outside of its window: what follows makes all of it active.
         parts = restore::give_back(&mut postings, target)?;
         restore::bring_liens_back(&mut postings, target, view, ctx)?;
     }
-    allocation::follow_window(&mut postings, &old, &window, ctx.now)?;
+    allocation::follow_window(&mut postings, &old, &new.window, ctx.now)?;
     check_limit(&postings, &old, reverse)?;
     Ok(postings.finish(Outcome::Reversed(Reversed {
         tx,
@@ -263,6 +272,26 @@ fn window(
         op: target.op.clone(),
         parts,
     })))
+}
+
+/// What is now, with what one change changed as it was before it; none where something else changed
+/// that since. Other changes stay.
+fn taken_back(now: &Shape, before: &Shape, after: &Shape) -> Option<Shape> {
+    fn field<T: Copy + PartialEq>(now: T, before: T, after: T) -> Option<T> {
+        if before == after {
+            return Some(now);
+        }
+        (now == after).then_some(before)
+    }
+    let (was, set) = (before.window, after.window);
+    Some(Shape {
+        allocation: now.allocation,
+        window: Window {
+            start: field(now.window.start, was.start, set.start)?,
+            end: field(now.window.end, was.end, set.end)?,
+        },
+        credit_limit: field(now.credit_limit, before.credit_limit, after.credit_limit)?,
+    })
 }
 
 /// A lower limit must not leave liens without cover.

@@ -1,13 +1,13 @@
 //! The opposite of charges, refunds and settlements: the instance's sums follow.
 
-use super::undo::{begin, check_cover, oppose};
+use super::undo::{begin, check_cover, oppose, unblock_paid};
 use super::{announce, shift_exact_sum};
 use crate::amount::Amount;
 use crate::command::Reverse;
 use crate::decimal::Decimal;
 use crate::effects::{Billing, Effects, EntryKind, InstanceChange, Outcome, Reversed, UsageRow};
 use crate::history::{PastTx, is_charge, refunds_of, taken_back_by};
-use crate::ids::{EntryId, UsageId};
+use crate::ids::{EntryId, TxId, UsageId};
 use crate::model::Instance;
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
@@ -40,26 +40,21 @@ pub(super) fn reverse(
     };
     let parts = oppose(&mut postings, target, &about, ctx)?;
     check_cover(&postings, &parts, reverse, ctx)?;
-    let mut row = UsageRow {
-        id: usage,
-        prev: instance.last_usage,
-        instance: instance.id,
-        tx,
-        at: ctx.now,
-        charged: Seconds(own.charged.0.saturating_neg()),
-        processors: own.processors,
-        amount: own.amount.negate()?,
-        billing: own.billing,
-        late: false,
-        facts: String::new(),
-        rates_at: None,
-    };
+    let mut row = opposite(own, instance, (usage, tx), ctx)?;
     let mut facts_changed = false;
     match root.op.as_str() {
         "charge" => {
-            uncount(instance, &row, ctx)?;
             // An odd number of opposites takes the charge back, an even one does it again.
             let undone = view.past.len() % 2 == 1;
+            let added = terms::read_exact(&root.reason);
+            let exact = added.map(|added| {
+                if undone {
+                    added.saturating_neg()
+                } else {
+                    added
+                }
+            });
+            uncount(instance, &row, exact, ctx)?;
             unbill_windows(&mut postings, instance, root, view, undone)?;
         }
         "settle" => {
@@ -68,6 +63,7 @@ pub(super) fn reverse(
         }
         _ => {}
     }
+    unblock_paid(&mut postings, &parts, ctx);
     announce(&mut postings, instance, &row, ctx);
     instance.last_usage = Some(usage);
     postings.usages.push(row);
@@ -82,6 +78,29 @@ pub(super) fn reverse(
         op: target.op.clone(),
         parts,
     })))
+}
+
+/// The usage row that takes another one back.
+fn opposite(
+    own: &UsageRow,
+    instance: &Instance,
+    (id, tx): (UsageId, TxId),
+    ctx: &Context<'_>,
+) -> Result<UsageRow, Refusal> {
+    Ok(UsageRow {
+        id,
+        prev: instance.last_usage,
+        instance: instance.id,
+        tx,
+        at: ctx.now,
+        charged: Seconds(own.charged.0.saturating_neg()),
+        processors: own.processors,
+        amount: own.amount.negate()?,
+        billing: own.billing,
+        late: false,
+        facts: String::new(),
+        rates_at: None,
+    })
 }
 
 /// The windows of a charge that is taken back can be billed again; those of one that is done again
@@ -161,9 +180,15 @@ fn check_standing(target: &PastTx, view: &View) -> Result<(), Refusal> {
 }
 
 /// What an instance counts falls by a charge that was taken back, and rises where it is done again.
-fn uncount(instance: &mut Instance, row: &UsageRow, ctx: &Context<'_>) -> Result<(), Refusal> {
+fn uncount(
+    instance: &mut Instance,
+    row: &UsageRow,
+    exact: Option<i128>,
+    ctx: &Context<'_>,
+) -> Result<(), Refusal> {
     let Amount(minor) = row.amount;
-    shift_exact_sum(instance, minor, row.billing == Billing::Shadow, ctx)?;
+    let shadow = row.billing == Billing::Shadow;
+    shift_exact_sum(instance, minor, shadow, exact, ctx)?;
     instance.charged = instance.charged.plus(row.charged);
     let processors: Decimal = row.processors;
     let more = processors

@@ -4,7 +4,7 @@
 use crate::amount::Amount;
 use crate::command::Charge;
 use crate::directory::Directory;
-use crate::exact::to_amount;
+use crate::exact::{TRILLIONTHS, to_amount};
 use crate::model::Instance;
 use crate::price::{Priced, price};
 use crate::refusal::Refusal;
@@ -52,6 +52,12 @@ pub(super) fn check(charge: &Charge) -> Result<(), Refusal> {
     let terms = &charge.terms;
     if terms.amount.is_some_and(|amount| amount < Amount::ZERO) {
         return Err(Refusal::NegativeCharge);
+    }
+    if terms.amount.is_none() && !terms.itemisation.is_empty() {
+        return Err(Refusal::BadValue {
+            field: "itemisation",
+            expected: "an amount beside it",
+        });
     }
     let text = &terms.itemisation;
     if text.len() > ITEMISATION_BYTES_MAX || text.chars().any(char::is_control) {
@@ -181,19 +187,39 @@ fn in_window(
     })
 }
 
+/// What a charge comes to.
+pub(super) struct Billed {
+    /// Negative where a reported total fell.
+    pub(super) amount: Amount,
+    /// No rate counted.
+    pub(super) unpriced: bool,
+    /// What it added to the running exact sum, where a minimum or maximum made of it another amount.
+    pub(super) bounded: Option<i128>,
+}
+
+impl Billed {
+    fn plain(amount: Amount) -> Billed {
+        Billed {
+            amount,
+            unpriced: false,
+            bounded: None,
+        }
+    }
+}
+
 /// What this charge adds to the running exact sum, and what is billed now: the rounded sum less
-/// what was billed before, so that the number of charges changes nothing (decision 7). Negative
-/// where a reported total fell. `None` where exact arithmetic ends; else also whether no rate counted.
+/// what was billed before, so that the number of charges changes nothing (decision 7). `None` where
+/// exact arithmetic ends.
 pub(super) fn billed_now(
     instance: &mut Instance,
     charge: &Charge,
     measured: &Measured,
     ctx: &Context<'_>,
-) -> Option<(Amount, bool)> {
+) -> Option<Billed> {
     let before = instance.billed.plus(instance.shadow_billed).ok()?;
     if let Some(amount) = charge.terms.amount {
         let given = as_given(instance, charge, measured, amount, before, ctx.directory)?;
-        return Some((given, false));
+        return Some(Billed::plain(given));
     }
     let name = &charge.request.whose.machine;
     let machine = ctx.directory.machine_named(name).map(|m| m.id);
@@ -218,16 +244,26 @@ pub(super) fn billed_now(
     }
     // A window that was billed wholly adds nothing.
     let Some(price) = last else {
-        return Some((Amount::ZERO, false));
+        return Some(Billed::plain(Amount::ZERO));
     };
     let policy = &ctx.directory.policy;
     let precision = ctx.directory.bank.precision;
-    let bounded = price.bounded(exact_sum.checked_add(once_sum)?);
-    let rounded = to_amount(bounded, precision, policy.rounding)?;
-    let now = rounded.minus(before).ok()?;
+    let sum = exact_sum.checked_add(once_sum)?;
+    let rounded = to_amount(price.bounded(sum), precision, policy.rounding)?;
+    let amount = rounded.minus(before).ok()?;
+    let known = instance.exact_sum.checked_add(instance.once_sum)?;
+    let added = sum.checked_sub(known)?;
     instance.exact_sum = exact_sum;
     instance.once_sum = once_sum;
-    Some((now, price.unpriced))
+    // Rounding alone makes no more than one minor unit of difference.
+    let unit = TRILLIONTHS.checked_div(i128::from(precision.minor_per_credit()))?;
+    let billed = unit.checked_mul(i128::from(amount.0))?;
+    let is_bounded = billed.abs_diff(added) > unit.unsigned_abs() && amount >= Amount::ZERO;
+    Some(Billed {
+        amount,
+        unpriced: price.unpriced,
+        bounded: is_bounded.then_some(added),
+    })
 }
 
 /// An amount that the caller gives, exactly; a window that was billed wholly adds nothing.
@@ -240,7 +276,7 @@ fn as_given(
     directory: &Directory,
 ) -> Option<Amount> {
     let minor = i128::from(directory.bank.precision.minor_per_credit());
-    let exact = i128::from(amount.0).checked_mul(crate::exact::TRILLIONTHS.checked_div(minor)?)?;
+    let exact = i128::from(amount.0).checked_mul(TRILLIONTHS.checked_div(minor)?)?;
     if charge.terms.total {
         instance.exact_sum = exact;
         instance.once_sum = 0;

@@ -146,11 +146,11 @@ fn render(decided: &Decided<'_>) -> Answer {
         };
         let shape = shape::allocation(decided.directory, allocation, allocation.phase);
         let mut written = new_state(shape, decided);
-        if !outlived.is_empty() {
-            let ids: Vec<String> = outlived.iter().map(|l| l.0.to_string()).collect();
-            let warning = format!("liens that now outlive it: {}", ids.join(", "));
-            written.warnings.push(warning);
-        }
+        written.warnings.extend(outlived.iter().map(|outlived| {
+            let (key, lien) = (&outlived.instance, outlived.lien.0);
+            let (kind, id, machine) = (key.object_type.word(), &key.object_id, &key.machine);
+            format!("outlives_allocation: lien {lien} of {kind} {id} on {machine} ends after it")
+        }));
         Some(written)
     })
 }

@@ -2,10 +2,11 @@
 
 use bank_api::v1::{Balance, BalanceQuery, List};
 use bank_core::directory::Directory;
-use bank_core::ids::{ProjectId, UNBILLED};
+use bank_core::ids::{AccountId, ProjectId, UNBILLED};
 use bank_core::model::{Account, Project};
 use bank_core::refusal::Refusal;
 use bank_core::time::Timestamp;
+use std::collections::BTreeMap;
 
 use super::call::{Call, Handled, ok};
 use super::view::{View, only_project};
@@ -18,11 +19,15 @@ use crate::store::read::past;
 /// `GET /api/v1/balances`
 pub(super) async fn list(call: Call) -> Handled {
     let query: BalanceQuery = call.query()?;
-    let places = chosen(&call.view, &query)?;
-    let ids = places.iter().map(|place| place.account.id).collect();
     let now = call.now();
     let then = query.at.as_deref().map(|text| past(text, now)).transpose();
     let then = then.map_err(|r| call.refused(&r))?;
+    let were = match then {
+        None => None,
+        Some(at) => Some(call.ask(move |c| past::accounts(c, at)).await?),
+    };
+    let places = chosen(&call.view, &query, were.as_ref())?;
+    let ids = places.iter().map(|place| place.account.id).collect();
     let figures = match then {
         None => account::figures(&call, ids).await?,
         Some(at) => {
@@ -79,8 +84,12 @@ struct Place<'a> {
     depth: u32,
 }
 
-/// The accounts that a query asks for and the caller sees.
-fn chosen<'a>(view: &'a View, query: &BalanceQuery) -> Result<Vec<Place<'a>>, Failure> {
+/// The accounts that a query asks for and the caller sees: those of today, or those that there were.
+fn chosen<'a>(
+    view: &'a View,
+    query: &BalanceQuery,
+    were: Option<&BTreeMap<AccountId, bool>>,
+) -> Result<Vec<Place<'a>>, Failure> {
     let project = query
         .project
         .as_deref()
@@ -95,7 +104,10 @@ fn chosen<'a>(view: &'a View, query: &BalanceQuery) -> Result<Vec<Place<'a>>, Fa
     let only = query
         .account
         .as_deref()
-        .map(|n| view.account(n))
+        .map(|n| match were {
+            None => view.account(n),
+            Some(_) => view.account_ever(n),
+        })
         .transpose()?;
     let directory = view.directory();
     let tree: Option<Vec<&Project>> = project.map(|top| {
@@ -108,9 +120,16 @@ fn chosen<'a>(view: &'a View, query: &BalanceQuery) -> Result<Vec<Place<'a>>, Fa
             .iter()
             .any(|project| view.usable(account, Some(project), user, machine)),
     };
-    let accounts = directory.accounts().filter(|account| match only {
+    // One that is named and came later had nothing then.
+    let named = project.is_some() || only.is_some();
+    let there = |account: &&Account| match were {
+        Some(were) if account.deleted || !named => were.get(&account.id).copied().unwrap_or(true),
+        _ => !account.deleted,
+    };
+    let accounts = directory.all_accounts().filter(there);
+    let accounts = accounts.filter(|account| match only {
         Some(only) => account.id == only.id && usable(account),
-        None => account.name != UNBILLED && view.sees_account(account) && usable(account),
+        None => account.name != UNBILLED && view.saw_account(account) && usable(account),
     });
     Ok(in_order(view, accounts.collect()))
 }
@@ -152,7 +171,7 @@ fn path(directory: &Directory, project: &Project) -> Vec<String> {
 fn row(place: &Place<'_>, figures: &Figures, directory: &Directory, now: Timestamp) -> Balance {
     let bank = &directory.bank;
     let (allocated, capacity) = (figures.allocated(), figures.capacity());
-    let used = shape::percent(figures.used(), allocated);
+    let used = shape::percent(figures.used, allocated);
     let parent = place.project.and_then(|p| p.parent);
     // The parent's name is told where its own row is above.
     let parent = parent.filter(|_| place.depth > 0);
@@ -165,7 +184,7 @@ fn row(place: &Place<'_>, figures: &Figures, directory: &Directory, now: Timesta
             .map(|p| p.name.clone()),
         depth: place.depth,
         deposited: shape::sum(figures.deposited, bank),
-        used: shape::sum(figures.used(), bank),
+        used: shape::sum(figures.used, bank),
         amount: shape::sum(figures.amount, bank),
         held: shape::sum(figures.held, bank),
         balance: shape::sum(figures.balance(), bank),
@@ -214,7 +233,7 @@ mod tests {
 
     fn listed(user: Option<&str>, query: &BalanceQuery) -> Result<Vec<String>, String> {
         let view = View::of_user(directory(), user);
-        let places = chosen(&view, query).map_err(|f| f.problem().code.clone())?;
+        let places = chosen(&view, query, None).map_err(|f| f.problem().code.clone())?;
         let line = |p: &Place<'_>| format!("{}{}", "-".repeat(p.depth as usize), p.account.name);
         Ok(places.iter().map(line).collect())
     }

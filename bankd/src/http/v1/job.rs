@@ -63,7 +63,7 @@ struct OneQuery {
     machine: Option<String>,
 }
 
-/// `GET /api/v1/jobs/{object_id}`: its newest use, on one machine where one is named.
+/// `GET /api/v1/jobs/{object_id}`: its newest use, on the one machine that knows it or is named.
 pub(super) async fn show(Path(id): Path<String>, call: Call) -> Handled {
     let OneQuery { machine } = call.query()?;
     let view = call.view.clone();
@@ -73,14 +73,17 @@ pub(super) async fn show(Path(id): Path<String>, call: Call) -> Handled {
             machine.as_ref().is_none_or(|m| *m == row.machine)
                 && view.sees_work(&row.project, &row.machine)
         };
-        let Some(row) = jobs::newest(connection, &wanted, keep)? else {
-            return Ok(None);
+        let rows = jobs::newest(connection, &wanted, keep)?;
+        let detail = match rows.as_slice() {
+            [only] => Some(jobs::detail(connection, only)?),
+            _ => None,
         };
-        let detail = jobs::detail(connection, &row)?;
-        Ok(Some((row, detail)))
+        Ok((rows, detail))
     });
-    let unknown = || call.refused(&Refusal::not_found("job", &id));
-    let (row, detail) = found.await?.ok_or_else(unknown)?;
+    let (row, detail) = match found.await? {
+        (mut rows, Some(detail)) => (rows.remove(0), detail),
+        (rows, None) => return Err(not_one(&call, &id, &rows)),
+    };
     let directory = call.directory();
     let bank = &directory.bank;
     let mut job = shaped(directory, &row, detail.charges.last());
@@ -104,6 +107,17 @@ pub(super) async fn show(Path(id): Path<String>, call: Call) -> Handled {
     job.paid_by = detail.shares.iter().map(share).collect();
     job.explanation = explanation(directory, &row, &detail.charges);
     ok(&job)
+}
+
+/// No machine knows the id, or several do: none of them is shown in silence.
+fn not_one(call: &Call, id: &str, rows: &[JobRow]) -> Failure {
+    if rows.is_empty() {
+        return call.refused(&Refusal::not_found("job", id));
+    }
+    let on = |row: &JobRow| format!("{} {id} on {}", row.object_type.word(), row.machine);
+    let candidates = rows.iter().map(on).collect();
+    call.refused(&Refusal::AmbiguousJob { candidates })
+        .hint("name the machine with -m")
 }
 
 /// Which work a list is about, of what the caller sees.
@@ -247,13 +261,14 @@ fn job_lien(directory: &Directory, row: &LienRow, detail: &Detail) -> JobLien {
 fn charges(directory: &Directory, job: &JobRow, charges: &[Charge]) -> Vec<ChargeRow> {
     let used = |charge: &Charge| !charge.late && charge.correction.is_none();
     let last = charges.iter().rposition(used);
+    let alone = charges.iter().filter(|c| used(c)).count() == 1;
     let row = |(place, charge): (usize, &Charge)| ChargeRow {
         transaction: charge.tx,
         at: shape::time(charge.at),
         seconds: Some(charge.seconds.0),
         amount: shape::amount(charge.amount, &directory.bank),
         kind: kind(charge).to_owned(),
-        explanation: Some(remark(job, charge, last == Some(place))),
+        explanation: Some(remark(job, charge, last == Some(place), alone)),
         ..ChargeRow::default()
     };
     let mut rows: Vec<ChargeRow> = charges.iter().enumerate().map(row).collect();
@@ -273,7 +288,7 @@ fn kind(charge: &Charge) -> &'static str {
     }
 }
 
-fn remark(job: &JobRow, charge: &Charge, is_last: bool) -> String {
+fn remark(job: &JobRow, charge: &Charge, is_last: bool, alone: bool) -> String {
     match charge.correction {
         Some("refund") => return "back to who paid".to_owned(),
         Some("settle") => return "from #unbilled to the project".to_owned(),
@@ -282,6 +297,8 @@ fn remark(job: &JobRow, charge: &Charge, is_last: bool) -> String {
     }
     let end = match job.closed.map(|(_, by)| by) {
         Some(Closing::Expiry) => "interim, then its lien expired",
+        // One charge for all of it.
+        Some(_) if alone => "final",
         Some(_) => "interim, then end",
         None => "interim",
     };
@@ -293,7 +310,18 @@ fn remark(job: &JobRow, charge: &Charge, is_last: bool) -> String {
     let unbilled = charge.billing == Billing::Unbilled;
     let unbilled = if unbilled { ", unbilled" } else { "" };
     let debt = if charge.debt { ", partly debt" } else { "" };
-    format!("{word}{unbilled}{debt}")
+    let given = charge.given.as_deref().map(as_given);
+    let given = given.map(|text| format!(", {text}")).unwrap_or_default();
+    format!("{word}{unbilled}{debt}{given}")
+}
+
+/// What is said of an amount that no rate made.
+fn as_given(text: &str) -> String {
+    if text.is_empty() {
+        "as given".to_owned()
+    } else {
+        format!("as given: {text}")
+    }
 }
 
 /// The factors of the price at the size that the scheduler said last.
@@ -301,6 +329,10 @@ fn explanation(directory: &Directory, job: &JobRow, charges: &[Charge]) -> Vec<S
     let Some(first) = charges.first() else {
         return Vec::new();
     };
+    if charges.iter().any(|charge| charge.given.is_some()) {
+        // No rate makes this sum.
+        return vec!["amounts as given".to_owned()];
+    }
     let began = first.at.minus(first.seconds).max(job.opened);
     let at: Timestamp = job.rates_at.unwrap_or(began);
     let asked = Priced {

@@ -2,8 +2,11 @@
 
 use std::collections::HashSet;
 
+use bank_api::text::suggest;
 use bank_api::v1::{JournalEntry, JournalQuery, List};
+use bank_core::command::OPS;
 use bank_core::directory::Directory;
+use bank_core::effects::{ENTRY_KINDS, EntryKind};
 use bank_core::ids::AccountId;
 use bank_core::refusal::Refusal;
 
@@ -21,6 +24,9 @@ const DEFAULT_LIMIT: u32 = 100;
 pub(super) async fn list(call: Call) -> Handled {
     let query: JournalQuery = call.query()?;
     let span = span(&query).map_err(|r| call.refused(&r))?;
+    if let Some(kind) = &query.kind {
+        check_kind(kind)?;
+    }
     let job = query.job.clone();
     let newest = query.newest;
     let before = query.before.as_deref().map(job::cursor).transpose();
@@ -45,6 +51,19 @@ pub(super) async fn list(call: Call) -> Handled {
         items: page.rows.iter().map(|row| shaped(directory, row)).collect(),
         next: page.next.map(|id| id.to_string()),
     })
+}
+
+/// A kind that no row can have is a slip of the fingers, not an empty list.
+fn check_kind(kind: &str) -> Result<(), Failure> {
+    if EntryKind::parse(kind).is_some() || OPS.contains(&kind) {
+        return Ok(());
+    }
+    let kinds: Vec<&str> = ENTRY_KINDS.iter().map(|(_, word)| *word).collect();
+    let all: Vec<&str> = kinds.iter().chain(&OPS).copied().collect();
+    let near = suggest(kind, &all).map(|near| format!("did you mean {near:?}?  "));
+    let near = near.unwrap_or_default();
+    let hint = format!("{near}the kinds of entries are {}", kinds.join(", "));
+    Err(Failure::new("bad_request", format!("kind: there is no kind {kind:?}")).hint(hint))
 }
 
 fn span(query: &JournalQuery) -> Result<Span, Refusal> {

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use bank_api::v1::{RateTest, RateTested, Replay, ReplayRow, TestedPrice};
+use bank_core::amount::Amount;
 use bank_core::decimal::Decimal;
 use bank_core::directory::Directory;
 use bank_core::exact::to_amount;
@@ -190,10 +191,15 @@ fn properties(given: &BTreeMap<String, String>) -> Result<Usage, Refusal> {
     })
 }
 
+/// Whose charges, and in which money: project, user, and whether only the shadow totals moved.
+type Whose = (String, String, bool);
+
 /// What one instance came to within the span.
 #[derive(Default)]
 struct Tally {
     whose: (String, String),
+    /// Exact arithmetic ended: it is counted, and left out.
+    beyond: bool,
     charges: i64,
     billed: i128,
     metered: i128,
@@ -232,7 +238,8 @@ async fn replay(call: &Call, asked: &RateTest, proposed: &[Rate]) -> Result<Repl
     }
     let directory = call.directory();
     let rates = merged(directory, proposed, asked.only);
-    let mut tallies: BTreeMap<i64, Tally> = BTreeMap::new();
+    // A switch of modes in the midst of an instance makes two of it.
+    let mut tallies: BTreeMap<(i64, bool), Tally> = BTreeMap::new();
     let mut next = call
         .ask(move |connection| usage::first_from(connection, from))
         .await?;
@@ -252,8 +259,8 @@ async fn replay(call: &Call, asked: &RateTest, proposed: &[Rate]) -> Result<Repl
         }
         let within = |row: &&UsedRow| from <= row.at && row.at < to;
         for row in rows.iter().filter(within) {
-            let tally = tallies.entry(row.instance).or_default();
-            count(directory, &rates, row, tally).ok_or_else(|| refused(Refusal::AmountOverflow))?;
+            let tally = tallies.entry((row.instance, row.shadow)).or_default();
+            tally.beyond |= count(directory, &rates, row, tally).is_none();
         }
     }
     summed(directory, tallies, (from, to)).ok_or_else(|| refused(Refusal::AmountOverflow))
@@ -274,8 +281,8 @@ fn count(directory: &Directory, rates: &[Rate], row: &UsedRow, tally: &mut Tally
         at: from.max(row.opened),
         from,
     };
-    let exact = price(&priced, rates)?;
     tally.whose = (row.project.clone(), row.user.clone());
+    let exact = price(&priced, rates)?;
     tally.charges += 1;
     tally.billed = tally.billed.checked_add(row.amount.0.into())?;
     tally.metered = tally.metered.checked_add(exact.metered)?;
@@ -285,44 +292,69 @@ fn count(directory: &Directory, rates: &[Rate], row: &UsedRow, tally: &mut Tally
     Some(())
 }
 
+/// Charges, what they came to, and what they would come to.
+type Sums = (i64, i128, i128);
+
 fn summed(
     directory: &Directory,
-    tallies: BTreeMap<i64, Tally>,
+    tallies: BTreeMap<(i64, bool), Tally>,
     (from, to): (Timestamp, Timestamp),
 ) -> Option<Replay> {
     let bank = &directory.bank;
-    let mut groups: BTreeMap<(String, String), (i64, i128, i128)> = BTreeMap::new();
-    let mut all = (0_i64, 0_i128, 0_i128);
-    for tally in tallies.into_values() {
-        let exact = if tally.whole {
-            let sum = tally.metered.checked_add(tally.once)?;
-            tally.last.bounded(sum)
-        } else {
-            tally.metered
+    let mut groups: BTreeMap<Whose, Sums> = BTreeMap::new();
+    let (mut real, mut in_shadow, mut beyond) = (Sums::default(), Sums::default(), 0_i64);
+    for ((_, shadow), tally) in tallies {
+        let Some(new) = come_to(directory, &tally) else {
+            beyond += 1;
+            continue;
         };
-        let new = to_amount(exact, bank.precision, directory.policy.rounding)?;
-        for sums in [groups.entry(tally.whose).or_default(), &mut all] {
+        let (project, user) = tally.whose;
+        let of_all = if shadow { &mut in_shadow } else { &mut real };
+        let of_group = groups.entry((project, user, shadow)).or_default();
+        for sums in [of_group, of_all] {
             sums.0 += tally.charges;
             sums.1 = sums.1.checked_add(tally.billed)?;
             sums.2 = sums.2.checked_add(new.0.into())?;
         }
     }
-    let row = |(charges, billed, proposed): (i64, i128, i128)| ReplayRow {
+    let row = |(charges, billed, proposed): Sums| ReplayRow {
         charges,
         billed: shape::sum(billed, bank),
         proposed: shape::sum(proposed, bank),
         difference: shape::sum(proposed.saturating_sub(billed), bank),
         ..ReplayRow::default()
     };
-    let rows = groups.into_iter().map(|((project, user), sums)| ReplayRow {
-        project: shape::some(&project),
-        user: shape::some(&user),
-        ..row(sums)
-    });
+    let rows = groups
+        .into_iter()
+        .map(|((project, user, shadow), sums)| ReplayRow {
+            project: shape::some(&project),
+            user: shape::some(&user),
+            shadow,
+            ..row(sums)
+        });
     Some(Replay {
         from: shape::time(from),
         to: shape::time(to),
         rows: rows.collect(),
-        total: row(all),
+        total: row(real),
+        shadow_total: (in_shadow.0 > 0).then(|| ReplayRow {
+            shadow: true,
+            ..row(in_shadow)
+        }),
+        left_out: beyond,
     })
+}
+
+/// What an instance would come to; none beyond exact arithmetic.
+fn come_to(directory: &Directory, tally: &Tally) -> Option<Amount> {
+    if tally.beyond {
+        return None;
+    }
+    let exact = if tally.whole {
+        let sum = tally.metered.checked_add(tally.once)?;
+        tally.last.bounded(sum)
+    } else {
+        tally.metered
+    };
+    to_amount(exact, directory.bank.precision, directory.policy.rounding)
 }

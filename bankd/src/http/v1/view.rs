@@ -104,6 +104,20 @@ impl View {
         everything || self.seen().accounts.contains(&account.id)
     }
 
+    /// Whether an account is seen that may have been removed: one that a project in view could
+    /// spend from.
+    pub(super) fn saw_account(&self, account: &Account) -> bool {
+        if !account.deleted {
+            return self.sees_account(account);
+        }
+        if self.everything && self.scope.projects.is_empty() {
+            return true;
+        }
+        let all = self.directory.projects();
+        let projects: Vec<&Project> = all.filter(|p| self.sees_project(p)).collect();
+        self.finds_account(account, &projects)
+    }
+
     fn seen(&self) -> &Seen {
         self.seen.get_or_init(|| {
             let all = self.directory.projects();
@@ -281,12 +295,23 @@ impl View {
     /// An account in view, by name, else by number. A number tells those from whom something is
     /// hidden nothing: one that is there and one that is not are alike (decision 23).
     pub(super) fn account(&self, name: &str) -> Result<&Account, Failure> {
+        self.account_if(name, |a| !a.deleted)
+    }
+
+    /// Likewise, one that was removed too.
+    pub(super) fn account_ever(&self, name: &str) -> Result<&Account, Failure> {
+        self.account_if(name, |_| true)
+    }
+
+    fn account_if(&self, name: &str, fits: fn(&Account) -> bool) -> Result<&Account, Failure> {
         let by_number = || {
             let id = name.parse().ok().map(AccountId)?;
-            self.directory.account(id).filter(|a| !a.deleted)
+            self.directory.account(id)
         };
-        let found = self.directory.account_named(name).or_else(by_number);
-        found.filter(|a| self.sees_account(a)).ok_or_else(|| {
+        let found = self.directory.any_account_named(name);
+        let found = found.filter(|a| fits(a)).or_else(by_number);
+        let seen = found.filter(|a| fits(a) && self.saw_account(a));
+        seen.ok_or_else(|| {
             if name.parse::<i64>().is_ok() && !self.is_unlimited() {
                 let what = format!("account {name}");
                 return Failure::refused(&Refusal::NotAllowed { what }, &self.directory.bank);

@@ -8,6 +8,7 @@ use bank_core::effects::Billing;
 use bank_core::ids::{AccountId, AllocationId};
 use bank_core::model::InstanceKey;
 use bank_core::model::{CLOSINGS, Closing, ObjectType};
+use bank_core::terms;
 use bank_core::time::{Seconds, Timestamp};
 use bank_core::usage::Usage;
 use rusqlite::{Connection, OptionalExtension, Row};
@@ -91,6 +92,8 @@ pub struct Charge {
     pub usage: Usage,
     /// The instant whose rates counted, where a quote was bound.
     pub rates_at: Option<Timestamp>,
+    /// It billed an amount as given: what was said of it, which may be nothing.
+    pub given: Option<String>,
 }
 
 /// An allocation's share.
@@ -164,13 +167,19 @@ pub fn list(
     })
 }
 
-/// The newest use of a scheduler's object id that `keep` accepts.
+/// The newest use of a scheduler's object id on each machine, of those that `keep` accepts.
 pub fn newest(
     connection: &Connection,
     object_id: &str,
     keep: impl Fn(&JobRow) -> bool,
-) -> Result<Option<JobRow>, Error> {
-    Ok(uses(connection, object_id)?.into_iter().find(keep))
+) -> Result<Vec<JobRow>, Error> {
+    let mut newest: Vec<JobRow> = Vec::new();
+    for row in uses(connection, object_id)?.into_iter().filter(keep) {
+        if newest.iter().all(|known| known.machine != row.machine) {
+            newest.push(row);
+        }
+    }
+    Ok(newest)
 }
 
 /// The uses of a scheduler's object id on all machines, newest first, 1,000 at most.
@@ -222,6 +231,7 @@ pub fn charge(connection: &Connection, id: i64) -> Result<Option<Charge>, Error>
             correction: None,
             usage: Usage::default(),
             rates_at: row.get::<_, Option<i64>>(9)?.map(Timestamp),
+            given: None,
         };
         let texts: [String; 3] = [row.get(5)?, row.get(7)?, row.get(8)?];
         Ok((charge, texts))
@@ -257,6 +267,7 @@ pub fn detail(connection: &Connection, job: &JobRow) -> Result<Detail, Error> {
     let last = journal::last_entry(connection)?;
     let mut from_liens: Vec<(i64, i128)> = Vec::new();
     for charge in &mut detail.charges {
+        charge.given = given(connection, charge.tx)?;
         let entries = journal::entries_of(connection, charge.tx, last)?;
         let own = || entries.iter().filter(|e| e.usage == Some(charge.id));
         if own().any(|e| e.kind == "reverse") {
@@ -288,6 +299,15 @@ pub fn detail(connection: &Connection, job: &JobRow) -> Result<Detail, Error> {
         detail.taken_from_lien = own.map(|(_, taken)| *taken).sum();
     }
     Ok(detail)
+}
+
+/// What a charge of an amount as given said of it.
+fn given(connection: &Connection, tx: i64) -> Result<Option<String>, Error> {
+    // The reasons of others are notes, which may say anything.
+    let sql = "SELECT reason FROM tx WHERE id = ?1 AND op = 'charge'";
+    let mut statement = connection.prepare_cached(sql)?;
+    let reason: Option<String> = statement.query_row([tx], |row| row.get(0)).optional()?;
+    Ok(reason.and_then(|reason| terms::read_given(&reason).map(str::to_owned)))
 }
 
 fn count_share(shares: &mut Vec<Share>, entry: &journal::Entry) {

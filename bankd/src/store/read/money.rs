@@ -13,6 +13,8 @@ use rusqlite::{Connection, OptionalExtension};
 pub struct Figures {
     /// Deposits.
     pub deposited: i128,
+    /// Charges less what was given back.
+    pub used: i128,
     /// What is left.
     pub amount: i128,
     /// Open liens.
@@ -71,14 +73,9 @@ impl Figures {
         self.active().available()
     }
 
-    /// Deposited − amount.
-    pub fn used(&self) -> i128 {
-        self.deposited.saturating_sub(self.amount)
-    }
-
-    /// Amount + used: what came in.
+    /// Amount + used: what came in, less what went out otherwise than by charges.
     pub fn allocated(&self) -> i128 {
-        self.amount.saturating_add(self.used())
+        self.amount.saturating_add(self.used)
     }
 
     /// Allocated + credit limit.
@@ -96,6 +93,7 @@ impl Figures {
             Phase::Expired => self.held_expired += held,
             Phase::Active => {
                 self.deposited += i128::from(allocation.deposited.0);
+                self.used += i128::from(allocation.used.0);
                 self.amount += i128::from(allocation.amount.0);
                 self.held += held;
                 self.credit_limit += i128::from(allocation.credit_limit.0);

@@ -1,11 +1,11 @@
-//! Allocations as they were at an instant: today's figures less every entry that took effect later
-//! (ledger.md 7, "as of T").
+//! Allocations as they were at an instant: today's figures less every entry that took effect later,
+//! with the windows and limits of then (ledger.md 7, "as of T").
 //!
 //! An allocation's entries are a chain, newest first. Nothing takes effect after it was recorded, so
 //! the walk ends at the first entry recorded at the instant or before. What it costs grows with what
 //! was journalled since; the time that a question may take bounds it.
 
-use super::super::{Error, codec};
+use super::super::{Error, codec, traces};
 use super::money::{self, Figures};
 use bank_core::amount::Amount;
 use bank_core::effects::{Delta, EntryKind};
@@ -13,6 +13,7 @@ use bank_core::ids::{AccountId, EntryId};
 use bank_core::model::{Allocation, Phase};
 use bank_core::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
+use std::collections::BTreeMap;
 
 /// One entry of an allocation's chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +32,8 @@ pub struct Step {
     pub recorded: Timestamp,
     /// What it changed.
     pub delta: Delta,
+    /// Whether it belongs to a usage row: it is a charge, or gives back what one took.
+    pub is_use: bool,
 }
 
 /// Walks a chain from its newest entry back as long as `visit` says so. Says whether it was walked
@@ -53,7 +56,8 @@ pub(super) fn walk(
 
 fn step(connection: &Connection, id: EntryId) -> Result<Step, Error> {
     let sql = "SELECT e.tx, e.prev, e.kind, e.delta_amount, e.delta_held, e.delta_active,
-                   e.delta_shadow, e.delta_shadow_held, t.at_effective, t.at_recorded
+                   e.delta_shadow, e.delta_shadow_held, t.at_effective, t.at_recorded,
+                   e.usage IS NOT NULL
                FROM entry e JOIN tx t ON t.id = e.tx WHERE e.id = ?1";
     let mut statement = connection.prepare_cached(sql)?;
     let found = statement.query_row([id.0], |row| {
@@ -64,6 +68,7 @@ fn step(connection: &Connection, id: EntryId) -> Result<Step, Error> {
             kind: EntryKind::Modify,
             effective: Timestamp(row.get(8)?),
             recorded: Timestamp(row.get(9)?),
+            is_use: row.get(10)?,
             delta: Delta {
                 amount: row.get(3)?,
                 held: row.get(4)?,
@@ -81,8 +86,7 @@ fn step(connection: &Connection, id: EntryId) -> Result<Step, Error> {
     Ok(Step { kind, ..step })
 }
 
-/// The allocations of an account that there were at an instant, as they stood then. Windows and
-/// credit limits are those of today: the journal says that they changed, not what they were.
+/// The allocations of an account that there were at an instant, as they stood then.
 pub fn allocations(
     connection: &Connection,
     account: AccountId,
@@ -101,56 +105,71 @@ fn allocation(
     at: Timestamp,
 ) -> Result<Option<(Allocation, Phase)>, Error> {
     let mut then = *today;
-    let (mut there, mut later) = (today.last_entry.is_none(), Later::default());
+    let (mut there, mut taken) = (today.last_entry.is_none(), Vec::new());
     walk(connection, today.last_entry, |step| {
         if step.effective <= at {
             there = true;
         } else {
             take_back(&mut then, step);
-            later.see(step);
+            taken.push(*step);
         }
         step.recorded > at
     })?;
-    let phase = later.phase_before().unwrap_or(today.phase);
-    Ok(there.then_some((then, phase)))
+    if !there {
+        return Ok(None);
+    }
+    for step in &taken {
+        if is_deposit(connection, step)? {
+            less(&mut then.deposited, step.delta.amount);
+        }
+    }
+    if let Some(shape) = traces::shape_at(connection, today.id, at)? {
+        then.window = shape.window;
+        then.credit_limit = shape.credit_limit;
+    }
+    let phase = Phase::of(&then.window, at);
+    Ok(Some((then, phase)))
+}
+
+fn less(figure: &mut Amount, delta: i64) {
+    *figure = Amount(figure.0.saturating_sub(delta));
 }
 
 fn take_back(allocation: &mut Allocation, step: &Step) {
-    let less = |figure: &mut Amount, delta: i64| *figure = Amount(figure.0.saturating_sub(delta));
     less(&mut allocation.amount, step.delta.amount);
     less(&mut allocation.held, step.delta.held);
     less(&mut allocation.shadow, step.delta.shadow);
     less(&mut allocation.shadow_held, step.delta.shadow_held);
-    if step.kind == EntryKind::Deposit {
-        less(&mut allocation.deposited, step.delta.amount);
+    if step.is_use {
+        less(&mut allocation.used, step.delta.amount.saturating_neg());
     }
 }
 
-/// The first boundary after an instant: it tells how the allocation stood before it.
-#[derive(Default)]
-struct Later(Option<(Timestamp, i64, EntryKind)>);
-
-impl Later {
-    fn see(&mut self, step: &Step) {
-        if !matches!(step.kind, EntryKind::Activate | EntryKind::Expire) {
-            return;
-        }
-        let seen = (step.effective, step.entry, step.kind);
-        if self
-            .0
-            .is_none_or(|(at, entry, _)| (seen.0, seen.1) < (at, entry))
-        {
-            self.0 = Some(seen);
+/// Whether an entry is a deposit, or takes one back, or puts it there again.
+fn is_deposit(connection: &Connection, step: &Step) -> Result<bool, Error> {
+    if step.is_use || step.kind != EntryKind::Reverse {
+        return Ok(step.kind.deposits(step.delta.amount));
+    }
+    let sql =
+        "SELECT c.of, e.kind FROM correction c JOIN entry e ON e.id = c.of WHERE c.entry = ?1";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut entry = step.entry;
+    loop {
+        let of = statement.query_row([entry], |row| Ok((row.get(0)?, row.get::<_, String>(1)?)));
+        match of.optional()? {
+            Some((of, kind)) if kind == EntryKind::Reverse.word() => entry = of,
+            of => return Ok(of.is_some_and(|(_, kind)| kind == EntryKind::Deposit.word())),
         }
     }
+}
 
-    /// Before a window ended it was active, before it began it was not.
-    fn phase_before(&self) -> Option<Phase> {
-        self.0.map(|(.., kind)| match kind {
-            EntryKind::Activate => Phase::Future,
-            _ => Phase::Active,
-        })
-    }
+/// Of the accounts that came or went since the journal tells of that, whether they were there at an
+/// instant; those that are not named always were.
+pub fn accounts(
+    connection: &Connection,
+    at: Timestamp,
+) -> Result<BTreeMap<AccountId, bool>, Error> {
+    traces::presences_at(connection, at)
 }
 
 /// The figures of each account as they were at an instant, in the order given.

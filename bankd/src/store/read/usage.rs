@@ -21,8 +21,10 @@ pub struct UsedRow {
     pub at: Timestamp,
     /// Seconds charged.
     pub seconds: Seconds,
-    /// What it came to.
+    /// What it came to; in the shadow totals where it moved no money.
     pub amount: Amount,
+    /// Whether only the shadow totals moved.
+    pub shadow: bool,
     /// What was priced.
     pub usage: Usage,
     /// When the instance began.
@@ -51,7 +53,7 @@ pub fn first_from(connection: &Connection, at: Timestamp) -> Result<i64, Error> 
 /// The charges from a number on, a bounded number of them; none after the last.
 pub fn page(connection: &Connection, from: i64) -> Result<Vec<UsedRow>, Error> {
     let sql = "SELECT u.id, u.prev, u.instance, u.at, u.charged_s, u.amount, u.processors, u.facts,
-            i.opened_at, i.machine, i.project, i.user, i.group_name
+            i.opened_at, i.machine, i.project, i.user, i.group_name, u.billing = 'shadow'
         FROM usage u JOIN instance i ON i.id = u.instance WHERE u.id >= ?1 ORDER BY u.id LIMIT ?2";
     let mut statement = connection.prepare_cached(sql)?;
     let most = i64::try_from(SCAN_MAX).unwrap_or(i64::MAX);
@@ -80,6 +82,7 @@ fn read(row: &Row<'_>) -> Result<UsedRow, Error> {
         at: Timestamp(row.get(3)?),
         seconds: Seconds(row.get(4)?),
         amount: Amount(row.get(5)?),
+        shadow: row.get(13)?,
         usage: priced(&processors, &facts)?,
         opened: Timestamp(row.get(8)?),
         machine: row.get(9)?,
