@@ -81,6 +81,13 @@ async fn listen(data: &DataDir, config: &Config) -> Result<(Listeners, String)> 
         listeners.unix = Some(socket(&path)?);
         let _ = writeln!(said, "listening unix:{}", path.display());
     }
+    if !config.gold.listen.is_empty() {
+        let listener = TcpListener::bind(&config.gold.listen)
+            .await
+            .with_context(|| format!("cannot listen on {}", config.gold.listen))?;
+        let _ = writeln!(said, "listening gold://{}", listener.local_addr()?);
+        listeners.gold = Some(listener);
+    }
     Ok((listeners, said))
 }
 
