@@ -15,6 +15,7 @@ use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
 use super::frame::{Frame, Step};
 use super::gate::{self, Admitted};
+use super::lines::Lines;
 use super::reason::Reason;
 use super::{Said, Verified, answer};
 use crate::clock;
@@ -35,8 +36,10 @@ const ANSWER: Duration = Duration::from_millis(900);
 const FAREWELL: Duration = Duration::from_secs(1);
 /// How long a connection lasts, whatever happens.
 const WHOLE: Duration = Duration::from_secs(15);
-/// How long one without a seat has for its message, and for what it still sends.
-const MOMENT: Duration = Duration::from_millis(100);
+/// How long one without a seat has for its message.
+const MOMENT: Duration = Duration::from_millis(250);
+/// How long what such a one still sends is read.
+const NOD: Duration = Duration::from_millis(100);
 /// Bytes of all buffers together, in units of [`UNIT`].
 const MEMORY: usize = (8 << 20) / UNIT;
 /// Bytes that memory is counted in.
@@ -54,6 +57,7 @@ pub(super) struct House<T> {
     keys: KeyRing,
     talk: Arc<T>,
     memory: Arc<Semaphore>,
+    lines: Lines,
 }
 
 impl<T: Talk> House<T> {
@@ -64,6 +68,7 @@ impl<T: Talk> House<T> {
             keys,
             talk: Arc::new(talk),
             memory: Arc::new(Semaphore::new(MEMORY)),
+            lines: Lines::default(),
         }
     }
 
@@ -117,7 +122,7 @@ pub(super) async fn attend<T: Talk, S: AsyncRead + AsyncWrite + Unpin>(
     drop((wire, held));
     let farewell = match place {
         Place::Seated => FAREWELL,
-        Place::Standing => MOMENT,
+        Place::Standing => NOD,
     };
     let until = end.min(Instant::now() + farewell);
     let rest = async { while matches!(some(&mut stream, |_| ()).await, Ok(Some(()))) {} };
@@ -197,6 +202,8 @@ impl<T: Talk> Call<'_, T> {
         let mut in_head = true;
         loop {
             let taken = tokio::select! {
+                // What is there counts, even if we come late to look.
+                biased;
                 taken = some(stream, |bytes| frame.take(bytes)) => taken,
                 () = sleep_until(deadline) => return Err(Lost::Turned(late)),
                 () = gone(stopped) => return Err(Lost::Turned(Reason::Stopping)),
@@ -222,9 +229,12 @@ impl<T: Talk> Call<'_, T> {
         }
     }
 
-    /// One line for who was turned away, and what it is told.
+    /// One line for who was turned away, unless there are too many of them, and what it is told.
     fn turned_away(&self, reason: Reason) -> Served {
         let said = reason.said();
+        let Some(left_out) = self.house.lines.next() else {
+            return Served { said, signer: None };
+        };
         let (code, word) = (said.code, reason.word());
         let why = said.message.as_deref().unwrap_or_default();
         let duration_us = self.duration_us();
@@ -232,7 +242,7 @@ impl<T: Talk> Call<'_, T> {
             ($level:ident, $message:literal) => {
                 tracing::$level!(
                     request_id = %self.id, remote = %self.from, route = "gold", reason = word,
-                    code, why, duration_us, $message
+                    code, why, duration_us, left_out, $message
                 )
             };
         }

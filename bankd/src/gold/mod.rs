@@ -12,6 +12,7 @@ mod connection;
 mod envelope;
 mod frame;
 mod gate;
+mod lines;
 mod reason;
 mod socket;
 pub mod talk;

@@ -15,7 +15,7 @@ use crate::listen;
 /// Connections that have all the time of the protocol (`gold-wire.md` 1.2).
 pub(super) const SEATS: usize = 256;
 /// Connections beside them that have only a moment; more wait in the system's queue.
-pub(super) const STANDING: usize = 256;
+pub(super) const STANDING: usize = 768;
 
 /// Serves until the sender of `stopped` is gone and every open message is answered.
 pub async fn serve(app: &Arc<App>, listener: Option<&TcpListener>, stopped: watch::Receiver<()>) {

@@ -10,9 +10,15 @@ use std::path::Path;
 use bank_api::sign::Secret;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha1::{Digest as _, Sha1};
+use zeroize::Zeroizing;
 
 /// Longest key that Maui takes whole: it cuts what is longer.
 pub const LONGEST_KEY: usize = 63;
+
+/// Characters of a secret that the bank makes.
+const MADE: usize = 48;
+/// What it is made of.
+const LETTERS: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
 /// A key of the gateway, ready for use.
 #[derive(Clone)]
@@ -64,6 +70,26 @@ impl fmt::Debug for Hmac64 {
 /// What is signed: the SHA-1 of a `Body` as it stands on the wire.
 pub fn digest(body: &[u8]) -> [u8; 20] {
     Sha1::digest(body).into()
+}
+
+/// A new secret as text: 48 letters and digits, more than 285 bits.
+///
+/// # Errors
+/// If the system has no randomness to give.
+pub fn new_secret() -> io::Result<(Zeroizing<String>, Secret)> {
+    let mut text = Zeroizing::new(String::with_capacity(MADE));
+    let mut bytes = Zeroizing::new([0_u8; MADE]);
+    while text.len() < MADE {
+        getrandom::fill(bytes.as_mut_slice()).map_err(io::Error::other)?;
+        // Four times the alphabet: what lies above would make its first letters more frequent.
+        let fair = bytes.iter().filter(|byte| **byte < 4 * 62);
+        let letters = fair.filter_map(|byte| LETTERS.get(usize::from(byte % 62)));
+        for letter in letters.take(MADE - text.len()) {
+            text.push(char::from(*letter));
+        }
+    }
+    let secret = Secret::from_bytes(text.as_bytes().to_vec()).map_err(io::Error::other)?;
+    Ok((text, secret))
 }
 
 /// Looks at a key's secret, where there is one: it must be nobody else's to read, and fit the
@@ -185,6 +211,14 @@ mod tests {
     const ANSWER: &str = "<Body><Response><Status><Value>Success</Value><Code>000</Code><Message>Successfully reserved 2400 credits for job job1</Message></Status><Count>1</Count><Data><Reservation><Amount>2400</Amount></Reservation></Data></Response></Body>";
     const ACCOUNT: &str = "<Body><Request action=\"Query\" actor=\"slurm\"><Object>Account</Object><Get name=\"Id\"></Get><Where name=\"Name\">chem</Where></Request></Body>";
     const SHORT: &str = "<Body><Response actor=\"x\"><Status><Value>Success</Value><Code>000</Code></Status></Response></Body>";
+
+    #[test]
+    fn a_secret_that_is_made_fits() {
+        let (text, secret) = new_secret().unwrap();
+        assert_eq!((text.len(), secret.bytes()), (MADE, text.as_bytes()));
+        assert_eq!(Hmac64::new(&secret).err(), None);
+        assert_ne!(*new_secret().unwrap().0, *text);
+    }
 
     #[test]
     fn secrets_that_no_client_could_hold_are_none() {
