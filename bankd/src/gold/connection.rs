@@ -235,6 +235,7 @@ impl<T: Talk> Call<'_, T> {
         let Some(left_out) = self.house.lines.next() else {
             return Served { said, signer: None };
         };
+        let left_out = (left_out > 0).then_some(left_out);
         let (code, word) = (said.code, reason.word());
         let why = said.message.as_deref().unwrap_or_default();
         let duration_us = self.duration_us();

@@ -18,12 +18,12 @@ pub(super) struct Lines(Mutex<Counted>);
 struct Counted {
     since: Option<Instant>,
     written: u32,
-    left_out: Option<u64>,
+    left_out: u64,
 }
 
 impl Lines {
-    /// Whether a line may be written now; with it, how many were left out before it, if any.
-    pub(super) fn next(&self) -> Option<Option<u64>> {
+    /// How many lines were left out before this one, which may be written; `None` if it may not.
+    pub(super) fn next(&self) -> Option<u64> {
         let mut counted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
         if counted.since.is_none_or(|since| now - since >= WHILE) {
@@ -31,11 +31,11 @@ impl Lines {
             counted.written = 0;
         }
         if counted.written >= MOST {
-            counted.left_out = Some(counted.left_out.unwrap_or(0).saturating_add(1));
+            counted.left_out = counted.left_out.saturating_add(1);
             return None;
         }
         counted.written += 1;
-        Some(counted.left_out.take())
+        Some(std::mem::take(&mut counted.left_out))
     }
 }
 
@@ -47,10 +47,10 @@ mod tests {
     async fn lines_beyond_the_measure_are_counted_and_told_later() {
         let lines = Lines::default();
         for _ in 0..MOST {
-            assert_eq!(lines.next(), Some(None));
+            assert_eq!(lines.next(), Some(0));
         }
         assert_eq!((lines.next(), lines.next()), (None, None));
         tokio::time::advance(WHILE).await;
-        assert_eq!((lines.next(), lines.next()), (Some(Some(2)), Some(None)));
+        assert_eq!((lines.next(), lines.next()), (Some(2), Some(0)));
     }
 }

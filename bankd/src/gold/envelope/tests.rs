@@ -10,17 +10,12 @@ fn opened(payload: &str) -> String {
     match open(payload.as_bytes()) {
         Err(broken) => format!("{broken:?}"),
         Ok(envelope) => {
-            let mut said = text(envelope.body);
-            if let Some(signature) = envelope.signature {
-                said += &format!(" {},{}", text(signature.digest), text(signature.value));
-            }
-            if envelope.is_maui {
-                said += " maui";
-            }
-            if envelope.other_token {
-                said += " token";
-            }
-            said
+            let values = envelope.signature.map_or_else(String::new, |signature| {
+                format!(" {},{}", text(signature.digest), text(signature.value))
+            });
+            let maui = if envelope.is_maui { " maui" } else { "" };
+            let token = if envelope.other_token { " token" } else { "" };
+            format!("{}{values}{maui}{token}", text(envelope.body))
         }
     }
 }

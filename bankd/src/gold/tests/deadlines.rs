@@ -97,7 +97,7 @@ async fn no_connection_lasts_longer_than_fifteen_seconds() {
     let (head, rest) = message.split_at(60);
     sleep(Duration::from_millis(4900)).await;
     client.write_all(head).await.unwrap();
-    sleep(Duration::from_millis(9000)).await;
+    sleep(Duration::from_secs(9)).await;
     client.write_all(rest).await.unwrap();
     served.await.unwrap();
     let lasted = begun.elapsed();

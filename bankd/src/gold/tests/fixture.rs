@@ -52,7 +52,7 @@ impl Talk for Talker {
         let data = match does {
             Does::Panic => panic!("the double was told to"),
             Does::Dawdle => {
-                tokio::time::sleep(std::time::Duration::from_secs(60)).await;
+                tokio::time::sleep(std::time::Duration::from_mins(1)).await;
                 String::new()
             }
             Does::Long(length) => "x".repeat(length),
@@ -166,11 +166,11 @@ impl Site {
 
     /// A connection from an address; the client's end of it.
     pub(super) fn call_from(&self, from: &str, place: Place) -> (DuplexStream, JoinHandle<()>) {
-        let (client, server) = duplex(1 << 20);
+        let (client, other) = duplex(1 << 20);
         let address: SocketAddr = format!("{from}:50000").parse().unwrap();
         let (house, stopped) = (Arc::clone(&self.house), self.stopped());
         let served = tokio::spawn(async move {
-            attend(&house, server, address, place, stopped).await;
+            attend(&house, other, address, place, stopped).await;
         });
         (client, served)
     }
