@@ -37,15 +37,8 @@ impl Server {
     /// Serves a data directory with the settings that `bankd init` wrote, on a free port, at most
     /// `batch_max` commands in a commit. Its log goes to a file beside its data.
     pub(crate) fn bank(data: &Path, batch_max: u64) -> Result<Self> {
-        let log = File::create(data.join("bankd.log"))?;
-        let mut command = on_core(SERVER_CORE, Path::new(BANKD));
-        command
-            .arg("serve")
-            .arg("--data")
-            .arg(data)
-            .env("BANKD_HTTP_LISTEN", "127.0.0.1:0")
-            .env("BANKD_LEDGER_BATCH_MAX", batch_max.to_string())
-            .stderr(log);
+        let mut command = serve(data)?;
+        command.env("BANKD_LEDGER_BATCH_MAX", batch_max.to_string());
         Self::start(command, data, 1)
     }
 
@@ -54,15 +47,8 @@ impl Server {
         let settings = format!("\n[gold.peer.{SCHEDULER}]\naddresses = [\"127.0.0.1\"]\n");
         let mut file = File::options().append(true).open(data.join("bankd.toml"))?;
         file.write_all(settings.as_bytes())?;
-        let log = File::create(data.join("bankd.log"))?;
-        let mut command = on_core(SERVER_CORE, Path::new(BANKD));
-        command
-            .arg("serve")
-            .arg("--data")
-            .arg(data)
-            .env("BANKD_HTTP_LISTEN", "127.0.0.1:0")
-            .env("BANKD_GOLD_LISTEN", "127.0.0.1:0")
-            .stderr(log);
+        let mut command = serve(data)?;
+        command.env("BANKD_GOLD_LISTEN", "127.0.0.1:0");
         Self::start(command, data, 3)
     }
 
@@ -156,6 +142,18 @@ impl Drop for Server {
             let _ = self.child.wait();
         }
     }
+}
+
+/// `bankd serve` on a free port; its log goes to a file beside its data.
+fn serve(data: &Path) -> Result<Command> {
+    let mut command = on_core(SERVER_CORE, Path::new(BANKD));
+    command
+        .arg("serve")
+        .arg("--data")
+        .arg(data)
+        .env("BANKD_HTTP_LISTEN", "127.0.0.1:0")
+        .stderr(File::create(data.join("bankd.log"))?);
+    Ok(command)
 }
 
 /// Part `plain`: the server of [`Server::plain`].

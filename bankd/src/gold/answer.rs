@@ -51,7 +51,9 @@ fn body(said: &Said) -> String {
     if let Some(count) = said.count {
         let _ = write!(text, "<Count>{count}</Count>");
     }
-    if let Some(data) = &said.data {
+    // Maui takes a warning without data for a failure.
+    let warns = said.value == Value::Warning;
+    if let Some(data) = said.data.as_deref().or(warns.then_some("")) {
         let _ = write!(text, "<Data>{data}</Data>");
     }
     text.push_str("</Response></Body>");
@@ -133,6 +135,16 @@ mod tests {
             let size = format!("\r\n\r\n{:X}\r\n<?xml", body.len() + 39);
             assert!(wire.contains(&size), "{wire}");
         }
+    }
+
+    #[test]
+    fn a_warning_never_goes_without_data() {
+        let said = Said {
+            value: Value::Warning,
+            ..Said::failure("100", "debt")
+        };
+        let wire = String::from_utf8(wire(&said, None)).unwrap();
+        assert!(wire.contains("</Status><Data></Data></Response>"), "{wire}");
     }
 
     #[test]

@@ -55,6 +55,8 @@ pub(super) struct Frame {
     /// The head, then the line under way.
     line: Vec<u8>,
     payload: Vec<u8>,
+    /// So much of the message was looked through for its end.
+    searched: usize,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -85,7 +87,7 @@ impl Frame {
                     self.state = match left {
                         // The end of the message counts, not that of its chunks: half of the
                         // clients never send the latter, and would wait for an answer.
-                        0 if find(&self.payload, END).is_some() => State::Whole,
+                        0 if self.has_ended() => State::Whole,
                         0 => State::Size,
                         left => State::Chunk(left),
                     };
@@ -98,6 +100,13 @@ impl Frame {
                 }
             };
         }
+    }
+
+    /// Whether the end of the message has come. Looks at each byte once, however small the chunks.
+    fn has_ended(&mut self) -> bool {
+        let from = self.searched.saturating_sub(END.len());
+        self.searched = self.payload.len();
+        find(split(&self.payload, from).1, END).is_some()
     }
 
     /// The message, once it is whole.

@@ -119,6 +119,22 @@ fn what_is_no_message_is_told_as_soon_as_it_is_seen() {
     }
 }
 
+/// A message in chunks of one byte is looked through once, not once for each of them.
+#[test]
+fn small_chunks_are_cheap() {
+    let filler = "1\r\nx\r\n".repeat(MOST_PAYLOAD - END.len());
+    let end: String = std::str::from_utf8(END)
+        .unwrap()
+        .chars()
+        .map(|letter| format!("1\r\n{letter}\r\n"))
+        .collect();
+    let message = format!("{HEAD}{filler}{end}");
+    let since = std::time::Instant::now();
+    let (step, payload) = taken(message.as_bytes(), 4096).unwrap();
+    assert_eq!((step, payload.len()), (Step::Whole, MOST_PAYLOAD));
+    assert!(since.elapsed().as_secs() < 5, "{:?}", since.elapsed());
+}
+
 #[test]
 fn a_length_that_is_only_announced_takes_no_memory() {
     let mut frame = Frame::default();
