@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, ReadBuf};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::task::yield_now;
 use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
 use super::frame::{Frame, Step};
@@ -125,8 +126,12 @@ pub(super) async fn attend<T: Talk, S: AsyncRead + AsyncWrite + Unpin>(
         Place::Standing => NOD,
     };
     let until = end.min(Instant::now() + farewell);
-    let rest = async { while matches!(some(&mut stream, |_| ()).await, Ok(Some(()))) {} };
-    // What it says after the answer is nobody's business.
+    // What it says after the answer is nobody's business, and others come first.
+    let rest = async {
+        while matches!(some(&mut stream, |_| ()).await, Ok(Some(()))) {
+            yield_now().await;
+        }
+    };
     let _ = timeout_at(until, rest).await;
 }
 
