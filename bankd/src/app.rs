@@ -22,7 +22,7 @@ use crate::keys::KeyRing;
 use crate::obs::Counters;
 use crate::store::{self, SqliteStore};
 use crate::writer::{self, Writer};
-use crate::{http, records};
+use crate::{gold, http, records};
 
 /// How long open requests may take to end once the daemon stops.
 const DRAIN: Duration = Duration::from_secs(10);
@@ -96,13 +96,15 @@ impl DataDir {
     }
 }
 
-/// Where requests come in; at least one of the two.
+/// Where requests come in; at least one of the first two.
 #[derive(Debug, Default)]
 pub struct Listeners {
     /// Signed requests.
     pub tcp: Option<TcpListener>,
     /// Requests of local people and programs.
     pub unix: Option<UnixListener>,
+    /// The Gold gateway.
+    pub gold: Option<TcpListener>,
 }
 
 /// Serves until `shutdown` is done, then drains and returns. `ready` is called when everything is
@@ -121,25 +123,25 @@ pub async fn run(
     ready();
     let (stop, stopped) = watch::channel(());
     let ticker = tokio::spawn(tick(Arc::clone(&app), stopped.clone()));
-    let early = {
-        let served = http::serve(&app, listeners, stopped);
+    {
+        let served = async {
+            tokio::join!(
+                http::serve(&app, &listeners, stopped.clone()),
+                gold::serve(&app, listeners.gold.as_ref(), stopped.clone()),
+            )
+        };
         tokio::pin!(served);
         let early = tokio::select! {
-            result = &mut served => Some(result),
-            () = shutdown => None,
+            _ = &mut served => true,
+            () = shutdown => false,
         };
         tracing::info!("stopping");
         drop(stop);
-        match early {
-            Some(result) => result,
-            None => tokio::time::timeout(DRAIN, served)
-                .await
-                .unwrap_or_else(|_| {
-                    tracing::warn!("requests still open after {} s", DRAIN.as_secs());
-                    Ok(())
-                }),
+        if !early && tokio::time::timeout(DRAIN, served).await.is_err() {
+            tracing::warn!("requests still open after {} s", DRAIN.as_secs());
         }
-    };
+    }
+    drop(listeners);
     let _ = ticker.await;
     // The record files first: what they confirm is written by the writer.
     let ended = tokio::task::spawn_blocking(move || {
@@ -151,7 +153,7 @@ pub async fn run(
         anyhow::bail!("the writer ended badly");
     }
     tracing::info!("stopped");
-    early
+    Ok(())
 }
 
 /// Everything but the listeners.

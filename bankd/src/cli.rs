@@ -15,7 +15,7 @@ use crate::app::DataDir;
 use crate::config::Config;
 use crate::init::{self, Choices};
 use crate::store::verify;
-use crate::{demo, serve, store};
+use crate::{demo, gold, serve, store};
 
 /// The daemon of the allocation bank.
 #[derive(Debug, Parser)]
@@ -199,9 +199,13 @@ fn no_bank(dir: &DataDir, what: &str) -> Failure {
     }
 }
 
-/// The settings; one that is wrong is a matter of what was typed.
+/// The settings, and the secrets that they need; what is wrong is a matter of what was typed.
 fn settings(dir: &DataDir) -> Result<Config, Failure> {
-    Config::load(&dir.config()).map_err(|text| Failure {
+    let config = Config::load(&dir.config()).and_then(|config| {
+        gold::check_keys(&config.gold, &dir.keys())?;
+        Ok(config)
+    });
+    config.map_err(|text| Failure {
         error: anyhow::Error::msg(text),
         code: exit::USAGE,
         hint: None,

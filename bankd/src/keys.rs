@@ -5,6 +5,7 @@
 //! (0700), one of mode 0600 for each key, named by its id. A secret leaves this room only as
 //! keyed state or in the one answer that shows a new one; it is never logged.
 
+pub mod hmac64;
 mod replay;
 
 use std::collections::HashMap;
@@ -22,6 +23,7 @@ use bank_core::time::{Timestamp, Window};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
+use self::hmac64::Hmac64;
 use self::replay::Replay;
 use crate::access::Roles;
 
@@ -118,6 +120,8 @@ pub struct RingKey {
     pub scope: Scope,
     /// The secret.
     pub signing: SigningKey,
+    /// The secret for the Gold gateway, where it can be one.
+    pub hmac64: Option<Hmac64>,
     window: Window,
     disabled: bool,
     replay: Arc<Mutex<Replay>>,
@@ -195,6 +199,7 @@ impl KeyRing {
 
     fn ready(&self, key: &Key, old: Option<&Arc<RingKey>>) -> io::Result<RingKey> {
         let replay = old.map(|old| Arc::clone(&old.replay));
+        let secret = read_secret(&self.0.folder, &key.id)?;
         Ok(RingKey {
             id: key.id.clone(),
             client: key.client.clone(),
@@ -203,7 +208,8 @@ impl KeyRing {
                 projects: key.projects.clone(),
                 machines: key.machines.clone(),
             },
-            signing: SigningKey::new(&read_secret(&self.0.folder, &key.id)?),
+            signing: SigningKey::new(&secret),
+            hmac64: Hmac64::new(&secret).ok(),
             window: key.window,
             disabled: key.disabled,
             replay: replay

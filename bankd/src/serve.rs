@@ -3,16 +3,20 @@
 use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
+use std::net::SocketAddr;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use tokio::net::{TcpListener, UnixListener};
+use tokio::net::{TcpListener, TcpSocket, UnixListener};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::app::{self, DataDir, Listeners};
 use crate::config::Config;
 use crate::obs;
+
+/// Connections of the gateway that the system keeps waiting, if it may.
+const WAITING: u32 = 4096;
 
 /// Serves a data directory until SIGTERM or SIGINT.
 ///
@@ -81,7 +85,26 @@ async fn listen(data: &DataDir, config: &Config) -> Result<(Listeners, String)> 
         listeners.unix = Some(socket(&path)?);
         let _ = writeln!(said, "listening unix:{}", path.display());
     }
+    if !config.gold.listen.is_empty() {
+        let listener = crowded(&config.gold.listen)
+            .with_context(|| format!("cannot listen on {}", config.gold.listen))?;
+        let _ = writeln!(said, "listening gold://{}", listener.local_addr()?);
+        listeners.gold = Some(listener);
+    }
     Ok((listeners, said))
+}
+
+/// A listener before which many may wait. Where the queue is full, the system drops who knocks, and
+/// a client knocks again only after a second: a scheduler would stand still for so long.
+fn crowded(listen: &str) -> io::Result<TcpListener> {
+    let address: SocketAddr = listen.parse().map_err(io::Error::other)?;
+    let socket = match address {
+        SocketAddr::V4(_) => TcpSocket::new_v4()?,
+        SocketAddr::V6(_) => TcpSocket::new_v6()?,
+    };
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(WAITING)
 }
 
 fn say(lines: &str) {

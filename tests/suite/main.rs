@@ -9,6 +9,7 @@
 
 mod auth;
 mod cli;
+mod gold;
 mod harness;
 mod hostile;
 mod kill;

@@ -192,6 +192,10 @@ pub struct NewKey {
     /// `base64:…`, `hex:…` or plain text; absent: 32 random bytes are made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret: Option<String>,
+    /// For a peer of the Gold gateway: the secret is 1 to 63 letters and digits, 48 are made where
+    /// none is given, and without roles the key is a scheduler's.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub gold: bool,
     /// First moment it is accepted; absent: now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub valid_from: Option<String>,
@@ -226,7 +230,7 @@ pub struct PatchKey {
 pub struct NewKeyAnswer {
     /// The key.
     pub key: Key,
-    /// `base64:…` when the daemon made it; `null` when the caller gave it, on a dry run, and in
+    /// `base64:…` when the daemon made it, plain text with `gold`; `null` when the caller gave it, on a dry run, and in
     /// the answer to a repeat.
     pub secret: Option<String>,
     /// The journal transaction; `null` on a dry run.

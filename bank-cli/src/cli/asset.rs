@@ -346,6 +346,9 @@ pub(crate) struct AddKey {
         value_delimiter = ','
     )]
     pub(crate) machine: Vec<String>,
+    /// For a client of the Gold gateway: a secret of letters and digits, role scheduler
+    #[arg(long)]
+    pub(crate) gold: bool,
     /// Read the secret from this file instead of making one
     #[arg(long, value_name = "FILE")]
     pub(crate) secret_file: Option<PathBuf>,

@@ -46,6 +46,7 @@ fn add(context: &Context, args: AddKey) -> Result<String, Failure> {
         projects: args.project,
         machines: args.machine,
         secret: given.map(|secret| secret.to_text().to_string()),
+        gold: args.gold,
         valid_from: context.time(args.from.as_ref())?,
         valid_until: context.time(args.until.as_ref())?,
     };

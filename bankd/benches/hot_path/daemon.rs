@@ -1,7 +1,7 @@
 //! The servers that are measured: the real `bankd serve`, and axum with nothing behind it.
 
 use crate::place::{BANKD, SERVER_CORE, on_core, part};
-use crate::seed::ADMIN;
+use crate::seed::{ADMIN, SCHEDULER};
 use anyhow::{Context, Result, bail};
 use axum::Router;
 use axum::routing::post;
@@ -19,6 +19,8 @@ pub(crate) struct Server {
     child: Child,
     /// Its port on 127.0.0.1.
     pub(crate) port: u16,
+    /// That of its Gold gateway, 0 where there is none.
+    pub(crate) gold: u16,
     data: PathBuf,
 }
 
@@ -35,44 +37,53 @@ impl Server {
     /// Serves a data directory with the settings that `bankd init` wrote, on a free port, at most
     /// `batch_max` commands in a commit. Its log goes to a file beside its data.
     pub(crate) fn bank(data: &Path, batch_max: u64) -> Result<Self> {
-        let log = File::create(data.join("bankd.log"))?;
-        let mut command = on_core(SERVER_CORE, Path::new(BANKD));
-        command
-            .arg("serve")
-            .arg("--data")
-            .arg(data)
-            .env("BANKD_HTTP_LISTEN", "127.0.0.1:0")
-            .env("BANKD_LEDGER_BATCH_MAX", batch_max.to_string())
-            .stderr(log);
-        Self::start(command, data)
+        let mut command = serve(data)?;
+        command.env("BANKD_LEDGER_BATCH_MAX", batch_max.to_string());
+        Self::start(command, data, 1)
+    }
+
+    /// The same with a Gold gateway beside it, whose peer is the scheduler's key.
+    pub(crate) fn gateway(data: &Path) -> Result<Self> {
+        let settings = format!("\n[gold.peer.{SCHEDULER}]\naddresses = [\"127.0.0.1\"]\n");
+        let mut file = File::options().append(true).open(data.join("bankd.toml"))?;
+        file.write_all(settings.as_bytes())?;
+        let mut command = serve(data)?;
+        command.env("BANKD_GOLD_LISTEN", "127.0.0.1:0");
+        Self::start(command, data, 3)
     }
 
     /// axum with one route that does nothing.
     pub(crate) fn plain() -> Result<Self> {
-        Self::start(part(SERVER_CORE, "plain", &[])?, Path::new(""))
+        Self::start(part(SERVER_CORE, "plain", &[])?, Path::new(""), 1)
     }
 
-    fn start(mut command: Command, data: &Path) -> Result<Self> {
+    /// Reads so many lines of what it says of its listeners: first HTTP's, last the gateway's.
+    fn start(mut command: Command, data: &Path, lines: usize) -> Result<Self> {
         let mut child = command
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .spawn()
             .context("a server: is `taskset` there?")?;
         let stdout = child.stdout.take().context("no output")?;
-        let mut line = String::new();
-        BufReader::new(stdout).read_line(&mut line)?;
-        let port = line.trim().rsplit(':').next().map(str::parse);
-        if let Some(Ok(port)) = port {
+        let said = BufReader::new(stdout).lines().take(lines);
+        let said = said.collect::<std::io::Result<Vec<String>>>()?;
+        let port = |line: Option<&String>| {
+            let port = line.and_then(|line| line.trim().rsplit(':').next());
+            port.and_then(|port| port.parse::<u16>().ok())
+        };
+        let gold = said.get(2).map_or(Some(0), |line| port(Some(line)));
+        if let (Some(port), Some(gold)) = (port(said.first()), gold) {
             return Ok(Self {
                 child,
                 port,
+                gold,
                 data: data.to_owned(),
             });
         }
         let _ = child.kill();
         let _ = child.wait();
         let log = std::fs::read_to_string(data.join("bankd.log")).unwrap_or_default();
-        bail!("the server said {line:?} and {log}")
+        bail!("the server said {said:?} and {log}")
     }
 
     /// The writer's counters, asked for over HTTP as anybody would.
@@ -131,6 +142,18 @@ impl Drop for Server {
             let _ = self.child.wait();
         }
     }
+}
+
+/// `bankd serve` on a free port; its log goes to a file beside its data.
+fn serve(data: &Path) -> Result<Command> {
+    let mut command = on_core(SERVER_CORE, Path::new(BANKD));
+    command
+        .arg("serve")
+        .arg("--data")
+        .arg(data)
+        .env("BANKD_HTTP_LISTEN", "127.0.0.1:0")
+        .stderr(File::create(data.join("bankd.log"))?);
+    Ok(command)
 }
 
 /// Part `plain`: the server of [`Server::plain`].

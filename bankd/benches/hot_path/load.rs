@@ -125,7 +125,8 @@ fn requests(kind: Kind, options: &Options, count: u64) -> Result<Requests> {
     Ok(made)
 }
 
-fn signed(key: &SigningKey, target: &str, body: &str) -> Result<String> {
+/// A document as a signed request.
+pub(crate) fn signed(key: &SigningKey, target: &str, body: &str) -> Result<String> {
     let idempotency_key = Uuid::now_v7().to_string();
     let request = OutgoingRequest {
         method: "POST",
@@ -245,7 +246,7 @@ impl Connection {
 }
 
 /// Whether an answer is there to its last byte.
-fn is_whole(got: &[u8]) -> Result<bool> {
+pub(crate) fn is_whole(got: &[u8]) -> Result<bool> {
     let Some(end) = got.windows(4).position(|w| w == b"\r\n\r\n") else {
         return Ok(false);
     };

@@ -9,16 +9,18 @@
 //! | `c` | a plain ledger loop of the bench's own, 64 commands in a commit |
 //! | `e` | the daemon, end to end, durable, 64 connections |
 //! | `e_single` | the same with one command in a commit |
+//! | `gold` | a reserve over the Gold gateway, against one over the scheduler's route, a connection each |
 //! | `liens` | a reserve on an account with 10,000 open liens, against one with 10 |
 //!
 //! Whatever serves runs on core 0 and whatever asks on core 1, each in a process of its own. Every
 //! round measures everything once; the figures are medians over the rounds. Options after `--`:
-//! `rounds=3 seconds=3 commands=40000 only=plain,h,l,c,e,single,hot,liens,disk,script`.
+//! `rounds=3 seconds=3 commands=40000 only=plain,h,l,c,e,single,hot,liens,disk,script,gold`.
 
 mod daemon;
 mod disk;
 mod document;
 mod figure;
+mod gold;
 mod load;
 mod open_liens;
 mod place;
@@ -53,6 +55,7 @@ fn part(name: &str, options: &Options) -> Result<()> {
         "plain" => daemon::serve_plain(),
         "load" => load::run(options),
         "script" => script::run(options),
+        "gold" => gold::run(options),
         "disk" => {
             let p50 = disk::fdatasync_p50(Path::new(options.text("folder")?))?;
             println!("p50_ns={p50}");

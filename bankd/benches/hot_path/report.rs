@@ -4,7 +4,7 @@ use crate::figure::{Figure, median};
 use std::collections::BTreeMap;
 
 /// The keys of the JSON line, in its order.
-const KEYS: [&str; 18] = [
+const KEYS: [&str; 21] = [
     "plain",
     "h",
     "l",
@@ -23,10 +23,13 @@ const KEYS: [&str; 18] = [
     "script_ms",
     "true_ms",
     "script_over_true",
+    "nami_p99_ms",
+    "gold_p99_ms",
+    "gold_over_nami",
 ];
 
 /// What is measured, how it is called for a person, and how many places are shown.
-const MEASURED: [(&str, &str, usize); 15] = [
+const MEASURED: [(&str, &str, usize); 19] = [
     ("plain", "axum's empty POST, 1/s", 0),
     ("h", "H  signature and document, no ledger, 1/s", 0),
     ("l", "L  the ledger in-process, 64 per commit, 1/s", 0),
@@ -42,10 +45,22 @@ const MEASURED: [(&str, &str, usize); 15] = [
     ("fdatasync_p50_us", "fdatasync of 4 KiB, median, µs", 1),
     ("script_ms", "one script call (plain quote), ms", 3),
     ("true_ms", "/bin/true from the same parent, ms", 3),
+    (
+        "nami_p50_ms",
+        "a reserve over HTTP, new connection, median, ms",
+        3,
+    ),
+    ("nami_p99_ms", "the same, 99th percentile, ms", 3),
+    (
+        "gold_p50_ms",
+        "a reserve over Gold, new connection, median, ms",
+        3,
+    ),
+    ("gold_p99_ms", "the same, 99th percentile, ms", 3),
 ];
 
 /// What is asked for: key, at least or at most, and the gate in ten-thousandths.
-const GATES: [(&str, bool, u64); 7] = [
+const GATES: [(&str, bool, u64); 8] = [
     ("e_over_bound", true, 7000),
     ("e_over_c", true, 2500),
     ("group_gain", true, 30_000),
@@ -53,6 +68,7 @@ const GATES: [(&str, bool, u64); 7] = [
     ("hot_over_many", true, 9000),
     ("script_over_true", false, 20_000),
     ("many_liens_over_few", false, 11_000),
+    ("gold_over_nami", false, 15_000),
 ];
 
 /// Every figure of every round.
@@ -117,6 +133,7 @@ impl Figures {
                 of("reserve_few").over(of("reserve_many")),
             ),
             ("script_over_true", of("script_ms").over(of("true_ms"))),
+            ("gold_over_nami", of("gold_p99_ms").over(of("nami_p99_ms"))),
         ];
         found.extend(derived);
         found

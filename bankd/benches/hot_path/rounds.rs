@@ -111,7 +111,32 @@ impl Bench<'_> {
         if self.wants("single") {
             figures.add("e_single", self.one_per_commit()?);
         }
+        if self.wants("gold") {
+            self.gateway(figures)?;
+        }
         Ok(())
+    }
+
+    /// Reserves over both ways that a scheduler may take, in turn.
+    fn gateway(&self, figures: &mut Figures) -> Result<()> {
+        let data = self.place.copy_of(&self.many, "gold")?;
+        let server = Server::gateway(&data)?;
+        let options = [
+            ("port", server.port.to_string()),
+            ("gold", server.gold.to_string()),
+            ("data", text(&data)),
+            ("count", SINGLE_FILE.to_string()),
+        ];
+        let report = run_part(LOAD_CORE, "gold", &options)?;
+        for (key, found) in [
+            ("nami_p50_ms", "nami_p50_ns"),
+            ("nami_p99_ms", "nami_p99_ns"),
+            ("gold_p50_ms", "gold_p50_ns"),
+            ("gold_p99_ms", "gold_p99_ns"),
+        ] {
+            figures.add(key, Figure::ms(report.number(found)?));
+        }
+        server.stop()
     }
 
     fn plain(&self) -> Result<Figure> {

@@ -42,7 +42,9 @@ pub(crate) fn template(place: &Place, spread: Spread, open_liens: u64) -> Result
     if !init.status.success() {
         bail!("bankd init: {}", String::from_utf8_lossy(&init.stderr));
     }
-    keys::write_secret(&data.join("keys"), SCHEDULER, &keys::new_secret()?)?;
+    // Of letters and digits, so that the Gold gateway takes it too.
+    let (_, secret) = keys::hmac64::new_secret()?;
+    keys::write_secret(&data.join("keys"), SCHEDULER, &secret)?;
     let mut store = open(&data)?;
     let now = SystemClock::default().now();
     fill(&mut store, &reference(), now)?;

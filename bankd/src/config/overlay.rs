@@ -81,6 +81,8 @@ fn same_kind(default: &Value, text: &str) -> Option<Value> {
                 .filter(|item| !item.is_empty());
             Value::Array(items.map(|item| Value::String(item.to_owned())).collect())
         }
+        // A table has more than one value: it comes from the file.
+        Value::Table(_) => return None,
         _ => Value::String(text.to_owned()),
     })
 }

@@ -30,7 +30,8 @@ fn the_sample_states_every_default() {
 #[test]
 fn what_is_shown_reads_back() {
     let text = "[http]\nlisten = \"127.0.0.1:0\"\n[access]\nauditor_users = [\"amy\", \"bob\"]\n\
-                [ledger]\nmode = \"track\"\nrounding = \"ceil\"\n[file]\npath = \"alloc.txt\"\n";
+                [ledger]\nmode = \"track\"\nrounding = \"ceil\"\n[file]\npath = \"alloc.txt\"\n\
+                [gold.peer.maui]\naddresses = [\"10.1.0.0/16\", \"::1\"]\nsign_answers = false\n";
     let config = read(text, &[]).unwrap();
     assert_eq!(read(&config.show(), &[]).unwrap(), config);
     let policy = config.policy();
@@ -106,6 +107,51 @@ fn errors_say_where() {
             "[file]\nblank_user = \"\"\n",
             None,
             "file.blank_user: 1 to 64 bytes",
+        ),
+        (
+            "[gold]\nlisten = \"gold\"\n",
+            None,
+            "gold.listen: \"gold\" is not ADDRESS:PORT",
+        ),
+        (
+            "[gold]\nreservation_idle = 59\n",
+            None,
+            "gold.reservation_idle: 59 is not in 60 to 31536000",
+        ),
+        (
+            "[gold.peer.a]\n",
+            None,
+            "bankd.toml line 1: missing field `addresses`",
+        ),
+        (
+            "[gold.peer.a]\naddresses = []\n",
+            None,
+            "gold.peer.a.addresses: at least one",
+        ),
+        (
+            "[gold.peer.a]\naddresses = [\"10.0.0.0/40\"]\n",
+            None,
+            "bankd.toml line 2: addresses: \"10.0.0.0/40\" is no address such as",
+        ),
+        (
+            "[gold.peer.a]\naddresses = [\"::1\"]\nno_funds = \"slurm\"\n",
+            None,
+            "bankd.toml line 3: no_funds: unknown variant",
+        ),
+        (
+            "[gold.peer.\"a b\"]\naddresses = [\"::1\"]\n",
+            None,
+            "gold.peer.a b: \"a b\" is not 1 to 64 of",
+        ),
+        (
+            "[gold.peer.a]\naddresses = [\"::1\"]\n[gold.peer.b]\naddresses = [\"::1\"]\nkey = \"a\"\n",
+            None,
+            "gold.peer.b.key: the key of peer a too",
+        ),
+        (
+            "",
+            Some(("BANKD_GOLD_PEER", "maui")),
+            "BANKD_GOLD_PEER: \"maui\" is no table",
         ),
         (
             "",

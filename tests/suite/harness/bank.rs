@@ -33,6 +33,8 @@ pub(crate) struct Setup {
     chemistry: i64,
     /// Settings of the daemon, as its environment.
     env: Vec<(String, String)>,
+    /// Further settings, at the end of its file.
+    toml: String,
 }
 
 impl Setup {
@@ -41,6 +43,7 @@ impl Setup {
         Self {
             chemistry: 100_000,
             env: Vec::new(),
+            toml: String::new(),
         }
     }
 
@@ -56,10 +59,17 @@ impl Setup {
         self
     }
 
+    /// Settings that only a file can hold, at its end.
+    pub(crate) fn toml(mut self, text: &str) -> Self {
+        self.toml.push_str(text);
+        self
+    }
+
     /// Makes the bank and starts its daemon.
     pub(crate) fn start(self) -> Bank {
         let mut bank = Bank::bare(self.env);
         copy(template(), &bank.data());
+        bank.settings(&self.toml);
         bank.start();
         bank.bank_ok(&["deposit", "chemistry", &self.chemistry.to_string()]);
         bank
@@ -145,6 +155,13 @@ impl Bank {
         fs::rename(new, self.clock()).unwrap();
     }
 
+    /// Adds to the end of the daemon's settings.
+    pub(crate) fn settings(&self, toml: &str) {
+        let path = self.data().join("bankd.toml");
+        let all = fs::read_to_string(&path).unwrap() + toml;
+        fs::write(path, all).unwrap();
+    }
+
     /// Starts the daemon.
     pub(crate) fn start(&mut self) {
         assert!(
@@ -211,6 +228,17 @@ impl Bank {
     /// Host and port of the daemon.
     pub(crate) fn tcp(&self) -> String {
         self.daemon.as_ref().unwrap().tcp().to_owned()
+    }
+
+    /// Host and port of the daemon's Gold gateway.
+    pub(crate) fn gold(&self) -> String {
+        let daemon = self.daemon.as_ref().unwrap();
+        daemon.gold().expect("the gateway is off").to_owned()
+    }
+
+    /// What the daemon said on its start beside where its listeners are.
+    pub(crate) fn said_more(&self) -> &[String] {
+        self.daemon.as_ref().unwrap().more()
     }
 
     /// The memory of the daemon, in KiB.

@@ -19,6 +19,10 @@ const START: Duration = Duration::from_secs(30);
 pub(crate) struct Daemon {
     child: Child,
     tcp: String,
+    /// Where the Gold gateway listens, if it is switched on.
+    gold: Option<String>,
+    /// What it said beyond that.
+    more: Vec<String>,
 }
 
 impl Daemon {
@@ -48,10 +52,18 @@ impl Daemon {
             child.wait().unwrap();
             return None;
         };
-        let mut daemon = Self { child, tcp };
+        let mut daemon = Self {
+            child,
+            tcp,
+            gold: None,
+            more: Vec::new(),
+        };
         if address(&lines, "listening unix:").is_none() {
             daemon.wait();
             return None;
+        }
+        if env.iter().any(|(name, _)| name == "BANKD_GOLD_LISTEN") {
+            daemon.gold = address(&lines, "listening gold://");
         }
         let ready = until("the daemon is ready", || {
             if daemon.child.try_wait().unwrap().is_some() {
@@ -63,12 +75,23 @@ impl Daemon {
                 .filter(|answer| answer.status == 200)
                 .map(|_| true)
         });
+        daemon.more = lines.try_iter().collect();
         ready.then_some(daemon)
     }
 
     /// Host and port of its TCP listener.
     pub(crate) fn tcp(&self) -> &str {
         &self.tcp
+    }
+
+    /// Host and port of its Gold gateway.
+    pub(crate) fn gold(&self) -> Option<&str> {
+        self.gold.as_deref()
+    }
+
+    /// What it said on its start beside where its listeners are.
+    pub(crate) fn more(&self) -> &[String] {
+        &self.more
     }
 
     /// Its process id.

@@ -97,8 +97,16 @@ fn test_hooks_are_in_no_release() {
 }
 
 /// A room of the daemon, and what of the daemon it may use.
-const ROOMS: [(&str, &[&str]); 5] = [
+const ROOMS: [(&str, &[&str]); 7] = [
     ("bankd/src/store", &["store", "answer"]),
+    (
+        "bankd/src/gold",
+        &[
+            "gold", "access", "answer", "app", "clock", "config", "keys", "listen", "nami",
+            "store", "usable", "writer",
+        ],
+    ),
+    ("bankd/src/listen", &["listen"]),
     ("bankd/src/nami", &["nami"]),
     ("bankd/src/emit", &["emit"]),
     (

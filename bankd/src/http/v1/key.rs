@@ -10,6 +10,7 @@ use bank_core::effects::Outcome;
 use bank_core::model::Key;
 use bank_core::refusal::Refusal;
 use bank_core::time::{Timestamp, Window};
+use zeroize::Zeroizing;
 
 use super::call::{Call, Done, Handled, new_state, ok, removed, rendered};
 use super::shape::{self, read_bound, read_time};
@@ -17,6 +18,7 @@ use crate::access::Role;
 use crate::answer::Answer;
 use crate::http::error::Failure;
 use crate::keys;
+use crate::keys::hmac64::{self, Hmac64};
 use crate::writer::Decided;
 
 /// `GET /api/v1/keys`: by id.
@@ -42,12 +44,12 @@ pub(super) async fn show(Path(id): Path<String>, call: Call) -> Handled {
 pub(super) async fn add(call: Call) -> Handled {
     call.admin()?;
     let new: NewKey = call.json()?;
-    let (made, secret) = secret(&new)?;
+    let (told, secret) = secret(&new)?;
     let key = match read_new(&call, new) {
         Ok(key) => key,
         Err(refusal) => return call.answered_or(call.refused(&refusal)).await,
     };
-    finish(async move { make(call, key, made, secret).await }).await
+    finish(async move { make(call, key, told, secret).await }).await
 }
 
 /// `PATCH /api/v1/keys/{id}`
@@ -97,8 +99,14 @@ async fn finish(work: impl Future<Output = Handled> + Send + 'static) -> Handled
     ended.unwrap_or_else(|_| Err(Failure::new("internal", "the key could not be changed")))
 }
 
-/// Secret first, then the ledger: a key that the ledger knows always has its secret.
-async fn make(call: Call, key: Key, made: bool, secret: Secret) -> Result<Response, Failure> {
+/// Secret first, then the ledger: a key that the ledger knows always has its secret. One that was
+/// made here is told once, in this form.
+async fn make(
+    call: Call,
+    key: Key,
+    told: Option<Zeroizing<String>>,
+    secret: Secret,
+) -> Result<Response, Failure> {
     let ring = call.app.keys.clone();
     let _changing = ring.changing().await;
     let id = key.id.clone();
@@ -116,9 +124,9 @@ async fn make(call: Call, key: Key, made: bool, secret: Secret) -> Result<Respon
     }
     let mut done = done?;
     ring.reload(&call.app.writer.directory());
-    if made && done.is_accepted() && done.is_fresh() && !done.is_dry_run() {
-        let text = secret.to_text().as_str().to_owned();
-        done.tell_once(|answer: &mut NewKeyAnswer| answer.secret = Some(text));
+    let told = told.filter(|_| done.is_accepted() && done.is_fresh() && !done.is_dry_run());
+    if let Some(text) = told {
+        done.tell_once(|answer: &mut NewKeyAnswer| answer.secret = Some(text.to_string()));
     }
     Ok(done.into_response())
 }
@@ -138,16 +146,23 @@ async fn store(call: &Call, id: &str, secret: Secret) -> Result<bool, Failure> {
     }
 }
 
-/// The secret, and whether it was made here.
-fn secret(new: &NewKey) -> Result<(bool, Secret), Failure> {
-    match &new.secret {
-        Some(text) => Secret::parse(text)
-            .map(|secret| (false, secret))
-            .map_err(|error| Failure::new("bad_value", format!("secret: {error}"))),
-        None => keys::new_secret()
-            .map(|secret| (true, secret))
-            .map_err(|_| Failure::new("internal", "no random numbers")),
+/// The secret, and how it is told where it was made here.
+fn secret(new: &NewKey) -> Result<(Option<Zeroizing<String>>, Secret), Failure> {
+    let bad = |why: &dyn std::fmt::Display| Failure::new("bad_value", format!("secret: {why}"));
+    let no_chance = |_| Failure::new("internal", "no random numbers");
+    let Some(text) = &new.secret else {
+        if new.gold {
+            let (text, secret) = hmac64::new_secret().map_err(no_chance)?;
+            return Ok((Some(text), secret));
+        }
+        let secret = keys::new_secret().map_err(no_chance)?;
+        return Ok((Some(secret.to_text()), secret));
+    };
+    let secret = Secret::parse(text).map_err(|error| bad(&error))?;
+    if new.gold {
+        Hmac64::new(&secret).map_err(|unfit| bad(&unfit))?;
     }
+    Ok((None, secret))
 }
 
 /// Roles and scopes belong to the client: a second key of it has those of the first.
@@ -166,8 +181,12 @@ fn read_new(call: &Call, new: NewKey) -> Result<Key, Refusal> {
         }),
         _ => Ok(given),
     };
+    let mut roles = inherited(new.roles, |k| &k.roles)?;
+    if new.gold && roles.is_empty() {
+        roles.push(Role::Scheduler.word().to_owned());
+    }
     Ok(Key {
-        roles: known_roles(inherited(new.roles, |k| &k.roles)?)?,
+        roles: known_roles(roles)?,
         projects: inherited(new.projects, |k| &k.projects)?,
         machines: inherited(new.machines, |k| &k.machines)?,
         id: new.id,

@@ -50,6 +50,7 @@ impl Daemon {
         let listeners = Listeners {
             tcp: Some(tcp),
             unix: Some(unix),
+            ..Listeners::default()
         };
         let ended = tokio::spawn(async move {
             let stopped = async {

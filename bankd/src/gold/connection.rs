@@ -1,0 +1,336 @@
+//! One connection: a message, its answer, the end. Every way through it ends with an answer, but
+//! where the client is gone (`gold-wire.md` 0.6, 1.2).
+
+use std::future::{Future, poll_fn};
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::ready;
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, ReadBuf};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::task::yield_now;
+use tokio::time::{Instant, sleep_until, timeout, timeout_at};
+
+use super::frame::{Frame, Step};
+use super::gate::{self, Admitted};
+use super::lines::Lines;
+use super::reason::Reason;
+use super::{Said, Verified, answer};
+use crate::clock;
+use crate::config::Gold;
+use crate::keys::KeyRing;
+use crate::keys::hmac64::Hmac64;
+use crate::listen::gone;
+
+/// How long the head may take.
+const HEAD: Duration = Duration::from_secs(5);
+/// How long the message may take after its head.
+const PAYLOAD: Duration = Duration::from_secs(10);
+/// How long both may take, so that there is time for the answer.
+const MESSAGE: Duration = Duration::from_secs(14);
+/// How long the answer may take: it is on the wire a second after the message's last byte.
+const ANSWER: Duration = Duration::from_millis(900);
+/// How long what the client still sends is read, so that the answer is not lost with it.
+const FAREWELL: Duration = Duration::from_secs(1);
+/// How long a connection lasts, whatever happens.
+const WHOLE: Duration = Duration::from_secs(15);
+/// How long one without a seat has for its message.
+const MOMENT: Duration = Duration::from_millis(250);
+/// How long what such a one still sends is read.
+const NOD: Duration = Duration::from_millis(100);
+/// Bytes of all buffers together, in units of [`UNIT`].
+const MEMORY: usize = (8 << 20) / UNIT;
+/// Bytes that memory is counted in.
+const UNIT: usize = 1 << 10;
+
+/// Who answers what the gateway has verified.
+pub(super) trait Talk: Send + Sync + 'static {
+    /// Answers a request.
+    fn answer(&self, request: Verified) -> impl Future<Output = Said> + Send;
+}
+
+/// What all connections share.
+pub(super) struct House<T> {
+    config: Gold,
+    keys: KeyRing,
+    talk: Arc<T>,
+    memory: Arc<Semaphore>,
+    lines: Lines,
+}
+
+impl<T: Talk> House<T> {
+    /// A house with these settings and keys.
+    pub(super) fn new(config: Gold, keys: KeyRing, talk: T) -> Self {
+        Self {
+            config,
+            keys,
+            talk: Arc::new(talk),
+            memory: Arc::new(Semaphore::new(MEMORY)),
+            lines: Lines::default(),
+        }
+    }
+
+    /// Bytes that the buffers of all connections take together.
+    #[cfg(test)]
+    pub(super) fn memory_held(&self) -> usize {
+        (MEMORY - self.memory.available_permits()) * UNIT
+    }
+}
+
+/// What place a connection found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// It has the time of the protocol.
+    Seated,
+    /// It has a moment.
+    Standing,
+}
+
+/// Serves one connection from its first byte to its end.
+pub(super) async fn attend<T: Talk, S: AsyncRead + AsyncWrite + Unpin>(
+    house: &House<T>,
+    mut stream: S,
+    from: SocketAddr,
+    place: Place,
+    mut stopped: watch::Receiver<()>,
+) {
+    let call = Call {
+        house,
+        from,
+        place,
+        born: Instant::now(),
+        id: clock::request_id(),
+    };
+    let end = call.born + WHOLE;
+    let served = call.serve(&mut stream, &mut stopped).await;
+    let Some(served) = served else { return };
+    let mut wire = answer::wire(&served.said, served.signer.as_ref());
+    let mut held = Held::none(&house.memory);
+    if !held.cover(wire.len()) {
+        wire = answer::wire(&Reason::Memory.said(), served.signer.as_ref());
+    }
+    let sent = timeout_at(end, async {
+        stream.write_all(&wire).await?;
+        stream.shutdown().await
+    });
+    if !matches!(sent.await, Ok(Ok(()))) {
+        tracing::debug!(request_id = %call.id, remote = %from, "the answer was not taken");
+        return;
+    }
+    drop((wire, held));
+    let farewell = match place {
+        Place::Seated => FAREWELL,
+        Place::Standing => NOD,
+    };
+    let until = end.min(Instant::now() + farewell);
+    // What it says after the answer is nobody's business, and others come first.
+    let rest = async {
+        while matches!(some(&mut stream, |_| ()).await, Ok(Some(()))) {
+            yield_now().await;
+        }
+    };
+    let _ = timeout_at(until, rest).await;
+}
+
+/// A connection under way.
+struct Call<'a, T> {
+    house: &'a House<T>,
+    from: SocketAddr,
+    place: Place,
+    born: Instant,
+    id: String,
+}
+
+/// What is to be answered, and the key that signs it.
+struct Served {
+    said: Said,
+    signer: Option<Hmac64>,
+}
+
+impl<T: Talk> Call<'_, T> {
+    /// What is to be answered; none where nobody is there any more.
+    async fn serve<S: AsyncRead + Unpin>(
+        &self,
+        stream: &mut S,
+        stopped: &mut watch::Receiver<()>,
+    ) -> Option<Served> {
+        let from = self.from.ip();
+        if !gate::knows(&self.house.config, from) {
+            return Some(self.turned_away(Reason::UnknownPeer));
+        }
+        let received = match self.receive(stream, stopped).await {
+            Ok(received) => received,
+            Err(Lost::Turned(reason)) => return Some(self.turned_away(reason)),
+            Err(Lost::Gone(error)) => {
+                tracing::debug!(request_id = %self.id, remote = %self.from, %error, "a connection broke off");
+                return None;
+            }
+        };
+        let (payload, held) = received;
+        let judged = gate::judge(&self.house.config, &self.house.keys, from, &payload);
+        drop((payload, held));
+        let Admitted { request, signer } = match judged {
+            Ok(admitted) => admitted,
+            Err(reason) => return Some(self.turned_away(reason)),
+        };
+        let peer = Arc::clone(&request.peer);
+        let talk = Arc::clone(&self.house.talk);
+        // In a task of its own: what has begun is finished, even if nobody waits for it any more.
+        // A charge that is given up half-way is lost, since no client sends it again.
+        let talking = tokio::spawn(async move { talk.answer(request).await });
+        let said = match timeout(ANSWER, talking).await {
+            Ok(Ok(said)) => {
+                self.told(&peer.name, &said);
+                said
+            }
+            Ok(Err(_)) => self.turned_away(Reason::Internal).said,
+            Err(_) => self.turned_away(Reason::SlowAnswer).said,
+        };
+        Some(Served { said, signer })
+    }
+
+    /// The whole message, and the memory that it takes.
+    async fn receive<S: AsyncRead + Unpin>(
+        &self,
+        stream: &mut S,
+        stopped: &mut watch::Receiver<()>,
+    ) -> Result<(Vec<u8>, Held), Lost> {
+        let mut frame = Frame::default();
+        let mut held = Held::none(&self.house.memory);
+        let (mut deadline, late) = match self.place {
+            Place::Seated => (self.born + HEAD, Reason::SlowMessage),
+            Place::Standing => (self.born + MOMENT, Reason::Crowded),
+        };
+        let mut in_head = true;
+        loop {
+            let taken = tokio::select! {
+                // What is there counts, even if we come late to look.
+                biased;
+                taken = some(stream, |bytes| frame.take(bytes)) => taken,
+                () = sleep_until(deadline) => return Err(Lost::Turned(late)),
+                () = gone(stopped) => return Err(Lost::Turned(Reason::Stopping)),
+            };
+            let step = match taken {
+                Ok(Some(Ok(step))) => step,
+                Ok(Some(Err(fault))) => return Err(Lost::Turned(Reason::Framing(fault))),
+                Ok(None) => return Err(Lost::Turned(Reason::BrokenOff)),
+                Err(error) => return Err(Lost::Gone(error)),
+            };
+            if !held.cover(frame.memory()) {
+                return Err(Lost::Turned(Reason::Memory));
+            }
+            if step == Step::Whole {
+                return Ok((frame.into_payload(), held));
+            }
+            if in_head && step == Step::Payload {
+                in_head = false;
+                if self.place == Place::Seated {
+                    deadline = (Instant::now() + PAYLOAD).min(self.born + MESSAGE);
+                }
+            }
+        }
+    }
+
+    /// One line for who was turned away, unless there are too many of them, and what it is told.
+    fn turned_away(&self, reason: Reason) -> Served {
+        let said = reason.said();
+        let Some(left_out) = self.house.lines.next() else {
+            return Served { said, signer: None };
+        };
+        let left_out = (left_out > 0).then_some(left_out);
+        let (code, word) = (said.code, reason.word());
+        let why = said.message.as_deref().unwrap_or_default();
+        let duration_us = self.duration_us();
+        macro_rules! line {
+            ($level:ident, $message:literal) => {
+                tracing::$level!(
+                    request_id = %self.id, remote = %self.from, route = "gold", reason = word,
+                    code, why, duration_us, left_out, $message
+                )
+            };
+        }
+        if reason.is_about_who() {
+            line!(warn, "not authenticated");
+        } else if code == "720" {
+            line!(warn, "request");
+        } else {
+            line!(info, "request");
+        }
+        Served { said, signer: None }
+    }
+
+    /// One line for what was answered.
+    fn told(&self, peer: &str, said: &Said) {
+        tracing::debug!(
+            request_id = %self.id, caller = peer, remote = %self.from, route = "gold",
+            code = said.code, duration_us = self.duration_us(), "request"
+        );
+    }
+
+    fn duration_us(&self) -> u64 {
+        u64::try_from(self.born.elapsed().as_micros()).unwrap_or(u64::MAX)
+    }
+}
+
+/// Why there is no message.
+enum Lost {
+    /// It is told why.
+    Turned(Reason),
+    /// There is nobody to tell.
+    Gone(io::Error),
+}
+
+/// Reads what is there, at least a byte, and gives it to somebody; none at the end. The space for it
+/// is needed only while something is read, not while it is waited for.
+async fn some<S: AsyncRead + Unpin, R>(
+    stream: &mut S,
+    mut take: impl FnMut(&[u8]) -> R,
+) -> io::Result<Option<R>> {
+    poll_fn(|context| {
+        let mut space = [0; 8 << 10];
+        let mut buffer = ReadBuf::new(&mut space);
+        ready!(Pin::new(&mut *stream).poll_read(context, &mut buffer))?;
+        let read = buffer.filled();
+        std::task::Poll::Ready(Ok((!read.is_empty()).then(|| take(read))))
+    })
+    .await
+}
+
+/// Memory that a connection holds of what all share; given back when it is dropped.
+struct Held {
+    all: Arc<Semaphore>,
+    own: Option<OwnedSemaphorePermit>,
+}
+
+impl Held {
+    fn none(all: &Arc<Semaphore>) -> Self {
+        Self {
+            all: Arc::clone(all),
+            own: None,
+        }
+    }
+
+    /// Holds so many bytes in all; false if they are not to be had.
+    fn cover(&mut self, bytes: usize) -> bool {
+        let held = self
+            .own
+            .as_ref()
+            .map_or(0, OwnedSemaphorePermit::num_permits);
+        let more = bytes.div_ceil(UNIT).saturating_sub(held);
+        if more == 0 {
+            return true;
+        }
+        let more = u32::try_from(more).unwrap_or(u32::MAX);
+        let Ok(more) = Arc::clone(&self.all).try_acquire_many_owned(more) else {
+            return false;
+        };
+        match &mut self.own {
+            Some(own) => own.merge(more),
+            None => self.own = Some(more),
+        }
+        true
+    }
+}

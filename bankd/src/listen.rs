@@ -1,0 +1,76 @@
+//! How every listener lets connections in, whatever they speak: a bounded number of them, until the
+//! daemon stops; then it waits for those that are open (`docs/decisions/0017`).
+
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+
+/// How long to wait after the system has no room for another connection.
+const BREATH: Duration = Duration::from_millis(100);
+
+/// Accepts until the daemon stops, then waits until every connection is gone. Where there is no
+/// room, connections wait in the system's queue. `attend` must not wait: it hands the connection
+/// to a task, which keeps the permit for as long as the connection lasts.
+pub(crate) async fn admit<C, A, F>(
+    most: usize,
+    mut stopped: watch::Receiver<()>,
+    accept: A,
+    attend: impl Fn(C, OwnedSemaphorePermit),
+) where
+    A: Fn() -> F,
+    F: Future<Output = io::Result<C>>,
+{
+    let room = Arc::new(Semaphore::new(most));
+    loop {
+        let next = async {
+            // The semaphore is never closed.
+            let permit = Arc::clone(&room).acquire_owned().await.ok()?;
+            Some((permit, accept().await))
+        };
+        let next = tokio::select! {
+            next = next => next,
+            () = gone(&mut stopped) => None,
+        };
+        match next {
+            Some((permit, Ok(connection))) => attend(connection, permit),
+            Some((_, Err(error))) => refused(&error, &mut stopped).await,
+            None => break,
+        }
+    }
+    let all = u32::try_from(most).unwrap_or(u32::MAX);
+    let _ = room.acquire_many(all).await;
+}
+
+/// Is done when the sender is gone, which is the signal to stop.
+pub(crate) async fn gone(stopped: &mut watch::Receiver<()>) {
+    while stopped.changed().await.is_ok() {}
+}
+
+/// A connection whose small answers leave at once.
+pub(crate) async fn tcp(listener: &TcpListener) -> io::Result<(TcpStream, SocketAddr)> {
+    let (stream, address) = listener.accept().await?;
+    if let Err(e) = stream.set_nodelay(true) {
+        tracing::debug!("no TCP_NODELAY: {e}");
+    }
+    Ok((stream, address))
+}
+
+/// A peer that has gone again says nothing; a system without room is given time.
+async fn refused(error: &io::Error, stopped: &mut watch::Receiver<()>) {
+    use io::ErrorKind as E;
+    let kind = error.kind();
+    if matches!(
+        kind,
+        E::ConnectionRefused | E::ConnectionAborted | E::ConnectionReset
+    ) {
+        return;
+    }
+    tracing::error!(%error, "a connection could not be accepted");
+    // Nobody tells when there is room again; the stop ends the wait.
+    let _ = tokio::time::timeout(BREATH, gone(stopped)).await;
+}
