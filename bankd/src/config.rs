@@ -4,6 +4,7 @@
 //! line and key, never silently a default. This and the rooms below it are the only ones that read
 //! the environment. Secrets are not settings: they are files in `keys/`.
 
+mod gold;
 mod overlay;
 mod sample;
 #[cfg(test)]
@@ -16,6 +17,7 @@ use bank_core::directory::Policy;
 use bank_core::time::{Seconds, TEN_YEARS_S};
 use serde::{Deserialize, Serialize};
 
+pub use gold::{Gold, GoldPeer, Network, NoFundsWord};
 pub use sample::SAMPLE;
 pub use words::{
     ChargeDuration, DialectWord, FallbackWord, FsyncWord, Level, LogFormat, ModeWord, OrderWord,
@@ -46,6 +48,8 @@ pub struct Config {
     pub log: Log,
     /// Signatures.
     pub auth: Auth,
+    /// The Gold gateway.
+    pub gold: Gold,
 }
 
 /// `[http]`
@@ -360,7 +364,7 @@ impl Config {
         if !self.file.path.is_empty() && self.file.path == self.ggf.path {
             return Err("ggf.path: the same file as file.path".to_owned());
         }
-        Ok(())
+        self.gold.check()
     }
 
     /// What the rules are told.
