@@ -40,7 +40,8 @@ fn is_behind(
 impl<'a> By<'a> {
     /// Whether both name somebody for the same, and not the same one.
     pub fn contradicts(self, other: By<'_>) -> bool {
-        let differ = |own: Option<i64>, other: Option<i64>| own.zip(other).is_some_and(|(a, b)| a != b);
+        let differ =
+            |own: Option<i64>, other: Option<i64>| own.zip(other).is_some_and(|(a, b)| a != b);
         differ(self.project.map(|p| p.id.0), other.project.map(|p| p.id.0))
             || differ(self.user.map(|u| u.id.0), other.user.map(|u| u.id.0))
             || differ(self.machine.map(|m| m.id.0), other.machine.map(|m| m.id.0))

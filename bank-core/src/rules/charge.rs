@@ -278,7 +278,7 @@ impl LienUse {
 impl Bill {
     fn finish(
         mut self,
-        charge: &Charge,
+        asked: &Charge,
         duration: Seconds,
         mode: Mode,
         ctx: &Context<'_>,
@@ -293,9 +293,9 @@ impl Bill {
         if let (Mode::Fast, Some(account)) = (mode, own) {
             self.block_if_below_zero(account);
         }
-        self.keep_lien(charge.closes)?;
+        self.keep_lien(asked.closes)?;
         self.record(duration, mode, ctx);
-        if charge.closes && self.instance.is_open() {
+        if asked.closes && self.instance.is_open() {
             // Not before it began, whenever the use that closes it ended.
             let end = self.at.max(self.instance.opened);
             close_instance(
@@ -306,7 +306,7 @@ impl Bill {
                 ctx,
             );
         } else {
-            let idle = charge.terms.idle.unwrap_or(ctx.directory.policy.idle);
+            let idle = asked.terms.idle.unwrap_or(ctx.directory.policy.idle);
             wait_for_more(&mut self.instance, self.at, idle);
         }
         self.correct_expiries()?;

@@ -80,7 +80,11 @@ pub(super) fn close(close: &Close, view: &View, ctx: &Context<'_>) -> Result<Eff
 
 /// Journals that the newest use of an object's id was charged by a message that came before: nothing
 /// moves (decision 22).
-pub(super) fn repeated(repeat: &Repeat, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
+pub(super) fn repeated(
+    repeat: &Repeat,
+    view: &View,
+    ctx: &Context<'_>,
+) -> Result<Effects, Refusal> {
     let key = &repeat.key;
     let unknown = || Refusal::not_found(key.object_type.word(), &key.object_id);
     let instance = in_scope(view.instances.first().ok_or_else(unknown)?, ctx)?;

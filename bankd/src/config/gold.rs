@@ -81,7 +81,10 @@ impl Gold {
     /// Ranges, addresses, and no two peers that could not be told apart.
     pub(super) fn check(&self) -> Result<(), String> {
         if !self.listen.is_empty() && self.listen.parse::<SocketAddr>().is_err() {
-            return Err(format!("gold.listen: {:?} is not ADDRESS:PORT", self.listen));
+            return Err(format!(
+                "gold.listen: {:?} is not ADDRESS:PORT",
+                self.listen
+            ));
         }
         let (least, most) = IDLE_S;
         let idle = self.reservation_idle;

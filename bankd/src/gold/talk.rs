@@ -40,7 +40,7 @@ pub async fn answer(app: &Arc<App>, request: &Verified) -> Said {
         }
         Err(fault) => Err(fault),
     };
-    let said = done.unwrap_or_else(|fault| fault.said());
+    let said = done.unwrap_or_else(Fault::said);
     tracing::info!(
         request_id,
         peer = request.peer.name,

@@ -1,10 +1,9 @@
 //! Reserve, Charge and Quote of a job, as commands for the writer (`gold-wire.md` 3.2 to 3.4, 5).
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
-use bank_core::command::{
-    Charge, Command, Promise, QuoteRequest, Repeat, Request, Reserve, Scope,
-};
+use bank_core::command::{Charge, Command, Promise, QuoteRequest, Repeat, Request, Reserve, Scope};
 use bank_core::model::InstanceKey;
 use bank_core::terms::Terms;
 use bank_core::time::{Seconds, Timestamp};
@@ -181,7 +180,10 @@ fn quote(request: Request, wall: Option<Seconds>) -> QuoteRequest {
 fn document(asked: &Asked, verb: Verb) -> Result<Document, Fault> {
     let fields = || asked.fields.iter().map(|(n, v)| (n.as_str(), v.as_str()));
     let is_reservation = |(name, value): (&str, &str)| {
-        name == "Type" && ["reservation", "rsv"].iter().any(|r| value.eq_ignore_ascii_case(r))
+        name == "Type"
+            && ["reservation", "rsv"]
+                .iter()
+                .any(|r| value.eq_ignore_ascii_case(r))
     };
     let kind = if fields().any(is_reservation) {
         ObjectKind::Reservation
@@ -203,13 +205,20 @@ fn document(asked: &Asked, verb: Verb) -> Result<Document, Fault> {
 /// A message without what one client or another cannot read.
 fn harmless(message: &str) -> String {
     let safe = |c: char| c.is_ascii_graphic() && !"<>&\"'".contains(c) || c == ' ';
-    message.chars().map(|c| if safe(c) { c } else { '?' }).collect()
+    message
+        .chars()
+        .map(|c| if safe(c) { c } else { '?' })
+        .collect()
 }
 
 /// The key of a charge: the same bytes are the same charge (decision 22).
 fn keyed(body: &[u8], object: InstanceKey) -> (IdempotencyKey, Repeat) {
     let fingerprint: [u8; 32] = Sha256::digest(body).into();
-    let digits: String = fingerprint.iter().map(|byte| format!("{byte:02x}")).collect();
+    let mut digits = String::with_capacity(64);
+    for byte in fingerprint {
+        // Writing to a string cannot fail.
+        let _ = write!(digits, "{byte:02x}");
+    }
     let key = IdempotencyKey {
         key: format!("gold:{digits}"),
         fingerprint,

@@ -69,11 +69,18 @@ fn written<T>(
 ) -> Vec<String> {
     let more = rows.len().saturating_sub(ROWS_MAX);
     if more > 0 {
-        tracing::warn!(object, left_out = more, "a query of the gateway finds too much");
+        tracing::warn!(
+            object,
+            left_out = more,
+            "a query of the gateway finds too much"
+        );
         rows.truncate(ROWS_MAX);
     }
     let row = |row: &T| {
-        let cells = select.wanted().iter().map(|name| element(name, &cell(row, name).xml()));
+        let cells = select
+            .wanted()
+            .iter()
+            .map(|name| element(name, &cell(row, name).xml()));
         element(object, &cells.collect::<String>())
     };
     rows.iter().map(row).collect()

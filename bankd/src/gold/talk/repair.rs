@@ -40,7 +40,9 @@ pub(super) fn repaired(text: &str) -> Cow<'_, str> {
 /// reference.
 fn is_reference(text: &str) -> bool {
     let bytes = text.as_bytes();
-    let near = bytes.get(1..bytes.len().min(REFERENCE_MAX)).unwrap_or_default();
+    let near = bytes
+        .get(1..bytes.len().min(REFERENCE_MAX))
+        .unwrap_or_default();
     let Some(end) = near.iter().position(|byte| *byte == b';') else {
         return false;
     };
@@ -68,7 +70,10 @@ mod tests {
             ("<A>R&amp;D</A>", "<A>R&amp;D</A>"),
             ("<A>&lt;&gt;&quot;&apos;</A>", "<A>&lt;&gt;&quot;&apos;</A>"),
             ("<A>&#38;&#x26;</A>", "<A>&#38;&#x26;</A>"),
-            ("<A>&#;&#x;&#xg;&#3a;</A>", "<A>&amp;#;&amp;#x;&amp;#xg;&amp;#3a;</A>"),
+            (
+                "<A>&#;&#x;&#xg;&#3a;</A>",
+                "<A>&amp;#;&amp;#x;&amp;#xg;&amp;#3a;</A>",
+            ),
             ("<A>&nbsp;&&</A>", "<A>&amp;nbsp;&amp;&amp;</A>"),
             ("<A>a\u{0e}b</A>", "<A>a&lt;b</A>"),
             ("<A x=\"1&2\">é&ü</A>", "<A x=\"1&amp;2\">é&amp;ü</A>"),

@@ -89,7 +89,9 @@ impl Condition {
         if place.attribute("conj").is_some_and(is_or) {
             return Err(unsupported("Where with conj other than And"));
         }
-        let groups = ["groups", "group"].iter().find_map(|name| place.attribute(name));
+        let groups = ["groups", "group"]
+            .iter()
+            .find_map(|name| place.attribute(name));
         if groups.is_some_and(|groups| !matches!(groups, "" | "0")) {
             return Err(unsupported("Where with groups"));
         }
@@ -166,9 +168,18 @@ mod tests {
         let query = "action='Query'><Object>Job</Object>";
         for (request, fault) in [
             ("", "missing_field: Request is missing"),
-            ("<Request/><Request/>", "unsupported: more than one Request is not supported"),
-            ("<Request><Object>Job</Object></Request>", "missing_field: action is missing"),
-            ("<Request action='Query'/>", "missing_field: Object is missing"),
+            (
+                "<Request/><Request/>",
+                "unsupported: more than one Request is not supported",
+            ),
+            (
+                "<Request><Object>Job</Object></Request>",
+                "missing_field: action is missing",
+            ),
+            (
+                "<Request action='Query'/>",
+                "missing_field: Object is missing",
+            ),
             (
                 "<Request action='Query'><Object>A</Object><Object>B</Object></Request>",
                 "unsupported: more than one Object is not supported",

@@ -105,7 +105,12 @@ pub(super) fn rendered(decided: &Decided<'_>) -> Answer {
 
 fn warn(decided: &Decided<'_>, what: &'static str) {
     let request_id = decided.request_id;
-    tracing::warn!(request_id, tx = decided.transaction, what, "gold charge or lien");
+    tracing::warn!(
+        request_id,
+        tx = decided.transaction,
+        what,
+        "gold charge or lien"
+    );
 }
 
 /// What the peer hears.
@@ -121,11 +126,15 @@ fn done(amount: Amount, verb: Verb, told: &Told, bank: &Bank) -> Said {
     let (job, unit) = (plain(&told.job), &bank.unit);
     let (message, data) = match verb {
         Verb::Reserve => (
-            Some(format!("Successfully reserved {number} {unit} for job {job}")),
+            Some(format!(
+                "Successfully reserved {number} {unit} for job {job}"
+            )),
             element("Reservation", &element("Amount", &number)),
         ),
         Verb::Charge => (
-            Some(format!("Successfully charged job {job} for {number} {unit}")),
+            Some(format!(
+                "Successfully charged job {job} for {number} {unit}"
+            )),
             element("Job", &element("Charge", &number)),
         ),
         Verb::Quote => (None, quotation(&number, told)),
@@ -214,7 +223,10 @@ mod tests {
 
     #[test]
     fn what_is_kept_is_read_again() {
-        for came in [Came::Done(Amount(-12)), Came::Refused("not_a_member".into())] {
+        for came in [
+            Came::Done(Amount(-12)),
+            Came::Refused("not_a_member".into()),
+        ] {
             assert_eq!(Came::read(came.line().as_bytes()), Some(came));
         }
         for line in ["", "done", "done x", "gone 1", "\u{e9}"] {
@@ -224,6 +236,9 @@ mod tests {
 
     #[test]
     fn values_are_escaped_and_stay_on_their_line() {
-        assert_eq!(escaped("R&D <\"a\"\n\u{1}>é"), "R&amp;D &lt;&quot;a&quot;  &gt;é");
+        assert_eq!(
+            escaped("R&D <\"a\"\n\u{1}>é"),
+            "R&amp;D &lt;&quot;a&quot;  &gt;é"
+        );
     }
 }

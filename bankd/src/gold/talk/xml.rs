@@ -124,10 +124,8 @@ impl Walk {
         let Some(mut element) = self.open.pop() else {
             return;
         };
-        let trimmed = element.text.trim();
-        if trimmed.len() < element.text.len() {
-            element.text = trimmed.to_owned();
-        }
+        let text = std::mem::take(&mut element.text);
+        element.text.push_str(text.trim());
         match self.open.last_mut() {
             Some(parent) => parent.children.push(element),
             None => self.root = Some(element),
@@ -160,8 +158,8 @@ mod tests {
     fn what_is_no_message_is_refused() {
         let deep = format!("{}{}", "<A>".repeat(17), "</A>".repeat(17));
         let many = format!("<A>{}</A>", "<B/>".repeat(2000));
-        let wide: String = (0..65).map(|n| format!(" a{n}='1'")).collect();
-        let wide = format!("<A{wide}/>");
+        let wide: Vec<String> = (0..65).map(|n| format!("a{n}='1'")).collect();
+        let wide = format!("<A {}/>", wide.join(" "));
         for (source, why) in [
             ("", "no element"),
             ("text", "outside"),
@@ -181,7 +179,11 @@ mod tests {
         ] {
             let fault = parse(source).unwrap_err();
             assert_eq!(fault.code, "bad_document", "{source:.40}");
-            assert!(fault.message.contains(why), "{source:.40}: {}", fault.message);
+            assert!(
+                fault.message.contains(why),
+                "{source:.40}: {}",
+                fault.message
+            );
         }
     }
 }

@@ -36,7 +36,16 @@ pub(super) async fn rows(
     let directory = app.writer.directory();
     let scope = &request.peer.scope;
     let seen = |account: &&Account| {
-        let spends = |project| usable(&directory, account, By { project, ..By::default() });
+        let spends = |project| {
+            usable(
+                &directory,
+                account,
+                By {
+                    project,
+                    ..By::default()
+                },
+            )
+        };
         let mut projects = directory.projects();
         account.name != UNBILLED
             && (scope.projects.is_empty()
@@ -57,7 +66,9 @@ pub(super) async fn rows(
             row.1 = figures;
         }
     }
-    Ok(written(&select, "Account", rows, |row, name| cell(bank, row, name)))
+    Ok(written(&select, "Account", rows, |row, name| {
+        cell(bank, row, name)
+    }))
 }
 
 /// Whether those may spend from an account who are named together, and none of those whom a

@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn conditions_compare() {
         let (text, nine) = (Cell::text("chem"), Cell::Number(Some(9)));
-        let (none, yes) = (Cell::Number(None), Cell::Flag(true));
+        let (absent, yes) = (Cell::Number(None), Cell::Flag(true));
         for (cell, kind, op, value, expected) in [
             (&text, Kind::Text, "", "chem", Some(true)),
             (&text, Kind::Text, "EQ", "Chem", Some(false)),
@@ -130,9 +130,9 @@ mod tests {
             (&nine, Kind::Number, "GE", "9", Some(true)),
             (&nine, Kind::Number, "LE", "8", Some(false)),
             (&nine, Kind::Number, "EQ", "nine", None),
-            (&none, Kind::Number, "EQ", "0", Some(false)),
-            (&none, Kind::Number, "NE", "0", Some(true)),
-            (&none, Kind::Number, "L", "9", Some(false)),
+            (&absent, Kind::Number, "EQ", "0", Some(false)),
+            (&absent, Kind::Number, "NE", "0", Some(true)),
+            (&absent, Kind::Number, "L", "9", Some(false)),
             (&yes, Kind::Flag, "EQ", "True", Some(true)),
             (&yes, Kind::Flag, "NE", "1", Some(false)),
             (&yes, Kind::Flag, "EQ", "yes", None),

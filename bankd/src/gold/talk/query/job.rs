@@ -63,23 +63,26 @@ pub(super) async fn rows(
             && tested.accepts(|name| cell(&own.bank, job, name))
     };
     let only = select.exactly("JobId").map(str::to_owned);
-    let found = ask(app, move |connection| match only {
-        Some(id) => {
+    let found = ask(app, move |connection| {
+        if let Some(id) = only {
             let uses = jobs::uses(connection, &id)?;
-            Ok((uses.into_iter().filter(keep).collect(), false))
+            return Ok((uses.into_iter().filter(keep).collect(), false));
         }
-        None => {
-            let page = jobs::list(connection, None, ROWS_MAX, keep)?;
-            Ok((page.rows, page.next.is_some()))
-        }
+        let page = jobs::list(connection, None, ROWS_MAX, keep)?;
+        Ok((page.rows, page.next.is_some()))
     });
     let (mut rows, is_cut): (Vec<JobRow>, bool) = found.await?;
     if is_cut {
-        tracing::warn!(rows = rows.len(), "a query of the gateway does not reach the oldest jobs");
+        tracing::warn!(
+            rows = rows.len(),
+            "a query of the gateway does not reach the oldest jobs"
+        );
     }
     rows.reverse();
     let bank = &directory.bank;
-    Ok(written(&select, "Job", rows, |job, name| cell(bank, job, name)))
+    Ok(written(&select, "Job", rows, |job, name| {
+        cell(bank, job, name)
+    }))
 }
 
 fn cell(bank: &Bank, job: &JobRow, attribute: &str) -> Cell {

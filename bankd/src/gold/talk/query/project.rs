@@ -44,7 +44,9 @@ pub(super) fn rows(
     let mut projects: Vec<&Project> = seen.filter(has_all).collect();
     projects.retain(|project| select.accepts(|name| cell(project, name)));
     projects.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(written(&select, "Project", projects, |project, name| cell(project, name)))
+    Ok(written(&select, "Project", projects, |project, name| {
+        cell(project, name)
+    }))
 }
 
 /// Whether a key is for a project.

@@ -37,7 +37,10 @@ impl Select {
         let find = |list: &[&'static str], name: &str| list.iter().find(|a| **a == name).copied();
         let unknown = |name: &str| {
             let (name, object) = (plain(name), plain(&asked.object));
-            Fault::new("unknown_attribute", format!("{object} has no attribute {name}"))
+            Fault::new(
+                "unknown_attribute",
+                format!("{object} has no attribute {name}"),
+            )
         };
         let mut select = Select {
             wanted: Vec::new(),
@@ -71,7 +74,10 @@ impl Select {
                     _ => return Err(unsupported(&format!("Where {known} with this op"))),
                 };
                 select.relations.push((known, must, value));
-            } else if find(shape.usual, name).or(find(shape.special, name)).is_some() {
+            } else if find(shape.usual, name)
+                .or(find(shape.special, name))
+                .is_some()
+            {
                 return Err(unsupported(&format!("Where {}", plain(name))));
             } else {
                 return Err(unknown(name));

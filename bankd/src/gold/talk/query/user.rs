@@ -55,7 +55,9 @@ pub(super) async fn rows(
     let select = Select::read(asked, &SHAPE)?;
     let directory = app.writer.directory();
     let cell = |user: &&User, name: &str| cell(&directory, user, name);
-    let seen = directory.users().filter(|u| sees(&directory, &request.peer.scope, u));
+    let seen = directory
+        .users()
+        .filter(|u| sees(&directory, &request.peer.scope, u));
     let mut users: Vec<&User> = seen.collect();
     users.retain(|user| select.accepts(|name| cell(user, name)));
     if request.is_maui || select.asks_for("DefaultProject") {
@@ -123,7 +125,10 @@ fn keep_sendable(directory: &Directory, users: &mut Vec<&User>) {
 fn keep_latest(users: &mut Vec<&User>, lately: &[String]) {
     let all = users.len();
     let lately: HashSet<&str> = lately.iter().map(String::as_str).collect();
-    let active = users.iter().filter(|u| lately.contains(u.name.as_str())).count();
+    let active = users
+        .iter()
+        .filter(|u| lately.contains(u.name.as_str()))
+        .count();
     let mut room = MAUI_USERS_MAX.saturating_sub(active);
     users.retain(|user| {
         if lately.contains(user.name.as_str()) {
