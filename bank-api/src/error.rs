@@ -109,6 +109,7 @@ pub static TABLE: &[Row] = &[
     entry("too_many_decimals", 422, bank::REFUSED, nami::DOCUMENT, "740", "too many decimals"),
     entry("unauthorized", 401, bank::DENIED, nami::AUTH, "422", "not authenticated"),
     entry("uncovered", 409, bank::REFUSED, nami::OTHER, "740", "would leave debt uncovered"),
+    entry("unknown_attribute", 422, bank::USAGE, nami::UNSUPPORTED, "710", "unknown attribute"),
     entry("unsupported", 501, bank::USAGE, nami::UNSUPPORTED, "315", "not supported"),
     entry("user_inactive", 403, bank::REFUSED, nami::REFUSED, "740", "user inactive"),
     entry("user_unknown", 404, bank::NOT_FOUND, nami::REFUSED, "740", "unknown user"),

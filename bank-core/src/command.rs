@@ -2,7 +2,8 @@
 
 use crate::amount::Amount;
 use crate::attribute::Attribute;
-use crate::ids::{AllocationId, LienId, QuoteId, RateId};
+use crate::directory::Directory;
+use crate::ids::{AllocationId, LienId, ProjectId, QuoteId, RateId};
 use crate::model::{Closing, Facts, InstanceKey, Key, ObjectType};
 use crate::price::Named;
 use crate::terms::Terms;
@@ -27,6 +28,37 @@ pub struct Scope {
     pub projects: Vec<String>,
     /// Machines by name.
     pub machines: Vec<String>,
+}
+
+impl Scope {
+    /// The only machine that it is for: what is meant where a request names none.
+    pub fn only_machine(&self) -> Option<&str> {
+        match self.machines.as_slice() {
+            [only] => Some(only),
+            _ => None,
+        }
+    }
+
+    /// Whether a machine lies in it, known or not.
+    pub fn has_machine(&self, name: &str) -> bool {
+        self.machines.is_empty() || self.machines.iter().any(|m| m == name)
+    }
+
+    /// Whether a project lies in it: it or one above it is named there. `name` is what a request
+    /// says, `project` what is known by that name.
+    pub fn has_project(
+        &self,
+        directory: &Directory,
+        project: Option<ProjectId>,
+        name: &str,
+    ) -> bool {
+        let allowed = &self.projects;
+        if allowed.is_empty() {
+            return true;
+        }
+        let above = project.map(|id| directory.lineage(id)).unwrap_or_default();
+        allowed.iter().any(|a| a == name) || above.iter().any(|p| allowed.contains(&p.name))
+    }
 }
 
 /// A command. What it does not name stays as it is.
@@ -109,6 +141,8 @@ pub enum Command {
     RemoveAttribute(String),
     /// Ends a quote; what is bound to it keeps its price.
     RemoveQuote(QuoteId),
+    /// Journals that a charge came again.
+    Repeat(Repeat),
 }
 
 impl Command {
@@ -153,6 +187,7 @@ impl Command {
             Command::AddAttribute(_) => "attr_add",
             Command::RemoveAttribute(_) => "attr_rm",
             Command::RemoveQuote(_) => "quote_rm",
+            Command::Repeat(_) => "repeat",
         }
     }
 
@@ -377,4 +412,13 @@ pub struct Close {
     pub by: Closing,
     /// When it happened.
     pub event_time: Option<Timestamp>,
+}
+
+/// A charge that came before, word for word: it is journalled, and moves nothing (decision 22).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repeat {
+    /// About what.
+    pub key: InstanceKey,
+    /// The idempotency key of both.
+    pub of: String,
 }

@@ -117,6 +117,11 @@ pub fn need(command: &Command, directory: &Directory, now: Timestamp) -> Need {
             ending_after: Some(now),
             ..Need::default()
         },
+        Command::Repeat(repeat) => Need {
+            instance: Some(repeat.key.clone()),
+            ending_after: Some(now),
+            ..Need::default()
+        },
         Command::ExtendLien(extend) => of_lien(extend.lien, now),
         Command::ReleaseLien(id) => of_lien(*id, now),
         Command::After(after) => after::need(after, directory),

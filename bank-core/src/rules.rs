@@ -65,6 +65,7 @@ fn by_family(command: &Command, view: &View, ctx: &Context<'_>) -> Result<Effect
         Command::AddAttribute(new) => attribute::add(new, view, ctx),
         Command::RemoveAttribute(name) => attribute::remove(name, view, ctx),
         Command::RemoveQuote(id) => promise::remove(*id, view, ctx),
+        Command::Repeat(repeat) => instance::repeated(repeat, view, ctx),
         Command::AddProject(_)
         | Command::SetProject(_)
         | Command::RemoveProject(_)

@@ -21,6 +21,15 @@ pub struct Terms {
     pub itemisation: String,
     /// Who covers what is short; the site's policy where it is not said.
     pub shortfall: Option<Shortfall>,
+    /// The caller delivers at once and in order: it is about the newest use of the id, whatever
+    /// the caller's clock says (gold-wire.md 5).
+    pub newest: bool,
+    /// Only the project that the request names pays: what is held for another one is given back,
+    /// and the instance forgets who paid (gold-wire.md 4).
+    pub named_only: bool,
+    /// How long an instance without a lien waits for its next charge; the site's policy where it
+    /// is not said.
+    pub idle: Option<Seconds>,
 }
 
 impl Terms {

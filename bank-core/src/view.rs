@@ -113,13 +113,6 @@ pub struct Context<'a> {
 impl Context<'_> {
     /// Whether a project lies in the caller's scope: it or one above it is named there.
     pub(crate) fn may_touch(&self, project: Option<ProjectId>, name: &str) -> bool {
-        let allowed = &self.scope.projects;
-        if allowed.is_empty() {
-            return true;
-        }
-        let above = project
-            .map(|id| self.directory.lineage(id))
-            .unwrap_or_default();
-        allowed.iter().any(|a| a == name) || above.iter().any(|p| allowed.contains(&p.name))
+        self.scope.has_project(self.directory, project, name)
     }
 }

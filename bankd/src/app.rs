@@ -158,6 +158,17 @@ pub async fn run(
 
 /// Everything but the listeners.
 pub(crate) fn start(data: &DataDir, config: Config) -> Result<(Arc<App>, records::Drain)> {
+    start_by(data, config, |test| {
+        clock::for_bank(test).map_err(anyhow::Error::msg)
+    })
+}
+
+/// The same by the clock of the caller's choice, who is told whether it is a test bank.
+pub(crate) fn start_by(
+    data: &DataDir,
+    config: Config,
+    clock: impl FnOnce(bool) -> Result<Arc<dyn LedgerClock>>,
+) -> Result<(Arc<App>, records::Drain)> {
     let database = data.database();
     let store = SqliteStore::open(&database, config.policy())?;
     let (file, folder) = (database.display(), data.path().display());
@@ -176,7 +187,7 @@ pub(crate) fn start(data: &DataDir, config: Config) -> Result<(Arc<App>, records
     {
         tracing::warn!(%error, "the write-ahead log was not grown");
     }
-    let clock = clock::for_bank(bank.test).map_err(anyhow::Error::msg)?;
+    let clock = clock(bank.test)?;
     let files = records::Files::new(&config, data.path(), &bank.bank);
     let batch_max = config.ledger.batch_max;
     let (writer, thread) = writer::start(store, Arc::clone(&clock), files.renderer(), batch_max)

@@ -23,5 +23,6 @@ pub mod obs;
 pub mod records;
 pub mod serve;
 pub mod store;
+pub mod usable;
 pub mod writer;
 pub mod zones;

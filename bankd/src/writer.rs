@@ -40,6 +40,8 @@ pub enum Origin {
     Cli,
     /// A scheduler's script.
     Nami,
+    /// A client of the gateway.
+    Gold,
     /// The daemon itself.
     System,
 }
@@ -50,6 +52,7 @@ impl Origin {
         match self {
             Origin::Cli => "cli",
             Origin::Nami => "nami",
+            Origin::Gold => "gold",
             Origin::System => "system",
         }
     }

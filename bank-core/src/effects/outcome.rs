@@ -69,6 +69,8 @@ pub enum Outcome {
     Settled(Settled),
     /// A usage attribute was declared.
     Attribute(Attribute),
+    /// A charge of this instance came again, and is journalled.
+    Repeated(InstanceId),
 }
 
 /// An open lien that lies on an allocation which ends before it (`outlives_allocation`).

@@ -21,7 +21,7 @@ use crate::rules::instance::{
 use crate::rules::money::figures;
 use crate::rules::promise::{Binding, bind};
 use crate::select::{self, Payer};
-use crate::terms::{self, Shortfall};
+use crate::terms::{self, Shortfall, Terms};
 use crate::time::{Seconds, Timestamp};
 use crate::usage;
 use crate::view::{Context, Next, View};
@@ -59,7 +59,7 @@ fn bill(
     let first = bill.first;
     bill.binding
         .journal(&mut bill.postings, &bill.instance, first)?;
-    bill.finish(charge.closes, counted, mode, ctx)
+    bill.finish(charge, counted, mode, ctx)
 }
 
 /// Whether a reported total is worth less than what was billed.
@@ -95,6 +95,7 @@ fn begin(
     };
     let measured = measure::measure(charge, &instance, view, at, ctx)?;
     let before = instance.standing();
+    let known_project = instance.facts.project.clone();
     let facts_changed = keep_facts(&mut instance.facts, request, ctx);
     let payer = payer(&instance, request, ctx);
     let mode = ctx.directory.mode(payer.project, payer.machine);
@@ -104,6 +105,9 @@ fn begin(
     let binding = bind(&mut postings, &mut instance, request, view, at, ctx);
     let had_lien = instance.lien.is_some();
     give_back_other_money(&mut postings, &mut instance, mode)?;
+    if request.whose.project.is_some() && known_project != payer.project_name {
+        other_project(&mut postings, &mut instance, &known_project, &charge.terms)?;
+    }
     let priced = if has_price {
         measure::billed_now(&mut instance, charge, &measured, ctx)
     } else {
@@ -162,9 +166,29 @@ fn give_back_other_money(
     end_lien(postings, instance, LienState::Released)
 }
 
+/// The charge names another project than the one that the instance was for: the journal says so, and
+/// where only the named one may pay, what the instance holds is given back (gold-wire.md 4).
+fn other_project(
+    postings: &mut Postings,
+    instance: &mut Instance,
+    known: &str,
+    terms: &Terms,
+) -> Result<(), Refusal> {
+    if instance.account.is_none() && instance.lien.is_none() {
+        return Ok(());
+    }
+    postings.remark(&format!("project_was={known}"));
+    if terms.named_only {
+        end_lien(postings, instance, LienState::Released)?;
+        instance.account = None;
+        instance.fallback_from = None;
+    }
+    Ok(())
+}
+
 /// The instance a charge is about: the newest one open at the event time, else the newest one
 /// closed at most the grace before, else the newest one that was open at some time of the charged
-/// window, else whichever is open now (nami.md 1.4).
+/// window, else whichever is open now (nami.md 1.4). Who delivers in order means the newest one.
 fn charged_instance<'a>(
     view: &'a View,
     charge: &Charge,
@@ -180,6 +204,9 @@ fn charged_instance<'a>(
         let window = charge.terms.window;
         window.is_some_and(|w| i.opened < w.end && i.closed.is_none_or(|(c, _)| w.start < c))
     };
+    if charge.terms.newest {
+        return view.instances.first();
+    }
     let open_then = view.instances.iter().find(|i| i.was_open(at));
     let closed_then = || view.instances.iter().find(just_closed);
     let used_then = || view.instances.iter().find(in_window);
@@ -252,7 +279,7 @@ impl LienUse {
 impl Bill {
     fn finish(
         mut self,
-        closes: bool,
+        asked: &Charge,
         duration: Seconds,
         mode: Mode,
         ctx: &Context<'_>,
@@ -267,9 +294,9 @@ impl Bill {
         if let (Mode::Fast, Some(account)) = (mode, own) {
             self.block_if_below_zero(account);
         }
-        self.keep_lien(closes)?;
+        self.keep_lien(asked.closes)?;
         self.record(duration, mode, ctx);
-        if closes && self.instance.is_open() {
+        if asked.closes && self.instance.is_open() {
             // Not before it began, whenever the use that closes it ended.
             let end = self.at.max(self.instance.opened);
             close_instance(
@@ -280,7 +307,8 @@ impl Bill {
                 ctx,
             );
         } else {
-            wait_for_more(&mut self.instance, self.at, ctx);
+            let idle = asked.terms.idle.unwrap_or(ctx.directory.policy.idle);
+            wait_for_more(&mut self.instance, self.at, idle);
         }
         self.correct_expiries()?;
         let balance = paying.map_or(0, |account| figures(&self.postings, account).balance());

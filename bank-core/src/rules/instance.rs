@@ -1,7 +1,7 @@
 //! Instances: made, found, closed (decisions 11 and 13).
 
 use crate::amount::Amount;
-use crate::command::{Close, Request};
+use crate::command::{Close, Repeat, Request};
 use crate::effects::{Closed, Delta, Effects, EntryKind, InstanceChange, Outcome, RecordEvent};
 use crate::ids::{InstanceId, NAME_BYTES_MAX};
 use crate::model::{Closing, Facts, Instance, LienState};
@@ -27,7 +27,7 @@ pub(super) fn create(
     };
     keep_facts(&mut instance.facts, request, ctx);
     let refused = usable(request, &instance.facts, ctx).err();
-    wait_for_more(&mut instance, at, ctx);
+    wait_for_more(&mut instance, at, ctx.directory.policy.idle);
     postings.begin_for("create", at, instance.id);
     if let Some(refusal) = refused {
         if !mode.is_shadow() {
@@ -78,6 +78,22 @@ pub(super) fn close(close: &Close, view: &View, ctx: &Context<'_>) -> Result<Eff
     Ok(postings.finish(Outcome::Closed(outcome)))
 }
 
+/// Journals that the newest use of an object's id was charged by a message that came before: nothing
+/// moves (decision 22).
+pub(super) fn repeated(
+    repeat: &Repeat,
+    view: &View,
+    ctx: &Context<'_>,
+) -> Result<Effects, Refusal> {
+    let key = &repeat.key;
+    let unknown = || Refusal::not_found(key.object_type.word(), &key.object_id);
+    let instance = in_scope(view.instances.first().ok_or_else(unknown)?, ctx)?;
+    let mut postings = Postings::new(view);
+    postings.begin_for("repeat", ctx.now, instance.id);
+    postings.remark(&format!("repeat_of={}", repeat.of));
+    Ok(postings.finish(Outcome::Repeated(instance.id)))
+}
+
 /// Closes an instance whose lien has ended; its record goes to the writers.
 pub(super) fn close_instance(
     postings: &mut Postings,
@@ -120,12 +136,12 @@ pub(super) fn in_scope<'a>(
     })
 }
 
-/// An open instance without a lien waits seven days for its next document; one whose lien expired
-/// waits no longer than the grace (decision 13).
-pub(super) fn wait_for_more(instance: &mut Instance, at: Timestamp, ctx: &Context<'_>) {
+/// An open instance without a lien waits so long for its next document, seven days by default; one
+/// whose lien expired waits no longer than the grace (decision 13).
+pub(super) fn wait_for_more(instance: &mut Instance, at: Timestamp, idle: Seconds) {
     if instance.is_open() && instance.lien.is_none() && !instance.lien_expired {
         // A document that comes late does not make the wait shorter.
-        let due = at.plus(ctx.directory.policy.idle);
+        let due = at.plus(idle);
         instance.due = Some(instance.due.map_or(due, |known| known.max(due)));
     }
 }

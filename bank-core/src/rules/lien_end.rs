@@ -92,7 +92,7 @@ pub(super) fn release(id: LienId, view: &View, ctx: &Context<'_>) -> Result<Effe
     let mut instance = instance.clone();
     end_lien(&mut postings, &mut instance, LienState::Released)?;
     instance.due = None;
-    wait_for_more(&mut instance, ctx.now, ctx);
+    wait_for_more(&mut instance, ctx.now, ctx.directory.policy.idle);
     let ended = postings.liens.last().cloned();
     Ok(finish(
         postings,

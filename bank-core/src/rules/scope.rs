@@ -18,6 +18,7 @@ pub(super) fn check(command: &Command, ctx: &Context<'_>) -> Result<(), Refusal>
         Command::Reserve(reserve) => whose(&reserve.request.whose, ctx),
         Command::Charge(charge) => whose(&charge.request.whose, ctx),
         Command::Close(close) => machine(&close.key.machine, ctx),
+        Command::Repeat(repeat) => machine(&repeat.key.machine, ctx),
         Command::Deposit(deposit) => deposited(deposit, ctx),
         Command::Withdraw(withdraw) => account(&withdraw.name, ctx),
         Command::SetProject(set) => project(&set.name, ctx),
@@ -49,8 +50,7 @@ fn whose(whose: &Whose, ctx: &Context<'_>) -> Result<(), Refusal> {
 }
 
 pub(super) fn machine(name: &str, ctx: &Context<'_>) -> Result<(), Refusal> {
-    let allowed = &ctx.scope.machines;
-    if allowed.is_empty() || allowed.iter().any(|m| m == name) {
+    if ctx.scope.has_machine(name) {
         return Ok(());
     }
     Err(Refusal::NotAllowed {

@@ -1,12 +1,127 @@
-//! What a verified request asks for, and what is said to it.
+//! What a verified request asks for, and what is said to it (`gold-wire.md` 3 to 5).
+//!
+//! The bytes are repaired (`repair`), read as a tree (`xml`) and as a request (`request`). What is
+//! about a job becomes a command for the writer, the same as a scheduler's document (`job`); a query
+//! reads (`query`). What came of it is worded for the peer at hand in `said`. Nothing is decided
+//! here: a rule says yes or no, and the one table of refusals knows its code.
 
-use std::future::{Ready, ready};
+mod job;
+mod query;
+mod repair;
+mod request;
+mod said;
+#[cfg(test)]
+mod tests;
+mod xml;
+
 use std::sync::Arc;
+
+use bank_api::error;
+
+pub use query::is_sendable;
 
 use super::{Said, Verified};
 use crate::app::App;
+use crate::clock::{self, Stopwatch};
+use crate::store::read::ReadError;
+use crate::writer::SubmitError;
+use job::Verb;
+use request::{Asked, plain, unsupported};
 
-/// Answers a request: no object or action is served yet, so each is told that it is not.
-pub fn answer(_app: &Arc<App>, _request: &Verified) -> Ready<Said> {
-    ready(Said::failure("315", "not supported"))
+/// Answers a request. It always answers: what cannot be done is a failure that says why.
+pub async fn answer(app: &Arc<App>, request: &Verified) -> Said {
+    let since = Stopwatch::start();
+    let request_id = clock::request_id();
+    let mut asked = Asked::default();
+    let done = match read(&request.body) {
+        Ok(read) => {
+            asked = read;
+            act(app, request, &asked, &request_id).await
+        }
+        Err(fault) => Err(fault),
+    };
+    let said = done.unwrap_or_else(Fault::said);
+    tracing::info!(
+        request_id,
+        peer = request.peer.name,
+        action = plain(&asked.action),
+        object = plain(&asked.object),
+        code = said.code,
+        message = said.message,
+        rows = said.count,
+        took_us = u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX),
+        "gold request"
+    );
+    said
+}
+
+/// The bytes of a body as a request.
+fn read(body: &[u8]) -> Result<Asked, Fault> {
+    let text = std::str::from_utf8(body).map_err(|_| Fault::new("bad_document", "not UTF-8"))?;
+    Asked::of(&xml::parse(&repair::repaired(text))?)
+}
+
+async fn act(
+    app: &Arc<App>,
+    request: &Verified,
+    asked: &Asked,
+    request_id: &str,
+) -> Result<Said, Fault> {
+    let verb = match (asked.action.as_str(), asked.object.as_str()) {
+        ("Query", _) => return query::answer(app, request, asked).await,
+        ("Reserve", "Job") => Verb::Reserve,
+        ("Charge", "Job") => Verb::Charge,
+        ("Quote", "Job") => Verb::Quote,
+        (action, object) => {
+            let what = format!("{} of {}", plain(action), plain(object));
+            return Err(unsupported(&what));
+        }
+    };
+    job::answer(app, request, verb, asked, request_id).await
+}
+
+/// Why a message cannot be served, before any rule was asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Fault {
+    /// A row of the one table.
+    code: &'static str,
+    /// For people; harmless to every client.
+    message: String,
+}
+
+impl Fault {
+    fn new(code: &'static str, message: impl Into<String>) -> Self {
+        Fault {
+            code,
+            message: message.into(),
+        }
+    }
+
+    fn said(self) -> Said {
+        Said::failure(error::row_or_internal(self.code).gold, self.message)
+    }
+}
+
+impl From<SubmitError> for Fault {
+    fn from(error: SubmitError) -> Self {
+        match error {
+            SubmitError::Busy => Fault::new("busy", "too many commands wait"),
+            SubmitError::Stopped => Fault::new("busy", "the bank is stopping"),
+            SubmitError::Failed => Fault::new("internal", "the command could not be written"),
+        }
+    }
+}
+
+impl From<ReadError> for Fault {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Busy => Fault::new("busy", "too many questions wait"),
+            ReadError::Late => Fault::new("busy", "the answer took too long to find"),
+            ReadError::Store(error) => {
+                // The text may hold stored values: it is for the log only.
+                tracing::error!(%error, "reading failed");
+                Fault::new("internal", "the ledger could not be read")
+            }
+        }
+    }
 }

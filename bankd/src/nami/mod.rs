@@ -16,12 +16,15 @@ mod names;
 mod number;
 mod object;
 mod reader;
+mod request;
 #[cfg(test)]
 mod tests;
 
 use std::borrow::Cow;
 
 pub use number::Number;
+pub(crate) use reader::{is_character, resolved};
+pub use request::request;
 
 /// Greatest size of an input in bytes (`nami.md` 3.2).
 pub const MAX_BYTES: usize = 1 << 20;
@@ -61,6 +64,27 @@ pub fn read(bytes: &[u8], options: &ReadOptions<'_>) -> Result<Vec<Document>, Do
     let source = decode(bytes, options.latin1_fallback)?;
     let source = source.strip_prefix('\u{feff}').unwrap_or(&source);
     reader::documents(source, options)
+}
+
+/// The document that names and values say, where something else has taken them out of their XML: a
+/// message of the Gold protocol. Names that are not in the vocabulary are kept.
+///
+/// # Errors
+/// As [`read`]: one name twice, two that disagree, or a number that is none.
+pub fn of_fields<'a>(
+    kind: ObjectKind,
+    fields: impl IntoIterator<Item = (&'a str, &'a str)>,
+) -> Result<Document, DocumentError> {
+    let mut object = object::Object::new(0, kind.as_str(), Some(kind));
+    for (name, value) in fields {
+        match names::member(name) {
+            names::Name::Field(field, rank) => {
+                object.put(field, rank, name, Cow::Borrowed(value))?;
+            }
+            _ => object.keep(name, value),
+        }
+    }
+    object.finish()
 }
 
 /// Bytes as text: UTF-8, or Latin-1 where that is allowed (`nami.md` 3.2).

@@ -362,21 +362,9 @@ impl<'a, 'o> Walker<'a, 'o> {
         Ok(Tag { raw, name })
     }
 
-    /// The predefined entities and character references, and no other.
     fn reference(&self, reference: &BytesRef<'_>) -> Result<Cow<'static, str>, DocumentError> {
         let unknown = || self.bad(format_args!("entity &{}; is not known", &**reference));
-        Ok(match &**reference {
-            "lt" => Cow::Borrowed("<"),
-            "gt" => Cow::Borrowed(">"),
-            "amp" => Cow::Borrowed("&"),
-            "quot" => Cow::Borrowed("\""),
-            "apos" => Cow::Borrowed("'"),
-            _ => {
-                let resolved = reference.resolve_char_ref().map_err(|_| unknown())?;
-                let c = resolved.filter(|c| is_character(*c)).ok_or_else(unknown)?;
-                Cow::Owned(c.to_string())
-            }
-        })
+        resolved(reference).ok_or_else(unknown)
     }
 
     /// Checks and counts an attribute.
@@ -441,6 +429,22 @@ impl<'a, 'o> Walker<'a, 'o> {
     }
 }
 
+/// The predefined entities and character references, and no other.
+pub(crate) fn resolved(reference: &BytesRef<'_>) -> Option<Cow<'static, str>> {
+    Some(match &**reference {
+        "lt" => Cow::Borrowed("<"),
+        "gt" => Cow::Borrowed(">"),
+        "amp" => Cow::Borrowed("&"),
+        "quot" => Cow::Borrowed("\""),
+        "apos" => Cow::Borrowed("'"),
+        _ => {
+            let resolved = reference.resolve_char_ref().ok()?;
+            let c = resolved.filter(|c| is_character(*c))?;
+            Cow::Owned(c.to_string())
+        }
+    })
+}
+
 /// White space of XML.
 fn is_space(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\r' | '\n')
@@ -453,7 +457,7 @@ fn is_blank(text: &str) -> bool {
 }
 
 /// A character that XML 1.0 allows.
-fn is_character(c: char) -> bool {
+pub(crate) fn is_character(c: char) -> bool {
     (c >= ' ' || is_space(c)) && !matches!(c, '\u{fffe}' | '\u{ffff}')
 }
 

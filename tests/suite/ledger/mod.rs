@@ -14,6 +14,7 @@ mod case_clock;
 mod case_closing;
 mod case_cycle;
 mod case_deposit;
+mod case_gold;
 mod case_known;
 mod case_lien;
 mod case_lien_end;

@@ -95,6 +95,7 @@ fn done(outcome: &Outcome) -> String {
         }
         Outcome::Adjusted(a) => format!("adjusted {}", a.amount.0),
         Outcome::Reversed(r) => format!("undid {}", r.op),
+        Outcome::Repeated(_) => "came again".to_owned(),
         Outcome::Settled(s) => format!("settled {}, debt {}", s.amount.0, s.debt.0),
         _ => "done".to_owned(),
     }

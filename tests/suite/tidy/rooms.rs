@@ -159,11 +159,15 @@ fn sql_is_written_in_the_store_only() {
 }
 
 #[test]
-fn xml_is_read_in_nami_and_written_in_emit_only() {
+fn xml_is_read_and_written_in_its_rooms_only() {
     let mut findings = Vec::new();
     outside(
         &["quick_xml"],
-        &["bankd/src/nami", "bankd/src/emit"],
+        &[
+            "bankd/src/nami",
+            "bankd/src/emit",
+            "bankd/src/gold/talk/xml",
+        ],
         &mut findings,
     );
     none_of(&findings);

@@ -3,15 +3,13 @@
 //! Nothing is decided here: what the document does not say stays unsaid, and what the ledger has no
 //! place for is kept verbatim with the instance.
 
-use bank_core::command::{Charge, Close, Command, Promise, QuoteRequest, Request, Reserve, Whose};
-use bank_core::decimal::Decimal;
-use bank_core::model::{Closing, Facts, ObjectType};
+use bank_core::command::{Charge, Close, Command, Promise, QuoteRequest, Request, Reserve};
+use bank_core::model::Closing;
 use bank_core::time::{Seconds, Timestamp};
-use bank_core::usage::{ATTRIBUTE_VALUE_MAX, Usage};
 
 use super::line;
 use crate::keys;
-use crate::nami::{Document, Event, Number, ObjectKind};
+use crate::nami::{Document, Event, request};
 use crate::writer::Render;
 
 /// What holds for all objects of a request.
@@ -60,8 +58,8 @@ pub fn of(document: Document, event: Event, setting: &Setting) -> std::io::Resul
     let priced = document.priced_seconds().map(Seconds);
     let lasts = document.lien_seconds().map(Seconds);
     let charged = document.charge_duration_s.map(Seconds);
-    let mut request = request(document, setting);
-    declared_attributes(&mut request.facts, &setting.attributes);
+    let mut request = request(document, &setting.machine, &setting.attributes);
+    request.event_time = setting.event_time;
     let (project, user) = (request.whose.project.clone(), request.whose.user.clone());
     let (job, machine) = (request.object_id.clone(), request.whose.machine.clone());
     let (command, render): (Command, Render) = match event {
@@ -123,83 +121,11 @@ fn deletion(request: &Request) -> Close {
     }
 }
 
-fn request(document: Document, setting: &Setting) -> Request {
-    let at = |seconds: Option<i64>| seconds.map(Timestamp::from_seconds);
-    let mut other = Vec::new();
-    let mut keep = |name: &str, value: Option<String>| {
-        other.extend(value.map(|value| (name.to_owned(), value)));
-    };
-    keep("Requestor", document.requestor);
-    keep("Amount", document.asserted_amount);
-    other.extend(document.variables);
-    other.extend(document.unknown);
-    let facts = Facts {
-        project: document.account.clone().unwrap_or_default(),
-        user: document.user.clone().unwrap_or_default(),
-        group: document.group.unwrap_or_default(),
-        usage: Usage {
-            processors: document.processors.map(decimal),
-            nodes: document.nodes.map(decimal),
-            memory_mb: document.memory_mb.map(Decimal::whole),
-            disk_mb: document.disk_mb.map(Decimal::whole),
-            gres: document
-                .gres
-                .into_iter()
-                .map(|(name, count)| (name, decimal(count)))
-                .collect(),
-            qos: document.qos,
-            class: document.class,
-            attributes: Vec::new(),
-        },
-        wall: document.wall_duration_s.map(Seconds),
-        start: at(document.start_time_s),
-        end: at(document.end_time_s),
-        submit: at(document.submit_time_s),
-        state: document.state.unwrap_or_default(),
-        exit_code: document.completion_code,
-        other,
-    };
-    Request {
-        object_type: match document.kind {
-            ObjectKind::Job => ObjectType::Job,
-            ObjectKind::Reservation => ObjectType::Reservation,
-        },
-        object_id: document.object_id.unwrap_or_default(),
-        whose: Whose {
-            project: document.account,
-            user: document.user,
-            machine: document.machine.unwrap_or_else(|| setting.machine.clone()),
-        },
-        facts,
-        tid: document.tid,
-        event_time: setting.event_time,
-    }
-}
-
-/// What a document says beyond the known fields counts as usage where the site declared it; all of
-/// it is kept verbatim too.
-fn declared_attributes(facts: &mut Facts, declared: &[String]) {
-    for (name, value) in &facts.other {
-        let known = declared.iter().find(|own| own.eq_ignore_ascii_case(name));
-        let Some(own) = known.filter(|_| value.len() <= ATTRIBUTE_VALUE_MAX) else {
-            continue;
-        };
-        let taken = &mut facts.usage.attributes;
-        if !taken.iter().any(|(name, _)| name == own) {
-            taken.push((own.clone(), value.replace(char::is_control, " ")));
-        }
-    }
-}
-
-/// Millionths as billionths: exact.
-fn decimal(number: Number) -> Decimal {
-    Decimal::from_billionths(number.micro().saturating_mul(1000))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::nami::{ReadOptions, read};
+    use bank_core::decimal::Decimal;
 
     fn made(xml: &str, event: Event, with_tid: bool) -> Made {
         let document = read(xml.as_bytes(), &ReadOptions::default())

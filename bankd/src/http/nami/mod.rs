@@ -136,13 +136,6 @@ async fn documents(
         .unwrap_or_else(|e| Err(broken(e)))
 }
 
-/// The names of the declared usage attributes.
-fn declared(app: &App) -> Vec<String> {
-    let directory = app.writer.directory();
-    let own = directory.attributes.iter().filter(|a| !a.deleted);
-    own.map(|a| a.name.clone()).collect()
-}
-
 /// Submits one command for each object, in their order. What stops the daemon stops the rest too:
 /// the script asks again with the same key, and what is done stays done.
 async fn run(
@@ -156,7 +149,7 @@ async fn run(
         machine: machine(app, caller, asked),
         with_tid: asked.print_tid || app.config.nami.print_tid,
         event_time: caller.event_time,
-        attributes: declared(app),
+        attributes: app.writer.directory().declared_attributes(),
     };
     let several = documents.len() > 1;
     let (mut status, mut body) = (200, Vec::with_capacity(64));
@@ -231,10 +224,7 @@ fn whole(status: u16, body: Vec<u8>, told: Vec<Story>, replayed: bool) -> Respon
 /// else the site's.
 fn machine(app: &App, caller: &Authenticated, asked: &Parameters) -> String {
     let given = asked.machine.as_deref().filter(|name| !name.is_empty());
-    let only = match caller.caller.scope.machines.as_slice() {
-        [only] => Some(only.as_str()),
-        _ => None,
-    };
+    let only = caller.caller.scope.only_machine();
     given
         .or(only)
         .unwrap_or(&app.config.nami.machine)

@@ -41,6 +41,7 @@ fn read(mut new: NewCharge, call: &Call) -> Result<Charge, Refusal> {
         amount: amount.transpose()?,
         itemisation: new.itemisation.take().unwrap_or_default(),
         shortfall,
+        ..Terms::default()
     };
     let closes = !new.interim;
     let mut request = object_of!(new).request(call)?;

@@ -9,7 +9,12 @@ use bank_core::effects::Outcome;
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
 use super::shape::{self, cleared, read_mode};
 use crate::answer::Answer;
-use crate::writer::Decided;
+use crate::gold::talk::is_sendable;
+use crate::writer::{Decided, Render};
+
+/// What is said of a name that Maui cannot be told (gold-wire.md 5.1).
+const UNSENDABLE: &str = "unsendable: Maui reads no name with &, < or >, or longer than 63 bytes: \
+    the gateway does not tell it this one as a default project";
 
 /// `GET /api/v1/projects`: those in view, by name.
 pub(super) async fn list(call: Call) -> Handled {
@@ -34,6 +39,12 @@ pub(super) async fn add(call: Call) -> Handled {
     call.admin()?;
     let new: NewProject = call.json()?;
     let mode = new.mode.as_deref().map(read_mode).transpose();
+    let has_gateway = !call.app.config.gold.listen.is_empty();
+    let render: Render = if has_gateway && !is_sendable(&new.name) {
+        render_unsendable
+    } else {
+        render_added
+    };
     let command = Command::AddProject(AddProject {
         name: new.name,
         parent: new.parent.and_then(cleared),
@@ -44,7 +55,7 @@ pub(super) async fn add(call: Call) -> Handled {
         organization: new.organization.unwrap_or_default(),
         machines: new.machines,
     });
-    Ok(call.write(command, render_added).await?.into_response())
+    Ok(call.write(command, render).await?.into_response())
 }
 
 /// `PATCH /api/v1/projects/{name}`
@@ -104,22 +115,28 @@ pub(super) async fn remove_member(
 #[serde(deny_unknown_fields)]
 pub(super) struct Empty {}
 
-fn written(decided: &Decided<'_>, status: u16) -> Answer {
+fn written(decided: &Decided<'_>, status: u16, warning: Option<&str>) -> Answer {
     rendered(decided, status, |outcome| match outcome {
         Outcome::Project(project) => {
             let shape = shape::project(decided.directory, project, None);
-            Some(new_state(shape, decided))
+            let mut written = new_state(shape, decided);
+            written.warnings.extend(warning.map(str::to_owned));
+            Some(written)
         }
         _ => None,
     })
 }
 
 fn render_added(decided: &Decided<'_>) -> Answer {
-    written(decided, 201)
+    written(decided, 201, None)
+}
+
+fn render_unsendable(decided: &Decided<'_>) -> Answer {
+    written(decided, 201, Some(UNSENDABLE))
 }
 
 fn render(decided: &Decided<'_>) -> Answer {
-    written(decided, 200)
+    written(decided, 200, None)
 }
 
 fn render_member(decided: &Decided<'_>) -> Answer {

@@ -11,12 +11,13 @@ use bank_api::text::suggest;
 use bank_core::command::Scope;
 use bank_core::directory::Directory;
 use bank_core::ids::{AccountId, ProjectId, UNBILLED};
-use bank_core::model::{Account, Constraint, Dimension, Machine, Overflow, Project, User};
+use bank_core::model::{Account, Constraint, Dimension, Machine, Project, User};
 use bank_core::refusal::Refusal;
 
 use crate::access::Role;
 use crate::http::auth::Authenticated;
 use crate::http::error::Failure;
+use crate::usable::{By, usable};
 use crate::writer::Decided;
 
 /// A caller's view. A cheap handle: it goes into questions to the read pool.
@@ -190,8 +191,7 @@ impl View {
         self.directory.project_named(only_project(account)?)
     }
 
-    /// Whether these may spend from an account: its lists let them, or it pays after an account
-    /// below it whatever its own lists say. What is absent is a wildcard (ledger.md 2.5, 2.6).
+    /// Whether these may spend from an account; what is absent is a wildcard.
     pub(super) fn usable(
         &self,
         account: &Account,
@@ -199,73 +199,12 @@ impl View {
         user: Option<&User>,
         machine: Option<&Machine>,
     ) -> bool {
-        let listed = |account: &Account| self.listed(account, project, user, machine);
-        listed(account) || self.is_behind(account, &[Overflow::Any], &listed)
-    }
-
-    /// Whether one of the accounts below lets them spend and overflows into this one.
-    fn is_behind(
-        &self,
-        account: &Account,
-        over: &[Overflow],
-        listed: &impl Fn(&Account) -> bool,
-    ) -> bool {
-        let mut below = self.directory.children_of(account.id);
-        below.any(|child| {
-            child.link.is_some_and(|l| over.contains(&l.overflow))
-                && (listed(child)
-                    || self.is_behind(child, &[Overflow::Listed, Overflow::Any], listed))
-        })
-    }
-
-    /// Whether an account's own lists let these spend from it.
-    fn listed(
-        &self,
-        account: &Account,
-        project: Option<&Project>,
-        user: Option<&User>,
-        machine: Option<&Machine>,
-    ) -> bool {
-        let directory = &self.directory;
-        let lineage = project.map(|p| directory.lineage(p.id)).unwrap_or_default();
-        let of_project = |row: &Constraint| {
-            let place = lineage.iter().position(|p| p.name == row.value);
-            let members = || match (project, user) {
-                (Some(project), Some(user)) => directory.is_member(project.id, user.id),
-                _ => row.allow,
-            };
-            match row.value.as_str() {
-                "ANY" => true,
-                "MEMBERS" => members(),
-                _ => place.is_some_and(|at| at == 0 || row.subtree),
-            }
+        let by = By {
+            project,
+            user,
+            machine,
         };
-        let of_user = |row: &Constraint, user: &User| match row.value.as_str() {
-            "ANY" => true,
-            "MEMBERS" => match project {
-                Some(project) => directory.is_member(project.id, user.id),
-                None => directory
-                    .projects()
-                    .filter(|p| self.listed(account, Some(p), None, None))
-                    .any(|p| directory.is_member(p.id, user.id)),
-            },
-            name => name == user.name,
-        };
-        let of_machine = |row: &Constraint, machine: &Machine| match row.value.as_str() {
-            "ANY" => true,
-            "MEMBERS" => match project {
-                Some(project) => directory.is_member_machine(project.id, machine.id),
-                None => directory
-                    .projects()
-                    .any(|p| directory.is_member_machine(p.id, machine.id)),
-            },
-            name => name == machine.name,
-        };
-        (project.is_none() || allows(account, &Dimension::Project, of_project))
-            && user.is_none_or(|user| allows(account, &Dimension::User, |row| of_user(row, user)))
-            && machine.is_none_or(|machine| {
-                allows(account, &Dimension::Machine, |row| of_machine(row, machine))
-            })
+        usable(&self.directory, account, by)
     }
 
     /// A project in view.
@@ -390,15 +329,4 @@ pub(super) fn only_project(account: &Account) -> Option<&str> {
     let mut allowed = rows.filter(|c| c.dimension == Dimension::Project && c.allow);
     let only = allowed.next()?;
     (allowed.next().is_none() && only.value != "ANY").then_some(only.value.as_str())
-}
-
-/// At least one row allows, or there are none that do, and no row denies (ledger.md 4).
-fn allows(account: &Account, dimension: &Dimension, fits: impl Fn(&Constraint) -> bool) -> bool {
-    let own = |c: &&Constraint| c.dimension == *dimension;
-    let mut rows = account.constraints.iter().filter(own);
-    if rows.clone().any(|c| !c.allow && fits(c)) {
-        return false;
-    }
-    let mut allowing = rows.clone().filter(|c| c.allow);
-    allowing.next().is_none() || rows.any(|c| c.allow && fits(c))
 }

@@ -12,6 +12,7 @@ use bank_core::terms;
 use bank_core::time::{Seconds, Timestamp};
 use bank_core::usage::Usage;
 use rusqlite::{Connection, OptionalExtension, Row};
+use std::collections::HashSet;
 
 /// Charges of one job that are looked at, newest first.
 const CHARGES_MAX: usize = 10_000;
@@ -61,6 +62,10 @@ pub struct JobRow {
     pub usage: Usage,
     /// Wall duration asked for.
     pub wall: Option<Seconds>,
+    /// When it started, as the scheduler says.
+    pub start: Option<Timestamp>,
+    /// When it ended, likewise.
+    pub end: Option<Timestamp>,
 }
 
 /// One usage row: a charge.
@@ -130,7 +135,7 @@ macro_rules! job_columns {
             "SELECT id, machine, object_type, object_id, number, opened_at, closed_at, closed_by, \
              account, fallback_from, billed, shadow_billed, charged_s, last_usage, rates_at, lien, \
              project, user, qos, class, processors, nodes, memory_mb, disk_mb, gres, attributes, \
-             wall_s, group_name FROM instance WHERE ",
+             wall_s, group_name, start_at, end_at FROM instance WHERE ",
             $rest
         )
     };
@@ -192,6 +197,22 @@ pub fn uses(connection: &Connection, object_id: &str) -> Result<Vec<JobRow>, Err
         found.push(read(row)?);
     }
     Ok(found)
+}
+
+/// Whose work came last, the latest first: at most so many users, out of the newest instances that a
+/// question may look at.
+pub fn latest_users(connection: &Connection, most: usize) -> Result<Vec<String>, Error> {
+    let mut statement =
+        connection.prepare_cached("SELECT user FROM instance ORDER BY id DESC LIMIT ?1")?;
+    let mut rows = statement.query([i64::try_from(SCAN_MAX).unwrap_or(i64::MAX)])?;
+    let (mut seen, mut users) = (HashSet::new(), Vec::new());
+    while let Some(row) = rows.next()? {
+        let user: String = row.get(0)?;
+        if users.len() < most && !user.is_empty() && seen.insert(user.clone()) {
+            users.push(user);
+        }
+    }
+    Ok(users)
 }
 
 /// Whether an object's id was ever used.
@@ -380,6 +401,8 @@ fn read(row: &Row<'_>) -> Result<JobRow, Error> {
         usage: usage(row)?,
         wall: row.get::<_, Option<i64>>(26)?.map(Seconds),
         group: row.get(27)?,
+        start: row.get::<_, Option<i64>>(28)?.map(Timestamp),
+        end: row.get::<_, Option<i64>>(29)?.map(Timestamp),
     })
 }
 

@@ -21,7 +21,7 @@ pub struct Transaction {
     pub actor: String,
     /// Through which client.
     pub client: String,
-    /// `cli`, `nami` or `system`.
+    /// `cli`, `nami`, `gold` or `system`.
     pub origin: String,
     /// What was asked for.
     pub op: String,

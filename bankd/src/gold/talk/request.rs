@@ -1,0 +1,226 @@
+//! What a message says, whichever of its spellings it uses (`gold-wire.md` 3): names are taken as
+//! written there, order and white space count for nothing, and what is not known is passed over.
+
+use super::Fault;
+use super::xml::Element;
+
+/// A request for one action on one kind of object.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Asked {
+    pub(super) action: String,
+    pub(super) object: String,
+    /// Names and values of the one object in `Data`, or of `Set`.
+    pub(super) fields: Vec<(String, String)>,
+    pub(super) conditions: Vec<Condition>,
+    /// The attributes asked for; empty for all that are usual.
+    pub(super) wanted: Vec<String>,
+}
+
+/// `<Where name="NAME" op="OP">VALUE</Where>`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Condition {
+    pub(super) name: String,
+    pub(super) op: String,
+    pub(super) value: String,
+}
+
+impl Asked {
+    /// Reads a body.
+    pub(super) fn of(body: &Element) -> Result<Asked, Fault> {
+        if body.name != "Body" {
+            return Err(Fault::new("bad_document", "the root is no Body"));
+        }
+        let request = only(body.all("Request"), "Request")?;
+        let request = request.ok_or_else(|| missing("Request"))?;
+        let object = only(request.all("Object"), "Object")?;
+        let object = object.map(Element::value);
+        let object = object.or_else(|| request.attribute("object"));
+        let said = |value: Option<&str>, name| match value {
+            None | Some("") => Err(missing(name)),
+            Some(value) => Ok(value.to_owned()),
+        };
+        let mut asked = Asked {
+            action: said(request.attribute("action"), "action")?,
+            object: said(object, "Object")?,
+            ..Asked::default()
+        };
+        asked.read_fields(request)?;
+        for place in request.all("Where") {
+            asked.conditions.push(Condition::of(place)?);
+        }
+        for place in request.all("Get") {
+            if place.attribute("op").is_some_and(|op| !op.is_empty()) {
+                return Err(unsupported("Get with op"));
+            }
+            asked.wanted.push(named(place)?);
+        }
+        Ok(asked)
+    }
+
+    fn read_fields(&mut self, request: &Element) -> Result<(), Fault> {
+        let data = only(request.all("Data"), "Data")?;
+        let objects = data.map_or(&[][..], |data| data.children.as_slice());
+        if objects.len() > 1 {
+            return Err(unsupported("more than one object in Data"));
+        }
+        for object in objects {
+            if object.name != self.object {
+                return Err(unsupported("an object in Data of another kind than Object"));
+            }
+            for field in &object.children {
+                if !field.children.is_empty() {
+                    let message = format!("{} holds elements", plain(&field.name));
+                    return Err(Fault::new("bad_value", message));
+                }
+                let value = field.value().to_owned();
+                self.fields.push((field.name.clone(), value));
+            }
+        }
+        for place in request.all("Set") {
+            self.fields.push((named(place)?, place.value().to_owned()));
+        }
+        Ok(())
+    }
+}
+
+impl Condition {
+    fn of(place: &Element) -> Result<Condition, Fault> {
+        let is_or = |word: &str| !word.is_empty() && !word.eq_ignore_ascii_case("And");
+        if place.attribute("conj").is_some_and(is_or) {
+            return Err(unsupported("Where with conj other than And"));
+        }
+        let groups = ["groups", "group"]
+            .iter()
+            .find_map(|name| place.attribute(name));
+        if groups.is_some_and(|groups| !matches!(groups, "" | "0")) {
+            return Err(unsupported("Where with groups"));
+        }
+        Ok(Condition {
+            name: named(place)?,
+            op: place.attribute("op").unwrap_or_default().to_owned(),
+            value: place.value().to_owned(),
+        })
+    }
+}
+
+/// The attribute `name` of an element that cannot do without it.
+fn named(place: &Element) -> Result<String, Fault> {
+    match place.attribute("name") {
+        None | Some("") => Err(missing(&format!("name of {}", place.name))),
+        Some(name) => Ok(name.to_owned()),
+    }
+}
+
+fn only<'a>(
+    mut all: impl Iterator<Item = &'a Element>,
+    name: &str,
+) -> Result<Option<&'a Element>, Fault> {
+    let first = all.next();
+    match all.next() {
+        None => Ok(first),
+        Some(_) => Err(unsupported(&format!("more than one {name}"))),
+    }
+}
+
+pub(super) fn missing(what: &str) -> Fault {
+    Fault::new("missing_field", format!("{what} is missing"))
+}
+
+pub(super) fn unsupported(what: &str) -> Fault {
+    Fault::new("unsupported", format!("{what} is not supported"))
+}
+
+/// A name or number of the message for people to read: cut to what every client can be sent, at
+/// most 64 characters.
+pub(super) fn plain(text: &str) -> String {
+    let safe = |c: &char| c.is_ascii_alphanumeric() || "._-".contains(*c);
+    text.chars().filter(safe).take(64).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::xml::parse;
+    use super::*;
+
+    fn asked(request: &str) -> Result<Asked, String> {
+        let body = parse(&format!("<Body>{request}</Body>")).unwrap();
+        Asked::of(&body).map_err(|fault| format!("{}: {}", fault.code, fault.message))
+    }
+
+    #[test]
+    fn new_and_old_spellings_say_the_same() {
+        let new = "<Request action=\"Query\" actor=\"x\"><Object>Account</Object>\
+            <Where name=\"Name\">chem</Where><Where name=\"Id\" op=\"GE\" conj=\"And\">2</Where>\
+            <Get name=\"Id\"></Get><Option name=\"Odd\">x</Option></Request>";
+        let old = "<Request object='Account' action='Query'><Get name='Id'/>\
+            <Where name='Name' value='chem' groups='0'/><Where value='2' op='GE' name='Id'/>\
+            </Request>";
+        assert_eq!(asked(new).unwrap(), asked(old).unwrap());
+        let data = "<Request action='Charge'><Object> Job </Object><Data><Job><JobId>j</JobId>\
+            <UserId value='amy'/></Job></Data></Request>";
+        let set = "<Request action='Charge' object='Job'><Set name='JobId'>j</Set>\
+            <Set name='UserId' value='amy'/></Request>";
+        assert_eq!(asked(data).unwrap(), asked(set).unwrap());
+    }
+
+    #[test]
+    fn what_cannot_be_done_is_named() {
+        let query = "action='Query'><Object>Job</Object>";
+        for (request, fault) in [
+            ("", "missing_field: Request is missing"),
+            (
+                "<Request/><Request/>",
+                "unsupported: more than one Request is not supported",
+            ),
+            (
+                "<Request><Object>Job</Object></Request>",
+                "missing_field: action is missing",
+            ),
+            (
+                "<Request action='Query'/>",
+                "missing_field: Object is missing",
+            ),
+            (
+                "<Request action='Query'><Object>A</Object><Object>B</Object></Request>",
+                "unsupported: more than one Object is not supported",
+            ),
+            (
+                &format!("<Request {query}<Where name='A' conj='Or'>x</Where></Request>"),
+                "unsupported: Where with conj other than And is not supported",
+            ),
+            (
+                &format!("<Request {query}<Where name='A' groups='+1'>x</Where></Request>"),
+                "unsupported: Where with groups is not supported",
+            ),
+            (
+                &format!("<Request {query}<Where>x</Where></Request>"),
+                "missing_field: name of Where is missing",
+            ),
+            (
+                &format!("<Request {query}<Get name='Charge' op='Sum'/></Request>"),
+                "unsupported: Get with op is not supported",
+            ),
+            (
+                &format!("<Request {query}<Data><Job/><Job/></Data></Request>"),
+                "unsupported: more than one object in Data is not supported",
+            ),
+            (
+                &format!("<Request {query}<Data><User/></Data></Request>"),
+                "unsupported: an object in Data of another kind than Object is not supported",
+            ),
+            (
+                &format!("<Request {query}<Data><Job><A><B/></A></Job></Data></Request>"),
+                "bad_value: A holds elements",
+            ),
+        ] {
+            assert_eq!(asked(request).unwrap_err(), fault);
+        }
+    }
+
+    #[test]
+    fn ids_are_cut_to_what_every_client_can_be_sent() {
+        assert_eq!(plain("maint.0.0"), "maint.0.0");
+        assert_eq!(plain("a&b <c>\u{e9}_-1"), "abc_-1");
+        assert_eq!(plain(&"x".repeat(100)).len(), 64);
+    }
+}
