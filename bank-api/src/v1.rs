@@ -3,7 +3,7 @@
 //! Start at the room of the noun: `registry` for projects, users and machines,
 //! `money` for accounts, allocations, deposits and balances, `work` for quotes, liens and jobs,
 //! `hold` for what is reserved and charged by hand, `journal` for journal rows, `cycle` for cycles,
-//! `watch` for what-if and the clock, `admin` for rates, keys and the state of the daemon.
+//! `usage` for finished use and who ran on a fallback account, `watch` for what-if and the clock, `admin` for rates, keys and the state of the daemon.
 //!
 //! Conventions that hold for every shape:
 //! - An amount is a string of an exact decimal at the bank's precision (`"1000.000"`), never a
@@ -22,6 +22,7 @@ mod journal;
 mod money;
 mod rates;
 mod registry;
+mod usage;
 mod watch;
 mod work;
 
@@ -46,6 +47,10 @@ pub use rates::{
 pub use registry::{
     Machine, Member, NewMachine, NewMember, NewProject, NewUser, PatchMachine, PatchProject,
     PatchUser, Project, User,
+};
+pub use usage::{
+    BadLine, FallbackJob, FallbackQuery, FallbackReport, Imported, NewEquivalents, NewShare,
+    NewTasks, NewUsage, NewUsages, Number, USAGE_RECORDS_MAX, UsageItem, UsageTaken,
 };
 pub use watch::{
     ClockStatus, ConfirmClock, NextCycle, StuckBoundary, WhatIf, WhatIfQuery, WouldRefuse,

@@ -15,6 +15,7 @@ mod cycle;
 mod hold;
 mod noun;
 mod price;
+mod usage;
 mod verb;
 
 use std::path::PathBuf;
@@ -34,6 +35,7 @@ pub(crate) use self::{
         SetProject, SetUser, Switch, UserCommand,
     },
     price::{AttrCommand, QuoteCommand, RateCommand, SetRate, TestRate},
+    usage::{FallbackArgs, ImportArgs, ImportCommand, ReportCommand},
     verb::{BalanceArgs, DepositArgs, JobsArgs, JournalArgs, QuoteArgs, WithdrawArgs},
 };
 
@@ -132,6 +134,12 @@ pub(crate) enum Command {
     /// The daemon's clock
     #[command(subcommand)]
     Clock(ClockCommand),
+    /// Take in finished usage
+    #[command(subcommand)]
+    Import(ImportCommand),
+    /// What happened over a time
+    #[command(subcommand)]
+    Report(ReportCommand),
     /// Make links by Gold's names, manual pages, completions
     #[command(subcommand, hide = true)]
     Gen(GenCommand),

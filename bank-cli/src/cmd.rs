@@ -14,6 +14,7 @@ mod cycle;
 mod deposit;
 pub(crate) mod generate;
 mod given;
+mod import;
 mod job;
 mod journal;
 mod key;
@@ -24,6 +25,7 @@ mod project;
 mod quote;
 mod rate;
 mod rate_test;
+mod report;
 mod reserve;
 mod status;
 pub(crate) mod units;
@@ -89,6 +91,8 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure
         Command::Cycle(command) => cycle::run(context, command),
         Command::WhatIf(args) => whatif::run(context, args),
         Command::Clock(command) => whatif::clock(context, command),
+        Command::Import(command) => import::run(context, command),
+        Command::Report(command) => report::run(context, command),
         Command::Gen(command) => generate::run(command),
         Command::Transfer(args) => after::transfer(context, args),
         Command::Refund(args) => after::refund(context, args),

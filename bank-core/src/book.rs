@@ -4,12 +4,12 @@ mod past;
 
 use crate::amount::Amount;
 use crate::directory::{Bank, Directory, Policy};
-use crate::effects::{DirectoryRow, Effects, Transaction, UsageRow};
+use crate::effects::{DirectoryRow, Effects, Shortage, Transaction, UsageRow, UseRow};
 use crate::ids::{AccountId, AllocationId, TxId, UNBILLED};
 use crate::invariant::{self, Portions, Proof};
 use crate::ledger::{Ledger, Named};
-use crate::model::{Account, Allocation, Instance, Lien, LienState, Quote};
-use crate::need::{INSTANCES_MAX, Need};
+use crate::model::{Account, Allocation, Instance, InstanceKey, Lien, LienState, Quote};
+use crate::need::{INSTANCES_MAX, Identity, Need};
 use crate::terms::{Paid, Span};
 use crate::time::{Timestamp, Window};
 use crate::view::{Next, View};
@@ -37,6 +37,10 @@ pub struct Book {
     pub windows: BTreeMap<i64, Vec<Span>>,
     /// The transaction that removed each account that is gone.
     pub removals: BTreeMap<AccountId, TxId>,
+    /// Finished uses by source, id and start.
+    pub uses: BTreeMap<(String, String, Timestamp), UseRow>,
+    /// The latest shortage of each object and project.
+    pub shortages: BTreeMap<(InstanceKey, String), Shortage>,
     next: Next,
 }
 
@@ -56,6 +60,8 @@ impl Book {
             journal: Vec::new(),
             windows: BTreeMap::new(),
             removals: BTreeMap::new(),
+            uses: BTreeMap::new(),
+            shortages: BTreeMap::new(),
             next: Next {
                 allocation: 2,
                 ..Next::default()
@@ -92,6 +98,21 @@ impl Book {
     fn add_windows(&self, view: &mut View) {
         let of = |i: &Instance| Some((i.id, self.windows.get(&i.id.0)?.clone()));
         view.windows = view.instances.iter().filter_map(of).collect();
+    }
+
+    fn keep_shortage(&mut self, shortage: &Shortage) {
+        let of = (shortage.key.clone(), shortage.project.clone());
+        self.shortages.insert(of, shortage.clone());
+    }
+
+    /// The finished use of an identity, and its instance.
+    fn add_known(&self, identity: &Identity, view: &mut View) {
+        let Identity { source, id, start } = identity.clone();
+        view.known = self.uses.get(&(source, id, start)).cloned();
+        let instance = view.known.as_ref().and_then(|known| known.instance);
+        let missing = instance.filter(|id| view.instances.iter().all(|i| i.id != *id));
+        let found = missing.and_then(|id| self.instances.get(&id.0));
+        view.instances.extend(found.map(|i| self.with_lien(i)));
     }
 
     /// What allocations have paid for instances: the entries of their usage rows.
@@ -155,6 +176,10 @@ impl Ledger for Book {
         if let Some(key) = &need.instance {
             let own = self.instances.values().rev().filter(|i| i.key == *key);
             view.instances = own.take(INSTANCES_MAX).map(|i| self.with_lien(i)).collect();
+            accounts.extend(view.instances.iter().filter_map(|i| i.account));
+        }
+        if let Some(identity) = &need.identity {
+            self.add_known(identity, &mut view);
             accounts.extend(view.instances.iter().filter_map(|i| i.account));
         }
         if let Some(lien) = need.lien.and_then(|id| self.liens.get(&id.0)) {
@@ -283,10 +308,22 @@ impl Ledger for Book {
         }
         self.usages.extend(effects.usages.iter().cloned());
         self.removals.extend(effects.removals.iter().copied());
+        for row in &effects.uses {
+            let identity = (row.source.clone(), row.key.object_id.clone(), row.start);
+            self.uses.insert(identity, row.clone());
+        }
+        for shortage in &effects.shortages {
+            self.keep_shortage(shortage);
+        }
         let directory = Arc::make_mut(&mut self.directory);
         for row in &effects.directory {
             directory.put(row);
         }
+        Ok(())
+    }
+
+    fn remember(&mut self, shortage: &Shortage) -> Result<(), Infallible> {
+        self.keep_shortage(shortage);
         Ok(())
     }
 }

@@ -13,6 +13,7 @@ use crate::usage::Usage;
 mod after;
 mod op;
 mod registry;
+mod usage;
 
 pub use after::{Adjust, After, Refund, RemoveAllocation, Reverse, Settle, Transfer};
 pub use op::OPS;
@@ -20,6 +21,8 @@ pub use registry::{
     AddCycle, AddProject, SetAccount, SetCycle, SetKey, SetMachine, SetMember, SetProject, SetRate,
     SetUser,
 };
+
+pub use usage::UsageReport;
 
 /// What the caller may touch (http-auth.md 4). Empty lists mean everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -106,6 +109,8 @@ pub enum Command {
     Reserve(Reserve),
     /// Bills an instance.
     Charge(Charge),
+    /// Takes in a finished use, as the machine's policy charges it.
+    Usage(Box<UsageReport>),
     /// Closes an instance and releases its lien.
     Close(Close),
     /// Adds a rate; one about the same subject ends.
@@ -170,6 +175,7 @@ impl Command {
             Command::Create(_) => "create",
             Command::Reserve(_) => "reserve",
             Command::Charge(_) => "charge",
+            Command::Usage(_) => "usage",
             Command::Close(_) => "delete",
             Command::SetRate(_) => "rate_set",
             Command::RemoveRate(_) => "rate_rm",

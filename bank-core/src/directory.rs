@@ -3,6 +3,7 @@
 //! The directory is reference data. It holds no balance (decision 3): a shell may keep it in
 //! memory and load it anew whenever a command changed it.
 
+mod fallback;
 mod tree;
 
 pub use tree::DEPTH_MAX;
@@ -474,19 +475,5 @@ impl Directory {
             .and_then(|id| self.machines.get(&id))
             .and_then(|m| m.mode);
         own.or(machine).unwrap_or(self.policy.mode)
-    }
-
-    /// The fallback account of an account, on a machine: its own setting, else the machine's; a
-    /// value with `+` in front is a suffix to the account's name (nami.md 5).
-    pub fn fallback_of(&self, account: &Account, machine: Option<MachineId>) -> Option<&Account> {
-        let general = machine
-            .and_then(|id| self.machines.get(&id))
-            .and_then(|m| m.fallback.as_ref());
-        let setting = account.fallback.as_ref().or(general)?;
-        let name = match setting.strip_prefix('+') {
-            Some(suffix) => format!("{}{suffix}", account.name),
-            None => setting.clone(),
-        };
-        self.account_named(&name).filter(|f| f.id != account.id)
     }
 }

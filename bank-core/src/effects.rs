@@ -17,12 +17,14 @@ use crate::view::Next;
 mod after;
 mod outcome;
 mod traces;
+mod used;
 
 pub use after::{Adjusted, Refunded, Reversed, Settled, Transferred};
 pub use outcome::{
     Charged, Closed, Deposited, Landed, LienChanged, Outcome, Outlived, Quoted, Reserved, Withdrawn,
 };
 pub use traces::{Presence, Reshaped, Shape, Traces};
+pub use used::{Became, Shortage, UseRow, Used};
 
 /// Everything a command changes, in the order in which it is written.
 #[derive(Clone, Debug)]
@@ -51,6 +53,10 @@ pub struct Effects {
     pub relaid: Vec<Lien>,
     /// The billed windows of instances, as they are afterwards.
     pub windows: Vec<(InstanceId, Vec<Span>)>,
+    /// Finished uses that were taken in; one of the same identity is replaced.
+    pub uses: Vec<UseRow>,
+    /// Accounts that were short where the bank's own fallback stepped in.
+    pub shortages: Vec<Shortage>,
     /// The numbers that the next command's rows get.
     pub next: Next,
     /// The answer.

@@ -4,6 +4,8 @@
 //! makes the charge `unbilled` (decision 6): a wrong price is never the answer.
 
 use crate::amount::{Amount, Precision};
+use crate::decimal::Decimal;
+use std::fmt;
 
 /// Trillionths in one credit: the grain of the running exact sum (decision 7).
 pub const TRILLIONTHS: i128 = 1_000_000_000_000;
@@ -63,6 +65,49 @@ impl Fraction {
         })
     }
 
+    /// A decimal number.
+    pub fn of(value: Decimal) -> Self {
+        Fraction::new(value.billionths(), Decimal::whole(1).billionths()).unwrap_or(Self::ZERO)
+    }
+
+    /// Its numerator, reduced.
+    pub fn numerator(self) -> i128 {
+        self.numerator
+    }
+
+    /// Its denominator, reduced: above zero.
+    pub fn denominator(self) -> i128 {
+        self.denominator
+    }
+
+    /// In billionths, rounded half to even.
+    pub fn billionths(self) -> Option<i128> {
+        let scaled = self.times(Fraction::whole(Decimal::whole(1).billionths()))?;
+        divide(scaled.numerator, scaled.denominator, Rounding::HalfEven)
+    }
+
+    /// Whether it is greater than another; `None` where exact arithmetic ends.
+    pub fn is_above(self, other: Fraction) -> Option<bool> {
+        let left = self.numerator.checked_mul(other.denominator)?;
+        Some(left > other.numerator.checked_mul(self.denominator)?)
+    }
+
+    /// Reads what [`Fraction::to_string`] writes.
+    pub fn parse(text: &str) -> Option<Self> {
+        match text.split_once('/') {
+            Some((numerator, denominator)) => {
+                Fraction::new(numerator.parse().ok()?, denominator.parse().ok()?)
+            }
+            None => Decimal::parse(text).map(Fraction::of),
+        }
+    }
+
+    /// As a decimal number, where it is one of at most nine places.
+    pub fn as_decimal(self) -> Option<Decimal> {
+        let billionths = self.times(Fraction::whole(Decimal::whole(1).billionths()))?;
+        (billionths.denominator == 1).then(|| Decimal::from_billionths(billionths.numerator))
+    }
+
     /// A whole number.
     pub fn whole(value: i128) -> Self {
         Fraction {
@@ -106,6 +151,16 @@ impl Fraction {
     pub fn to_trillionths(self) -> Option<i128> {
         let scaled = self.times(Fraction::whole(TRILLIONTHS))?;
         divide(scaled.numerator, scaled.denominator, Rounding::HalfEven)
+    }
+}
+
+impl fmt::Display for Fraction {
+    /// A decimal number where it is one of at most nine places, else `numerator/denominator`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.as_decimal() {
+            Some(decimal) => decimal.fmt(f),
+            None => write!(f, "{}/{}", self.numerator, self.denominator),
+        }
     }
 }
 

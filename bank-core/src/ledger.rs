@@ -5,7 +5,7 @@
 
 use crate::command::{Command, Scope};
 use crate::directory::Directory;
-use crate::effects::{Effects, Outcome};
+use crate::effects::{Effects, Outcome, Shortage};
 use crate::need::{Need, further, need};
 use crate::refusal::Refusal;
 use crate::rules;
@@ -36,6 +36,9 @@ pub trait Ledger {
 
     /// Writes what a command did: all of it, or an error and none.
     fn append(&mut self, effects: &Effects) -> Result<(), Self::Error>;
+
+    /// Remembers that money was short for a reserve: the latest for each object and project.
+    fn remember(&mut self, shortage: &Shortage) -> Result<(), Self::Error>;
 }
 
 /// A user or a machine as open jobs name it.
@@ -51,7 +54,8 @@ pub enum Named<'a> {
 pub type Decision = Result<Outcome, Refusal>;
 
 /// Runs a command: boundaries that have passed are journalled first, then the rows are loaded, the
-/// rules decide, and the effects are written. A refusal writes nothing but those boundaries.
+/// rules decide, and the effects are written. A refusal writes nothing but those boundaries, and
+/// that money was short.
 ///
 /// With `dry_run` the decision is made and nothing of it is written.
 pub fn execute<L: Ledger>(
@@ -63,8 +67,15 @@ pub fn execute<L: Ledger>(
 ) -> Result<Decision, L::Error> {
     sweep(ledger, now)?;
     let decision = decide(ledger, command, scope, now)?;
-    if let (Ok(effects), false) = (&decision, dry_run) {
-        ledger.append(effects)?;
+    match (&decision, dry_run) {
+        (Ok(effects), false) => ledger.append(effects)?,
+        (Err(refusal), false) => {
+            let directory = ledger.directory()?;
+            if let Some(short) = rules::fallback::shortage(command, refusal, &directory, now) {
+                ledger.remember(&short)?;
+            }
+        }
+        (_, true) => {}
     }
     Ok(decision.map(|effects| effects.outcome))
 }

@@ -31,6 +31,7 @@ pub mod ledger;
 pub mod model;
 pub mod months;
 pub mod need;
+pub mod policy;
 pub mod postings;
 pub mod price;
 pub mod rate;

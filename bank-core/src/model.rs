@@ -13,6 +13,7 @@ pub use instance::{
 
 use crate::amount::Amount;
 use crate::ids::{AccountId, AllocationId, EntryId, MachineId, ProjectId, UserId};
+use crate::policy::ChargePolicy;
 use crate::time::{Seconds, Timestamp, Window};
 
 /// How far a project or machine is enforced (decision 18, ledger.md 5).
@@ -132,6 +133,13 @@ pub struct Machine {
     pub architecture: String,
     /// What runs on it.
     pub operating_system: String,
+    /// Whose word its usage is charged by (decision 19): `nami`, `gold` or the name of an import
+    /// source; none until the first charge claims it.
+    pub source: Option<String>,
+    /// What of finished usage is charged (nami.md 4.3); `DEBITALLWC` where nothing is set.
+    pub charge_policy: Option<ChargePolicy>,
+    /// The quality of service that prices count for a job on its fallback account.
+    pub fallback_qos: Option<String>,
 }
 
 /// A user's place in a project.

@@ -4,7 +4,9 @@ mod after;
 
 pub use after::ObjectQuery;
 
-use crate::command::{AddProject, After, Charge, Command, Deposit, Request, SetAccount, Whose};
+use crate::command::{
+    AddProject, After, Charge, Command, Deposit, Request, SetAccount, UsageReport, Whose,
+};
 use crate::directory::Directory;
 use crate::ids::{AccountId, AllocationId, LienId, QuoteId, TxId};
 use crate::model::InstanceKey;
@@ -59,6 +61,19 @@ pub struct Need {
     pub newest_quote: bool,
     /// This quote.
     pub quote: Option<QuoteId>,
+    /// The finished use of this source, id and start, with its instance.
+    pub identity: Option<Identity>,
+}
+
+/// What tells one finished use from another (collectors.md 0.1).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Identity {
+    /// Who reports it.
+    pub source: String,
+    /// The id as the source prints it.
+    pub id: String,
+    /// When it started; 0 where it never did.
+    pub start: Timestamp,
 }
 
 /// What a command must see. Allocations that ended before anything the command is about are left
@@ -112,6 +127,7 @@ pub fn need(command: &Command, directory: &Directory, now: Timestamp) -> Need {
                 ..instance_need(&charge.request, accounts, now)
             }
         }
+        Command::Usage(report) => of_report(report, directory, now),
         Command::Close(close) => Need {
             instance: Some(close.key.clone()),
             ending_after: Some(now),
@@ -141,6 +157,23 @@ fn of_account(account: Option<AccountId>) -> Need {
     Need {
         accounts: account.into_iter().collect(),
         ..Need::default()
+    }
+}
+
+/// A record, the one before it of the same identity, and who may pay.
+fn of_report(report: &UsageReport, directory: &Directory, now: Timestamp) -> Need {
+    let request = &report.request;
+    let mut accounts = select::possible_payers(directory, &request.whose);
+    accounts.extend(directory.suspense().map(|a| a.id));
+    let used_until = request.facts.end.or(request.facts.start);
+    Need {
+        identity: Some(Identity {
+            source: report.source.clone(),
+            id: request.object_id.clone(),
+            start: report.incarnation(),
+        }),
+        ending_after: Some(used_until.map_or(now, |at| at.min(now))),
+        ..instance_need(request, accounts, now)
     }
 }
 
@@ -191,6 +224,15 @@ pub fn further(
             let accounts = whole_accounts(view, directory);
             (!accounts.is_empty()).then(|| Need {
                 accounts,
+                ..first()
+            })
+        }
+        Command::Usage(_) => {
+            // Other figures than before: who paid may get some of it back.
+            let known = view.known.as_ref()?;
+            known.instance?;
+            Some(Need {
+                paid: true,
                 ..first()
             })
         }

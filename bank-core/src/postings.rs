@@ -314,6 +314,8 @@ impl Postings {
             records: self.records,
             relaid: self.relaid,
             windows: self.windows,
+            uses: Vec::new(),
+            shortages: Vec::new(),
             next: self.next,
             outcome,
         }

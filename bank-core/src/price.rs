@@ -145,19 +145,18 @@ impl Sums {
         let mut sums = Sums::default();
         for rate in rates {
             if let Some(value) = winner(rate, asked, rates, at) {
-                sums.take(rate, value)?;
+                sums.take(rate, quantity(rate, asked, value))?;
             }
         }
         Some(sums)
     }
 
-    fn take(&mut self, rate: &Rate, value: Decimal) -> Option<()> {
+    fn take(&mut self, rate: &Rate, value: Fraction) -> Option<()> {
         let per = if rate.kind.is_metered() {
             rate.per
         } else {
             Per::Second
         };
-        let value = Fraction::new(value.billionths(), 1_000_000_000)?;
         let amount = value.times(rate.value.over(per)?)?;
         match rate.kind {
             RateKind::Vbr | RateKind::Nbr | RateKind::Mvbr => {
@@ -211,6 +210,15 @@ fn matched(rate: &Rate, asked: &Priced<'_>) -> Option<(Fit, Decimal)> {
         }
         RateKind::Min | RateKind::Max => Some((Fit::Default, one)),
     }
+}
+
+/// What a rate counts of a property's value: over time, a charge policy may say what counts as
+/// processors (nami.md 4.3).
+pub fn quantity(rate: &Rate, asked: &Priced<'_>, value: Decimal) -> Fraction {
+    let by_policy = matches!(rate.kind, RateKind::Vbr | RateKind::Mvbr)
+        && rate.name.eq_ignore_ascii_case("Processors");
+    let counted = asked.usage.counted.filter(|_| by_policy);
+    counted.unwrap_or(Fraction::of(value))
 }
 
 /// A text property. Users, projects, groups and machines are those that the request names, under

@@ -10,6 +10,7 @@ mod attribute;
 mod charge;
 pub(crate) mod clock;
 mod cycle;
+pub(crate) mod fallback;
 mod funds;
 mod instance;
 mod key;
@@ -21,6 +22,7 @@ mod quote;
 mod rates;
 mod scope;
 pub mod sweep;
+mod usage;
 
 pub use rates::propose;
 
@@ -36,6 +38,7 @@ pub fn decide(command: &Command, view: &View, ctx: &Context<'_>) -> Result<Effec
     scope::check(command, ctx)?;
     let mut effects = by_family(command, view, ctx)?;
     effects.trace_accounts(ctx.directory);
+    fallback::check(&effects, ctx)?;
     Ok(effects)
 }
 
@@ -47,6 +50,7 @@ fn by_family(command: &Command, view: &View, ctx: &Context<'_>) -> Result<Effect
         Command::Create(request) => instance::create(request, view, ctx),
         Command::Reserve(reserve) => lien::reserve(reserve, view, ctx),
         Command::Charge(charge) => charge::charge(charge, view, ctx),
+        Command::Usage(used) => usage::take(used, view, ctx),
         Command::Close(close) => instance::close(close, view, ctx),
         Command::SetAllocation(set) => allocation::set(set, view, ctx),
         Command::SetRate(set) => rates::set(set, view, ctx),

@@ -30,6 +30,11 @@ pub struct Terms {
     /// How long an instance without a lien waits for its next charge; the site's policy where it
     /// is not said.
     pub idle: Option<Seconds>,
+    /// Whose word it is: `nami`, `gold` or an import source. None for a person, who may charge
+    /// whatever a machine's source is (decision 19).
+    pub source: Option<String>,
+    /// A finished use: what is charged is the whole of it.
+    pub finished: Option<Whole>,
 }
 
 impl Terms {
@@ -37,6 +42,17 @@ impl Terms {
     pub(crate) fn given(&self) -> Option<String> {
         self.amount.map(|_| self.itemisation.clone())
     }
+}
+
+/// A use that is over, as one charge (nami.md 4.3).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Whole {
+    /// When it began: the rates of then count.
+    pub began: Timestamp,
+    /// Which instance an amended record is about; the open one, else a new one, where none is named.
+    pub instance: Option<InstanceId>,
+    /// What the journal says of it: policy, metric and quantity.
+    pub remark: String,
 }
 
 /// Longest itemisation in bytes.

@@ -3,6 +3,7 @@
 pub mod text;
 
 use crate::decimal::Decimal;
+use crate::exact::Fraction;
 
 /// Most attributes of one document.
 pub const ATTRIBUTES_MAX: usize = 64;
@@ -30,6 +31,8 @@ pub struct Usage {
     pub class: Option<String>,
     /// Other usage attributes, as text; those that read as a decimal count as numbers too.
     pub attributes: Vec<(String, String)>,
+    /// What rates by `Processors` count over time, where a charge policy says it (nami.md 4.3).
+    pub counted: Option<Fraction>,
 }
 
 impl Usage {

@@ -1,7 +1,7 @@
 //! The slice of the ledger that one command sees.
 
 use crate::directory::Directory;
-use crate::effects::UsageRow;
+use crate::effects::{UsageRow, UseRow};
 use crate::history::{PastTx, Placed};
 use crate::ids::{AccountId, AllocationId, InstanceId, ProjectId};
 use crate::model::{Allocation, Cycle, Instance, Lien, Quote};
@@ -41,6 +41,8 @@ pub struct View {
     pub windows: Vec<(InstanceId, Vec<Span>)>,
     /// What allocations have paid for the newest instances.
     pub paid: Vec<Paid>,
+    /// The finished use of the identity asked for; its instance is among those above.
+    pub known: Option<UseRow>,
 }
 
 impl View {

@@ -11,6 +11,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use bank_core::directory::{Directory, FallbackMode};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{Semaphore, watch};
@@ -181,6 +182,7 @@ pub(crate) fn start_by(
         );
     }
     let bank = store.bank()?;
+    check_fallbacks(&store.reference())?;
     // It only makes the first commits faster, and a test bank lives too briefly for that.
     if !bank.test
         && let Err(error) = store.warm_up()
@@ -209,6 +211,19 @@ pub(crate) fn start_by(
     });
     app.keys.reload(&app.writer.directory());
     Ok((app, records))
+}
+
+/// The bank's own fallback does not start over settings that make a chain or a loop (nami.md 5).
+fn check_fallbacks(directory: &Directory) -> Result<()> {
+    let by_bank = directory.policy.fallback == FallbackMode::Bank;
+    match directory.fallback_fault().filter(|_| by_bank) {
+        Some(name) => anyhow::bail!(
+            "account {name} stands in for another and falls back itself: start with \
+             fallback.mode = \"scheduler\", take one fallback away with `bank account set` or \
+             `bank machine set`, and start again"
+        ),
+        None => Ok(()),
+    }
 }
 
 /// Journals boundaries that have passed and removes expired answers; reads the secrets anew when

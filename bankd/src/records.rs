@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use bank_core::decimal::Decimal;
 use bank_core::directory::{Bank, Directory};
 use bank_core::effects::{Billing, RecordEvent, UsageRow};
+use bank_core::exact::Fraction;
 use bank_core::model::{Instance, ObjectType};
 use bank_core::time::{MICROS, Seconds, Timestamp};
 
@@ -132,7 +133,7 @@ fn record(directory: &Directory, event: &RecordEvent) -> Record {
             let of = instance.record.unwrap_or(usage.id).0;
             let whole = Usage::one(
                 usage.processors.billionths() / 1000,
-                Some(WHOLE),
+                Some(charged_share(instance)),
                 micros(usage.charged),
             );
             let base = base(directory, instance, *created, whole, amount.0);
@@ -221,6 +222,19 @@ fn given_back(usage: &UsageRow, of: i64, base: Record) -> Record {
 
 /// All of a processor is charged, in millionths: what CPU-based charging would lower.
 const WHOLE: i64 = 1_000_000;
+
+/// How much of each processor is charged, in millionths: all of it, unless a charge policy counts
+/// something else.
+fn charged_share(instance: &Instance) -> i64 {
+    let usage = &instance.facts.usage;
+    let own = usage.processors.unwrap_or_default().billionths();
+    let counted = usage.counted.and_then(Fraction::billionths);
+    let share =
+        counted.and_then(|counted| counted.checked_mul(i128::from(WHOLE))?.checked_div(own));
+    share
+        .and_then(|share| i64::try_from(share).ok())
+        .unwrap_or(WHOLE)
+}
 
 /// The usage of all charges of an instance: one second of the sum of processor-seconds, then the
 /// rest of the time at no rate. So processors are those of the last charge, time is the whole

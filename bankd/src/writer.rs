@@ -281,6 +281,22 @@ impl Writer {
         answer.await.unwrap_or(Err(SubmitError::Failed))
     }
 
+    /// Runs several commands in their order, and waits until all of them are durable: those that go
+    /// into one commit cost one.
+    pub async fn submit_all(&self, all: Vec<Submission>) -> Result<Vec<Reply>, SubmitError> {
+        let mut waiting = Vec::with_capacity(all.len());
+        for submission in all {
+            let (reply, answer) = oneshot::channel();
+            self.enqueue(Task::Submit(Box::new(submission), Instant::now(), reply))?;
+            waiting.push(answer);
+        }
+        let mut replies = Vec::with_capacity(waiting.len());
+        for answer in waiting {
+            replies.push(answer.await.unwrap_or(Err(SubmitError::Failed))?);
+        }
+        Ok(replies)
+    }
+
     /// Journals the boundaries that are due; costs nothing when none is.
     pub async fn settle(&self) -> Result<(), SubmitError> {
         if self.shared.next_due.load(Ordering::Acquire) > self.now().0 {

@@ -205,6 +205,16 @@ pub struct Machine {
     /// What runs on it, `null` for none.
     #[serde(default)]
     pub operating_system: Option<String>,
+    /// Whose word its usage is charged by: `nami`, `gold` or an import source; `null` until the
+    /// first charge claims it (decision 19).
+    #[serde(default)]
+    pub source: Option<String>,
+    /// What of finished usage is charged (nami.md 4.3).
+    #[serde(default)]
+    pub charge_policy: String,
+    /// Quality of service whose price counts on a fallback account, `null` for the job's own.
+    #[serde(default)]
+    pub fallback_qos: Option<String>,
 }
 
 /// `POST /api/v1/machines`. Answer: `Written<Machine>`.
@@ -231,6 +241,15 @@ pub struct NewMachine {
     /// What runs on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operating_system: Option<String>,
+    /// Whose word its usage is charged by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// What of finished usage is charged, such as `DEBITALLWC`; `default` for that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub charge_policy: Option<String>,
+    /// Quality of service whose price counts on a fallback account.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fallback_qos: Option<String>,
 }
 
 /// `PATCH /api/v1/machines/{name}`. Answer: `Written<Machine>`. An empty string clears a field.
@@ -258,4 +277,13 @@ pub struct PatchMachine {
     /// What runs on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operating_system: Option<String>,
+    /// Whose word its usage is charged by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// What of finished usage is charged, such as `DEBITALLWC`; `default` for that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub charge_policy: Option<String>,
+    /// Quality of service whose price counts on a fallback account.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fallback_qos: Option<String>,
 }

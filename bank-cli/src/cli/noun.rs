@@ -248,6 +248,15 @@ pub(crate) struct AddMachine {
     /// Operating system
     #[arg(long, alias = "operating-system", value_name = "NAME")]
     pub(crate) opsys: Option<String>,
+    /// Whose word its usage is charged by: nami, gold or an import source
+    #[arg(long, value_name = "NAME")]
+    pub(crate) source: Option<String>,
+    /// What of finished usage is charged, such as DEBITALLWC [default: DEBITALLWC]
+    #[arg(long, value_name = "POLICY")]
+    pub(crate) charge_policy: Option<String>,
+    /// Quality of service whose price counts on the fallback account
+    #[arg(long, value_name = "QOS")]
+    pub(crate) fallback_qos: Option<String>,
     #[command(flatten)]
     pub(crate) write: WriteArgs,
 }

@@ -11,6 +11,9 @@ use crate::{
     when,
 };
 
+/// The charge policy of a machine that has none of its own.
+const USUAL_POLICY: &str = "DEBITALLWC";
+
 pub(super) fn run(context: &Context, command: MachineCommand) -> Result<String, Failure> {
     match command {
         MachineCommand::Add(args) => add(context, args),
@@ -46,6 +49,9 @@ fn add(context: &Context, args: AddMachine) -> Result<String, Failure> {
         description: args.description,
         architecture: args.arch,
         operating_system: args.opsys,
+        source: args.source,
+        charge_policy: args.charge_policy,
+        fallback_qos: args.fallback_qos,
     };
     let answer: Written<Machine> = context.send(Method::POST, &["machines"], &body, &args.write)?;
     context.written(&answer, &format!("machine {:?} added", body.name))
@@ -65,6 +71,9 @@ fn set(context: &Context, args: SetMachine) -> Result<String, Failure> {
         description: machine.description,
         architecture: machine.arch,
         operating_system: machine.opsys,
+        source: machine.source,
+        charge_policy: machine.charge_policy,
+        fallback_qos: machine.fallback_qos,
     };
     if body == PatchMachine::default() {
         return Err(nothing_to_set());
@@ -85,6 +94,12 @@ fn sheet(machines: &[Machine]) -> Sheet {
         column("mode", "Mode", Kind::Text),
         column("flush_interval_s", "Flush s", Kind::Number),
         column("fallback", "Fallback", Kind::Text),
+        column("source", "Source", Kind::Text)
+            .on_screen_if(machines.iter().any(|m| m.source.is_some())),
+        column("charge_policy", "Charge policy", Kind::Text)
+            .on_screen_if(machines.iter().any(|m| m.charge_policy != USUAL_POLICY)),
+        column("fallback_qos", "Fallback QOS", Kind::Text)
+            .on_screen_if(machines.iter().any(|m| m.fallback_qos.is_some())),
         column("architecture", "Architecture", Kind::Text)
             .on_screen_if(machines.iter().any(|m| m.architecture.is_some())),
         column("operating_system", "Operating system", Kind::Text)

@@ -3,6 +3,7 @@
 use crate::amount::Amount;
 use crate::calendar::Calendar;
 use crate::model::{Constraint, Dimension, Every, Mode, Overflow};
+use crate::policy::ChargePolicy;
 use crate::rate::{Per, RateKind, RateValue};
 use crate::time::{Seconds, Timestamp};
 
@@ -86,6 +87,12 @@ pub struct SetMachine {
     pub architecture: Option<String>,
     /// What runs on it.
     pub operating_system: Option<String>,
+    /// Whose word its usage is charged by, or nobody's yet.
+    pub source: Option<Option<String>>,
+    /// What of finished usage is charged, or the default.
+    pub charge_policy: Option<Option<ChargePolicy>>,
+    /// The quality of service on the fallback account, or the job's own.
+    pub fallback_qos: Option<Option<String>>,
 }
 
 /// A membership.

@@ -1,6 +1,6 @@
 //! The answers to commands, as the shell words them.
 
-use super::{Adjusted, Billing, Refunded, Reversed, Settled, Transferred};
+use super::{Adjusted, Billing, Refunded, Reversed, Settled, Transferred, Used};
 use crate::amount::Amount;
 use crate::attribute::Attribute;
 use crate::ids::{AccountId, AllocationId, InstanceId, LienId, TxId};
@@ -35,6 +35,8 @@ pub enum Outcome {
     Removed(String),
     /// Boundaries that had passed were journalled; nobody asked for it.
     Swept,
+    /// A finished use was taken in.
+    Used(Box<Used>),
     /// Money came in.
     Deposited(Deposited),
     /// Money went out.

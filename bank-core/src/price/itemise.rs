@@ -2,9 +2,9 @@
 //! [ChargeRate{VBR}{Processors}] ) * 1234 [WallDuration] ) = 19744`.
 
 use super::pieces::{Piece, pieces};
-use super::{Priced, price, winner};
+use super::{Priced, price, quantity, winner};
 use crate::decimal::Decimal;
-use crate::exact::{TRILLIONTHS, split};
+use crate::exact::{Fraction, TRILLIONTHS, split};
 use crate::rate::{Per, Rate, RateKind};
 use crate::time::Timestamp;
 use std::fmt::Write as _;
@@ -96,11 +96,14 @@ fn parts(
     family: impl Fn(RateKind) -> bool,
 ) -> Vec<String> {
     let own = rates.iter().filter(|rate| family(rate.kind));
-    let part = |rate: &Rate| Some(part(rate, winner(rate, asked, rates, at)?));
+    let part = |rate: &Rate| {
+        let value = winner(rate, asked, rates, at)?;
+        Some(part(rate, quantity(rate, asked, value)))
+    };
     own.filter_map(part).collect()
 }
 
-fn part(rate: &Rate, value: Decimal) -> String {
+fn part(rate: &Rate, value: Fraction) -> String {
     let mut label = format!("ChargeRate{{{}}}{{{}}}", rate.kind.code(), rate.name);
     if !rate.instance.is_empty() {
         // Writing to a string cannot fail.

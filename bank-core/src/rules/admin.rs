@@ -100,16 +100,11 @@ fn no_open_jobs(name: &str, view: &View) -> Result<(), Refusal> {
     })
 }
 
-/// A fallback must be an account that has no fallback of its own, and nobody's fallback may get
-/// one: a chain is never longer than one (nami.md 5). A `+suffix` is tested for the account's own
-/// name.
+/// A fallback must be an account that is there, and not the account itself. That no chain grows
+/// longer than one is checked over all settings together ([`crate::rules`]).
 fn check_fallback(owner: Option<&Account>, value: &str, ctx: &Context<'_>) -> Result<(), Refusal> {
-    let directory = ctx.directory;
-    let chain = |name: &str| Refusal::FallbackChain {
-        name: name.to_owned(),
-    };
     let name = match (value.strip_prefix('+'), owner) {
-        (Some(""), _) | (None, None) if value.len() <= 1 && value.starts_with('+') => {
+        (Some(""), _) => {
             return Err(Refusal::BadValue {
                 field: "fallback",
                 expected: "an account or +suffix",
@@ -120,18 +115,11 @@ fn check_fallback(owner: Option<&Account>, value: &str, ctx: &Context<'_>) -> Re
         (None, _) => value.to_owned(),
     };
     let unknown = || Refusal::not_found("account", &name);
-    let target = directory.account_named(&name).ok_or_else(unknown)?;
-    if owner.is_some_and(|o| o.id == target.id) || target.fallback.is_some() {
-        return Err(chain(&name));
+    let target = ctx.directory.account_named(&name).ok_or_else(unknown)?;
+    if owner.is_some_and(|o| o.id == target.id) {
+        return Err(Refusal::FallbackChain { name });
     }
-    let points_here = |a: &&Account| {
-        let owner = owner.map(|o| o.id);
-        owner.is_some() && directory.fallback_of(a, None).map(|f| f.id) == owner
-    };
-    match directory.accounts().find(points_here) {
-        Some(account) => Err(chain(&account.name)),
-        None => Ok(()),
-    }
+    Ok(())
 }
 
 /// The lists of the account that comes with a project: the project, its members, any machine.

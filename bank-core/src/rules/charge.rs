@@ -3,6 +3,7 @@
 mod measure;
 mod paying;
 mod shortfall;
+mod source;
 
 use crate::amount::Amount;
 use crate::command::{Charge, Request};
@@ -11,10 +12,12 @@ use crate::effects::{
     Billing, Charged, Delta, DirectoryRow, Effects, EntryKind, InstanceChange, Outcome,
     RecordEvent, UsageRow,
 };
+use crate::exact::Fraction;
 use crate::ids::{AllocationId, TxId, UsageId};
 use crate::model::{Account, Closing, Instance, Lien, LienState, Mode, Standing};
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
+use crate::rules::fallback;
 use crate::rules::instance::{
     check_object, close_instance, end_lien, in_scope, keep_facts, new_instance, wait_for_more,
 };
@@ -29,6 +32,7 @@ use crate::view::{Context, Next, View};
 /// Bills an instance for the time since its last charge. What exact arithmetic or an account's
 /// range cannot hold is unbilled with amount 0, never refused (ledger.md 1.3, 2.8).
 pub(super) fn charge(charge: &Charge, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
+    let charge = &*source::admitted(charge, ctx);
     match bill(charge, view, ctx, true) {
         Err(Refusal::AmountOverflow) => bill(charge, view, ctx, false),
         decided => decided,
@@ -99,7 +103,7 @@ fn begin(
     let facts_changed = keep_facts(&mut instance.facts, request, ctx);
     let payer = payer(&instance, request, ctx);
     let mode = ctx.directory.mode(payer.project, payer.machine);
-    let tx = postings.begin_for("charge", at, instance.id);
+    let tx = postings.begin_for(source::op(charge), at, instance.id);
     // The first words of the reason: what else stands there comes from outside.
     postings.remark(&terms::written(&measured.billed_windows()));
     let binding = bind(&mut postings, &mut instance, request, view, at, ctx);
@@ -116,6 +120,7 @@ fn begin(
     if let Some(added) = priced.as_ref().and_then(|billed| billed.bounded) {
         postings.remark(&terms::written_exact(added));
     }
+    source::remark(&mut postings, charge, ctx);
     if let Some(windows) = measured.windows {
         postings.windows.push((instance.id, windows));
     }
@@ -195,6 +200,9 @@ fn charged_instance<'a>(
     at: Timestamp,
     ctx: &Context<'_>,
 ) -> Option<&'a Instance> {
+    if let Some(whole) = &charge.terms.finished {
+        return source::finished_instance(view, whole, at);
+    }
     let grace = ctx.directory.policy.close_grace;
     let just_closed = |i: &&Instance| {
         i.closed
@@ -376,9 +384,11 @@ impl Bill {
         };
         *total = total.plus(self.amount)?;
         instance.charged = instance.charged.plus(duration);
-        let processors = instance.facts.usage.processors.unwrap_or(Decimal::ZERO);
-        let more = processors
-            .billionths()
+        let usage = &instance.facts.usage;
+        let own = || usage.processors.unwrap_or(Decimal::ZERO).billionths();
+        let by_policy = usage.counted.and_then(Fraction::billionths);
+        let more = by_policy
+            .unwrap_or_else(own)
             .saturating_mul(i128::from(duration.0));
         instance.processor_seconds = instance.processor_seconds.saturating_add(more);
         instance.record = instance.record.or(Some(self.usage));
@@ -434,7 +444,7 @@ impl Bill {
             amount: self.amount,
             billing: self.outcome,
             late: self.late,
-            facts: usage::text::write(&self.instance.facts.usage),
+            facts: usage::text::write(&fallback::priced(&self.instance, ctx)),
             rates_at: self.instance.rates_at,
         };
         if ctx.directory.policy.records {

@@ -3,13 +3,14 @@
 use crate::amount::Amount;
 use crate::attribute::check_usage;
 use crate::command::{Request, Reserve};
-use crate::effects::{Delta, Effects, EntryKind, InstanceChange, Outcome, Reserved};
+use crate::effects::{Delta, Effects, EntryKind, InstanceChange, Outcome, Reserved, Shortage};
 use crate::exact::to_amount;
 use crate::ids::{AccountId, AllocationId, LienId};
 use crate::model::{Account, Closing, Instance, Lien, LienState, Mode, Portion};
 use crate::postings::{About, Postings};
 use crate::price::{Priced, price};
 use crate::refusal::Refusal;
+use crate::rules::fallback;
 use crate::rules::funds::{covering, funds, lay, unblocked};
 use crate::rules::instance::{
     check_duration, check_object, end_lien, event_time, in_scope, keep_facts, mode_of,
@@ -44,6 +45,8 @@ pub(super) fn reserve(
         None => new_instance(&mut postings, view, request, at),
     };
     keep_facts(&mut instance.facts, request, ctx);
+    // The account that was short is asked again.
+    instance.fallback_from = None;
     let start = reserve.start.unwrap_or(at);
     let grace = || lien_grace(&request.whose.machine, reserve.flush_grace, ctx);
     let end = reserve
@@ -53,7 +56,8 @@ pub(super) fn reserve(
     postings.begin_for("reserve", at, instance.id);
     let binding = bind(&mut postings, &mut instance, request, view, at, ctx);
     end_lien(&mut postings, &mut instance, LienState::Replaced)?;
-    let cost = cost(&instance, request, priced_for, (at, start), ctx)?;
+    let priced_at = PricedAt::new(priced_for, at, start);
+    let cost = cost(&instance, &priced_at, ctx)?;
     let mut placing = Placing {
         postings,
         instance,
@@ -61,6 +65,7 @@ pub(super) fn reserve(
         end,
         cost,
         binding,
+        shortage: None,
         reserved: Reserved {
             instance: crate::ids::InstanceId(0),
             lien: None,
@@ -76,7 +81,7 @@ pub(super) fn reserve(
     if mode.is_shadow() {
         placing.in_shadow(request, ctx)?;
     } else {
-        placing.for_real(request, mode, ctx)?;
+        placing.for_real(reserve, &priced_at, mode, ctx)?;
     }
     let first = placing.first_touched();
     placing
@@ -150,27 +155,36 @@ fn absorb(over: &Instance, view: &View) -> Effects {
     }))
 }
 
-/// What a lien over a duration costs, by the rates in force or those of the bound quote.
-fn cost(
-    instance: &Instance,
-    request: &Request,
+/// What a lien is priced for: how long, by the rates of when, from when on.
+struct PricedAt {
     duration: Seconds,
-    (at, start): (Timestamp, Timestamp),
-    ctx: &Context<'_>,
-) -> Result<Amount, Refusal> {
-    check_usage(&instance.facts.usage, &ctx.directory.attributes)?;
-    let machine = ctx
-        .directory
-        .machine_named(&request.whose.machine)
-        .map(|m| m.id);
+    at: Timestamp,
+    start: Timestamp,
+}
+
+impl PricedAt {
+    fn new(duration: Seconds, at: Timestamp, start: Timestamp) -> PricedAt {
+        PricedAt {
+            duration,
+            at,
+            start,
+        }
+    }
+}
+
+/// What a lien over a duration costs, by the rates in force or those of the bound quote.
+fn cost(instance: &Instance, priced_at: &PricedAt, ctx: &Context<'_>) -> Result<Amount, Refusal> {
+    let usage = fallback::priced(instance, ctx);
+    check_usage(&usage, &ctx.directory.attributes)?;
+    let machine = &instance.key.machine;
     let asked = Priced {
-        usage: &instance.facts.usage,
-        duration,
-        machine,
-        machine_name: &request.whose.machine,
+        usage: &usage,
+        duration: priced_at.duration,
+        machine: ctx.directory.machine_named(machine).map(|m| m.id),
+        machine_name: machine,
         named: instance.facts.named(),
-        at: instance.rates_at.unwrap_or(at),
-        from: start,
+        at: instance.rates_at.unwrap_or(priced_at.at),
+        from: priced_at.start,
     };
     let exact = price(&asked, ctx.directory.rates_at(asked.at)).and_then(|p| p.total());
     let exact = exact.ok_or(Refusal::AmountOverflow)?;
@@ -198,6 +212,8 @@ pub(super) struct Placing {
     pub(super) end: Timestamp,
     pub(super) cost: Amount,
     pub(super) binding: Binding,
+    /// What was short before the bank's own fallback stepped in.
+    pub(super) shortage: Option<Shortage>,
     pub(super) reserved: Reserved,
 }
 
@@ -205,11 +221,12 @@ impl Placing {
     /// Holds money, or is refused; in mode `fast` nothing is held (decision 18).
     fn for_real(
         &mut self,
-        request: &Request,
+        reserve: &Reserve,
+        priced_at: &PricedAt,
         mode: Mode,
         ctx: &Context<'_>,
     ) -> Result<(), Refusal> {
-        self.instance.fallback_from = None;
+        let request = &reserve.request;
         let (payer, candidates) = usable(request, &self.instance.facts, ctx)?;
         let open = unblocked(&candidates, ctx)?;
         if mode == Mode::Fast || self.cost.is_zero() {
@@ -228,9 +245,19 @@ impl Placing {
         let (Some(short), Some(fallback), true) = (short, fallback, bank_decides) else {
             return Err(refusal);
         };
-        self.on_fallback(short.id, fallback, ctx)?;
+        self.instance.fallback_from = Some(short.id);
+        self.cost = cost(&self.instance, priced_at, ctx)?;
+        self.on_fallback(fallback, ctx)?;
         self.postings
             .remark(&format!("fallback_from={}", short.name));
+        self.shortage = fallback::of(reserve, &refusal, ctx.directory, ctx.now);
+        if let Some(shortage) = &self.shortage {
+            let precision = ctx.directory.bank.precision;
+            let (needed, there) = (shortage.needed, shortage.available);
+            let (needed, there) = (needed.display(precision), there.display(precision));
+            self.postings
+                .remark(&format!("needed={needed} available={there}"));
+        }
         Ok(())
     }
 
@@ -240,18 +267,15 @@ impl Placing {
     }
 
     /// The fallback account holds the lien; it is short too: refused (nami.md 5).
-    fn on_fallback(
-        &mut self,
-        short: AccountId,
-        fallback: &Account,
-        ctx: &Context<'_>,
-    ) -> Result<(), Refusal> {
-        let only = Candidate::only(fallback);
-        let portions = self.portions(&[only], &fallback.name, false, ctx)?;
-        self.hold(portions, false)?;
-        self.instance.fallback_from = Some(short);
-        self.reserved.fallback_from = Some(short);
-        Ok(())
+    fn on_fallback(&mut self, account: &Account, ctx: &Context<'_>) -> Result<(), Refusal> {
+        self.reserved.fallback_from = self.instance.fallback_from;
+        if self.cost.is_zero() {
+            self.instance.account = Some(account.id);
+            return Ok(());
+        }
+        let only = unblocked(&[Candidate::only(account)], ctx)?;
+        let portions = self.portions(&only, &account.name, false, ctx)?;
+        self.hold(portions, false)
     }
 
     /// Tests everything, refuses nothing, and holds shadow money only.
@@ -392,6 +416,8 @@ impl Placing {
             standing_changed: true,
         };
         self.postings.instances.push(change);
-        self.postings.finish(Outcome::Reserved(self.reserved))
+        let mut effects = self.postings.finish(Outcome::Reserved(self.reserved));
+        effects.shortages.extend(self.shortage);
+        effects
     }
 }

@@ -139,6 +139,7 @@ fn hold_again(
         end: lien.end,
         cost: lien.lapsed,
         binding: Binding::default(),
+        shortage: None,
         reserved: Reserved {
             instance: instance.id,
             lien: None,

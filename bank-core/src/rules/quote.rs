@@ -9,13 +9,14 @@ use crate::exact::to_amount;
 use crate::ids::{AccountId, QuoteId};
 use crate::model::{Mode, Quote};
 use crate::postings::Postings;
-use crate::price::{Priced, price};
+use crate::price::{Price, Priced, price};
 use crate::refusal::Refusal;
 use crate::rules::funds::{covering, funds, reach, unblocked};
 use crate::rules::instance::check_duration;
 use crate::rules::lien::lien_grace;
 use crate::select::{self, Candidate, Payer};
 use crate::time::{Seconds, Timestamp, Window};
+use crate::usage::Usage;
 use crate::view::{Context, Next, View};
 
 /// A TID is valid for a day (decision 15).
@@ -48,25 +49,20 @@ pub(super) fn quote(
     }
     let lenient = select::find(ctx.directory, &request.whose);
     let mode = ctx.directory.mode(lenient.project, lenient.machine);
-    let asked = Priced {
-        usage: &request.usage,
-        duration,
-        machine: lenient.machine,
-        machine_name: &request.whose.machine,
-        named: request.named(&lenient.project_name),
-        at: ctx.now,
-        from: ctx.now,
+    let (exact, own) = cost(request, &request.usage, &lenient, duration, ctx)?;
+    let on_fallback = |usage: &Usage| {
+        let priced = cost(request, usage, &lenient, duration, ctx);
+        priced.map(|(_, amount)| amount)
     };
-    let rates = ctx.directory.rates_at(ctx.now);
-    let exact = price(&asked, rates).ok_or(Refusal::AmountOverflow)?;
-    let total = exact.total().ok_or(Refusal::AmountOverflow)?;
-    let policy = &ctx.directory.policy;
-    let rounded = to_amount(total, ctx.directory.bank.precision, policy.rounding);
-    let cost = rounded.ok_or(Refusal::AmountOverflow)?;
-    let until = lasting(request, duration, ctx);
-    let (available, account) = match may_pay(request, view, ctx, cost, mode, until) {
+    let needs = Needs {
+        cost: own,
+        on_fallback: &on_fallback,
+        mode,
+        until: lasting(request, duration, ctx),
+    };
+    let (available, account, cost) = match may_pay(request, view, ctx, &needs) {
         Ok(there) => there,
-        Err(_) if mode.is_shadow() => (Amount::ZERO, None),
+        Err(_) if mode.is_shadow() => (Amount::ZERO, None, own),
         Err(refusal) => return Err(refusal),
     };
     let mut postings = Postings::new(view);
@@ -96,6 +92,40 @@ pub(super) fn quote(
     })))
 }
 
+/// What a request costs with a usage of its own or another's quality of service.
+fn cost(
+    request: &QuoteRequest,
+    usage: &Usage,
+    payer: &Payer,
+    duration: Seconds,
+    ctx: &Context<'_>,
+) -> Result<(Price, Amount), Refusal> {
+    let asked = Priced {
+        usage,
+        duration,
+        machine: payer.machine,
+        machine_name: &request.whose.machine,
+        named: request.named(&payer.project_name),
+        at: ctx.now,
+        from: ctx.now,
+    };
+    let exact = price(&asked, ctx.directory.rates_at(ctx.now)).ok_or(Refusal::AmountOverflow)?;
+    let total = exact.total().ok_or(Refusal::AmountOverflow)?;
+    let policy = &ctx.directory.policy;
+    let rounded = to_amount(total, ctx.directory.bank.precision, policy.rounding);
+    Ok((exact, rounded.ok_or(Refusal::AmountOverflow)?))
+}
+
+/// What must be there for a job to start.
+struct Needs<'a> {
+    cost: Amount,
+    /// What it would cost on a fallback account, with another quality of service.
+    on_fallback: &'a dyn Fn(&Usage) -> Result<Amount, Refusal>,
+    mode: Mode,
+    /// When its lien would end.
+    until: Timestamp,
+}
+
 /// When the lien of such a job would end.
 fn lasting(request: &QuoteRequest, duration: Seconds, ctx: &Context<'_>) -> Timestamp {
     // A person's quote is the one that any member will do for; the other comes from a scheduler.
@@ -109,10 +139,11 @@ fn may_pay(
     request: &QuoteRequest,
     view: &View,
     ctx: &Context<'_>,
-    cost: Amount,
-    mode: Mode,
-    until: Timestamp,
-) -> Result<(Amount, Option<AccountId>), Refusal> {
+    needs: &Needs<'_>,
+) -> Result<(Amount, Option<AccountId>, Amount), Refusal> {
+    let Needs {
+        cost, mode, until, ..
+    } = *needs;
     let payer = select::resolve(ctx.directory, &request.whose)?;
     let payer = payer.knowing(ctx.directory, &request.usage, &request.group);
     let candidates = match request.whose.user.as_deref() {
@@ -123,9 +154,17 @@ fn may_pay(
     let available = there(&open, view, ctx, mode.is_shadow(), until);
     let first = select::first_payer(&open, &view.allocations, ctx.now);
     let short = i128::from(cost.0) > available;
-    let covered = (Amount::clamped(available), first);
-    if short && fallback_pays(first, &payer, view, ctx, cost, until) {
-        return Ok(covered);
+    let covered = (Amount::clamped(available), first, cost);
+    if short && ctx.directory.policy.fallback == FallbackMode::Bank {
+        let qos = ctx.directory.fallback_qos(&request.whose.machine);
+        let priced = qos.map(|qos| Usage {
+            qos: Some(qos.to_owned()),
+            ..request.usage.clone()
+        });
+        let there_too = priced.map_or(Ok(cost), |usage| (needs.on_fallback)(&usage))?;
+        if fallback_pays(first, &payer, view, ctx, there_too, until) {
+            return Ok((covered.0, covered.1, there_too));
+        }
     }
     if short && !request.cost_only && mode != Mode::Fast {
         return Err(Refusal::InsufficientFunds {
@@ -166,8 +205,10 @@ fn fallback_pays(
     let Some(fallback) = fallback else {
         return false;
     };
-    let there = there(&[Candidate::only(fallback)], view, ctx, false, until);
-    ctx.directory.policy.fallback == FallbackMode::Bank && there >= i128::from(cost.0)
+    let Ok(open) = unblocked(&[Candidate::only(fallback)], ctx) else {
+        return false;
+    };
+    there(&open, view, ctx, false, until) >= i128::from(cost.0)
 }
 
 fn write_row(

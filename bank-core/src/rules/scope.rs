@@ -17,6 +17,7 @@ pub(super) fn check(command: &Command, ctx: &Context<'_>) -> Result<(), Refusal>
         Command::Create(request) => whose(&request.whose, ctx),
         Command::Reserve(reserve) => whose(&reserve.request.whose, ctx),
         Command::Charge(charge) => whose(&charge.request.whose, ctx),
+        Command::Usage(used) => whose(&used.request.whose, ctx),
         Command::Close(close) => machine(&close.key.machine, ctx),
         Command::Repeat(repeat) => machine(&repeat.key.machine, ctx),
         Command::Deposit(deposit) => deposited(deposit, ctx),

@@ -3,6 +3,7 @@
 
 use super::Usage;
 use crate::decimal::Decimal;
+use crate::exact::Fraction;
 
 /// Between two properties; no document holds it.
 const BETWEEN: char = '\u{1f}';
@@ -28,6 +29,9 @@ pub fn write(usage: &Usage) -> String {
         if let Some(value) = value {
             add(tag, "", &value.to_string());
         }
+    }
+    if let Some(counted) = usage.counted {
+        add('p', "", &counted.to_string());
     }
     for (tag, value) in [('q', &usage.qos), ('c', &usage.class)] {
         if let Some(value) = value {
@@ -58,6 +62,7 @@ pub fn read(text: &str, processors: Option<Decimal>) -> Option<Usage> {
             'n' => usage.nodes = Some(number()?),
             'm' => usage.memory_mb = Some(number()?),
             'd' => usage.disk_mb = Some(number()?),
+            'p' => usage.counted = Some(Fraction::parse(value)?),
             'q' => usage.qos = Some(value.to_owned()),
             'c' => usage.class = Some(value.to_owned()),
             'g' => usage.gres.push((name, number()?)),
@@ -83,6 +88,7 @@ mod tests {
             qos: Some("high".into()),
             class: Some(String::new()),
             attributes: vec![("Zone".into(), "a=b c".into())],
+            counted: Fraction::new(100, 3),
         };
         let text = write(&full);
         assert_eq!(read(&text, full.processors), Some(full));

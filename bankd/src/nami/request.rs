@@ -38,6 +38,7 @@ pub fn request(document: Document, machine: &str, declared: &[String]) -> Reques
             qos: document.qos,
             class: document.class,
             attributes: Vec::new(),
+            counted: None,
         },
         wall: document.wall_duration_s.map(Seconds),
         start: at(document.start_time_s),

@@ -9,6 +9,7 @@ use bank_core::ids::{AccountId, MachineId, ProjectId, RateId, UserId};
 use bank_core::model::{
     Account, Constraint, Key, Link, Machine, Member, Mode, Overflow, Project, User,
 };
+use bank_core::policy::ChargePolicy;
 use bank_core::rate::{Per, Rate, RateKind, RateValue};
 use bank_core::time::{Seconds, Timestamp, Window};
 use rusqlite::{Connection, Row};
@@ -188,7 +189,8 @@ const PROJECT_MACHINES: &str =
 const USERS: &str = "SELECT id, name, active, deleted, common_name, email, default_project,
     organization, phone, description FROM user";
 const MACHINES: &str = "SELECT id, name, active, deleted, mode, flush_interval_s, fallback,
-    description, architecture, operating_system FROM machine";
+    description, architecture, operating_system, source, charge_policy, fallback_qos
+    FROM machine";
 const ACCOUNTS: &str = "SELECT id, name, priority, fallback, blocked, deleted, description, parent,
     share, overflow, discrete FROM account ORDER BY id";
 const CONSTRAINTS: &str =
@@ -215,6 +217,11 @@ fn each(
 fn mode(word: Option<String>) -> Result<Option<Mode>, Error> {
     word.map(|w| codec::word("mode", &w, Mode::parse))
         .transpose()
+}
+
+fn charge_policy(word: Option<String>) -> Result<Option<ChargePolicy>, Error> {
+    let read = |w: String| codec::word("machine.charge_policy", &w, ChargePolicy::parse);
+    word.map(read).transpose()
 }
 
 fn project(r: &Row<'_>) -> Result<Project, Error> {
@@ -258,6 +265,9 @@ fn machine(r: &Row<'_>) -> Result<Machine, Error> {
         description: r.get(7)?,
         architecture: r.get(8)?,
         operating_system: r.get(9)?,
+        source: r.get(10)?,
+        charge_policy: charge_policy(r.get(11)?)?,
+        fallback_qos: r.get(12)?,
     })
 }
 

@@ -1,7 +1,7 @@
 //! Rows in: exactly those that a command needs, by integer keys and unique indexes.
 
 use super::recent::{Account, Recent};
-use super::{Error, codec, hash, load_past, load_quote, load_work};
+use super::{Error, codec, hash, load_past, load_quote, load_work, uses};
 use bank_core::amount::Amount;
 use bank_core::decimal::Decimal;
 use bank_core::directory::{Bank, Directory};
@@ -109,6 +109,9 @@ pub(super) fn view(
     if let Some(key) = &need.instance {
         view.instances = instances_of(connection, key)?;
     }
+    if let Some(identity) = &need.identity {
+        uses::add_known(connection, identity, &mut view)?;
+    }
     if let Some(id) = need.lien {
         load_work::lien(connection, id, &mut view)?;
     }
@@ -212,6 +215,24 @@ fn instances_of(connection: &Connection, key: &InstanceKey) -> Result<Vec<Instan
     Ok(found)
 }
 
+/// An instance by its number.
+pub(super) fn instance_by_id(
+    connection: &Connection,
+    id: InstanceId,
+) -> Result<Option<Instance>, Error> {
+    let sql = concat!(
+        "SELECT ",
+        instance_columns!(),
+        " FROM instance WHERE id = ?1"
+    );
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query([id.0])?;
+    match rows.next()? {
+        Some(row) => with_lien(connection, row).map(Some),
+        None => Ok(None),
+    }
+}
+
 pub(super) fn with_lien(connection: &Connection, row: &Row<'_>) -> Result<Instance, Error> {
     let mut found = instance(row)?;
     if let Some(id) = row.get::<_, Option<i64>>(24)? {
@@ -289,6 +310,7 @@ fn facts(row: &Row<'_>) -> Result<Facts, Error> {
             disk_mb: decimal("instance.disk_mb", 33)?,
             gres: codec::read_quantities("instance.gres", text(row, 34)?)?,
             attributes: codec::read_pairs("instance.attributes", text(row, 35)?)?,
+            counted: None,
         },
         wall: row.get::<_, Option<i64>>(36)?.map(Seconds),
         start: time(37)?,

@@ -1,7 +1,7 @@
 //! Rows in that only a person's command asks for: a lien by its number, billed windows, and who
 //! paid for a job. No statement of a scheduler's commands is here.
 
-use super::load::{self, INSTANCE};
+use super::load;
 use super::read::{jobs, journal};
 use super::{Error, codec};
 use bank_core::effects::Delta;
@@ -16,12 +16,8 @@ pub(super) fn lien(connection: &Connection, id: LienId, view: &mut View) -> Resu
     let Some(found) = load::lien(connection, id)? else {
         return Ok(());
     };
-    let sql = format!("SELECT {INSTANCE} FROM instance WHERE id = ?1");
-    let mut statement = connection.prepare_cached(&sql)?;
-    let mut rows = statement.query([found.instance.0])?;
-    while let Some(row) = rows.next()? {
-        view.instances.push(load::with_lien(connection, row)?);
-    }
+    let own = load::instance_by_id(connection, found.instance)?;
+    view.instances.extend(own);
     view.liens.push(found);
     Ok(())
 }

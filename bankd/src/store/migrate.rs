@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 pub(super) const APPLICATION_ID: i32 = 0x6261_6e6b;
 
 /// Every migration, the first with number 1.
-const MIGRATIONS: [&str; 8] = [
+const MIGRATIONS: [&str; 9] = [
     include_str!("../../../schema/sqlite/0001_ledger.sql"),
     include_str!("../../../schema/sqlite/0002_accounts.sql"),
     include_str!("../../../schema/sqlite/0003_reversal.sql"),
@@ -18,6 +18,7 @@ const MIGRATIONS: [&str; 8] = [
     include_str!("../../../schema/sqlite/0006_cycles.sql"),
     include_str!("../../../schema/sqlite/0007_particulars.sql"),
     include_str!("../../../schema/sqlite/0008_past.sql"),
+    include_str!("../../../schema/sqlite/0009_usage.sql"),
 ];
 
 /// The schema version that this program reads and writes.

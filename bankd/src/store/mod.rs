@@ -24,6 +24,7 @@ mod recent;
 pub mod sqlite;
 mod stamp;
 mod traces;
+mod uses;
 pub mod verify;
 mod verify_journal;
 mod verify_past;

@@ -2,9 +2,9 @@
 
 use super::recent::Recent;
 use super::stamp::Stamp;
-use super::{BUSY_TIMEOUT, Error, append, bank, keep_plans, load, migrate, verify_journal};
+use super::{BUSY_TIMEOUT, Error, append, bank, keep_plans, load, migrate, uses, verify_journal};
 use bank_core::directory::{Directory, Policy};
-use bank_core::effects::Effects;
+use bank_core::effects::{Effects, Shortage};
 use bank_core::ledger::{Ledger, Named};
 use bank_core::need::Need;
 use bank_core::time::Timestamp;
@@ -268,5 +268,9 @@ impl Ledger for SqliteStore {
 
     fn append(&mut self, effects: &Effects) -> Result<(), Error> {
         append::append(self, effects)
+    }
+
+    fn remember(&mut self, shortage: &Shortage) -> Result<(), Error> {
+        uses::write_shortage(&self.connection, shortage)
     }
 }

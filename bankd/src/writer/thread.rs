@@ -8,7 +8,7 @@ use crate::store::{self, Known, PRUNE_MAX, SqliteStore, Stamp, StoredAnswer};
 use bank_core::clock::Watch;
 use bank_core::command::Command;
 use bank_core::directory::Directory;
-use bank_core::effects::{Effects, Outcome};
+use bank_core::effects::{Effects, Outcome, Shortage};
 use bank_core::ledger::{self, Ledger, Named};
 use bank_core::need::Need;
 use bank_core::rules::sweep::Stuck;
@@ -335,6 +335,10 @@ impl<'a> Recording<'a> {
 impl Ledger for Recording<'_> {
     type Error = store::Error;
 
+    fn remember(&mut self, shortage: &Shortage) -> Result<(), store::Error> {
+        self.store.remember(shortage)
+    }
+
     fn directory(&mut self) -> Result<Arc<Directory>, store::Error> {
         self.store.directory()
     }
@@ -389,6 +393,7 @@ fn amount(outcome: &Outcome) -> Option<i64> {
         Outcome::Quoted(q) => Some(q.cost.0),
         Outcome::Reserved(r) => Some(r.held.0),
         Outcome::Charged(c) => Some(c.amount.0),
+        Outcome::Used(u) => u.charged.as_ref().map(|c| c.amount.0),
         Outcome::Closed(c) => Some(c.released.0),
         Outcome::LienChanged(c) => Some(c.released.0),
         Outcome::Transferred(t) => Some(t.amount.0),

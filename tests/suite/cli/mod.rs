@@ -12,6 +12,7 @@ mod cycle;
 mod daemon;
 mod gold;
 mod hold;
+mod import;
 mod money;
 mod open_ends;
 mod play;

@@ -72,6 +72,12 @@ fn done(outcome: &Outcome) -> String {
         Outcome::Created(_) => "created".to_owned(),
         Outcome::Reserved(r) => reserved(r),
         Outcome::Charged(c) => charged(c),
+        Outcome::Used(used) => {
+            let said = format!("{} {}", used.became.word(), used.counted);
+            let charged = used.charged.as_ref().map(charged);
+            let charged = charged.map(|charged| format!(": {charged}"));
+            format!("{}{}", said.trim_end(), charged.unwrap_or_default())
+        }
         Outcome::Closed(c) if c.instance.is_none() => "nothing open".to_owned(),
         Outcome::Closed(c) => format!("closed, released {}", c.released.0),
         Outcome::LienChanged(c) => lien_changed(c),

@@ -1,7 +1,9 @@
 //! Other accounts than the one named: the fallback account, the suspense account, and the mode in
 //! which no account pays.
 
-use crate::harness::{Bank, Documents, Setup, amount, text};
+use std::process::Command;
+
+use crate::harness::{Bank, Documents, Ran, Setup, T0, amount, programs, text};
 
 fn freecycle(held: i64) -> [(String, i64); 1] {
     [("freecycle".to_owned(), held)]
@@ -52,6 +54,113 @@ pub(super) fn nami_case_35_the_bank_falls_back(documents: &Documents) {
         );
     }
     assert_eq!(text(&bank.job("Moab.1024"), "fallback_from"), "chemistry");
+    bank.verify();
+}
+
+/// The scheduler's own sequence: a test lien on arrival, the reserve again at the start; refused,
+/// and asked again under the fallback account with the same id (nami.md 5).
+#[test]
+fn a_test_on_arrival_and_the_fallback_at_the_start() {
+    let documents = Documents::own();
+    let mut bank = Setup::new().chemistry(57_600).start();
+    bank.script("reserve", &documents.get(3)).expect(0, "");
+    assert_eq!(bank.held(), [("chemistry".to_owned(), 57_600)]);
+    // The test lien is over before the job starts, and the money is gone by then.
+    bank.set_clock(T0 + 11_401);
+    bank.bank_ok(&["withdraw", "chemistry", "600"]);
+    bank.script("reserve", &documents.get(3)).expect(78, "");
+    bank.script("reserve", &documents.get(32)).expect(0, "");
+    assert_eq!(bank.held(), freecycle(57_600));
+    // The resource manager goes on naming chemistry.
+    bank.script("charge", &documents.get(4)).expect(0, "");
+    assert_eq!(bank.debits(), freecycle(28_800));
+    assert_eq!(bank.figures("chemistry"), (57_000, 0, 57_000));
+    let report = bank.json(&["report", "fallback", "--from", "2026-01-01"]);
+    let row = &report["items"][0];
+    let said = ["job", "project", "from", "to", "by", "user"].map(|key| text(row, key));
+    assert_eq!(
+        said,
+        [
+            "Moab.1024",
+            "chemistry",
+            "chemistry",
+            "freecycle",
+            "scheduler",
+            "amy"
+        ]
+    );
+    let figures = ["needed", "available", "held", "charged"].map(|key| amount(row, key));
+    assert_eq!(figures, [57_600, 57_000, 57_600, 28_800]);
+    let csv = bank.bank_ok(&[
+        "report",
+        "fallback",
+        "--csv",
+        "--columns",
+        "job,from,to,charged",
+    ]);
+    assert_eq!(
+        csv,
+        "job,from,to,charged\nMoab.1024,chemistry,freecycle,28800\n"
+    );
+    for nobody in [["-A", "physics"], ["-u", "ops"], ["--to", "2026-01-01"]] {
+        let said = bank.bank_ok(&[&["report", "fallback"][..], &nobody].concat());
+        assert!(said.contains("nobody ran on a fallback account"), "{said}");
+    }
+    bank.verify();
+}
+
+#[test]
+fn the_report_tells_when_the_bank_stepped_in() {
+    let documents = Documents::own();
+    let setup = Setup::new()
+        .chemistry(100)
+        .env("BANKD_FALLBACK_MODE", "bank");
+    let mut bank = setup.start();
+    bank.bank_ok(&["machine", "set", "colony", "--fallback", "freecycle"]);
+    bank.script("reserve", &documents.get(3)).expect(0, "");
+    bank.script("charge", &documents.get(4)).expect(0, "");
+    let rows = bank.journal("lien");
+    let reason = text(&rows[0], "reason");
+    assert!(
+        reason.contains("fallback_from=chemistry needed=57600 available=100"),
+        "{reason}"
+    );
+    let report = bank.json(&["report", "fallback"]);
+    let row = &report["items"][0];
+    let said = ["from", "to", "by"].map(|key| text(row, key));
+    assert_eq!(said, ["chemistry", "freecycle", "bank"]);
+    let figures = ["needed", "available", "held", "charged"].map(|key| amount(row, key));
+    assert_eq!(figures, [57_600, 100, 57_600, 28_800]);
+    // The fallback account is short too.
+    bank.bank_ok(&["withdraw", "freecycle", "942400"]);
+    let another = documents.with(3, &[("Moab.1024", "Moab.1025")]);
+    bank.script("reserve", &another).expect(78, "");
+    bank.verify();
+}
+
+/// A chain that no command lets in, but an older bank may have, stops the start.
+#[test]
+fn a_chain_of_fallbacks_stops_the_start() {
+    let mut bank = Bank::new();
+    bank.bank_ok(&["account", "set", "chemistry", "--fallback", "physics"]);
+    let ran = bank.bank(&["account", "set", "physics", "--fallback", "freecycle"]);
+    assert_eq!(ran.exit, 1, "{}", ran.stderr);
+    ran.says(&["fallback"]);
+    bank.stop();
+    bank.query("UPDATE account SET fallback = 'freecycle' WHERE name = 'physics'");
+    let serve = |mode: &str| {
+        let mut command = Command::new(programs().bankd());
+        command.args(["serve", "--data"]).arg(bank.data());
+        command.env("BANKD_FALLBACK_MODE", mode);
+        command.env("BANKD_TEST_CLOCK", bank.clock());
+        command
+    };
+    let ran = Ran::of(&mut serve("bank"), b"");
+    assert_ne!(ran.exit, 0);
+    ran.says(&["account physics stands in for another and falls back itself"]);
+    // With the scheduler's own fallback it starts, and can be put right.
+    bank.start();
+    bank.bank_ok(&["account", "set", "physics", "--fallback", ""]);
     bank.verify();
 }
 

@@ -156,6 +156,7 @@ fn every_command_is_in_the_reference() {
         read("bank-cli/src/cli/asset.rs"),
         read("bank-cli/src/cli/cycle.rs"),
         read("bank-cli/src/cli/price.rs"),
+        read("bank-cli/src/cli/usage.rs"),
     ]
     .concat();
     let mut commands = Vec::new();
@@ -174,6 +175,8 @@ fn every_command_is_in_the_reference() {
         ("bank key", &nouns, "KeyCommand"),
         ("bank cycle", &nouns, "CycleCommand"),
         ("bank clock", &nouns, "ClockCommand"),
+        ("bank import", &nouns, "ImportCommand"),
+        ("bank report", &nouns, "ReportCommand"),
         ("bankd", &daemon, "Commands"),
         ("bankd config", &daemon, "ConfigCommands"),
     ] {

@@ -3,8 +3,9 @@
 use super::{Change, check_fallback, check_listed_name};
 use crate::command::SetMachine;
 use crate::effects::{DirectoryRow, Outcome};
-use crate::ids::MachineId;
+use crate::ids::{MachineId, check_name};
 use crate::model::{Machine, Project};
+use crate::policy::ChargePolicy;
 use crate::refusal::Refusal;
 use crate::time::Seconds;
 use crate::view::{Context, View};
@@ -31,6 +32,9 @@ pub(super) fn add(set: &SetMachine, ctx: &Context<'_>) -> Result<Change, Refusal
         description: String::new(),
         architecture: String::new(),
         operating_system: String::new(),
+        source: None,
+        charge_policy: None,
+        fallback_qos: None,
     };
     change(machine, set, ctx)
 }
@@ -106,12 +110,39 @@ fn change(mut machine: Machine, set: &SetMachine, ctx: &Context<'_>) -> Result<C
     if let Some(system) = &set.operating_system {
         machine.operating_system.clone_from(system);
     }
+    charging(&mut machine, set, &mut detail)?;
     let rows = vec![DirectoryRow::Machine(machine.clone())];
     Ok(Change {
         rows,
         outcome: Outcome::Machine(machine),
         detail,
     })
+}
+
+/// How its usage is charged.
+fn charging(machine: &mut Machine, set: &SetMachine, detail: &mut String) -> Result<(), Refusal> {
+    if let Some(source) = &set.source {
+        if let Some(source) = source {
+            check_name(source)?;
+        }
+        machine.source.clone_from(source);
+        detail.push_str(" source=");
+        detail.push_str(source.as_deref().unwrap_or("none"));
+    }
+    if let Some(policy) = set.charge_policy {
+        machine.charge_policy = policy;
+        detail.push_str(" charge_policy=");
+        detail.push_str(policy.map_or("default", ChargePolicy::word));
+    }
+    if let Some(qos) = &set.fallback_qos {
+        if let Some(qos) = qos {
+            check_name(qos)?;
+        }
+        machine.fallback_qos.clone_from(qos);
+        detail.push_str(" fallback_qos=");
+        detail.push_str(qos.as_deref().unwrap_or("none"));
+    }
+    Ok(())
 }
 
 fn named<'a>(name: &str, ctx: &Context<'a>) -> Result<&'a Machine, Refusal> {

@@ -8,6 +8,7 @@ use crate::exact::{TRILLIONTHS, to_amount};
 use crate::model::Instance;
 use crate::price::{Priced, price};
 use crate::refusal::Refusal;
+use crate::rules::fallback;
 use crate::rules::instance::check_duration;
 use crate::terms::{ITEMISATION_BYTES_MAX, Overlap, SPANS_MAX, Span};
 use crate::time::{MICROS, Seconds, Timestamp};
@@ -101,10 +102,9 @@ fn reported(charge: &Charge) -> Result<Seconds, Refusal> {
 
 /// When an instance begins that this charge is the first to name.
 pub(super) fn began(charge: &Charge, at: Timestamp) -> Timestamp {
-    charge
-        .terms
-        .window
-        .map_or(at, |window| window.start.min(at))
+    let finished = charge.terms.finished.as_ref().map(|whole| whole.began);
+    let window = charge.terms.window.map(|window| window.start);
+    finished.or(window).map_or(at, |start| start.min(at))
 }
 
 /// What of it is billed.
@@ -120,7 +120,11 @@ pub(super) fn measure(
         return in_window(charge, window, instance, view, ctx);
     }
     // A duration without a window began when it can have begun at the earliest.
-    let began = at.minus(duration).max(instance.opened);
+    let earliest = at.minus(duration);
+    let (began, from) = match &charge.terms.finished {
+        Some(whole) => (whole.began, whole.began),
+        None => (earliest.max(instance.opened), earliest),
+    };
     let before = if charge.terms.total {
         instance.charged.0
     } else {
@@ -129,7 +133,7 @@ pub(super) fn measure(
     Ok(Measured {
         pieces: vec![Piece {
             at: began,
-            from: at.minus(duration),
+            from,
             length: duration,
         }],
         counted: Seconds(duration.0.saturating_sub(before)),
@@ -226,10 +230,11 @@ pub(super) fn billed_now(
     let total = charge.terms.total;
     let mut exact_sum = if total { 0 } else { instance.exact_sum };
     let mut once_sum = if total { 0 } else { instance.once_sum };
+    let usage = fallback::priced(instance, ctx);
     let mut last = None;
     for piece in &measured.pieces {
         let asked = Priced {
-            usage: &instance.facts.usage,
+            usage: &usage,
             duration: piece.length,
             machine,
             machine_name: name,

@@ -17,6 +17,9 @@ use crate::gold::Verified;
 use crate::nami::{self, Document, ObjectKind};
 use crate::writer::{Caller, IdempotencyKey, Origin, Reply, Submission, Summary};
 
+/// The name of the gateway as a machine's charging source (decision 19).
+const SOURCE: &str = "gold";
+
 /// What is done with a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verb {
@@ -141,6 +144,7 @@ fn of(asked: &Asked, verb: Verb, body: &[u8], setting: &Setting<'_>) -> Result<M
                     newest: is_job,
                     named_only: setting.strict_project,
                     idle: (!is_job).then_some(setting.reservation_idle),
+                    source: Some(SOURCE.to_owned()),
                     ..Terms::default()
                 },
             })

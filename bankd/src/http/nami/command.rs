@@ -5,12 +5,16 @@
 
 use bank_core::command::{Charge, Close, Command, Promise, QuoteRequest, Request, Reserve};
 use bank_core::model::Closing;
+use bank_core::terms::Terms;
 use bank_core::time::{Seconds, Timestamp};
 
 use super::line;
 use crate::keys;
 use crate::nami::{Document, Event, request};
 use crate::writer::Render;
+
+/// The name of the scheduler as a machine's charging source (decision 19).
+const SOURCE: &str = "nami";
 
 /// What holds for all objects of a request.
 #[derive(Clone, Debug, Default)]
@@ -96,7 +100,10 @@ pub fn of(document: Document, event: Event, setting: &Setting) -> std::io::Resul
                 request,
                 duration: charged,
                 closes: false,
-                ..Charge::default()
+                terms: Terms {
+                    source: Some(SOURCE.to_owned()),
+                    ..Terms::default()
+                },
             };
             (Command::Charge(charge), line::charged)
         }

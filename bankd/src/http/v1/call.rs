@@ -25,7 +25,7 @@ use crate::http::auth::Authenticated;
 use crate::http::error::{Failure, problem};
 use crate::http::frame::respond;
 use crate::store::{self, Known};
-use crate::writer::{Decided, Render, Reply, Submission, Summary};
+use crate::writer::{Decided, IdempotencyKey, Render, Reply, Submission, Summary};
 
 /// Largest body, in bytes; the layers in front refuse larger ones already.
 const BODY_MAX: usize = 1024 * 1024;
@@ -169,6 +169,47 @@ impl Call {
             .await
     }
 
+    /// Submits several commands, each under a key of its own: `KEY#1`, `KEY#2`, …
+    pub(super) async fn write_all(
+        &self,
+        commands: Vec<Command>,
+        render: Render,
+    ) -> Result<Vec<Answer>, Failure> {
+        let dry_run = self.dry_run()?;
+        let key = self.key(true, dry_run)?;
+        let numbered = |(number, command): (usize, Command)| Submission {
+            fingerprint: String::new(),
+            command,
+            caller: self.auth.caller.clone(),
+            key: key.clone().map(|mut key| {
+                key.key = format!("{}#{number}", key.key);
+                key
+            }),
+            request_id: self.auth.request_id.clone(),
+            dry_run,
+            render,
+        };
+        let all = (1_usize..).zip(commands).map(numbered).collect();
+        let replies = self.app.writer.submit_all(all).await?.into_iter();
+        let answer = |reply| match reply {
+            Reply::Fresh { answer, .. } | Reply::Stored(answer) => Ok(answer),
+            Reply::KeyReused => Err(key_reused()),
+            Reply::Replay => Err(Failure::new("unauthorized", "")),
+        };
+        replies.map(answer).collect()
+    }
+
+    /// The idempotency key of a call that writes.
+    fn key(&self, keyed: bool, dry_run: bool) -> Result<Option<IdempotencyKey>, Failure> {
+        let key = self.auth.key.clone().filter(|_| keyed && !dry_run);
+        if keyed && !dry_run && key.is_none() {
+            let detail = "a call that writes carries Idempotency-Key";
+            return Err(Failure::new("idempotency_key_required", detail)
+                .hint("the same key makes a repeat safe"));
+        }
+        Ok(key)
+    }
+
     async fn submit(
         &self,
         command: Command,
@@ -177,12 +218,7 @@ impl Call {
         dry_run: bool,
         fingerprint: String,
     ) -> Result<Done, Failure> {
-        let key = self.auth.key.clone().filter(|_| keyed && !dry_run);
-        if keyed && !dry_run && key.is_none() {
-            let detail = "a call that writes carries Idempotency-Key";
-            return Err(Failure::new("idempotency_key_required", detail)
-                .hint("the same key makes a repeat safe"));
-        }
+        let key = self.key(keyed, dry_run)?;
         let submission = Submission {
             fingerprint,
             command,

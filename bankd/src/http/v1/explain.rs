@@ -7,7 +7,7 @@ use bank_api::text::format_clock;
 use bank_api::v1::QuoteLine;
 use bank_core::directory::Directory;
 use bank_core::exact::to_amount;
-use bank_core::price::{Priced, counted, price};
+use bank_core::price::{Priced, counted, price, quantity};
 use bank_core::rate::{Per, Rate, RateKind, RateValue};
 
 use super::shape;
@@ -74,7 +74,8 @@ pub(super) fn time_unit(rate: &Rate) -> Option<&'static str> {
 
 fn text(rate: &Rate, asked: &Priced<'_>, first: bool) -> String {
     let value = asked.usage.number(&rate.name);
-    let value = value.map(|v| v.to_string()).unwrap_or_default();
+    let value = value.map(|v| quantity(rate, asked, v).to_string());
+    let value = value.unwrap_or_default();
     let Rate { name, instance, .. } = rate;
     let what = match rate.kind {
         RateKind::Min | RateKind::Max => String::new(),

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use bank_core::price::{Priced, counted};
+use bank_core::price::{Priced, counted, quantity};
 use bank_core::rate::{Per, Rate, RateKind, RateValue};
 
 use super::explain;
@@ -19,7 +19,7 @@ pub(super) fn line(rates: &[Rate], asked: &Priced<'_>) -> Option<String> {
     if !plain {
         return None;
     }
-    let processors = asked.usage.number(&metered.name)?;
+    let processors = quantity(metered, asked, asked.usage.number(&metered.name)?);
     let mut line = format!("{processors} × {} s", grouped(asked.duration.0));
     if metered.per != Per::Second {
         let _ = write!(line, " ÷ {}", metered.per.seconds());

@@ -5,7 +5,7 @@ use bank_api::v1::{ChargeRow, Job, JobLien, JobQuery, List, Payer};
 use bank_core::amount::Amount;
 use bank_core::decimal::Decimal;
 use bank_core::directory::Directory;
-use bank_core::effects::Billing;
+use bank_core::effects::{Billing, UseRow};
 use bank_core::model::{Closing, LienState};
 use bank_core::price::Priced;
 use bank_core::refusal::Refusal;
@@ -106,6 +106,7 @@ pub(super) async fn show(Path(id): Path<String>, call: Call) -> Handled {
     };
     job.paid_by = detail.shares.iter().map(share).collect();
     job.explanation = explanation(directory, &row, &detail.charges);
+    job.explanation.extend(detail.finished.as_ref().map(policy));
     ok(&job)
 }
 
@@ -324,6 +325,17 @@ fn as_given(text: &str) -> String {
     }
 }
 
+/// `policy DEBITALLCPU: cpu 28800, from slurm:colony`
+fn policy(finished: &UseRow) -> String {
+    let UseRow {
+        policy,
+        counted,
+        source,
+        ..
+    } = finished;
+    format!("policy {policy}: {counted}, from {source}")
+}
+
 /// The factors of the price at the size that the scheduler said last.
 fn explanation(directory: &Directory, job: &JobRow, charges: &[Charge]) -> Vec<String> {
     let Some(first) = charges.first() else {
@@ -333,10 +345,13 @@ fn explanation(directory: &Directory, job: &JobRow, charges: &[Charge]) -> Vec<S
         // No rate makes this sum.
         return vec!["amounts as given".to_owned()];
     }
+    // What a charge policy counts stands with the charge.
+    let mut priced = charges.iter().rev().map(|c| &c.usage);
+    let by_policy = priced.find(|usage| usage.counted.is_some());
     let began = first.at.minus(first.seconds).max(job.opened);
     let at: Timestamp = job.rates_at.unwrap_or(began);
     let asked = Priced {
-        usage: &job.usage,
+        usage: by_policy.unwrap_or(&job.usage),
         duration: job.charged,
         machine: directory.machine_named(&job.machine).map(|m| m.id),
         machine_name: &job.machine,

@@ -5,6 +5,8 @@ use axum::response::IntoResponse;
 use bank_api::v1::{self, List, NewMachine, PatchMachine};
 use bank_core::command::{Command, SetMachine};
 use bank_core::effects::Outcome;
+use bank_core::policy::ChargePolicy;
+use bank_core::refusal::Refusal;
 use bank_core::time::Seconds;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
@@ -33,6 +35,7 @@ pub(super) async fn add(call: Call) -> Handled {
     call.admin()?;
     let new: NewMachine = call.json()?;
     let mode = new.mode.as_deref().map(read_mode).transpose();
+    let policy = new.charge_policy.as_deref().map(read_policy).transpose();
     let command = Command::AddMachine(SetMachine {
         name: new.name,
         active: None,
@@ -42,6 +45,9 @@ pub(super) async fn add(call: Call) -> Handled {
         description: new.description,
         architecture: new.architecture,
         operating_system: new.operating_system,
+        source: new.source.map(cleared),
+        charge_policy: policy.map_err(|r| call.refused(&r))?,
+        fallback_qos: new.fallback_qos.map(cleared),
     });
     Ok(call.write(command, render_added).await?.into_response())
 }
@@ -51,6 +57,7 @@ pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
     call.admin()?;
     let patch: PatchMachine = call.json()?;
     let mode = patch.mode.as_deref().map(read_mode).transpose();
+    let policy = patch.charge_policy.as_deref().map(read_policy).transpose();
     let command = Command::SetMachine(SetMachine {
         name,
         active: patch.active,
@@ -60,6 +67,9 @@ pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
         description: patch.description,
         architecture: patch.architecture,
         operating_system: patch.operating_system,
+        source: patch.source.map(cleared),
+        charge_policy: policy.map_err(|r| call.refused(&r))?,
+        fallback_qos: patch.fallback_qos.map(cleared),
     });
     Ok(call.write(command, render).await?.into_response())
 }
@@ -69,6 +79,19 @@ pub(super) async fn remove(Path(name): Path<String>, call: Call) -> Handled {
     call.admin()?;
     let command = Command::RemoveMachine(name);
     Ok(call.write(command, removed).await?.into_response())
+}
+
+/// A charge policy as a request gives it; empty or `default` for the default.
+fn read_policy(word: &str) -> Result<Option<ChargePolicy>, Refusal> {
+    if word.is_empty() || word == "default" {
+        return Ok(None);
+    }
+    let policy = ChargePolicy::parse(word);
+    policy.map(Some).ok_or(Refusal::BadValue {
+        field: "charge_policy",
+        expected: "DEBITALL or DEBITSUCCESSFUL with WC, CPU, PE, BLOCKED or NODE behind it, \
+                   DEBITREQUESTEDWC, or default",
+    })
 }
 
 fn written(decided: &Decided<'_>, status: u16) -> Answer {

@@ -30,9 +30,11 @@ mod project;
 mod quote;
 mod rate;
 mod rate_test;
+mod report;
 mod reserve;
 mod shape;
 mod status;
+mod usage;
 mod user;
 mod view;
 mod whatif;
@@ -132,6 +134,8 @@ fn ledger() -> Router<Arc<App>> {
         .route("/api/v1/jobs", get(job::list))
         .route("/api/v1/jobs/{id}", get(job::show))
         .route("/api/v1/journal", get(journal::list))
+        .route("/api/v1/usage", post(usage::take))
+        .route("/api/v1/report/fallback", get(report::on_fallback))
 }
 
 /// What money and work go by: rates, attributes, keys, cycles, the clock.

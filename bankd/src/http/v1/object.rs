@@ -94,6 +94,7 @@ impl Object {
             qos: self.qos,
             class: self.class,
             attributes: self.attributes.into_iter().collect(),
+            counted: None,
         };
         Ok(Request {
             object_type,
@@ -118,7 +119,7 @@ impl Object {
 
 /// The machine that is meant where none is named: the only one. Of several none is guessed, for the
 /// job would be another one.
-fn only_machine(view: &View) -> Result<String, Refusal> {
+pub(super) fn only_machine(view: &View) -> Result<String, Refusal> {
     let machines = view.directory().machines();
     let mut seen = machines.filter(|m| view.sees_machine(&m.name));
     match (seen.next(), seen.next()) {

@@ -164,6 +164,7 @@ fn usage(new: NewQuote) -> Result<Usage, Refusal> {
         qos: new.qos,
         class: new.class,
         attributes: new.attributes.into_iter().collect(),
+        counted: None,
     })
 }
 

@@ -165,6 +165,9 @@ pub(super) fn machine(machine: &Machine) -> v1::Machine {
         description: some(&machine.description),
         architecture: some(&machine.architecture),
         operating_system: some(&machine.operating_system),
+        source: machine.source.clone(),
+        charge_policy: machine.charge_policy.unwrap_or_default().word().to_owned(),
+        fallback_qos: machine.fallback_qos.clone(),
     }
 }
 

@@ -1,10 +1,10 @@
 //! Instances with what they were charged: lists, and one job with its charges, payers and lien.
 
-use super::super::{Error, codec};
+use super::super::{Error, codec, uses};
 use super::{Page, SCAN_MAX, journal, liens};
 use bank_core::amount::Amount;
 use bank_core::decimal::Decimal;
-use bank_core::effects::Billing;
+use bank_core::effects::{Billing, UseRow};
 use bank_core::ids::{AccountId, AllocationId};
 use bank_core::model::InstanceKey;
 use bank_core::model::{CLOSINGS, Closing, ObjectType};
@@ -127,6 +127,8 @@ pub struct Detail {
     pub lien: Option<liens::LienRow>,
     /// What its charges took from that lien, minor units.
     pub taken_from_lien: i128,
+    /// The finished use that it was charged for, where no scheduler charged it.
+    pub finished: Option<UseRow>,
 }
 
 macro_rules! job_columns {
@@ -270,7 +272,10 @@ pub fn charge(connection: &Connection, id: i64) -> Result<Option<Charge>, Error>
 
 /// Charges, payers and lien of a job.
 pub fn detail(connection: &Connection, job: &JobRow) -> Result<Detail, Error> {
-    let mut detail = Detail::default();
+    let mut detail = Detail {
+        finished: uses::of_instance(connection, job.id)?,
+        ..Detail::default()
+    };
     let mut next = job.last_usage;
     while let Some(id) = next.filter(|_| detail.charges.len() < CHARGES_MAX) {
         let Some(charge) = charge(connection, id)? else {
@@ -421,5 +426,6 @@ fn usage(row: &Row<'_>) -> Result<Usage, Error> {
         disk_mb: number(23, "instance.disk_mb")?,
         gres: codec::read_quantities("instance.gres", &gres)?,
         attributes: codec::read_pairs("instance.attributes", &attributes)?,
+        counted: None,
     })
 }

@@ -2,11 +2,13 @@
 //!
 //! [`Pool`] lends connections for the time of one question; `money` answers for accounts and
 //! allocations, `past` for the same as it was, `burn` for how fast they are spent, `statement` for what
-//! moved them, `liens` and `jobs` for the work, `journal` (with `newest`, its end first) for the history, `status` for the
+//! moved them, `liens` and `jobs` for the work,
+//! `fallback` for what ran on another account, `journal` (with `newest`, its end first) for the history, `status` for the
 //! daemon's own figures. Every function takes a connection and gives rows; none may write, decide
 //! a rule, or walk a growing table without a bound.
 
 pub mod burn;
+pub mod fallback;
 pub mod jobs;
 pub mod journal;
 pub mod liens;

@@ -1,0 +1,300 @@
+//! Finished usage that comes without a scheduler's decision, and who ran on a fallback account.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// Most records of one request.
+pub const USAGE_RECORDS_MAX: usize = 1000;
+
+/// One finished use (collectors.md 0.1): a line of `bank import jsonl`, and an item of
+/// `POST /api/v1/usage`. Its identity is `source`, `id` and `start`. Times are RFC 3339; exact
+/// decimals are strings, or JSON numbers.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NewUsage {
+    /// Who reports it, such as `slurm:colony`.
+    pub source: String,
+    /// The job's id as the source prints it.
+    pub id: String,
+    /// `job` or `reservation`; absent: `job`.
+    #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// Project that pays; absent: the user's default project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// User.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+    /// Group of the user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
+    /// Machine; absent: the only one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
+    /// Quality of service.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub qos: Option<String>,
+    /// Class (queue).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<String>,
+    /// When it was submitted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub submit: Option<String>,
+    /// When it started; absent: it never did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<String>,
+    /// When it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<String>,
+    /// Wall time that was asked for, in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requested_s: Option<i64>,
+    /// Processor-seconds used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_s: Option<Number>,
+    /// Processors.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processors: Option<Number>,
+    /// Nodes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<Number>,
+    /// Configured processors of the nodes that nobody else could use meanwhile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocked_processors: Option<Number>,
+    /// Its quality of service gave it its nodes alone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub dedicated: bool,
+    /// What processor equivalents are computed from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub equivalents: Option<NewEquivalents>,
+    /// Memory in MB.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_mb: Option<Number>,
+    /// Disk in MB.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk_mb: Option<Number>,
+    /// Generic resources: name to exact decimal count.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub gres: BTreeMap<String, Number>,
+    /// Further usage attributes that rates may name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub attributes: BTreeMap<String, String>,
+    /// How it ended: `completed`, `failed`, `timeout`, `removed`, `preempted`, `suspended`,
+    /// `rejected`, `queued`, or `unknown`; absent: the exit code tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
+    /// Exit code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i64>,
+}
+
+/// An exact decimal: a string, or a JSON number as it is written.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Written")]
+pub struct Number(pub String);
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "a number, or a string with one")]
+enum Written {
+    Text(String),
+    Number(serde_json::Number),
+}
+
+impl From<Written> for Number {
+    fn from(written: Written) -> Self {
+        match written {
+            Written::Text(text) => Number(text),
+            Written::Number(number) => Number(number.to_string()),
+        }
+    }
+}
+
+/// What processor equivalents are computed from (nami.md 4.3).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NewEquivalents {
+    /// The whole partition.
+    pub partition: NewShare,
+    /// Its requirements, at most 64.
+    pub tasks: Vec<NewTasks>,
+}
+
+/// Processors, memory, disk and swap of a partition.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NewShare {
+    /// Processors.
+    pub processors: Number,
+    /// Memory in MB.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_mb: Option<Number>,
+    /// Disk in MB.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk_mb: Option<Number>,
+    /// Swap in MB.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub swap_mb: Option<Number>,
+}
+
+/// One requirement: so many tasks, each with so much.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NewTasks {
+    /// How many.
+    pub tasks: Number,
+    /// Processors of each.
+    pub processors: Number,
+    /// Memory of each, in MB.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_mb: Option<Number>,
+    /// Disk of each, in MB.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk_mb: Option<Number>,
+    /// Swap of each, in MB.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub swap_mb: Option<Number>,
+}
+
+/// `POST /api/v1/usage`: finished uses, 1 to 1000. Each is taken in or refused by itself: one that
+/// cannot be read stops no other. Answer: [`UsageTaken`].
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NewUsages {
+    /// [`NewUsage`] each.
+    pub records: Vec<serde_json::Value>,
+}
+
+/// What became of the records of one request.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UsageTaken {
+    /// One for each record, in their order.
+    pub items: Vec<UsageItem>,
+    /// True when decided only.
+    #[serde(default)]
+    pub dry_run: bool,
+}
+
+/// What became of one record.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UsageItem {
+    /// The job's id.
+    pub id: String,
+    /// `charged`; `adjusted`: its figures changed; `free`: the policy charges nothing; `unused`: it
+    /// never ran; `unbilled`: `#unbilled` carries it; `duplicate`: known already; `kept`: another source charges the machine;
+    /// `refused`.
+    pub outcome: String,
+    /// What was billed now; negative where money went back.
+    pub amount: Option<String>,
+    /// Unit label of the amount.
+    #[serde(default)]
+    pub unit: String,
+    /// The account that paid first.
+    pub account: Option<String>,
+    /// The charge policy.
+    pub policy: Option<String>,
+    /// What the policy counted, such as `cpu 28800`, or why it counted nothing.
+    pub counted: Option<String>,
+    /// A refusal's code.
+    #[serde(default)]
+    pub code: Option<String>,
+    /// Why it was refused, or what else should be known.
+    #[serde(default)]
+    pub detail: Option<String>,
+    /// The journal transaction; `null` where nothing was journalled.
+    pub transaction: Option<i64>,
+}
+
+/// Query of `GET /api/v1/report/fallback`. Answer: [`FallbackReport`].
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FallbackQuery {
+    /// Start of the time in which money was short; absent: 30 days before its end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// Its end, exclusive; absent: now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
+    /// Only jobs that named this project first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// Only this user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+    /// Only this machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
+}
+
+/// Who ran on a fallback account, and why.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FallbackReport {
+    /// Start of the time looked at.
+    pub from: String,
+    /// Its end, exclusive.
+    pub until: String,
+    /// The jobs, the first that was short first.
+    pub items: Vec<FallbackJob>,
+    /// What their liens held, together.
+    pub held: String,
+    /// What they were charged, together.
+    pub charged: String,
+    /// False where the time holds more than one answer takes; the oldest are there.
+    pub complete: bool,
+    /// Unit label of the amounts.
+    pub unit: String,
+}
+
+/// A job that ran on another account than its own.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FallbackJob {
+    /// The scheduler's object id.
+    pub job: String,
+    /// Machine.
+    pub machine: String,
+    /// User as named.
+    pub user: String,
+    /// The project that was short.
+    pub project: String,
+    /// Who changed the account: `scheduler` or `bank`.
+    pub by: String,
+    /// The account that was short, else the project.
+    pub from: String,
+    /// The account that paid.
+    pub to: String,
+    /// When money was short.
+    pub at: String,
+    /// What was needed then.
+    pub needed: String,
+    /// What was available then.
+    pub available: String,
+    /// What the lien held when it was placed.
+    pub held: String,
+    /// What was charged so far.
+    pub charged: String,
+}
+
+/// What `bank import` came to.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Imported {
+    /// Lines that held something.
+    pub records: u64,
+    /// How many records came to each outcome of [`UsageItem::outcome`].
+    pub outcomes: BTreeMap<String, u64>,
+    /// Lines that were not taken in.
+    pub bad: Vec<BadLine>,
+    /// True when decided only.
+    #[serde(default)]
+    pub dry_run: bool,
+}
+
+/// A line that was not taken in.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BadLine {
+    /// Its number, from 1.
+    pub line: u64,
+    /// A refusal's code, or `bad_line`.
+    pub code: String,
+    /// What is wrong with it.
+    pub detail: String,
+}

@@ -1,0 +1,83 @@
+//! Whose word a machine's usage is charged by, and finished uses as charges (decision 19).
+
+use crate::amount::Amount;
+use crate::command::Charge;
+use crate::effects::DirectoryRow;
+use crate::model::{Instance, Machine};
+use crate::postings::Postings;
+use crate::terms::{Terms, Whole};
+use crate::time::Timestamp;
+use crate::view::{Context, View};
+use std::borrow::Cow;
+
+/// The charge as it counts: what reports a machine that another source charges is kept with amount
+/// 0, so that nothing is billed twice and both sides can be compared.
+pub(super) fn admitted<'a>(charge: &'a Charge, ctx: &Context<'_>) -> Cow<'a, Charge> {
+    let Some(owner) = owner(charge, ctx) else {
+        return Cow::Borrowed(charge);
+    };
+    let terms = Terms {
+        amount: Some(Amount::ZERO),
+        itemisation: format!("kept: charged from {owner}"),
+        ..charge.terms.clone()
+    };
+    Cow::Owned(Charge {
+        terms,
+        ..charge.clone()
+    })
+}
+
+/// The source that charges the machine in place of the charge's own.
+fn owner<'a>(charge: &Charge, ctx: &Context<'a>) -> Option<&'a str> {
+    let own = charge.terms.source.as_ref()?;
+    let owner = machine(charge, ctx)?.source.as_ref()?;
+    (owner != own).then_some(owner)
+}
+
+fn machine<'a>(charge: &Charge, ctx: &Context<'a>) -> Option<&'a Machine> {
+    ctx.directory.machine_named(&charge.request.whose.machine)
+}
+
+/// What the journal says of a charge's terms; and the first source that charges a machine is the
+/// one that charges it from then on, until an administrator says otherwise.
+pub(super) fn remark(postings: &mut Postings, charge: &Charge, ctx: &Context<'_>) {
+    if let Some(whole) = &charge.terms.finished {
+        postings.remark(&whole.remark);
+    }
+    if !charge.terms.itemisation.is_empty() {
+        postings.remark(&format!("itemisation={}", charge.terms.itemisation));
+    }
+    let unclaimed = machine(charge, ctx).filter(|machine| machine.source.is_none());
+    let (Some(machine), Some(source)) = (unclaimed, &charge.terms.source) else {
+        return;
+    };
+    postings.remark(&format!("source={source}"));
+    postings.directory.push(DirectoryRow::Machine(Machine {
+        source: Some(source.clone()),
+        ..machine.clone()
+    }));
+}
+
+/// The word for it in the journal.
+pub(super) fn op(charge: &Charge) -> &'static str {
+    let amended = |whole: &Whole| whole.instance.is_some();
+    if charge.terms.finished.as_ref().is_some_and(amended) {
+        "adjust"
+    } else {
+        "charge"
+    }
+}
+
+/// The instance of a finished use: that of the record before it, else the one that was open when
+/// the use ended.
+pub(super) fn finished_instance<'a>(
+    view: &'a View,
+    whole: &Whole,
+    at: Timestamp,
+) -> Option<&'a Instance> {
+    let mut instances = view.instances.iter();
+    match whole.instance {
+        Some(id) => instances.find(|i| i.id == id),
+        None => instances.find(|i| i.was_open(at)),
+    }
+}

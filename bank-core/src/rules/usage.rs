@@ -1,0 +1,261 @@
+//! Finished usage that no scheduler has decided about: known, kept, or charged as the machine's
+//! policy says (nami.md 4.3, decision 19).
+
+use crate::command::{Charge, Close, UsageReport};
+use crate::effects::{Became, Charged, Effects, Outcome, UseRow, Used};
+use crate::ids::{InstanceId, NAME_BYTES_MAX, check_name};
+use crate::model::{Closing, Machine};
+use crate::policy::{ChargePolicy, Quantity, Verdict, verdict};
+use crate::postings::Postings;
+use crate::refusal::{Refusal, short};
+use crate::rules::instance::check_object;
+use crate::rules::{charge, instance};
+use crate::terms::{Terms, Whole};
+use crate::time::Seconds;
+use crate::view::{Context, View};
+
+/// How far the clock of a source may be ahead of the bank's.
+const SKEW: Seconds = Seconds(300);
+
+/// Takes a finished use in. The same record again changes nothing, for ever.
+pub(super) fn take(
+    report: &UsageReport,
+    view: &View,
+    ctx: &Context<'_>,
+) -> Result<Effects, Refusal> {
+    check(report, ctx)?;
+    let policy = machine(report, ctx).and_then(|m| m.charge_policy);
+    let policy = policy.unwrap_or_default();
+    let verdict = verdict(policy, &report.finished())?;
+    let record = report.canonical();
+    let known = view.known.as_ref();
+    let foreign = machine(report, ctx)
+        .and_then(|m| m.source.clone())
+        .filter(|source| *source != report.source);
+    if let Some(known) = known.filter(|known| known.record == record) {
+        // What was kept for another source is charged once the machine is this one's.
+        if known.became != Became::Kept || foreign.is_some() {
+            return Ok(unchanged(known, foreign, view));
+        }
+    }
+    let taking = Taking {
+        report,
+        policy,
+        record,
+        revision: known.map_or(0, |known| known.revision.saturating_add(1)),
+        before: known.and_then(|known| known.instance),
+    };
+    if let Some(source) = foreign {
+        return Ok(taking.keep(source, view));
+    }
+    match verdict {
+        Verdict::Charged(quantity) => taking.charge(&quantity, view, ctx),
+        Verdict::Free(why) => taking.free(why, view, ctx),
+        Verdict::Unused(why) => taking.unused(why, view, ctx),
+    }
+}
+
+fn machine<'a>(report: &UsageReport, ctx: &Context<'a>) -> Option<&'a Machine> {
+    ctx.directory.machine_named(&report.request.whose.machine)
+}
+
+/// That it is a record at all, and of something that is over.
+fn check(report: &UsageReport, ctx: &Context<'_>) -> Result<(), Refusal> {
+    let request = &report.request;
+    check_name(&report.source)?;
+    check_object(request)?;
+    let names = [&request.whose.project, &request.whose.user];
+    let names = names.into_iter().flatten();
+    for name in names.chain([&request.whose.machine, &request.facts.group]) {
+        if name.len() > NAME_BYTES_MAX || name.chars().any(char::is_control) {
+            return Err(Refusal::BadName { name: short(name) });
+        }
+    }
+    if !request.facts.usage.is_bounded() {
+        return Err(Refusal::BadValue {
+            field: "attributes",
+            expected: "at most 64, without control characters",
+        });
+    }
+    if let Some(requested) = request.facts.wall {
+        instance::check_duration(requested)?;
+    }
+    if report.figures.has_negative() {
+        return Err(Refusal::NegativeCharge);
+    }
+    let latest = ctx.now.plus(SKEW);
+    for (field, at) in [("start", request.facts.start), ("end", request.facts.end)] {
+        if at.is_some_and(|at| at > latest) {
+            return Err(Refusal::BadValue {
+                field,
+                expected: "a time that has passed",
+            });
+        }
+    }
+    Ok(())
+}
+
+/// The answer to what is known already.
+fn unchanged(known: &UseRow, charged_by: Option<String>, view: &View) -> Effects {
+    Postings::new(view).finish(Outcome::Used(Box::new(Used {
+        became: Became::Duplicate,
+        policy: known.policy.clone(),
+        counted: known.counted.clone(),
+        charged: None,
+        charged_by,
+    })))
+}
+
+/// A use on its way in.
+struct Taking<'a> {
+    report: &'a UsageReport,
+    policy: ChargePolicy,
+    record: String,
+    revision: i64,
+    /// The instance of the record that this one replaces.
+    before: Option<InstanceId>,
+}
+
+impl Taking<'_> {
+    /// Another source charges the machine: kept for reconciliation, and nothing else.
+    fn keep(self, charged_by: String, view: &View) -> Effects {
+        let effects = Postings::new(view).finish(Outcome::Swept);
+        let instance = self.before;
+        self.taken(
+            effects,
+            Became::Kept,
+            String::new(),
+            instance,
+            Some(charged_by),
+        )
+    }
+
+    fn charge(
+        self,
+        quantity: &Quantity,
+        view: &View,
+        ctx: &Context<'_>,
+    ) -> Result<Effects, Refusal> {
+        let total = quantity.total().ok_or(Refusal::AmountOverflow)?;
+        let counted = format!("{} {total}", quantity.metric.word());
+        let mut charge = self.as_charge(&counted);
+        charge.request.facts.usage.counted = Some(quantity.processors);
+        charge.duration = Some(quantity.seconds);
+        let became = match self.before {
+            Some(_) => Became::Adjusted,
+            None => Became::Charged,
+        };
+        self.charged(&charge, became, counted, view, ctx)
+    }
+
+    /// Its use is on record, at no price.
+    fn free(self, why: &str, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
+        let mut charge = self.as_charge(why);
+        charge.duration = Some(Seconds(0));
+        charge.terms.amount = Some(crate::amount::Amount::ZERO);
+        self.charged(&charge, Became::Free, why.to_owned(), view, ctx)
+    }
+
+    /// Nothing was used: what waits for it is released, and what was charged for an earlier record
+    /// of it goes back.
+    fn unused(self, why: &str, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
+        if self.before.is_some() {
+            return self.free(why, view, ctx);
+        }
+        let close = Close {
+            key: self.report.request.key(),
+            by: Closing::Delete,
+            event_time: self.report.request.facts.end,
+        };
+        let effects = instance::close(&close, view, ctx)?;
+        let closed = match &effects.outcome {
+            Outcome::Closed(closed) => closed.instance,
+            _ => None,
+        };
+        Ok(self.taken(effects, Became::Unused, why.to_owned(), closed, None))
+    }
+
+    /// The charge of a whole use, which closes its instance. An amended record reports a total: the
+    /// difference is charged, or given back to who paid (decision 19).
+    fn as_charge(&self, counted: &str) -> Charge {
+        let facts = &self.report.request.facts;
+        let began = facts.start.unwrap_or_default();
+        let ended = facts.end.map_or(began, |end| end.max(began));
+        let mut request = self.report.request.clone();
+        request.event_time = Some(ended);
+        let word = self.policy.word();
+        Charge {
+            request,
+            duration: None,
+            closes: true,
+            terms: Terms {
+                total: self.before.is_some(),
+                source: Some(self.report.source.clone()),
+                finished: Some(Whole {
+                    began,
+                    instance: self.before,
+                    remark: format!("policy={word} counted={}", counted.replace(' ', ":")),
+                }),
+                ..Terms::default()
+            },
+        }
+    }
+
+    fn charged(
+        self,
+        charge: &Charge,
+        became: Became,
+        counted: String,
+        view: &View,
+        ctx: &Context<'_>,
+    ) -> Result<Effects, Refusal> {
+        let effects = charge::charge(charge, view, ctx)?;
+        let instance = match &effects.outcome {
+            Outcome::Charged(charged) => Some(charged.instance),
+            _ => None,
+        };
+        Ok(self.taken(effects, became, counted, instance, None))
+    }
+
+    /// With the row that tells a repeat, and the answer.
+    fn taken(
+        self,
+        mut effects: Effects,
+        became: Became,
+        counted: String,
+        instance: Option<InstanceId>,
+        charged_by: Option<String>,
+    ) -> Effects {
+        let request = &self.report.request;
+        let policy = match became {
+            Became::Kept => String::new(),
+            _ => self.policy.word().to_owned(),
+        };
+        effects.uses.push(UseRow {
+            source: self.report.source.clone(),
+            key: request.key(),
+            start: self.report.incarnation(),
+            end: request.facts.end,
+            project: request.whose.project.clone().unwrap_or_default(),
+            user: request.whose.user.clone().unwrap_or_default(),
+            record: self.record,
+            revision: self.revision,
+            became,
+            policy: policy.clone(),
+            counted: counted.clone(),
+            instance,
+        });
+        let charged: Option<Charged> = match effects.outcome {
+            Outcome::Charged(charged) => Some(charged),
+            _ => None,
+        };
+        effects.outcome = Outcome::Used(Box::new(Used {
+            became,
+            policy,
+            counted,
+            charged,
+            charged_by,
+        }));
+        effects
+    }
+}

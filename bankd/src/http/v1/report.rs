@@ -1,0 +1,98 @@
+//! Reports: who ran on a fallback account, and why (nami.md 5).
+
+use bank_api::v1::{FallbackJob, FallbackQuery, FallbackReport};
+use bank_core::command::Whose;
+use bank_core::directory::Directory;
+use bank_core::refusal::Refusal;
+use bank_core::select;
+use bank_core::time::{Seconds, Timestamp};
+
+use super::call::{Call, Handled, ok};
+use super::job::Work;
+use super::shape::{self, read_time};
+use crate::store::read::fallback::{self, ShortJob};
+
+/// How far back a question without a start looks.
+const USUAL: Seconds = Seconds(30 * 86_400);
+
+/// `GET /api/v1/report/fallback`: the first that was short first.
+pub(super) async fn on_fallback(call: Call) -> Handled {
+    let query: FallbackQuery = call.query()?;
+    let (from, until) = window(&query, call.now()).map_err(|r| call.refused(&r))?;
+    let work = Work::new(&call.view, query.project, query.user, query.machine)?;
+    let directory = std::sync::Arc::clone(call.directory());
+    let keep = move |job: &ShortJob| {
+        work.holds(&job.project, &job.user, &job.machine) && ran_elsewhere(&directory, job)
+    };
+    let found = call.ask(move |connection| fallback::short(connection, (from, until), keep));
+    let (jobs, complete) = found.await?;
+    let directory = call.directory();
+    let bank = &directory.bank;
+    let held = jobs.iter().map(|job| i128::from(job.held.0)).sum();
+    let charged = jobs.iter().map(|job| job.charged).sum();
+    ok(&FallbackReport {
+        from: shape::time(from),
+        until: shape::time(until),
+        items: jobs.iter().map(|job| shaped(directory, job)).collect(),
+        held: shape::sum(held, bank),
+        charged: shape::sum(charged, bank),
+        complete,
+        unit: bank.unit.clone(),
+    })
+}
+
+fn window(query: &FallbackQuery, now: Timestamp) -> Result<(Timestamp, Timestamp), Refusal> {
+    let time = |text: &Option<String>, field| {
+        let text = text.as_deref();
+        text.map(|text| read_time(text, field)).transpose()
+    };
+    let until = time(&query.until, "until")?.unwrap_or(Timestamp(now.0.saturating_add(1)));
+    let from = time(&query.from, "from")?.unwrap_or(until.minus(USUAL));
+    if from >= until {
+        return Err(Refusal::BadWindow);
+    }
+    Ok((from, until))
+}
+
+/// Whether a job was paid by an account that its first project could not have used by itself.
+fn ran_elsewhere(directory: &Directory, job: &ShortJob) -> bool {
+    let Some(paying) = job.account else {
+        return false;
+    };
+    if job.fallback_from.is_some() || job.ran_as != job.project {
+        return true;
+    }
+    let whose = Whose {
+        project: Some(job.project.clone()),
+        user: Some(job.user.clone()).filter(|user| !user.is_empty()),
+        machine: job.machine.clone(),
+    };
+    let payer = select::find(directory, &whose);
+    let own = select::billable(directory, &payer);
+    own.iter().all(|candidate| candidate.account != paying)
+}
+
+fn shaped(directory: &Directory, job: &ShortJob) -> FallbackJob {
+    let bank = &directory.bank;
+    let name = |id| directory.account(id).map(|a| a.name.clone());
+    let by = if job.fallback_from.is_some() {
+        "bank"
+    } else {
+        "scheduler"
+    };
+    let from = job.fallback_from.and_then(name);
+    FallbackJob {
+        job: job.object_id.clone(),
+        machine: job.machine.clone(),
+        user: job.user.clone(),
+        project: job.project.clone(),
+        by: by.to_owned(),
+        from: from.unwrap_or_else(|| job.project.clone()),
+        to: job.account.and_then(name).unwrap_or_default(),
+        at: shape::time(job.at),
+        needed: shape::amount(job.needed, bank),
+        available: shape::amount(job.available, bank),
+        held: shape::amount(job.held, bank),
+        charged: shape::sum(job.charged, bank),
+    }
+}
