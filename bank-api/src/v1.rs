@@ -36,7 +36,7 @@ pub use after::{
 pub use cycle::{Cycle, CycleRun, NewCycle, PatchCycle};
 pub use hold::{Charged, Held, NewCharge, NewReserve, PatchLien};
 pub use journal::{JournalEntry, JournalQuery};
-pub use local::{Drained, Finding, Findings, Waiting};
+pub use local::{Drained, Finding, Findings, Replayed, ReplayedObject, Waiting};
 pub use money::{
     Account, Allocation, AllocationQuery, Balance, BalanceQuery, Constraint, NewAccount,
     NewDeposit, NewWithdrawal, PatchAccount, PatchAllocation, Receipt, ReceiptPart,

@@ -19,6 +19,7 @@ pub mod keys;
 pub mod nami;
 pub mod obs;
 pub mod records;
+pub mod replay;
 pub mod serve;
 pub mod store;
 pub mod writer;

@@ -224,7 +224,7 @@ fn conclude(settings: &Settings, entry: &Entry, outcome: Outcome) -> Ending {
         if kept {
             spool.put(entry)
         } else {
-            spool.put_quarantine(entry, now_us(), &outcome.text)
+            spool.put_quarantine(entry, &outcome.text)
         }
     });
     match written {

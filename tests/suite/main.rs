@@ -16,4 +16,5 @@ mod ledger;
 mod nami;
 mod rates;
 mod records;
+mod scheduler;
 mod tidy;

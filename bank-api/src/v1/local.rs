@@ -42,6 +42,42 @@ pub struct Drained {
     pub outage: bool,
 }
 
+/// What one document came to on the copy of a bank (`bankd replay`).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Replayed {
+    /// Its file.
+    pub file: String,
+    /// Its event, such as `charge`.
+    pub event: String,
+    /// When it happened, RFC 3339 UTC.
+    pub time: String,
+    /// The script's exit code, before the site's map.
+    pub exit: u8,
+    /// What became of each object.
+    pub objects: Vec<ReplayedObject>,
+}
+
+/// One object of such a document; the figures are those after it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReplayedObject {
+    /// The scheduler's id; `null` for a quote without one and where the document is unusable.
+    pub object: Option<String>,
+    /// The bank's answer line.
+    pub answer: String,
+    /// What is still held for it.
+    pub lien: Option<String>,
+    /// What it was charged so far.
+    pub charged: Option<String>,
+    /// `open` or `closed`.
+    pub state: Option<String>,
+    /// The account that pays.
+    pub account: Option<String>,
+    /// What that holds.
+    pub balance: Option<String>,
+    /// What of it is free.
+    pub available: Option<String>,
+}
+
 /// One thing in a scheduler's configuration that defeats the bank (`bank moab check`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {

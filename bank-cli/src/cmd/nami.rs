@@ -182,7 +182,7 @@ fn sheet(rows: &[Waiting], place: Place) -> Sheet {
         column("bytes", "Bytes", Kind::Number),
         column("query", "Query", Kind::Text).if_machine(),
         column("key", "Key", Kind::Text).if_machine(),
-        column("reason", "Reason", Kind::Text).on_screen_if(aside),
+        column("reason", "Reason", Kind::Text).screen_if(aside),
         column("document", "Document", Kind::Text).if_asked(),
     ];
     let empty = if aside {

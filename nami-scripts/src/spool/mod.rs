@@ -137,26 +137,14 @@ impl Spool {
     /// when this returns. Calls overtake each other in an outage, for one that finds no bank ends
     /// before one that waits in vain; the times of their events do not.
     pub(crate) fn put(&self, entry: &Entry) -> Result<()> {
-        let mut taken = Vec::new();
-        let mut sequence = u64::try_from(entry.time_us).unwrap_or(0);
-        self.each_name(|_, other, _| {
-            if other >= sequence {
-                taken.push(other);
-            }
-        })?;
-        taken.sort_unstable();
-        for other in taken {
-            if other == sequence {
-                sequence = sequence.saturating_add(1);
-            }
-        }
-        write_durably(&self.folder, &name_of(entry, sequence), &entry.encode())
+        let name = name_of(entry, place_of(&self.folder, entry)?);
+        write_durably(&self.folder, &name, &entry.encode())
     }
 
     /// Puts a document straight into the quarantine, with the reason.
-    pub(crate) fn put_quarantine(&self, entry: &Entry, now_us: i64, reason: &str) -> Result<()> {
+    pub(crate) fn put_quarantine(&self, entry: &Entry, reason: &str) -> Result<()> {
         let folder = self.quarantine_folder()?;
-        let name = name_of(entry, u64::try_from(now_us).unwrap_or(0));
+        let name = name_of(entry, place_of(&folder, entry)?);
         write_reason(&folder, &name, reason)?;
         write_durably(&folder, &name, &entry.encode())
     }
@@ -291,6 +279,24 @@ fn read_own(path: &Path, most: usize) -> Result<Vec<u8>> {
     let limit = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
     file.take(limit).read_to_end(&mut content)?;
     Ok(content)
+}
+
+/// The sequence number of a document: the time of its event, or the first that is free after it.
+fn place_of(folder: &Path, entry: &Entry) -> Result<u64> {
+    let mut sequence = u64::try_from(entry.time_us).unwrap_or(0);
+    let mut taken = Vec::new();
+    each_name_in(folder, |_, other, _| {
+        if other >= sequence {
+            taken.push(other);
+        }
+    })?;
+    taken.sort_unstable();
+    for other in taken {
+        if other == sequence {
+            sequence = sequence.saturating_add(1);
+        }
+    }
+    Ok(sequence)
 }
 
 fn name_of(entry: &Entry, sequence: u64) -> String {

@@ -132,6 +132,9 @@ impl Shelf {
     /// Puts documents of the quarantine back at their place in the spool, without sending them. All
     /// of them or, if one is not there, none.
     ///
+    /// A document of one object gets the next key: the bank keeps its refusal under the old one and
+    /// would only say it again. One of several objects keeps its key, for some of them may be done.
+    ///
     /// # Errors
     /// [`Trouble`].
     pub fn release(&self, ids: &[String]) -> Result<Vec<Waiting>, Trouble> {
@@ -139,9 +142,17 @@ impl Shelf {
             let (Some(from), Some(spool)) = (self.place(Place::Quarantine), &self.spool) else {
                 return Ok(());
             };
-            std::fs::rename(from.join(name), spool.folder.join(name))?;
+            let content = read_own(&from.join(name), entry::MAX_FILE)?;
+            let mut entry = Entry::decode(&content).ok_or_else(|| {
+                std::io::Error::other(format!("{name} is not a whole document: drop it"))
+            })?;
+            if object_ids(&entry.body).len() <= 1 {
+                entry.key = next_key(&entry.key);
+            }
+            // Should the machine stop between the two, the same key comes again and counts once.
+            spool.put(&entry)?;
+            std::fs::remove_file(from.join(name))?;
             remove_reason(&from, name)?;
-            flush_folder(&spool.folder)?;
             flush_folder(&from)
         })
     }
@@ -307,9 +318,46 @@ fn plain(key: &str) -> String {
     key.chars().filter(char::is_ascii_alphanumeric).collect()
 }
 
+/// `KEY~2` after `KEY`, `KEY~3` after that.
+fn next_key(key: &str) -> String {
+    let (base, number) = key.rsplit_once('~').unwrap_or((key, "1"));
+    match number.parse::<u32>() {
+        Ok(number) => format!("{base}~{}", number.saturating_add(1)),
+        Err(_) => format!("{key}~2"),
+    }
+}
+
 fn remove_reason(folder: &Path, name: &str) -> std::io::Result<()> {
     match std::fs::remove_file(folder.join(reason_of(name))) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_after_a_refusal() {
+        for (key, next) in [
+            ("018f-1", "018f-1~2"),
+            ("018f-1~2", "018f-1~3"),
+            ("a~b", "a~b~2"),
+            ("~", "~~2"),
+        ] {
+            assert_eq!(next_key(key), next);
+        }
+    }
+
+    #[test]
+    fn numbers_and_keys_of_names() {
+        let name = "00000001767225600000-00000000000000af-018f6b0e.doc";
+        assert_eq!(
+            (number_of(name), key_of(name)),
+            (1_767_225_600_000, "018f6b0e")
+        );
+        assert_eq!(plain("018f-6b0e"), "018f6b0e");
+        assert_eq!(key_of("x"), "");
     }
 }
