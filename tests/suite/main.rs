@@ -9,6 +9,7 @@
 
 mod auth;
 mod cli;
+mod generator;
 mod harness;
 mod hostile;
 mod kill;
