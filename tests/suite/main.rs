@@ -12,6 +12,7 @@ mod cli;
 mod generator;
 mod harness;
 mod hostile;
+mod howto;
 mod kill;
 mod ledger;
 mod nami;

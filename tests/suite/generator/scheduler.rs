@@ -1,6 +1,6 @@
 //! The scheduler: what it sends at each moment of its day, and what goes wrong.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::jobs::{DAY_END, Job, Jobs, LONGEST_S, Numbers};
@@ -96,11 +96,13 @@ impl Scheduler {
         }
         let charges = self.charges(now);
         let deletes = self.deletes(now);
-        let starts = self.starts(now);
         for group in [charges, deletes] {
             self.deliver(bank, group, now);
         }
-        for lost in self.send(bank, starts, now) {
+        // Nothing starts while the bank is out.
+        if self.back_at.is_none() {
+            let starts = self.starts(now);
+            let lost = self.send(bank, starts, now);
             self.start_again(&lost, now);
         }
     }
@@ -115,7 +117,7 @@ impl Scheduler {
             // Long enough to miss a flush or two, and no longer than the bank waits for a charge.
             self.up_at = now + TICK_S * self.numbers.between(3, 12);
         }
-        if self.back_at.is_none() && self.numbers.once_in(30) {
+        if self.back_at.is_none() && self.numbers.once_in(10) {
             bank.stop();
             bank.start();
             self.done.restarts += 1;
@@ -166,13 +168,14 @@ impl Scheduler {
     }
 
     /// A start without an answer has failed: whatever the bank holds for it, it is tried anew.
-    fn start_again(&mut self, lost: &Document, now: i64) {
-        self.done.retried_starts += lost.jobs.len();
-        for number in &lost.jobs {
+    fn start_again(&mut self, lost: &[Document], now: i64) {
+        let lost: BTreeSet<usize> = lost.iter().flat_map(|one| &one.jobs).copied().collect();
+        self.done.retried_starts += lost.len();
+        for number in &lost {
             self.jobs.get(*number).started = None;
             self.waiting.entry(now + 1).or_default().push(*number);
         }
-        self.running.retain(|number| !lost.jobs.contains(number));
+        self.running.retain(|number| !lost.contains(number));
     }
 
     fn documents(&mut self, event: &'static str, at: i64, of: &[(usize, i64)]) -> Vec<Document> {
