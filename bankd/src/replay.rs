@@ -14,7 +14,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, ensure};
 use bank_api::error::{Problem, nami_exit_of_status};
 use bank_api::nami::Line;
-use bank_api::text::{format_rfc3339, parse_rfc3339};
+use bank_api::text::{format_rfc3339, parse_rfc3339, percent_encode};
 use bank_api::v1::{Balance, Job, List, Replayed, ReplayedObject};
 use bank_core::time::{TEN_YEARS_S, Timestamp};
 
@@ -328,12 +328,6 @@ fn write_out(text: &str) -> Result<()> {
 /// A part of a target.
 fn escaped(text: &str) -> String {
     let mut out = String::new();
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            out.push_str(&format!("%{byte:02X}"));
-        }
-    }
+    percent_encode(text, &mut out);
     out
 }

@@ -175,14 +175,12 @@ fn machine(
             flush_interval_s: machine.flush_interval_s,
         }));
     }
-    match wanted {
-        Some(name) => Err(Failure::of(exit::NOT_FOUND, format!("no machine {name:?}"))
-            .hint("`bank machine ls` lists them; --machine and nami.conf name this scheduler's")),
-        None => {
-            notes.push("machine and flush interval were not compared: --machine names it".into());
-            Ok(None)
-        }
-    }
+    let Some(name) = wanted else {
+        notes.push("machine and flush interval were not compared: --machine names it".into());
+        return Ok(None);
+    };
+    Err(Failure::of(exit::NOT_FOUND, format!("no machine {name:?}"))
+        .hint("`bank machine ls` lists them; --machine and nami.conf name this scheduler's"))
 }
 
 fn shown(context: &Context, findings: &Findings) -> Result<String, Failure> {
@@ -234,7 +232,8 @@ mod tests {
             folder.path().join("moab.cfg"),
             folder.path().join("moab-private.cfg"),
         );
-        assert_eq!(with_private(vec![main.clone()], "moab"), [main.clone()]);
+        let alone = with_private(vec![main.clone()], "moab");
+        assert_eq!(alone.as_slice(), std::slice::from_ref(&main));
         std::fs::write(&private, "").unwrap();
         let both = [main.clone(), private.clone()];
         assert_eq!(with_private(vec![main], "moab"), both);

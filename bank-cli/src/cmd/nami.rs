@@ -4,7 +4,7 @@
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use bank_api::exit::bank as exit;
 use bank_api::v1::{Drained, List, Waiting};
@@ -22,21 +22,23 @@ pub(crate) fn run(form: &Form, command: NamiCommand) -> Result<String, Failure> 
         NamiCommand::Spool(command) => match command {
             SpoolCommand::Ls(page) => list(form, Place::Spool, &page),
             SpoolCommand::Show(one) => show(form, Place::Spool, &one),
-            SpoolCommand::Retry(conf) => send(form, &open(conf.conf)?),
-            SpoolCommand::Drop(drop) => remove(form, Place::Spool, drop),
+            SpoolCommand::Retry(conf) => send(form, &open(conf.conf.as_deref())?),
+            SpoolCommand::Drop(drop) => remove(form, Place::Spool, &drop),
         },
         NamiCommand::Quarantine(command) => match command {
             QuarantineCommand::Ls(page) => list(form, Place::Quarantine, &page),
             QuarantineCommand::Show(one) => show(form, Place::Quarantine, &one),
-            QuarantineCommand::Retry { ids, all, conf } => retry(form, ids, all, conf.conf),
-            QuarantineCommand::Drop(drop) => remove(form, Place::Quarantine, drop),
+            QuarantineCommand::Retry { ids, all, conf } => {
+                retry(form, ids, all, conf.conf.as_deref())
+            }
+            QuarantineCommand::Drop(drop) => remove(form, Place::Quarantine, &drop),
         },
         NamiCommand::Replay { arguments } => replay(arguments),
     }
 }
 
-fn open(conf: Option<PathBuf>) -> Result<Shelf, Failure> {
-    Shelf::open(conf.as_deref()).map_err(failed)
+fn open(conf: Option<&Path>) -> Result<Shelf, Failure> {
+    Shelf::open(conf).map_err(failed)
 }
 
 fn failed(trouble: Trouble) -> Failure {
@@ -57,7 +59,7 @@ fn failed(trouble: Trouble) -> Failure {
 }
 
 fn list(form: &Form, place: Place, page: &Page) -> Result<String, Failure> {
-    let shelf = open(page.conf.conf.clone())?;
+    let shelf = open(page.conf.conf.as_deref())?;
     let listed = shelf.list(place, page.limit.into()).map_err(failed)?;
     let shown = listed.documents.len();
     if shown < listed.total {
@@ -71,7 +73,7 @@ fn list(form: &Form, place: Place, page: &Page) -> Result<String, Failure> {
 }
 
 fn show(form: &Form, place: Place, one: &One) -> Result<String, Failure> {
-    let shelf = open(one.conf.conf.clone())?;
+    let shelf = open(one.conf.conf.as_deref())?;
     let (mut waiting, body) = shelf.show(place, &one.id).map_err(failed)?;
     let text = String::from_utf8_lossy(&body).into_owned();
     if !form.is_table() {
@@ -89,8 +91,8 @@ fn show(form: &Form, place: Place, one: &One) -> Result<String, Failure> {
     Ok(shown)
 }
 
-fn remove(form: &Form, place: Place, drop: DropArgs) -> Result<String, Failure> {
-    let shelf = open(drop.conf.conf)?;
+fn remove(form: &Form, place: Place, drop: &DropArgs) -> Result<String, Failure> {
+    let shelf = open(drop.conf.conf.as_deref())?;
     if !drop.yes {
         let count = drop.ids.len();
         confirm(&format!(
@@ -117,7 +119,7 @@ fn retry(
     form: &Form,
     mut ids: Vec<String>,
     all: bool,
-    conf: Option<PathBuf>,
+    conf: Option<&Path>,
 ) -> Result<String, Failure> {
     let shelf = open(conf)?;
     if all {

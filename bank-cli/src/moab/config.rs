@@ -70,10 +70,9 @@ impl<'a> Config<'a> {
 
     /// The last attribute of a name, or of one of its other spellings.
     pub(super) fn get(&self, names: &[&str]) -> Option<&Attribute<'a>> {
-        let named = self
-            .attributes()
-            .filter(|attribute| names.contains(&attribute.name.as_str()));
-        named.last()
+        self.attributes()
+            .filter(|attribute| names.contains(&attribute.name.as_str()))
+            .last()
     }
 
     /// Where something that is missing belongs: the manager's first line.

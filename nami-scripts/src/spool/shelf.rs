@@ -108,7 +108,7 @@ impl Shelf {
     /// # Errors
     /// [`Trouble`] if there is none.
     pub fn show(&self, place: Place, id: &str) -> Result<(Waiting, Vec<u8>), Trouble> {
-        let name = self.find(&self.names(place)?, id)?;
+        let name = find(&self.names(place)?, id)?;
         self.read(place, &name)?
             .ok_or_else(|| Trouble::NoSuch(id.to_owned()))
     }
@@ -206,24 +206,6 @@ impl Shelf {
         Ok(names)
     }
 
-    fn find(&self, names: &[String], id: &str) -> Result<String, Trouble> {
-        let is_key = |name: &&String| key_of(name) == plain(id);
-        let number = id.parse::<u64>().ok();
-        let is_number = |name: &&String| number.is_some_and(|number| number_of(name) == number);
-        let mut found: Vec<&String> = names.iter().filter(is_key).collect();
-        if found.is_empty() {
-            found = names.iter().filter(is_number).collect();
-        }
-        match found.as_slice() {
-            [] => Err(Trouble::NoSuch(id.to_owned())),
-            [name] => Ok((*name).clone()),
-            several => {
-                let keys = several.iter().map(|name| key_of(name).to_owned()).collect();
-                Err(Trouble::Ambiguous(id.to_owned(), keys))
-            }
-        }
-    }
-
     /// Does something to each document under the lock of draining.
     fn each(
         &self,
@@ -240,7 +222,7 @@ impl Shelf {
         let names = self.names(place)?;
         let mut chosen = Vec::new();
         for id in ids {
-            let name = self.find(&names, id)?;
+            let name = find(&names, id)?;
             if let Some((waiting, _)) = self.read(place, &name)?
                 && !chosen.iter().any(|(known, _)| *known == name)
             {
@@ -289,6 +271,25 @@ impl Shelf {
             document: None,
         };
         Ok(Some((waiting, entry.body)))
+    }
+}
+
+/// The name of a document by its number or key.
+fn find(names: &[String], id: &str) -> Result<String, Trouble> {
+    let is_key = |name: &&String| key_of(name) == plain(id);
+    let number = id.parse::<u64>().ok();
+    let is_number = |name: &&String| number.is_some_and(|number| number_of(name) == number);
+    let mut found: Vec<&String> = names.iter().filter(is_key).collect();
+    if found.is_empty() {
+        found = names.iter().filter(is_number).collect();
+    }
+    match found.as_slice() {
+        [] => Err(Trouble::NoSuch(id.to_owned())),
+        [name] => Ok((*name).clone()),
+        several => {
+            let keys = several.iter().map(|name| key_of(name).to_owned()).collect();
+            Err(Trouble::Ambiguous(id.to_owned(), keys))
+        }
     }
 }
 

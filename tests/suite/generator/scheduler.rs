@@ -229,7 +229,7 @@ impl Scheduler {
             let time = self.numbers.between(0, 40);
             Duration::from_millis(u64::try_from(time).unwrap())
         });
-        let lost = send(bank, documents, kill);
+        let lost = send(bank, &documents, kill);
         if kill.is_some() {
             self.done.kills += 1;
             bank.kill();

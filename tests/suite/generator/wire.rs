@@ -44,7 +44,7 @@ impl Document {
 /// daemon is killed that long after the first was sent.
 pub(super) fn send(
     bank: &Bank,
-    documents: Vec<Document>,
+    documents: &[Document],
     kill_after: Option<Duration>,
 ) -> Vec<Document> {
     let address = Address::Unix(bank.socket());
