@@ -13,6 +13,7 @@ mod after;
 mod asset;
 mod cycle;
 mod hold;
+mod nami;
 mod noun;
 mod price;
 mod usage;
@@ -30,6 +31,9 @@ pub(crate) use self::{
     },
     cycle::{AddCycle, ClockCommand, CycleCommand, SetCycle, WhatIfArgs},
     hold::{ChargeArgs, ObjectArgs, ReserveArgs, UsageArgs},
+    nami::{
+        CheckArgs, DropArgs, MoabCommand, NamiCommand, One, Page, QuarantineCommand, SpoolCommand,
+    },
     noun::{
         AddMachine, AddProject, AddUser, MachineCommand, MemberCommand, ProjectCommand, SetMachine,
         SetProject, SetUser, Switch, UserCommand,
@@ -140,6 +144,12 @@ pub(crate) enum Command {
     /// What happened over a time
     #[command(subcommand)]
     Report(ReportCommand),
+    /// The scheduler's documents: what waits, what was set aside, what they would do
+    #[command(subcommand)]
+    Nami(NamiCommand),
+    /// A scheduler's configuration
+    #[command(subcommand)]
+    Moab(MoabCommand),
     /// Make links by Gold's names, manual pages, completions
     #[command(subcommand, hide = true)]
     Gen(GenCommand),

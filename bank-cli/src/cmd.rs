@@ -21,6 +21,8 @@ mod key;
 mod lien;
 mod machine;
 mod member;
+mod moab;
+pub(crate) mod nami;
 mod project;
 mod quote;
 mod rate;
@@ -94,6 +96,8 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure
         Command::Import(command) => import::run(context, command),
         Command::Report(command) => report::run(context, command),
         Command::Gen(command) => generate::run(command),
+        Command::Moab(command) => moab::run(context, command),
+        Command::Nami(command) => nami::run(&context.form, command),
         Command::Transfer(args) => after::transfer(context, args),
         Command::Refund(args) => after::refund(context, args),
         Command::Adjust(args) => after::adjust(context, args),

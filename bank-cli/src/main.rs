@@ -12,6 +12,7 @@ mod config;
 mod fail;
 mod figure;
 mod gold;
+mod moab;
 mod out;
 mod when;
 
@@ -61,18 +62,27 @@ fn run(cli: Cli) -> Result<(), Failure> {
     }
     let settings = config::load(&cli.global)?;
     let zone = clock::Zone::Local;
+    let form = out::Form::new(&cli.global, settings.format.as_deref(), zone)?;
+    // What is about this machine's own files needs no way to the daemon.
+    if let cli::Command::Nami(command) = cli.command {
+        return show(&cmd::nami::run(&form, command)?, cli.global.quiet);
+    }
     let mut context = Context {
         client: client::Client::new(&settings)?,
-        form: out::Form::new(&cli.global, settings.format.as_deref(), zone)?,
+        form,
         quiet: cli.global.quiet,
         project: settings.project,
         now_us: clock::now_us(),
         zone,
     };
     cmd::units::apply(&mut context, cli.global.units, &cli.command)?;
-    let text = cmd::run(&context, cli.command)?;
-    if !context.quiet {
-        print(&text)?;
+    show(&cmd::run(&context, cli.command)?, context.quiet)
+}
+
+/// Prints what a command has to say, unless the caller wants quiet.
+fn show(text: &str, quiet: bool) -> Result<(), Failure> {
+    if !quiet {
+        print(text)?;
     }
     Ok(())
 }

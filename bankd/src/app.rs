@@ -159,16 +159,14 @@ pub async fn run(
 
 /// Everything but the listeners.
 pub(crate) fn start(data: &DataDir, config: Config) -> Result<(Arc<App>, records::Drain)> {
-    start_by(data, config, |test| {
-        clock::for_bank(test).map_err(anyhow::Error::msg)
-    })
+    start_with(data, config, clock::for_bank)
 }
 
-/// The same by the clock of the caller's choice, who is told whether it is a test bank.
-pub(crate) fn start_by(
+/// The same with a ledger clock of the caller's choice, who is told whether it is a test bank.
+pub(crate) fn start_with(
     data: &DataDir,
     config: Config,
-    clock: impl FnOnce(bool) -> Result<Arc<dyn LedgerClock>>,
+    clock: impl FnOnce(bool) -> Result<Arc<dyn LedgerClock>, String>,
 ) -> Result<(Arc<App>, records::Drain)> {
     let database = data.database();
     let store = SqliteStore::open(&database, config.policy())?;
@@ -189,7 +187,7 @@ pub(crate) fn start_by(
     {
         tracing::warn!(%error, "the write-ahead log was not grown");
     }
-    let clock = clock(bank.test)?;
+    let clock = clock(bank.test).map_err(anyhow::Error::msg)?;
     let files = records::Files::new(&config, data.path(), &bank.bank);
     let batch_max = config.ledger.batch_max;
     let (writer, thread) = writer::start(store, Arc::clone(&clock), files.renderer(), batch_max)

@@ -15,7 +15,7 @@ use crate::app::DataDir;
 use crate::config::Config;
 use crate::init::{self, Choices};
 use crate::store::verify;
-use crate::{demo, gold, serve, store};
+use crate::{demo, gold, replay, serve, store};
 
 /// The daemon of the allocation bank.
 #[derive(Debug, Parser)]
@@ -51,6 +51,26 @@ enum Commands {
     Verify {
         #[command(flatten)]
         data: Data,
+    },
+    /// Play captured documents on a copy of a bank, and say what each would do
+    Replay {
+        #[command(flatten)]
+        data: Data,
+        /// The event of files whose name tells none; it then holds for every file
+        #[arg(long, value_name = "EVENT")]
+        event: Option<String>,
+        /// When those happened, RFC 3339; else at the bank's present
+        #[arg(long, value_name = "TIME", requires = "event")]
+        at: Option<String>,
+        /// The machine of documents that name none
+        #[arg(short, long, value_name = "MACHINE")]
+        machine: Option<String>,
+        /// One JSON object for each document
+        #[arg(long)]
+        json: bool,
+        /// Documents, or folders of captured ones (EVENT-MICROS-PID.xml)
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
     },
     /// Play a bank's first day in a temporary directory
     Demo {
@@ -163,6 +183,26 @@ fn execute(command: &Commands) -> Result<u8, Failure> {
             exists(&dir)?;
             Ok(verify_bank(&dir.database())?)
         }
+        Commands::Replay {
+            data,
+            event,
+            at,
+            machine,
+            json,
+            files,
+        } => {
+            let dir = data.dir();
+            exists(&dir)?;
+            let choices = replay::Choices {
+                files: files.clone(),
+                event: event.clone(),
+                at: at.clone(),
+                machine: machine.clone(),
+                json: *json,
+            };
+            let all_taken = replay::run(&dir, settings(&dir)?, &choices)?;
+            Ok(if all_taken { exit::DONE } else { exit::REFUSED })
+        }
         Commands::Demo { keep } => {
             demo::run(*keep)?;
             Ok(exit::DONE)
@@ -250,6 +290,9 @@ mod tests {
             ("bankd init --precision 7", false),
             ("bankd serve", true),
             ("bankd verify --data x", true),
+            ("bankd replay --data x --event charge -m m a.xml b", true),
+            ("bankd replay --data x", false),
+            ("bankd replay --at 2026-01-01T00:00:00Z a.xml", false),
             ("bankd config show", true),
             ("bankd config check --data x", true),
             ("bankd", false),

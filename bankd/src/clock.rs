@@ -5,6 +5,7 @@
 //! read it from a file. The *authentication clock* is always the real one: a test must not be able
 //! to make an old signature valid.
 
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 
 use bank_core::clock::Reading;
@@ -54,6 +55,28 @@ impl LedgerClock for SystemClock {
             steady: Timestamp(self.uptime_us.saturating_add(passed)),
             boot: self.boot,
         }
+    }
+}
+
+/// A clock that stands until it is set, for a bank of one's own.
+#[derive(Debug)]
+pub struct SetClock(AtomicI64);
+
+impl SetClock {
+    /// Stands at this instant.
+    pub fn new(at: Timestamp) -> Self {
+        Self(AtomicI64::new(at.0))
+    }
+
+    /// Stands at another one from now on.
+    pub fn set(&self, at: Timestamp) {
+        self.0.store(at.0, Ordering::Release);
+    }
+}
+
+impl LedgerClock for SetClock {
+    fn now(&self) -> Timestamp {
+        Timestamp(self.0.load(Ordering::Acquire))
     }
 }
 

@@ -21,6 +21,7 @@ mod listen;
 pub mod nami;
 pub mod obs;
 pub mod records;
+pub mod replay;
 pub mod serve;
 pub mod store;
 pub mod usable;

@@ -100,6 +100,7 @@ fn deliver(settings: &Settings, entry: &Entry, deadline: Deadline) -> Outcome {
     };
     let mut patient = true;
     let mut complaint = None;
+    let mut waiting = None;
     match before(&client, settings, entry, deadline.half()) {
         // A quote changes nothing, so it need not wait for anything.
         Ok(Some((_, true))) if entry.event == Event::Quote => patient = false,
@@ -119,6 +120,7 @@ fn deliver(settings: &Settings, entry: &Entry, deadline: Deadline) -> Outcome {
             }
             patient = false;
         }
+        Ok(Some((report, false))) => waiting = report.waiting(),
         Ok(_) => {}
         // What cannot be kept is sent all the more: better out of order than lost.
         Err(error) => complaint = Some(unusable_spool(&error).text),
@@ -135,8 +137,8 @@ fn deliver(settings: &Settings, entry: &Entry, deadline: Deadline) -> Outcome {
     } else {
         client.send(&document, deadline)
     };
-    if let Some(complaint) = complaint.filter(|_| outcome.text.is_empty()) {
-        outcome.text = complaint;
+    if let Some(remark) = complaint.or(waiting).filter(|_| outcome.text.is_empty()) {
+        outcome.text = remark;
     }
     outcome
 }
@@ -163,7 +165,7 @@ fn before(
 }
 
 /// Sends a document from the spool: once, with its own key, query and event time.
-fn send_late(client: &Client<'_>, entry: &Entry, deadline: Deadline) -> Outcome {
+pub(crate) fn send_late(client: &Client<'_>, entry: &Entry, deadline: Deadline) -> Outcome {
     let document = Document {
         event: entry.event,
         key: &entry.key,
@@ -191,12 +193,7 @@ fn drain_only(settings: &Settings, deadline: Deadline) -> Ending {
         Ok(report) => report,
         Err(error) => return Ending::of(settings, unusable_spool(&error)),
     };
-    let mut counts = format!("{} delivered", report.delivered);
-    for (count, word) in [(report.quarantined, "in quarantine"), (report.left, "left")] {
-        if count > 0 {
-            counts = format!("{counts}, {count} {word}");
-        }
-    }
+    let counts = report.counts();
     match report.outage.or(report.kept) {
         Some(outcome) => {
             let text = format!("{counts}: {}", outcome.text);
@@ -225,9 +222,9 @@ fn conclude(settings: &Settings, entry: &Entry, outcome: Outcome) -> Ending {
     }
     let written = Spool::open_or_make(&settings.spool_dir).and_then(|spool| {
         if kept {
-            spool.put(entry, now_us())
+            spool.put(entry)
         } else {
-            spool.put_quarantine(entry, now_us(), &outcome.text)
+            spool.put_quarantine(entry, &outcome.text)
         }
     });
     match written {

@@ -133,7 +133,7 @@ fn what_waits_goes_first_with_its_own_key_and_time() {
     let site = site();
     let first = site.entry(Event::Charge);
     let spool = Spool::open_or_make(&site.settings.spool_dir).unwrap();
-    spool.put(&first, 1).unwrap();
+    spool.put(&first).unwrap();
     let (ending, requests) = site.beside(&["ok charged\n", "ok deleted\n"], || {
         site.deliver(Event::Delete)
     });
@@ -156,7 +156,7 @@ fn what_waits_goes_first_with_its_own_key_and_time() {
 fn a_document_waits_behind_one_of_its_own_object() {
     let site = site();
     let spool = Spool::open_or_make(&site.settings.spool_dir).unwrap();
-    spool.put(&site.entry(Event::Charge), 1).unwrap();
+    spool.put(&site.entry(Event::Charge)).unwrap();
     let denied = "refused not_allowed: not for this machine\n";
     let (ending, _) = site.beside(&[denied], || site.deliver(Event::Delete));
     assert_eq!((ending.exit, site.waiting("")), (0, 2), "{}", ending.stderr);
@@ -245,7 +245,7 @@ fn the_map_of_the_site_changes_exits_but_not_what_is_kept() {
     let file = site.home.path().join("nami.conf");
     std::fs::write(&file, text).unwrap();
     site.settings.timeout_s = 1;
-    let loaded = Settings::load_file(&file);
+    let loaded = Settings::load_file_alone(&file);
     assert_eq!(loaded.mistake, None);
     site.settings = loaded.settings;
     assert_eq!(site.deliver(Event::Reserve).exit, 1);
@@ -271,7 +271,7 @@ fn draining_alone() {
     let site = site();
     let spool = Spool::open_or_make(&site.settings.spool_dir).unwrap();
     let far = || Deadline::after(Duration::from_mins(1));
-    spool.put(&site.entry(Event::Charge), 1).unwrap();
+    spool.put(&site.entry(Event::Charge)).unwrap();
     let ending = drain_only(&site.settings, far());
     assert_eq!(ending.exit, 22);
     assert!(
@@ -283,7 +283,7 @@ fn draining_alone() {
     );
     let (ending, _) = site.beside(&["ok charged\n"], || drain_only(&site.settings, far()));
     assert_eq!(ending, Ending::new(0, ""));
-    spool.put(&site.entry(Event::Charge), 1).unwrap();
+    spool.put(&site.entry(Event::Charge)).unwrap();
     let refused = "refused user_unknown: x\n";
     let (ending, _) = site.beside(&[refused], || drain_only(&site.settings, far()));
     assert_eq!(ending, Ending::new(0, "0 delivered, 1 in quarantine"));

@@ -15,6 +15,7 @@ use bank_api::sign::{
     DEFAULT_WINDOW_S, LABEL, OutgoingRequest, ReceivedAnswer, Secret, SigningKey, sign_request,
     verify_answer,
 };
+use bank_api::text::percent_encode;
 
 use crate::clock::{Deadline, now_us};
 use crate::event::Event;
@@ -184,13 +185,7 @@ pub(crate) fn query_of(settings: &Settings, event: Event) -> String {
         }
         query.push_str(name);
         query.push('=');
-        for byte in value.bytes() {
-            if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-                query.push(char::from(byte));
-            } else {
-                let _ = write!(query, "%{byte:02X}");
-            }
-        }
+        percent_encode(value, &mut query);
     };
     if let Some(machine) = &settings.machine {
         add("machine", machine);

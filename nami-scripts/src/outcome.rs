@@ -86,6 +86,8 @@ pub(crate) struct Outcome {
     pub(crate) text: String,
     /// What goes to standard output: the cost of a quote, else nothing, ever.
     pub(crate) stdout: String,
+    /// Whether one of several objects may be taken later, whatever became of the others.
+    pub(crate) again: bool,
 }
 
 impl Outcome {
@@ -95,6 +97,7 @@ impl Outcome {
             code: String::new(),
             text: text.into(),
             stdout: String::new(),
+            again: false,
         }
     }
 
@@ -120,7 +123,9 @@ impl Outcome {
     /// Whether sending the document again can never help (decision 27).
     pub(crate) fn is_final(&self) -> bool {
         use Condition::{Document, Funds, Refused};
-        matches!(self.condition, Document | Funds | Refused) || self.code == "key_reused"
+        let is_final =
+            matches!(self.condition, Document | Funds | Refused) || self.code == "key_reused";
+        is_final && !self.again
     }
 
     /// What an answer means. It has been verified, where that is demanded.
@@ -157,7 +162,15 @@ impl Outcome {
     fn of_lines(event: Event, status: u16, lines: &[Line]) -> Self {
         let worst = Line::worst(lines);
         if let Some(Line::Refused { code, text } | Line::Error { code, text }) = worst {
-            return Self::refused(row_or_internal(code).nami, code, text);
+            let mut outcome = Self::of_refusal(code, text);
+            // Sent again, what is done stays done: each object has a key of its own.
+            outcome.again = lines.iter().any(|line| match line {
+                Line::Refused { code, text } | Line::Error { code, text } => {
+                    !Self::of_refusal(code, text).is_final()
+                }
+                _ => false,
+            });
+            return outcome;
         }
         let costs = lines.iter().all(|line| matches!(line, Line::Cost { .. }));
         let no_costs = lines.iter().all(|line| !matches!(line, Line::Cost { .. }));
@@ -178,6 +191,10 @@ impl Outcome {
             outcome.code.clone_from(code);
         }
         outcome
+    }
+
+    fn of_refusal(code: &str, text: &str) -> Self {
+        Self::refused(row_or_internal(code).nami, code, text)
     }
 
     fn refused(exit: u8, code: &str, text: &str) -> Self {

@@ -185,6 +185,34 @@ fn what_ends_a_drain_and_what_is_final() {
     assert!(Outcome::of_answer(Event::Charge, 409, b"refused key_reused: k\n").is_final());
 }
 
+/// The exit code is that of the worst object; whether the document may rest is asked of all.
+#[test]
+fn of_several_objects_one_that_may_be_taken_later_keeps_the_document() {
+    for (body, exit, last) in [
+        ("refused user_unknown: x\nok charged\n", 74, true),
+        (
+            "refused user_unknown: x\nrefused insufficient_funds: y\n",
+            74,
+            true,
+        ),
+        (
+            "refused user_unknown: x\nrefused not_allowed: y\n",
+            74,
+            false,
+        ),
+        (
+            "refused insufficient_funds: x\nrefused not_allowed: y\n",
+            44,
+            false,
+        ),
+        ("refused user_unknown: x\nerror internal: y\n", 70, false),
+    ] {
+        let outcome = Outcome::of_answer(Event::Charge, 404, body.as_bytes());
+        let found = (outcome.condition.exit(), outcome.is_final());
+        assert_eq!(found, (exit, last), "{body}");
+    }
+}
+
 #[test]
 fn one_bounded_line() {
     assert_eq!(stderr_line("bank.charge", "a\nb"), "bank.charge: a b\n");

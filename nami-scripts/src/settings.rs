@@ -130,15 +130,56 @@ pub(crate) struct Loaded {
     pub(crate) mistake: Option<String>,
 }
 
+/// What others may know of the scripts' settings (`bank moab check`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Facts {
+    /// The whole call, in seconds, 1 to 60.
+    pub timeout_s: u64,
+    /// Whether quotes print `cost:TID`.
+    pub print_tid: bool,
+    /// Whether a reserve during an outage succeeds.
+    pub fail_open: bool,
+    /// The machine of documents that name none.
+    pub machine: Option<String>,
+}
+
+impl Facts {
+    /// Reads this file, else the one that the scripts read.
+    ///
+    /// # Errors
+    /// The first mistake: file, line and why.
+    pub fn load(conf: Option<&std::path::Path>) -> Result<Self, String> {
+        let loaded = conf.map_or_else(Settings::load, Settings::load_file);
+        if let Some(mistake) = loaded.mistake {
+            return Err(mistake);
+        }
+        let settings = loaded.settings;
+        Ok(Self {
+            timeout_s: settings.timeout_s,
+            print_tid: settings.print_tid,
+            fail_open: settings.fail_open,
+            machine: settings.machine,
+        })
+    }
+}
+
 impl Settings {
     /// Reads the file and the environment of this process.
     pub(crate) fn load() -> Loaded {
         Self::load_with(|name| std::env::var_os(name))
     }
 
+    /// Reads this file in place of the usual one, and the environment of this process.
+    pub(crate) fn load_file(path: &std::path::Path) -> Loaded {
+        Self::load_with(|name| match name {
+            "NAMI_CONF" => Some(path.into()),
+            other => std::env::var_os(other),
+        })
+    }
+
     /// Reads one file and nothing of the environment.
     #[cfg(test)]
-    pub(crate) fn load_file(path: &std::path::Path) -> Loaded {
+    pub(crate) fn load_file_alone(path: &std::path::Path) -> Loaded {
         Self::load_with(|name| (name == "NAMI_CONF").then(|| path.into()))
     }
 

@@ -9,12 +9,15 @@
 
 mod auth;
 mod cli;
+mod generator;
 mod gold;
 mod harness;
 mod hostile;
+mod howto;
 mod kill;
 mod ledger;
 mod nami;
 mod rates;
 mod records;
+mod scheduler;
 mod tidy;

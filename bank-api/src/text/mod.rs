@@ -5,6 +5,7 @@
 
 mod amount;
 mod duration;
+mod percent;
 mod suggest;
 mod time;
 
@@ -12,5 +13,6 @@ pub use amount::{
     AmountError, MAX_PRECISION, format_amount, format_grouped, format_trimmed, parse_amount,
 };
 pub use duration::{format_clock, parse_duration};
+pub use percent::percent_encode;
 pub use suggest::suggest;
 pub use time::{Moment, format_rfc3339, parse_event_time, parse_rfc3339, parse_time};

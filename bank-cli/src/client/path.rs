@@ -1,5 +1,6 @@
 //! Paths and queries: percent-encoding of what users type.
 
+use bank_api::text::percent_encode;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -8,7 +9,7 @@ pub(crate) fn path(segments: &[&str]) -> String {
     let mut out = String::from("/api/v1");
     for segment in segments {
         out.push('/');
-        encode(segment, &mut out);
+        percent_encode(segment, &mut out);
     }
     out
 }
@@ -26,27 +27,11 @@ pub(crate) fn query(parameters: &impl Serialize) -> String {
             other => other.to_string(),
         };
         out.push(if out.is_empty() { '?' } else { '&' });
-        encode(name, &mut out);
+        percent_encode(name, &mut out);
         out.push('=');
-        encode(&text, &mut out);
+        percent_encode(&text, &mut out);
     }
     out
-}
-
-/// Keeps the unreserved characters of RFC 3986 and encodes all others.
-fn encode(text: &str, out: &mut String) {
-    const HEX: [char; 16] = [
-        '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'A', 'B', 'C', 'D', 'E', 'F',
-    ];
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
-            out.push(char::from(byte));
-        } else {
-            out.push('%');
-            out.extend(HEX.get(usize::from(byte >> 4)));
-            out.extend(HEX.get(usize::from(byte & 15)));
-        }
-    }
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ pub mod error;
 mod error_after;
 pub mod frame;
 mod health;
+pub mod inside;
 pub mod log;
 pub mod nami;
 pub mod router;

@@ -21,6 +21,7 @@ mod migrate;
 mod outbox;
 pub mod read;
 mod recent;
+mod snapshot;
 pub mod sqlite;
 mod stamp;
 mod traces;
@@ -31,6 +32,7 @@ mod verify_past;
 
 pub use idempotency::{Known, PRUNE_MAX, StoredAnswer, known};
 pub use outbox::{OutboxLine, SinkState, pending, sink_state, waiting};
+pub use snapshot::snapshot;
 pub use sqlite::SqliteStore;
 pub use stamp::Stamp;
 

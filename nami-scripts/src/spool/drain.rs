@@ -15,8 +15,9 @@ use super::{Entry, MAX_BATCH, Spool, Tag, parse_name, tags_of};
 use crate::clock::Deadline;
 use crate::outcome::{Condition, Outcome};
 
-/// Internal errors after which a drain ends: one may be a document's fault, three are the bank's.
-const MAX_INTERNAL: usize = 3;
+/// Internal errors after which a drain ends: a few may be the documents' fault, so many are the
+/// bank's. Fewer would let some bad documents of different objects hold back all others for ever.
+const MAX_INTERNAL: usize = 25;
 
 /// With less time than this nothing more is sent: it would only end as "no answer in time".
 const LEAST_TIME: Duration = Duration::from_millis(50);
@@ -36,6 +37,25 @@ pub(crate) struct Report {
     pub(crate) busy: bool,
     /// More may wait than one drain looks at.
     pub(crate) more: bool,
+}
+
+impl Report {
+    /// `2 delivered, 1 in quarantine, 4 left`.
+    pub(crate) fn counts(&self) -> String {
+        let mut counts = format!("{} delivered", self.delivered);
+        for (count, word) in [(self.quarantined, "in quarantine"), (self.left, "left")] {
+            if count > 0 {
+                counts = format!("{counts}, {count} {word}");
+            }
+        }
+        counts
+    }
+
+    /// What a call whose own document was taken says of the others; nothing if none stays.
+    pub(crate) fn waiting(&self) -> Option<String> {
+        let why = self.outage.as_ref().or(self.kept.as_ref())?;
+        Some(format!("{} wait in the spool: {}", self.left, why.text))
+    }
 }
 
 /// Sends what waits with `send` until all is done, the deadline is near, or the bank is out.

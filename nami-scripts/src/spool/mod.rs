@@ -10,16 +10,19 @@
 
 mod drain;
 mod entry;
+pub mod shelf;
 
 use std::collections::BinaryHeap;
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{Error, ErrorKind, Read as _, Result, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 pub(crate) use drain::{Report, drain};
 pub(crate) use entry::Entry;
 
+use crate::clock::Deadline;
 use crate::scan::{object_ids, tag_of};
 
 /// Ending of a document's name; whatever has another is not looked at.
@@ -28,6 +31,12 @@ const ENDING: &str = ".doc";
 const QUARANTINE: &str = "quarantine";
 /// The file whose lock lets one process drain at a time.
 const LOCK: &str = ".lock";
+/// Between two looks at a lock that another process has.
+const LOOK: Duration = Duration::from_millis(20);
+/// What is wrong with a folder that is not ours.
+const FOREIGN: &str = "belongs to another user";
+/// What is wrong with a folder that others may use.
+const OPEN: &str = "open to others; its mode must be 0700";
 /// Most documents of one drain; the next call goes on.
 const MAX_BATCH: usize = 5000;
 
@@ -124,20 +133,18 @@ impl Spool {
         })
     }
 
-    /// Adds a document behind all others: on disk when this returns.
-    pub(crate) fn put(&self, entry: &Entry, now_us: i64) -> Result<()> {
-        let mut last = 0;
-        self.each_name(|_, sequence, _| last = last.max(sequence))?;
-        let sequence = u64::try_from(now_us)
-            .unwrap_or(0)
-            .max(last.saturating_add(1));
-        write_durably(&self.folder, &name_of(entry, sequence), &entry.encode())
+    /// Adds a document at the place of its event's time, behind those of the same time: on disk
+    /// when this returns. Calls overtake each other in an outage, for one that finds no bank ends
+    /// before one that waits in vain; the times of their events do not.
+    pub(crate) fn put(&self, entry: &Entry) -> Result<()> {
+        let name = name_of(entry, place_of(&self.folder, entry)?);
+        write_durably(&self.folder, &name, &entry.encode())
     }
 
     /// Puts a document straight into the quarantine, with the reason.
-    pub(crate) fn put_quarantine(&self, entry: &Entry, now_us: i64, reason: &str) -> Result<()> {
+    pub(crate) fn put_quarantine(&self, entry: &Entry, reason: &str) -> Result<()> {
         let folder = self.quarantine_folder()?;
-        let name = name_of(entry, u64::try_from(now_us).unwrap_or(0));
+        let name = name_of(entry, place_of(&folder, entry)?);
         write_reason(&folder, &name, reason)?;
         write_durably(&folder, &name, &entry.encode())
     }
@@ -177,6 +184,16 @@ impl Spool {
         }
     }
 
+    /// Waits for the lock of draining until the deadline; `None` if another process keeps it.
+    fn lock_by(&self, deadline: Deadline) -> Result<Option<DrainLock>> {
+        loop {
+            let lock = self.lock()?;
+            if lock.is_some() || !deadline.pause(LOOK) {
+                return Ok(lock);
+            }
+        }
+    }
+
     /// The names of the first documents, in their order.
     fn oldest(&self) -> Result<Vec<String>> {
         let mut heap = BinaryHeap::new();
@@ -191,17 +208,7 @@ impl Spool {
 
     /// A document; `None` if its content is not whole, which no crash of ours can cause.
     fn read(&self, name: &str) -> Result<Option<Entry>> {
-        let file = OpenOptions::new()
-            .read(true)
-            .custom_flags(O_NOFOLLOW)
-            .open(self.folder.join(name))?;
-        let meta = file.metadata()?;
-        if !meta.is_file() || meta.uid() != own_uid()? {
-            return Err(Error::other(format!("{name} is not a file of ours")));
-        }
-        let mut content = Vec::new();
-        let limit = u64::try_from(entry::MAX_FILE + 1).unwrap_or(u64::MAX);
-        file.take(limit).read_to_end(&mut content)?;
+        let content = read_own(&self.folder.join(name), entry::MAX_FILE)?;
         Ok(Entry::decode(&content))
     }
 
@@ -237,17 +244,59 @@ impl Spool {
     }
 
     /// Calls `see` with name, sequence number and tag of every document, in no order.
-    fn each_name(&self, mut see: impl FnMut(&str, u64, Tag)) -> Result<()> {
-        for item in std::fs::read_dir(&self.folder)? {
-            let name = item?.file_name();
-            if let Some(name) = name.to_str()
-                && let Some((sequence, tag)) = parse_name(name)
-            {
-                see(name, sequence, tag);
-            }
-        }
-        Ok(())
+    fn each_name(&self, see: impl FnMut(&str, u64, Tag)) -> Result<()> {
+        each_name_in(&self.folder, see)
     }
+}
+
+/// Calls `see` with name, sequence number and tag of every document of a folder, in no order.
+fn each_name_in(folder: &Path, mut see: impl FnMut(&str, u64, Tag)) -> Result<()> {
+    for item in std::fs::read_dir(folder)? {
+        let name = item?.file_name();
+        if let Some(name) = name.to_str()
+            && let Some((sequence, tag)) = parse_name(name)
+        {
+            see(name, sequence, tag);
+        }
+    }
+    Ok(())
+}
+
+/// The content of a file that is ours and no link; of a longer one, one byte more than `most`.
+fn read_own(path: &Path, most: usize) -> Result<Vec<u8>> {
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags(O_NOFOLLOW)
+        .open(path)?;
+    let meta = file.metadata()?;
+    if !meta.is_file() || meta.uid() != own_uid()? {
+        return Err(Error::other(format!(
+            "{} is not a file of ours",
+            path.display()
+        )));
+    }
+    let mut content = Vec::new();
+    let limit = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
+    file.take(limit).read_to_end(&mut content)?;
+    Ok(content)
+}
+
+/// The sequence number of a document: the time of its event, or the first that is free after it.
+fn place_of(folder: &Path, entry: &Entry) -> Result<u64> {
+    let mut sequence = u64::try_from(entry.time_us).unwrap_or(0);
+    let mut taken = Vec::new();
+    each_name_in(folder, |_, other, _| {
+        if other >= sequence {
+            taken.push(other);
+        }
+    })?;
+    taken.sort_unstable();
+    for other in taken {
+        if other == sequence {
+            sequence = sequence.saturating_add(1);
+        }
+    }
+    Ok(sequence)
 }
 
 fn name_of(entry: &Entry, sequence: u64) -> String {
@@ -292,15 +341,15 @@ fn write_durably(folder: &Path, name: &str, content: &[u8]) -> Result<()> {
 }
 
 fn write_reason(folder: &Path, name: &str, reason: &str) -> Result<()> {
-    let base = name.strip_suffix(ENDING).unwrap_or(name);
-    match write_durably(
-        folder,
-        &format!("{base}.reason"),
-        format!("{reason}\n").as_bytes(),
-    ) {
+    match write_durably(folder, &reason_of(name), format!("{reason}\n").as_bytes()) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
         result => result,
     }
+}
+
+/// The name of the file with the reason, beside a document in the quarantine.
+fn reason_of(name: &str) -> String {
+    format!("{}.reason", name.strip_suffix(ENDING).unwrap_or(name))
 }
 
 fn flush_folder(folder: &Path) -> Result<()> {
@@ -327,9 +376,9 @@ fn check_folder(folder: &Path) -> Result<()> {
     let wrong = if !meta.is_dir() {
         "not a folder"
     } else if meta.uid() != own_uid()? {
-        "belongs to another user"
+        FOREIGN
     } else if meta.mode() & 0o077 != 0 {
-        "open to others; its mode must be 0700"
+        OPEN
     } else {
         return Ok(());
     };

@@ -60,23 +60,28 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn delivered_once_in_the_order_of_arrival() {
+fn delivered_once_in_the_order_of_the_events() {
     let Bench { spool, .. } = &bench();
-    // The clock does not move, and then goes backwards.
-    for (key, now) in [
-        ("k1", T0),
+    // Those of one moment in the order of arrival; one whose call ended late at its own place.
+    for (key, time_us) in [
         ("k2", T0),
-        ("k3", T0 - 5_000_000),
+        ("k3", T0),
+        ("k5", T0 + 1_000_000),
         ("k4", T0 + 1),
+        ("k1", T0 - 5_000_000),
     ] {
-        spool.put(&entry(key, "x"), now).unwrap();
+        let entry = Entry {
+            time_us,
+            ..entry(key, "x")
+        };
+        spool.put(&entry).unwrap();
     }
     let (report, sent) = run(spool, |_| done());
-    assert_eq!(sent, ["k1", "k2", "k3", "k4"]);
+    assert_eq!(sent, ["k1", "k2", "k3", "k4", "k5"]);
     assert_eq!(
         report,
         Report {
-            delivered: 4,
+            delivered: 5,
             ..Report::default()
         }
     );
@@ -93,7 +98,7 @@ fn an_outage_ends_the_drain_and_loses_nothing() {
     ] {
         let Bench { spool, .. } = &bench();
         for key in ["k1", "k2", "k3"] {
-            spool.put(&entry(key, key), T0).unwrap();
+            spool.put(&entry(key, key)).unwrap();
         }
         let (report, sent) = run(
             spool,
@@ -112,19 +117,16 @@ fn an_outage_ends_the_drain_and_loses_nothing() {
 fn a_document_that_stays_holds_back_its_own_object_only() {
     let Bench { spool, .. } = &bench();
     for (key, object) in [("k1", "a"), ("k2", "b"), ("k3", "a"), ("k4", "c")] {
-        spool.put(&entry(key, object), T0).unwrap();
+        spool.put(&entry(key, object)).unwrap();
     }
     let both = b"<Job><ObjectID>a</ObjectID></Job><Job><ObjectID>d</ObjectID></Job>".to_vec();
     spool
-        .put(
-            &Entry {
-                body: both,
-                ..entry("k5", "")
-            },
-            T0,
-        )
+        .put(&Entry {
+            body: both,
+            ..entry("k5", "")
+        })
         .unwrap();
-    spool.put(&entry("k6", "d"), T0).unwrap();
+    spool.put(&entry("k6", "d")).unwrap();
     let denied = Outcome::new(Condition::Denied, "not allowed");
     let (report, sent) = run(
         spool,
@@ -139,28 +141,43 @@ fn a_document_that_stays_holds_back_its_own_object_only() {
 }
 
 #[test]
-fn a_document_that_breaks_the_bank_does_not_stop_the_others() {
+fn documents_that_break_the_bank_do_not_stop_the_others() {
     let Bench { spool, .. } = &bench();
-    for key in ["k1", "k2", "k3", "k4", "k5"] {
-        spool.put(&entry(key, key), T0).unwrap();
+    let bad: Vec<String> = (0..5).map(|number| format!("bad{number}")).collect();
+    for key in bad.iter().map(String::as_str).chain(["good1", "good2"]) {
+        spool.put(&entry(key, key)).unwrap();
     }
     let broken = Outcome::new(Condition::Internal, "internal error");
-    let (report, sent) = run(
-        spool,
-        |key| if key == "k1" { broken.clone() } else { done() },
-    );
+    let (report, sent) = run(spool, |key| {
+        if key.starts_with("bad") {
+            broken.clone()
+        } else {
+            done()
+        }
+    });
     assert_eq!(
         (sent.len(), report.delivered, report.left, report.outage),
-        (5, 4, 1, None)
+        (7, 2, 5, None)
     );
-    for key in ["k2", "k3", "k4"] {
-        spool.put(&entry(key, key), T0).unwrap();
+    let remark = report.kept.map(|kept| kept.text);
+    assert_eq!(remark.as_deref(), Some("internal error"));
+}
+
+#[test]
+fn a_bank_that_is_broken_ends_the_drain() {
+    let Bench { spool, .. } = &bench();
+    for number in 0..30 {
+        let key = format!("k{number}");
+        spool.put(&entry(&key, &key)).unwrap();
     }
+    let broken = Outcome::new(Condition::Internal, "internal error");
     let (report, sent) = run(spool, |_| broken.clone());
+    assert_eq!((sent.len(), report.left), (25, 30));
     assert_eq!(
-        (sent.len(), report.left, report.outage.is_some()),
-        (3, 4, true)
+        report.waiting().as_deref(),
+        Some("30 wait in the spool: internal error")
     );
+    assert_eq!(report.counts(), "0 delivered, 30 left");
 }
 
 #[test]
@@ -172,13 +189,13 @@ fn final_refusals_go_aside_with_their_reason() {
         ("k3", "error bad_number: Processors\n"),
         ("k4", "refused key_reused: k4\n"),
     ] {
-        spool.put(&entry(key, "same"), T0).unwrap();
+        spool.put(&entry(key, "same")).unwrap();
         let (report, _) = run(spool, |_| {
             Outcome::of_answer(Event::Charge, 409, answer.as_bytes())
         });
         assert_eq!((report.quarantined, report.left), (1, 0), "{answer}");
     }
-    spool.put(&entry("k5", "same"), T0).unwrap();
+    spool.put(&entry("k5", "same")).unwrap();
     assert_eq!(run(spool, |_| done()).1, ["k5"]);
     let aside = spool.folder.join(QUARANTINE);
     let found = names(&aside);
@@ -208,7 +225,7 @@ fn half_written_files_are_never_seen() {
     assert_eq!(run(spool, |_| done()), (Report::default(), vec![]));
     // And what a disk that lies leaves: a name with half its content.
     std::fs::write(spool.folder.join(&name), &content[..content.len() / 2]).unwrap();
-    spool.put(&entry("k2", "x"), T0).unwrap();
+    spool.put(&entry("k2", "x")).unwrap();
     let (report, sent) = run(spool, |_| done());
     assert_eq!((report.quarantined, sent), (1, vec!["k2".to_owned()]));
 }
@@ -216,7 +233,7 @@ fn half_written_files_are_never_seen() {
 #[test]
 fn one_process_drains_at_a_time() {
     let Bench { spool, .. } = &bench();
-    spool.put(&entry("k1", "x"), T0).unwrap();
+    spool.put(&entry("k1", "x")).unwrap();
     let lock = spool.lock().unwrap().unwrap();
     let (report, sent) = run(spool, |_| done());
     assert_eq!((report.busy, report.left, sent.len()), (true, 1, 0));
@@ -227,7 +244,7 @@ fn one_process_drains_at_a_time() {
 #[test]
 fn no_time_left_sends_nothing() {
     let Bench { spool, .. } = &bench();
-    spool.put(&entry("k1", "x"), T0).unwrap();
+    spool.put(&entry("k1", "x")).unwrap();
     let report = drain(spool, Deadline::after(Duration::ZERO), |_| panic!("sent")).unwrap();
     assert_eq!(
         (report.left, report.outage),
@@ -239,15 +256,12 @@ fn no_time_left_sends_nothing() {
 fn waiting_objects_are_found() {
     let Bench { spool, .. } = &bench();
     let both = b"<Job><ObjectID>a</ObjectID></Job><Job><ObjectID>b</ObjectID></Job>";
-    spool.put(&entry("k1", "x"), T0).unwrap();
+    spool.put(&entry("k1", "x")).unwrap();
     spool
-        .put(
-            &Entry {
-                body: both.to_vec(),
-                ..entry("k2", "")
-            },
-            T0,
-        )
+        .put(&Entry {
+            body: both.to_vec(),
+            ..entry("k2", "")
+        })
         .unwrap();
     for (object, expected) in [("x", true), ("a", true), ("b", true), ("c", false)] {
         assert_eq!(
@@ -278,7 +292,7 @@ fn folders_that_are_not_ours_alone_are_refused() {
         std::fs::metadata(&made.folder).unwrap().mode() & 0o777,
         0o700
     );
-    made.put(&entry("k1", "x"), T0).unwrap();
+    made.put(&entry("k1", "x")).unwrap();
     let name = names(&made.folder).remove(0);
     assert_eq!(
         std::fs::metadata(made.folder.join(&name)).unwrap().mode() & 0o777,

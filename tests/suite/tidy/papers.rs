@@ -155,6 +155,7 @@ fn every_command_is_in_the_reference() {
         read("bank-cli/src/cli/noun.rs"),
         read("bank-cli/src/cli/asset.rs"),
         read("bank-cli/src/cli/cycle.rs"),
+        read("bank-cli/src/cli/nami.rs"),
         read("bank-cli/src/cli/price.rs"),
         read("bank-cli/src/cli/usage.rs"),
     ]
@@ -177,6 +178,9 @@ fn every_command_is_in_the_reference() {
         ("bank clock", &nouns, "ClockCommand"),
         ("bank import", &nouns, "ImportCommand"),
         ("bank report", &nouns, "ReportCommand"),
+        ("bank nami spool", &nouns, "SpoolCommand"),
+        ("bank nami quarantine", &nouns, "QuarantineCommand"),
+        ("bank moab", &nouns, "MoabCommand"),
         ("bankd", &daemon, "Commands"),
         ("bankd config", &daemon, "ConfigCommands"),
     ] {
@@ -192,6 +196,26 @@ fn every_command_is_in_the_reference() {
             findings.push(format!("docs/reference/cli.md: no {command}"));
         }
     }
+    none_of(&findings);
+}
+
+#[test]
+fn every_finding_of_the_check_is_in_the_reference() {
+    let page = read("docs/reference/moab-check.md");
+    let mut findings = Vec::new();
+    let mut count = 0;
+    for source in product().iter().filter(|s| s.is_in("bank-cli/src/moab")) {
+        let is_code = |text: &&String| {
+            text.contains('_') && text.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')
+        };
+        for code in source.literals.iter().filter(is_code) {
+            count += 1;
+            if !names(&page, code) {
+                findings.push(format!("docs/reference/moab-check.md: no {code}"));
+            }
+        }
+    }
+    assert!(count > 30, "the findings are somewhere else");
     none_of(&findings);
 }
 

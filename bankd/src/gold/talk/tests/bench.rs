@@ -69,7 +69,7 @@ impl Bench {
         std::fs::create_dir(data.keys()).unwrap();
         let clock = Arc::new(Hand(AtomicI64::new(T0)));
         let shared: Arc<dyn LedgerClock> = Arc::clone(&clock) as _;
-        let (app, records) = app::start_by(&data, config, |_| Ok(shared)).unwrap();
+        let (app, records) = app::start_with(&data, config, |_| Ok(shared)).unwrap();
         let mut bench = Bench {
             _folder: folder,
             app,

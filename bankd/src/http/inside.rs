@@ -1,0 +1,62 @@
+//! Requests from inside the process, through the same routes and the same frame as all others: for
+//! commands that play on a bank of their own (`bankd replay`).
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::{Body, Bytes, to_bytes};
+use axum::extract::{ConnectInfo, Request};
+use tower::ServiceExt as _;
+
+use super::auth::Peer;
+use super::router::router;
+use crate::app::App;
+
+/// Asks as a user of the socket would.
+pub struct Inside {
+    router: Router,
+    uid: u32,
+}
+
+impl Inside {
+    /// As this user.
+    pub fn new(app: &Arc<App>, uid: u32) -> Self {
+        Self {
+            router: router(Arc::clone(app)),
+            uid,
+        }
+    }
+
+    /// Reads: status and body.
+    ///
+    /// # Errors
+    /// If the target is none.
+    pub async fn get(&self, target: &str) -> anyhow::Result<(u16, Bytes)> {
+        self.ask(Request::get(target).body(Body::empty())?).await
+    }
+
+    /// Sends a document with these header fields: status and body.
+    ///
+    /// # Errors
+    /// If target or fields are none.
+    pub async fn post(
+        &self,
+        target: &str,
+        fields: &[(&str, &str)],
+        body: Vec<u8>,
+    ) -> anyhow::Result<(u16, Bytes)> {
+        let mut request = Request::post(target);
+        for (name, value) in fields {
+            request = request.header(*name, *value);
+        }
+        self.ask(request.body(Body::from(body))?).await
+    }
+
+    async fn ask(&self, mut request: Request) -> anyhow::Result<(u16, Bytes)> {
+        let peer = ConnectInfo(Peer::Unix(self.uid));
+        request.extensions_mut().insert(peer);
+        let response = self.router.clone().oneshot(request).await?;
+        let status = response.status().as_u16();
+        Ok((status, to_bytes(response.into_body(), usize::MAX).await?))
+    }
+}
