@@ -123,11 +123,10 @@ fn what_is_no_message_is_told_as_soon_as_it_is_seen() {
 #[test]
 fn small_chunks_are_cheap() {
     let filler = "1\r\nx\r\n".repeat(MOST_PAYLOAD - END.len());
-    let end: String = std::str::from_utf8(END)
-        .unwrap()
-        .chars()
-        .map(|letter| format!("1\r\n{letter}\r\n"))
-        .collect();
+    let letters = END
+        .iter()
+        .map(|letter| [b"1\r\n", &[*letter][..], b"\r\n"].concat());
+    let end = String::from_utf8(letters.collect::<Vec<_>>().concat()).unwrap();
     let message = format!("{HEAD}{filler}{end}");
     let since = std::time::Instant::now();
     let (step, payload) = taken(message.as_bytes(), 4096).unwrap();
