@@ -27,3 +27,6 @@ pub mod store;
 pub mod usable;
 pub mod writer;
 pub mod zones;
+
+#[cfg(test)]
+mod tests;

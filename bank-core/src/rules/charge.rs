@@ -24,7 +24,7 @@ use crate::rules::instance::{
 use crate::rules::money::figures;
 use crate::rules::promise::{Binding, bind};
 use crate::select::{self, Payer};
-use crate::terms::{self, Shortfall, Terms};
+use crate::terms::{self, Shortfall};
 use crate::time::{Seconds, Timestamp};
 use crate::usage;
 use crate::view::{Context, Next, View};
@@ -99,7 +99,7 @@ fn begin(
     };
     let measured = measure::measure(charge, &instance, view, at, ctx)?;
     let before = instance.standing();
-    let known_project = instance.facts.project.clone();
+    let known = instance.facts.project.clone();
     let facts_changed = keep_facts(&mut instance.facts, request, ctx);
     let payer = payer(&instance, request, ctx);
     let mode = ctx.directory.mode(payer.project, payer.machine);
@@ -109,14 +109,9 @@ fn begin(
     let binding = bind(&mut postings, &mut instance, request, view, at, ctx);
     let had_lien = instance.lien.is_some();
     give_back_other_money(&mut postings, &mut instance, mode)?;
-    if request.whose.project.is_some() && known_project != payer.project_name {
-        other_project(&mut postings, &mut instance, &known_project, &charge.terms)?;
-    }
-    let priced = if has_price {
-        measure::billed_now(&mut instance, charge, &measured, ctx)
-    } else {
-        None
-    };
+    other_project(&mut postings, &mut instance, &known, &payer, charge)?;
+    let price = || measure::billed_now(&mut instance, charge, &measured, ctx);
+    let priced = has_price.then(price).flatten();
     if let Some(added) = priced.as_ref().and_then(|billed| billed.bounded) {
         postings.remark(&terms::written_exact(added));
     }
@@ -171,19 +166,21 @@ fn give_back_other_money(
     end_lien(postings, instance, LienState::Released)
 }
 
-/// The charge names another project than the one that the instance was for: the journal says so, and
-/// where only the named one may pay, what the instance holds is given back (gold-wire.md 4).
+/// Where the charge names another project than the one that the instance was for, the journal says so,
+/// and if only the named one may pay, what the instance holds is given back (gold-wire.md 4).
 fn other_project(
     postings: &mut Postings,
     instance: &mut Instance,
     known: &str,
-    terms: &Terms,
+    payer: &Payer,
+    charge: &Charge,
 ) -> Result<(), Refusal> {
-    if instance.account.is_none() && instance.lien.is_none() {
+    let is_other = charge.request.whose.project.is_some() && known != payer.project_name;
+    if !is_other || (instance.account.is_none() && instance.lien.is_none()) {
         return Ok(());
     }
     postings.remark(&format!("project_was={known}"));
-    if terms.named_only {
+    if charge.terms.named_only {
         end_lien(postings, instance, LienState::Released)?;
         instance.account = None;
         instance.fallback_from = None;

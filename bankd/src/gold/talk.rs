@@ -47,7 +47,7 @@ pub async fn answer(app: &Arc<App>, request: &Verified) -> Said {
         action = plain(&asked.action),
         object = plain(&asked.object),
         code = said.code,
-        message = said.message,
+        said = said.message,
         rows = said.count,
         took_us = u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX),
         "gold request"

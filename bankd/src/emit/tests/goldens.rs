@@ -2,7 +2,7 @@
 //! for byte.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use chrono::DateTime;
@@ -11,21 +11,7 @@ use serde_json::Value;
 use crate::emit::file::{Dialect, FileOptions};
 use crate::emit::ggf::GgfOptions;
 use crate::emit::{Kind, Occasion, Record, State, Usage, Why, file, ggf};
-
-/// The shared folder; tests over it are skipped where it is not.
-#[allow(clippy::disallowed_methods)] // the one setting of the tests
-fn shared(path: &str) -> Option<PathBuf> {
-    let root = std::env::var_os("BANK_SHARED").map_or_else(
-        || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared")),
-        PathBuf::from,
-    );
-    let path = root.join(path);
-    if path.exists() {
-        return Some(path);
-    }
-    eprintln!("skipped: {} does not exist (BANK_SHARED)", path.display());
-    None
-}
+use crate::tests::shared;
 
 fn text(value: &Value, name: &str) -> Option<String> {
     value[name].as_str().map(str::to_owned)

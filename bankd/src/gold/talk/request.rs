@@ -4,6 +4,9 @@
 use super::Fault;
 use super::xml::Element;
 
+/// Conditions and attributes of one query at most: each costs something for every row.
+const PARTS_MAX: usize = 64;
+
 /// A request for one action on one kind of object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Asked {
@@ -45,6 +48,10 @@ impl Asked {
             ..Asked::default()
         };
         asked.read_fields(request)?;
+        let parts = request.all("Where").chain(request.all("Get"));
+        if parts.count() > PARTS_MAX {
+            return Err(unsupported(&format!("more than {PARTS_MAX} Where and Get")));
+        }
         for place in request.all("Where") {
             asked.conditions.push(Condition::of(place)?);
         }
@@ -199,6 +206,13 @@ mod tests {
             (
                 &format!("<Request {query}<Get name='Charge' op='Sum'/></Request>"),
                 "unsupported: Get with op is not supported",
+            ),
+            (
+                &format!(
+                    "<Request {query}{}</Request>",
+                    "<Get name='Id'/>".repeat(65)
+                ),
+                "unsupported: more than 64 Where and Get is not supported",
             ),
             (
                 &format!("<Request {query}<Data><Job/><Job/></Data></Request>"),

@@ -1,24 +1,8 @@
 //! What each shared sample document says (`samples.txt`, one line per object).
 
-use std::path::PathBuf;
-
 use super::shown;
 use crate::nami::{ReadOptions, read};
-
-/// The folder of shared samples; tests over it are skipped where it is not.
-#[allow(clippy::disallowed_methods)] // the one setting of the tests
-fn shared(path: &str) -> Option<PathBuf> {
-    let root = std::env::var_os("BANK_SHARED").map_or_else(
-        || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared")),
-        PathBuf::from,
-    );
-    let path = root.join(path);
-    if path.exists() {
-        return Some(path);
-    }
-    eprintln!("skipped: {} does not exist (BANK_SHARED)", path.display());
-    None
-}
+use crate::tests::shared;
 
 #[test]
 fn shared_samples() {

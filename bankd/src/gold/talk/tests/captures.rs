@@ -5,19 +5,9 @@ use std::path::PathBuf;
 
 use super::bench::{Bench, T0, T1, shown};
 
-/// The folder of captures; tests over it are skipped where it is not.
-#[allow(clippy::disallowed_methods)] // the one setting of the tests
+/// The folder of captures.
 fn captures() -> Option<PathBuf> {
-    let root = std::env::var_os("BANK_SHARED").map_or_else(
-        || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared")),
-        PathBuf::from,
-    );
-    let path = root.join("spec/gold-captures");
-    if path.exists() {
-        return Some(path);
-    }
-    eprintln!("skipped: {} does not exist (BANK_SHARED)", path.display());
-    None
+    crate::tests::shared("spec/gold-captures")
 }
 
 /// One message: the beginning of its file's name, the answer, and lines about the ledger.
