@@ -3,7 +3,7 @@
 //! Start at the room of the noun: `registry` for projects, users and machines,
 //! `money` for accounts, allocations, deposits and balances, `work` for quotes, liens and jobs,
 //! `hold` for what is reserved and charged by hand, `journal` for journal rows, `cycle` for cycles,
-//! `watch` for what-if and the clock, `admin` for rates, keys and the state of the daemon.
+//! `records` for usage records and their files, `watch` for what-if and the clock, `admin` for rates, keys and the state of the daemon.
 //!
 //! Conventions that hold for every shape:
 //! - An amount is a string of an exact decimal at the bank's precision (`"1000.000"`), never a
@@ -21,6 +21,7 @@ mod hold;
 mod journal;
 mod money;
 mod rates;
+mod records;
 mod registry;
 mod watch;
 mod work;
@@ -43,6 +44,7 @@ pub use rates::{
     Attribute, GivenQuote, GivenQuoteQuery, NewAttribute, RateQuery, RateTest, RateTested, Replay,
     ReplayRow, TestedPrice,
 };
+pub use records::{RecordLine, RecordQuery, SinkStatus};
 pub use registry::{
     Machine, Member, NewMachine, NewMember, NewProject, NewUser, PatchMachine, PatchProject,
     PatchUser, Project, User,

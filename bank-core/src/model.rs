@@ -132,6 +132,9 @@ pub struct Machine {
     pub architecture: String,
     /// What runs on it.
     pub operating_system: String,
+    /// Its domain name: for usage records, where its own name is none (usage-records.md 6.3, note
+    /// 2); empty for none.
+    pub fqdn: String,
 }
 
 /// A user's place in a project.

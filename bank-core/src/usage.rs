@@ -3,6 +3,7 @@
 pub mod text;
 
 use crate::decimal::Decimal;
+use crate::time::Seconds;
 
 /// Most attributes of one document.
 pub const ATTRIBUTES_MAX: usize = 64;
@@ -49,6 +50,14 @@ impl Usage {
         let given = self.attribute("ConsumptionRate").and_then(Decimal::parse);
         let given = given.filter(|rate| *rate != Decimal::ZERO);
         given.unwrap_or(Decimal::whole(1))
+    }
+
+    /// Processor-seconds over a time, weighted with [`Usage::consumption`], in billionths.
+    pub fn processor_seconds(&self, time: Seconds) -> i128 {
+        let processors = self.processors.unwrap_or(Decimal::ZERO).billionths();
+        let weighted = processors.saturating_mul(self.consumption().billionths());
+        let weighted = weighted.checked_div(1_000_000_000).unwrap_or(0);
+        weighted.saturating_mul(i128::from(time.0))
     }
 
     /// The value of a number property by its rate name, matched without case.

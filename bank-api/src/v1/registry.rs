@@ -205,6 +205,9 @@ pub struct Machine {
     /// What runs on it, `null` for none.
     #[serde(default)]
     pub operating_system: Option<String>,
+    /// Its domain name for usage records, `null` for none.
+    #[serde(default)]
+    pub fqdn: Option<String>,
 }
 
 /// `POST /api/v1/machines`. Answer: `Written<Machine>`.
@@ -231,6 +234,9 @@ pub struct NewMachine {
     /// What runs on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operating_system: Option<String>,
+    /// Its domain name for usage records, where its name is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fqdn: Option<String>,
 }
 
 /// `PATCH /api/v1/machines/{name}`. Answer: `Written<Machine>`. An empty string clears a field.
@@ -258,4 +264,7 @@ pub struct PatchMachine {
     /// What runs on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operating_system: Option<String>,
+    /// Its domain name for usage records, where its name is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fqdn: Option<String>,
 }

@@ -248,6 +248,9 @@ pub(crate) struct AddMachine {
     /// Operating system
     #[arg(long, alias = "operating-system", value_name = "NAME")]
     pub(crate) opsys: Option<String>,
+    /// Its domain name for usage records, where its own name is none
+    #[arg(long, value_name = "NAME")]
+    pub(crate) fqdn: Option<String>,
     #[command(flatten)]
     pub(crate) write: WriteArgs,
 }

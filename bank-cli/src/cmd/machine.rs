@@ -46,6 +46,7 @@ fn add(context: &Context, args: AddMachine) -> Result<String, Failure> {
         description: args.description,
         architecture: args.arch,
         operating_system: args.opsys,
+        fqdn: args.fqdn,
     };
     let answer: Written<Machine> = context.send(Method::POST, &["machines"], &body, &args.write)?;
     context.written(&answer, &format!("machine {:?} added", body.name))
@@ -65,6 +66,7 @@ fn set(context: &Context, args: SetMachine) -> Result<String, Failure> {
         description: machine.description,
         architecture: machine.arch,
         operating_system: machine.opsys,
+        fqdn: machine.fqdn,
     };
     if body == PatchMachine::default() {
         return Err(nothing_to_set());
@@ -89,6 +91,8 @@ fn sheet(machines: &[Machine]) -> Sheet {
             .on_screen_if(machines.iter().any(|m| m.architecture.is_some())),
         column("operating_system", "Operating system", Kind::Text)
             .on_screen_if(machines.iter().any(|m| m.operating_system.is_some())),
+        column("fqdn", "Domain name", Kind::Text)
+            .on_screen_if(machines.iter().any(|m| m.fqdn.is_some())),
         column("description", "Description", Kind::Text),
     ];
     Sheet::new(columns, machines, "no machines")

@@ -86,6 +86,8 @@ pub struct SetMachine {
     pub architecture: Option<String>,
     /// What runs on it.
     pub operating_system: Option<String>,
+    /// Its domain name, empty for none.
+    pub fqdn: Option<String>,
 }
 
 /// A membership.

@@ -343,10 +343,7 @@ impl Bill {
         };
         *total = total.plus(self.amount)?;
         instance.charged = instance.charged.plus(duration);
-        let processors = instance.facts.usage.processors.unwrap_or(Decimal::ZERO);
-        let more = processors
-            .billionths()
-            .saturating_mul(i128::from(duration.0));
+        let more = instance.facts.usage.processor_seconds(duration);
         instance.processor_seconds = instance.processor_seconds.saturating_add(more);
         instance.record = instance.record.or(Some(self.usage));
         Ok(())

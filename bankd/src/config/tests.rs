@@ -38,7 +38,7 @@ fn what_is_shown_reads_back() {
         (policy.mode, policy.rounding),
         (Mode::Track, Rounding::Ceil)
     );
-    assert!(policy.records && !Config::default().policy().records);
+    assert!(policy.records);
 }
 
 #[test]

@@ -46,7 +46,10 @@ pub struct Confirmed {
 /// What [`Appender::confirm`] waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Fsync {
-    /// The disk. Survives a loss of power.
+    /// The disk, after each line: of two lines the second is begun when the
+    /// first one survives a loss of power.
+    Each,
+    /// The disk, after many lines. Survives a loss of power.
     #[default]
     Batch,
     /// Nothing: the lines survive a crash of the program only.
@@ -167,7 +170,7 @@ impl Appender {
     /// Of the file system: what was written since the last confirmation is
     /// then not known to be on the disk, and the file is to be opened anew.
     pub fn confirm(&mut self) -> io::Result<Confirmed> {
-        if self.fsync == Fsync::Batch {
+        if self.fsync != Fsync::Never {
             self.file.sync_data()?;
         }
         Ok(Confirmed {
@@ -206,7 +209,7 @@ impl Appender {
     /// The file was rotated: what was written to the old one is made safe
     /// there, and the new one is begun.
     fn reopen(&mut self) -> io::Result<()> {
-        if self.fsync == Fsync::Batch {
+        if self.fsync != Fsync::Never {
             self.file.sync_data()?;
         }
         let (file, device, inode) = open_file(&self.path)?;

@@ -1,11 +1,15 @@
 use bank_core::amount::{Amount, Precision};
+use bank_core::decimal::Decimal;
 use bank_core::directory::Policy;
 use bank_core::effects::{Billing, UsageRow};
 use bank_core::ids::{InstanceId, TxId, UsageId};
-use bank_core::model::{Closing, Facts, InstanceKey};
+use bank_core::model::{Closing, Facts, Instance, InstanceKey, ObjectType};
+use bank_core::time::{Seconds, Timestamp};
 use bank_core::usage;
 
+use super::form::Made;
 use super::*;
+use crate::store::KeptRecord;
 
 const T0: i64 = 1_767_225_600;
 
@@ -88,11 +92,21 @@ fn closed() -> RecordEvent {
     }
 }
 
+/// The lines of what is kept of an event, by sink.
 fn lines(settings: &str, event: &RecordEvent) -> Vec<(String, String)> {
     let config: Config = toml::from_str(settings).unwrap();
     let directory = directory();
     let files = Files::new(&config, Path::new("/data"), &directory.bank);
-    files.renderer()(&directory, event)
+    let kept = KeptRecord {
+        id: 1,
+        text: keep(&directory, event).text,
+    };
+    let record = form::read(&kept).unwrap();
+    let line = |sink: &Sink| match sink.form.make(&record, &files.facts) {
+        Made::Line { text, .. } => Some((sink.name.clone(), text.trim_end().to_owned())),
+        Made::Nothing | Made::Rejected(_) => None,
+    };
+    files.sinks().iter().filter_map(line).collect()
 }
 
 #[test]
@@ -159,7 +173,7 @@ mod served {
     use crate::answer::{Answer, Media};
     use crate::app::{self, App, DataDir};
     use crate::init::{Choices, init};
-    use crate::store::{open_reader, waiting};
+    use crate::store::{last_record, open_reader, sink_state};
     use crate::writer::{Caller, Origin, Reply, Submission};
 
     fn bank(folder: &Path) -> DataDir {
@@ -228,7 +242,9 @@ mod served {
     }
 
     fn waits(data: &DataDir) -> i64 {
-        waiting(&open_reader(&data.database()).unwrap()).unwrap()
+        let connection = open_reader(&data.database()).unwrap();
+        let state = sink_state(&connection, "file").unwrap().unwrap();
+        last_record(&connection).unwrap() - state.upto
     }
 
     fn jobs(path: &Path) -> Vec<String> {

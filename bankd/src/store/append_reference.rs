@@ -85,11 +85,11 @@ fn write_user(connection: &Connection, u: &User) -> Result<usize, Error> {
 fn write_machine(connection: &Connection, m: &Machine) -> Result<usize, Error> {
     Ok(connection.execute(
         "INSERT INTO machine (id, name, active, deleted, mode, flush_interval_s, fallback,
-             description, architecture, operating_system)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+             description, architecture, operating_system, fqdn)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
          ON CONFLICT (id) DO UPDATE SET active = ?3, deleted = ?4, mode = ?5,
              flush_interval_s = ?6, fallback = ?7, description = ?8, architecture = ?9,
-             operating_system = ?10",
+             operating_system = ?10, fqdn = ?11",
         params![
             m.id.0,
             m.name,
@@ -100,7 +100,8 @@ fn write_machine(connection: &Connection, m: &Machine) -> Result<usize, Error> {
             m.fallback,
             m.description,
             m.architecture,
-            m.operating_system
+            m.operating_system,
+            m.fqdn
         ],
     )?)
 }

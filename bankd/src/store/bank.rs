@@ -188,7 +188,7 @@ const PROJECT_MACHINES: &str =
 const USERS: &str = "SELECT id, name, active, deleted, common_name, email, default_project,
     organization, phone, description FROM user";
 const MACHINES: &str = "SELECT id, name, active, deleted, mode, flush_interval_s, fallback,
-    description, architecture, operating_system FROM machine";
+    description, architecture, operating_system, fqdn FROM machine";
 const ACCOUNTS: &str = "SELECT id, name, priority, fallback, blocked, deleted, description, parent,
     share, overflow, discrete FROM account ORDER BY id";
 const CONSTRAINTS: &str =
@@ -258,6 +258,7 @@ fn machine(r: &Row<'_>) -> Result<Machine, Error> {
         description: r.get(7)?,
         architecture: r.get(8)?,
         operating_system: r.get(9)?,
+        fqdn: r.get(10)?,
     })
 }
 

@@ -18,16 +18,16 @@ mod load_past;
 mod load_quote;
 mod load_work;
 mod migrate;
-mod outbox;
 pub mod read;
 mod recent;
+mod record;
 pub mod sqlite;
 mod stamp;
 pub mod verify;
 mod verify_past;
 
 pub use idempotency::{Known, PRUNE_MAX, StoredAnswer, known};
-pub use outbox::{OutboxLine, SinkState, pending, sink_state, waiting};
+pub use record::{KeptRecord, SinkState, last_record, records_after, sink_state};
 pub use sqlite::SqliteStore;
 pub use stamp::Stamp;
 

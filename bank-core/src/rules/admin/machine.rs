@@ -31,6 +31,7 @@ pub(super) fn add(set: &SetMachine, ctx: &Context<'_>) -> Result<Change, Refusal
         description: String::new(),
         architecture: String::new(),
         operating_system: String::new(),
+        fqdn: String::new(),
     };
     change(machine, set, ctx)
 }
@@ -106,12 +107,36 @@ fn change(mut machine: Machine, set: &SetMachine, ctx: &Context<'_>) -> Result<C
     if let Some(system) = &set.operating_system {
         machine.operating_system.clone_from(system);
     }
+    if let Some(fqdn) = &set.fqdn {
+        if !fqdn.is_empty() && !is_domain_name(fqdn) {
+            let expected =
+                "a domain name such as ia.example.org, each label of two or more characters";
+            return Err(Refusal::BadValue {
+                field: "fqdn",
+                expected,
+            });
+        }
+        machine.fqdn.clone_from(fqdn);
+    }
     let rows = vec![DirectoryRow::Machine(machine.clone())];
     Ok(Change {
         rows,
         outcome: Outcome::Machine(machine),
         detail,
     })
+}
+
+/// Whether usage records can carry a name (usage-records.md 1.4): at most 255 bytes in labels of two
+/// or more letters, digits and inner hyphens.
+fn is_domain_name(name: &str) -> bool {
+    let is_label = |label: &str| {
+        let plain = |b: u8| b.is_ascii_alphanumeric() || b == b'-';
+        label.len() >= 2
+            && label.bytes().all(plain)
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+    };
+    name.len() <= 255 && name.split('.').all(is_label)
 }
 
 fn named<'a>(name: &str, ctx: &Context<'a>) -> Result<&'a Machine, Refusal> {

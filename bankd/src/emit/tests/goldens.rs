@@ -182,7 +182,7 @@ fn shared_goldens() {
     let lines = |records: &[&Record], options: &FileOptions<'_>| -> String {
         records
             .iter()
-            .filter_map(|record| file::render(record, options))
+            .filter_map(|record| file::render(record, options).unwrap())
             .collect()
     };
     let all: Vec<_> = charges.iter().chain([&close]).collect();

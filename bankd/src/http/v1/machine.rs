@@ -42,6 +42,7 @@ pub(super) async fn add(call: Call) -> Handled {
         description: new.description,
         architecture: new.architecture,
         operating_system: new.operating_system,
+        fqdn: new.fqdn,
     });
     Ok(call.write(command, render_added).await?.into_response())
 }
@@ -60,6 +61,7 @@ pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
         description: patch.description,
         architecture: patch.architecture,
         operating_system: patch.operating_system,
+        fqdn: patch.fqdn,
     });
     Ok(call.write(command, render).await?.into_response())
 }

@@ -30,6 +30,7 @@ mod project;
 mod quote;
 mod rate;
 mod rate_test;
+mod records;
 mod reserve;
 mod shape;
 mod status;
@@ -132,6 +133,7 @@ fn ledger() -> Router<Arc<App>> {
         .route("/api/v1/jobs", get(job::list))
         .route("/api/v1/jobs/{id}", get(job::show))
         .route("/api/v1/journal", get(journal::list))
+        .route("/api/v1/records", get(records::list))
 }
 
 /// What money and work go by: rates, attributes, keys, cycles, the clock.

@@ -165,6 +165,7 @@ pub(super) fn machine(machine: &Machine) -> v1::Machine {
         description: some(&machine.description),
         architecture: some(&machine.architecture),
         operating_system: some(&machine.operating_system),
+        fqdn: some(&machine.fqdn),
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! [`Pool`] lends connections for the time of one question; `money` answers for accounts and
 //! allocations, `past` for the same as it was, `burn` for how fast they are spent, `statement` for what
-//! moved them, `liens` and `jobs` for the work, `journal` (with `newest`, its end first) for the history, `status` for the
+//! moved them, `liens` and `jobs` for the work, `journal` (with `newest`, its end first) for the history, `records` for exports, `status` for the
 //! daemon's own figures. Every function takes a connection and gives rows; none may write, decide
 //! a rule, or walk a growing table without a bound.
 
@@ -14,6 +14,7 @@ pub mod money;
 mod newest;
 pub mod past;
 pub mod quotes;
+pub mod records;
 pub mod statement;
 pub mod status;
 pub mod usage;
