@@ -15,6 +15,7 @@ mod cycle;
 mod hold;
 mod noun;
 mod price;
+mod records;
 mod verb;
 
 use std::path::PathBuf;
@@ -34,6 +35,7 @@ pub(crate) use self::{
         SetProject, SetUser, Switch, UserCommand,
     },
     price::{AttrCommand, QuoteCommand, RateCommand, SetRate, TestRate},
+    records::{ExportCommand, ExportFile, ExportUr1, RecordsCommand, SpanArgs},
     verb::{BalanceArgs, DepositArgs, JobsArgs, JournalArgs, QuoteArgs, WithdrawArgs},
 };
 
@@ -132,6 +134,12 @@ pub(crate) enum Command {
     /// The daemon's clock
     #[command(subcommand)]
     Clock(ClockCommand),
+    /// Usage records of the past, as the record files have them
+    #[command(subcommand)]
+    Export(ExportCommand),
+    /// Files of usage records
+    #[command(subcommand)]
+    Records(RecordsCommand),
     /// Make links by Gold's names, manual pages, completions
     #[command(subcommand, hide = true)]
     Gen(GenCommand),

@@ -12,6 +12,7 @@ mod balance;
 mod charge;
 mod cycle;
 mod deposit;
+mod export;
 pub(crate) mod generate;
 mod given;
 mod job;
@@ -24,6 +25,7 @@ mod project;
 mod quote;
 mod rate;
 mod rate_test;
+pub(crate) mod records;
 mod reserve;
 mod status;
 pub(crate) mod units;
@@ -89,6 +91,8 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure
         Command::Cycle(command) => cycle::run(context, command),
         Command::WhatIf(args) => whatif::run(context, args),
         Command::Clock(command) => whatif::clock(context, command),
+        Command::Export(command) => export::run(context, command),
+        Command::Records(command) => records::run(command),
         Command::Gen(command) => generate::run(command),
         Command::Transfer(args) => after::transfer(context, args),
         Command::Refund(args) => after::refund(context, args),

@@ -6,6 +6,7 @@ use super::ggf::GgfOptions;
 use super::*;
 
 mod goldens;
+mod round;
 
 const SECOND: i64 = 1_000_000;
 /// 2026-03-01T10:00:00Z.

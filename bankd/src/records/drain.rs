@@ -167,11 +167,20 @@ impl Pump {
             match runtime.block_on(bell(&self.post, &mut grown, well, wait)) {
                 Bell::Work => {}
                 Bell::Reopen => self.file = None,
-                Bell::Stop => {
-                    self.round();
-                    return;
-                }
+                Bell::Stop => return self.finish(),
             }
+        }
+    }
+
+    /// Writes what waits, and lets the ledger know of records without a line too.
+    fn finish(&mut self) {
+        let (well, file) = (self.round(), self.file.take());
+        let Some(mut file) = file.filter(|_| well && self.upto > self.stored) else {
+            return;
+        };
+        if let Err(e) = self.confirm(&mut file, &[]) {
+            // They are looked at again at the next start.
+            tracing::debug!("the place of a record file was not kept: {e:#}");
         }
     }
 

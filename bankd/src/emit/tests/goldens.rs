@@ -14,7 +14,7 @@ use crate::emit::{Kind, Occasion, Record, State, Usage, Why, file, ggf};
 
 /// The shared folder; tests over it are skipped where it is not.
 #[allow(clippy::disallowed_methods)] // the one setting of the tests
-fn shared(path: &str) -> Option<PathBuf> {
+pub(super) fn shared(path: &str) -> Option<PathBuf> {
     let root = std::env::var_os("BANK_SHARED").map_or_else(
         || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared")),
         PathBuf::from,
