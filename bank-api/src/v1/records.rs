@@ -29,10 +29,10 @@ pub struct RecordQuery {
     pub dialect: Option<String>,
     /// FILE: one line per charge; false: one for each closed instance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub interim: Option<bool>,
+    pub interim: Option<Truth>,
     /// FILE: with `QOS=`, `NODES=` and `AMOUNT=`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub extended: Option<bool>,
+    pub extended: Option<Truth>,
     /// FILE: `percent` or `reject`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub escape: Option<String>,
@@ -44,13 +44,35 @@ pub struct RecordQuery {
     pub blank_user: Option<String>,
     /// UR 1.0: records for what changed after the close too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub adjustments: Option<bool>,
+    pub adjustments: Option<Truth>,
     /// The `next` of the page before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
     /// Records to look at for one page, 1 to 1000; 500 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
+}
+
+/// A setting that is true or false, where leaving it out means neither.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Truth {
+    /// `true`
+    True,
+    /// `false`
+    False,
+}
+
+impl From<bool> for Truth {
+    fn from(is: bool) -> Self {
+        if is { Self::True } else { Self::False }
+    }
+}
+
+impl From<Truth> for bool {
+    fn from(truth: Truth) -> Self {
+        truth == Truth::True
+    }
 }
 
 /// A usage record in the form that was asked for.

@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use bank_api::v1::{List, RecordLine, RecordQuery};
+use bank_api::v1::{List, RecordLine, RecordQuery, Truth};
 
 use super::Context;
 use crate::{
@@ -58,8 +58,8 @@ fn of_file(args: ExportFile) -> (SpanArgs, RecordQuery, (&'static str, &'static 
         format: args.sink.is_none().then(|| "file".to_owned()),
         sink: args.sink,
         dialect: args.dialect.map(|dialect| dialect.word().to_owned()),
-        interim: args.interim,
-        extended: args.extended,
+        interim: args.interim.map(Truth::from),
+        extended: args.extended.map(Truth::from),
         escape: args.escape.map(|escape| escape.word().to_owned()),
         blank_account: args.blank_account,
         blank_user: args.blank_user,
@@ -72,7 +72,7 @@ fn of_ur1(args: ExportUr1) -> (SpanArgs, RecordQuery, (&'static str, &'static st
     let query = RecordQuery {
         format: args.sink.is_none().then(|| "ur1".to_owned()),
         sink: args.sink,
-        adjustments: args.adjustments,
+        adjustments: args.adjustments.map(Truth::from),
         ..RecordQuery::default()
     };
     let frame = if args.document { DOCUMENT } else { ("", "") };

@@ -150,13 +150,14 @@ impl Appender {
         for (done, line) in lines.iter().enumerate() {
             let rest = lines.get(done..).unwrap_or_default();
             let result = match self.look(rest) {
-                Ok(None) => self.write(line.as_ref()),
+                Ok(None) => self.write_line(line.as_ref()),
                 // What was found is to be confirmed before anything is added.
                 Ok(Some(found)) => return Ok(done + found),
                 Err(e) => Err(e),
             };
             match result {
-                Ok(()) => {}
+                Ok(true) => {}
+                Ok(false) => return Ok(done),
                 Err(_) if done > 0 => return Ok(done),
                 Err(e) => return Err(e),
             }
@@ -262,6 +263,24 @@ impl Appender {
             self.write(b"\n")?;
         }
         Ok(())
+    }
+
+    /// One write, and whether the line stands there as a line of its own: another process may have
+    /// written since the last look, and have left half a line right before ours. Then ours is part
+    /// of theirs, and is to be written again.
+    fn write_line(&mut self, line: &[u8]) -> io::Result<bool> {
+        let from = self.length;
+        self.write(line)?;
+        let size = self.file.metadata()?.len();
+        if size <= self.length {
+            return Ok(true);
+        }
+        let is_whole = tail::whole_lines(&self.file, from, size, &[line])? == 1;
+        let bytes = size - from;
+        self.findings.push(Finding::Foreign { bytes });
+        self.length = size;
+        self.end_line()?;
+        Ok(is_whole)
     }
 
     /// One write. What a failed one left is taken back, unless another

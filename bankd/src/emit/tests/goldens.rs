@@ -14,7 +14,7 @@ use crate::emit::{Kind, Occasion, Record, State, Usage, Why, file, ggf};
 
 /// The shared folder; tests over it are skipped where it is not.
 #[allow(clippy::disallowed_methods)] // the one setting of the tests
-pub(super) fn shared(path: &str) -> Option<PathBuf> {
+fn shared(path: &str) -> Option<PathBuf> {
     let root = std::env::var_os("BANK_SHARED").map_or_else(
         || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared")),
         PathBuf::from,
@@ -222,16 +222,12 @@ fn shared_goldens() {
 
 #[test]
 fn every_ggf_line_is_valid() {
-    let Some(schemas) = shared("spec/xsd") else {
+    let Some(schemas) = schemas() else {
         return;
     };
     let Some(folder) = shared("spec/usage-samples/bank") else {
         return;
     };
-    if Command::new("xmllint").arg("--version").output().is_err() {
-        eprintln!("skipped: xmllint is not installed");
-        return;
-    }
     let Story {
         close,
         mut adjustments,
@@ -258,19 +254,34 @@ fn every_ggf_line_is_valid() {
         unit: "credits",
         precision: 3,
     };
-    let temporary = tempfile::tempdir().unwrap();
-    let document = temporary.path().join("record.xml");
     for record in &adjustments {
         let line = ggf::render(record, &options).unwrap();
-        fs::write(&document, &line).unwrap();
-        let output = Command::new("xmllint")
-            .env("XML_CATALOG_FILES", schemas.join("catalog.xml"))
-            .args(["--nonet", "--noout", "--schema"])
-            .arg(schemas.join("urf-1.0-gfd98.xsd"))
-            .arg(&document)
-            .output()
-            .unwrap();
-        let complaints = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{line}{complaints}");
+        validate(&schemas, &line);
     }
+}
+
+/// What `xmllint` says of a document must be that it is valid.
+pub(super) fn validate(schemas: &Path, text: &str) {
+    let temporary = tempfile::tempdir().unwrap();
+    let document = temporary.path().join("record.xml");
+    fs::write(&document, text).unwrap();
+    let output = Command::new("xmllint")
+        .env("XML_CATALOG_FILES", schemas.join("catalog.xml"))
+        .args(["--nonet", "--noout", "--schema"])
+        .arg(schemas.join("urf-1.0-gfd98.xsd"))
+        .arg(&document)
+        .output()
+        .unwrap();
+    let complaints = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{complaints}");
+}
+
+/// The schemas, where they are and something can judge by them.
+pub(super) fn schemas() -> Option<PathBuf> {
+    let schemas = shared("spec/xsd")?;
+    if Command::new("xmllint").arg("--version").output().is_err() {
+        eprintln!("skipped: xmllint is not installed");
+        return None;
+    }
+    Some(schemas)
 }

@@ -146,8 +146,8 @@ fn form_of(call: &Call, query: &RecordQuery) -> Result<Form, Failure> {
                 Some("maui") => Dialect::Maui,
                 Some(_) => return Err(refused("dialect", "moab6 or maui")),
             },
-            interim: query.interim.unwrap_or(plain.interim),
-            extended: query.extended.unwrap_or(plain.extended),
+            interim: query.interim.map_or(plain.interim, bool::from),
+            extended: query.extended.map_or(plain.extended, bool::from),
             escape: match query.escape.as_deref() {
                 None | Some("percent") => Escape::Percent,
                 Some("reject") => Escape::Reject,
@@ -159,7 +159,7 @@ fn form_of(call: &Call, query: &RecordQuery) -> Result<Form, Failure> {
                 .ok_or_else(|| refused("blank_user", BLANK))?,
         }),
         Some("ur1") => Ok(Form::Ggf {
-            adjustments: query.adjustments.unwrap_or(true),
+            adjustments: query.adjustments.is_none_or(bool::from),
         }),
         _ => Err(refused("format", "file or ur1")),
     }
