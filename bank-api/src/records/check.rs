@@ -96,10 +96,7 @@ pub fn check<R: BufRead>(
     mut each: impl FnMut(Option<&Read>, &[Finding]) -> io::Result<()>,
 ) -> io::Result<Summary> {
     let mut start = Vec::new();
-    loop {
-        let Some(byte) = source.fill_buf()?.first().copied() else {
-            break;
-        };
+    while let Some(byte) = source.fill_buf()?.first().copied() {
         let is_blank = byte.is_ascii_whitespace() || [0xEF, 0xBB, 0xBF].contains(&byte);
         if !is_blank || start.len() > file::LINE_MAX {
             break;

@@ -105,9 +105,8 @@ pub(super) fn is_float(text: &str) -> bool {
     };
     let (whole, part) = number.split_once('.').unwrap_or((number, ""));
     let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
-    !(whole.is_empty() && part.is_empty())
-        && !exponent.is_empty()
-        && [whole, part, exponent].into_iter().all(digits)
+    let has_digits = !whole.is_empty() || !part.is_empty();
+    has_digits && !exponent.is_empty() && [whole, part, exponent].into_iter().all(digits)
 }
 
 /// Units of 10^-`places` as plain decimal without trailing zeros.

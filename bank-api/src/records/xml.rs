@@ -269,8 +269,8 @@ impl<R: BufRead> BufRead for Counted<R> {
     fn consume(&mut self, amount: usize) {
         if let Ok(buffer) = self.source.fill_buf() {
             let eaten = buffer.get(..amount).unwrap_or_default();
-            let lines = eaten.iter().filter(|byte| **byte == b'\n').count();
-            self.line = self.line.saturating_add(lines as u64);
+            let pieces = eaten.split(|byte| *byte == b'\n').count();
+            self.line = self.line.saturating_add(pieces.saturating_sub(1) as u64);
         }
         self.budget = self.budget.saturating_sub(amount);
         self.source.consume(amount);

@@ -213,7 +213,7 @@ impl Said<'_> {
         let Used { attributes, .. } = &self.0.usage;
         let all = || self.0.other.iter().chain(attributes);
         let by = |wanted: &&str| all().find(|(name, _)| plain(name) == **wanted);
-        let found = names.iter().find_map(|name| by(&name));
+        let found = names.iter().find_map(by);
         found
             .map(|(_, value)| value.trim().to_owned())
             .filter(|value| !value.is_empty())

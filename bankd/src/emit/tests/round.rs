@@ -245,7 +245,7 @@ proptest! {
             prop_assert_eq!(line.matches('\n').count(), 1);
             let found = only_file(&line);
             let seconds = record.usage.charged() / SECOND;
-            let least = if dialect == Dialect::Maui { 1 } else { 0 };
+            let least = i64::from(dialect == Dialect::Maui);
             prop_assert_eq!(found.duration, Some(seconds.max(least)), "{}", &line);
             // Two decimals of the rate: the product is off by less than half a hundredth each, or by
             // the raised rate.
