@@ -5,7 +5,6 @@
 //! here opens a file or decides what a record costs.
 
 mod check;
-mod domain;
 pub mod file;
 mod lexical;
 pub mod ur1;

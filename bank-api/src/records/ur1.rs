@@ -1,7 +1,8 @@
 //! A usage record 1.0 (`usage-records.md` 1): what it carries, and every rule that it breaks, those
 //! that the published schema cannot say among them.
 
-use super::domain::is_domain_name;
+use bank_core::domain::is_domain_name;
+
 use super::xml::{Element, Space};
 use super::{Findings, lexical, shown};
 

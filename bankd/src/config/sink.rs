@@ -79,9 +79,10 @@ impl Sink {
         toml::to_string(self).unwrap_or_default()
     }
 
-    /// The settings of a text; none where this version does not know it.
+    /// The settings of a text; none where this version does not know it, or it names no sink.
     pub fn read(text: &str) -> Option<Self> {
-        toml::from_str(text).ok()
+        let sink: Option<Self> = toml::from_str(text).ok();
+        sink.filter(|sink| !sink.name.is_empty())
     }
 
     /// A setting that belongs to the other format and is not as it is by default.

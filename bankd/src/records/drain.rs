@@ -238,11 +238,12 @@ impl Pump {
     fn open(&mut self) -> anyhow::Result<Appender> {
         let sink = &self.post.sink;
         let state = store::sink_state(&self.connection, &sink.name)?.unwrap_or_default();
-        (self.upto, self.stored) = (state.upto, state.upto);
+        // Records that were passed since have no line: they need not be passed again.
+        (self.upto, self.stored) = (self.upto.max(state.upto), state.upto);
         let form = config::Sink::read(&state.form).map(|sink| Form::of(&sink));
         let form = form.unwrap_or_else(|| sink.form.clone());
         let mut pending = Batch::default();
-        for kept in self.kept_after(state.upto, PASSED_MAX + 2 * BATCH)? {
+        for kept in self.kept_after(self.upto, PASSED_MAX + 2 * BATCH)? {
             pending.add(&kept, &form, &self.facts)?;
         }
         let confirmed = (state.inode != 0).then_some(Confirmed {

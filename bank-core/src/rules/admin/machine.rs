@@ -2,6 +2,7 @@
 
 use super::{Change, check_fallback, check_listed_name};
 use crate::command::SetMachine;
+use crate::domain::is_domain_name;
 use crate::effects::{DirectoryRow, Outcome};
 use crate::ids::MachineId;
 use crate::model::{Machine, Project};
@@ -124,19 +125,6 @@ fn change(mut machine: Machine, set: &SetMachine, ctx: &Context<'_>) -> Result<C
         outcome: Outcome::Machine(machine),
         detail,
     })
-}
-
-/// Whether usage records can carry a name (usage-records.md 1.4): at most 255 bytes in labels of two
-/// or more letters, digits and inner hyphens.
-fn is_domain_name(name: &str) -> bool {
-    let is_label = |label: &str| {
-        let plain = |b: u8| b.is_ascii_alphanumeric() || b == b'-';
-        label.len() >= 2
-            && label.bytes().all(plain)
-            && !label.starts_with('-')
-            && !label.ends_with('-')
-    };
-    name.len() <= 255 && name.split('.').all(is_label)
 }
 
 fn named<'a>(name: &str, ctx: &Context<'a>) -> Result<&'a Machine, Refusal> {

@@ -1,8 +1,8 @@
-//! Domain names as usage records 1.0 have them (`usage-records.md` 1.4).
+//! Domain names as usage records have them.
 
-/// Whether the schema takes a name: labels of two or more letters, digits, `-` and `'`, the first and
-/// the last a letter or digit; at most 255 bytes.
-pub(super) fn is_domain_name(name: &str) -> bool {
+/// Whether usage records can carry a name (usage-records.md 1.4): labels of two or more letters, digits,
+/// `-` and `'`, the first and the last a letter or digit; at most 255 bytes.
+pub fn is_domain_name(name: &str) -> bool {
     let is_label = |label: &str| {
         let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'\'');
         label.len() >= 2
