@@ -1,7 +1,7 @@
 //! Usage records of other programs: FILE lines of Moab and Maui, and usage records 1.0
 //! (`usage-records.md` 1 and 4), with everything that is wrong with them.
 //!
-//! [`check`] goes through a file of either kind; [`file`] reads one line, [`ur1`] one element. Nothing
+//! [`check`] goes through a file of either kind; [`mod@file`] reads one line, [`ur1`] one element. Nothing
 //! here opens a file or decides what a record costs.
 
 mod check;
