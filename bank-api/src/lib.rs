@@ -1,5 +1,6 @@
 //! What the programs of the allocation bank say to each other: JSON shapes, signed HTTP, refusal
-//! codes with their exits, texts of amounts and times, and the answer lines of the NAMI routes.
+//! codes with their exits, texts of amounts and times, the answer lines of the NAMI routes, and the
+//! reading of usage records.
 //!
 //! It must never read a clock, open a file or a socket, or decide anything about money: it is the
 //! vocabulary that `bankd`, `bank` and `nami-scripts` share, and nothing else.
@@ -8,6 +9,8 @@
 pub mod error;
 pub mod exit;
 pub mod nami;
+#[cfg(feature = "records")]
+pub mod records;
 pub mod sign;
 pub mod text;
 pub mod v1;

@@ -3,8 +3,9 @@
 //! Start at the room of the noun: `registry` for projects, users and machines,
 //! `money` for accounts, allocations, deposits and balances, `work` for quotes, liens and jobs,
 //! `hold` for what is reserved and charged by hand, `journal` for journal rows, `cycle` for cycles,
-//! `usage` for finished use and who ran on a fallback account, `local` for what `bank` says of files on
-//! its own machine, `watch` for what-if and the clock, `admin` for rates, keys and the state of the daemon.
+//! `usage` for finished use and who ran on a fallback account, `records`
+//! for usage records and their files, `local` for what `bank` says of files on its own machine, `watch` for
+//! what-if and the clock, `admin` for rates, keys and the state of the daemon.
 //!
 //! Conventions that hold for every shape:
 //! - An amount is a string of an exact decimal at the bank's precision (`"1000.000"`), never a
@@ -23,6 +24,7 @@ mod journal;
 mod local;
 mod money;
 mod rates;
+mod records;
 mod registry;
 mod usage;
 mod watch;
@@ -47,6 +49,7 @@ pub use rates::{
     Attribute, GivenQuote, GivenQuoteQuery, NewAttribute, RateQuery, RateTest, RateTested, Replay,
     ReplayRow, TestedPrice,
 };
+pub use records::{RecordLine, RecordQuery, SinkStatus, Truth};
 pub use registry::{
     Machine, Member, NewMachine, NewMember, NewProject, NewUser, PatchMachine, PatchProject,
     PatchUser, Project, User,

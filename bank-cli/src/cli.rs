@@ -16,6 +16,7 @@ mod hold;
 mod nami;
 mod noun;
 mod price;
+mod records;
 mod usage;
 mod verb;
 
@@ -39,6 +40,7 @@ pub(crate) use self::{
         SetProject, SetUser, Switch, UserCommand,
     },
     price::{AttrCommand, QuoteCommand, RateCommand, SetRate, TestRate},
+    records::{ExportCommand, ExportFile, ExportUr1, RecordsCommand, SpanArgs},
     usage::{FallbackArgs, ImportArgs, ImportCommand, ReportCommand},
     verb::{BalanceArgs, DepositArgs, JobsArgs, JournalArgs, QuoteArgs, WithdrawArgs},
 };
@@ -150,6 +152,12 @@ pub(crate) enum Command {
     /// A scheduler's configuration
     #[command(subcommand)]
     Moab(MoabCommand),
+    /// Usage records of the past, as the record files have them
+    #[command(subcommand)]
+    Export(ExportCommand),
+    /// Files of usage records
+    #[command(subcommand)]
+    Records(RecordsCommand),
     /// Make links by Gold's names, manual pages, completions
     #[command(subcommand, hide = true)]
     Gen(GenCommand),

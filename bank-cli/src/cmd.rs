@@ -12,6 +12,7 @@ mod balance;
 mod charge;
 mod cycle;
 mod deposit;
+mod export;
 pub(crate) mod generate;
 mod given;
 mod import;
@@ -27,6 +28,7 @@ mod project;
 mod quote;
 mod rate;
 mod rate_test;
+pub(crate) mod records;
 mod report;
 mod reserve;
 mod status;
@@ -95,6 +97,8 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure
         Command::Clock(command) => whatif::clock(context, command),
         Command::Import(command) => import::run(context, command),
         Command::Report(command) => report::run(context, command),
+        Command::Export(command) => export::run(context, command),
+        Command::Records(command) => records::run(command),
         Command::Gen(command) => generate::run(command),
         Command::Moab(command) => moab::run(context, command),
         Command::Nami(command) => nami::run(&context.form, command),

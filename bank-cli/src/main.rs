@@ -60,6 +60,10 @@ fn run(cli: Cli) -> Result<(), Failure> {
         print(&cmd::generate::run(command)?)?;
         return Ok(());
     }
+    if let cli::Command::Records(command) = cli.command {
+        print(&cmd::records::run(command)?)?;
+        return Ok(());
+    }
     let settings = config::load(&cli.global)?;
     let zone = clock::Zone::Local;
     let form = out::Form::new(&cli.global, settings.format.as_deref(), zone)?;

@@ -22,6 +22,7 @@ pub mod clock;
 pub mod command;
 pub mod decimal;
 pub mod directory;
+pub mod domain;
 pub mod effects;
 pub mod exact;
 pub mod history;

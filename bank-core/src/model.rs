@@ -140,6 +140,9 @@ pub struct Machine {
     pub charge_policy: Option<ChargePolicy>,
     /// The quality of service that prices count for a job on its fallback account.
     pub fallback_qos: Option<String>,
+    /// Its domain name: for usage records, where its own name is none (usage-records.md 6.3, note
+    /// 2); empty for none.
+    pub fqdn: String,
 }
 
 /// A user's place in a project.

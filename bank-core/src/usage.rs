@@ -4,6 +4,7 @@ pub mod text;
 
 use crate::decimal::Decimal;
 use crate::exact::Fraction;
+use crate::time::Seconds;
 
 /// Most attributes of one document.
 pub const ATTRIBUTES_MAX: usize = 64;
@@ -52,6 +53,20 @@ impl Usage {
         let given = self.attribute("ConsumptionRate").and_then(Decimal::parse);
         let given = given.filter(|rate| *rate != Decimal::ZERO);
         given.unwrap_or(Decimal::whole(1))
+    }
+
+    /// Processor-seconds over a time, in billionths: what a charge policy counts, else the processors
+    /// weighted with [`Usage::consumption`].
+    pub fn processor_seconds(&self, time: Seconds) -> i128 {
+        let by_policy = self.counted.and_then(Fraction::billionths);
+        let own = || {
+            let processors = self.processors.unwrap_or(Decimal::ZERO).billionths();
+            let weighted = processors.saturating_mul(self.consumption().billionths());
+            weighted.checked_div(1_000_000_000).unwrap_or(0)
+        };
+        by_policy
+            .unwrap_or_else(own)
+            .saturating_mul(i128::from(time.0))
     }
 
     /// The value of a number property by its rate name, matched without case.

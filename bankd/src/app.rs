@@ -50,6 +50,8 @@ pub struct App {
     pub people: People,
     /// What is counted since the start.
     pub counters: Arc<Counters>,
+    /// How the record files stand.
+    pub records: records::Board,
     /// Room for requests under way.
     pub slots: Semaphore,
     /// When the daemon started.
@@ -189,17 +191,21 @@ pub(crate) fn start_with(
     }
     let clock = clock(bank.test).map_err(anyhow::Error::msg)?;
     let files = records::Files::new(&config, data.path(), &bank.bank);
+    for sink in files.sinks() {
+        store.meet_sink(&sink.name, &sink.settings)?;
+    }
     let batch_max = config.ledger.batch_max;
-    let (writer, thread) = writer::start(store, Arc::clone(&clock), files.renderer(), batch_max)
+    let (writer, thread) = writer::start(store, Arc::clone(&clock), records::keep, batch_max)
         .context("cannot start the writer")?;
     let counters = Arc::new(Counters::default());
-    let records = records::start(&files, &database, writer.clone(), Arc::clone(&counters))
+    let records = records::start(&files, &database, &writer, &counters)
         .context("cannot start the record files")?;
     let app = Arc::new(App {
         readers: store::read::Pool::open(&database)?,
         keys: KeyRing::new(&data.keys(), config.auth.nonces_per_key),
         people: People::new(bank.init_uid, config.access.clone()),
         counters,
+        records: records.board(),
         slots: Semaphore::new(config.http.concurrency),
         started: Stopwatch::start(),
         writer,
@@ -224,8 +230,8 @@ fn check_fallbacks(directory: &Directory) -> Result<()> {
     }
 }
 
-/// Journals boundaries that have passed and removes expired answers; reads the secrets anew when
-/// asked to (SIGHUP).
+/// Journals boundaries that have passed and removes expired answers; reads the secrets and opens the
+/// record files anew when asked to (SIGHUP).
 async fn tick(app: Arc<App>, mut stopped: watch::Receiver<()>) {
     let mut interval = tokio::time::interval(TICK);
     interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
@@ -250,7 +256,8 @@ async fn tick(app: Arc<App>, mut stopped: watch::Receiver<()>) {
             _ = hung_up() => {
                 let _changing = app.keys.changing().await;
                 app.keys.reload(&app.writer.directory());
-                tracing::info!("keys read anew");
+                app.records.reopen();
+                tracing::info!("keys read anew, record files opened anew");
             }
             _ = stopped.changed() => return,
         }

@@ -7,6 +7,7 @@
 mod gold;
 mod overlay;
 mod sample;
+mod sink;
 #[cfg(test)]
 mod tests;
 mod words;
@@ -19,9 +20,10 @@ use serde::{Deserialize, Serialize};
 
 pub use gold::{Gold, GoldPeer, Network, NoFundsWord};
 pub use sample::SAMPLE;
+pub use sink::{SINKS_MAX, Sink};
 pub use words::{
-    ChargeDuration, DialectWord, FallbackWord, FsyncWord, Level, LogFormat, ModeWord, OrderWord,
-    OverlapWord, RoundingWord, ShortfallWord,
+    ChargeDuration, DialectWord, EscapeWord, FallbackWord, FormatWord, FsyncWord, Level, LogFormat,
+    ModeWord, OrderWord, OverlapWord, RoundingWord, ShortfallWord,
 };
 
 /// Every setting.
@@ -44,6 +46,9 @@ pub struct Config {
     pub file: File,
     /// GGF records.
     pub ggf: Ggf,
+    /// Further record files.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sink: Vec<Sink>,
     /// The log.
     pub log: Log,
     /// Signatures.
@@ -194,6 +199,8 @@ pub struct File {
     pub interim: bool,
     /// Add `QOS=`, `NODES=` and `AMOUNT=`.
     pub extended: bool,
+    /// What becomes of bytes that would break a reader (`usage-records.md` 4.3).
+    pub escape: EscapeWord,
     /// Written where there is no account.
     pub blank_account: String,
     /// Written where there is no user.
@@ -209,6 +216,7 @@ impl Default for File {
             dialect: DialectWord::default(),
             interim: true,
             extended: false,
+            escape: EscapeWord::default(),
             blank_account: "[NONE]".to_owned(),
             blank_user: "KITTY".to_owned(),
             fsync: FsyncWord::default(),
@@ -347,10 +355,7 @@ impl Config {
             ("file.blank_account", &self.file.blank_account),
             ("file.blank_user", &self.file.blank_user),
         ] {
-            let fits = (1..=64).contains(&value.len()) && !value.contains(char::is_control);
-            if !fits {
-                return Err(format!("{key}: 1 to 64 bytes without control characters"));
-            }
+            check_label(key, value)?;
         }
         let listen = &self.http.listen;
         if !listen.is_empty() && listen.parse::<std::net::SocketAddr>().is_err() {
@@ -361,9 +366,7 @@ impl Config {
                 "http.listen: empty, and http.socket is false: nobody could ask".to_owned(),
             );
         }
-        if !self.file.path.is_empty() && self.file.path == self.ggf.path {
-            return Err("ggf.path: the same file as file.path".to_owned());
-        }
+        self.check_sinks()?;
         self.gold.check()
     }
 
@@ -381,10 +384,18 @@ impl Config {
             discrete: self.ledger.discrete_allocations,
             shortfall: self.charge.shortfall.into(),
             overlap: self.charge.overlap.into(),
-            records: !self.file.path.is_empty() || !self.ggf.path.is_empty(),
+            records: true,
             ..Policy::default()
         }
     }
+}
+
+/// A word that stands in a line: never empty, never a line of its own.
+fn check_label(key: &str, value: &str) -> Result<(), String> {
+    if (1..=64).contains(&value.len()) && !value.contains(char::is_control) {
+        return Ok(());
+    }
+    Err(format!("{key}: 1 to 64 bytes without control characters"))
 }
 
 #[allow(

@@ -14,7 +14,6 @@ use anyhow::{Context, Result, bail};
 use bank_api::sign::{Secret, SigningKey};
 use bank_core::amount::Precision;
 use bank_core::command::{Command, Scope, SetRate};
-use bank_core::directory::Directory;
 use bank_core::model::Key;
 use bank_core::rate::{Per, RateKind, RateValue};
 use bank_core::time::Window;
@@ -26,7 +25,7 @@ use crate::config::{Config, SAMPLE};
 use crate::store::SqliteStore;
 use crate::store::bank::NewBank;
 use crate::writer::{self, Caller, Decided, Origin, Reply, Submission, Writer};
-use crate::{access::Role, keys, serve};
+use crate::{access::Role, keys, records, serve};
 
 /// The id of the first key, and its client.
 const FIRST_KEY: &str = "admin";
@@ -164,8 +163,7 @@ fn write_new(path: &Path, text: &str, mode: u32) -> io::Result<()> {
 
 /// The first rate and the first key, through the writer like everything later.
 fn first_commands(store: SqliteStore, clock: std::sync::Arc<dyn LedgerClock>) -> Result<()> {
-    let no_records = Box::new(|_: &Directory, _: &_| Vec::new());
-    let (writer, thread) = writer::start(store, clock, no_records, 1)?;
+    let (writer, thread) = writer::start(store, clock, records::keep, 1)?;
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     let done = runtime.block_on(async {
         for command in [first_rate(), first_key()] {

@@ -25,7 +25,7 @@ use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread::JoinHandle;
 use std::time::Instant;
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::{oneshot, watch};
 
 /// Commands that may wait; one more is answered 503.
 pub const QUEUE_CAPACITY: usize = 4096;
@@ -107,8 +107,19 @@ pub struct Decided<'a> {
 /// gets the same bytes (http-auth.md 3).
 pub type Render = fn(&Decided<'_>) -> Answer;
 
-/// Turns what happened into the lines of the record files: sink and line.
-pub type RecordRenderer = Box<dyn Fn(&Directory, &RecordEvent) -> Vec<(String, String)> + Send>;
+/// A usage record on its way into the ledger.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// When it was made, µs since 1970.
+    pub created_at: i64,
+    /// Its number for readers.
+    pub number: i64,
+    /// The record as text.
+    pub text: String,
+}
+
+/// Makes the usage record of what happened.
+pub type RecordKeeper = fn(&Directory, &RecordEvent) -> Kept;
 
 /// A command with everything that its journal rows need.
 #[derive(Debug)]
@@ -215,7 +226,8 @@ struct Shared {
     recorded: AtomicI64,
     healthy: AtomicBool,
     directory: RwLock<Arc<Directory>>,
-    outbox: Notify,
+    /// The place of the newest usage record.
+    records: watch::Sender<i64>,
     clock: Arc<dyn LedgerClock>,
     standing: Mutex<Standing>,
 }
@@ -231,7 +243,7 @@ pub struct Writer {
 pub fn start(
     store: SqliteStore,
     clock: Arc<dyn LedgerClock>,
-    records: RecordRenderer,
+    keep: RecordKeeper,
     batch_max: usize,
 ) -> std::io::Result<(Writer, JoinHandle<()>)> {
     let (queue, tasks) = sync_channel(QUEUE_CAPACITY);
@@ -243,7 +255,7 @@ pub fn start(
         recorded: AtomicI64::new(store.ledger_now(Timestamp(i64::MIN)).0),
         healthy: AtomicBool::new(true),
         directory: RwLock::new(store.reference()),
-        outbox: Notify::new(),
+        records: watch::Sender::new(0),
         clock,
         standing: Mutex::default(),
     });
@@ -258,9 +270,9 @@ pub fn start(
     let mut thread = thread::Thread {
         store,
         shared,
-        records,
+        keep,
         batch_max,
-        has_records: false,
+        newest_record: None,
         watch,
         was_held: false,
         kept: None,
@@ -327,7 +339,7 @@ impl Writer {
         answer.await.unwrap_or(Err(SubmitError::Failed))
     }
 
-    /// Says that lines of the outbox are in their file. Waits for room in the queue: it is called
+    /// Says that records are in their file. Waits for room in the queue: it is called
     /// from a thread of its own.
     pub fn confirm(&self, state: SinkState) -> Result<(), SubmitError> {
         let (reply, answer) = oneshot::channel();
@@ -370,9 +382,9 @@ impl Writer {
         self.shared.healthy.load(Ordering::Relaxed)
     }
 
-    /// Waits until lines were put into the outbox.
-    pub async fn outbox_grew(&self) {
-        self.shared.outbox.notified().await;
+    /// Tells of every commit with usage records.
+    pub fn records(&self) -> watch::Receiver<i64> {
+        self.shared.records.subscribe()
     }
 
     /// Lets the thread finish what is queued and end. What is submitted later is refused.

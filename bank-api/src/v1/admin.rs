@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ClockStatus, NextCycle, StuckBoundary};
+use super::{ClockStatus, NextCycle, SinkStatus, StuckBoundary};
 
 /// The state of the daemon (`GET /api/v1/status`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,6 +60,9 @@ pub struct Status {
     /// How many got stuck since the start.
     #[serde(default)]
     pub stuck_total: i64,
+    /// The record files; empty for whoever does not see everything.
+    #[serde(default)]
+    pub sinks: Vec<SinkStatus>,
 }
 
 /// Usage that no account could be found for (decision 14).

@@ -215,6 +215,9 @@ pub struct Machine {
     /// Quality of service whose price counts on a fallback account, `null` for the job's own.
     #[serde(default)]
     pub fallback_qos: Option<String>,
+    /// Its domain name for usage records, `null` for none.
+    #[serde(default)]
+    pub fqdn: Option<String>,
 }
 
 /// `POST /api/v1/machines`. Answer: `Written<Machine>`.
@@ -250,6 +253,9 @@ pub struct NewMachine {
     /// Quality of service whose price counts on a fallback account.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fallback_qos: Option<String>,
+    /// Its domain name for usage records, where its name is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fqdn: Option<String>,
 }
 
 /// `PATCH /api/v1/machines/{name}`. Answer: `Written<Machine>`. An empty string clears a field.
@@ -286,4 +292,7 @@ pub struct PatchMachine {
     /// Quality of service whose price counts on a fallback account.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fallback_qos: Option<String>,
+    /// Its domain name for usage records, where its name is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fqdn: Option<String>,
 }

@@ -257,6 +257,9 @@ pub(crate) struct AddMachine {
     /// Quality of service whose price counts on the fallback account
     #[arg(long, value_name = "QOS")]
     pub(crate) fallback_qos: Option<String>,
+    /// Its domain name for usage records, where its own name is none
+    #[arg(long, value_name = "NAME")]
+    pub(crate) fqdn: Option<String>,
     #[command(flatten)]
     pub(crate) write: WriteArgs,
 }

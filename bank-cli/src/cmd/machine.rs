@@ -52,6 +52,7 @@ fn add(context: &Context, args: AddMachine) -> Result<String, Failure> {
         source: args.source,
         charge_policy: args.charge_policy,
         fallback_qos: args.fallback_qos,
+        fqdn: args.fqdn,
     };
     let answer: Written<Machine> = context.send(Method::POST, &["machines"], &body, &args.write)?;
     context.written(&answer, &format!("machine {:?} added", body.name))
@@ -74,6 +75,7 @@ fn set(context: &Context, args: SetMachine) -> Result<String, Failure> {
         source: machine.source,
         charge_policy: machine.charge_policy,
         fallback_qos: machine.fallback_qos,
+        fqdn: machine.fqdn,
     };
     if body == PatchMachine::default() {
         return Err(nothing_to_set());
@@ -104,6 +106,8 @@ fn sheet(machines: &[Machine]) -> Sheet {
             .on_screen_if(machines.iter().any(|m| m.architecture.is_some())),
         column("operating_system", "Operating system", Kind::Text)
             .on_screen_if(machines.iter().any(|m| m.operating_system.is_some())),
+        column("fqdn", "Domain name", Kind::Text)
+            .on_screen_if(machines.iter().any(|m| m.fqdn.is_some())),
         column("description", "Description", Kind::Text),
     ];
     Sheet::new(columns, machines, "no machines")

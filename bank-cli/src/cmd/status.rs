@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use bank_api::v1::Status;
+use bank_api::v1::{SinkStatus, Status};
 
 use super::Context;
 use crate::{
@@ -76,7 +76,37 @@ fn screen(status: &Status, now_us: i64) -> String {
     if !contacts.is_empty() {
         let _ = writeln!(out, "last document  {}", contacts.join("   "));
     }
+    out.push_str(&sinks(status));
     let _ = writeln!(out, "unit {}, {} decimals", status.unit, status.precision);
+    out
+}
+
+/// The record files: how far each is behind, and why.
+fn sinks(status: &Status) -> String {
+    if status.sinks.is_empty() {
+        return String::new();
+    }
+    let word = |sink: &SinkStatus| match (sink.behind, &sink.error) {
+        (0, None) => format!("{} ok", sink.name),
+        (behind, None) => format!("{} behind by {}", sink.name, count(behind)),
+        (behind, Some(_)) => alarming(&format!("{} behind by {} !", sink.name, count(behind))),
+    };
+    let words: Vec<String> = status.sinks.iter().map(word).collect();
+    let mut out = format!("records        {}\n", words.join("   "));
+    for sink in &status.sinks {
+        if let Some(error) = &sink.error {
+            let line = format!("record file {} ({}): {error} !", sink.name, sink.path);
+            let _ = writeln!(out, "{}", alarming(&line));
+        }
+        if sink.rejected > 0 {
+            let line = format!(
+                "record file {}: {} records have no line !",
+                sink.name,
+                count(sink.rejected)
+            );
+            let _ = writeln!(out, "{}", alarming(&line));
+        }
+    }
     out
 }
 
@@ -158,6 +188,7 @@ fn sheet(status: &Status) -> Sheet {
         column("next_cycle", "Next cycle", Kind::Text).if_asked(),
         column("stuck", "Stuck", Kind::Text).if_asked(),
         column("stuck_total", "Stuck so far", Kind::Number).if_asked(),
+        column("sinks", "Record files", Kind::Text).if_asked(),
     ];
     Sheet::new(columns, std::slice::from_ref(status), "no status")
 }
@@ -215,6 +246,27 @@ last document  ia64 14 s ago
 unit SU, 3 decimals
 ";
         assert_eq!(screen(&status, now), want);
+        let sink = |name: &str, behind, error: Option<&str>| SinkStatus {
+            name: name.into(),
+            path: format!("/var/{name}.txt"),
+            behind,
+            error: error.map(str::to_owned),
+            ..SinkStatus::default()
+        };
+        let status = Status {
+            sinks: vec![
+                sink("file", 0, None),
+                sink("site", 7, None),
+                sink("ggf", 1200, Some("no space")),
+            ],
+            ..Status::default()
+        };
+        let want = "\
+records        file ok   site behind by 7   ggf behind by 1,200 !
+record file ggf (/var/ggf.txt): no space !
+";
+        let told = sinks(&status);
+        assert_eq!(anstream::adapter::strip_str(&told).to_string(), want);
         assert_eq!(size(512), "512 bytes");
         assert_eq!(size(1536), "1.5 KiB");
     }

@@ -93,6 +93,8 @@ pub struct SetMachine {
     pub charge_policy: Option<Option<ChargePolicy>>,
     /// The quality of service on the fallback account, or the job's own.
     pub fallback_qos: Option<Option<String>>,
+    /// Its domain name, empty for none.
+    pub fqdn: Option<String>,
 }
 
 /// A membership.

@@ -149,7 +149,8 @@ pub struct Instance {
     pub shadow_billed: Amount,
     /// Seconds charged so far.
     pub charged: Seconds,
-    /// Processor-seconds charged so far, in billionths: the weight of FILE's PROCCRATE.
+    /// Processor-seconds charged so far, each weighted with the consumption rate of its charge, in
+    /// billionths: what FILE's PROCCRATE is made of.
     pub processor_seconds: i128,
     /// The first usage row: the record id of the whole (usage-records.md 1.8).
     pub record: Option<UsageId>,

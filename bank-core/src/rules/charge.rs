@@ -12,7 +12,6 @@ use crate::effects::{
     Billing, Charged, Delta, DirectoryRow, Effects, EntryKind, InstanceChange, Outcome,
     RecordEvent, UsageRow,
 };
-use crate::exact::Fraction;
 use crate::ids::{AllocationId, TxId, UsageId};
 use crate::model::{Account, Closing, Instance, Lien, LienState, Mode, Standing};
 use crate::postings::{About, Postings};
@@ -381,12 +380,7 @@ impl Bill {
         };
         *total = total.plus(self.amount)?;
         instance.charged = instance.charged.plus(duration);
-        let usage = &instance.facts.usage;
-        let own = || usage.processors.unwrap_or(Decimal::ZERO).billionths();
-        let by_policy = usage.counted.and_then(Fraction::billionths);
-        let more = by_policy
-            .unwrap_or_else(own)
-            .saturating_mul(i128::from(duration.0));
+        let more = instance.facts.usage.processor_seconds(duration);
         instance.processor_seconds = instance.processor_seconds.saturating_add(more);
         instance.record = instance.record.or(Some(self.usage));
         Ok(())

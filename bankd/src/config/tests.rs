@@ -39,7 +39,7 @@ fn what_is_shown_reads_back() {
         (policy.mode, policy.rounding),
         (Mode::Track, Rounding::Ceil)
     );
-    assert!(policy.records && !Config::default().policy().records);
+    assert!(policy.records);
 }
 
 #[test]
@@ -174,6 +174,34 @@ fn errors_say_where() {
         assert!(error.starts_with(expected), "{error}\nexpected {expected}");
         assert!(!error.contains('\n'), "{error}");
     }
+}
+
+#[test]
+fn sections_and_tables_are_sinks_alike() {
+    let text = "[file]\npath = \"a\"\n[[sink]]\nname = \"b\"\nformat = \"ggf\"\npath = \"b\"\n\
+                [[sink]]\nname = \"c\"\npath = \"c\"\nfsync = \"each\"\n";
+    let config = read(text, &[("BANKD_GGF_PATH", "g")]).unwrap();
+    let sinks = config.sinks();
+    let told: Vec<_> = sinks.iter().map(|s| (s.name.as_str(), s.format)).collect();
+    let (file, ggf) = (FormatWord::File, FormatWord::Ggf);
+    assert_eq!(
+        told,
+        [("file", file), ("ggf", ggf), ("b", ggf), ("c", file)]
+    );
+    assert_eq!(read(&config.show(), &[]).unwrap(), config);
+    for sink in sinks {
+        assert_eq!(Sink::read(&sink.text()), Some(sink));
+    }
+    assert_eq!([Sink::read(""), Sink::read("odd = 1")], [None, None]);
+    let many = |count: usize| {
+        let sink = |n| format!("[[sink]]\nname = \"s{n}\"\npath = \"f{n}\"\n");
+        read(&(0..count).map(sink).collect::<String>(), &[])
+    };
+    assert_eq!(many(SINKS_MAX).unwrap().sinks().len(), SINKS_MAX);
+    assert_eq!(
+        many(SINKS_MAX + 1).unwrap_err(),
+        "sink: 17 of them, 16 at most"
+    );
 }
 
 #[test]

@@ -7,7 +7,7 @@ use bank_core::terms::{Overlap, Shortfall};
 use serde::{Deserialize, Serialize};
 
 use crate::emit::appender::Fsync;
-use crate::emit::file::Dialect;
+use crate::emit::file::{Dialect, Escape};
 
 /// The word of a mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -105,7 +105,29 @@ pub enum DialectWord {
 pub enum FsyncWord {
     #[default]
     Batch,
+    Each,
     Never,
+}
+
+/// The word of an escape.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs, reason = "the words of crate::emit::file::Escape")]
+pub enum EscapeWord {
+    #[default]
+    Percent,
+    Reject,
+}
+
+/// What the lines of a record file are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FormatWord {
+    /// `WITHDRAWAL …`
+    #[default]
+    File,
+    /// Usage records 1.0.
+    Ggf,
 }
 
 /// How much is logged.
@@ -207,7 +229,17 @@ impl From<FsyncWord> for Fsync {
     fn from(word: FsyncWord) -> Self {
         match word {
             FsyncWord::Batch => Fsync::Batch,
+            FsyncWord::Each => Fsync::Each,
             FsyncWord::Never => Fsync::Never,
+        }
+    }
+}
+
+impl From<EscapeWord> for Escape {
+    fn from(word: EscapeWord) -> Self {
+        match word {
+            EscapeWord::Percent => Escape::Percent,
+            EscapeWord::Reject => Escape::Reject,
         }
     }
 }

@@ -46,7 +46,10 @@ pub struct Confirmed {
 /// What [`Appender::confirm`] waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Fsync {
-    /// The disk. Survives a loss of power.
+    /// The disk, after each line: of two lines the second is begun when the
+    /// first one survives a loss of power.
+    Each,
+    /// The disk, after many lines. Survives a loss of power.
     #[default]
     Batch,
     /// Nothing: the lines survive a crash of the program only.
@@ -147,13 +150,14 @@ impl Appender {
         for (done, line) in lines.iter().enumerate() {
             let rest = lines.get(done..).unwrap_or_default();
             let result = match self.look(rest) {
-                Ok(None) => self.write(line.as_ref()),
+                Ok(None) => self.write_line(line.as_ref()),
                 // What was found is to be confirmed before anything is added.
                 Ok(Some(found)) => return Ok(done + found),
                 Err(e) => Err(e),
             };
             match result {
-                Ok(()) => {}
+                Ok(true) => {}
+                Ok(false) => return Ok(done),
                 Err(_) if done > 0 => return Ok(done),
                 Err(e) => return Err(e),
             }
@@ -167,7 +171,7 @@ impl Appender {
     /// Of the file system: what was written since the last confirmation is
     /// then not known to be on the disk, and the file is to be opened anew.
     pub fn confirm(&mut self) -> io::Result<Confirmed> {
-        if self.fsync == Fsync::Batch {
+        if self.fsync != Fsync::Never {
             self.file.sync_data()?;
         }
         Ok(Confirmed {
@@ -206,7 +210,7 @@ impl Appender {
     /// The file was rotated: what was written to the old one is made safe
     /// there, and the new one is begun.
     fn reopen(&mut self) -> io::Result<()> {
-        if self.fsync == Fsync::Batch {
+        if self.fsync != Fsync::Never {
             self.file.sync_data()?;
         }
         let (file, device, inode) = open_file(&self.path)?;
@@ -259,6 +263,24 @@ impl Appender {
             self.write(b"\n")?;
         }
         Ok(())
+    }
+
+    /// One write, and whether the line stands there as a line of its own: another process may have
+    /// written since the last look, and have left half a line right before ours. Then ours is part
+    /// of theirs, and is to be written again.
+    fn write_line(&mut self, line: &[u8]) -> io::Result<bool> {
+        let from = self.length;
+        self.write(line)?;
+        let size = self.file.metadata()?.len();
+        if size <= self.length {
+            return Ok(true);
+        }
+        let is_whole = tail::whole_lines(&self.file, from, size, &[line])? == 1;
+        let bytes = size - from;
+        self.findings.push(Finding::Foreign { bytes });
+        self.length = size;
+        self.end_line()?;
+        Ok(is_whole)
     }
 
     /// One write. What a failed one left is taken back, unless another

@@ -15,6 +15,24 @@ pub enum Dialect {
     Maui,
 }
 
+/// What becomes of a byte that would break a reader (`usage-records.md` 4.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Escape {
+    /// `%XX`.
+    #[default]
+    Percent,
+    /// The record has no line.
+    Reject,
+}
+
+/// A record that has no line because one of its values cannot be written as it
+/// is ([`Escape::Reject`]).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rejected {
+    /// The key whose value it is.
+    pub key: &'static str,
+}
+
 /// The settings `file.*` and the bank's precision.
 #[derive(Debug, Clone, Copy)]
 pub struct FileOptions<'o> {
@@ -24,6 +42,8 @@ pub struct FileOptions<'o> {
     pub interim: bool,
     /// Add ` QOS=`, ` NODES=` and ` AMOUNT=`.
     pub extended: bool,
+    /// What becomes of bytes that would break a reader.
+    pub escape: Escape,
     /// Written where there is no account.
     pub blank_account: &'o str,
     /// Written where there is no user.
@@ -38,6 +58,7 @@ impl Default for FileOptions<'_> {
             dialect: Dialect::Moab6,
             interim: true,
             extended: false,
+            escape: Escape::Percent,
             blank_account: "[NONE]",
             blank_user: "KITTY",
             precision: 3,
@@ -48,9 +69,12 @@ impl Default for FileOptions<'_> {
 /// The line of a record with its line feed; `None` where the form has no line
 /// for it: a charge or a close under the other setting of `interim`, an
 /// instance that was never charged, and money that goes back.
-pub fn render(record: &Record, options: &FileOptions<'_>) -> Option<String> {
+///
+/// # Errors
+/// If a value would have to be escaped and must not be.
+pub fn render(record: &Record, options: &FileOptions<'_>) -> Result<Option<String>, Rejected> {
     if !is_written(record, options) {
-        return None;
+        return Ok(None);
     }
     let mut line = Line::default();
     match options.dialect {
@@ -62,7 +86,10 @@ pub fn render(record: &Record, options: &FileOptions<'_>) -> Option<String> {
         line.add("AMOUNT", Some(&amount), "0");
     }
     line.text.push('\n');
-    Some(line.text)
+    match (options.escape, line.escaped) {
+        (Escape::Reject, Some(key)) => Err(Rejected { key }),
+        _ => Ok(Some(line.text)),
+    }
 }
 
 /// True when the line of this record shows a rate of 0.01 although the real
@@ -138,33 +165,40 @@ const NONE: &str = "[NONE]";
 #[derive(Default)]
 struct Line {
     text: String,
+    /// The first key with a value that had to be escaped.
+    escaped: Option<&'static str>,
 }
 
 impl Line {
     /// Adds ` KEY=value`, with `blank` in place of a missing or empty value.
-    fn add(&mut self, key: &str, value: Option<&str>, blank: &str) {
+    fn add(&mut self, key: &'static str, value: Option<&str>, blank: &str) {
         let value = value.filter(|value| !value.is_empty()).unwrap_or(blank);
         self.text.push(' ');
         self.text.push_str(key);
         self.text.push('=');
-        escape(&mut self.text, value);
+        if escape(&mut self.text, value) {
+            self.escaped = self.escaped.or(Some(key));
+        }
     }
 
     /// Adds ` KEY=value` if there is a value.
-    fn add_known(&mut self, key: &str, value: Option<&str>) {
+    fn add_known(&mut self, key: &'static str, value: Option<&str>) {
         if let Some(value) = value.filter(|value| !value.is_empty()) {
             self.add(key, Some(value), "");
         }
     }
 }
 
-/// Bytes that would break a reader become `%XX` (`usage-records.md` 4.3).
-fn escape(out: &mut String, value: &str) {
+/// Bytes that would break a reader become `%XX` (`usage-records.md` 4.3);
+/// whether there were any.
+fn escape(out: &mut String, value: &str) -> bool {
     const HEX: [char; 16] = [
         '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'A', 'B', 'C', 'D', 'E', 'F',
     ];
+    let mut any = false;
     for c in value.chars() {
         if c <= ' ' || matches!(c, '=' | '"' | '%' | '\u{7f}') {
+            any = true;
             let code = c as usize;
             out.push('%');
             out.extend(
@@ -176,6 +210,7 @@ fn escape(out: &mut String, value: &str) {
             out.push(c);
         }
     }
+    any
 }
 
 fn kind(record: &Record) -> &'static str {

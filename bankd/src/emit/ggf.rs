@@ -3,6 +3,8 @@
 //! (`usage-records.md` 1.2, 1.4, 1.8). A missing value is left out, never
 //! written empty; an extension never becomes a foreign element.
 
+use bank_core::domain::is_domain_name;
+
 use super::{Kind, Occasion, Record, State, text};
 
 /// The settings `ggf.*` and what the bank itself adds.
@@ -259,20 +261,6 @@ fn domain_name(name: &str) -> Option<String> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '\'');
     let name = name.replace(|c| !allowed(c), "-");
     is_domain_name(&name).then_some(name)
-}
-
-/// The schema's `domainNameType` without its empty string: labels of two or
-/// more characters, letters or digits at both ends (`usage-records.md` 1.4).
-fn is_domain_name(name: &str) -> bool {
-    let is_label = |label: &str| {
-        label.len() >= 2
-            && label
-                .bytes()
-                .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'\''))
-            && label.starts_with(|c: char| c.is_ascii_alphanumeric())
-            && label.ends_with(|c: char| c.is_ascii_alphanumeric())
-    };
-    name.len() <= 255 && name.split('.').all(is_label)
 }
 
 /// The word of the schema and what it cannot say (`usage-records.md` 6.2).

@@ -3,13 +3,14 @@
 //! their files (4.6).
 //!
 //! [`file::render`] and [`ggf::render`] are pure: a [`Record`] in, one line
-//! out. [`appender::Appender`] puts lines into a file so that a crash neither
+//! out. [`stored`] is what a record is between: text that is kept for ever. [`appender::Appender`] puts lines into a file so that a crash neither
 //! loses nor doubles one. Nothing here computes money: the amounts of a record
 //! are those of the journal.
 
 pub mod appender;
 pub mod file;
 pub mod ggf;
+pub mod stored;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -119,6 +120,12 @@ pub enum Why {
 }
 
 impl Why {
+    /// From the word of the journal.
+    pub fn parse(word: &str) -> Option<Self> {
+        let all = [Self::LateCharge, Self::Refund, Self::Adjust, Self::Reverse];
+        all.into_iter().find(|why| why.as_str() == word)
+    }
+
     /// The word of the journal.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -208,6 +215,19 @@ impl Usage {
             rate,
             charged,
             work,
+        }
+    }
+
+    /// The sum over several charges: the processors of the last one in
+    /// millionths, `work` as processors × rate × seconds in billionths, and all
+    /// the charged time in microseconds. What is negative counts as 0.
+    pub fn total(processors: i128, work: i128, charged: i64) -> Self {
+        Self {
+            processors: processors.max(0),
+            rate: Some(1_000_000),
+            charged: charged.max(0),
+            // Millionths × millionths × microseconds.
+            work: work.max(0).checked_mul(1_000_000_000),
         }
     }
 

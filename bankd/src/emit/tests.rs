@@ -6,6 +6,7 @@ use super::ggf::GgfOptions;
 use super::*;
 
 mod goldens;
+mod round;
 
 const SECOND: i64 = 1_000_000;
 /// 2026-03-01T10:00:00Z.
@@ -64,7 +65,8 @@ const REFUND: Occasion = Occasion::Adjustment {
 };
 
 fn file(record: &Record, options: FileOptions<'_>) -> String {
-    file::render(record, &options).unwrap_or_default()
+    let line = file::render(record, &options).unwrap();
+    line.unwrap_or_default()
 }
 
 #[test]
@@ -166,7 +168,7 @@ fn file_when() {
                 interim: setting,
                 ..FileOptions::default()
             };
-            let written = file::render(&record, &options).is_some();
+            let written = file::render(&record, &options).unwrap().is_some();
             assert_eq!(written, expected, "{occasion:?} {amount} interim={setting}");
         }
     }
@@ -185,6 +187,33 @@ fn file_escapes_what_would_break_a_reader() {
         line.ends_with(" REQUESTID=a%20b%3D%22c%22%25%0A%7Fé[1]\n"),
         "{line}"
     );
+}
+
+#[test]
+fn file_rejects_what_it_must_not_escape() {
+    let reject = FileOptions {
+        escape: file::Escape::Reject,
+        ..FileOptions::default()
+    };
+    let plain = job(Occasion::Charge);
+    assert_eq!(
+        file::render(&plain, &reject).unwrap(),
+        file::render(&plain, &FileOptions::default()).unwrap()
+    );
+    let odd = Record {
+        user: Some("a b".to_owned()),
+        object_id: "x=1".to_owned(),
+        ..plain
+    };
+    let rejected = file::Rejected { key: "USER" };
+    assert_eq!(file::render(&odd, &reject), Err(rejected));
+    // What has no line is not rejected either.
+    let refund = Record {
+        occasion: REFUND,
+        amount: -5,
+        ..odd
+    };
+    assert_eq!(file::render(&refund, &reject), Ok(None));
 }
 
 #[test]

@@ -1,11 +1,15 @@
 use bank_core::amount::{Amount, Precision};
+use bank_core::decimal::Decimal;
 use bank_core::directory::Policy;
 use bank_core::effects::{Billing, UsageRow};
 use bank_core::ids::{InstanceId, TxId, UsageId};
-use bank_core::model::{Closing, Facts, InstanceKey};
+use bank_core::model::{Closing, Facts, Instance, InstanceKey, ObjectType};
+use bank_core::time::{Seconds, Timestamp};
 use bank_core::usage;
 
+use super::form::Made;
 use super::*;
+use crate::store::KeptRecord;
 
 const T0: i64 = 1_767_225_600;
 
@@ -88,11 +92,21 @@ fn closed() -> RecordEvent {
     }
 }
 
+/// The lines of what is kept of an event, by sink.
 fn lines(settings: &str, event: &RecordEvent) -> Vec<(String, String)> {
     let config: Config = toml::from_str(settings).unwrap();
     let directory = directory();
     let files = Files::new(&config, Path::new("/data"), &directory.bank);
-    files.renderer()(&directory, event)
+    let kept = KeptRecord {
+        id: 1,
+        text: keep(&directory, event).text,
+    };
+    let record = form::read(&kept).unwrap();
+    let line = |sink: &Sink| match sink.form.make(&record, &files.facts) {
+        Made::Line { text, .. } => Some((sink.name.clone(), text.trim_end().to_owned())),
+        Made::Nothing | Made::Rejected(_) => None,
+    };
+    files.sinks().iter().filter_map(line).collect()
 }
 
 #[test]
@@ -150,6 +164,99 @@ fn off_by_default() {
     assert!(files.sinks().is_empty());
 }
 
+#[test]
+fn what_documents_say_beyond_their_vocabulary() {
+    let RecordEvent::Closed {
+        mut instance,
+        amount,
+        created,
+    } = closed()
+    else {
+        panic!("not a close");
+    };
+    let other = [
+        ("JobName", "sim & fit"),
+        ("Submit_Host", "login1.example.org"),
+        ("HostList", "n1:4,n1 n2;n3+n4"),
+        ("NodeType", "ia64"),
+        ("CpuTime", "3571.2"),
+    ];
+    let pair = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+    instance.facts.other = other.into_iter().map(pair).collect();
+    instance.facts.usage.memory_mb = Decimal::parse("0.5");
+    let event = RecordEvent::Closed {
+        instance,
+        amount,
+        created,
+    };
+    let settings = "[ggf]\npath = \"ur.xml\"\n";
+    let line = &lines(settings, &event)[0].1;
+    for part in [
+        "<JobName>sim &amp; fit</JobName>",
+        ">512</Memory>",
+        "<CpuDuration>PT3571.2S</CpuDuration>",
+        "<SubmitHost>login1.example.org</SubmitHost>",
+        "<Host urf:primary=\"true\">n1</Host><Host>n2</Host><Host>n3</Host><Host>n4</Host>",
+    ] {
+        assert!(line.contains(part), "{part}: {line}");
+    }
+}
+
+#[test]
+fn the_rate_is_what_the_charge_counted_of_a_processor() {
+    let RecordEvent::Charged {
+        instance,
+        mut usage,
+        amount,
+        created,
+    } = charged(false)
+    else {
+        panic!("not a charge");
+    };
+    let used = usage::Usage {
+        attributes: vec![("ConsumptionRate".to_owned(), "0.92".to_owned())],
+        ..usage::Usage::default()
+    };
+    usage.facts = usage::text::write(&used);
+    let event = RecordEvent::Charged {
+        instance,
+        usage,
+        amount,
+        created,
+    };
+    let line = &lines("[file]\npath = \"a\"\n", &event)[0].1;
+    assert!(line.contains(" PROCS=16 PROCCRATE=0.92 "), "{line}");
+}
+
+/// Money that goes back used nothing: no rate, no time, no FILE line.
+#[test]
+fn a_refund_is_an_adjustment_without_a_rate() {
+    let RecordEvent::Charged {
+        instance,
+        mut usage,
+        created,
+        ..
+    } = charged(true)
+    else {
+        panic!("not a charge");
+    };
+    (usage.billing, usage.amount) = (Billing::Refund, Amount(-1000));
+    let event = RecordEvent::Adjusted {
+        instance,
+        usage,
+        created,
+    };
+    let written = lines("[file]\npath = \"a\"\n[ggf]\npath = \"b\"\n", &event);
+    assert_eq!(written.len(), 1, "{written:?}");
+    for part in [
+        "<Charge urf:description=\"refund\" urf:unit=\"credits\">-100</Charge>",
+        "<WallDuration>PT0S</WallDuration><Processors>16</Processors>",
+        "<Resource urf:description=\"bank.adjusts\">bank:8f1c2d3a:412</Resource>",
+    ] {
+        assert!(written[0].1.contains(part), "{part}: {}", written[0].1);
+    }
+}
+
 mod served {
     use std::sync::Arc;
 
@@ -159,7 +266,7 @@ mod served {
     use crate::answer::{Answer, Media};
     use crate::app::{self, App, DataDir};
     use crate::init::{Choices, init};
-    use crate::store::{open_reader, waiting};
+    use crate::store::{last_record, open_reader, sink_state};
     use crate::writer::{Caller, Origin, Reply, Submission};
 
     fn bank(folder: &Path) -> DataDir {
@@ -228,7 +335,9 @@ mod served {
     }
 
     fn waits(data: &DataDir) -> i64 {
-        waiting(&open_reader(&data.database()).unwrap()).unwrap()
+        let connection = open_reader(&data.database()).unwrap();
+        let state = sink_state(&connection, "file").unwrap().unwrap();
+        last_record(&connection).unwrap() - state.upto
     }
 
     fn jobs(path: &Path) -> Vec<String> {

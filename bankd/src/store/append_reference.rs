@@ -86,11 +86,12 @@ fn write_user(connection: &Connection, u: &User) -> Result<usize, Error> {
 fn write_machine(connection: &Connection, m: &Machine) -> Result<usize, Error> {
     Ok(connection.execute(
         "INSERT INTO machine (id, name, active, deleted, mode, flush_interval_s, fallback,
-             description, architecture, operating_system, source, charge_policy, fallback_qos)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+             description, architecture, operating_system, source, charge_policy, fallback_qos, fqdn)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
          ON CONFLICT (id) DO UPDATE SET active = ?3, deleted = ?4, mode = ?5,
              flush_interval_s = ?6, fallback = ?7, description = ?8, architecture = ?9,
-             operating_system = ?10, source = ?11, charge_policy = ?12, fallback_qos = ?13",
+             operating_system = ?10, source = ?11, charge_policy = ?12, fallback_qos = ?13,
+             fqdn = ?14",
         params![
             m.id.0,
             m.name,
@@ -104,7 +105,8 @@ fn write_machine(connection: &Connection, m: &Machine) -> Result<usize, Error> {
             m.operating_system,
             m.source,
             m.charge_policy.map(ChargePolicy::word),
-            m.fallback_qos
+            m.fallback_qos,
+            m.fqdn
         ],
     )?)
 }

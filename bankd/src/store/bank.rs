@@ -189,8 +189,8 @@ const PROJECT_MACHINES: &str =
 const USERS: &str = "SELECT id, name, active, deleted, common_name, email, default_project,
     organization, phone, description FROM user";
 const MACHINES: &str = "SELECT id, name, active, deleted, mode, flush_interval_s, fallback,
-    description, architecture, operating_system, source, charge_policy, fallback_qos
-    FROM machine";
+    description, architecture, operating_system, source, charge_policy, fallback_qos,
+    fqdn FROM machine";
 const ACCOUNTS: &str = "SELECT id, name, priority, fallback, blocked, deleted, description, parent,
     share, overflow, discrete FROM account ORDER BY id";
 const CONSTRAINTS: &str =
@@ -268,6 +268,7 @@ fn machine(r: &Row<'_>) -> Result<Machine, Error> {
         source: r.get(10)?,
         charge_policy: charge_policy(r.get(11)?)?,
         fallback_qos: r.get(12)?,
+        fqdn: r.get(13)?,
     })
 }
 

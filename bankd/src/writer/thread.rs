@@ -1,8 +1,6 @@
 //! The writer thread: batches, transactions, answers.
 
-use super::{
-    Decided, Origin, RecordRenderer, Reply, Shared, Submission, SubmitError, Summary, Task,
-};
+use super::{Decided, Origin, RecordKeeper, Reply, Shared, Submission, SubmitError, Summary, Task};
 use crate::hooks;
 use crate::store::{self, Known, PRUNE_MAX, SqliteStore, Stamp, StoredAnswer};
 use bank_core::clock::Watch;
@@ -22,9 +20,10 @@ use std::time::Instant;
 pub(super) struct Thread {
     pub(super) store: SqliteStore,
     pub(super) shared: Arc<Shared>,
-    pub(super) records: RecordRenderer,
+    pub(super) keep: RecordKeeper,
     pub(super) batch_max: usize,
-    pub(super) has_records: bool,
+    /// The last usage record of the transaction at hand.
+    pub(super) newest_record: Option<i64>,
     /// The machine's clock as it was seen.
     pub(super) watch: Watch,
     /// Whether it was said that a jump of the clock waits for an operator.
@@ -102,7 +101,7 @@ impl Thread {
     }
 
     fn transaction(&mut self, batch: &[Task]) -> Result<(Vec<Done>, u64), store::Error> {
-        self.has_records = false;
+        self.newest_record = None;
         let (watch, was_held) = (self.watch, self.was_held);
         let look = self.look();
         if batch.iter().all(|task| matches!(task, Task::Settle(_))) && self.is_quiet(&look) {
@@ -159,9 +158,9 @@ impl Thread {
             return Ok(());
         }
         self.store.stamp(Stamp { now, ..system() });
-        let mut recording = Recording::new(&mut self.store, &self.records);
+        let mut recording = Recording::new(&mut self.store, self.keep);
         let stuck = ledger::sweep(&mut recording, now)?;
-        self.has_records = self.has_records || recording.sent;
+        self.newest_record = recording.newest.or(self.newest_record);
         hooks::point("swept");
         self.note_stuck(stuck);
         Ok(())
@@ -190,11 +189,11 @@ impl Thread {
             origin: s.caller.origin.word(),
             key: s.key.as_ref().map(|k| k.key.clone()),
         });
-        let mut recording = Recording::new(&mut self.store, &self.records);
+        let mut recording = Recording::new(&mut self.store, self.keep);
         let decision =
             ledger::execute(&mut recording, &s.command, &s.caller.scope, now, s.dry_run)?;
         let transaction = recording.first_tx.filter(|_| decision.is_ok());
-        self.has_records = self.has_records || recording.sent;
+        self.newest_record = recording.newest.or(self.newest_record);
         hooks::point("decided");
         if let (Command::ConfirmClock(..), Ok(_), false) = (&s.command, &decision, s.dry_run) {
             self.watch.confirm();
@@ -255,8 +254,8 @@ impl Thread {
                 .write()
                 .unwrap_or_else(PoisonError::into_inner) = current;
         }
-        if self.has_records {
-            self.shared.outbox.notify_one();
+        if let Some(newest) = self.newest_record {
+            self.shared.records.send_replace(newest);
         }
     }
 
@@ -313,21 +312,21 @@ fn fail(task: Task) {
     }
 }
 
-/// The store, with the record lines of everything that is appended put into the outbox.
+/// The store, with the usage records of everything that is appended.
 struct Recording<'a> {
     store: &'a mut SqliteStore,
-    records: &'a RecordRenderer,
+    keep: RecordKeeper,
     first_tx: Option<i64>,
-    sent: bool,
+    newest: Option<i64>,
 }
 
 impl<'a> Recording<'a> {
-    fn new(store: &'a mut SqliteStore, records: &'a RecordRenderer) -> Self {
+    fn new(store: &'a mut SqliteStore, keep: RecordKeeper) -> Self {
         Recording {
             store,
-            records,
+            keep,
             first_tx: None,
-            sent: false,
+            newest: None,
         }
     }
 }
@@ -367,10 +366,11 @@ impl Ledger for Recording<'_> {
         }
         let directory = self.store.reference();
         for event in &effects.records {
-            for (sink, line) in (self.records)(&directory, event) {
-                self.store.send_out(&sink, &line)?;
-                self.sent = true;
-            }
+            let kept = (self.keep)(&directory, event);
+            let id = self
+                .store
+                .keep_record(kept.created_at, kept.number, &kept.text)?;
+            self.newest = Some(id);
         }
         Ok(())
     }

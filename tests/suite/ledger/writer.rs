@@ -7,6 +7,7 @@ use super::reply;
 use bank_core::command::Scope;
 use bank_core::time::Timestamp;
 use bankd::clock::LedgerClock;
+use bankd::records;
 use bankd::store::SqliteStore;
 use bankd::writer::{self, BATCH_MAX, Caller, IdempotencyKey, Origin, Reply, Submission, Writer};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -37,8 +38,8 @@ pub(crate) fn at_once(store: SqliteStore, asks: Vec<Ask>) -> Vec<Got> {
 
 /// The same with at most so many commands per commit.
 pub(crate) fn at_once_in_batches(store: SqliteStore, asks: Vec<Ask>, batch_max: usize) -> Vec<Got> {
-    let records = Box::new(|_: &_, _: &_| Vec::new());
-    let (writer, thread) = writer::start(store, Arc::new(Stopped), records, batch_max).unwrap();
+    let (writer, thread) =
+        writer::start(store, Arc::new(Stopped), records::keep, batch_max).unwrap();
     let got = runtime().block_on(submit_all(&writer, asks));
     writer.stop();
     thread.join().unwrap();
@@ -113,8 +114,8 @@ fn submission(ask: Ask, n: usize) -> Submission {
 
 /// Runs each list of asks in a thread of its own, one ask after the other, through one writer.
 pub(crate) fn in_threads(store: SqliteStore, lists: Vec<Vec<Ask>>) -> Vec<Got> {
-    let records = Box::new(|_: &_, _: &_| Vec::new());
-    let (writer, thread) = writer::start(store, Arc::new(Stopped), records, BATCH_MAX).unwrap();
+    let (writer, thread) =
+        writer::start(store, Arc::new(Stopped), records::keep, BATCH_MAX).unwrap();
     let runtime = runtime();
     let got = std::thread::scope(|scope| {
         let mut threads = Vec::new();

@@ -27,9 +27,10 @@ fn expected(count: usize) -> Vec<String> {
 
 /// Waits until every line is written and confirmed.
 fn written(bank: &Bank) {
-    let left = "SELECT count(*) FROM outbox";
+    let all = "SELECT max(id) FROM record";
+    let got = "SELECT upto FROM sink WHERE name = 'file'";
     until("all records are written", || {
-        (bank.query(left) == [["0"]]).then_some(())
+        (bank.query(all) == bank.query(got)).then_some(())
     });
 }
 

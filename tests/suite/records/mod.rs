@@ -1,8 +1,12 @@
 //! The record files as another program finds them: FILE lines and GGF records, exactly once each,
 //! whatever happens to the daemon in between (`nami.md` 6, `usage-records.md` 1.8 and 4.5).
 
+mod check;
 mod crash;
+mod export;
 mod ggf;
+mod many;
+mod sinks;
 
 use crate::harness::{Bank, Documents, Setup};
 

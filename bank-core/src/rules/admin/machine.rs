@@ -2,6 +2,7 @@
 
 use super::{Change, check_fallback, check_listed_name};
 use crate::command::SetMachine;
+use crate::domain::is_domain_name;
 use crate::effects::{DirectoryRow, Outcome};
 use crate::ids::{MachineId, check_name};
 use crate::model::{Machine, Project};
@@ -35,6 +36,7 @@ pub(super) fn add(set: &SetMachine, ctx: &Context<'_>) -> Result<Change, Refusal
         source: None,
         charge_policy: None,
         fallback_qos: None,
+        fqdn: String::new(),
     };
     change(machine, set, ctx)
 }
@@ -111,6 +113,17 @@ fn change(mut machine: Machine, set: &SetMachine, ctx: &Context<'_>) -> Result<C
         machine.operating_system.clone_from(system);
     }
     charging(&mut machine, set, &mut detail)?;
+    if let Some(fqdn) = &set.fqdn {
+        if !fqdn.is_empty() && !is_domain_name(fqdn) {
+            let expected =
+                "a domain name such as ia.example.org, each label of two or more characters";
+            return Err(Refusal::BadValue {
+                field: "fqdn",
+                expected,
+            });
+        }
+        machine.fqdn.clone_from(fqdn);
+    }
     let rows = vec![DirectoryRow::Machine(machine.clone())];
     Ok(Change {
         rows,

@@ -4,7 +4,6 @@ use super::undo::{begin, check_cover, oppose, unblock_paid};
 use super::{announce, shift_exact_sum};
 use crate::amount::Amount;
 use crate::command::Reverse;
-use crate::decimal::Decimal;
 use crate::effects::{Billing, Effects, EntryKind, InstanceChange, Outcome, Reversed, UsageRow};
 use crate::history::{PastTx, is_charge, refunds_of, taken_back_by};
 use crate::ids::{EntryId, TxId, UsageId};
@@ -13,6 +12,7 @@ use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
 use crate::terms::{self, Span};
 use crate::time::Seconds;
+use crate::usage;
 use crate::view::{Context, Next, View};
 
 /// Takes a charge, a refund or a settlement back, or does it again.
@@ -190,10 +190,8 @@ fn uncount(
     let shadow = row.billing == Billing::Shadow;
     shift_exact_sum(instance, minor, shadow, exact, ctx)?;
     instance.charged = instance.charged.plus(row.charged);
-    let processors: Decimal = row.processors;
-    let more = processors
-        .billionths()
-        .saturating_mul(i128::from(row.charged.0));
+    let used = usage::text::read(&row.facts, Some(row.processors)).unwrap_or_default();
+    let more = used.processor_seconds(row.charged);
     instance.processor_seconds = instance.processor_seconds.saturating_add(more);
     Ok(())
 }

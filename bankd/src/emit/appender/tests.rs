@@ -275,3 +275,29 @@ fn only_regular_files() {
         );
     }
 }
+
+/// The moment between the last look and the write cannot be closed, but it is seen afterwards.
+#[test]
+fn what_another_process_wrote_meanwhile_is_seen() {
+    for (theirs, is_whole) in [("other\n", true), ("half", false)] {
+        let bed = Bed::new();
+        let (mut appender, _) = bed.open(None, &[A]);
+        drain(&mut appender, &[A]);
+        assert_eq!(appender.look(&[B]).unwrap(), None);
+        bed.foreign(theirs);
+        assert_eq!(
+            appender.write_line(B.as_bytes()).unwrap(),
+            is_whole,
+            "{theirs:?}"
+        );
+        let left: &[&str] = if is_whole { &[C] } else { &[B, C] };
+        drain(&mut appender, left);
+        let lines = [B, C].concat();
+        let expected = if is_whole {
+            format!("{A}{theirs}{lines}")
+        } else {
+            format!("{A}{theirs}{B}{lines}")
+        };
+        assert_eq!(bed.text(), expected);
+    }
+}

@@ -48,6 +48,7 @@ pub(super) async fn add(call: Call) -> Handled {
         source: new.source.map(cleared),
         charge_policy: policy.map_err(|r| call.refused(&r))?,
         fallback_qos: new.fallback_qos.map(cleared),
+        fqdn: new.fqdn,
     });
     Ok(call.write(command, render_added).await?.into_response())
 }
@@ -70,6 +71,7 @@ pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
         source: patch.source.map(cleared),
         charge_policy: policy.map_err(|r| call.refused(&r))?,
         fallback_qos: patch.fallback_qos.map(cleared),
+        fqdn: patch.fqdn,
     });
     Ok(call.write(command, render).await?.into_response())
 }

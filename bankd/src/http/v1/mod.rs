@@ -30,6 +30,7 @@ mod project;
 mod quote;
 mod rate;
 mod rate_test;
+mod records;
 mod report;
 mod reserve;
 mod shape;
@@ -136,6 +137,7 @@ fn ledger() -> Router<Arc<App>> {
         .route("/api/v1/journal", get(journal::list))
         .route("/api/v1/usage", post(usage::take))
         .route("/api/v1/report/fallback", get(report::on_fallback))
+        .route("/api/v1/records", get(records::list))
 }
 
 /// What money and work go by: rates, attributes, keys, cycles, the clock.

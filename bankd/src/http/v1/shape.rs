@@ -168,6 +168,7 @@ pub(super) fn machine(machine: &Machine) -> v1::Machine {
         source: machine.source.clone(),
         charge_policy: machine.charge_policy.unwrap_or_default().word().to_owned(),
         fallback_qos: machine.fallback_qos.clone(),
+        fqdn: some(&machine.fqdn),
     }
 }
 

@@ -6,7 +6,7 @@ use bank_core::rules::sweep::{Stuck, Subject};
 use super::call::{Call, Handled, ok};
 use super::clock;
 use super::project::Empty;
-use super::shape;
+use super::{records, shape};
 use crate::store::read::status::{self, LedgerStatus};
 
 /// `GET /api/v1/status`
@@ -65,6 +65,11 @@ fn shaped(call: &Call, ledger: &LedgerStatus) -> Status {
         next_cycle: next_cycle(call),
         stuck: stuck.map(shaped_stuck).collect(),
         stuck_total: whole(standing.stuck_total),
+        sinks: if may_see {
+            records::standings(call, ledger.records)
+        } else {
+            Vec::new()
+        },
     }
 }
 

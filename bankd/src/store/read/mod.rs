@@ -3,7 +3,8 @@
 //! [`Pool`] lends connections for the time of one question; `money` answers for accounts and
 //! allocations, `past` for the same as it was, `burn` for how fast they are spent, `statement` for what
 //! moved them, `liens` and `jobs` for the work,
-//! `fallback` for what ran on another account, `journal` (with `newest`, its end first) for the history, `status` for the
+//! `fallback` for what ran on another account, `journal` (with `newest`, its end first) for the history, `records` for exports,
+//! `status` for the
 //! daemon's own figures. Every function takes a connection and gives rows; none may write, decide
 //! a rule, or walk a growing table without a bound.
 
@@ -16,6 +17,7 @@ pub mod money;
 mod newest;
 pub mod past;
 pub mod quotes;
+pub mod records;
 pub mod statement;
 pub mod status;
 pub mod usage;

@@ -20,6 +20,8 @@ pub struct LedgerStatus {
     pub entries: i64,
     /// Size of the database in bytes, without its write-ahead log.
     pub bytes: i64,
+    /// The place of the newest usage record.
+    pub records: i64,
     /// Liens that hold money.
     pub open_liens: i64,
     /// Instances with usage on the suspense account, counted up to the newest 10,000 entries.
@@ -37,6 +39,7 @@ pub fn read(connection: &Connection, suspense: Option<AccountId>) -> Result<Ledg
         transactions: one("SELECT coalesce(max(id), 0) FROM tx")?,
         entries: one("SELECT coalesce(max(id), 0) FROM entry")?,
         bytes: one("PRAGMA page_count")?.saturating_mul(one("PRAGMA page_size")?),
+        records: super::super::last_record(connection)?,
         open_liens: one("SELECT count(DISTINCT lien) FROM lien_allocation")?,
         contacts: contacts(connection)?,
         ..LedgerStatus::default()

@@ -1,0 +1,109 @@
+//! Usage records as lines, and the files that they go to.
+
+use serde::{Deserialize, Serialize};
+
+/// Query of `GET /api/v1/records`. Answer: `List<RecordLine>`, oldest first.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecordQuery {
+    /// `file` or `ur1`; not with `sink`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub format: Option<String>,
+    /// The lines of this record file, by its settings; then none of the settings below.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sink: Option<String>,
+    /// Records made at this time or later.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// Records made before this time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+    /// Records of this machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
+    /// Records of these numbers: `412`, or `412-415` with both ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub records: Option<String>,
+    /// FILE: `moab6` or `maui`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dialect: Option<String>,
+    /// FILE: one line per charge; false: one for each closed instance.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interim: Option<Truth>,
+    /// FILE: with `QOS=`, `NODES=` and `AMOUNT=`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extended: Option<Truth>,
+    /// FILE: `percent` or `reject`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub escape: Option<String>,
+    /// FILE: written where there is no account.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blank_account: Option<String>,
+    /// FILE: written where there is no user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blank_user: Option<String>,
+    /// UR 1.0: records for what changed after the close too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adjustments: Option<Truth>,
+    /// The `next` of the page before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+    /// Records to look at for one page, 1 to 1000; 500 by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u32>,
+}
+
+/// A setting that is true or false, where leaving it out means neither.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Truth {
+    /// `true`
+    True,
+    /// `false`
+    False,
+}
+
+impl From<bool> for Truth {
+    fn from(is: bool) -> Self {
+        if is { Self::True } else { Self::False }
+    }
+}
+
+impl From<Truth> for bool {
+    fn from(truth: Truth) -> Self {
+        truth == Truth::True
+    }
+}
+
+/// A usage record in the form that was asked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordLine {
+    /// Its number, the last part of a `recordId`.
+    pub record: i64,
+    /// The line without its line feed; `null` where `escape` is `reject` and it has none.
+    pub line: Option<String>,
+    /// The key whose value would have to be escaped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rejected: Option<String>,
+}
+
+/// A record file in `GET /api/v1/status`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SinkStatus {
+    /// `file`, `ggf`, or the name of a `[[sink]]`.
+    pub name: String,
+    /// `file` or `ggf`.
+    pub format: String,
+    /// The file.
+    pub path: String,
+    /// Records that it has not got yet.
+    pub behind: i64,
+    /// Why they wait; `null` where nothing is wrong.
+    pub error: Option<String>,
+    /// How often it could not be written since the start.
+    pub failures: i64,
+    /// Lines since the start whose rate of 0.01 is smaller in truth.
+    pub raised: i64,
+    /// Records without a line since the start (`escape = "reject"`).
+    pub rejected: i64,
+}

@@ -1,0 +1,267 @@
+//! A [`Record`] as text: how it is kept until, and after, its lines are written. What is read is
+//! what was written, to the last digit, so that a line made later is the line made then.
+//!
+//! The text is a list of members with U+001F between them, each a letter and a value; a member that
+//! is missing has no value. In a value `\` is `\\` and U+001F is `\s`.
+
+use std::fmt::Display;
+
+use super::{Kind, Occasion, Record, State, Usage, Why};
+
+/// Between two members.
+const BETWEEN: char = '\u{1f}';
+
+/// The record as text.
+pub fn write(record: &Record) -> String {
+    let mut text = Text {
+        text: String::with_capacity(200),
+    };
+    match record.occasion {
+        Occasion::Charge => text.add('O', "charge"),
+        Occasion::Close { charges } => {
+            text.add('O', "close");
+            text.add('o', charges);
+        }
+        Occasion::Adjustment { of, why } => {
+            text.add('O', why.as_str());
+            text.add('o', of);
+        }
+    }
+    text.add('#', record.record_id);
+    text.add('@', record.created_at);
+    if record.kind == Kind::Reservation {
+        text.add('K', "res");
+    }
+    text.say('i', Some(&record.object_id));
+    text.say('m', Some(&record.machine));
+    text.say('f', record.machine_fqdn.as_deref());
+    text.say('j', record.job_name.as_deref());
+    text.say('u', record.user.as_deref());
+    text.say('a', record.project.as_deref());
+    text.say('h', record.submit_host.as_deref());
+    text.say('c', record.class.as_deref());
+    text.say('q', record.qos.as_deref());
+    text.say('t', record.host_type.as_deref());
+    for host in &record.hosts {
+        text.say('n', Some(host));
+    }
+    for (letter, number) in [
+        ('N', record.nodes),
+        ('M', record.memory_per_node),
+        ('S', record.submit_time),
+        ('B', record.start_time),
+        ('E', record.end_time),
+        ('W', record.wall),
+        ('U', record.cpu_user),
+        ('Y', record.cpu_system),
+        ('T', record.cpu_total),
+        ('X', record.exit_code),
+    ] {
+        if let Some(number) = number {
+            text.add(letter, number);
+        }
+    }
+    text.add('p', record.usage.processors);
+    text.add('d', record.usage.charged);
+    if let Some(rate) = record.usage.rate {
+        text.add('r', rate);
+    }
+    if let Some(work) = record.usage.work {
+        text.add('w', work);
+    }
+    if record.state != State::Completed {
+        text.add('s', word(record.state));
+    }
+    text.add('$', record.amount);
+    text.say('F', record.formula.as_deref());
+    text.text
+}
+
+/// Reads what [`write()`] wrote; none where it is no such text.
+pub fn read(text: &str) -> Option<Record> {
+    let mut record = empty();
+    let (mut occasion, mut number) = ("", None);
+    for member in text.split(BETWEEN).filter(|member| !member.is_empty()) {
+        let letter = member.chars().next()?;
+        let value = member.get(letter.len_utf8()..)?;
+        match letter {
+            'O' => occasion = value,
+            'o' => number = Some(value),
+            '#' => record.record_id = value.parse().ok()?,
+            '@' => record.created_at = value.parse().ok()?,
+            'K' => record.kind = Kind::Reservation,
+            'p' => record.usage.processors = value.parse().ok()?,
+            'd' => record.usage.charged = value.parse().ok()?,
+            'r' => record.usage.rate = Some(value.parse().ok()?),
+            'w' => record.usage.work = Some(value.parse().ok()?),
+            's' => record.state = STATES.iter().find(|(_, word)| *word == value)?.0,
+            '$' => record.amount = value.parse().ok()?,
+            'N' | 'M' | 'S' | 'B' | 'E' | 'W' | 'U' | 'Y' | 'T' | 'X' => {
+                *count(&mut record, letter)? = Some(value.parse().ok()?);
+            }
+            _ => say(&mut record, letter, unescaped(value)?)?,
+        }
+    }
+    record.occasion = read_occasion(occasion, number)?;
+    Some(record)
+}
+
+fn read_occasion(word: &str, number: Option<&str>) -> Option<Occasion> {
+    match word {
+        "charge" => Some(Occasion::Charge),
+        "close" => Some(Occasion::Close {
+            charges: number?.parse().ok()?,
+        }),
+        _ => Some(Occasion::Adjustment {
+            of: number?.parse().ok()?,
+            why: Why::parse(word)?,
+        }),
+    }
+}
+
+fn count(record: &mut Record, letter: char) -> Option<&mut Option<i64>> {
+    Some(match letter {
+        'N' => &mut record.nodes,
+        'M' => &mut record.memory_per_node,
+        'S' => &mut record.submit_time,
+        'B' => &mut record.start_time,
+        'E' => &mut record.end_time,
+        'W' => &mut record.wall,
+        'U' => &mut record.cpu_user,
+        'Y' => &mut record.cpu_system,
+        'T' => &mut record.cpu_total,
+        'X' => &mut record.exit_code,
+        _ => return None,
+    })
+}
+
+fn say(record: &mut Record, letter: char, value: String) -> Option<()> {
+    let place = match letter {
+        'i' => {
+            record.object_id = value;
+            return Some(());
+        }
+        'm' => {
+            record.machine = value;
+            return Some(());
+        }
+        'n' => {
+            record.hosts.push(value);
+            return Some(());
+        }
+        'f' => &mut record.machine_fqdn,
+        'j' => &mut record.job_name,
+        'u' => &mut record.user,
+        'a' => &mut record.project,
+        'h' => &mut record.submit_host,
+        'c' => &mut record.class,
+        'q' => &mut record.qos,
+        't' => &mut record.host_type,
+        'F' => &mut record.formula,
+        _ => return None,
+    };
+    *place = Some(value);
+    Some(())
+}
+
+/// Every state with its word here.
+const STATES: [(State, &str); 9] = [
+    (State::Completed, "completed"),
+    (State::Failed, "failed"),
+    (State::Timeout, "timeout"),
+    (State::Aborted, "aborted"),
+    (State::Preempted, "preempted"),
+    (State::Running, "running"),
+    (State::Suspended, "suspended"),
+    (State::Held, "held"),
+    (State::Queued, "queued"),
+];
+
+fn word(state: State) -> &'static str {
+    let found = STATES.iter().find(|(known, _)| *known == state);
+    found.map_or("completed", |(_, word)| word)
+}
+
+fn empty() -> Record {
+    Record {
+        occasion: Occasion::Charge,
+        record_id: 0,
+        created_at: 0,
+        kind: Kind::Job,
+        object_id: String::new(),
+        job_name: None,
+        user: None,
+        project: None,
+        machine: String::new(),
+        machine_fqdn: None,
+        submit_host: None,
+        class: None,
+        qos: None,
+        host_type: None,
+        hosts: Vec::new(),
+        nodes: None,
+        memory_per_node: None,
+        submit_time: None,
+        start_time: None,
+        end_time: None,
+        wall: None,
+        cpu_user: None,
+        cpu_system: None,
+        cpu_total: None,
+        usage: Usage::default(),
+        state: State::Completed,
+        exit_code: None,
+        amount: 0,
+        formula: None,
+    }
+}
+
+/// A text in the making.
+struct Text {
+    text: String,
+}
+
+impl Text {
+    fn open(&mut self, letter: char) {
+        if !self.text.is_empty() {
+            self.text.push(BETWEEN);
+        }
+        self.text.push(letter);
+    }
+
+    /// A member that needs no escaping.
+    fn add(&mut self, letter: char, value: impl Display) {
+        use std::fmt::Write as _;
+        self.open(letter);
+        // Writing to a string cannot fail.
+        let _ = write!(self.text, "{value}");
+    }
+
+    fn say(&mut self, letter: char, value: Option<&str>) {
+        let Some(value) = value else { return };
+        self.open(letter);
+        for c in value.chars() {
+            match c {
+                '\\' => self.text.push_str("\\\\"),
+                BETWEEN => self.text.push_str("\\s"),
+                c => self.text.push(c),
+            }
+        }
+    }
+}
+
+fn unescaped(value: &str) -> Option<String> {
+    let mut text = String::with_capacity(value.len());
+    let mut rest = value.chars();
+    while let Some(c) = rest.next() {
+        match c {
+            '\\' => text.push(match rest.next()? {
+                's' => BETWEEN,
+                '\\' => '\\',
+                _ => return None,
+            }),
+            c => text.push(c),
+        }
+    }
+    Some(text)
+}

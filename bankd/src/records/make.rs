@@ -1,0 +1,249 @@
+//! A usage record of what happened: the facts of the ledger and of the documents, as the formats know
+//! them (`usage-records.md` 1.8, 6.1). What nobody said stays unsaid.
+
+use bank_core::decimal::Decimal;
+use bank_core::directory::Directory;
+use bank_core::effects::{Billing, RecordEvent, UsageRow};
+use bank_core::model::{Facts, Instance, ObjectType};
+use bank_core::time::{MICROS, Seconds, Timestamp};
+use bank_core::usage::{self, Usage as Used};
+
+use crate::emit::{Kind, Occasion, Record, State, Usage, Why};
+
+/// The record of what happened.
+pub(super) fn record(directory: &Directory, event: &RecordEvent) -> Record {
+    match event {
+        RecordEvent::Charged {
+            instance,
+            usage,
+            amount,
+            created,
+        } => {
+            let of = instance.record.unwrap_or(usage.id).0;
+            let base = base(directory, instance, *created, one(usage), amount.0);
+            if !usage.late {
+                return Record {
+                    occasion: Occasion::Charge,
+                    record_id: of,
+                    ..base
+                };
+            }
+            if amount.0 < 0 {
+                return given_back(usage, of, base);
+            }
+            // A late charge states its own window and time.
+            Record {
+                occasion: Occasion::Adjustment {
+                    of,
+                    why: Why::LateCharge,
+                },
+                record_id: usage.id.0,
+                start_time: Some(usage.at.minus(usage.charged).0),
+                end_time: Some(usage.at.0),
+                wall: Some(micros(usage.charged)),
+                ..base
+            }
+        }
+        RecordEvent::Adjusted {
+            instance,
+            usage,
+            created,
+        } => adjusted(directory, instance, usage, *created),
+        RecordEvent::Closed {
+            instance,
+            amount,
+            created,
+        } => Record {
+            occasion: Occasion::Close {
+                charges: u32::from(instance.record.is_some()),
+            },
+            record_id: instance.record.map_or(0, |id| id.0),
+            ..base(directory, instance, *created, summed(instance), amount.0)
+        },
+    }
+}
+
+/// A refund or a reversal: an adjustment that uses no time.
+fn adjusted(
+    directory: &Directory,
+    instance: &Instance,
+    usage: &UsageRow,
+    created: Timestamp,
+) -> Record {
+    let nothing = Usage::one(millionths(usage.processors), None, 0);
+    let why = match usage.billing {
+        Billing::Refund => Why::Refund,
+        _ => Why::Reverse,
+    };
+    Record {
+        occasion: Occasion::Adjustment {
+            of: instance.record.unwrap_or(usage.id).0,
+            why,
+        },
+        record_id: usage.id.0,
+        start_time: Some(usage.at.0),
+        end_time: Some(usage.at.0),
+        wall: Some(0),
+        ..base(directory, instance, created, nothing, usage.amount.0)
+    }
+}
+
+/// A total that fell after the close: money goes back at its effective time, and no time is used.
+fn given_back(usage: &UsageRow, of: i64, base: Record) -> Record {
+    Record {
+        occasion: Occasion::Adjustment {
+            of,
+            why: Why::Refund,
+        },
+        record_id: usage.id.0,
+        start_time: Some(usage.at.0),
+        end_time: Some(usage.at.0),
+        wall: Some(0),
+        usage: Usage::one(base.usage.processors(), None, 0),
+        ..base
+    }
+}
+
+/// What one charge used: its rate is the share of the processors that it counts (`ledger.md` 3.1).
+fn one(row: &UsageRow) -> Usage {
+    let used = usage::text::read(&row.facts, Some(row.processors)).unwrap_or_default();
+    let rate = i64::try_from(millionths(used.consumption())).unwrap_or(i64::MAX);
+    Usage::one(millionths(row.processors), Some(rate), micros(row.charged))
+}
+
+/// What all charges of an instance used.
+fn summed(instance: &Instance) -> Usage {
+    let processors = instance.facts.usage.processors.unwrap_or_default();
+    Usage::total(
+        millionths(processors),
+        instance.processor_seconds,
+        micros(instance.charged),
+    )
+}
+
+fn millionths(number: Decimal) -> i128 {
+    number.billionths() / 1000
+}
+
+fn base(
+    directory: &Directory,
+    instance: &Instance,
+    created: Timestamp,
+    usage: Usage,
+    amount: i64,
+) -> Record {
+    let facts = &instance.facts;
+    let said = Said(facts);
+    let machine = &instance.key.machine;
+    let fqdn = directory.machine_named(machine).map(|m| &m.fqdn);
+    let stated = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    let measured = match (facts.start, facts.end) {
+        (Some(start), Some(end)) if start <= end => end.0.saturating_sub(start.0),
+        _ => usage.charged(),
+    };
+    Record {
+        occasion: Occasion::Charge,
+        record_id: 0,
+        created_at: created.0,
+        kind: match instance.key.object_type {
+            ObjectType::Job => Kind::Job,
+            ObjectType::Reservation => Kind::Reservation,
+        },
+        object_id: instance.key.object_id.clone(),
+        job_name: said.text(&JOB_NAME),
+        user: stated(&facts.user),
+        project: stated(payer(directory, instance)),
+        machine: machine.clone(),
+        machine_fqdn: fqdn.filter(|fqdn| !fqdn.is_empty()).cloned(),
+        submit_host: said.text(&SUBMIT_HOST),
+        class: facts.usage.class.clone(),
+        qos: facts.usage.qos.clone(),
+        host_type: said.text(&HOST_TYPE),
+        hosts: said.hosts(),
+        nodes: facts.usage.nodes.and_then(Decimal::as_whole),
+        memory_per_node: facts.usage.memory_mb.and_then(bytes),
+        submit_time: facts.submit.map(|at| at.0),
+        start_time: facts.start.map(|at| at.0),
+        end_time: facts.end.map(|at| at.0),
+        wall: Some(measured),
+        cpu_user: said.seconds(&CPU_USER),
+        cpu_system: said.seconds(&CPU_SYSTEM),
+        cpu_total: said.seconds(&CPU_TOTAL),
+        usage,
+        state: State::from_word(&facts.state),
+        exit_code: facts.exit_code,
+        amount,
+        formula: None,
+    }
+}
+
+/// The project as named; where a fallback pays, the account that does.
+fn payer<'a>(directory: &'a Directory, instance: &'a Instance) -> &'a str {
+    let paying = instance.fallback_from.and(instance.account);
+    let account = paying.and_then(|id| directory.account(id));
+    account.map_or(&instance.facts.project, |account| &account.name)
+}
+
+fn micros(duration: Seconds) -> i64 {
+    duration.0.saturating_mul(MICROS)
+}
+
+/// Bytes in a number of megabytes, rounded down.
+fn bytes(megabytes: Decimal) -> Option<i64> {
+    let scaled = megabytes.billionths().checked_mul(1 << 20)?;
+    i64::try_from(scaled / 1_000_000_000).ok()
+}
+
+/// What a document says beyond the vocabulary of `nami.md` 3.1, by the names that schedulers use:
+/// kept verbatim with the instance, or a declared usage attribute.
+struct Said<'a>(&'a Facts);
+
+const JOB_NAME: [&str; 2] = ["jobname", "name"];
+const SUBMIT_HOST: [&str; 1] = ["submithost"];
+const HOST_TYPE: [&str; 3] = ["nodetype", "resourcetype", "hosttype"];
+const HOSTS: [&str; 3] = ["hostlist", "hosts", "allocnodelist"];
+const CPU_USER: [&str; 2] = ["cpuuserduration", "usercputime"];
+const CPU_SYSTEM: [&str; 2] = ["cpusystemduration", "systemcputime"];
+const CPU_TOTAL: [&str; 2] = ["cpuduration", "cputime"];
+/// Hosts of one record at most.
+const HOSTS_MAX: usize = 4096;
+
+impl Said<'_> {
+    fn text(&self, names: &[&str]) -> Option<String> {
+        let Used { attributes, .. } = &self.0.usage;
+        let all = || self.0.other.iter().chain(attributes);
+        let by = |wanted: &&str| all().find(|(name, _)| plain(name) == **wanted);
+        let found = names.iter().find_map(by);
+        found
+            .map(|(_, value)| value.trim().to_owned())
+            .filter(|value| !value.is_empty())
+    }
+
+    /// Host names with any of `, : ; +` or blanks between them, in their order; a repeat that follows at
+    /// once, and a number (of processors), is none.
+    fn hosts(&self) -> Vec<String> {
+        let text = self.text(&HOSTS).unwrap_or_default();
+        let names = text.split(|c: char| c.is_whitespace() || ",:;+".contains(c));
+        let mut hosts: Vec<String> = Vec::new();
+        let is_name = |name: &&str| name.bytes().any(|b| !b.is_ascii_digit());
+        for name in names.filter(is_name) {
+            if hosts.len() < HOSTS_MAX && hosts.last().is_none_or(|last| last != name) {
+                hosts.push(name.to_owned());
+            }
+        }
+        hosts
+    }
+
+    /// Seconds as microseconds.
+    fn seconds(&self, names: &[&str]) -> Option<i64> {
+        let seconds = self.text(names).and_then(|text| Decimal::parse(&text))?;
+        let micros = seconds.billionths() / 1000;
+        i64::try_from(micros).ok().filter(|micros| *micros >= 0)
+    }
+}
+
+/// A name in lower case, without `_` and `-`.
+fn plain(name: &str) -> String {
+    let letters = name.chars().filter(|c| !matches!(c, '_' | '-'));
+    letters.map(|c| c.to_ascii_lowercase()).collect()
+}
