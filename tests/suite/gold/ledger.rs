@@ -19,8 +19,9 @@ fn figures(bank: &Bank, account: &str) -> String {
 /// The requests of a folder in their order.
 fn requests(folder: &Path) -> Vec<PathBuf> {
     let all = fs::read_dir(folder).unwrap().map(|e| e.unwrap().path());
-    let mut requests: Vec<PathBuf> =
-        all.filter(|p| p.extension().is_some_and(|e| e == "request")).collect();
+    let mut requests: Vec<PathBuf> = all
+        .filter(|p| p.extension().is_some_and(|e| e == "request"))
+        .collect();
     requests.sort();
     requests
 }
@@ -30,7 +31,9 @@ fn replay(bank: &Bank, request: &Path) -> (String, String) {
     if request.to_str().unwrap().contains("-Charge-") {
         bank.set_clock(CHARGES);
     }
-    let xml = Dialect::Maui.ask(&bank.gold(), &fs::read(request).unwrap()).unwrap();
+    let xml = Dialect::Maui
+        .ask(&bank.gold(), &fs::read(request).unwrap())
+        .unwrap();
     assert_eq!(carries(&xml, KEY), Some(true), "{xml}");
     (told(&xml), xml)
 }
@@ -135,11 +138,17 @@ fn gold_wire_06_a_peer_may_want_golds_words() {
     let folder = shared.join("spec/gold-captures/06-nofunds");
     let requests = requests(&folder);
     let (answer, xml) = replay(&bank, &requests[0]);
-    assert_eq!(answer, "Failure 782 Insufficient balance to reserve job job1");
+    assert_eq!(
+        answer,
+        "Failure 782 Insufficient balance to reserve job job1"
+    );
     assert!(!xml.contains("<Data>"), "{xml}");
     bank.bank_ok(&["deposit", "broke", "600"]);
     let (answer, _) = replay(&bank, &requests[1]);
-    assert_eq!(answer, "Success 000 Successfully reserved 600 credits for job job1");
+    assert_eq!(
+        answer,
+        "Success 000 Successfully reserved 600 credits for job job1"
+    );
     assert_eq!(figures(&bank, "broke"), "600/600");
     bank.verify();
 }
@@ -179,5 +188,10 @@ fn a_project_that_maui_cannot_be_told_gets_a_warning() {
     let long = "x".repeat(64);
     let ran = bank.bank(&["project", "add", &long]);
     assert_eq!(ran.exit, 0);
-    assert!(ran.stderr.contains("unsendable: "), "{}{}", ran.stdout, ran.stderr);
+    assert!(
+        ran.stderr.contains("unsendable: "),
+        "{}{}",
+        ran.stdout,
+        ran.stderr
+    );
 }

@@ -4,6 +4,7 @@
 mod abuse;
 mod dialects;
 mod garbage;
+mod ledger;
 mod refused;
 mod settings;
 
