@@ -8,6 +8,7 @@ mod tree;
 pub use tree::DEPTH_MAX;
 
 mod cycle;
+mod mode;
 
 use crate::amount::Precision;
 use crate::attribute::Attribute;
@@ -15,7 +16,7 @@ use crate::exact::Rounding;
 use crate::ids::{AccountId, CycleId, MachineId, ProjectId, UNBILLED, UserId};
 use crate::model::{Account, Cycle, Dimension, Key, Machine, Member, Mode, Project, User};
 use crate::rate::Rate;
-use crate::terms::{Overlap, Shortfall};
+use crate::terms::{Excess, Overlap, Shortfall};
 use crate::time::{Seconds, Timestamp};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -82,6 +83,8 @@ pub struct Policy {
     pub shortfall: Shortfall,
     /// What becomes of a window that was billed before.
     pub overlap: Overlap,
+    /// What becomes of time that a scheduler reports beyond what can have been used.
+    pub excess: Excess,
 }
 
 impl Default for Policy {
@@ -101,6 +104,7 @@ impl Default for Policy {
             max_downtime: Seconds(7 * 86400),
             shortfall: Shortfall::Debt,
             overlap: Overlap::BillRest,
+            excess: Excess::Clip,
         }
     }
 }
@@ -465,31 +469,5 @@ impl Directory {
         self.account_names
             .get(UNBILLED)
             .and_then(|id| self.accounts.get(id))
-    }
-
-    /// The mode for a project on a machine: the project's, else the machine's, else the bank's
-    /// (ledger.md 5: the project overrides the machine).
-    pub fn mode(&self, project: Option<ProjectId>, machine: Option<MachineId>) -> Mode {
-        let own = project
-            .and_then(|id| self.projects.get(&id))
-            .and_then(|p| p.mode);
-        let machine = machine
-            .and_then(|id| self.machines.get(&id))
-            .and_then(|m| m.mode);
-        own.or(machine).unwrap_or(self.policy.mode)
-    }
-
-    /// The fallback account of an account, on a machine: its own setting, else the machine's; a
-    /// value with `+` in front is a suffix to the account's name (nami.md 5).
-    pub fn fallback_of(&self, account: &Account, machine: Option<MachineId>) -> Option<&Account> {
-        let general = machine
-            .and_then(|id| self.machines.get(&id))
-            .and_then(|m| m.fallback.as_ref());
-        let setting = account.fallback.as_ref().or(general)?;
-        let name = match setting.strip_prefix('+') {
-            Some(suffix) => format!("{}{suffix}", account.name),
-            None => setting.clone(),
-        };
-        self.account_named(&name).filter(|f| f.id != account.id)
     }
 }

@@ -95,7 +95,8 @@ pub fn need(command: &Command, directory: &Directory, now: Timestamp) -> Need {
                 ..Need::default()
             }
         }
-        Command::Create(request) => instance_need(request, Vec::new(), now),
+        Command::Create(create) => instance_need(&create.request, Vec::new(), now),
+        Command::Modify(request) => instance_need(request, Vec::new(), now),
         Command::Reserve(reserve) => {
             let accounts = select::possible_payers(directory, &reserve.request.whose);
             instance_need(&reserve.request, accounts, now)

@@ -18,8 +18,8 @@ use serde::{Deserialize, Serialize};
 
 pub use sample::SAMPLE;
 pub use words::{
-    ChargeDuration, DialectWord, FallbackWord, FsyncWord, Level, LogFormat, ModeWord, OrderWord,
-    OverlapWord, RoundingWord, ShortfallWord,
+    ChargeDurationWord, DialectWord, ExcessWord, FallbackWord, FsyncWord, Level, LogFormat,
+    ModeWord, OrderWord, OverlapWord, RoundingWord, ShortfallWord,
 };
 
 /// Every setting.
@@ -144,8 +144,12 @@ pub struct Nami {
     pub latin1_fallback: bool,
     /// The machine where neither document, query nor key names one.
     pub machine: String,
-    /// What `ChargeDuration` counts.
-    pub charge_duration: ChargeDuration,
+    /// What `ChargeDuration` counts, for machines without a meaning of their own.
+    pub charge_duration: ChargeDurationWord,
+    /// What becomes of time that is reported beyond what can have been used (`nami.md` 1.4).
+    pub excess: ExcessWord,
+    /// Bill the amount that a document asserts, where it does (`nami.md` 4.2).
+    pub trust_asserted_amount: bool,
 }
 
 impl Default for Nami {
@@ -155,7 +159,9 @@ impl Default for Nami {
             tid_variable: "BILLTID".to_owned(),
             latin1_fallback: false,
             machine: String::new(),
-            charge_duration: ChargeDuration::default(),
+            charge_duration: ChargeDurationWord::default(),
+            excess: ExcessWord::default(),
+            trust_asserted_amount: false,
         }
     }
 }
@@ -377,6 +383,7 @@ impl Config {
             discrete: self.ledger.discrete_allocations,
             shortfall: self.charge.shortfall.into(),
             overlap: self.charge.overlap.into(),
+            excess: self.nami.excess.into(),
             records: !self.file.path.is_empty() || !self.ggf.path.is_empty(),
             ..Policy::default()
         }

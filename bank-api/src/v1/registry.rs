@@ -205,6 +205,15 @@ pub struct Machine {
     /// What runs on it, `null` for none.
     #[serde(default)]
     pub operating_system: Option<String>,
+    /// Who pays for reservations that name nobody, `null` for none.
+    #[serde(default)]
+    pub reservation_account: Option<String>,
+    /// Its scheduler only tries the bank out: everything runs in mode `track`.
+    #[serde(default)]
+    pub test: bool,
+    /// What `ChargeDuration` counts: `incremental`, `cumulative` or `default`.
+    #[serde(default)]
+    pub charge_duration: String,
 }
 
 /// `POST /api/v1/machines`. Answer: `Written<Machine>`.
@@ -231,6 +240,15 @@ pub struct NewMachine {
     /// What runs on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operating_system: Option<String>,
+    /// Who pays for reservations that name nobody: a project or an account.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reservation_account: Option<String>,
+    /// Its scheduler only tries the bank out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test: Option<bool>,
+    /// What `ChargeDuration` counts: `incremental`, `cumulative` or `default`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub charge_duration: Option<String>,
 }
 
 /// `PATCH /api/v1/machines/{name}`. Answer: `Written<Machine>`. An empty string clears a field.
@@ -258,4 +276,13 @@ pub struct PatchMachine {
     /// What runs on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operating_system: Option<String>,
+    /// Who pays for reservations that name nobody: a project or an account.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reservation_account: Option<String>,
+    /// Its scheduler only tries the bank out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test: Option<bool>,
+    /// What `ChargeDuration` counts: `incremental`, `cumulative` or `default`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub charge_duration: Option<String>,
 }

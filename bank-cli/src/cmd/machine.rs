@@ -46,6 +46,9 @@ fn add(context: &Context, args: AddMachine) -> Result<String, Failure> {
         description: args.description,
         architecture: args.arch,
         operating_system: args.opsys,
+        reservation_account: args.reservation_account,
+        test: args.test.map(bool::from),
+        charge_duration: args.charge_duration,
     };
     let answer: Written<Machine> = context.send(Method::POST, &["machines"], &body, &args.write)?;
     context.written(&answer, &format!("machine {:?} added", body.name))
@@ -65,6 +68,9 @@ fn set(context: &Context, args: SetMachine) -> Result<String, Failure> {
         description: machine.description,
         architecture: machine.arch,
         operating_system: machine.opsys,
+        reservation_account: machine.reservation_account,
+        test: machine.test.map(bool::from),
+        charge_duration: machine.charge_duration,
     };
     if body == PatchMachine::default() {
         return Err(nothing_to_set());
@@ -89,6 +95,11 @@ fn sheet(machines: &[Machine]) -> Sheet {
             .on_screen_if(machines.iter().any(|m| m.architecture.is_some())),
         column("operating_system", "Operating system", Kind::Text)
             .on_screen_if(machines.iter().any(|m| m.operating_system.is_some())),
+        column("reservation_account", "Reservations", Kind::Text)
+            .on_screen_if(machines.iter().any(|m| m.reservation_account.is_some())),
+        column("test", "Test", Kind::Text).on_screen_if(machines.iter().any(|m| m.test)),
+        column("charge_duration", "ChargeDuration", Kind::Text)
+            .on_screen_if(machines.iter().any(|m| m.charge_duration != "default")),
         column("description", "Description", Kind::Text),
     ];
     Sheet::new(columns, machines, "no machines")

@@ -1,5 +1,6 @@
 //! Charge: bills what was used, and never loses any of it (ledger.md 2.8, decision 14).
 
+mod ceiling;
 mod measure;
 mod paying;
 mod shortfall;
@@ -16,7 +17,8 @@ use crate::model::{Account, Closing, Instance, Lien, LienState, Mode, Standing};
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
 use crate::rules::instance::{
-    check_object, close_instance, end_lien, in_scope, keep_facts, new_instance, wait_for_more,
+    check_object, close_instance, end_lien, in_scope, keep_facts, new_instance, note_start,
+    remark_asserted, wait_for_more,
 };
 use crate::rules::money::figures;
 use crate::rules::promise::{Binding, bind};
@@ -25,6 +27,7 @@ use crate::terms::{self, Shortfall};
 use crate::time::{Seconds, Timestamp};
 use crate::usage;
 use crate::view::{Context, Next, View};
+use ceiling::Plausible;
 
 /// Bills an instance for the time since its last charge. What exact arithmetic or an account's
 /// range cannot hold is unbilled with amount 0, never refused (ledger.md 1.3, 2.8).
@@ -59,7 +62,7 @@ fn bill(
     let first = bill.first;
     bill.binding
         .journal(&mut bill.postings, &bill.instance, first)?;
-    bill.finish(charge.closes, counted, mode, ctx)
+    bill.finish(After::of(charge), counted, mode, ctx)
 }
 
 /// Whether a reported total is worth less than what was billed.
@@ -93,14 +96,18 @@ fn begin(
         Some(known) => in_scope(known, ctx)?.clone(),
         None => new_instance(&mut postings, view, request, measure::began(charge, at)),
     };
-    let measured = measure::measure(charge, &instance, view, at, ctx)?;
     let before = instance.standing();
+    note_start(&mut instance, request.facts.start);
+    let reported = measure::reported(charge)?;
+    let plausible = ceiling::check(charge, reported, &instance, at, ctx)?;
+    let measured = measure::measure(charge, plausible, &instance, view, at, ctx)?;
     let facts_changed = keep_facts(&mut instance.facts, request, ctx);
     let payer = payer(&instance, request, ctx);
     let mode = ctx.directory.mode(payer.project, payer.machine);
     let tx = postings.begin_for("charge", at, instance.id);
     // The first word of the reason: what else stands there comes from outside.
     postings.remark(&terms::written(&measured.billed_windows()));
+    remark_asserted(&mut postings, request);
     let binding = bind(&mut postings, &mut instance, request, view, at, ctx);
     let had_lien = instance.lien.is_some();
     give_back_other_money(&mut postings, &mut instance, mode)?;
@@ -139,6 +146,7 @@ fn begin(
         facts_changed,
         binding,
         before,
+        plausible,
         instance,
     };
     Ok(Begun {
@@ -184,10 +192,18 @@ fn charged_instance<'a>(
     let open_then = view.instances.iter().find(|i| i.was_open(at));
     let closed_then = || view.instances.iter().find(just_closed);
     let used_then = || view.instances.iter().find(in_window);
+    // Its documents tell that it had begun, though the first of them came later.
+    let in_use = |i: &&Instance| {
+        let ended = |(closed, _): (Timestamp, Closing)| closed.plus(grace);
+        let over = i.closed.map(ended).is_some_and(|ended| ended < at);
+        i.began.is_some_and(|began| began <= at) && !over
+    };
+    let begun_then = || view.instances.iter().find(in_use);
     let open_now = || view.instances.iter().find(|i| i.is_open());
     open_then
         .or_else(closed_then)
         .or_else(used_then)
+        .or_else(begun_then)
         .or_else(open_now)
 }
 
@@ -224,6 +240,28 @@ struct Bill {
     unpriced: bool,
     /// The instance's standing before.
     before: Standing,
+    plausible: Plausible,
+}
+
+/// What becomes of the instance after a charge.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum After {
+    /// It stays as it is: an interim charge.
+    Stays,
+    /// Its lien gives back what is left: a pause.
+    Paused,
+    /// It closes, and its lien gives back what is left.
+    Closed,
+}
+
+impl After {
+    fn of(charge: &Charge) -> After {
+        match (charge.closes, charge.releases) {
+            (true, _) => After::Closed,
+            (false, true) => After::Paused,
+            (false, false) => After::Stays,
+        }
+    }
 }
 
 /// What the instance's lien had to do with a charge.
@@ -251,7 +289,7 @@ impl LienUse {
 impl Bill {
     fn finish(
         mut self,
-        closes: bool,
+        after: After,
         duration: Seconds,
         mode: Mode,
         ctx: &Context<'_>,
@@ -266,18 +304,10 @@ impl Bill {
         if let (Mode::Fast, Some(account)) = (mode, own) {
             self.block_if_below_zero(account);
         }
-        self.keep_lien(closes)?;
+        self.keep_lien(after)?;
         self.record(duration, mode, ctx);
-        if closes && self.instance.is_open() {
-            // Not before it began, whenever the use that closes it ended.
-            let end = self.at.max(self.instance.opened);
-            close_instance(
-                &mut self.postings,
-                &mut self.instance,
-                end,
-                Closing::End,
-                ctx,
-            );
+        if after == After::Closed {
+            self.close(ctx);
         } else {
             wait_for_more(&mut self.instance, self.at, ctx);
         }
@@ -303,6 +333,7 @@ impl Bill {
             against_liens: self.against_liens,
             by_fallback: self.by_fallback,
             counted: duration,
+            disputed: self.plausible.disputed,
         });
         let standing_changed = self.before != self.instance.standing();
         let change = InstanceChange {
@@ -314,8 +345,26 @@ impl Bill {
         Ok(self.postings.finish(outcome))
     }
 
+    /// The use has ended. An end that comes after the close is what ended it all the same: what comes
+    /// later still is absorbed (decision 13).
+    fn close(&mut self, ctx: &Context<'_>) {
+        let (postings, instance) = (&mut self.postings, &mut self.instance);
+        if let Some((_, by)) = &mut instance.closed {
+            *by = Closing::End;
+            return;
+        }
+        // Not before it began, whenever the use that closes it ended.
+        let end = self.at.max(instance.opened);
+        close_instance(postings, instance, end, Closing::End, ctx);
+    }
+
     /// What was special about it, for the journal.
     fn mark(&mut self, ctx: &Context<'_>) {
+        if self.plausible.disputed.0 > 0 {
+            self.postings.remark(&self.plausible.remark());
+            let about = self.about();
+            self.postings.note(EntryKind::Disputed, &about);
+        }
         if self.lien == LienUse::Missing {
             self.postings.remark("lien_missing");
         }
@@ -343,6 +392,11 @@ impl Bill {
         };
         *total = total.plus(self.amount)?;
         instance.charged = instance.charged.plus(duration);
+        instance.disputed = instance.disputed.plus(self.plausible.disputed);
+        let until = instance
+            .used_until
+            .map_or(self.at, |known| known.max(self.at));
+        instance.used_until = Some(until);
         let processors = instance.facts.usage.processors.unwrap_or(Decimal::ZERO);
         let more = processors
             .billionths()
@@ -368,12 +422,12 @@ impl Bill {
         }
     }
 
-    /// A closing charge gives back what is left of the lien; one that it used up is settled.
-    fn keep_lien(&mut self, closes: bool) -> Result<(), Refusal> {
+    /// A closing charge and a pause give back what is left of the lien; one that it used up is settled.
+    fn keep_lien(&mut self, after: After) -> Result<(), Refusal> {
         let Some(lien) = &self.instance.lien else {
             return Ok(());
         };
-        if !closes {
+        if after == After::Stays {
             self.postings.liens.push(lien.clone());
             return Ok(());
         }

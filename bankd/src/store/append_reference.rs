@@ -2,7 +2,7 @@
 
 use super::{Error, codec, cycle};
 use bank_core::effects::DirectoryRow;
-use bank_core::model::{Account, Key, Machine, Mode, Overflow, Project, User};
+use bank_core::model::{Account, ChargeDuration, Key, Machine, Mode, Overflow, Project, User};
 use bank_core::rate::Rate;
 use rusqlite::{Connection, params};
 
@@ -85,11 +85,13 @@ fn write_user(connection: &Connection, u: &User) -> Result<usize, Error> {
 fn write_machine(connection: &Connection, m: &Machine) -> Result<usize, Error> {
     Ok(connection.execute(
         "INSERT INTO machine (id, name, active, deleted, mode, flush_interval_s, fallback,
-             description, architecture, operating_system)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+             description, architecture, operating_system, reservation_account, test,
+             charge_duration)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
          ON CONFLICT (id) DO UPDATE SET active = ?3, deleted = ?4, mode = ?5,
              flush_interval_s = ?6, fallback = ?7, description = ?8, architecture = ?9,
-             operating_system = ?10",
+             operating_system = ?10, reservation_account = ?11, test = ?12,
+             charge_duration = ?13",
         params![
             m.id.0,
             m.name,
@@ -100,7 +102,10 @@ fn write_machine(connection: &Connection, m: &Machine) -> Result<usize, Error> {
             m.fallback,
             m.description,
             m.architecture,
-            m.operating_system
+            m.operating_system,
+            m.reservation_account,
+            m.test,
+            m.charge_duration.map(ChargeDuration::word),
         ],
     )?)
 }

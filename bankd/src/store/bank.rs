@@ -7,7 +7,7 @@ use bank_core::calendar::{Calendar, Zone};
 use bank_core::directory::{Bank, Directory, Policy};
 use bank_core::ids::{AccountId, MachineId, ProjectId, RateId, UserId};
 use bank_core::model::{
-    Account, Constraint, Key, Link, Machine, Member, Mode, Overflow, Project, User,
+    Account, ChargeDuration, Constraint, Key, Link, Machine, Member, Mode, Overflow, Project, User,
 };
 use bank_core::rate::{Per, Rate, RateKind, RateValue};
 use bank_core::time::{Seconds, Timestamp, Window};
@@ -188,7 +188,8 @@ const PROJECT_MACHINES: &str =
 const USERS: &str = "SELECT id, name, active, deleted, common_name, email, default_project,
     organization, phone, description FROM user";
 const MACHINES: &str = "SELECT id, name, active, deleted, mode, flush_interval_s, fallback,
-    description, architecture, operating_system FROM machine";
+    description, architecture, operating_system, reservation_account, test, charge_duration
+    FROM machine";
 const ACCOUNTS: &str = "SELECT id, name, priority, fallback, blocked, deleted, description, parent,
     share, overflow, discrete FROM account ORDER BY id";
 const CONSTRAINTS: &str =
@@ -258,6 +259,12 @@ fn machine(r: &Row<'_>) -> Result<Machine, Error> {
         description: r.get(7)?,
         architecture: r.get(8)?,
         operating_system: r.get(9)?,
+        reservation_account: r.get(10)?,
+        test: r.get(11)?,
+        charge_duration: r
+            .get::<_, Option<String>>(12)?
+            .map(|w| codec::word("machine.charge_duration", &w, ChargeDuration::parse))
+            .transpose()?,
     })
 }
 

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 pub(super) const APPLICATION_ID: i32 = 0x6261_6e6b;
 
 /// Every migration, the first with number 1.
-const MIGRATIONS: [&str; 7] = [
+const MIGRATIONS: [&str; 8] = [
     include_str!("../../../schema/sqlite/0001_ledger.sql"),
     include_str!("../../../schema/sqlite/0002_accounts.sql"),
     include_str!("../../../schema/sqlite/0003_reversal.sql"),
@@ -17,6 +17,7 @@ const MIGRATIONS: [&str; 7] = [
     include_str!("../../../schema/sqlite/0005_windows.sql"),
     include_str!("../../../schema/sqlite/0006_cycles.sql"),
     include_str!("../../../schema/sqlite/0007_particulars.sql"),
+    include_str!("../../../schema/sqlite/0008_scheduler.sql"),
 ];
 
 /// The schema version that this program reads and writes.

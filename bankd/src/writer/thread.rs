@@ -170,6 +170,11 @@ impl Thread {
     fn submission(&mut self, s: &Submission, now: Timestamp) -> Result<Reply, store::Error> {
         let client = &s.caller.client;
         if let Some(key) = &s.key {
+            if let Some(whole) = &key.whole
+                && let Known::Reused = self.store.known(client, whole, &key.fingerprint, "")?
+            {
+                return Ok(Reply::KeyReused);
+            }
             match self
                 .store
                 .known(client, &key.key, &key.fingerprint, &key.nonce)?
@@ -220,6 +225,10 @@ impl Thread {
             let for_ever = s.command.is_charge();
             self.store
                 .keep_answer(client, &key.key, &stored, for_ever, now)?;
+            if let Some(whole) = &key.whole {
+                self.store
+                    .keep_whole(client, whole, &stored, for_ever, now)?;
+            }
         }
         hooks::point("appended");
         let summary = Summary {

@@ -4,9 +4,9 @@ use super::{Change, check_fallback, check_listed_name};
 use crate::command::SetMachine;
 use crate::effects::{DirectoryRow, Outcome};
 use crate::ids::MachineId;
-use crate::model::{Machine, Project};
+use crate::model::{ChargeDuration, FLUSH_INTERVAL, Machine, Project};
 use crate::refusal::Refusal;
-use crate::time::Seconds;
+use crate::select;
 use crate::view::{Context, View};
 
 /// Maui's and Moab's flush interval lies between a second and a day (nami.md 1.3).
@@ -26,11 +26,14 @@ pub(super) fn add(set: &SetMachine, ctx: &Context<'_>) -> Result<Change, Refusal
         active: true,
         deleted: false,
         mode: None,
-        flush_interval: Seconds(3600),
+        flush_interval: FLUSH_INTERVAL,
         fallback: None,
         description: String::new(),
         architecture: String::new(),
         operating_system: String::new(),
+        reservation_account: None,
+        test: false,
+        charge_duration: None,
     };
     change(machine, set, ctx)
 }
@@ -97,6 +100,7 @@ fn change(mut machine: Machine, set: &SetMachine, ctx: &Context<'_>) -> Result<C
             fallback.as_deref().unwrap_or("none")
         );
     }
+    scheduler(&mut machine, set, &mut detail, ctx)?;
     if let Some(description) = &set.description {
         machine.description.clone_from(description);
     }
@@ -112,6 +116,34 @@ fn change(mut machine: Machine, set: &SetMachine, ctx: &Context<'_>) -> Result<C
         outcome: Outcome::Machine(machine),
         detail,
     })
+}
+
+/// What a machine's scheduler is taken to mean.
+fn scheduler(
+    machine: &mut Machine,
+    set: &SetMachine,
+    detail: &mut String,
+    ctx: &Context<'_>,
+) -> Result<(), Refusal> {
+    if let Some(payer) = &set.reservation_account {
+        if let Some(name) = payer.as_deref() {
+            let known = select::named(ctx.directory, name);
+            known.ok_or_else(|| Refusal::not_found("project or account", name))?;
+        }
+        machine.reservation_account.clone_from(payer);
+        let word = payer.as_deref().unwrap_or("none");
+        *detail = format!("{detail} reservation_account={word}");
+    }
+    if let Some(test) = set.test {
+        machine.test = test;
+        *detail = format!("{detail} test={test}");
+    }
+    if let Some(meaning) = set.charge_duration {
+        machine.charge_duration = meaning;
+        let word = meaning.map_or("default", ChargeDuration::word);
+        *detail = format!("{detail} charge_duration={word}");
+    }
+    Ok(())
 }
 
 fn named<'a>(name: &str, ctx: &Context<'a>) -> Result<&'a Machine, Refusal> {

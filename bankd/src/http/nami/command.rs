@@ -3,28 +3,48 @@
 //! Nothing is decided here: what the document does not say stays unsaid, and what the ledger has no
 //! place for is kept verbatim with the instance.
 
-use bank_core::command::{Charge, Close, Command, Promise, QuoteRequest, Request, Reserve, Whose};
-use bank_core::decimal::Decimal;
-use bank_core::model::{Closing, Facts, ObjectType};
+use bank_core::command::{
+    AfterEnd, Charge, Close, Command, Create, Promise, QuoteRequest, Request, Reserve,
+};
+use bank_core::directory::Directory;
+use bank_core::model::{ChargeDuration, Closing};
+use bank_core::terms::Terms;
 use bank_core::time::{Seconds, Timestamp};
-use bank_core::usage::{ATTRIBUTE_VALUE_MAX, Usage};
 
-use super::line;
+use super::{line, request};
 use crate::keys;
-use crate::nami::{Document, Event, Number, ObjectKind};
+use crate::nami::{Document, Event};
 use crate::writer::Render;
 
 /// What holds for all objects of a request.
-#[derive(Clone, Debug, Default)]
-pub struct Setting {
+#[derive(Clone, Debug)]
+pub struct Setting<'a> {
+    /// Who and what there is, and what the site declared.
+    pub directory: &'a Directory,
     /// The machine where a document names none; may be empty.
     pub machine: String,
-    /// A quote becomes a row with a TID.
+    /// A quote becomes a row with a TID, and a create answers one.
     pub with_tid: bool,
     /// When the event happened, if the document was kept back.
     pub event_time: Option<Timestamp>,
-    /// The declared usage attributes.
-    pub attributes: Vec<String>,
+    /// What `ChargeDuration` counts where the machine has no meaning of its own.
+    pub charge_duration: ChargeDuration,
+    /// The amount that a document asserts is billed.
+    pub trusts_amounts: bool,
+}
+
+impl<'a> Setting<'a> {
+    /// A site that has set nothing.
+    pub fn new(directory: &'a Directory) -> Self {
+        Self {
+            directory,
+            machine: String::new(),
+            with_tid: false,
+            event_time: None,
+            charge_duration: ChargeDuration::default(),
+            trusts_amounts: false,
+        }
+    }
 }
 
 /// A command, and what the log says of it.
@@ -50,69 +70,114 @@ pub struct Made {
 ///
 /// # Errors
 /// If a TID is wanted and the system has no randomness to give.
-pub fn of(document: Document, event: Event, setting: &Setting) -> std::io::Result<Made> {
-    let with_tid = event == Event::Quote && setting.with_tid;
-    let (promise, tid) = if with_tid {
-        (Promise::Tid, keys::new_tid()?)
-    } else {
-        (Promise::None, String::new())
+pub fn of(document: Document, event: Event, setting: &Setting<'_>) -> std::io::Result<Made> {
+    let may_have_tid = matches!(event, Event::Quote | Event::Create);
+    let tid = match setting.with_tid && may_have_tid {
+        true => Some(keys::new_tid()?),
+        false => None,
     };
-    let priced = document.priced_seconds().map(Seconds);
-    let lasts = document.lien_seconds().map(Seconds);
-    let charged = document.charge_duration_s.map(Seconds);
-    let mut request = request(document, setting);
-    declared_attributes(&mut request.facts, &setting.attributes);
-    let (project, user) = (request.whose.project.clone(), request.whose.user.clone());
-    let (job, machine) = (request.object_id.clone(), request.whose.machine.clone());
+    let is_stored = event != Event::Quote || tid.is_some();
+    let asked = Asked {
+        priced: document.priced_seconds().map(Seconds),
+        lasts: document.lien_seconds().map(Seconds),
+        charged: document.charge_duration_s.map(Seconds),
+        amount: request::trusted_amount(&document, setting),
+        request: request::of(document, setting),
+    };
+    let whose = &asked.request.whose;
+    let (project, user) = (whose.project.clone(), whose.user.clone());
+    let (job, machine) = (asked.request.object_id.clone(), whose.machine.clone());
     let (command, render): (Command, Render) = match event {
-        Event::Quote => {
-            let quote = QuoteRequest {
-                whose: request.whose,
-                usage: request.facts.usage,
-                group: request.facts.group,
-                duration: priced,
-                promise,
-                tid,
-                uses: 1,
-                cost_only: false,
-                any_member: false,
-            };
-            (Command::Quote(quote), line::quoted)
+        Event::Quote => (asked.quote(tid), line::quoted),
+        Event::Create => (asked.create(tid), line::created),
+        Event::Modify => (Command::Modify(asked.request), line::modified),
+        Event::Reserve | Event::Start => (asked.reserve(AfterEnd::AbsorbedOnce), line::reserved),
+        Event::Continue | Event::Resume => (asked.reserve(AfterEnd::Absorbed), line::reserved),
+        Event::Charge | Event::Update | Event::Pause | Event::End => {
+            (asked.charge(event, setting), line::charged)
         }
-        Event::Create => (Command::Create(request), line::created),
-        Event::Reserve => {
-            // A lien lasts as long as the wall duration, else as the charged one (nami.md 3.1).
-            request.facts.wall = lasts;
-            let reserve = Reserve {
-                request,
-                charge_duration: charged,
-                start: None,
-                end: None,
-                flush_grace: true,
-                absorb_after_end: true,
-            };
-            (Command::Reserve(reserve), line::reserved)
-        }
-        Event::Charge => {
-            let charge = Charge {
-                request,
-                duration: charged,
-                closes: false,
-                ..Charge::default()
-            };
-            (Command::Charge(charge), line::charged)
-        }
-        Event::Delete => (Command::Close(deletion(&request)), line::deleted),
+        Event::Delete => (Command::Close(deletion(&asked.request)), line::deleted),
     };
     Ok(Made {
         command,
         render,
-        is_stored: event != Event::Quote || with_tid,
+        is_stored,
         project: project.unwrap_or_default(),
         user: user.unwrap_or_default(),
         job,
         machine,
     })
+}
+
+/// What a document says, whatever the event.
+struct Asked {
+    request: Request,
+    /// How long a quote or a lien is priced for.
+    priced: Option<Seconds>,
+    /// How long a lien lasts: the wall duration, else as the charged one (`nami.md` 3.1).
+    lasts: Option<Seconds>,
+    /// `ChargeDuration`.
+    charged: Option<Seconds>,
+    /// The asserted amount, where the site trusts it.
+    amount: Option<bank_core::amount::Amount>,
+}
+
+impl Asked {
+    fn quote(self, tid: Option<String>) -> Command {
+        Command::Quote(QuoteRequest {
+            whose: self.request.whose,
+            usage: self.request.facts.usage,
+            group: self.request.facts.group,
+            duration: self.priced,
+            promise: match tid {
+                Some(_) => Promise::Tid,
+                None => Promise::None,
+            },
+            tid: tid.unwrap_or_default(),
+            uses: 1,
+            cost_only: false,
+            any_member: false,
+        })
+    }
+
+    fn create(self, tid: Option<String>) -> Command {
+        Command::Create(Create {
+            request: self.request,
+            tid,
+            duration: self.priced,
+        })
+    }
+
+    fn reserve(mut self, after_end: AfterEnd) -> Command {
+        self.request.facts.wall = self.lasts;
+        Command::Reserve(Reserve {
+            request: self.request,
+            charge_duration: self.charged,
+            amount: self.amount,
+            start: None,
+            end: None,
+            flush_grace: true,
+            after_end,
+        })
+    }
+
+    fn charge(self, event: Event, setting: &Setting<'_>) -> Command {
+        let machine = setting.directory.machine_named(&self.request.whose.machine);
+        let meaning = machine.and_then(|m| m.charge_duration);
+        let meaning = meaning.unwrap_or(setting.charge_duration);
+        Command::Charge(Charge {
+            request: self.request,
+            duration: self.charged,
+            closes: event == Event::End,
+            releases: event == Event::Pause,
+            is_checked: true,
+            terms: Terms {
+                total: meaning == ChargeDuration::Cumulative,
+                amount: self.amount,
+                ..Terms::default()
+            },
+        })
+    }
 }
 
 fn deletion(request: &Request) -> Close {
@@ -123,93 +188,42 @@ fn deletion(request: &Request) -> Close {
     }
 }
 
-fn request(document: Document, setting: &Setting) -> Request {
-    let at = |seconds: Option<i64>| seconds.map(Timestamp::from_seconds);
-    let mut other = Vec::new();
-    let mut keep = |name: &str, value: Option<String>| {
-        other.extend(value.map(|value| (name.to_owned(), value)));
-    };
-    keep("Requestor", document.requestor);
-    keep("Amount", document.asserted_amount);
-    other.extend(document.variables);
-    other.extend(document.unknown);
-    let facts = Facts {
-        project: document.account.clone().unwrap_or_default(),
-        user: document.user.clone().unwrap_or_default(),
-        group: document.group.unwrap_or_default(),
-        usage: Usage {
-            processors: document.processors.map(decimal),
-            nodes: document.nodes.map(decimal),
-            memory_mb: document.memory_mb.map(Decimal::whole),
-            disk_mb: document.disk_mb.map(Decimal::whole),
-            gres: document
-                .gres
-                .into_iter()
-                .map(|(name, count)| (name, decimal(count)))
-                .collect(),
-            qos: document.qos,
-            class: document.class,
-            attributes: Vec::new(),
-        },
-        wall: document.wall_duration_s.map(Seconds),
-        start: at(document.start_time_s),
-        end: at(document.end_time_s),
-        submit: at(document.submit_time_s),
-        state: document.state.unwrap_or_default(),
-        exit_code: document.completion_code,
-        other,
-    };
-    Request {
-        object_type: match document.kind {
-            ObjectKind::Job => ObjectType::Job,
-            ObjectKind::Reservation => ObjectType::Reservation,
-        },
-        object_id: document.object_id.unwrap_or_default(),
-        whose: Whose {
-            project: document.account,
-            user: document.user,
-            machine: document.machine.unwrap_or_else(|| setting.machine.clone()),
-        },
-        facts,
-        tid: document.tid,
-        event_time: setting.event_time,
-    }
-}
-
-/// What a document says beyond the known fields counts as usage where the site declared it; all of
-/// it is kept verbatim too.
-fn declared_attributes(facts: &mut Facts, declared: &[String]) {
-    for (name, value) in &facts.other {
-        let known = declared.iter().find(|own| own.eq_ignore_ascii_case(name));
-        let Some(own) = known.filter(|_| value.len() <= ATTRIBUTE_VALUE_MAX) else {
-            continue;
-        };
-        let taken = &mut facts.usage.attributes;
-        if !taken.iter().any(|(name, _)| name == own) {
-            taken.push((own.clone(), value.replace(char::is_control, " ")));
-        }
-    }
-}
-
-/// Millionths as billionths: exact.
-fn decimal(number: Number) -> Decimal {
-    Decimal::from_billionths(number.micro().saturating_mul(1000))
-}
-
 #[cfg(test)]
 mod tests {
+    use bank_core::amount::Precision;
+    use bank_core::attribute::{Attribute, AttributeKind};
+    use bank_core::decimal::Decimal;
+    use bank_core::directory::{Bank, Policy};
+
     use super::*;
     use crate::nami::{ReadOptions, read};
+
+    fn directory() -> Directory {
+        let bank = Bank {
+            uuid: "u".to_owned(),
+            precision: Precision::DEFAULT,
+            unit: "SU".to_owned(),
+        };
+        let mut directory = Directory::new(bank, Policy::default());
+        directory.put_attribute(Attribute {
+            name: "Site".to_owned(),
+            kind: AttributeKind::Text,
+            description: String::new(),
+            deleted: false,
+        });
+        directory
+    }
 
     fn made(xml: &str, event: Event, with_tid: bool) -> Made {
         let document = read(xml.as_bytes(), &ReadOptions::default())
             .unwrap()
             .remove(0);
+        let directory = directory();
         let setting = Setting {
             machine: "colony".to_owned(),
             with_tid,
             event_time: Some(Timestamp::from_seconds(1_767_225_600)),
-            attributes: vec!["Site".to_owned()],
+            ..Setting::new(&directory)
         };
         of(document, event, &setting).unwrap()
     }
@@ -260,7 +274,7 @@ mod tests {
         };
         assert_eq!(reserve.charge_duration, Some(Seconds(1800)));
         assert_eq!(reserve.request.facts.wall, Some(Seconds(3600)));
-        assert!(reserve.flush_grace && reserve.absorb_after_end);
+        assert!(reserve.flush_grace && reserve.after_end == AfterEnd::AbsorbedOnce);
         let short = JOB.replace("<WallDuration>3600</WallDuration>", "");
         let Command::Reserve(reserve) = made(&short, Event::Reserve, false).command else {
             panic!("not a reserve");

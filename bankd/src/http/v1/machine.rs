@@ -9,7 +9,7 @@ use bank_core::time::Seconds;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
 use super::project::Empty;
-use super::shape::{self, cleared, read_mode};
+use super::shape::{self, cleared, read_charge_duration, read_mode};
 use crate::answer::Answer;
 use crate::writer::Decided;
 
@@ -33,6 +33,8 @@ pub(super) async fn add(call: Call) -> Handled {
     call.admin()?;
     let new: NewMachine = call.json()?;
     let mode = new.mode.as_deref().map(read_mode).transpose();
+    let meaning = new.charge_duration.as_deref();
+    let meaning = meaning.map(read_charge_duration).transpose();
     let command = Command::AddMachine(SetMachine {
         name: new.name,
         active: None,
@@ -42,6 +44,9 @@ pub(super) async fn add(call: Call) -> Handled {
         description: new.description,
         architecture: new.architecture,
         operating_system: new.operating_system,
+        reservation_account: new.reservation_account.map(cleared),
+        test: new.test,
+        charge_duration: meaning.map_err(|r| call.refused(&r))?,
     });
     Ok(call.write(command, render_added).await?.into_response())
 }
@@ -51,6 +56,8 @@ pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
     call.admin()?;
     let patch: PatchMachine = call.json()?;
     let mode = patch.mode.as_deref().map(read_mode).transpose();
+    let meaning = patch.charge_duration.as_deref();
+    let meaning = meaning.map(read_charge_duration).transpose();
     let command = Command::SetMachine(SetMachine {
         name,
         active: patch.active,
@@ -60,6 +67,9 @@ pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
         description: patch.description,
         architecture: patch.architecture,
         operating_system: patch.operating_system,
+        reservation_account: patch.reservation_account.map(cleared),
+        test: patch.test,
+        charge_duration: meaning.map_err(|r| call.refused(&r))?,
     });
     Ok(call.write(command, render).await?.into_response())
 }

@@ -6,7 +6,7 @@ use bank_core::amount::{Amount, Precision};
 use bank_core::command::SetAccount;
 use bank_core::directory::{Bank, Directory};
 use bank_core::model::{
-    Account, Allocation, Dimension, Machine, Member, Mode, Phase, Project, User,
+    Account, Allocation, ChargeDuration, Dimension, Machine, Member, Mode, Phase, Project, User,
 };
 use bank_core::refusal::Refusal;
 use bank_core::time::Timestamp;
@@ -73,6 +73,21 @@ pub(super) fn read_mode(word: &str) -> Result<Option<Mode>, Refusal> {
             field: "mode",
             expected,
         }),
+    }
+}
+
+/// What `ChargeDuration` counts as a request gives it; `default` is the site's setting.
+pub(super) fn read_charge_duration(word: &str) -> Result<Option<ChargeDuration>, Refusal> {
+    let expected = "incremental, cumulative or default";
+    match word {
+        "default" => Ok(None),
+        _ => {
+            let known = ChargeDuration::parse(word).map(Some);
+            known.ok_or(Refusal::BadValue {
+                field: "charge_duration",
+                expected,
+            })
+        }
     }
 }
 
@@ -165,6 +180,12 @@ pub(super) fn machine(machine: &Machine) -> v1::Machine {
         description: some(&machine.description),
         architecture: some(&machine.architecture),
         operating_system: some(&machine.operating_system),
+        reservation_account: machine.reservation_account.clone(),
+        test: machine.test,
+        charge_duration: machine
+            .charge_duration
+            .map_or("default", ChargeDuration::word)
+            .to_owned(),
     }
 }
 
