@@ -3,8 +3,8 @@
 use crate::amount::{Amount, Precision};
 use crate::book::Book;
 use crate::command::{
-    AddProject, Charge, Close, Command, Deposit, Request, Reserve, Scope, SetMachine, SetRate,
-    SetUser, Whose,
+    AddProject, Charge, Close, Command, Create, Deposit, Request, Reserve, Scope, SetMachine,
+    SetRate, SetUser, Whose,
 };
 use crate::decimal::Decimal;
 use crate::directory::{Bank, Policy};
@@ -117,6 +117,7 @@ fn request(project: &str, job: &str, processors: i64) -> Request {
             project: Some(project.into()),
             user: Some("amy".into()),
             machine: "colony".into(),
+            ..Whose::default()
         },
         facts: Facts {
             usage: Usage {
@@ -166,7 +167,10 @@ fn a_key_for_one_project_cannot_reach_the_job_of_another() {
     for command in [
         reserve("bio", "j", 10),
         charge("bio", "j", 1, 10),
-        Command::Create(request("bio", "j", 1)),
+        Command::Create(Create {
+            request: request("bio", "j", 1),
+            ..Create::default()
+        }),
         delete("j", None),
         reserve("chem", "k", 10),
     ] {

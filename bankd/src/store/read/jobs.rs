@@ -44,6 +44,8 @@ pub struct JobRow {
     pub shadow_billed: Amount,
     /// Seconds billed so far.
     pub charged: Seconds,
+    /// Seconds beyond what can have been used.
+    pub disputed: Seconds,
     /// The latest usage row.
     pub last_usage: Option<i64>,
     /// The instant whose rates hold, where a quote is bound.
@@ -127,7 +129,7 @@ macro_rules! job_columns {
             "SELECT id, machine, object_type, object_id, number, opened_at, closed_at, closed_by, \
              account, fallback_from, billed, shadow_billed, charged_s, last_usage, rates_at, lien, \
              project, user, qos, class, processors, nodes, memory_mb, disk_mb, gres, attributes, \
-             wall_s, group_name FROM instance WHERE ",
+             wall_s, group_name, disputed_s FROM instance WHERE ",
             $rest
         )
     };
@@ -360,6 +362,7 @@ fn read(row: &Row<'_>) -> Result<JobRow, Error> {
         usage: usage(row)?,
         wall: row.get::<_, Option<i64>>(26)?.map(Seconds),
         group: row.get(27)?,
+        disputed: Seconds(row.get(28)?),
     })
 }
 

@@ -68,6 +68,7 @@ fn a_charge() -> Charged {
         by_fallback: Amount::ZERO,
         counted: Seconds(3600),
         unpriced: false,
+        disputed: Seconds(0),
     }
 }
 
