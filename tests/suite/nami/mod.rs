@@ -6,6 +6,7 @@
 //! over those.
 
 mod bad;
+mod beyond;
 mod channels;
 mod fallback;
 mod later;
