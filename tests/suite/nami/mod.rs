@@ -14,6 +14,7 @@ mod life;
 mod order;
 mod outage;
 mod quote;
+mod several;
 mod wire;
 
 use crate::harness::{Documents, skip};
