@@ -311,7 +311,7 @@ pub struct Request {
     pub tid: Option<String>,
     /// When it happened; now by default, never later than now.
     pub event_time: Option<Timestamp>,
-    /// What the scheduler says that it costs, as written: journalled, and billed only where
+    /// What the scheduler says that it costs, a decimal: journalled, and billed only where
     /// [`Terms::amount`] repeats it (nami.md 4.2). Empty for none.
     pub asserted: String,
 }

@@ -107,7 +107,7 @@ fn begin(
     let tx = postings.begin_for("charge", at, instance.id);
     // The first word of the reason: what else stands there comes from outside.
     postings.remark(&terms::written(&measured.billed_windows()));
-    remark_asserted(&mut postings, request);
+    remark_given(&mut postings, charge);
     let binding = bind(&mut postings, &mut instance, request, view, at, ctx);
     let had_lien = instance.lien.is_some();
     give_back_other_money(&mut postings, &mut instance, mode)?;
@@ -116,9 +116,6 @@ fn begin(
     } else {
         None
     };
-    if !charge.terms.itemisation.is_empty() {
-        postings.remark(&format!("itemisation={}", charge.terms.itemisation));
-    }
     if let Some(windows) = measured.windows {
         postings.windows.push((instance.id, windows));
     }
@@ -137,10 +134,7 @@ fn begin(
         debt: Amount::ZERO,
         against_liens: Amount::ZERO,
         by_fallback: Amount::ZERO,
-        shortfall: charge
-            .terms
-            .shortfall
-            .unwrap_or(ctx.directory.policy.shortfall),
+        shortfall: shortfall(charge, ctx),
         outcome: Billing::Billed,
         first: None,
         facts_changed,
@@ -155,6 +149,20 @@ fn begin(
         counted: measured.counted,
         priced,
     })
+}
+
+/// Journals what the caller says of the amount.
+fn remark_given(postings: &mut Postings, charge: &Charge) {
+    remark_asserted(postings, &charge.request);
+    if !charge.terms.itemisation.is_empty() {
+        postings.remark(&format!("itemisation={}", charge.terms.itemisation));
+    }
+}
+
+/// Who covers what is short: what the charge says, else the site.
+fn shortfall(charge: &Charge, ctx: &Context<'_>) -> Shortfall {
+    let site = ctx.directory.policy.shortfall;
+    charge.terms.shortfall.unwrap_or(site)
 }
 
 /// After a switch between a mode that moves money and one that does not, a lien holds what no charge

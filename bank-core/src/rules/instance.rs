@@ -91,7 +91,7 @@ pub(super) fn modify(
 /// Journals what the scheduler says that it costs (nami.md 4.2).
 pub(super) fn remark_asserted(postings: &mut Postings, request: &Request) {
     if !request.asserted.is_empty() {
-        postings.remark(&format!("asserted={}", short(&request.asserted)));
+        postings.remark(&format!("asserted={}", request.asserted));
     }
 }
 

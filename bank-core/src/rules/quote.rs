@@ -70,20 +70,12 @@ pub(super) fn quote(
         Err(refusal) => return Err(refusal),
     };
     let mut postings = Postings::new(view);
-    let written = match request.promise {
-        Promise::None => None,
-        _ => {
-            postings.begin("quote", ctx.now);
-            let row = Row {
-                tid: &request.tid,
-                payer: &lenient,
-                validity: validity(request, duration),
-                duration,
-                cost,
-                uses: request.uses,
-            };
-            Some(row.write(&mut postings, ctx.now)?)
-        }
+    let written = if request.promise == Promise::None {
+        None
+    } else {
+        postings.begin("quote", ctx.now);
+        let row = Row::of(request, &lenient, duration, cost);
+        Some(row.write(&mut postings, ctx.now)?)
     };
     Ok(postings.finish(Outcome::Quoted(Quoted {
         cost: if mode == Mode::Track {
@@ -174,14 +166,6 @@ fn fallback_pays(
     ctx.directory.policy.fallback == FallbackMode::Bank && there >= i128::from(cost.0)
 }
 
-/// How long the row of a quote holds.
-fn validity(request: &QuoteRequest, duration: Seconds) -> Seconds {
-    match request.promise {
-        Promise::Guarantee => duration.plus(GUARANTEE_EXTRA),
-        Promise::None | Promise::Tid => TID_VALID,
-    }
-}
-
 /// The TID that a create answers (nami.md 2): the one that its document carries if that is a quote of
 /// ours, else that of a new quote, whose price holds once a reserve or a charge names it. Money is
 /// not tested: a create holds none. None where nobody wants one, and where there is nothing to price.
@@ -224,7 +208,22 @@ struct Row<'a> {
     uses: i64,
 }
 
-impl Row<'_> {
+impl<'a> Row<'a> {
+    /// Of a quote that was asked for.
+    fn of(request: &'a QuoteRequest, payer: &'a Payer, duration: Seconds, cost: Amount) -> Self {
+        Row {
+            tid: &request.tid,
+            payer,
+            validity: match request.promise {
+                Promise::Guarantee => duration.plus(GUARANTEE_EXTRA),
+                Promise::None | Promise::Tid => TID_VALID,
+            },
+            duration,
+            cost,
+            uses: request.uses,
+        }
+    }
+
     /// Writes it in the current transaction.
     fn write(self, postings: &mut Postings, now: Timestamp) -> Result<Quote, Refusal> {
         let quote = Quote {

@@ -210,11 +210,6 @@ pub fn detail(refusal: &Refusal, bank: &Bank) -> String {
         Refusal::CycleNotDue { name, next } => {
             format!("cycle {name:?} runs by itself at {next}")
         }
-        Refusal::Implausible { reported, room } => {
-            format!(
-                "{reported} s reported, at most {room} s can have been used since the last charge"
-            )
-        }
         Refusal::TooManyDecimals { precision } => {
             format!("this bank keeps {precision} decimals")
         }

@@ -46,6 +46,11 @@ pub(super) fn detail(refusal: &Refusal, bank: &Bank) -> Option<String> {
             format!("billed already from {start} until {end}")
         }
         Refusal::LienEnded { lien, state } => format!("lien {lien} is {state} and holds nothing"),
+        Refusal::Implausible { reported, room } => {
+            format!(
+                "{reported} s reported, at most {room} s can have been used since the last charge"
+            )
+        }
         Refusal::NotSettable { field } => format!("{field} cannot be set"),
         _ => return None,
     })

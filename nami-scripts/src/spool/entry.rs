@@ -131,7 +131,7 @@ mod tests {
         .unwrap();
         for (from, to) in [
             ("event: charge", "event: drain"),
-            ("event: charge", "event: end"),
+            ("event: charge", "event: query"),
             ("event: charge", "event: nothing"),
             ("key: 018", "key: 0 18"),
             ("query: machine", "query: ma chine"),

@@ -163,13 +163,13 @@ fn an_asserted_amount_is_journalled_and_billed_only_where_it_is_trusted() {
 #[test]
 fn a_scheduler_that_counts_all_seconds_is_billed_the_difference() {
     for by_machine in [false, true] {
-        let setup = Setup::new().chemistry(1_000_000);
-        let mut bank = match by_machine {
-            true => setup.start(),
-            false => setup
-                .env("BANKD_NAMI_CHARGE_DURATION", "cumulative")
-                .start(),
+        let by_site = if by_machine {
+            "incremental"
+        } else {
+            "cumulative"
         };
+        let setup = Setup::new().chemistry(1_000_000);
+        let mut bank = setup.env("BANKD_NAMI_CHARGE_DURATION", by_site).start();
         if by_machine {
             bank.bank_ok(&[
                 "machine",

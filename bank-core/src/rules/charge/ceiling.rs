@@ -104,9 +104,10 @@ impl Plausible {
             return String::new();
         }
         let (disputed, ceiling) = (disputed.0, ceiling.0);
-        let done = match self.counts == Some(self.reported) {
-            true => "billed",
-            false => "not_billed",
+        let done = if self.counts == Some(self.reported) {
+            "billed"
+        } else {
+            "not_billed"
         };
         format!("disputed_s={disputed} ceiling_s={ceiling} {done}")
     }

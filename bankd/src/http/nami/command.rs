@@ -72,9 +72,10 @@ pub struct Made {
 /// If a TID is wanted and the system has no randomness to give.
 pub fn of(document: Document, event: Event, setting: &Setting<'_>) -> std::io::Result<Made> {
     let may_have_tid = matches!(event, Event::Quote | Event::Create);
-    let tid = match setting.with_tid && may_have_tid {
-        true => Some(keys::new_tid()?),
-        false => None,
+    let tid = if setting.with_tid && may_have_tid {
+        Some(keys::new_tid()?)
+    } else {
+        None
     };
     let is_stored = event != Event::Quote || tid.is_some();
     let asked = Asked {

@@ -194,16 +194,12 @@ async fn run(
         trusts_amounts: app.config.nami.trust_asserted_amount,
     };
     let several = documents.len() > 1;
-    let (mut status, mut body) = (200, Vec::with_capacity(64));
-    let (mut told, mut replayed) = (Vec::with_capacity(documents.len()), true);
+    let mut said = Said::default();
     for (index, document) in documents.into_iter().enumerate() {
         let document = match document {
             Ok(document) => document,
             Err(e) => {
-                let answer = line::answer(&Line::error(e.code, e.message));
-                status = status.max(answer.status);
-                body.extend_from_slice(&answer.body);
-                replayed = false;
+                said.add(&line::answer(&Line::error(e.code, e.message)), true);
                 continue;
             }
         };
@@ -220,56 +216,64 @@ async fn run(
             render: made.render,
             fingerprint: String::new(),
         };
-        let mut going_on = true;
-        let answer = match app.writer.submit(submission).await {
+        match app.writer.submit(submission).await {
             Ok(Reply::Fresh { answer, summary }) => {
-                replayed = false;
-                told.push(Story {
+                said.add(&answer, true);
+                said.told.push(Story {
                     summary,
                     project: made.project,
                     user: made.user,
                     job: made.job,
                     machine: made.machine,
                 });
-                answer
             }
-            Ok(Reply::Stored(answer)) => answer,
+            Ok(Reply::Stored(answer)) => said.add(&answer, false),
             Ok(Reply::KeyReused) => {
-                replayed = false;
-                line::answer(&Line::refused(
-                    "key_reused",
-                    "the key belongs to another request",
-                ))
+                let text = "the key belongs to another request";
+                said.add(&line::answer(&Line::refused("key_reused", text)), true);
             }
             Ok(Reply::Replay) => return unauthorized(),
             Err(e) => {
-                going_on = false;
-                line::answer(&failed(e))
+                said.add(&line::answer(&failed(e)), true);
+                break;
             }
-        };
-        status = status.max(answer.status);
-        body.extend_from_slice(&answer.body);
-        if !going_on {
-            replayed = false;
-            break;
         }
     }
-    whole(status, body, told, replayed)
+    said.whole()
 }
 
-/// The lines as one answer, with what the log says of them.
-fn whole(status: u16, body: Vec<u8>, told: Vec<Story>, replayed: bool) -> Response {
-    let mut response = respond(Answer {
-        status,
-        media: Media::Text,
-        body,
-    });
-    if replayed {
-        let header = HeaderValue::from_static("true");
-        response.headers_mut().insert("idempotent-replay", header);
+/// The lines of all objects so far, and what the log says of them.
+#[derive(Default)]
+struct Said {
+    /// The greatest of the lines' statuses.
+    status: u16,
+    body: Vec<u8>,
+    told: Vec<Story>,
+    /// Some of it is no stored answer.
+    is_new: bool,
+}
+
+impl Said {
+    fn add(&mut self, answer: &Answer, is_new: bool) {
+        self.status = self.status.max(answer.status);
+        self.body.extend_from_slice(&answer.body);
+        self.is_new |= is_new;
     }
-    response.extensions_mut().insert(Told(told));
-    response
+
+    /// The lines as one answer.
+    fn whole(self) -> Response {
+        let mut response = respond(Answer {
+            status: self.status.max(200),
+            media: Media::Text,
+            body: self.body,
+        });
+        if !self.is_new {
+            let header = HeaderValue::from_static("true");
+            response.headers_mut().insert("idempotent-replay", header);
+        }
+        response.extensions_mut().insert(Told(self.told));
+        response
+    }
 }
 
 /// Where the document names no machine: the script's, else the only one that the key speaks for,

@@ -17,13 +17,15 @@ use crate::nami::{Document, Number, ObjectKind};
 /// What every command takes of a document.
 pub(super) fn of(document: Document, setting: &Setting<'_>) -> Request {
     let (account, machine) = payer_and_machine(&document, setting);
+    let asserted = document.asserted().map(|amount| amount.to_string());
+    let asserted = asserted.unwrap_or_default();
     let at = |seconds: Option<i64>| seconds.map(Timestamp::from_seconds);
     let mut other = Vec::new();
     let mut keep = |name: &str, value: Option<String>| {
         other.extend(value.map(|value| (name.to_owned(), value)));
     };
     keep("Requestor", document.requestor);
-    keep("Amount", document.asserted_amount.clone());
+    keep("Amount", document.asserted_amount);
     other.extend(document.variables);
     other.extend(document.unknown);
     let mut facts = Facts {
@@ -69,7 +71,7 @@ pub(super) fn of(document: Document, setting: &Setting<'_>) -> Request {
         facts,
         tid: document.tid,
         event_time: setting.event_time,
-        asserted: document.asserted_amount.unwrap_or_default(),
+        asserted,
     }
 }
 

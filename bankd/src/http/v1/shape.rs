@@ -78,17 +78,14 @@ pub(super) fn read_mode(word: &str) -> Result<Option<Mode>, Refusal> {
 
 /// What `ChargeDuration` counts as a request gives it; `default` is the site's setting.
 pub(super) fn read_charge_duration(word: &str) -> Result<Option<ChargeDuration>, Refusal> {
-    let expected = "incremental, cumulative or default";
-    match word {
-        "default" => Ok(None),
-        _ => {
-            let known = ChargeDuration::parse(word).map(Some);
-            known.ok_or(Refusal::BadValue {
-                field: "charge_duration",
-                expected,
-            })
-        }
+    if word == "default" {
+        return Ok(None);
     }
+    let known = ChargeDuration::parse(word).map(Some);
+    known.ok_or(Refusal::BadValue {
+        field: "charge_duration",
+        expected: "incremental, cumulative or default",
+    })
 }
 
 fn mode(mode: Option<Mode>) -> String {
