@@ -1,6 +1,7 @@
 //! Charge: bills what was used, and never loses any of it (ledger.md 2.8, decision 14).
 
 mod ceiling;
+mod find;
 mod measure;
 mod paying;
 mod shortfall;
@@ -28,6 +29,7 @@ use crate::time::{Seconds, Timestamp};
 use crate::usage;
 use crate::view::{Context, Next, View};
 use ceiling::Plausible;
+use find::charged_instance;
 
 /// Bills an instance for the time since its last charge. What exact arithmetic or an account's
 /// range cannot hold is unbilled with amount 0, never refused (ledger.md 1.3, 2.8).
@@ -177,42 +179,6 @@ fn give_back_other_money(
         return Ok(());
     }
     end_lien(postings, instance, LienState::Released)
-}
-
-/// The instance a charge is about: the newest one open at the event time, else the newest one
-/// closed at most the grace before, else the newest one that was open at some time of the charged
-/// window, else whichever is open now (nami.md 1.4).
-fn charged_instance<'a>(
-    view: &'a View,
-    charge: &Charge,
-    at: Timestamp,
-    ctx: &Context<'_>,
-) -> Option<&'a Instance> {
-    let grace = ctx.directory.policy.close_grace;
-    let just_closed = |i: &&Instance| {
-        i.closed
-            .is_some_and(|(closed, _)| closed <= at && at <= closed.plus(grace))
-    };
-    let in_window = |i: &&Instance| {
-        let window = charge.terms.window;
-        window.is_some_and(|w| i.opened < w.end && i.closed.is_none_or(|(c, _)| w.start < c))
-    };
-    let open_then = view.instances.iter().find(|i| i.was_open(at));
-    let closed_then = || view.instances.iter().find(just_closed);
-    let used_then = || view.instances.iter().find(in_window);
-    // Its documents tell that it had begun, though the first of them came later.
-    let in_use = |i: &&Instance| {
-        let ended = |(closed, _): (Timestamp, Closing)| closed.plus(grace);
-        let over = i.closed.map(ended).is_some_and(|ended| ended < at);
-        i.began.is_some_and(|began| began <= at) && !over
-    };
-    let begun_then = || view.instances.iter().find(in_use);
-    let open_now = || view.instances.iter().find(|i| i.is_open());
-    open_then
-        .or_else(closed_then)
-        .or_else(used_then)
-        .or_else(begun_then)
-        .or_else(open_now)
 }
 
 /// Whom the request names; where it names nobody, whom the instance knows.
