@@ -178,11 +178,13 @@ impl Outcome {
         }
         let mut outcome = Self::new(Condition::Done, "");
         for line in lines {
-            match line {
-                Line::Cost { .. } => outcome.stdout += &format!("{line}\n"),
-                Line::Tid(tid) => outcome.stdout += &format!("{tid}\n"),
-                _ => {}
-            }
+            let printed = match line {
+                Line::Cost { .. } => line.to_string(),
+                Line::Tid(tid) => tid.clone(),
+                _ => continue,
+            };
+            outcome.stdout.push_str(&printed);
+            outcome.stdout.push('\n');
         }
         if let Some(Line::Warning { code, text }) = worst {
             outcome.text = format!("warning: {}: {text}", code.replace('_', " "));

@@ -3,6 +3,7 @@
 //! Nothing is decided here: what the document does not say stays unsaid, and what the ledger has no
 //! place for is kept verbatim with the instance.
 
+use bank_core::amount::Amount;
 use bank_core::command::{
     AfterEnd, Charge, Close, Command, Create, Promise, QuoteRequest, Request, Reserve,
 };
@@ -120,7 +121,7 @@ struct Asked {
     /// `ChargeDuration`.
     charged: Option<Seconds>,
     /// The asserted amount, where the site trusts it.
-    amount: Option<bank_core::amount::Amount>,
+    amount: Option<Amount>,
 }
 
 impl Asked {
@@ -130,10 +131,7 @@ impl Asked {
             usage: self.request.facts.usage,
             group: self.request.facts.group,
             duration: self.priced,
-            promise: match tid {
-                Some(_) => Promise::Tid,
-                None => Promise::None,
-            },
+            promise: tid.as_ref().map_or(Promise::None, |_| Promise::Tid),
             tid: tid.unwrap_or_default(),
             uses: 1,
             cost_only: false,

@@ -161,10 +161,8 @@ fn charge(directory: &Directory, charged: &Charged) -> Line {
     let done = format!("charged {amount}, balance {balance}");
     if charged.disputed.0 > 0 {
         let disputed = charged.disputed.0;
-        return Line::warning(
-            "disputed",
-            format!("{done}, {disputed} s are more than can have been used"),
-        );
+        let text = format!("{done}, {disputed} s are more than can have been used");
+        return Line::warning("disputed", text);
     }
     if !charged.debt.is_zero() {
         let debt = plain(charged.debt, bank);

@@ -134,6 +134,14 @@ fn charges() {
         ),
         (
             Charged {
+                disputed: Seconds(3300),
+                ..a_charge()
+            },
+            "warning disputed: charged 3571.2 credits, balance 6428.8, 3300 s are more than can \
+             have been used\n",
+        ),
+        (
+            Charged {
                 debt: Amount(5),
                 balance: Amount(-5),
                 ..a_charge()
