@@ -6,10 +6,12 @@
 //! | line | meaning |
 //! |---|---|
 //! | `57600`, `57600:TID` | the cost of a quote, and its TID if it is a row |
+//! | `tid TID` | the TID of a create, where one was asked for |
 //! | `ok TEXT` | done |
 //! | `warning CODE: TEXT` | done, and somebody should know |
 //! | `refused CODE: TEXT` | refused by a rule |
-//! | `error CODE: TEXT` | the whole document is unusable; nothing of it was applied |
+//! | `error CODE: TEXT` | the object is unusable; alone, it speaks of the whole document, of which
+//!   nothing was applied |
 //!
 //! A line never holds a control character, whatever the text it was made from.
 
@@ -31,6 +33,8 @@ pub enum Line {
         /// The quote's id, `[A-Za-z0-9_-]{1,32}`, where one was asked for.
         tid: Option<String>,
     },
+    /// A create's TID, `[A-Za-z0-9_-]{1,32}`.
+    Tid(String),
     /// Done.
     Ok(String),
     /// Done, with something that the script shows on standard error.
@@ -47,7 +51,7 @@ pub enum Line {
         /// For people.
         text: String,
     },
-    /// The document is unusable.
+    /// The object, or the whole document, is unusable.
     Error {
         /// The refusal code, a row of [`crate::error::TABLE`].
         code: String,
@@ -56,7 +60,7 @@ pub enum Line {
     },
 }
 
-/// A line that is none of the five.
+/// A line that is none of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not an answer line of the bank")]
 pub struct BadLine;
@@ -103,6 +107,9 @@ impl Line {
     pub fn parse(line: &str) -> Result<Self, BadLine> {
         let line = line.strip_suffix('\r').unwrap_or(line);
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+        if word == "tid" && is_tid(rest) {
+            return Ok(Self::Tid(rest.to_owned()));
+        }
         if word == "ok" {
             return Ok(Self::Ok(rest.to_owned()));
         }
@@ -143,7 +150,7 @@ impl Line {
     /// HTTP status of this line alone: 200 if done, else by the table.
     pub fn http_status(&self) -> u16 {
         match self {
-            Self::Cost { .. } | Self::Ok(_) | Self::Warning { .. } => 200,
+            Self::Cost { .. } | Self::Tid(_) | Self::Ok(_) | Self::Warning { .. } => 200,
             Self::Refused { code, .. } | Self::Error { code, .. } => row_or_internal(code).http,
         }
     }
@@ -151,7 +158,7 @@ impl Line {
     /// Exit code of a script for this line alone, before the site's map.
     pub fn exit(&self) -> u8 {
         match self {
-            Self::Cost { .. } | Self::Ok(_) | Self::Warning { .. } => exit::DONE,
+            Self::Cost { .. } | Self::Tid(_) | Self::Ok(_) | Self::Warning { .. } => exit::DONE,
             Self::Refused { code, .. } | Self::Error { code, .. } => row_or_internal(code).nami,
         }
     }
@@ -189,6 +196,7 @@ impl fmt::Display for Line {
                 cost,
                 tid: Some(tid),
             } => write!(f, "{cost}:{tid}"),
+            Self::Tid(tid) => write!(f, "tid {tid}"),
             Self::Ok(text) => write!(f, "ok {}", OneLine(text)),
             Self::Warning { code, text } => write!(f, "warning {code}: {}", OneLine(text)),
             Self::Refused { code, text } => write!(f, "refused {code}: {}", OneLine(text)),
@@ -254,6 +262,7 @@ mod tests {
                 200,
                 0,
             ),
+            (Line::Tid("q-1".into()), "tid q-1", 200, 0),
             (
                 Line::ok("lien 57600 credits"),
                 "ok lien 57600 credits",
@@ -310,6 +319,8 @@ mod tests {
             "5:",
             "5:a=b",
             "5:a:b",
+            "tid",
+            "tid a b",
             "refused",
             "refused : x",
             "error Bad: x",

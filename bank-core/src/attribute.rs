@@ -2,7 +2,6 @@
 //! knows (ledger.md 6).
 
 use crate::decimal::Decimal;
-use crate::directory::Directory;
 use crate::refusal::{Refusal, short};
 use crate::usage::{ATTRIBUTE_NAME_MAX, Usage};
 
@@ -104,12 +103,4 @@ pub fn check_usage(usage: &Usage, declared: &[Attribute]) -> Result<(), Refusal>
         });
     }
     Ok(())
-}
-
-impl Directory {
-    /// The names of the declared attributes.
-    pub fn declared_attributes(&self) -> Vec<String> {
-        let declared = self.attributes.iter().filter(|a| !a.deleted);
-        declared.map(|a| a.name.clone()).collect()
-    }
 }

@@ -104,7 +104,9 @@ pub enum Command {
     /// Asks for a price.
     Quote(QuoteRequest),
     /// Makes or finds an instance; holds nothing.
-    Create(Request),
+    Create(Create),
+    /// Keeps what a document says of an instance; never refused for money or membership.
+    Modify(Request),
     /// Places or replaces an instance's lien.
     Reserve(Reserve),
     /// Bills an instance.
@@ -173,6 +175,7 @@ impl Command {
             Command::Withdraw(_) => "withdraw",
             Command::Quote(_) => "quote",
             Command::Create(_) => "create",
+            Command::Modify(_) => "modify",
             Command::Reserve(_) => "reserve",
             Command::Charge(_) => "charge",
             Command::Usage(_) => "usage",
@@ -271,6 +274,9 @@ pub struct Whose {
     pub user: Option<String>,
     /// The machine; empty where nobody named one.
     pub machine: String,
+    /// It is for a reservation: where neither project nor user tells who pays, the machine's
+    /// reservation account does (nami.md 4.1, ALWAYSCHARGERESERVATIONS).
+    pub for_reservation: bool,
 }
 
 impl Whose {
@@ -282,6 +288,7 @@ impl Whose {
             project: self.project.clone().or_else(|| known(&facts.project)),
             user: self.user.clone().or_else(|| known(&facts.user)),
             machine: self.machine.clone(),
+            for_reservation: self.for_reservation,
         }
     }
 }
@@ -347,6 +354,9 @@ pub struct Request {
     pub tid: Option<String>,
     /// When it happened; now by default, never later than now.
     pub event_time: Option<Timestamp>,
+    /// What the scheduler says that it costs, a decimal: journalled, and billed only where
+    /// [`Terms::amount`] repeats it (nami.md 4.2). Empty for none.
+    pub asserted: String,
 }
 
 impl Request {
@@ -360,6 +370,31 @@ impl Request {
     }
 }
 
+/// Makes or finds an instance (decision 11).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Create {
+    /// About what.
+    pub request: Request,
+    /// The TID that a new quote for it gets, made by the shell; none where none is wanted. A
+    /// document with a TID of ours keeps that one, one without a duration gets none (nami.md 2).
+    pub tid: Option<String>,
+    /// How long that quote is priced for.
+    pub duration: Option<Seconds>,
+}
+
+/// What becomes of a reserve that comes after the end of the use it belongs to (decision 13): one
+/// within the grace whose start does not lie after the end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AfterEnd {
+    /// It begins a new use.
+    #[default]
+    Begins,
+    /// The first is absorbed, the next begins a new use: a start.
+    AbsorbedOnce,
+    /// It is absorbed however often it comes: what continues a use cannot begin one.
+    Absorbed,
+}
+
 /// Places or replaces a lien (ledger.md 2.7).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reserve {
@@ -367,14 +402,16 @@ pub struct Reserve {
     pub request: Request,
     /// How long the amount is priced for; the wall duration by default (nami.md 3.1).
     pub charge_duration: Option<Seconds>,
+    /// Hold this, whatever the rates say; zero or above.
+    pub amount: Option<Amount>,
     /// When the lien starts; its allocations are those usable then.
     pub start: Option<Timestamp>,
     /// When it ends; start + wall duration + grace by default.
     pub end: Option<Timestamp>,
     /// What is added to the grace: for NAMI twice the flush interval (decision 12).
     pub flush_grace: bool,
-    /// A start after the end is absorbed once (decision 13).
-    pub absorb_after_end: bool,
+    /// What becomes of it after the end.
+    pub after_end: AfterEnd,
 }
 
 /// Bills an instance (ledger.md 2.8).
@@ -386,6 +423,11 @@ pub struct Charge {
     pub duration: Option<Seconds>,
     /// Close the instance with this charge.
     pub closes: bool,
+    /// Give back what the lien holds beyond this charge; the instance stays open: a pause.
+    pub releases: bool,
+    /// Whether the sum of its durations must be plausible (nami.md 1.4), and a total that is older
+    /// than the last one is left out: what only a scheduler's charges need.
+    pub is_checked: bool,
     /// What a scheduler's charge leaves at its default.
     pub terms: Terms,
 }

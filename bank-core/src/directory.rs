@@ -9,6 +9,7 @@ mod tree;
 pub use tree::DEPTH_MAX;
 
 mod cycle;
+mod mode;
 
 use crate::amount::Precision;
 use crate::attribute::Attribute;
@@ -16,7 +17,7 @@ use crate::exact::Rounding;
 use crate::ids::{AccountId, CycleId, MachineId, ProjectId, UNBILLED, UserId};
 use crate::model::{Account, Cycle, Dimension, Key, Machine, Member, Mode, Project, User};
 use crate::rate::Rate;
-use crate::terms::{Overlap, Shortfall};
+use crate::terms::{Excess, Overlap, Shortfall};
 use crate::time::{Seconds, Timestamp};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -83,6 +84,8 @@ pub struct Policy {
     pub shortfall: Shortfall,
     /// What becomes of a window that was billed before.
     pub overlap: Overlap,
+    /// What becomes of time that a scheduler reports beyond what can have been used.
+    pub excess: Excess,
 }
 
 impl Default for Policy {
@@ -102,6 +105,7 @@ impl Default for Policy {
             max_downtime: Seconds(7 * 86400),
             shortfall: Shortfall::Debt,
             overlap: Overlap::BillRest,
+            excess: Excess::Clip,
         }
     }
 }
@@ -463,17 +467,5 @@ impl Directory {
         self.account_names
             .get(UNBILLED)
             .and_then(|id| self.accounts.get(id))
-    }
-
-    /// The mode for a project on a machine: the project's, else the machine's, else the bank's
-    /// (ledger.md 5: the project overrides the machine).
-    pub fn mode(&self, project: Option<ProjectId>, machine: Option<MachineId>) -> Mode {
-        let own = project
-            .and_then(|id| self.projects.get(&id))
-            .and_then(|p| p.mode);
-        let machine = machine
-            .and_then(|id| self.machines.get(&id))
-            .and_then(|m| m.mode);
-        own.or(machine).unwrap_or(self.policy.mode)
     }
 }

@@ -21,7 +21,8 @@ mod used;
 
 pub use after::{Adjusted, Refunded, Reversed, Settled, Transferred};
 pub use outcome::{
-    Charged, Closed, Deposited, Landed, LienChanged, Outcome, Outlived, Quoted, Reserved, Withdrawn,
+    Charged, Closed, Created, Deposited, Landed, LienChanged, Outcome, Outlived, Quoted, Reserved,
+    Withdrawn,
 };
 pub use traces::{Presence, Reshaped, Shape, Traces};
 pub use used::{Became, Shortage, UseRow, Used};
@@ -149,7 +150,7 @@ pub enum EntryKind {
     Activate,
     /// A window ended.
     Expire,
-    /// An allocation's window or limit changed.
+    /// An allocation's window or limit changed; or what was said of an instance, on none.
     Modify,
     /// A quote was bound to an instance.
     QuoteUse,
@@ -159,6 +160,8 @@ pub enum EntryKind {
     CycleReset,
     /// The machine's clock stepped back.
     ClockBack,
+    /// Reported beyond what can have been used (nami.md 1.4).
+    Disputed,
     /// The part of a charge that the fallback account covered.
     ChargeFallback,
     /// Out of an allocation, into one of another account.
@@ -176,7 +179,7 @@ pub enum EntryKind {
 }
 
 /// Every kind with its word.
-pub const ENTRY_KINDS: [(EntryKind, &str); 24] = [
+pub const ENTRY_KINDS: [(EntryKind, &str); 25] = [
     (EntryKind::Deposit, "deposit"),
     (EntryKind::Withdraw, "withdraw"),
     (EntryKind::Lien, "lien"),
@@ -194,6 +197,7 @@ pub const ENTRY_KINDS: [(EntryKind, &str); 24] = [
     (EntryKind::WouldRefuse, "would_refuse"),
     (EntryKind::CycleReset, "cycle_reset"),
     (EntryKind::ClockBack, "clock_back"),
+    (EntryKind::Disputed, "disputed"),
     (EntryKind::ChargeFallback, "charge_fallback"),
     (EntryKind::TransferOut, "transfer_out"),
     (EntryKind::TransferIn, "transfer_in"),

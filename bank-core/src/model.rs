@@ -3,6 +3,7 @@
 mod cycle;
 mod dimension;
 mod instance;
+mod machine;
 
 pub use cycle::{Cycle, CycleRun, Every};
 pub use dimension::{Constraint, Dimension, Traits};
@@ -10,11 +11,11 @@ pub use instance::{
     CLOSINGS, Closing, Facts, Instance, InstanceKey, LIEN_STATES, Lien, LienState, ObjectType,
     Portion, Quote, Standing,
 };
+pub use machine::{CHARGE_DURATIONS, ChargeDuration, FLUSH_INTERVAL, Machine};
 
 use crate::amount::Amount;
 use crate::ids::{AccountId, AllocationId, EntryId, MachineId, ProjectId, UserId};
-use crate::policy::ChargePolicy;
-use crate::time::{Seconds, Timestamp, Window};
+use crate::time::{Timestamp, Window};
 
 /// How far a project or machine is enforced (decision 18, ledger.md 5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -107,42 +108,6 @@ pub struct User {
     pub phone: String,
     /// Free text.
     pub description: String,
-}
-
-/// A cluster.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Machine {
-    /// Its number.
-    pub id: MachineId,
-    /// Its name.
-    pub name: String,
-    /// Quotes and liens are refused while it is not.
-    pub active: bool,
-    /// Removed.
-    pub deleted: bool,
-    /// Its mode; the bank's default where it has none.
-    pub mode: Option<Mode>,
-    /// The scheduler's flush interval (decision 12), 3600 s by default.
-    pub flush_interval: Seconds,
-    /// The account that pays where an account without a fallback of its own is short
-    /// (nami.md 5): a name, or `+suffix`.
-    pub fallback: Option<String>,
-    /// Free text.
-    pub description: String,
-    /// Of its processors, such as `x86_64`.
-    pub architecture: String,
-    /// What runs on it.
-    pub operating_system: String,
-    /// Whose word its usage is charged by (decision 19): `nami`, `gold` or the name of an import
-    /// source; none until the first charge claims it.
-    pub source: Option<String>,
-    /// What of finished usage is charged (nami.md 4.3); `DEBITALLWC` where nothing is set.
-    pub charge_policy: Option<ChargePolicy>,
-    /// The quality of service that prices count for a job on its fallback account.
-    pub fallback_qos: Option<String>,
-    /// Its domain name: for usage records, where its own name is none (usage-records.md 6.3, note
-    /// 2); empty for none.
-    pub fqdn: String,
 }
 
 /// A user's place in a project.

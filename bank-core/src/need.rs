@@ -113,7 +113,8 @@ pub fn need(command: &Command, directory: &Directory, now: Timestamp) -> Need {
             ending_after: Some(now),
             ..Need::default()
         },
-        Command::Create(request) => instance_need(request, Vec::new(), now),
+        Command::Create(create) => instance_need(&create.request, Vec::new(), now),
+        Command::Modify(request) => instance_need(request, Vec::new(), now),
         Command::Reserve(reserve) => {
             let accounts = select::possible_payers(directory, &reserve.request.whose);
             instance_need(&reserve.request, accounts, now)

@@ -71,6 +71,13 @@ pub enum Refusal {
         /// What is out of the caller's scope.
         what: String,
     },
+    /// A scheduler reports more time than can have passed, and the site refuses that (nami.md 1.4).
+    Implausible {
+        /// Seconds reported.
+        reported: i64,
+        /// Seconds that could still be billed.
+        room: i64,
+    },
     /// An amount that is zero or negative where it must be above zero.
     BadAmount,
     /// Text that is no decimal number.
@@ -269,6 +276,7 @@ impl Refusal {
             Refusal::MachineUnknown { .. } => "machine_unknown",
             Refusal::NoDefaultProject => "no_default_project",
             Refusal::NotAllowed { .. } => "not_allowed",
+            Refusal::Implausible { .. } => "implausible_duration",
             Refusal::BadAmount => "bad_amount",
             Refusal::BadAmountSyntax => "bad_amount_syntax",
             Refusal::TooManyDecimals { .. } => "too_many_decimals",

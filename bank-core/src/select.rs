@@ -25,6 +25,8 @@ pub struct Payer {
     pub machine: Option<MachineId>,
     /// The only account that may pay, where the request named one (decision 16).
     pub only: Option<AccountId>,
+    /// A reservation without a user under its machine's reservation account: any member will do.
+    pub any_member: bool,
     /// The project's name, or what was given for it.
     pub project_name: String,
     /// What the request says besides, where any account's lists ask for it.
@@ -141,24 +143,43 @@ pub fn find(directory: &Directory, whose: &Whose) -> Payer {
         machine: directory.machine_named(&whose.machine).map(|m| m.id),
         ..Payer::default()
     };
-    let by_default = || {
-        user.and_then(|u| u.default_project)
-            .and_then(|id| directory.project(id))
+    let by_default = user
+        .and_then(|u| u.default_project)
+        .and_then(|id| directory.project(id));
+    let machine = payer.machine.and_then(|id| directory.machine(id));
+    let of_reservations = machine
+        .filter(|_| whose.for_reservation)
+        .and_then(|m| m.reservation_account.as_ref());
+    let name = match (&whose.project, by_default) {
+        (None, Some(_)) => None,
+        (given, _) => given.as_ref().or(of_reservations),
     };
-    let project = match &whose.project {
-        Some(name) => directory.project_named(name).or_else(|| {
+    payer.any_member = name.is_some() && name == of_reservations && whose.user.is_none();
+    let project = match name {
+        Some(name) => {
             payer.project_name = short(name);
-            let named = account_with_one_project(directory, name);
-            payer.only = named.map(|(account, _)| account);
-            named.map(|(_, project)| project)
-        }),
-        None => by_default(),
+            let found = named(directory, name);
+            payer.only = found.and_then(|(_, only)| only);
+            found.map(|(project, _)| project)
+        }
+        None => by_default,
     };
     if let Some(project) = project {
         payer.project = Some(project.id);
         payer.project_name.clone_from(&project.name);
     }
     payer
+}
+
+/// The project of a name; else that of the account of that name, which is then the only one that may
+/// pay (decision 16).
+pub fn named<'a>(directory: &'a Directory, name: &str) -> Option<(&'a Project, Option<AccountId>)> {
+    let account = || {
+        let (account, project) = account_with_one_project(directory, name)?;
+        Some((project, Some(account)))
+    };
+    let project = directory.project_named(name);
+    project.map(|project| (project, None)).or_else(account)
 }
 
 fn account_with_one_project<'a>(
@@ -179,6 +200,9 @@ pub fn candidates(
     payer: &Payer,
     user: &str,
 ) -> Result<Vec<Candidate>, Refusal> {
+    if payer.any_member {
+        return for_any_member(directory, payer);
+    }
     let found = matching(directory, payer, User::AsIs);
     if !found.is_empty() {
         return Ok(found);

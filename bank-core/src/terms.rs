@@ -98,6 +98,18 @@ pub enum Overlap {
     Reject,
 }
 
+/// What becomes of time that a scheduler reports beyond what can have been used (nami.md 1.4).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Excess {
+    /// It is not billed; a `disputed` row tells how much it was.
+    #[default]
+    Clip,
+    /// It is billed; a `disputed` row tells how much it was.
+    Accept,
+    /// The charge is refused.
+    Refuse,
+}
+
 /// A window with both ends, `[start, end)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {

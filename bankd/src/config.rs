@@ -22,8 +22,8 @@ pub use gold::{Gold, GoldPeer, Network, NoFundsWord};
 pub use sample::SAMPLE;
 pub use sink::{SINKS_MAX, Sink};
 pub use words::{
-    ChargeDuration, DialectWord, EscapeWord, FallbackWord, FormatWord, FsyncWord, Level, LogFormat,
-    ModeWord, OrderWord, OverlapWord, RoundingWord, ShortfallWord,
+    ChargeDurationWord, DialectWord, EscapeWord, ExcessWord, FallbackWord, FormatWord, FsyncWord,
+    Level, LogFormat, ModeWord, OrderWord, OverlapWord, RoundingWord, ShortfallWord,
 };
 
 /// Every setting.
@@ -153,8 +153,12 @@ pub struct Nami {
     pub latin1_fallback: bool,
     /// The machine where neither document, query nor key names one.
     pub machine: String,
-    /// What `ChargeDuration` counts.
-    pub charge_duration: ChargeDuration,
+    /// What `ChargeDuration` counts, for machines without a meaning of their own.
+    pub charge_duration: ChargeDurationWord,
+    /// What becomes of time that is reported beyond what can have been used (`nami.md` 1.4).
+    pub excess: ExcessWord,
+    /// Bill the amount that a document asserts, where it does (`nami.md` 4.2).
+    pub trust_asserted_amount: bool,
 }
 
 impl Default for Nami {
@@ -164,7 +168,9 @@ impl Default for Nami {
             tid_variable: "BILLTID".to_owned(),
             latin1_fallback: false,
             machine: String::new(),
-            charge_duration: ChargeDuration::default(),
+            charge_duration: ChargeDurationWord::default(),
+            excess: ExcessWord::default(),
+            trust_asserted_amount: false,
         }
     }
 }
@@ -384,6 +390,7 @@ impl Config {
             discrete: self.ledger.discrete_allocations,
             shortfall: self.charge.shortfall.into(),
             overlap: self.charge.overlap.into(),
+            excess: self.nami.excess.into(),
             records: true,
             ..Policy::default()
         }

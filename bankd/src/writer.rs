@@ -76,6 +76,9 @@ pub struct Caller {
 pub struct IdempotencyKey {
     /// The key.
     pub key: String,
+    /// The key of the whole request, where this is one of several objects: what was one object's key
+    /// is not that of several, and the other way round (decision 26).
+    pub whole: Option<String>,
     /// SHA-256 over method, path, query and body.
     pub fingerprint: [u8; 32],
     /// The nonce of the signature; empty on the socket.

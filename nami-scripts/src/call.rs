@@ -51,8 +51,8 @@ impl Ending {
 pub(crate) fn call(event: Event, argument: Option<&[u8]>, loaded: Loaded) -> Ending {
     let Loaded { settings, mistake } = loaded;
     let deadline = Deadline::after(settings.talk_time());
-    if let Event::Later(name) = event {
-        let text = format!("the event {name} is not supported");
+    if event == Event::Query {
+        let text = "the event query is not supported";
         return Ending::of(&settings, Outcome::new(Condition::Unsupported, text));
     }
     if event == Event::Drain {
@@ -210,13 +210,13 @@ fn drain_only(settings: &Settings, deadline: Deadline) -> Ending {
 fn conclude(settings: &Settings, entry: &Entry, outcome: Outcome) -> Ending {
     use Condition::{Connect, Document, Done, Funds, Internal, Refused, Timeout};
     let kept = if entry.event.is_always_kept() {
-        !matches!(outcome.condition, Done | Document | Refused | Funds)
+        outcome.again || !matches!(outcome.condition, Done | Document | Refused | Funds)
     } else {
-        entry.event == Event::Reserve
+        entry.event.reserves()
             && settings.fail_open
             && matches!(outcome.condition, Connect | Timeout | Internal)
     };
-    let aside = entry.event.is_always_kept() && outcome.condition == Document;
+    let aside = entry.event.is_always_kept() && outcome.condition == Document && !kept;
     if !kept && !aside {
         return Ending::of(settings, outcome);
     }

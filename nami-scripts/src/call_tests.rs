@@ -253,14 +253,14 @@ fn the_map_of_the_site_changes_exits_but_not_what_is_kept() {
 }
 
 #[test]
-fn later_events_and_mistakes_in_the_settings() {
+fn the_question_and_mistakes_in_the_settings() {
     let site = site();
     let loaded = |mistake: Option<&str>| Loaded {
         settings: site.settings.clone(),
         mistake: mistake.map(str::to_owned),
     };
-    let ending = call(Event::Later("pause"), None, loaded(None));
-    assert_eq!(ending, Ending::new(71, "the event pause is not supported"));
+    let ending = call(Event::Query, None, loaded(None));
+    assert_eq!(ending, Ending::new(71, "the event query is not supported"));
     let ending = call(Event::Drain, None, loaded(Some("nami.conf:3: unknown key")));
     assert_eq!(ending, Ending::new(99, "nami.conf:3: unknown key"));
     assert_eq!(call(Event::Drain, None, loaded(None)), Ending::new(0, ""));

@@ -190,7 +190,7 @@ pub(crate) fn query_of(settings: &Settings, event: Event) -> String {
     if let Some(machine) = &settings.machine {
         add("machine", machine);
     }
-    if settings.print_tid && event == Event::Quote {
+    if settings.print_tid && matches!(event, Event::Quote | Event::Create) {
         add("print_tid", "true");
     }
     if settings.latin1_fallback {

@@ -6,12 +6,19 @@ pub(crate) enum Event {
     Quote,
     Create,
     Reserve,
+    Start,
     Charge,
+    Update,
+    Continue,
+    Pause,
+    Resume,
+    End,
     Delete,
+    Modify,
     /// Sends what waits in the spool, and nothing else.
     Drain,
-    /// An event whose name is known and which this version does not serve.
-    Later(&'static str),
+    /// Moab's question about balances: its answer is written down nowhere, so that it has none.
+    Query,
 }
 
 /// Every name, with what it means.
@@ -22,14 +29,14 @@ const NAMES: [(&str, Event); 14] = [
     ("charge", Event::Charge),
     ("delete", Event::Delete),
     ("drain", Event::Drain),
-    ("start", Event::Later("start")),
-    ("update", Event::Later("update")),
-    ("continue", Event::Later("continue")),
-    ("pause", Event::Later("pause")),
-    ("resume", Event::Later("resume")),
-    ("end", Event::Later("end")),
-    ("query", Event::Later("query")),
-    ("modify", Event::Later("modify")),
+    ("start", Event::Start),
+    ("update", Event::Update),
+    ("continue", Event::Continue),
+    ("pause", Event::Pause),
+    ("resume", Event::Resume),
+    ("end", Event::End),
+    ("query", Event::Query),
+    ("modify", Event::Modify),
 ];
 
 impl Event {
@@ -55,19 +62,25 @@ impl Event {
 
     /// The bare name.
     pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Later(name) => name,
-            known => NAMES
-                .iter()
-                .find(|(_, event)| *event == known)
-                .map_or("", |(name, _)| name),
-        }
+        let known = NAMES.iter().find(|(_, event)| *event == self);
+        known.map_or("", |(name, _)| name)
     }
 
     /// Whether a document of this event that the bank did not accept is kept for later: the
     /// scheduler only logs its failure and never sends it again (decision 27).
     pub(crate) fn is_always_kept(self) -> bool {
-        matches!(self, Self::Charge | Self::Delete)
+        matches!(
+            self,
+            Self::Charge | Self::Update | Self::Pause | Self::End | Self::Delete
+        )
+    }
+
+    /// Whether it places a lien: kept for later where the site lets jobs start during an outage.
+    pub(crate) fn reserves(self) -> bool {
+        matches!(
+            self,
+            Self::Reserve | Self::Start | Self::Continue | Self::Resume
+        )
     }
 }
 
@@ -82,7 +95,8 @@ mod tests {
             ("bank.charge.pl", Some(Event::Charge)),
             ("./bank.delete.sh", Some(Event::Delete)),
             ("bank.drain", Some(Event::Drain)),
-            ("bank.end.pl", Some(Event::Later("end"))),
+            ("bank.end.pl", Some(Event::End)),
+            ("bank.query", Some(Event::Query)),
             ("bank.charge.py", None),
             ("nami-scripts", None),
             ("charge", None),

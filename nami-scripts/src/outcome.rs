@@ -84,7 +84,8 @@ pub(crate) struct Outcome {
     pub(crate) code: String,
     /// What goes to standard error, without the program's name; empty for nothing.
     pub(crate) text: String,
-    /// What goes to standard output: the cost of a quote, else nothing, ever.
+    /// What goes to standard output: the cost of a quote, the TID of a create where the site wants
+    /// one, else nothing, ever.
     pub(crate) stdout: String,
     /// Whether one of several objects may be taken later, whatever became of the others.
     pub(crate) again: bool,
@@ -122,10 +123,7 @@ impl Outcome {
 
     /// Whether sending the document again can never help (decision 27).
     pub(crate) fn is_final(&self) -> bool {
-        use Condition::{Document, Funds, Refused};
-        let is_final =
-            matches!(self.condition, Document | Funds | Refused) || self.code == "key_reused";
-        is_final && !self.again
+        is_final(self.condition, &self.code) && !self.again
     }
 
     /// What an answer means. It has been verified, where that is demanded.
@@ -162,29 +160,32 @@ impl Outcome {
     fn of_lines(event: Event, status: u16, lines: &[Line]) -> Self {
         let worst = Line::worst(lines);
         if let Some(Line::Refused { code, text } | Line::Error { code, text }) = worst {
-            let mut outcome = Self::of_refusal(code, text);
             // Sent again, what is done stays done: each object has a key of its own.
-            outcome.again = lines.iter().any(|line| match line {
-                Line::Refused { code, text } | Line::Error { code, text } => {
-                    !Self::of_refusal(code, text).is_final()
-                }
-                _ => false,
-            });
-            return outcome;
+            return Self {
+                again: lines.iter().any(may_be_taken),
+                ..Self::of_refusal(code, text)
+            };
         }
         let costs = lines.iter().all(|line| matches!(line, Line::Cost { .. }));
-        let no_costs = lines.iter().all(|line| !matches!(line, Line::Cost { .. }));
-        let fitting = if event == Event::Quote {
-            costs
-        } else {
-            no_costs
+        let has_costs = lines.iter().any(|line| matches!(line, Line::Cost { .. }));
+        let has_tids = lines.iter().any(|line| matches!(line, Line::Tid(_)));
+        let fitting = match event {
+            Event::Quote => costs,
+            Event::Create => !has_costs,
+            _ => !has_costs && !has_tids,
         };
         if !(200..300).contains(&status) || !fitting {
             return Self::not_understood();
         }
         let mut outcome = Self::new(Condition::Done, "");
-        if costs {
-            outcome.stdout = Line::render(lines);
+        for line in lines {
+            let printed = match line {
+                Line::Cost { .. } => line.to_string(),
+                Line::Tid(tid) => tid.clone(),
+                _ => continue,
+            };
+            outcome.stdout.push_str(&printed);
+            outcome.stdout.push('\n');
         }
         if let Some(Line::Warning { code, text }) = worst {
             outcome.text = format!("warning: {}: {text}", code.replace('_', " "));
@@ -212,6 +213,22 @@ impl Outcome {
             code: code.to_owned(),
             ..Self::new(condition, text)
         }
+    }
+}
+
+/// Whether sending again can never help.
+fn is_final(condition: Condition, code: &str) -> bool {
+    use Condition::{Document, Funds, Refused};
+    matches!(condition, Document | Funds | Refused) || code == "key_reused"
+}
+
+/// Whether the bank has not taken this object, and may yet.
+fn may_be_taken(line: &Line) -> bool {
+    match line {
+        Line::Refused { code, .. } | Line::Error { code, .. } => {
+            !is_final(Condition::of_exit(line.exit()), code)
+        }
+        _ => false,
     }
 }
 

@@ -10,6 +10,16 @@ fn answers_become_exits() {
         (Event::Quote, 200, "57600\n", 0, "57600\n", ""),
         (Event::Quote, 200, "3571.2:q1\n", 0, "3571.2:q1\n", ""),
         (Event::Charge, 200, "ok charged 28800 credits\n", 0, "", ""),
+        (Event::Create, 200, "ok created\n", 0, "", ""),
+        (Event::Create, 200, "tid q-1\nok created\n", 0, "q-1\n", ""),
+        (
+            Event::Charge,
+            200,
+            "tid q-1\n",
+            99,
+            "",
+            "the bank's answer is not understood",
+        ),
         (
             Event::Charge,
             200,
@@ -210,6 +220,34 @@ fn of_several_objects_one_that_may_be_taken_later_keeps_the_document() {
         let outcome = Outcome::of_answer(Event::Charge, 404, body.as_bytes());
         let found = (outcome.condition.exit(), outcome.is_final());
         assert_eq!(found, (exit, last), "{body}");
+    }
+    for (status, body, last) in [
+        (422, "refused implausible_duration: a\nok b\n", true),
+        (
+            422,
+            "refused implausible_duration: a\nrefused not_allowed: b\n",
+            false,
+        ),
+        (
+            422,
+            "refused implausible_duration: a\nerror missing_field: b\n",
+            true,
+        ),
+        (
+            403,
+            "refused not_a_member: a\nrefused not_allowed: b\n",
+            false,
+        ),
+        (409, "refused key_reused: a\nrefused key_reused: b\n", true),
+        (
+            409,
+            "refused key_reused: a\nrefused not_allowed: b\n",
+            false,
+        ),
+        (503, "refused busy: a\nrefused user_unknown: b\n", false),
+    ] {
+        let outcome = Outcome::of_answer(Event::Charge, status, body.as_bytes());
+        assert_eq!(outcome.is_final(), last, "{body}");
     }
 }
 

@@ -37,6 +37,9 @@ pub struct Status {
     pub commands: i64,
     /// Usage on the suspense account.
     pub unbilled: Unbilled,
+    /// Jobs for which more time was reported than can have been used.
+    #[serde(default)]
+    pub disputed: i64,
     /// The bank's mode where neither machine nor project has one.
     pub mode: String,
     /// Every machine with its mode.
@@ -83,6 +86,9 @@ pub struct MachineStatus {
     pub mode: String,
     /// Time of the last document that named it.
     pub last_contact: Option<String>,
+    /// Its scheduler only tries the bank out.
+    #[serde(default)]
+    pub test: bool,
 }
 
 /// A charge rate (`GET /api/v1/rates`; ledger.md 3.1).

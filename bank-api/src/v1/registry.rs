@@ -218,6 +218,15 @@ pub struct Machine {
     /// Its domain name for usage records, `null` for none.
     #[serde(default)]
     pub fqdn: Option<String>,
+    /// Who pays for reservations that name nobody, `null` for none.
+    #[serde(default)]
+    pub reservation_account: Option<String>,
+    /// Its scheduler only tries the bank out: everything runs in mode `track`.
+    #[serde(default)]
+    pub test: bool,
+    /// What `ChargeDuration` counts: `incremental`, `cumulative` or `default`.
+    #[serde(default)]
+    pub charge_duration: String,
 }
 
 /// `POST /api/v1/machines`. Answer: `Written<Machine>`.
@@ -256,6 +265,15 @@ pub struct NewMachine {
     /// Its domain name for usage records, where its name is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fqdn: Option<String>,
+    /// Who pays for reservations that name nobody: a project or an account.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reservation_account: Option<String>,
+    /// Its scheduler only tries the bank out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test: Option<bool>,
+    /// What `ChargeDuration` counts: `incremental`, `cumulative` or `default`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub charge_duration: Option<String>,
 }
 
 /// `PATCH /api/v1/machines/{name}`. Answer: `Written<Machine>`. An empty string clears a field.
@@ -295,4 +313,13 @@ pub struct PatchMachine {
     /// Its domain name for usage records, where its name is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fqdn: Option<String>,
+    /// Who pays for reservations that name nobody: a project or an account.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reservation_account: Option<String>,
+    /// Its scheduler only tries the bank out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test: Option<bool>,
+    /// What `ChargeDuration` counts: `incremental`, `cumulative` or `default`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub charge_duration: Option<String>,
 }

@@ -195,6 +195,9 @@ pub struct Job {
     pub net: Option<String>,
     /// Seconds billed so far.
     pub charged_s: i64,
+    /// Seconds that its scheduler reported beyond what can have been used (nami.md 1.4).
+    #[serde(default)]
+    pub disputed_s: i64,
     /// Its latest lien, `null` if it never had one.
     pub lien: Option<JobLien>,
     /// When the instance was made.

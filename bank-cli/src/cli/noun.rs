@@ -260,6 +260,15 @@ pub(crate) struct AddMachine {
     /// Its domain name for usage records, where its own name is none
     #[arg(long, value_name = "NAME")]
     pub(crate) fqdn: Option<String>,
+    /// Project or account that pays for reservations which name nobody
+    #[arg(long, value_name = "NAME")]
+    pub(crate) reservation_account: Option<String>,
+    /// Its scheduler only tries the bank out: everything runs in mode track
+    #[arg(long, value_name = "YES|NO", hide_possible_values = true)]
+    pub(crate) test: Option<Switch>,
+    /// What ChargeDuration counts: incremental, cumulative or default
+    #[arg(long, value_name = "WORD")]
+    pub(crate) charge_duration: Option<String>,
     #[command(flatten)]
     pub(crate) write: WriteArgs,
 }

@@ -60,6 +60,8 @@ fn sheet(jobs: &[Job]) -> Sheet {
         column("processors", "Procs", Kind::Number),
         column("charged_s", "Seconds", Kind::Number),
         column("charged", "Charged", Kind::Amount),
+        column("disputed_s", "Disputed s", Kind::Number)
+            .on_screen_if(some(|job| job.disputed_s > 0)),
         column("account", "Account", Kind::Text),
         column("fallback_from", "In place of", Kind::Text)
             .on_screen_if(some(|job| job.fallback_from.is_some())),
@@ -128,6 +130,13 @@ fn screen(form: &Form, job: &Job) -> String {
     }
     if let Some(account) = &job.fallback_from {
         let _ = writeln!(out, "fallback: {account} could not pay");
+    }
+    if job.disputed_s > 0 {
+        let seconds = form.amount(&job.disputed_s.to_string());
+        let _ = writeln!(
+            out,
+            "disputed: {seconds} s more were reported than can have been used"
+        );
     }
     if let Some(outcome) = job
         .outcome

@@ -53,6 +53,9 @@ fn add(context: &Context, args: AddMachine) -> Result<String, Failure> {
         charge_policy: args.charge_policy,
         fallback_qos: args.fallback_qos,
         fqdn: args.fqdn,
+        reservation_account: args.reservation_account,
+        test: args.test.map(bool::from),
+        charge_duration: args.charge_duration,
     };
     let answer: Written<Machine> = context.send(Method::POST, &["machines"], &body, &args.write)?;
     context.written(&answer, &format!("machine {:?} added", body.name))
@@ -76,6 +79,9 @@ fn set(context: &Context, args: SetMachine) -> Result<String, Failure> {
         charge_policy: machine.charge_policy,
         fallback_qos: machine.fallback_qos,
         fqdn: machine.fqdn,
+        reservation_account: machine.reservation_account,
+        test: machine.test.map(bool::from),
+        charge_duration: machine.charge_duration,
     };
     if body == PatchMachine::default() {
         return Err(nothing_to_set());
@@ -108,6 +114,11 @@ fn sheet(machines: &[Machine]) -> Sheet {
             .on_screen_if(machines.iter().any(|m| m.operating_system.is_some())),
         column("fqdn", "Domain name", Kind::Text)
             .on_screen_if(machines.iter().any(|m| m.fqdn.is_some())),
+        column("reservation_account", "Reservations", Kind::Text)
+            .on_screen_if(machines.iter().any(|m| m.reservation_account.is_some())),
+        column("test", "Test", Kind::Text).on_screen_if(machines.iter().any(|m| m.test)),
+        column("charge_duration", "ChargeDuration", Kind::Text)
+            .on_screen_if(machines.iter().any(|m| m.charge_duration != "default")),
         column("description", "Description", Kind::Text),
     ];
     Sheet::new(columns, machines, "no machines")

@@ -40,7 +40,10 @@ fn screen(status: &Status, now_us: i64) -> String {
     let mut modes: Vec<_> = status
         .machines
         .iter()
-        .map(|machine| format!("{} {}", machine.name, machine.mode))
+        .map(|machine| {
+            let test = if machine.test { " (test)" } else { "" };
+            format!("{} {}{test}", machine.name, machine.mode)
+        })
         .collect();
     modes.push(format!("default {}", status.mode));
     let _ = writeln!(out, "modes          {}", modes.join("   "));
@@ -54,9 +57,13 @@ fn screen(status: &Status, now_us: i64) -> String {
             status.unit
         ))
     };
+    let disputed = match status.disputed {
+        0 => String::new(),
+        jobs => format!("   {}", alarming(&format!("disputed {} !", count(jobs)))),
+    };
     let _ = writeln!(
         out,
-        "open liens {}   queue {}/{}   commands {} in {} commits   {unbilled}",
+        "open liens {}   queue {}/{}   commands {} in {} commits   {unbilled}{disputed}",
         count(status.open_liens),
         status.queue_depth,
         status.queue_capacity,
@@ -77,6 +84,7 @@ fn screen(status: &Status, now_us: i64) -> String {
         let _ = writeln!(out, "last document  {}", contacts.join("   "));
     }
     out.push_str(&sinks(status));
+    out.push_str(&silent(status));
     let _ = writeln!(out, "unit {}, {} decimals", status.unit, status.precision);
     out
 }
@@ -108,6 +116,20 @@ fn sinks(status: &Status) -> String {
         }
     }
     out
+}
+
+/// Machines from which no document came lately: nothing is wrong with that by itself.
+fn silent(status: &Status) -> String {
+    let machines = status.machines.iter();
+    let silent = machines.filter(|machine| machine.last_contact.is_none());
+    let names: Vec<&str> = silent.map(|machine| machine.name.as_str()).collect();
+    match names.as_slice() {
+        [] => String::new(),
+        _ => format!(
+            "no document    {}: a scheduler that is not in mode NORMAL sends none\n",
+            names.join("   ")
+        ),
+    }
 }
 
 /// The clock, what comes next, and what could not come.
@@ -181,6 +203,7 @@ fn sheet(status: &Status) -> Sheet {
         column("sqlite_version", "SQLite", Kind::Text).if_asked(),
         column("database_bytes", "Bytes", Kind::Number).if_asked(),
         column("unbilled", "Unbilled", Kind::Text).if_asked(),
+        column("disputed", "Disputed", Kind::Number).if_asked(),
         column("machines", "Machines", Kind::Text).if_asked(),
         column("at", "At", Kind::Time).if_asked(),
         column("clock", "Clock", Kind::Text).if_asked(),
@@ -205,6 +228,7 @@ mod tests {
             name: name.into(),
             mode: mode.into(),
             last_contact: last.map(str::to_owned),
+            test: name == "nomad",
         };
         let status = Status {
             version: "0.3.1".into(),
@@ -239,10 +263,11 @@ mod tests {
         let now = when::read("2026-11-20T21:41:00Z").unwrap();
         let want = "\
 bankd 0.3.1  healthy  up 12 days   sqlite 3.54.1  journal 10,412,003 entries (3.1 GiB)
-modes          ia64 strict   nomad track   default strict
+modes          ia64 strict   nomad track (test)   default strict
 open liens 212   queue 0/4096   commands 50,000 in 1,000 commits   unbilled 0
 clock ok   next boundary in 2 min   next cycle monthly in 3 days
 last document  ia64 14 s ago
+no document    nomad: a scheduler that is not in mode NORMAL sends none
 unit SU, 3 decimals
 ";
         assert_eq!(screen(&status, now), want);
@@ -267,6 +292,11 @@ record file ggf (/var/ggf.txt): no space !
 ";
         let told = sinks(&status);
         assert_eq!(anstream::adapter::strip_str(&told).to_string(), want);
+        let disputed = Status {
+            disputed: 3,
+            ..status
+        };
+        assert!(screen(&disputed, now).contains("disputed 3 !"));
         assert_eq!(size(512), "512 bytes");
         assert_eq!(size(1536), "1.5 KiB");
     }

@@ -2,7 +2,7 @@
 
 use crate::amount::Amount;
 use crate::calendar::Calendar;
-use crate::model::{Constraint, Dimension, Every, Mode, Overflow};
+use crate::model::{ChargeDuration, Constraint, Dimension, Every, Mode, Overflow};
 use crate::policy::ChargePolicy;
 use crate::rate::{Per, RateKind, RateValue};
 use crate::time::{Seconds, Timestamp};
@@ -95,6 +95,12 @@ pub struct SetMachine {
     pub fallback_qos: Option<Option<String>>,
     /// Its domain name, empty for none.
     pub fqdn: Option<String>,
+    /// Who pays for reservations that name nobody, or none.
+    pub reservation_account: Option<Option<String>>,
+    /// Whether its scheduler only tries the bank out.
+    pub test: Option<bool>,
+    /// What `ChargeDuration` counts, or the site's setting.
+    pub charge_duration: Option<Option<ChargeDuration>>,
 }
 
 /// A membership.

@@ -44,7 +44,9 @@ pub enum Outcome {
     /// A price.
     Quoted(Quoted),
     /// The instance is known; nothing is held.
-    Created(InstanceId),
+    Created(Created),
+    /// What was said of the instance is kept.
+    Modified(InstanceId),
     /// A lien holds.
     Reserved(Reserved),
     /// A charge was taken.
@@ -165,6 +167,15 @@ pub struct Quoted {
     pub unpriced: bool,
 }
 
+/// The answer to a create.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Created {
+    /// The instance.
+    pub instance: InstanceId,
+    /// The TID of its quote, where one was wanted.
+    pub tid: Option<String>,
+}
+
 /// The answer to a reserve.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reserved {
@@ -226,6 +237,8 @@ pub struct Charged {
     pub counted: Seconds,
     /// No rate found anything to count.
     pub unpriced: bool,
+    /// Seconds beyond what can have been used; billed only where the site accepts them.
+    pub disputed: Seconds,
 }
 
 /// The answer to a change of a lien.

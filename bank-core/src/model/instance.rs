@@ -166,6 +166,12 @@ pub struct Instance {
     pub lien_expired: bool,
     /// When the sweeper looks at it next: its lien's end, or its closing.
     pub due: Option<Timestamp>,
+    /// The earlier of its first reserve and the start that its documents tell; none before both.
+    pub began: Option<Timestamp>,
+    /// The latest event time of its charges.
+    pub used_until: Option<Timestamp>,
+    /// Seconds reported beyond what can have been used (nami.md 1.4).
+    pub disputed: Seconds,
     /// Its live lien.
     pub lien: Option<Lien>,
 }
@@ -187,6 +193,8 @@ impl Instance {
             absorbed: self.absorbed,
             lien_expired: self.lien_expired,
             due: self.due,
+            began: self.began,
+            disputed: self.disputed,
             lien: self.lien.as_ref().map(|lien| lien.id),
         }
     }
@@ -209,6 +217,8 @@ pub struct Standing {
     absorbed: bool,
     lien_expired: bool,
     due: Option<Timestamp>,
+    began: Option<Timestamp>,
+    disputed: Seconds,
     lien: Option<LienId>,
 }
 

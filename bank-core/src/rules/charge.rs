@@ -1,5 +1,7 @@
 //! Charge: bills what was used, and never loses any of it (ledger.md 2.8, decision 14).
 
+mod ceiling;
+mod find;
 mod measure;
 mod paying;
 mod shortfall;
@@ -18,7 +20,8 @@ use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
 use crate::rules::fallback;
 use crate::rules::instance::{
-    check_object, close_instance, end_lien, in_scope, keep_facts, new_instance, wait_for_more,
+    check_object, close_instance, end_lien, in_scope, keep_facts, new_instance, note_start,
+    remark_asserted, wait_for_more,
 };
 use crate::rules::money::figures;
 use crate::rules::promise::{Binding, bind};
@@ -27,6 +30,8 @@ use crate::terms::{self, Shortfall};
 use crate::time::{Seconds, Timestamp};
 use crate::usage;
 use crate::view::{Context, Next, View};
+use ceiling::Plausible;
+use find::charged_instance;
 
 /// Bills an instance for the time since its last charge. What exact arithmetic or an account's
 /// range cannot hold is unbilled with amount 0, never refused (ledger.md 1.3, 2.8).
@@ -96,15 +101,19 @@ fn begin(
         Some(known) => in_scope(known, ctx)?.clone(),
         None => new_instance(&mut postings, view, request, measure::began(charge, at)),
     };
-    let measured = measure::measure(charge, &instance, view, at, ctx)?;
     let before = instance.standing();
     let known = instance.facts.project.clone();
+    note_start(&mut instance, request.facts.start);
+    let reported = measure::reported(charge)?;
+    let plausible = ceiling::check(charge, reported, &instance, at, ctx)?;
+    let measured = measure::measure(charge, plausible, &instance, view, at, ctx)?;
     let facts_changed = keep_facts(&mut instance.facts, request, ctx);
     let payer = payer(&instance, request, ctx);
     let mode = ctx.directory.mode(payer.project, payer.machine);
     let tx = postings.begin_for(source::op(charge), at, instance.id);
     // The first words of the reason: what else stands there comes from outside.
     postings.remark(&terms::written(&measured.billed_windows()));
+    remark_asserted(&mut postings, request);
     let binding = bind(&mut postings, &mut instance, request, view, at, ctx);
     let had_lien = instance.lien.is_some();
     give_back_other_money(&mut postings, &mut instance, mode)?;
@@ -132,15 +141,13 @@ fn begin(
         debt: Amount::ZERO,
         against_liens: Amount::ZERO,
         by_fallback: Amount::ZERO,
-        shortfall: charge
-            .terms
-            .shortfall
-            .unwrap_or(ctx.directory.policy.shortfall),
+        shortfall: shortfall(charge, ctx),
         outcome: Billing::Billed,
         first: None,
         facts_changed,
         binding,
         before,
+        plausible,
         instance,
     };
     Ok(Begun {
@@ -149,6 +156,12 @@ fn begin(
         counted: measured.counted,
         priced: priced.map(|p| p.amount),
     })
+}
+
+/// Who covers what is short: what the charge says, else the site.
+fn shortfall(charge: &Charge, ctx: &Context<'_>) -> Shortfall {
+    let site = ctx.directory.policy.shortfall;
+    charge.terms.shortfall.unwrap_or(site)
 }
 
 /// After a switch between a mode that moves money and one that does not, a lien holds what no charge
@@ -187,40 +200,6 @@ fn other_project(
     Ok(())
 }
 
-/// The instance a charge is about: the newest one open at the event time, else the newest one
-/// closed at most the grace before, else the newest one that was open at some time of the charged
-/// window, else whichever is open now (nami.md 1.4). Who delivers in order means the newest one.
-fn charged_instance<'a>(
-    view: &'a View,
-    charge: &Charge,
-    at: Timestamp,
-    ctx: &Context<'_>,
-) -> Option<&'a Instance> {
-    if let Some(whole) = &charge.terms.finished {
-        return source::finished_instance(view, whole, at);
-    }
-    let grace = ctx.directory.policy.close_grace;
-    let just_closed = |i: &&Instance| {
-        i.closed
-            .is_some_and(|(closed, _)| closed <= at && at <= closed.plus(grace))
-    };
-    let in_window = |i: &&Instance| {
-        let window = charge.terms.window;
-        window.is_some_and(|w| i.opened < w.end && i.closed.is_none_or(|(c, _)| w.start < c))
-    };
-    if charge.terms.newest {
-        return view.instances.first();
-    }
-    let open_then = view.instances.iter().find(|i| i.was_open(at));
-    let closed_then = || view.instances.iter().find(just_closed);
-    let used_then = || view.instances.iter().find(in_window);
-    let open_now = || view.instances.iter().find(|i| i.is_open());
-    open_then
-        .or_else(closed_then)
-        .or_else(used_then)
-        .or_else(open_now)
-}
-
 /// Whom the request names; where it names nobody, whom the instance knows.
 fn payer(instance: &Instance, request: &Request, ctx: &Context<'_>) -> Payer {
     let facts = &instance.facts;
@@ -256,6 +235,28 @@ struct Bill {
     given: Option<String>,
     /// The instance's standing before.
     before: Standing,
+    plausible: Plausible,
+}
+
+/// What becomes of the instance after a charge.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum After {
+    /// It stays as it is: an interim charge.
+    Stays,
+    /// Its lien gives back what is left: a pause.
+    Paused,
+    /// It closes, and its lien gives back what is left.
+    Closed,
+}
+
+impl After {
+    fn of(charge: &Charge) -> After {
+        match (charge.closes, charge.releases) {
+            (true, _) => After::Closed,
+            (false, true) => After::Paused,
+            (false, false) => After::Stays,
+        }
+    }
 }
 
 /// What the instance's lien had to do with a charge.
@@ -298,18 +299,11 @@ impl Bill {
         if let (Mode::Fast, Some(account)) = (mode, own) {
             self.block_if_below_zero(account);
         }
-        self.keep_lien(asked.closes)?;
+        let after = After::of(asked);
+        self.keep_lien(after)?;
         self.record(duration, mode, ctx);
-        if asked.closes && self.instance.is_open() {
-            // Not before it began, whenever the use that closes it ended.
-            let end = self.at.max(self.instance.opened);
-            close_instance(
-                &mut self.postings,
-                &mut self.instance,
-                end,
-                Closing::End,
-                ctx,
-            );
+        if after == After::Closed {
+            self.close(ctx);
         } else {
             let idle = asked.terms.idle.unwrap_or(ctx.directory.policy.idle);
             wait_for_more(&mut self.instance, self.at, idle);
@@ -336,6 +330,7 @@ impl Bill {
             against_liens: self.against_liens,
             by_fallback: self.by_fallback,
             counted: duration,
+            disputed: self.plausible.disputed,
         });
         let standing_changed = self.before != self.instance.standing();
         let change = InstanceChange {
@@ -347,8 +342,26 @@ impl Bill {
         Ok(self.postings.finish(outcome))
     }
 
+    /// The use has ended. An end that comes after the close is what ended it all the same: what comes
+    /// later still is absorbed (decision 13).
+    fn close(&mut self, ctx: &Context<'_>) {
+        let (postings, instance) = (&mut self.postings, &mut self.instance);
+        if let Some((_, by)) = &mut instance.closed {
+            *by = Closing::End;
+            return;
+        }
+        // Not before it began, whenever the use that closes it ended.
+        let end = self.at.max(instance.opened);
+        close_instance(postings, instance, end, Closing::End, ctx);
+    }
+
     /// What was special about it, for the journal.
     fn mark(&mut self, ctx: &Context<'_>) {
+        if self.plausible.disputed.0 > 0 {
+            self.postings.remark(&self.plausible.remark());
+            let about = self.about();
+            self.postings.note(EntryKind::Disputed, &about);
+        }
         if self.lien == LienUse::Missing {
             self.postings.remark("lien_missing");
         }
@@ -402,12 +415,12 @@ impl Bill {
         }
     }
 
-    /// A closing charge gives back what is left of the lien; one that it used up is settled.
-    fn keep_lien(&mut self, closes: bool) -> Result<(), Refusal> {
+    /// A closing charge and a pause give back what is left of the lien; one that it used up is settled.
+    fn keep_lien(&mut self, after: After) -> Result<(), Refusal> {
         let Some(lien) = &self.instance.lien else {
             return Ok(());
         };
-        if !closes {
+        if after == After::Stays {
             self.postings.liens.push(lien.clone());
             return Ok(());
         }

@@ -1,27 +1,33 @@
 //! Instances: made, found, closed (decisions 11 and 13).
 
 use crate::amount::Amount;
-use crate::command::{Close, Repeat, Request};
-use crate::effects::{Closed, Delta, Effects, EntryKind, InstanceChange, Outcome, RecordEvent};
+use crate::command::{Close, Create, Repeat, Request};
+use crate::effects::{
+    Closed, Created, Delta, Effects, EntryKind, InstanceChange, Outcome, RecordEvent,
+};
 use crate::ids::{InstanceId, NAME_BYTES_MAX};
 use crate::model::{Closing, Facts, Instance, LienState};
 use crate::postings::{About, Postings};
 use crate::refusal::{Refusal, short};
+use crate::rules::quote::promise_tid;
 use crate::select;
 use crate::time::{Seconds, TEN_YEARS_S, Timestamp};
 use crate::view::{Context, Next, View};
 
-/// Makes or finds an instance and keeps what the document says. It holds nothing.
-pub(super) fn create(
-    request: &Request,
-    view: &View,
-    ctx: &Context<'_>,
-) -> Result<Effects, Refusal> {
+/// Makes or finds an instance and keeps what the document says. It holds nothing. One that happened
+/// before the newest use closed was overtaken by its end: it begins nothing.
+pub(super) fn create(create: &Create, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
+    let request = &create.request;
     check_object(request)?;
     let at = event_time(request.event_time, ctx);
     let mode = mode_of(request, ctx);
     let mut postings = Postings::new(view);
-    let mut instance = match view.instances.first().filter(|i| i.is_open()) {
+    let newest = view.instances.first();
+    if let Some(over) = newest.filter(|i| i.closed.is_some_and(|(closed, _)| at < closed)) {
+        let (instance, tid) = (in_scope(over, ctx)?.id, None);
+        return Ok(postings.finish(Outcome::Created(Created { instance, tid })));
+    }
+    let mut instance = match newest.filter(|i| i.is_open()) {
         Some(known) => in_scope(known, ctx)?.clone(),
         None => new_instance(&mut postings, view, request, at),
     };
@@ -29,19 +35,71 @@ pub(super) fn create(
     let refused = usable(request, &instance.facts, ctx).err();
     wait_for_more(&mut instance, at, ctx.directory.policy.idle);
     postings.begin_for("create", at, instance.id);
+    remark_asserted(&mut postings, request);
     if let Some(refusal) = refused {
         if !mode.is_shadow() {
             return Err(refusal);
         }
         would_refuse(&mut postings, &About::instance(&instance), &refusal, ctx);
     }
-    let id = instance.id;
+    let created = Created {
+        instance: instance.id,
+        tid: promise_tid(create, &instance, view, &mut postings, ctx)?,
+    };
     postings.instances.push(InstanceChange {
         instance,
         facts_changed: true,
         standing_changed: true,
     });
-    Ok(postings.finish(Outcome::Created(id)))
+    Ok(postings.finish(Outcome::Created(created)))
+}
+
+/// Keeps what a document says of an object that was changed, and journals it (nami.md 1.1). It
+/// makes the instance where there is none; of a use that is over nothing is kept.
+pub(super) fn modify(
+    request: &Request,
+    view: &View,
+    ctx: &Context<'_>,
+) -> Result<Effects, Refusal> {
+    check_object(request)?;
+    let at = event_time(request.event_time, ctx);
+    let mut postings = Postings::new(view);
+    let open = view.instances.first().filter(|i| i.is_open());
+    let grace = ctx.directory.policy.close_grace;
+    let over = view.instances.iter().find(|i| {
+        let ended = i.closed.map(|(closed, _)| closed.plus(grace));
+        ended.is_some_and(|ended| at <= ended)
+    });
+    let mut instance = match open.or(over) {
+        Some(known) => in_scope(known, ctx)?.clone(),
+        None => new_instance(&mut postings, view, request, at),
+    };
+    let facts_changed = instance.is_open() && keep_facts(&mut instance.facts, request, ctx);
+    wait_for_more(&mut instance, at, ctx.directory.policy.idle);
+    postings.begin_for("modify", at, instance.id);
+    remark_asserted(&mut postings, request);
+    postings.note(EntryKind::Modify, &About::instance(&instance));
+    let id = instance.id;
+    postings.instances.push(InstanceChange {
+        instance,
+        facts_changed,
+        standing_changed: true,
+    });
+    Ok(postings.finish(Outcome::Modified(id)))
+}
+
+/// Journals what the scheduler says that it costs (nami.md 4.2).
+pub(super) fn remark_asserted(postings: &mut Postings, request: &Request) {
+    if !request.asserted.is_empty() {
+        postings.remark(&format!("asserted={}", request.asserted));
+    }
+}
+
+/// The earlier of an instance's first reserve and the start that its documents tell: from when on
+/// it can have been used (nami.md 1.4).
+pub(super) fn note_start(instance: &mut Instance, at: Option<Timestamp>) {
+    let earlier = |at: Timestamp| instance.began.map_or(at, |known| known.min(at));
+    instance.began = at.map(earlier).or(instance.began);
 }
 
 /// Closes the open instance of an object and releases its lien. Nothing is charged, and nothing is
@@ -223,6 +281,9 @@ pub(super) fn new_instance(
         absorbed: false,
         lien_expired: false,
         due: None,
+        began: None,
+        used_until: None,
+        disputed: Seconds(0),
         lien: None,
     }
 }

@@ -1,12 +1,14 @@
 //! Reserve: places or replaces the one live lien of an instance (ledger.md 2.7, decision 12).
 
+mod absorb;
+
 use crate::amount::Amount;
 use crate::attribute::check_usage;
 use crate::command::{Request, Reserve};
 use crate::effects::{Delta, Effects, EntryKind, InstanceChange, Outcome, Reserved, Shortage};
 use crate::exact::to_amount;
 use crate::ids::{AccountId, AllocationId, LienId};
-use crate::model::{Account, Closing, Instance, Lien, LienState, Mode, Portion};
+use crate::model::{Account, FLUSH_INTERVAL, Instance, Lien, LienState, Mode, Portion};
 use crate::postings::{About, Postings};
 use crate::price::{Priced, price};
 use crate::refusal::Refusal;
@@ -14,12 +16,13 @@ use crate::rules::fallback;
 use crate::rules::funds::{covering, funds, lay, unblocked};
 use crate::rules::instance::{
     check_duration, check_object, end_lien, event_time, in_scope, keep_facts, mode_of,
-    new_instance, usable, would_refuse,
+    new_instance, note_start, remark_asserted, usable, would_refuse,
 };
 use crate::rules::promise::{Binding, bind};
 use crate::select::{self, Candidate};
 use crate::time::{Seconds, Timestamp};
 use crate::view::{Context, Next, View};
+use absorb::{absorb, absorbing};
 
 /// Places a lien; an older one of the same instance gives its money to it.
 pub(super) fn reserve(
@@ -47,6 +50,8 @@ pub(super) fn reserve(
     keep_facts(&mut instance.facts, request, ctx);
     // The account that was short is asked again.
     instance.fallback_from = None;
+    note_start(&mut instance, Some(at));
+    note_start(&mut instance, request.facts.start);
     let start = reserve.start.unwrap_or(at);
     let grace = || lien_grace(&request.whose.machine, reserve.flush_grace, ctx);
     let end = reserve
@@ -54,10 +59,15 @@ pub(super) fn reserve(
         .unwrap_or_else(|| start.plus(wall).plus(grace()));
     check_end(reserve, start, ctx)?;
     postings.begin_for("reserve", at, instance.id);
+    remark_asserted(&mut postings, request);
     let binding = bind(&mut postings, &mut instance, request, view, at, ctx);
     end_lien(&mut postings, &mut instance, LienState::Replaced)?;
     let priced_at = PricedAt::new(priced_for, at, start);
-    let cost = cost(&instance, &priced_at, ctx)?;
+    let cost = match reserve.amount {
+        Some(amount) if amount < Amount::ZERO => return Err(Refusal::NegativeCharge),
+        Some(amount) => amount,
+        None => cost(&instance, &priced_at, ctx)?,
+    };
     let mut placing = Placing {
         postings,
         instance,
@@ -105,65 +115,25 @@ pub(super) fn lien_grace(machine: &str, with_flushes: bool, ctx: &Context<'_>) -
     if !with_flushes {
         return grace;
     }
-    let machine = ctx.directory.machine_named(machine);
-    let flush = machine.map_or(Seconds(3600), |m| m.flush_interval);
+    let flush = flush_interval(machine, ctx);
     grace.plus(flush).plus(flush)
 }
 
-/// The closed instance that a late start belongs to: one that `end` closed within the grace, or one
-/// that was still open when the start happened (decision 13).
-fn absorbing<'a>(
-    reserve: &Reserve,
-    view: &'a View,
-    at: Timestamp,
-    ctx: &Context<'_>,
-) -> Option<&'a Instance> {
-    let newest = view.instances.first()?;
-    let (closed, by) = newest.closed?;
-    if newest.was_open(at) {
-        return Some(newest);
-    }
-    let within = at < closed.plus(ctx.directory.policy.close_grace);
-    let started = reserve.request.facts.start;
-    let overtaken = started.is_none_or(|s| newest.facts.end.is_some_and(|e| s <= e));
-    let late = reserve.absorb_after_end && by == Closing::End && within && overtaken;
-    (late && !newest.absorbed).then_some(newest)
-}
-
-fn absorb(over: &Instance, view: &View) -> Effects {
-    let mut postings = Postings::new(view);
-    let instance = Instance {
-        absorbed: true,
-        ..over.clone()
-    };
-    let id = instance.id;
-    postings.instances.push(InstanceChange {
-        instance,
-        facts_changed: false,
-        standing_changed: true,
-    });
-    postings.finish(Outcome::Reserved(Reserved {
-        instance: id,
-        lien: None,
-        held: Amount::ZERO,
-        fallback_from: None,
-        would_refuse: None,
-        outlives_allocation: false,
-        quote_invalid: false,
-        absorbed: true,
-        accounts: Vec::new(),
-    }))
+/// A machine's flush interval; that of a machine which nobody knows is the default.
+pub(super) fn flush_interval(machine: &str, ctx: &Context<'_>) -> Seconds {
+    let machine = ctx.directory.machine_named(machine);
+    machine.map_or(FLUSH_INTERVAL, |m| m.flush_interval)
 }
 
 /// What a lien is priced for: how long, by the rates of when, from when on.
-struct PricedAt {
+pub(super) struct PricedAt {
     duration: Seconds,
     at: Timestamp,
     start: Timestamp,
 }
 
 impl PricedAt {
-    fn new(duration: Seconds, at: Timestamp, start: Timestamp) -> PricedAt {
+    pub(super) fn new(duration: Seconds, at: Timestamp, start: Timestamp) -> PricedAt {
         PricedAt {
             duration,
             at,
@@ -173,7 +143,11 @@ impl PricedAt {
 }
 
 /// What a lien over a duration costs, by the rates in force or those of the bound quote.
-fn cost(instance: &Instance, priced_at: &PricedAt, ctx: &Context<'_>) -> Result<Amount, Refusal> {
+pub(super) fn cost(
+    instance: &Instance,
+    priced_at: &PricedAt,
+    ctx: &Context<'_>,
+) -> Result<Amount, Refusal> {
     let usage = fallback::priced(instance, ctx);
     check_usage(&usage, &ctx.directory.attributes)?;
     let machine = &instance.key.machine;
@@ -246,7 +220,9 @@ impl Placing {
             return Err(refusal);
         };
         self.instance.fallback_from = Some(short.id);
-        self.cost = cost(&self.instance, priced_at, ctx)?;
+        if reserve.amount.is_none() {
+            self.cost = cost(&self.instance, priced_at, ctx)?;
+        }
         self.on_fallback(fallback, ctx)?;
         self.postings
             .remark(&format!("fallback_from={}", short.name));

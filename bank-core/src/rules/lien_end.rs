@@ -5,7 +5,7 @@ use crate::amount::Amount;
 use crate::command::{ExtendLien, Request, Whose};
 use crate::effects::{Delta, Effects, EntryKind, InstanceChange, LienChanged, Outcome, Reserved};
 use crate::ids::LienId;
-use crate::model::{Instance, Lien, LienState, Portion};
+use crate::model::{Instance, Lien, LienState, ObjectType, Portion};
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
 use crate::rules::funds::unblocked;
@@ -201,10 +201,10 @@ fn payers(instance: &Instance, ctx: &Context<'_>) -> Result<(String, Vec<Candida
             project: Some(facts.project.clone()),
             user: Some(facts.user.clone()).filter(|user| !user.is_empty()),
             machine: instance.key.machine.clone(),
+            for_reservation: instance.key.object_type == ObjectType::Reservation,
         },
         facts: facts.clone(),
-        tid: None,
-        event_time: None,
+        ..Request::default()
     };
     let (payer, candidates) = usable(&request, facts, ctx)?;
     Ok((payer.project_name, candidates))

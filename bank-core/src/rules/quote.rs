@@ -2,18 +2,18 @@
 
 use crate::amount::Amount;
 use crate::attribute::check_usage;
-use crate::command::{Promise, QuoteRequest};
+use crate::command::{Create, Promise, QuoteRequest};
 use crate::directory::FallbackMode;
 use crate::effects::{Effects, Outcome, Quoted};
 use crate::exact::to_amount;
 use crate::ids::{AccountId, QuoteId};
-use crate::model::{Mode, Quote};
+use crate::model::{Instance, Mode, Quote};
 use crate::postings::Postings;
 use crate::price::{Price, Priced, price};
 use crate::refusal::Refusal;
 use crate::rules::funds::{covering, funds, reach, unblocked};
 use crate::rules::instance::check_duration;
-use crate::rules::lien::lien_grace;
+use crate::rules::lien::{self, PricedAt, lien_grace};
 use crate::select::{self, Candidate, Payer};
 use crate::time::{Seconds, Timestamp, Window};
 use crate::usage::Usage;
@@ -66,16 +66,12 @@ pub(super) fn quote(
         Err(refusal) => return Err(refusal),
     };
     let mut postings = Postings::new(view);
-    let written = match request.promise {
-        Promise::None => None,
-        _ => Some(write_row(
-            &mut postings,
-            request,
-            &lenient,
-            duration,
-            cost,
-            ctx.now,
-        )?),
+    let written = if request.promise == Promise::None {
+        None
+    } else {
+        postings.begin("quote", ctx.now);
+        let row = Row::of(request, &lenient, duration, cost);
+        Some(row.write(&mut postings, ctx.now)?)
     };
     Ok(postings.finish(Outcome::Quoted(Quoted {
         cost: if mode == Mode::Track {
@@ -211,36 +207,83 @@ fn fallback_pays(
     there(&open, view, ctx, false, until) >= i128::from(cost.0)
 }
 
-fn write_row(
+/// The TID that a create answers (nami.md 2): the one that its document carries if that is a quote of
+/// ours, else that of a new quote, whose price holds once a reserve or a charge names it. Money is
+/// not tested: a create holds none. None where nobody wants one, and where there is nothing to price.
+pub(super) fn promise_tid(
+    create: &Create,
+    instance: &Instance,
+    view: &View,
     postings: &mut Postings,
-    request: &QuoteRequest,
-    payer: &Payer,
-    duration: Seconds,
-    amount: Amount,
-    now: Timestamp,
-) -> Result<Quote, Refusal> {
-    let project = payer.project.ok_or(Refusal::NoDefaultProject)?;
-    let validity = match request.promise {
-        Promise::Guarantee => duration.plus(GUARANTEE_EXTRA),
-        Promise::None | Promise::Tid => TID_VALID,
+    ctx: &Context<'_>,
+) -> Result<Option<String>, Refusal> {
+    let (Some(tid), request) = (&create.tid, &create.request) else {
+        return Ok(None);
     };
-    let quote = Quote {
-        id: QuoteId(Next::take(&mut postings.next.quote)),
-        tid: request.tid.clone(),
-        project,
-        user: payer.user,
-        machine: payer.machine,
-        amount,
+    if let Some(known) = &view.quote {
+        return Ok(Some(known.tid.clone()));
+    }
+    let payer = select::find(ctx.directory, &request.whose);
+    let (Some(duration), Some(_)) = (create.duration, payer.project) else {
+        return Ok(None);
+    };
+    let duration = check_duration(duration)?;
+    let row = Row {
+        tid,
+        payer: &payer,
+        validity: TID_VALID,
         duration,
-        window: Window {
-            start: Some(now),
-            end: Some(now.plus(validity)),
-        },
-        instance: None,
-        uses: request.uses,
+        cost: lien::cost(instance, &PricedAt::new(duration, ctx.now, ctx.now), ctx)?,
+        uses: 1,
     };
-    postings.begin("quote", now);
-    postings.remark(&format!("tid={}", quote.tid));
-    postings.quotes.push(quote.clone());
-    Ok(quote)
+    row.write(postings, ctx.now).map(|quote| Some(quote.tid))
+}
+
+/// A quote before it has its number.
+struct Row<'a> {
+    tid: &'a str,
+    payer: &'a Payer,
+    validity: Seconds,
+    duration: Seconds,
+    cost: Amount,
+    uses: i64,
+}
+
+impl<'a> Row<'a> {
+    /// Of a quote that was asked for.
+    fn of(request: &'a QuoteRequest, payer: &'a Payer, duration: Seconds, cost: Amount) -> Self {
+        Row {
+            tid: &request.tid,
+            payer,
+            validity: match request.promise {
+                Promise::Guarantee => duration.plus(GUARANTEE_EXTRA),
+                Promise::None | Promise::Tid => TID_VALID,
+            },
+            duration,
+            cost,
+            uses: request.uses,
+        }
+    }
+
+    /// Writes it in the current transaction.
+    fn write(self, postings: &mut Postings, now: Timestamp) -> Result<Quote, Refusal> {
+        let quote = Quote {
+            id: QuoteId(Next::take(&mut postings.next.quote)),
+            tid: self.tid.to_owned(),
+            project: self.payer.project.ok_or(Refusal::NoDefaultProject)?,
+            user: self.payer.user,
+            machine: self.payer.machine,
+            amount: self.cost,
+            duration: self.duration,
+            window: Window {
+                start: Some(now),
+                end: Some(now.plus(self.validity)),
+            },
+            instance: None,
+            uses: self.uses,
+        };
+        postings.remark(&format!("tid={}", quote.tid));
+        postings.quotes.push(quote.clone());
+        Ok(quote)
+    }
 }

@@ -14,7 +14,8 @@ pub(super) fn check(command: &Command, ctx: &Context<'_>) -> Result<(), Refusal>
     }
     match command {
         Command::Quote(quote) => whose(&quote.whose, ctx),
-        Command::Create(request) => whose(&request.whose, ctx),
+        Command::Create(create) => whose(&create.request.whose, ctx),
+        Command::Modify(request) => whose(&request.whose, ctx),
         Command::Reserve(reserve) => whose(&reserve.request.whose, ctx),
         Command::Charge(charge) => whose(&charge.request.whose, ctx),
         Command::Usage(used) => whose(&used.request.whose, ctx),

@@ -3,8 +3,8 @@
 use crate::amount::{Amount, Precision};
 use crate::book::Book;
 use crate::command::{
-    AddProject, Charge, Close, Command, Deposit, Request, Reserve, Scope, SetMachine, SetRate,
-    SetUser, Whose,
+    AddProject, Charge, Close, Command, Create, Deposit, Request, Reserve, Scope, SetMachine,
+    SetRate, SetUser, Whose,
 };
 use crate::decimal::Decimal;
 use crate::directory::{Bank, Policy};
@@ -13,6 +13,7 @@ use crate::ledger::execute;
 use crate::model::{Closing, Facts, InstanceKey, ObjectType};
 use crate::rate::{Per, RateKind, RateValue};
 use crate::refusal::Refusal;
+use crate::terms::Excess;
 use crate::time::{Seconds, Timestamp};
 use crate::usage::Usage;
 
@@ -117,6 +118,7 @@ fn request(project: &str, job: &str, processors: i64) -> Request {
             project: Some(project.into()),
             user: Some("amy".into()),
             machine: "colony".into(),
+            ..Whose::default()
         },
         facts: Facts {
             usage: Usage {
@@ -166,7 +168,10 @@ fn a_key_for_one_project_cannot_reach_the_job_of_another() {
     for command in [
         reserve("bio", "j", 10),
         charge("bio", "j", 1, 10),
-        Command::Create(request("bio", "j", 1)),
+        Command::Create(Create {
+            request: request("bio", "j", 1),
+            ..Create::default()
+        }),
         delete("j", None),
         reserve("chem", "k", 10),
     ] {
@@ -275,4 +280,103 @@ fn a_quote_counts_the_fallback_that_the_bank_would_use() {
         assert_eq!(reserved.map_or_else(|r| r.code(), |_| "Ok"), expected);
         policy.fallback = crate::directory::FallbackMode::Scheduler;
     }
+}
+
+/// A charge as a scheduler sends it: what it reports, and when it happened.
+fn reported(seconds: i64, total: bool, happened: i64) -> Command {
+    let Command::Charge(mut charge) = charge("chem", "j", 1, seconds) else {
+        panic!("is no charge");
+    };
+    charge.is_checked = true;
+    charge.terms.total = total;
+    charge.request.event_time = Some(Timestamp::from_seconds(happened));
+    Command::Charge(charge)
+}
+
+/// Charges as (seconds, all so far, happened at), each with what it bills and disputes, after a
+/// reserve at 1000; the flush interval is 60 s. One processor costs 1 a second.
+#[test]
+fn a_scheduler_charges_what_can_have_been_used() {
+    type Steps = &'static [(i64, bool, i64, i64, i64)];
+    let cases: &[(Excess, Steps)] = &[
+        (
+            Excess::Clip,
+            &[(360, false, 1000, 360, 0), (1, false, 1000, 0, 1)],
+        ),
+        (
+            Excess::Clip,
+            &[(900, false, 1500, 860, 40), (100, false, 1600, 100, 0)],
+        ),
+        // Overtaken: what came before is measured with what came after.
+        (
+            Excess::Clip,
+            &[(500, false, 2000, 500, 0), (400, false, 1400, 400, 0)],
+        ),
+        // Used at 400: it had begun before the first reserve that is known.
+        (
+            Excess::Clip,
+            &[(700, false, 1100, 460, 240), (900, false, 400, 600, 300)],
+        ),
+        (
+            Excess::Accept,
+            &[(900, false, 1500, 900, 40), (10, false, 1500, 10, 10)],
+        ),
+        (
+            Excess::Clip,
+            &[(900, true, 1500, 860, 40), (950, true, 1600, 90, 0)],
+        ),
+        // An older total changes nothing, a newer one below it gives money back.
+        (
+            Excess::Clip,
+            &[(500, true, 1500, 500, 0), (300, true, 1400, 0, 0)],
+        ),
+        (
+            Excess::Clip,
+            &[(500, true, 1500, 500, 0), (300, true, 1600, -200, 0)],
+        ),
+    ];
+    for (excess, steps) in cases {
+        let mut ground = Ground::new();
+        let policy = Policy {
+            excess: *excess,
+            ..Policy::default()
+        };
+        ground.book = Book::new(ground.book.reference().bank.clone(), policy);
+        ground.found();
+        ground.deposit("chem", 10_000);
+        let colony = SetMachine {
+            name: "colony".into(),
+            flush_interval: Some(Seconds(60)),
+            ..SetMachine::default()
+        };
+        ground.done(0, Command::SetMachine(colony));
+        ground.done(1000, reserve("chem", "j", 3000));
+        for (seconds, total, happened, billed, disputed) in *steps {
+            let command = reported(*seconds, *total, *happened);
+            let Outcome::Charged(charged) = ground.done(2000, command) else {
+                panic!("no charge");
+            };
+            let found = (charged.amount.0, charged.disputed.0);
+            assert_eq!(found, (*billed, *disputed), "{excess:?} {steps:?}");
+        }
+    }
+}
+
+#[test]
+fn more_than_can_have_been_used_is_refused_where_the_site_wants_it() {
+    let mut ground = Ground::new();
+    let policy = Policy {
+        excess: Excess::Refuse,
+        ..Policy::default()
+    };
+    ground.book = Book::new(ground.book.reference().bank.clone(), policy);
+    ground.found();
+    ground.done(1000, reserve("chem", "j", 900));
+    let before = ground.book.journal.len();
+    let refused = ground.run(1000, &reported(3901, false, 1000)).unwrap_err();
+    assert_eq!(refused.code(), "implausible_duration");
+    assert_eq!(ground.book.journal.len(), before);
+    ground.done(1000, reported(3900, false, 1000));
+    // A person may know better.
+    ground.done(1001, charge("chem", "j", 1, 5000));
 }

@@ -198,6 +198,7 @@ impl Taking<'_> {
                 }),
                 ..Terms::default()
             },
+            ..Charge::default()
         }
     }
 

@@ -4,9 +4,9 @@
 use crate::document::{ALLOCATIONS, MACHINE, PROJECTS, Spread, Step, document, project, user};
 use crate::place::{BANKD, Place};
 use anyhow::{Context, Result, bail};
-use bank_core::amount::Amount;
+use bank_core::amount::{Amount, Precision};
 use bank_core::command::{AddProject, Command, Deposit, Scope, SetMachine, SetUser};
-use bank_core::directory::Policy;
+use bank_core::directory::{Bank, Directory, Policy};
 use bank_core::ledger;
 use bank_core::model::Key;
 use bank_core::time::{Seconds, Timestamp, Window};
@@ -69,7 +69,17 @@ pub(crate) fn made(step: Step, spread: Spread) -> Result<Made> {
     let text = document(step, spread);
     let mut documents = read(text.as_bytes(), &ReadOptions::default())?;
     let document = documents.pop().context("no document")?;
-    Ok(command::of(document, step.event, &Setting::default())?)
+    let bank = Bank {
+        uuid: String::new(),
+        precision: Precision::DEFAULT,
+        unit: String::new(),
+    };
+    let directory = Directory::new(bank, Policy::default());
+    Ok(command::of(
+        document,
+        step.event,
+        &Setting::new(&directory),
+    )?)
 }
 
 fn reference() -> Vec<Command> {

@@ -2,8 +2,8 @@
 
 use bank_core::directory::{FallbackMode, SelectionOrder};
 use bank_core::exact::Rounding;
-use bank_core::model::Mode;
-use bank_core::terms::{Overlap, Shortfall};
+use bank_core::model::{ChargeDuration, Mode};
+use bank_core::terms::{Excess, Overlap, Shortfall};
 use serde::{Deserialize, Serialize};
 
 use crate::emit::appender::Fsync;
@@ -45,13 +45,25 @@ pub enum OrderWord {
     HierarchyFirst,
 }
 
-/// What a document's `ChargeDuration` counts (`nami.md` 3.1).
+/// The word of what a document's `ChargeDuration` counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum ChargeDuration {
-    /// Seconds since the last charge.
+#[allow(missing_docs, reason = "the words of bank_core::model::ChargeDuration")]
+pub enum ChargeDurationWord {
     #[default]
     Incremental,
+    Cumulative,
+}
+
+/// The word of a policy about what cannot have been used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs, reason = "the words of bank_core::terms::Excess")]
+pub enum ExcessWord {
+    #[default]
+    Clip,
+    Accept,
+    Refuse,
 }
 
 /// The word of a fallback mode.
@@ -203,6 +215,25 @@ impl From<ShortfallWord> for Shortfall {
             ShortfallWord::Debt => Shortfall::Debt,
             ShortfallWord::Reject => Shortfall::Reject,
             ShortfallWord::Fallback => Shortfall::Fallback,
+        }
+    }
+}
+
+impl From<ChargeDurationWord> for ChargeDuration {
+    fn from(word: ChargeDurationWord) -> Self {
+        match word {
+            ChargeDurationWord::Incremental => ChargeDuration::Incremental,
+            ChargeDurationWord::Cumulative => ChargeDuration::Cumulative,
+        }
+    }
+}
+
+impl From<ExcessWord> for Excess {
+    fn from(word: ExcessWord) -> Self {
+        match word {
+            ExcessWord::Clip => Excess::Clip,
+            ExcessWord::Accept => Excess::Accept,
+            ExcessWord::Refuse => Excess::Refuse,
         }
     }
 }

@@ -160,6 +160,7 @@ impl Arrived<'_> {
 
     fn known(&self, who: Who, nonce: Option<&str>, headers: CommandHeaders<'_>) -> Authenticated {
         let key = headers.idempotency_key.map(|key| IdempotencyKey {
+            whole: None,
             key: key.to_owned(),
             fingerprint: self.fingerprint(),
             nonce: nonce.unwrap_or_default().to_owned(),

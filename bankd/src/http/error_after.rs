@@ -49,6 +49,11 @@ pub(super) fn detail(refusal: &Refusal, bank: &Bank) -> Option<String> {
         Refusal::WasRemoved { name } => {
             format!("an account {name:?} was removed, and its allocations are kept")
         }
+        Refusal::Implausible { reported, room } => {
+            format!(
+                "{reported} s reported, at most {room} s can have been used since the last charge"
+            )
+        }
         Refusal::NotSettable { field } => format!("{field} cannot be set"),
         _ => return None,
     })

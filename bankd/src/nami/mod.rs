@@ -1,6 +1,6 @@
 //! Reads the XML that a scheduler sends about its jobs and reservations
 //! (`nami.md` 3): bytes in, [`Document`]s out, or one [`DocumentError`] for
-//! the whole input.
+//! the whole input, or one for each object that cannot be used.
 //!
 //! The reader is tolerant of names and shapes and strict about meaning: names
 //! are matched without regard to case, `_` and `-`, through a table of
@@ -24,7 +24,7 @@ use std::borrow::Cow;
 
 pub use number::Number;
 pub(crate) use reader::{is_character, resolved};
-pub use request::request;
+pub use request::{asserted_amount, request};
 
 /// Greatest size of an input in bytes (`nami.md` 3.2).
 pub const MAX_BYTES: usize = 1 << 20;
@@ -46,7 +46,7 @@ pub const MAX_KEPT_BYTES: usize = 64 << 10;
 /// documents is that of the input; there is at least one.
 ///
 /// # Errors
-/// One error for the whole input: nothing of it may be applied (decision 26).
+/// The first of all errors: for callers who want everything or nothing.
 ///
 /// ```
 /// use bankd::nami::{ReadOptions, read};
@@ -57,6 +57,19 @@ pub const MAX_KEPT_BYTES: usize = 64 << 10;
 /// # Ok::<(), bankd::nami::DocumentError>(())
 /// ```
 pub fn read(bytes: &[u8], options: &ReadOptions<'_>) -> Result<Vec<Document>, DocumentError> {
+    read_each(bytes, options)?.into_iter().collect()
+}
+
+/// Reads all objects of one input, each by itself: what is wrong with one of several does not keep
+/// the others from being applied (decision 26).
+///
+/// # Errors
+/// What makes the input as a whole unusable: its size, its encoding, XML that is not well-formed, a
+/// DOCTYPE, too many or too deep elements, no object in it.
+pub fn read_each(
+    bytes: &[u8],
+    options: &ReadOptions<'_>,
+) -> Result<Vec<Result<Document, DocumentError>>, DocumentError> {
     if bytes.len() > MAX_BYTES {
         let text = format_args!("{} bytes, at most {MAX_BYTES} are taken", bytes.len());
         return Err(DocumentError::new("too_large", 0, text));
@@ -103,9 +116,10 @@ fn decode(bytes: &[u8], latin1_fallback: bool) -> Result<Cow<'_, str>, DocumentE
 
 /// What the event needs of a document (`nami.md` 3.1, column "need").
 ///
-/// The object id is needed for all but a quote. A charge needs its own
-/// duration; a quote and a reserve need a duration of either kind. A create
-/// only remembers the object and a delete only closes it, so they need none.
+/// The object id is needed for all but a quote. What charges needs its own
+/// duration; a quote and what reserves need a duration of either kind. A create
+/// and a modify only remember the object and a delete only closes it, so they
+/// need none.
 /// Processors may be missing everywhere: the instance remembers them.
 ///
 /// # Errors
@@ -118,12 +132,13 @@ pub fn require(document: &Document, event: Event) -> Result<(), DocumentError> {
     if document.object_id.is_none() && event != Event::Quote {
         return missing("ObjectID");
     }
-    match event {
-        Event::Charge if document.charge_duration_s.is_none() => missing("ChargeDuration"),
-        Event::Quote | Event::Reserve if document.lien_seconds().is_none() => {
-            missing("WallDuration")
-        }
-        _ => Ok(()),
+    let prices = event == Event::Quote || event.reserves();
+    if event.charges() && document.charge_duration_s.is_none() {
+        missing("ChargeDuration")
+    } else if prices && document.lien_seconds().is_none() {
+        missing("WallDuration")
+    } else {
+        Ok(())
     }
 }
 
@@ -145,7 +160,8 @@ impl Default for ReadOptions<'_> {
     }
 }
 
-/// The events that a document may come with (`nami.md` 1.1).
+/// The events that a document may come with (`nami.md` 1.1). Moab 5 to 7 and Moab 9 have words of
+/// their own for the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     /// What would it cost?
@@ -154,22 +170,60 @@ pub enum Event {
     Create,
     /// The object starts: place a lien.
     Reserve,
+    /// The same, in Moab 9.
+    Start,
     /// Some of it was used: debit.
     Charge,
+    /// The same, in Moab 9.
+    Update,
+    /// It goes on: place a lien for the next interval.
+    Continue,
+    /// It was suspended: debit, and release the lien.
+    Pause,
+    /// It goes on after a pause: place a lien.
+    Resume,
+    /// Its use has ended: debit, and close it.
+    End,
     /// The object is gone: close it.
     Delete,
+    /// The object was changed: remember it.
+    Modify,
 }
+
+/// Every event with the last part of its route.
+const EVENTS: [(Event, &str); 12] = [
+    (Event::Quote, "quote"),
+    (Event::Create, "create"),
+    (Event::Reserve, "reserve"),
+    (Event::Start, "start"),
+    (Event::Charge, "charge"),
+    (Event::Update, "update"),
+    (Event::Continue, "continue"),
+    (Event::Pause, "pause"),
+    (Event::Resume, "resume"),
+    (Event::End, "end"),
+    (Event::Delete, "delete"),
+    (Event::Modify, "modify"),
+];
 
 impl Event {
     /// The last part of the event's route.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Quote => "quote",
-            Self::Create => "create",
-            Self::Reserve => "reserve",
-            Self::Charge => "charge",
-            Self::Delete => "delete",
-        }
+    pub fn as_str(self) -> &'static str {
+        let known = EVENTS.iter().find(|(event, _)| *event == self);
+        known.map_or("", |(_, word)| word)
+    }
+
+    /// Whether it debits the time since the last charge.
+    pub fn charges(self) -> bool {
+        matches!(self, Self::Charge | Self::Update | Self::Pause | Self::End)
+    }
+
+    /// Whether it places a lien.
+    pub fn reserves(self) -> bool {
+        matches!(
+            self,
+            Self::Reserve | Self::Start | Self::Continue | Self::Resume
+        )
     }
 }
 
@@ -248,7 +302,8 @@ pub struct Document {
     pub tid: Option<String>,
     /// The other variables, name and value.
     pub variables: Vec<(String, String)>,
-    /// `Charge` or `Amount` as written: what the scheduler thinks it costs.
+    /// `Charge` or `Amount` as written: what the scheduler thinks it costs. A reservation may also
+    /// say here whether it is charged at all (`nami.md` 4.1).
     pub asserted_amount: Option<String>,
     /// Everything else, verbatim: what stands between `<` and `>` of the
     /// opening tag (for an attribute of the object `@name`, for loose text
@@ -270,6 +325,11 @@ impl Document {
     /// else the wall duration (`nami.md` 3.1).
     pub fn priced_seconds(&self) -> Option<i64> {
         self.charge_duration_s.or(self.wall_duration_s)
+    }
+
+    /// The asserted amount, if what stands there is one.
+    pub fn asserted(&self) -> Option<Number> {
+        self.asserted_amount.as_deref().and_then(number::decimal)
     }
 }
 

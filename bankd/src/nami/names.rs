@@ -95,7 +95,8 @@ pub(super) fn member(name: &str) -> Name {
         b"name" => (F::ObjectId, 2),
         b"objecttype" => (F::ObjectType, 0),
         b"type" => (F::ObjectType, 1),
-        b"user" | b"userid" | b"username" | b"owner" | b"chargeuser" => (F::User, 0),
+        b"user" | b"userid" | b"username" | b"chargeuser" => (F::User, 0),
+        b"owner" => (F::User, 1),
         b"requestor" | b"requester" => (F::Requestor, 0),
         b"group" | b"groupname" => (F::Group, 0),
         b"account" | b"project" | b"projectid" | b"accountname" | b"chargeaccount" => {

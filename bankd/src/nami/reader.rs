@@ -14,11 +14,11 @@ use super::names::{self, Field, Name, Root};
 use super::object::{Object, Requirement, Resources};
 use super::{Document, DocumentError, MAX_DEPTH, MAX_ELEMENTS, ObjectKind, ReadOptions};
 
-/// All objects of the text, at least one.
+/// All objects of the text, at least one; or what makes the text as a whole unusable.
 pub(super) fn documents(
     source: &str,
     options: &ReadOptions<'_>,
-) -> Result<Vec<Document>, DocumentError> {
+) -> Result<Vec<Result<Document, DocumentError>>, DocumentError> {
     // Whole chunks at a time: this looks at every byte of every document.
     let is_control = |b: &u8| *b < b' ' && !matches!(*b, b'\t' | b'\n' | b'\r');
     let mut chunks = source.as_bytes().chunks(64);
@@ -82,7 +82,9 @@ struct Walker<'a, 'o> {
     attributes: u32,
     /// Number of the object at hand, 0 outside of objects.
     number: usize,
-    documents: Vec<Document>,
+    documents: Vec<Result<Document, DocumentError>>,
+    /// The text as a whole is unusable, not just the object at hand.
+    is_broken: bool,
 }
 
 impl<'a, 'o> Walker<'a, 'o> {
@@ -99,6 +101,7 @@ impl<'a, 'o> Walker<'a, 'o> {
             attributes: 0,
             number: 0,
             documents,
+            is_broken: false,
         }
     }
 
@@ -109,8 +112,8 @@ impl<'a, 'o> Walker<'a, 'o> {
             match self.step()? {
                 Step::Open(tag) => match names::root(tag.name) {
                     Root::Wrapper => {}
-                    Root::Object(kind) => self.object(tag, Some(kind))?,
-                    Root::Unknown => self.object(tag, None)?,
+                    Root::Object(kind) => self.one(tag, Some(kind))?,
+                    Root::Unknown => self.one(tag, None)?,
                 },
                 Step::Text(text) if is_blank(&text) => {}
                 Step::Text(_) => return Err(self.bad("text outside of an object")),
@@ -120,8 +123,27 @@ impl<'a, 'o> Walker<'a, 'o> {
         }
     }
 
-    fn object(&mut self, tag: Tag<'a>, kind: Option<ObjectKind>) -> Result<(), DocumentError> {
+    /// One object: what is wrong with it is its own, and the walk goes on behind it.
+    fn one(&mut self, tag: Tag<'a>, kind: Option<ObjectKind>) -> Result<(), DocumentError> {
         self.number = self.documents.len() + 1;
+        let depth = self.depth;
+        let read = self.object(tag, kind);
+        if let (Err(error), true) = (&read, self.is_broken) {
+            return Err(error.clone());
+        }
+        while self.depth >= depth {
+            self.step()?;
+        }
+        self.documents.push(read);
+        self.number = 0;
+        Ok(())
+    }
+
+    fn object(
+        &mut self,
+        tag: Tag<'a>,
+        kind: Option<ObjectKind>,
+    ) -> Result<Document, DocumentError> {
         let mut object = Object::new(self.number, tag.name, kind);
         for attribute in tag.attributes() {
             let attribute = self.attribute(attribute)?;
@@ -142,9 +164,7 @@ impl<'a, 'o> Walker<'a, 'o> {
                 Step::Close | Step::End => break,
             }
         }
-        self.documents.push(object.finish()?);
-        self.number = 0;
-        Ok(())
+        object.finish()
     }
 
     /// One child of an object.
@@ -313,6 +333,12 @@ impl<'a, 'o> Walker<'a, 'o> {
     }
 
     fn step(&mut self) -> Result<Step<'a>, DocumentError> {
+        let step = self.next_step();
+        self.is_broken |= step.is_err();
+        step
+    }
+
+    fn next_step(&mut self) -> Result<Step<'a>, DocumentError> {
         loop {
             let event = self.reader.read_event().map_err(|e| {
                 let at = self.reader.error_position();
@@ -374,8 +400,10 @@ impl<'a, 'o> Walker<'a, 'o> {
     ) -> Result<Attribute<'a>, DocumentError> {
         self.attributes += 1;
         if self.attributes > MAX_ELEMENTS {
+            self.is_broken = true;
             return Err(self.bad(format_args!("more than {MAX_ELEMENTS} attributes")));
         }
+        self.is_broken |= attribute.is_err();
         attribute.map_err(|e| self.bad(format_args!("bad attribute: {e}")))
     }
 

@@ -1,17 +1,23 @@
-//! A document as what the ledger is asked about: nothing is decided here, what the document does not
-//! say stays unsaid, and what the ledger has no place for is kept verbatim with the instance.
+//! A document as what the ledger is asked about: names, quantities, times, and everything else verbatim
+//! (`nami.md` 3.1). Nothing is decided here: what the document does not say stays unsaid.
 
+use bank_core::amount::Amount;
 use bank_core::command::{Request, Whose};
 use bank_core::decimal::Decimal;
+use bank_core::directory::Directory;
+use bank_core::exact::to_amount;
 use bank_core::model::{Facts, ObjectType};
+use bank_core::select;
 use bank_core::time::{Seconds, Timestamp};
 use bank_core::usage::{ATTRIBUTE_VALUE_MAX, Usage};
 
 use super::{Document, Number, ObjectKind};
 
-/// What a document asks of the ledger; `machine` is the one where it names none, `declared` are the
-/// usage attributes that the site declared.
-pub fn request(document: Document, machine: &str, declared: &[String]) -> Request {
+/// What a document asks of the ledger; `machine` is the one where it names none.
+pub fn request(document: Document, directory: &Directory, machine: &str) -> Request {
+    let (account, machine) = payer_and_machine(&document, directory, machine);
+    let asserted = document.asserted().map(|amount| amount.to_string());
+    let asserted = asserted.unwrap_or_default();
     let at = |seconds: Option<i64>| seconds.map(Timestamp::from_seconds);
     let mut other = Vec::new();
     let mut keep = |name: &str, value: Option<String>| {
@@ -22,7 +28,7 @@ pub fn request(document: Document, machine: &str, declared: &[String]) -> Reques
     other.extend(document.variables);
     other.extend(document.unknown);
     let mut facts = Facts {
-        project: document.account.clone().unwrap_or_default(),
+        project: account.clone().unwrap_or_default(),
         user: document.user.clone().unwrap_or_default(),
         group: document.group.unwrap_or_default(),
         usage: Usage {
@@ -48,7 +54,8 @@ pub fn request(document: Document, machine: &str, declared: &[String]) -> Reques
         exit_code: document.completion_code,
         other,
     };
-    declared_attributes(&mut facts, declared);
+    declared_attributes(&mut facts, directory);
+    let for_reservation = document.kind == ObjectKind::Reservation;
     Request {
         object_type: match document.kind {
             ObjectKind::Job => ObjectType::Job,
@@ -56,21 +63,57 @@ pub fn request(document: Document, machine: &str, declared: &[String]) -> Reques
         },
         object_id: document.object_id.unwrap_or_default(),
         whose: Whose {
-            project: document.account,
+            project: account,
             user: document.user,
-            machine: document.machine.unwrap_or_else(|| machine.to_owned()),
+            machine,
+            for_reservation,
         },
         facts,
         tid: document.tid,
         event_time: None,
+        asserted,
     }
+}
+
+/// Who is to pay, and on which machine. `a@m` is the account a on the cluster m where nothing has that
+/// name as a whole and something is called a: the form of APPENDMACHINENAME (`nami.md` 4.1). A machine
+/// that the document names goes before the one behind the `@`.
+fn payer_and_machine(
+    document: &Document,
+    directory: &Directory,
+    machine: &str,
+) -> (Option<String>, String) {
+    let default = machine;
+    let is_known = |name: &str| select::named(directory, name).is_some();
+    let split = |whole: &String| {
+        let (account, machine) = whole.rsplit_once('@')?;
+        let fits = !machine.is_empty() && is_known(account) && !is_known(whole);
+        fits.then(|| (account.to_owned(), machine.to_owned()))
+    };
+    let (account, appended) = match document.account.as_ref().and_then(split) {
+        Some((account, machine)) => (Some(account), Some(machine)),
+        None => (document.account.clone(), None),
+    };
+    let machine = document.machine.clone().or(appended);
+    (account, machine.unwrap_or_else(|| default.to_owned()))
+}
+
+/// What a document says that it costs, in the bank's unit; none where that is no number.
+pub fn asserted_amount(document: &Document, directory: &Directory) -> Option<Amount> {
+    let asserted = document.asserted()?;
+    let trillionths = asserted.micro().checked_mul(1_000_000)?;
+    to_amount(
+        trillionths,
+        directory.bank.precision,
+        directory.policy.rounding,
+    )
 }
 
 /// What a document says beyond the known fields counts as usage where the site declared it; all of
 /// it is kept verbatim too.
-fn declared_attributes(facts: &mut Facts, declared: &[String]) {
+fn declared_attributes(facts: &mut Facts, directory: &Directory) {
     for (name, value) in &facts.other {
-        let known = declared.iter().find(|own| own.eq_ignore_ascii_case(name));
+        let known = directory.attribute(name).map(|own| &own.name);
         let Some(own) = known.filter(|_| value.len() <= ATTRIBUTE_VALUE_MAX) else {
             continue;
         };

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 
+mod aliases;
 mod samples;
 
 fn one(xml: &str) -> Document {
@@ -113,7 +114,12 @@ const SAYS: &[(&str, &str)] = &[
         "<Job><JobID>1</JobID><Name>sim</Name></Job>",
         "job id=1 unknown=Name:sim",
     ),
-    ("<Job><User>a</User><Owner>a</Owner></Job>", "job user=a"),
+    ("<Job><User>a</User><UserId>a</UserId></Job>", "job user=a"),
+    // Who owns a reservation need not be who is charged.
+    (
+        "<Rsv><Owner>root</Owner><ChargeUser>a</ChargeUser></Rsv>",
+        "reservation user=a unknown=Owner:root",
+    ),
     // Null spellings, and a null beside a value.
     (
         "<Job><Account/><User>[NONE]</User><Class>NONE</Class><QOS>[DEFAULT]</QOS>\

@@ -58,6 +58,9 @@ fn instance() -> Instance {
         absorbed: false,
         lien_expired: false,
         due: None,
+        began: None,
+        used_until: None,
+        disputed: Seconds(0),
         lien: None,
     }
 }
@@ -293,6 +296,7 @@ mod served {
                 project: Some("nosuch".to_owned()),
                 user: Some("amy".to_owned()),
                 machine: "colony".to_owned(),
+                ..Whose::default()
             },
             ..Request::default()
         };

@@ -40,10 +40,11 @@ fn insert_instance(connection: &Connection, i: &Instance) -> Result<(), Error> {
                  once_whole, once_part, billed, shadow_billed, charged_s, processor_s, record,
                  last_usage, rates_at, quote, absorbed, due_at, lien, project, user, group_name,
                  qos, class, processors, nodes, memory_mb, disk_mb, gres, attributes, wall_s,
-                 start_at, end_at, submit_at, state, exit_code, other, lien_expired)
+                 start_at, end_at, submit_at, state, exit_code, other, lien_expired, began_at,
+                 used_until, disputed_s)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,
                  ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33,
-                 ?34, ?35, ?36, ?37, ?38, ?39, ?40, ?41, ?42, ?43, ?44)",
+                 ?34, ?35, ?36, ?37, ?38, ?39, ?40, ?41, ?42, ?43, ?44, ?45, ?46, ?47)",
         )?
         .execute(params![
             i.id.0,
@@ -90,6 +91,9 @@ fn insert_instance(connection: &Connection, i: &Instance) -> Result<(), Error> {
             f.exit_code,
             codec::pairs(&f.other),
             i.lien_expired,
+            i.began.map(|t| t.0),
+            i.used_until.map(|t| t.0),
+            i.disputed.0,
         ])?;
     Ok(())
 }
@@ -103,7 +107,8 @@ fn update_instance(connection: &Connection, i: &Instance) -> Result<(), Error> {
                  exact_whole = ?6, exact_part = ?7, once_whole = ?8, once_part = ?9, billed = ?10,
                  shadow_billed = ?11, charged_s = ?12, processor_s = ?13, record = ?14,
                  last_usage = ?15, rates_at = ?16, quote = ?17, absorbed = ?18, due_at = ?19,
-                 lien = ?20, lien_expired = ?21 WHERE id = ?1",
+                 lien = ?20, lien_expired = ?21, began_at = ?22, used_until = ?23,
+                 disputed_s = ?24 WHERE id = ?1",
         )?
         .execute(params![
             i.id.0,
@@ -127,6 +132,9 @@ fn update_instance(connection: &Connection, i: &Instance) -> Result<(), Error> {
             i.due.map(|t| t.0),
             i.lien.as_ref().map(|l| l.id.0),
             i.lien_expired,
+            i.began.map(|t| t.0),
+            i.used_until.map(|t| t.0),
+            i.disputed.0,
         ])?;
     Ok(())
 }
@@ -140,7 +148,7 @@ fn update_counts(connection: &Connection, i: &Instance) -> Result<(), Error> {
         .prepare_cached(
             "UPDATE instance SET exact_whole = ?2, exact_part = ?3, once_whole = ?4,
                  once_part = ?5, billed = ?6, shadow_billed = ?7, charged_s = ?8, processor_s = ?9,
-                 record = ?10, last_usage = ?11 WHERE id = ?1",
+                 record = ?10, last_usage = ?11, used_until = ?12 WHERE id = ?1",
         )?
         .execute(params![
             i.id.0,
@@ -154,6 +162,7 @@ fn update_counts(connection: &Connection, i: &Instance) -> Result<(), Error> {
             i.processor_seconds.to_string(),
             i.record.map(|u| u.0),
             i.last_usage.map(|u| u.0),
+            i.used_until.map(|t| t.0),
         ])?;
     Ok(())
 }
@@ -171,8 +180,8 @@ fn update_counts_and_facts(connection: &Connection, i: &Instance) -> Result<(), 
                  record = ?10, last_usage = ?11, project = ?12, user = ?13, group_name = ?14,
                  qos = ?15, class = ?16, processors = ?17, nodes = ?18, memory_mb = ?19,
                  disk_mb = ?20, gres = ?21, attributes = ?22, wall_s = ?23, start_at = ?24,
-                 end_at = ?25, submit_at = ?26, state = ?27, exit_code = ?28, other = ?29
-             WHERE id = ?1",
+                 end_at = ?25, submit_at = ?26, state = ?27, exit_code = ?28, other = ?29,
+                 used_until = ?30 WHERE id = ?1",
         )?
         .execute(params![
             i.id.0,
@@ -204,6 +213,7 @@ fn update_counts_and_facts(connection: &Connection, i: &Instance) -> Result<(), 
             f.state,
             f.exit_code,
             codec::pairs(&f.other),
+            i.used_until.map(|t| t.0),
         ])?;
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use super::{Error, codec, cycle};
 use bank_core::effects::DirectoryRow;
-use bank_core::model::{Account, Key, Machine, Mode, Overflow, Project, User};
+use bank_core::model::{Account, ChargeDuration, Key, Machine, Mode, Overflow, Project, User};
 use bank_core::policy::ChargePolicy;
 use bank_core::rate::Rate;
 use rusqlite::{Connection, params};
@@ -86,12 +86,13 @@ fn write_user(connection: &Connection, u: &User) -> Result<usize, Error> {
 fn write_machine(connection: &Connection, m: &Machine) -> Result<usize, Error> {
     Ok(connection.execute(
         "INSERT INTO machine (id, name, active, deleted, mode, flush_interval_s, fallback,
-             description, architecture, operating_system, source, charge_policy, fallback_qos, fqdn)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
+             description, architecture, operating_system, source, charge_policy, fallback_qos,
+             fqdn, reservation_account, test, charge_duration)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)
          ON CONFLICT (id) DO UPDATE SET active = ?3, deleted = ?4, mode = ?5,
              flush_interval_s = ?6, fallback = ?7, description = ?8, architecture = ?9,
              operating_system = ?10, source = ?11, charge_policy = ?12, fallback_qos = ?13,
-             fqdn = ?14",
+             fqdn = ?14, reservation_account = ?15, test = ?16, charge_duration = ?17",
         params![
             m.id.0,
             m.name,
@@ -106,7 +107,10 @@ fn write_machine(connection: &Connection, m: &Machine) -> Result<usize, Error> {
             m.source,
             m.charge_policy.map(ChargePolicy::word),
             m.fallback_qos,
-            m.fqdn
+            m.fqdn,
+            m.reservation_account,
+            m.test,
+            m.charge_duration.map(ChargeDuration::word),
         ],
     )?)
 }

@@ -7,7 +7,7 @@ use bank_core::calendar::{Calendar, Zone};
 use bank_core::directory::{Bank, Directory, Policy};
 use bank_core::ids::{AccountId, MachineId, ProjectId, RateId, UserId};
 use bank_core::model::{
-    Account, Constraint, Key, Link, Machine, Member, Mode, Overflow, Project, User,
+    Account, ChargeDuration, Constraint, Key, Link, Machine, Member, Mode, Overflow, Project, User,
 };
 use bank_core::policy::ChargePolicy;
 use bank_core::rate::{Per, Rate, RateKind, RateValue};
@@ -190,7 +190,7 @@ const USERS: &str = "SELECT id, name, active, deleted, common_name, email, defau
     organization, phone, description FROM user";
 const MACHINES: &str = "SELECT id, name, active, deleted, mode, flush_interval_s, fallback,
     description, architecture, operating_system, source, charge_policy, fallback_qos,
-    fqdn FROM machine";
+    fqdn, reservation_account, test, charge_duration FROM machine";
 const ACCOUNTS: &str = "SELECT id, name, priority, fallback, blocked, deleted, description, parent,
     share, overflow, discrete FROM account ORDER BY id";
 const CONSTRAINTS: &str =
@@ -269,6 +269,12 @@ fn machine(r: &Row<'_>) -> Result<Machine, Error> {
         charge_policy: charge_policy(r.get(11)?)?,
         fallback_qos: r.get(12)?,
         fqdn: r.get(13)?,
+        reservation_account: r.get(14)?,
+        test: r.get(15)?,
+        charge_duration: r
+            .get::<_, Option<String>>(16)?
+            .map(|w| codec::word("machine.charge_duration", &w, ChargeDuration::parse))
+            .transpose()?,
     })
 }
 

@@ -121,6 +121,32 @@ impl SqliteStore {
         Ok(())
     }
 
+    /// Keeps the key of a request of several objects beside those of its objects, without an answer
+    /// of its own.
+    pub fn keep_whole(
+        &self,
+        client: &str,
+        whole: &str,
+        part: &StoredAnswer,
+        for_ever: bool,
+        now: Timestamp,
+    ) -> Result<(), Error> {
+        if stored_answer(&self.connection, client, whole)?.is_some() {
+            return Ok(());
+        }
+        let empty = Answer {
+            status: part.answer.status,
+            media: part.answer.media,
+            body: Vec::new(),
+        };
+        let stored = StoredAnswer {
+            answer: empty,
+            fingerprint: part.fingerprint.clone(),
+            nonce: String::new(),
+        };
+        self.keep_answer(client, whole, &stored, for_ever, now)
+    }
+
     /// Removes some of the answers whose time is over; says how many.
     pub fn prune_answers(&self, now: Timestamp) -> Result<usize, Error> {
         let sql = "DELETE FROM idempotency WHERE (client, key) IN (

@@ -32,7 +32,8 @@ macro_rules! instance_columns {
         fallback_from, exact_whole, exact_part, once_whole, once_part, billed, shadow_billed,
         charged_s, processor_s, record, last_usage, rates_at, quote, absorbed, due_at, lien,
         project, user, group_name, qos, class, processors, nodes, memory_mb, disk_mb, gres,
-        attributes, wall_s, start_at, end_at, submit_at, state, exit_code, other, lien_expired"
+        attributes, wall_s, start_at, end_at, submit_at, state, exit_code, other, lien_expired,
+        began_at, used_until, disputed_s"
     };
 }
 
@@ -276,6 +277,9 @@ pub(super) fn instance(row: &Row<'_>) -> Result<Instance, Error> {
         absorbed: row.get(22)?,
         lien_expired: row.get(43)?,
         due: time(23)?,
+        began: time(44)?,
+        used_until: time(45)?,
+        disputed: Seconds(row.get(46)?),
         lien: None,
         facts: facts(row)?,
     })

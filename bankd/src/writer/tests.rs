@@ -44,6 +44,7 @@ fn submission(command: Command, key: &str, dry_run: bool) -> Submission {
             scope: Scope::default(),
         },
         key: Some(IdempotencyKey {
+            whole: None,
             key: key.to_owned(),
             fingerprint: [1; 32],
             nonce: String::new(),

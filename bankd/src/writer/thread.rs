@@ -166,18 +166,27 @@ impl Thread {
         Ok(())
     }
 
+    /// What is known of a submission's key, and of that of the whole request.
+    fn known(&self, s: &Submission) -> Result<Known, store::Error> {
+        let (client, Some(key)) = (&s.caller.client, &s.key) else {
+            return Ok(Known::New);
+        };
+        if let Some(whole) = &key.whole
+            && let Known::Reused = self.store.known(client, whole, &key.fingerprint, "")?
+        {
+            return Ok(Known::Reused);
+        }
+        self.store
+            .known(client, &key.key, &key.fingerprint, &key.nonce)
+    }
+
     fn submission(&mut self, s: &Submission, now: Timestamp) -> Result<Reply, store::Error> {
         let client = &s.caller.client;
-        if let Some(key) = &s.key {
-            match self
-                .store
-                .known(client, &key.key, &key.fingerprint, &key.nonce)?
-            {
-                Known::New => {}
-                Known::Answered(answer) => return Ok(Reply::Stored(answer)),
-                Known::Reused => return Ok(Reply::KeyReused),
-                Known::Replay => return Ok(Reply::Replay),
-            }
+        match self.known(s)? {
+            Known::New => {}
+            Known::Answered(answer) => return Ok(Reply::Stored(answer)),
+            Known::Reused => return Ok(Reply::KeyReused),
+            Known::Replay => return Ok(Reply::Replay),
         }
         // Boundaries that have passed are the bank's doing, not the caller's.
         self.sweep(now)?;
@@ -219,6 +228,10 @@ impl Thread {
             let for_ever = s.command.is_charge();
             self.store
                 .keep_answer(client, &key.key, &stored, for_ever, now)?;
+            if let Some(whole) = &key.whole {
+                self.store
+                    .keep_whole(client, whole, &stored, for_ever, now)?;
+            }
         }
         hooks::point("appended");
         let summary = Summary {

@@ -70,7 +70,7 @@ impl Entry {
         let time_us = value("time").and_then(parse_event_time)?;
         let query = value("query").filter(|query| visible(query))?;
         let length: usize = value("length")?.parse().ok()?;
-        let sendable = !matches!(event, Event::Drain | Event::Later(_));
+        let sendable = !matches!(event, Event::Drain | Event::Query);
         (sendable && length == body.len()).then(|| Self {
             key: key.to_owned(),
             event,
@@ -131,7 +131,7 @@ mod tests {
         .unwrap();
         for (from, to) in [
             ("event: charge", "event: drain"),
-            ("event: charge", "event: end"),
+            ("event: charge", "event: query"),
             ("event: charge", "event: nothing"),
             ("key: 018", "key: 0 18"),
             ("query: machine", "query: ma chine"),

@@ -261,9 +261,11 @@ fn sample_8_the_journal_of_today() {
     let mut bank = site();
     done(&bank, "deposit chem 352512.5");
     done(&bank, "deposit chem/gpu 28096");
-    bank.set_clock(tonight(&bank));
+    let tonight = tonight(&bank);
+    bank.set_clock(tonight - 45_000);
     let wall = "<WallDuration>45000</WallDuration>";
     bank.job_says("reserve", "1650", CHEM, (1, 45_000), wall);
+    bank.set_clock(tonight);
     bank.job_says("reserve", "1651", GPU, (96, 3600), wall);
     bank.job_says("charge", "1650", CHEM, (1, 45_000), "");
     bank.job_says("charge", "1651", GPU, (96, 3600), "");

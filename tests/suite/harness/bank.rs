@@ -24,7 +24,10 @@ pub(crate) const KEY_ID: &str = "moab";
 pub(crate) const SECRET: &[u8] = b"the scheduler's secret of the tests";
 
 /// The events that have a script.
-const EVENTS: [&str; 6] = ["quote", "create", "reserve", "charge", "delete", "drain"];
+const EVENTS: [&str; 14] = [
+    "quote", "create", "reserve", "start", "charge", "update", "continue", "pause", "resume",
+    "end", "delete", "modify", "query", "drain",
+];
 
 /// What differs from the base state.
 #[derive(Clone, Debug)]

@@ -36,6 +36,7 @@ pub(crate) fn amy() -> Whose {
         project: Some("P".to_owned()),
         user: Some("amy".to_owned()),
         machine: "colony".to_owned(),
+        ..Whose::default()
     }
 }
 

@@ -3,7 +3,7 @@
 use super::naive::{Fit, GRACE, IDLE, Instance, Naive, UNBILLED};
 use super::naive::{billable, is_fast, is_shadow, rounded, short, usable};
 use super::reply::refused;
-use super::script::{WHO, job_id};
+use super::script::{Then, WHO, job_id};
 use bank_core::time::{Seconds, Timestamp};
 
 impl Naive {
@@ -127,7 +127,7 @@ impl Naive {
         who: usize,
         job: u8,
         halves: i64,
-        closes: bool,
+        then: Then,
         at: Timestamp,
     ) -> String {
         let known = self.charged(who, job, at);
@@ -143,12 +143,12 @@ impl Naive {
             self.debit(who, n, amount, at)
         };
         let paying = first.map(|id| self.allocations[id].account);
-        if closes {
+        if then != Then::Stays {
             self.release(n, shadow);
         }
         if !late {
             let instance = &mut self.instances[n];
-            if closes {
+            if then == Then::Closes {
                 instance.closed = Some(at.max(instance.opened));
             } else if instance.lien.is_none() && !instance.lien_expired {
                 instance.due = at.plus(IDLE);

@@ -44,6 +44,17 @@ pub(crate) const WHO: [(&str, &str, &str); 8] = [
     ("amy", "nosuch", "blue"),
 ];
 
+/// What a charge makes of its instance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Then {
+    /// Nothing: it is an interim one.
+    Stays,
+    /// Its lien gives back what is left, and it stays open.
+    Pauses,
+    /// It closes.
+    Closes,
+}
+
 /// One step of a script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
@@ -74,7 +85,7 @@ pub(crate) enum Step {
         job: u8,
         processors: i64,
         seconds: i64,
-        closes: bool,
+        then: Then,
         ago: i64,
     },
     Delete {
@@ -150,14 +161,14 @@ impl Step {
                 job,
                 processors,
                 seconds,
-                closes,
+                then,
                 ago,
             } => Step::Charge {
                 who,
                 job,
                 processors,
                 seconds: seconds + 1,
-                closes,
+                then,
                 ago,
             },
             Step::Delete { who, job } => Step::Delete { who, job: job + 10 },
@@ -201,11 +212,12 @@ impl Step {
                 job,
                 processors,
                 seconds,
-                closes,
+                then,
                 ago,
             } => {
-                let ask = if closes { c } else { ci };
+                let ask = if then == Then::Closes { c } else { ci };
                 let ask = whose(ask(&job_id(who, job), seconds), who).processors(processors);
+                let ask = ask.charge(|charge| charge.releases = then == Then::Pauses);
                 if ago == 0 {
                     ask
                 } else {
@@ -301,10 +313,15 @@ impl fmt::Display for Step {
                 job,
                 processors,
                 seconds,
-                closes,
+                then,
                 ago,
             } => {
-                let (id, last) = (job_id(who, job), if closes { ", closing" } else { "" });
+                let id = job_id(who, job);
+                let last = match then {
+                    Then::Stays => "",
+                    Then::Pauses => ", pausing",
+                    Then::Closes => ", closing",
+                };
                 let at = if ago == 0 {
                     String::new()
                 } else {
@@ -339,6 +356,11 @@ pub(crate) fn step() -> impl Strategy<Value = Step> {
     let job = || prop_oneof![5 => Just(1_u8), 1 => Just(2)];
     let (processors, seconds) = (|| 1..4_i64, || prop_oneof![1 => 0..3_i64, 6 => 3..60_i64]);
     let ago = prop_oneof![6 => Just(0_i64), 1 => Just(30), 1 => Just(700)];
+    let then = prop_oneof![
+        5 => Just(Then::Stays),
+        2 => Just(Then::Pauses),
+        3 => Just(Then::Closes),
+    ];
     let limit = prop_oneof![3 => Just(0_i64), 1 => Just(20)];
     prop_oneof![
         3 => (0..6_usize, 0..40_i64, 0..6_usize, limit).prop_map(
@@ -353,9 +375,9 @@ pub(crate) fn step() -> impl Strategy<Value = Step> {
         6 => (who(), job(), processors(), seconds()).prop_map(
             |(who, job, processors, seconds)| Step::Reserve { who, job, processors, seconds }
         ),
-        7 => (who(), job(), processors(), seconds(), prop::bool::weighted(0.3), ago).prop_map(
-            |(who, job, processors, seconds, closes, ago)| {
-                Step::Charge { who, job, processors, seconds, closes, ago }
+        7 => (who(), job(), processors(), seconds(), then, ago).prop_map(
+            |(who, job, processors, seconds, then, ago)| {
+                Step::Charge { who, job, processors, seconds, then, ago }
             }
         ),
         1 => (who(), job()).prop_map(|(who, job)| Step::Delete { who, job }),

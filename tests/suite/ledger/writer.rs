@@ -101,6 +101,7 @@ fn submission(ask: Ask, n: usize) -> Submission {
             scope: Scope::default(),
         },
         key: Some(IdempotencyKey {
+            whole: None,
             key: ask.key.unwrap_or_else(|| format!("client-{n}")),
             fingerprint,
             nonce: String::new(),

@@ -6,11 +6,16 @@
 //! over those.
 
 mod bad;
+mod beyond;
 mod channels;
 mod fallback;
+mod later;
 mod life;
+mod order;
 mod outage;
 mod quote;
+mod samples;
+mod several;
 mod wire;
 
 use crate::harness::{Documents, skip};
@@ -42,10 +47,14 @@ cases! {
     life::nami_case_12_a_charge_without_a_reserve,
     wire::nami_case_13_one_key_is_one_charge,
     life::nami_case_14_two_keys_are_two_charges,
+    later::nami_case_15_more_than_can_have_been_used_is_disputed,
+    later::nami_case_16_an_outage_is_charged_in_one,
     life::nami_case_17_a_charge_longer_than_the_lien,
     life::nami_case_18_a_charge_without_money_is_debt,
     life::nami_case_19_a_charge_of_nothing,
     life::nami_case_20_a_reservation_with_a_generic_resource,
+    later::nami_case_21_a_reservation_shrinks_before_its_end,
+    later::nami_case_22_paused_resumed_continued_and_ended,
     life::nami_case_23_deleted_before_its_start,
     life::nami_case_24_requirements_add_up,
     life::nami_case_25_names_keep_their_bytes,
@@ -73,6 +82,7 @@ cases! {
     wire::nami_case_47_only_what_is_signed_counts,
     outage::nami_case_48_killed_between_commit_and_answer,
     outage::nami_case_49_fifty_at_once_for_the_money_of_25,
+    later::nami_case_50_a_start_after_the_end,
     fallback::nami_case_51_track_refuses_nothing,
 }
 

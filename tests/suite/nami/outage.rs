@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bank_api::text::parse_rfc3339;
 
-use crate::harness::{Bank, Documents, T0, text, until};
+use crate::harness::{Bank, Documents, Setup, T0, text, until};
 
 fn one_debit(bank: &Bank) {
     assert_eq!(bank.debits(), [("chemistry".to_owned(), 28_800)]);
@@ -84,4 +84,37 @@ pub(super) fn nami_case_49_fifty_at_once_for_the_money_of_25(documents: &Documen
     assert_eq!(exits, [[0; 25], [78; 25]].concat());
     assert_eq!(bank.figures("astro"), (50_000, 50_000, 0));
     Arc::into_inner(bank).unwrap().verify();
+}
+
+#[test]
+fn what_later_events_used_survives_an_outage() {
+    let own = Documents::own();
+    let mut bank = Setup::new().chemistry(1_000_000).start();
+    bank.script("start", &own.get(12)).expect(0, "");
+    bank.stop();
+    for (after, event, number, exit) in [
+        (900, "pause", 13, 0),
+        (3600, "resume", 14, 22),
+        (7200, "update", 15, 0),
+        (7200, "continue", 16, 22),
+        (7200, "modify", 12, 22),
+        (8400, "end", 17, 0),
+    ] {
+        bank.set_clock(T0 + after);
+        let ran = bank.script(event, &own.get(number));
+        ran.expect(exit, "").says(&["unreachable"]);
+    }
+    assert_eq!(bank.spooled(), 3);
+    bank.set_clock(T0 + 9000);
+    bank.start();
+    bank.script("drain", b"").expect(0, "");
+    assert_eq!((bank.spooled(), bank.quarantined()), (0, 0));
+    let debits: Vec<i64> = bank.debits().iter().map(|(_, sum)| *sum).collect();
+    assert_eq!(debits, [57_600, 230_400, 76_800]);
+    let rows = bank.journal("charge");
+    let at = |row| parse_rfc3339(text(row, "at_effective")).unwrap() / 1_000_000 - T0;
+    assert_eq!(rows.iter().map(at).collect::<Vec<_>>(), [900, 7200, 8400]);
+    assert_eq!((bank.liens().len(), bank.jobs().len()), (0, 1));
+    assert_eq!(text(&bank.job("Moab.2048"), "state"), "closed");
+    bank.verify();
 }

@@ -86,6 +86,7 @@ impl Site {
                     project: Some("P".to_owned()),
                     user: Some("amy".to_owned()),
                     machine: "colony".to_owned(),
+                    ..Whose::default()
                 },
                 facts: Facts {
                     usage,

@@ -8,7 +8,7 @@ mod ggf;
 mod many;
 mod sinks;
 
-use crate::harness::{Bank, Documents, Setup};
+use crate::harness::{Bank, Documents, Setup, T0};
 
 /// A bank that writes both files.
 fn bank(interim: bool) -> Bank {
@@ -82,6 +82,41 @@ fn nami_case_52_interim_lines() {
 #[test]
 fn nami_case_52_one_line_at_the_close() {
     case_52(false, &[("2234", 35_744)]);
+}
+
+#[test]
+fn an_end_writes_the_whole_and_what_comes_later_by_itself() {
+    let mut bank = Setup::new()
+        .chemistry(1_000_000)
+        .env("BANKD_FILE_PATH", "file.txt")
+        .env("BANKD_FILE_INTERIM", "false")
+        .env("BANKD_GGF_PATH", "ggf.xml")
+        .start();
+    let documents = Documents::own();
+    for (after, event, number) in [
+        (0, "start", 12),
+        (900, "pause", 13),
+        (3600, "resume", 14),
+        (8400, "end", 17),
+        // It was overtaken by the end.
+        (8401, "update", 15),
+        (8402, "delete", 18),
+    ] {
+        bank.set_clock(T0 + after);
+        bank.script(event, &documents.get(number)).expect(0, "");
+    }
+    assert_eq!(
+        bank.entries("late_charge"),
+        [("chemistry".to_owned(), -230_400)]
+    );
+    bank.verify();
+    let lines = |file| lines(&bank, file);
+    let durations: Vec<_> = lines("file.txt")
+        .iter()
+        .map(|line| value(line, "DURATION").to_owned())
+        .collect();
+    assert_eq!(durations, ["2100", "3600"]);
+    assert_eq!(lines("ggf.xml").len(), 2);
 }
 
 #[test]

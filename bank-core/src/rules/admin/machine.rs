@@ -5,10 +5,10 @@ use crate::command::SetMachine;
 use crate::domain::is_domain_name;
 use crate::effects::{DirectoryRow, Outcome};
 use crate::ids::{MachineId, check_name};
-use crate::model::{Machine, Project};
+use crate::model::{ChargeDuration, FLUSH_INTERVAL, Machine, Project};
 use crate::policy::ChargePolicy;
 use crate::refusal::Refusal;
-use crate::time::Seconds;
+use crate::select;
 use crate::view::{Context, View};
 
 /// Maui's and Moab's flush interval lies between a second and a day (nami.md 1.3).
@@ -28,7 +28,7 @@ pub(super) fn add(set: &SetMachine, ctx: &Context<'_>) -> Result<Change, Refusal
         active: true,
         deleted: false,
         mode: None,
-        flush_interval: Seconds(3600),
+        flush_interval: FLUSH_INTERVAL,
         fallback: None,
         description: String::new(),
         architecture: String::new(),
@@ -37,6 +37,9 @@ pub(super) fn add(set: &SetMachine, ctx: &Context<'_>) -> Result<Change, Refusal
         charge_policy: None,
         fallback_qos: None,
         fqdn: String::new(),
+        reservation_account: None,
+        test: false,
+        charge_duration: None,
     };
     change(machine, set, ctx)
 }
@@ -103,6 +106,7 @@ fn change(mut machine: Machine, set: &SetMachine, ctx: &Context<'_>) -> Result<C
             fallback.as_deref().unwrap_or("none")
         );
     }
+    scheduler(&mut machine, set, &mut detail, ctx)?;
     if let Some(description) = &set.description {
         machine.description.clone_from(description);
     }
@@ -154,6 +158,34 @@ fn charging(machine: &mut Machine, set: &SetMachine, detail: &mut String) -> Res
         machine.fallback_qos.clone_from(qos);
         detail.push_str(" fallback_qos=");
         detail.push_str(qos.as_deref().unwrap_or("none"));
+    }
+    Ok(())
+}
+
+/// What a machine's scheduler is taken to mean.
+fn scheduler(
+    machine: &mut Machine,
+    set: &SetMachine,
+    detail: &mut String,
+    ctx: &Context<'_>,
+) -> Result<(), Refusal> {
+    if let Some(payer) = &set.reservation_account {
+        if let Some(name) = payer.as_deref() {
+            let known = select::named(ctx.directory, name);
+            known.ok_or_else(|| Refusal::not_found("project or account", name))?;
+        }
+        machine.reservation_account.clone_from(payer);
+        let word = payer.as_deref().unwrap_or("none");
+        *detail = format!("{detail} reservation_account={word}");
+    }
+    if let Some(test) = set.test {
+        machine.test = test;
+        *detail = format!("{detail} test={test}");
+    }
+    if let Some(meaning) = set.charge_duration {
+        machine.charge_duration = meaning;
+        let word = meaning.map_or("default", ChargeDuration::word);
+        *detail = format!("{detail} charge_duration={word}");
     }
     Ok(())
 }

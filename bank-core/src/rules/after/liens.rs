@@ -5,7 +5,7 @@ use crate::amount::Amount;
 use crate::command::Whose;
 use crate::effects::{Delta, EntryKind, InstanceChange};
 use crate::ids::{AccountId, AllocationId, LienId};
-use crate::model::{Instance, Lien, LienState, Portion};
+use crate::model::{Instance, Lien, LienState, ObjectType, Portion};
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
 use crate::rules::funds::funds;
@@ -36,6 +36,7 @@ pub(super) fn move_away(
         project: Some(instance.facts.project.clone()),
         user: Some(instance.facts.user.clone()).filter(|u| !u.is_empty()),
         machine: instance.key.machine.clone(),
+        for_reservation: instance.key.object_type == ObjectType::Reservation,
     };
     let facts = &instance.facts;
     let payer = select::find(ctx.directory, &whose);

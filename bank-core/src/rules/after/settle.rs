@@ -11,7 +11,7 @@ use crate::effects::{
 };
 use crate::history::{Rest, rests};
 use crate::ids::{AllocationId, UsageId};
-use crate::model::Instance;
+use crate::model::{Instance, ObjectType};
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
 use crate::rules::funds::funds;
@@ -105,6 +105,7 @@ fn payers(instance: &Instance, ctx: &Context<'_>) -> Vec<Candidate> {
         project: Some(instance.facts.project.clone()),
         user: Some(instance.facts.user.clone()).filter(|u| !u.is_empty()),
         machine: instance.key.machine.clone(),
+        for_reservation: instance.key.object_type == ObjectType::Reservation,
     };
     let facts = &instance.facts;
     let payer = select::find(ctx.directory, &whose);

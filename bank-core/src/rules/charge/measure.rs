@@ -1,6 +1,7 @@
 //! How much a charge bills: so many seconds more, a window, a total, or an amount as given
 //! (ledger.md 2.8, decisions 7 and 8).
 
+use super::ceiling::Plausible;
 use crate::amount::Amount;
 use crate::command::Charge;
 use crate::directory::Directory;
@@ -34,9 +35,22 @@ pub(super) struct Measured {
     pub(super) counted: Seconds,
     /// The instance's billed windows afterwards, where the caller sent one.
     pub(super) windows: Option<Vec<Span>>,
+    /// What counts of what was reported, where that is not all of it: an amount as given counts in
+    /// proportion.
+    part: Option<(Seconds, Seconds)>,
 }
 
 impl Measured {
+    /// Nothing new: a total that is older than the last one.
+    fn nothing() -> Measured {
+        Measured {
+            pieces: Vec::new(),
+            counted: Seconds(0),
+            windows: None,
+            part: None,
+        }
+    }
+
     /// The windows that it bills, where the caller sent one.
     pub(super) fn billed_windows(&self) -> Vec<Span> {
         let span = |piece: &Piece| Span {
@@ -92,7 +106,7 @@ pub(super) fn check(charge: &Charge) -> Result<(), Refusal> {
 }
 
 /// How long the use was, as the caller says it.
-fn reported(charge: &Charge) -> Result<Seconds, Refusal> {
+pub(super) fn reported(charge: &Charge) -> Result<Seconds, Refusal> {
     let window = charge.terms.window.map(|window| window.length());
     // An amount as given may stand without a time.
     let none = charge.terms.amount.map(|_| Seconds(0));
@@ -110,15 +124,18 @@ pub(super) fn began(charge: &Charge, at: Timestamp) -> Timestamp {
 /// What of it is billed.
 pub(super) fn measure(
     charge: &Charge,
+    plausible: Plausible,
     instance: &Instance,
     view: &View,
     at: Timestamp,
     ctx: &Context<'_>,
 ) -> Result<Measured, Refusal> {
-    let duration = reported(charge)?;
     if let Some(window) = charge.terms.window {
         return in_window(charge, window, instance, view, ctx);
     }
+    let Some(duration) = plausible.counts else {
+        return Ok(Measured::nothing());
+    };
     // A duration without a window began when it can have begun at the earliest.
     let earliest = at.minus(duration);
     let (began, from) = match &charge.terms.finished {
@@ -138,6 +155,7 @@ pub(super) fn measure(
         }],
         counted: Seconds(duration.0.saturating_sub(before)),
         windows: None,
+        part: Some((duration, plausible.reported)).filter(|(counts, all)| counts < all),
     })
 }
 
@@ -188,6 +206,7 @@ fn in_window(
         pieces,
         counted,
         windows: Some(windows),
+        part: None,
     })
 }
 
@@ -271,7 +290,8 @@ pub(super) fn billed_now(
     })
 }
 
-/// An amount that the caller gives, exactly; a window that was billed wholly adds nothing.
+/// An amount that the caller gives, exactly; a window that was billed wholly, or a total older than
+/// the last one, adds nothing.
 fn as_given(
     instance: &mut Instance,
     charge: &Charge,
@@ -280,15 +300,22 @@ fn as_given(
     before: Amount,
     directory: &Directory,
 ) -> Option<Amount> {
+    if measured.pieces.is_empty() {
+        return Some(Amount::ZERO);
+    }
+    let amount = match measured.part {
+        Some((counts, all)) => {
+            let share = i128::from(amount.0).checked_mul(counts.0.into())?;
+            Amount::from_sum(share.checked_div(all.0.into())?).ok()?
+        }
+        None => amount,
+    };
     let minor = i128::from(directory.bank.precision.minor_per_credit());
     let exact = i128::from(amount.0).checked_mul(TRILLIONTHS.checked_div(minor)?)?;
     if charge.terms.total {
         instance.exact_sum = exact;
         instance.once_sum = 0;
         return amount.minus(before).ok();
-    }
-    if measured.windows.is_some() && measured.pieces.is_empty() {
-        return Some(Amount::ZERO);
     }
     instance.exact_sum = instance.exact_sum.checked_add(exact)?;
     Some(amount)

@@ -44,9 +44,6 @@ pub(super) fn remark(postings: &mut Postings, charge: &Charge, ctx: &Context<'_>
     if let Some(whole) = &charge.terms.finished {
         postings.remark(&whole.remark);
     }
-    if !charge.terms.itemisation.is_empty() {
-        postings.remark(&format!("itemisation={}", charge.terms.itemisation));
-    }
     let unclaimed = machine(charge, ctx).filter(|machine| machine.source.is_none());
     let (Some(machine), Some(source)) = (unclaimed, &charge.terms.source) else {
         return;

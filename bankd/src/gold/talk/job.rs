@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use bank_core::command::{Charge, Command, Promise, QuoteRequest, Repeat, Request, Reserve, Scope};
+use bank_core::directory::Directory;
 use bank_core::model::InstanceKey;
 use bank_core::terms::Terms;
 use bank_core::time::{Seconds, Timestamp};
@@ -45,8 +46,8 @@ struct Setting<'a> {
     scope: &'a Scope,
     strict_project: bool,
     reservation_idle: Seconds,
-    /// The declared usage attributes.
-    attributes: Vec<String>,
+    /// Who and what there is, and what the site declared.
+    directory: &'a Directory,
 }
 
 /// Runs a message about a job.
@@ -58,11 +59,12 @@ pub(super) async fn answer(
     request_id: &str,
 ) -> Result<Said, Fault> {
     let peer = &request.peer;
+    let directory = app.writer.directory();
     let setting = Setting {
         scope: &peer.scope,
         strict_project: peer.strict_project,
         reservation_idle: Seconds(app.config.gold.reservation_idle),
-        attributes: app.writer.directory().declared_attributes(),
+        directory: &directory,
     };
     let made = of(asked, verb, &request.body, &setting)?;
     let submission = |command, key| Submission {
@@ -125,7 +127,7 @@ fn of(asked: &Asked, verb: Verb, body: &[u8], setting: &Setting<'_>) -> Result<M
     // Only Moab's documents bill a duration of their own.
     document.charge_duration_s = None;
     let machine = setting.scope.only_machine().unwrap_or_default();
-    let request = nami::request(document, machine, &setting.attributes);
+    let request = nami::request(document, setting.directory, machine);
     let is_job = kind == ObjectKind::Job;
     let object = request.key();
     let is_keyed = verb == Verb::Charge && is_job && started.is_some() && ended.is_some();
@@ -147,6 +149,7 @@ fn of(asked: &Asked, verb: Verb, body: &[u8], setting: &Setting<'_>) -> Result<M
                     source: Some(SOURCE.to_owned()),
                     ..Terms::default()
                 },
+                ..Charge::default()
             })
         }
     };
@@ -225,6 +228,7 @@ fn keyed(body: &[u8], object: InstanceKey) -> (IdempotencyKey, Repeat) {
     }
     let key = IdempotencyKey {
         key: format!("gold:{digits}"),
+        whole: None,
         fingerprint,
         nonce: String::new(),
     };

@@ -3,30 +3,52 @@
 //! Nothing is decided here: what the document does not say stays unsaid, and what the ledger has no
 //! place for is kept verbatim with the instance.
 
-use bank_core::command::{Charge, Close, Command, Promise, QuoteRequest, Request, Reserve};
-use bank_core::model::Closing;
+use bank_core::amount::Amount;
+use bank_core::command::{
+    AfterEnd, Charge, Close, Command, Create, Promise, QuoteRequest, Request, Reserve,
+};
+use bank_core::directory::Directory;
+use bank_core::model::{ChargeDuration, Closing};
 use bank_core::terms::Terms;
 use bank_core::time::{Seconds, Timestamp};
 
 use super::line;
 use crate::keys;
-use crate::nami::{Document, Event, request};
+use crate::nami::{Document, Event, asserted_amount, request};
 use crate::writer::Render;
 
 /// The name of the scheduler as a machine's charging source (decision 19).
 const SOURCE: &str = "nami";
 
 /// What holds for all objects of a request.
-#[derive(Clone, Debug, Default)]
-pub struct Setting {
+#[derive(Clone, Debug)]
+pub struct Setting<'a> {
+    /// Who and what there is, and what the site declared.
+    pub directory: &'a Directory,
     /// The machine where a document names none; may be empty.
     pub machine: String,
-    /// A quote becomes a row with a TID.
+    /// A quote becomes a row with a TID, and a create answers one.
     pub with_tid: bool,
     /// When the event happened, if the document was kept back.
     pub event_time: Option<Timestamp>,
-    /// The declared usage attributes.
-    pub attributes: Vec<String>,
+    /// What `ChargeDuration` counts where the machine has no meaning of its own.
+    pub charge_duration: ChargeDuration,
+    /// The amount that a document asserts is billed.
+    pub trusts_amounts: bool,
+}
+
+impl<'a> Setting<'a> {
+    /// A site that has set nothing.
+    pub fn new(directory: &'a Directory) -> Self {
+        Self {
+            directory,
+            machine: String::new(),
+            with_tid: false,
+            event_time: None,
+            charge_duration: ChargeDuration::default(),
+            trusts_amounts: false,
+        }
+    }
 }
 
 /// A command, and what the log says of it.
@@ -52,72 +74,127 @@ pub struct Made {
 ///
 /// # Errors
 /// If a TID is wanted and the system has no randomness to give.
-pub fn of(document: Document, event: Event, setting: &Setting) -> std::io::Result<Made> {
-    let with_tid = event == Event::Quote && setting.with_tid;
-    let (promise, tid) = if with_tid {
-        (Promise::Tid, keys::new_tid()?)
+pub fn of(document: Document, event: Event, setting: &Setting<'_>) -> std::io::Result<Made> {
+    let may_have_tid = matches!(event, Event::Quote | Event::Create);
+    let tid = if setting.with_tid && may_have_tid {
+        Some(keys::new_tid()?)
     } else {
-        (Promise::None, String::new())
+        None
     };
-    let priced = document.priced_seconds().map(Seconds);
-    let lasts = document.lien_seconds().map(Seconds);
-    let charged = document.charge_duration_s.map(Seconds);
-    let mut request = request(document, &setting.machine, &setting.attributes);
-    request.event_time = setting.event_time;
-    let (project, user) = (request.whose.project.clone(), request.whose.user.clone());
-    let (job, machine) = (request.object_id.clone(), request.whose.machine.clone());
+    let is_stored = event != Event::Quote || tid.is_some();
+    let asked = Asked {
+        priced: document.priced_seconds().map(Seconds),
+        lasts: document.lien_seconds().map(Seconds),
+        charged: document.charge_duration_s.map(Seconds),
+        amount: trusted_amount(&document, setting),
+        request: said(document, setting),
+    };
+    let whose = &asked.request.whose;
+    let (project, user) = (whose.project.clone(), whose.user.clone());
+    let (job, machine) = (asked.request.object_id.clone(), whose.machine.clone());
     let (command, render): (Command, Render) = match event {
-        Event::Quote => {
-            let quote = QuoteRequest {
-                whose: request.whose,
-                usage: request.facts.usage,
-                group: request.facts.group,
-                duration: priced,
-                promise,
-                tid,
-                uses: 1,
-                cost_only: false,
-                any_member: false,
-            };
-            (Command::Quote(quote), line::quoted)
+        Event::Quote => (asked.quote(tid), line::quoted),
+        Event::Create => (asked.create(tid), line::created),
+        Event::Modify => (Command::Modify(asked.request), line::modified),
+        Event::Reserve | Event::Start => (asked.reserve(AfterEnd::AbsorbedOnce), line::reserved),
+        Event::Continue | Event::Resume => (asked.reserve(AfterEnd::Absorbed), line::reserved),
+        Event::Charge | Event::Update | Event::Pause | Event::End => {
+            (asked.charge(event, setting), line::charged)
         }
-        Event::Create => (Command::Create(request), line::created),
-        Event::Reserve => {
-            // A lien lasts as long as the wall duration, else as the charged one (nami.md 3.1).
-            request.facts.wall = lasts;
-            let reserve = Reserve {
-                request,
-                charge_duration: charged,
-                start: None,
-                end: None,
-                flush_grace: true,
-                absorb_after_end: true,
-            };
-            (Command::Reserve(reserve), line::reserved)
-        }
-        Event::Charge => {
-            let charge = Charge {
-                request,
-                duration: charged,
-                closes: false,
-                terms: Terms {
-                    source: Some(SOURCE.to_owned()),
-                    ..Terms::default()
-                },
-            };
-            (Command::Charge(charge), line::charged)
-        }
-        Event::Delete => (Command::Close(deletion(&request)), line::deleted),
+        Event::Delete => (Command::Close(deletion(&asked.request)), line::deleted),
     };
     Ok(Made {
         command,
         render,
-        is_stored: event != Event::Quote || with_tid,
+        is_stored,
         project: project.unwrap_or_default(),
         user: user.unwrap_or_default(),
         job,
         machine,
     })
+}
+
+/// What a document says that it costs, where the site trusts it.
+fn trusted_amount(document: &Document, setting: &Setting<'_>) -> Option<Amount> {
+    let amount = || asserted_amount(document, setting.directory);
+    setting.trusts_amounts.then(amount).flatten()
+}
+
+/// What every command takes of a document.
+fn said(document: Document, setting: &Setting<'_>) -> Request {
+    Request {
+        event_time: setting.event_time,
+        ..request(document, setting.directory, &setting.machine)
+    }
+}
+
+/// What a document says, whatever the event.
+struct Asked {
+    request: Request,
+    /// How long a quote or a lien is priced for.
+    priced: Option<Seconds>,
+    /// How long a lien lasts: the wall duration, else as the charged one (`nami.md` 3.1).
+    lasts: Option<Seconds>,
+    /// `ChargeDuration`.
+    charged: Option<Seconds>,
+    /// The asserted amount, where the site trusts it.
+    amount: Option<Amount>,
+}
+
+impl Asked {
+    fn quote(self, tid: Option<String>) -> Command {
+        Command::Quote(QuoteRequest {
+            whose: self.request.whose,
+            usage: self.request.facts.usage,
+            group: self.request.facts.group,
+            duration: self.priced,
+            promise: tid.as_ref().map_or(Promise::None, |_| Promise::Tid),
+            tid: tid.unwrap_or_default(),
+            uses: 1,
+            cost_only: false,
+            any_member: false,
+        })
+    }
+
+    fn create(self, tid: Option<String>) -> Command {
+        Command::Create(Create {
+            request: self.request,
+            tid,
+            duration: self.priced,
+        })
+    }
+
+    fn reserve(mut self, after_end: AfterEnd) -> Command {
+        self.request.facts.wall = self.lasts;
+        Command::Reserve(Reserve {
+            request: self.request,
+            charge_duration: self.charged,
+            amount: self.amount,
+            start: None,
+            end: None,
+            flush_grace: true,
+            after_end,
+        })
+    }
+
+    fn charge(self, event: Event, setting: &Setting<'_>) -> Command {
+        let machine = setting.directory.machine_named(&self.request.whose.machine);
+        let meaning = machine.and_then(|m| m.charge_duration);
+        let meaning = meaning.unwrap_or(setting.charge_duration);
+        Command::Charge(Charge {
+            request: self.request,
+            duration: self.charged,
+            closes: event == Event::End,
+            releases: event == Event::Pause,
+            is_checked: true,
+            terms: Terms {
+                total: meaning == ChargeDuration::Cumulative,
+                amount: self.amount,
+                source: Some(SOURCE.to_owned()),
+                ..Terms::default()
+            },
+        })
+    }
 }
 
 fn deletion(request: &Request) -> Close {
@@ -130,19 +207,40 @@ fn deletion(request: &Request) -> Close {
 
 #[cfg(test)]
 mod tests {
+    use bank_core::amount::Precision;
+    use bank_core::attribute::{Attribute, AttributeKind};
+    use bank_core::decimal::Decimal;
+    use bank_core::directory::{Bank, Policy};
+
     use super::*;
     use crate::nami::{ReadOptions, read};
-    use bank_core::decimal::Decimal;
+
+    fn directory() -> Directory {
+        let bank = Bank {
+            uuid: "u".to_owned(),
+            precision: Precision::DEFAULT,
+            unit: "SU".to_owned(),
+        };
+        let mut directory = Directory::new(bank, Policy::default());
+        directory.put_attribute(Attribute {
+            name: "Site".to_owned(),
+            kind: AttributeKind::Text,
+            description: String::new(),
+            deleted: false,
+        });
+        directory
+    }
 
     fn made(xml: &str, event: Event, with_tid: bool) -> Made {
         let document = read(xml.as_bytes(), &ReadOptions::default())
             .unwrap()
             .remove(0);
+        let directory = directory();
         let setting = Setting {
             machine: "colony".to_owned(),
             with_tid,
             event_time: Some(Timestamp::from_seconds(1_767_225_600)),
-            attributes: vec!["Site".to_owned()],
+            ..Setting::new(&directory)
         };
         of(document, event, &setting).unwrap()
     }
@@ -193,7 +291,7 @@ mod tests {
         };
         assert_eq!(reserve.charge_duration, Some(Seconds(1800)));
         assert_eq!(reserve.request.facts.wall, Some(Seconds(3600)));
-        assert!(reserve.flush_grace && reserve.absorb_after_end);
+        assert!(reserve.flush_grace && reserve.after_end == AfterEnd::AbsorbedOnce);
         let short = JOB.replace("<WallDuration>3600</WallDuration>", "");
         let Command::Reserve(reserve) = made(&short, Event::Reserve, false).command else {
             panic!("not a reserve");

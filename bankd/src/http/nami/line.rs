@@ -35,10 +35,21 @@ pub fn quoted(decided: &Decided<'_>) -> Answer {
     }))
 }
 
-/// The answer to a create.
+/// The answer to a create: its TID where one was wanted.
 pub fn created(decided: &Decided<'_>) -> Answer {
     answer(&of(decided, |outcome| match outcome {
-        Outcome::Created(_) => Some(Line::ok("created")),
+        Outcome::Created(created) => Some(match &created.tid {
+            Some(tid) => Line::Tid(tid.clone()),
+            None => Line::ok("created"),
+        }),
+        _ => None,
+    }))
+}
+
+/// The answer to a modify.
+pub fn modified(decided: &Decided<'_>) -> Answer {
+    answer(&of(decided, |outcome| match outcome {
+        Outcome::Modified(_) => Some(Line::ok("kept")),
         _ => None,
     }))
 }
@@ -148,6 +159,11 @@ fn charge(directory: &Directory, charged: &Charged) -> Line {
     }
     let balance = plain(charged.balance, bank);
     let done = format!("charged {amount}, balance {balance}");
+    if charged.disputed.0 > 0 {
+        let disputed = charged.disputed.0;
+        let text = format!("{done}, {disputed} s are more than can have been used");
+        return Line::warning("disputed", text);
+    }
     if !charged.debt.is_zero() {
         let debt = plain(charged.debt, bank);
         let account = account(directory, charged.account);

@@ -1,7 +1,8 @@
-//! The scheduler's routes: `POST /nami/v1/{quote,create,reserve,charge,delete}`.
+//! The scheduler's routes: `POST /nami/v1/EVENT`, a route for each [`Event`] and one for the question
+//! that has no answer.
 //!
 //! A body of XML becomes commands in [`command`], each its own transaction with a key of its own
-//! (decision 26); what each came to becomes a line in [`mod@line`]. The answer's status is the greatest
+//! (decision 26); what each came to, or why it cannot be used, becomes a line in [`mod@line`]. The answer's status is the greatest
 //! of its lines. No HTTP status is chosen here: all come from the one table of `bank-api`.
 
 pub mod command;
@@ -23,7 +24,7 @@ use super::log::{Story, Told};
 use crate::access::Role;
 use crate::answer::{Answer, Media};
 use crate::app::App;
-use crate::nami::{Document, DocumentError, Event, ReadOptions, read, require};
+use crate::nami::{Document, DocumentError, Event, ReadOptions, read_each, require};
 use crate::writer::{IdempotencyKey, Reply, Submission, SubmitError};
 use command::Setting;
 
@@ -35,7 +36,7 @@ const BIG: usize = 64 << 10;
 pub struct Parameters {
     /// The machine where a document names none.
     machine: Option<String>,
-    /// Make the quote a row and answer its TID.
+    /// Make the quote a row and answer its TID; answer a create with one.
     #[serde(default)]
     print_tid: bool,
     /// Read what is not UTF-8 as Latin-1.
@@ -72,13 +73,49 @@ route!(
     reserve, Event::Reserve
 );
 route!(
+    /// The same, as Moab 9 calls it.
+    start, Event::Start
+);
+route!(
     /// Some of it was used: bill that.
     charge, Event::Charge
+);
+route!(
+    /// The same, as Moab 9 calls it.
+    update, Event::Update
+);
+route!(
+    /// The object goes on: hold what the next interval will cost.
+    go_on, Event::Continue
+);
+route!(
+    /// The object was suspended: bill it, and give back what is held.
+    pause, Event::Pause
+);
+route!(
+    /// The object goes on after a pause: hold what it will cost.
+    resume, Event::Resume
+);
+route!(
+    /// The use has ended: bill it, give back what is held, and close it.
+    end, Event::End
 );
 route!(
     /// The object is gone: give back what is held.
     delete, Event::Delete
 );
+route!(
+    /// The object was changed: remember what is said of it.
+    modify, Event::Modify
+);
+
+/// The question about balances: what its answer would look like is written down nowhere.
+pub async fn query(caller: Authenticated, State(app): State<Arc<App>>) -> Response {
+    if let Err(refusal) = caller.require(Role::Scheduler) {
+        return lines(&[line::refused(&refusal, &app.writer.directory().bank)]);
+    }
+    lines(&[Line::error("unsupported", "the event query has no answer")])
+}
 
 async fn answer(
     app: Arc<App>,
@@ -103,13 +140,16 @@ async fn answer(
     run(&app, &caller, event, &asked, documents).await
 }
 
-/// All objects of the body, each with what the event needs; or nothing of it is used.
+/// One object of the body, with what the event needs.
+type Usable = Result<Document, DocumentError>;
+
+/// All objects of the body; or nothing of it is used.
 async fn documents(
     app: &Arc<App>,
     asked: &Parameters,
     event: Event,
     body: Bytes,
-) -> Result<Vec<Document>, DocumentError> {
+) -> Result<Vec<Usable>, DocumentError> {
     let latin1_fallback = asked.latin1_fallback || app.config.nami.latin1_fallback;
     let config = Arc::clone(&app.config);
     let big = body.len() > BIG;
@@ -118,11 +158,9 @@ async fn documents(
             latin1_fallback,
             tid_variable: &config.nami.tid_variable,
         };
-        let documents = read(&body, &options)?;
-        documents
-            .iter()
-            .try_for_each(|document| require(document, event))?;
-        Ok(documents)
+        let whole = |document| require(&document, event).map(|()| document);
+        let documents = read_each(&body, &options)?.into_iter();
+        Ok(documents.map(|read| read.and_then(whole)).collect())
     };
     if !big {
         return read();
@@ -143,18 +181,27 @@ async fn run(
     caller: &Authenticated,
     event: Event,
     asked: &Parameters,
-    documents: Vec<Document>,
+    documents: Vec<Usable>,
 ) -> Response {
+    let directory = app.writer.directory();
     let setting = Setting {
+        directory: &directory,
         machine: machine(app, caller, asked),
         with_tid: asked.print_tid || app.config.nami.print_tid,
         event_time: caller.event_time,
-        attributes: app.writer.directory().declared_attributes(),
+        charge_duration: app.config.nami.charge_duration.into(),
+        trusts_amounts: app.config.nami.trust_asserted_amount,
     };
     let several = documents.len() > 1;
-    let (mut status, mut body) = (200, Vec::with_capacity(64));
-    let (mut told, mut replayed) = (Vec::with_capacity(documents.len()), true);
+    let mut said = Said::default();
     for (index, document) in documents.into_iter().enumerate() {
+        let document = match document {
+            Ok(document) => document,
+            Err(e) => {
+                said.add(&line::answer(&Line::error(e.code, e.message)), true);
+                continue;
+            }
+        };
         let Ok(made) = command::of(document, event, &setting) else {
             return lines(&[Line::error("internal", "no randomness for a TID")]);
         };
@@ -168,56 +215,64 @@ async fn run(
             render: made.render,
             fingerprint: String::new(),
         };
-        let mut going_on = true;
-        let answer = match app.writer.submit(submission).await {
+        match app.writer.submit(submission).await {
             Ok(Reply::Fresh { answer, summary }) => {
-                replayed = false;
-                told.push(Story {
+                said.add(&answer, true);
+                said.told.push(Story {
                     summary,
                     project: made.project,
                     user: made.user,
                     job: made.job,
                     machine: made.machine,
                 });
-                answer
             }
-            Ok(Reply::Stored(answer)) => answer,
+            Ok(Reply::Stored(answer)) => said.add(&answer, false),
             Ok(Reply::KeyReused) => {
-                replayed = false;
-                line::answer(&Line::refused(
-                    "key_reused",
-                    "the key belongs to another request",
-                ))
+                let text = "the key belongs to another request";
+                said.add(&line::answer(&Line::refused("key_reused", text)), true);
             }
             Ok(Reply::Replay) => return unauthorized(),
             Err(e) => {
-                going_on = false;
-                line::answer(&failed(e))
+                said.add(&line::answer(&failed(e)), true);
+                break;
             }
-        };
-        status = status.max(answer.status);
-        body.extend_from_slice(&answer.body);
-        if !going_on {
-            replayed = false;
-            break;
         }
     }
-    whole(status, body, told, replayed)
+    said.whole()
 }
 
-/// The lines as one answer, with what the log says of them.
-fn whole(status: u16, body: Vec<u8>, told: Vec<Story>, replayed: bool) -> Response {
-    let mut response = respond(Answer {
-        status,
-        media: Media::Text,
-        body,
-    });
-    if replayed {
-        let header = HeaderValue::from_static("true");
-        response.headers_mut().insert("idempotent-replay", header);
+/// The lines of all objects so far, and what the log says of them.
+#[derive(Default)]
+struct Said {
+    /// The greatest of the lines' statuses.
+    status: u16,
+    body: Vec<u8>,
+    told: Vec<Story>,
+    /// Some of it is no stored answer.
+    is_new: bool,
+}
+
+impl Said {
+    fn add(&mut self, answer: &Answer, is_new: bool) {
+        self.status = self.status.max(answer.status);
+        self.body.extend_from_slice(&answer.body);
+        self.is_new |= is_new;
     }
-    response.extensions_mut().insert(Told(told));
-    response
+
+    /// The lines as one answer.
+    fn whole(self) -> Response {
+        let mut response = respond(Answer {
+            status: self.status.max(200),
+            media: Media::Text,
+            body: self.body,
+        });
+        if !self.is_new {
+            let header = HeaderValue::from_static("true");
+            response.headers_mut().insert("idempotent-replay", header);
+        }
+        response.extensions_mut().insert(Told(self.told));
+        response
+    }
 }
 
 /// Where the document names no machine: the script's, else the only one that the key speaks for,
@@ -235,7 +290,8 @@ fn machine(app: &App, caller: &Authenticated, asked: &Parameters) -> String {
 fn key_of(key: &IdempotencyKey, number: Option<usize>) -> IdempotencyKey {
     let mut key = key.clone();
     if let Some(number) = number {
-        key.key = format!("{}#{number}", key.key);
+        let part = format!("{}#{number}", key.key);
+        key.whole = Some(std::mem::replace(&mut key.key, part));
     }
     key
 }

@@ -50,6 +50,8 @@ fn read(mut new: NewCharge, call: &Call) -> Result<Charge, Refusal> {
         request,
         duration,
         closes,
+        releases: false,
+        is_checked: false,
         terms,
     })
 }

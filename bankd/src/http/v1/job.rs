@@ -233,6 +233,7 @@ fn shaped(directory: &Directory, row: &JobRow, last: Option<&Charge>) -> Job {
         requested_s: row.wall.map(|w| w.0),
         charged: shape::sum(billed, bank),
         charged_s: row.charged.0,
+        disputed_s: row.disputed.0,
         opened: Some(shape::time(row.opened)),
         closed: row.closed.map(|(at, _)| shape::time(at)),
         fallback_from: account_name(directory, row.fallback_from),

@@ -11,7 +11,7 @@ use bank_core::time::Seconds;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
 use super::project::Empty;
-use super::shape::{self, cleared, read_mode};
+use super::shape::{self, cleared, read_charge_duration, read_mode};
 use crate::answer::Answer;
 use crate::writer::Decided;
 
@@ -36,6 +36,8 @@ pub(super) async fn add(call: Call) -> Handled {
     let new: NewMachine = call.json()?;
     let mode = new.mode.as_deref().map(read_mode).transpose();
     let policy = new.charge_policy.as_deref().map(read_policy).transpose();
+    let meaning = new.charge_duration.as_deref();
+    let meaning = meaning.map(read_charge_duration).transpose();
     let command = Command::AddMachine(SetMachine {
         name: new.name,
         active: None,
@@ -49,6 +51,9 @@ pub(super) async fn add(call: Call) -> Handled {
         charge_policy: policy.map_err(|r| call.refused(&r))?,
         fallback_qos: new.fallback_qos.map(cleared),
         fqdn: new.fqdn,
+        reservation_account: new.reservation_account.map(cleared),
+        test: new.test,
+        charge_duration: meaning.map_err(|r| call.refused(&r))?,
     });
     Ok(call.write(command, render_added).await?.into_response())
 }
@@ -59,6 +64,8 @@ pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
     let patch: PatchMachine = call.json()?;
     let mode = patch.mode.as_deref().map(read_mode).transpose();
     let policy = patch.charge_policy.as_deref().map(read_policy).transpose();
+    let meaning = patch.charge_duration.as_deref();
+    let meaning = meaning.map(read_charge_duration).transpose();
     let command = Command::SetMachine(SetMachine {
         name,
         active: patch.active,
@@ -72,6 +79,9 @@ pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
         charge_policy: policy.map_err(|r| call.refused(&r))?,
         fallback_qos: patch.fallback_qos.map(cleared),
         fqdn: patch.fqdn,
+        reservation_account: patch.reservation_account.map(cleared),
+        test: patch.test,
+        charge_duration: meaning.map_err(|r| call.refused(&r))?,
     });
     Ok(call.write(command, render).await?.into_response())
 }

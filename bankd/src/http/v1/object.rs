@@ -110,9 +110,10 @@ impl Object {
                 project: self.project,
                 user,
                 machine,
+                for_reservation: object_type == ObjectType::Reservation,
             },
             tid: self.quote,
-            event_time: None,
+            ..Request::default()
         })
     }
 }

@@ -134,6 +134,7 @@ fn read(new: NewQuote, call: &Call) -> Result<QuoteRequest, Failure> {
             project: new.project.clone(),
             user,
             machine,
+            for_reservation: false,
         },
         duration: Some(Seconds(new.wall_s)),
         usage: usage(new).map_err(|r| call.refused(&r))?,

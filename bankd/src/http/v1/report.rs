@@ -66,6 +66,7 @@ fn ran_elsewhere(directory: &Directory, job: &ShortJob) -> bool {
         project: Some(job.project.clone()),
         user: Some(job.user.clone()).filter(|user| !user.is_empty()),
         machine: job.machine.clone(),
+        ..Whose::default()
     };
     let payer = select::find(directory, &whose);
     let own = select::billable(directory, &payer);

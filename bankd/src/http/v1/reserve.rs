@@ -2,7 +2,7 @@
 
 use axum::response::IntoResponse;
 use bank_api::v1::{Held, NewReserve};
-use bank_core::command::{Command, Reserve};
+use bank_core::command::{AfterEnd, Command, Reserve};
 use bank_core::effects::{Outcome, Reserved};
 use bank_core::ids::AccountId;
 use bank_core::refusal::Refusal;
@@ -37,10 +37,11 @@ fn read(mut new: NewReserve, call: &Call) -> Result<Reserve, Refusal> {
     Ok(Reserve {
         request,
         charge_duration: None,
+        amount: None,
         start,
         end,
         flush_grace: false,
-        absorb_after_end: false,
+        after_end: AfterEnd::Begins,
     })
 }
 

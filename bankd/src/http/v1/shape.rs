@@ -6,7 +6,7 @@ use bank_core::amount::{Amount, Precision};
 use bank_core::command::SetAccount;
 use bank_core::directory::{Bank, Directory};
 use bank_core::model::{
-    Account, Allocation, Dimension, Machine, Member, Mode, Phase, Project, User,
+    Account, Allocation, ChargeDuration, Dimension, Machine, Member, Mode, Phase, Project, User,
 };
 use bank_core::refusal::Refusal;
 use bank_core::time::Timestamp;
@@ -74,6 +74,18 @@ pub(super) fn read_mode(word: &str) -> Result<Option<Mode>, Refusal> {
             expected,
         }),
     }
+}
+
+/// What `ChargeDuration` counts as a request gives it; `default` is the site's setting.
+pub(super) fn read_charge_duration(word: &str) -> Result<Option<ChargeDuration>, Refusal> {
+    if word == "default" {
+        return Ok(None);
+    }
+    let known = ChargeDuration::parse(word).map(Some);
+    known.ok_or(Refusal::BadValue {
+        field: "charge_duration",
+        expected: "incremental, cumulative or default",
+    })
 }
 
 fn mode(mode: Option<Mode>) -> String {
@@ -169,6 +181,12 @@ pub(super) fn machine(machine: &Machine) -> v1::Machine {
         charge_policy: machine.charge_policy.unwrap_or_default().word().to_owned(),
         fallback_qos: machine.fallback_qos.clone(),
         fqdn: some(&machine.fqdn),
+        reservation_account: machine.reservation_account.clone(),
+        test: machine.test,
+        charge_duration: machine
+            .charge_duration
+            .map_or("default", ChargeDuration::word)
+            .to_owned(),
     }
 }
 

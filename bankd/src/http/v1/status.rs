@@ -35,6 +35,7 @@ fn shaped(call: &Call, ledger: &LedgerStatus) -> Status {
         name: machine.name.clone(),
         mode: directory.mode(None, Some(machine.id)).word().to_owned(),
         last_contact: ledger.contacts.get(&machine.name).copied().map(shape::time),
+        test: machine.test,
     });
     let mut machines: Vec<MachineStatus> = machines.collect();
     machines.sort_by(|a, b| a.name.cmp(&b.name));
@@ -57,6 +58,7 @@ fn shaped(call: &Call, ledger: &LedgerStatus) -> Status {
             count: ledger.unbilled_instances,
             amount: shape::sum(ledger.unbilled, bank),
         },
+        disputed: ledger.disputed,
         mode: directory.policy.mode.word().to_owned(),
         machines,
         at: shape::time(call.now()),

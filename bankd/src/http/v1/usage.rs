@@ -179,10 +179,10 @@ fn report(new: NewUsage, call: &Call) -> Result<UsageReport, Refusal> {
                 project: new.project,
                 user: new.user,
                 machine,
+                ..Whose::default()
             },
             facts,
-            tid: None,
-            event_time: None,
+            ..Request::default()
         },
     })
 }

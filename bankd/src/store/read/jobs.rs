@@ -46,6 +46,8 @@ pub struct JobRow {
     pub shadow_billed: Amount,
     /// Seconds billed so far.
     pub charged: Seconds,
+    /// Seconds beyond what can have been used.
+    pub disputed: Seconds,
     /// The latest usage row.
     pub last_usage: Option<i64>,
     /// The instant whose rates hold, where a quote is bound.
@@ -137,7 +139,7 @@ macro_rules! job_columns {
             "SELECT id, machine, object_type, object_id, number, opened_at, closed_at, closed_by, \
              account, fallback_from, billed, shadow_billed, charged_s, last_usage, rates_at, lien, \
              project, user, qos, class, processors, nodes, memory_mb, disk_mb, gres, attributes, \
-             wall_s, group_name, start_at, end_at FROM instance WHERE ",
+             wall_s, group_name, start_at, end_at, disputed_s FROM instance WHERE ",
             $rest
         )
     };
@@ -408,6 +410,7 @@ fn read(row: &Row<'_>) -> Result<JobRow, Error> {
         group: row.get(27)?,
         start: row.get::<_, Option<i64>>(28)?.map(Timestamp),
         end: row.get::<_, Option<i64>>(29)?.map(Timestamp),
+        disputed: Seconds(row.get(30)?),
     })
 }
 

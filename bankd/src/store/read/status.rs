@@ -28,6 +28,8 @@ pub struct LedgerStatus {
     pub unbilled_instances: i64,
     /// What stands on the suspense account, minor units, zero or above.
     pub unbilled: i128,
+    /// Instances for which more time was reported than can have been used.
+    pub disputed: i64,
     /// When the newest of the last 2,000 transactions about each machine was recorded.
     pub contacts: BTreeMap<String, Timestamp>,
 }
@@ -41,6 +43,7 @@ pub fn read(connection: &Connection, suspense: Option<AccountId>) -> Result<Ledg
         bytes: one("PRAGMA page_count")?.saturating_mul(one("PRAGMA page_size")?),
         records: super::super::last_record(connection)?,
         open_liens: one("SELECT count(DISTINCT lien) FROM lien_allocation")?,
+        disputed: one("SELECT count(*) FROM instance WHERE disputed_s > 0")?,
         contacts: contacts(connection)?,
         ..LedgerStatus::default()
     };

@@ -87,6 +87,7 @@ fn request(job: &str) -> Request {
             project: Some("chem".into()),
             user: Some("amy".into()),
             machine: "ia64".into(),
+            ..Whose::default()
         },
         facts: Facts {
             project: "chem".into(),

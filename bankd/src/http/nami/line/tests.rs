@@ -68,6 +68,7 @@ fn a_charge() -> Charged {
         by_fallback: Amount::ZERO,
         counted: Seconds(3600),
         unpriced: false,
+        disputed: Seconds(0),
     }
 }
 
@@ -130,6 +131,14 @@ fn charges() {
                 ..a_charge()
             },
             "warning unpriced: no rate matches this usage, charged 0 credits, balance 1\n",
+        ),
+        (
+            Charged {
+                disputed: Seconds(3300),
+                ..a_charge()
+            },
+            "warning disputed: charged 3571.2 credits, balance 6428.8, 3300 s are more than can \
+             have been used\n",
         ),
         (
             Charged {

@@ -1,0 +1,83 @@
+//! Machines, and how their schedulers' documents are meant.
+
+use super::Mode;
+use crate::ids::MachineId;
+use crate::policy::ChargePolicy;
+use crate::time::Seconds;
+
+/// The flush interval of a machine for which none was set (nami.md 1.4).
+pub const FLUSH_INTERVAL: Seconds = Seconds(3600);
+
+/// A cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Machine {
+    /// Its number.
+    pub id: MachineId,
+    /// Its name.
+    pub name: String,
+    /// Quotes and liens are refused while it is not.
+    pub active: bool,
+    /// Removed.
+    pub deleted: bool,
+    /// Its mode; the bank's default where it has none.
+    pub mode: Option<Mode>,
+    /// The scheduler's flush interval (decision 12), 3600 s by default.
+    pub flush_interval: Seconds,
+    /// The account that pays where an account without a fallback of its own is short
+    /// (nami.md 5): a name, or `+suffix`.
+    pub fallback: Option<String>,
+    /// Free text.
+    pub description: String,
+    /// Of its processors, such as `x86_64`.
+    pub architecture: String,
+    /// What runs on it.
+    pub operating_system: String,
+    /// Whose word its usage is charged by (decision 19): `nami`, `gold` or the name of an import
+    /// source; none until the first charge claims it.
+    pub source: Option<String>,
+    /// What of finished usage is charged (nami.md 4.3); `DEBITALLWC` where nothing is set.
+    pub charge_policy: Option<ChargePolicy>,
+    /// The quality of service that prices count for a job on its fallback account.
+    pub fallback_qos: Option<String>,
+    /// Its domain name: for usage records, where its own name is none (usage-records.md 6.3, note
+    /// 2); empty for none.
+    pub fqdn: String,
+    /// Who pays for reservations that name nobody: a project, or an account with one project
+    /// (nami.md 4.1, ALWAYSCHARGERESERVATIONS).
+    pub reservation_account: Option<String>,
+    /// Its scheduler only tries the bank out: everything runs in mode `track` (nami.md 7).
+    pub test: bool,
+    /// What `ChargeDuration` counts in its scheduler's documents; the site's setting where it has
+    /// none (nami.md 3.1).
+    pub charge_duration: Option<ChargeDuration>,
+}
+
+/// What a document's `ChargeDuration` counts (nami.md 3.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ChargeDuration {
+    /// Seconds since the last charge.
+    #[default]
+    Incremental,
+    /// All seconds so far.
+    Cumulative,
+}
+
+/// Every meaning with its word.
+pub const CHARGE_DURATIONS: [(ChargeDuration, &str); 2] = [
+    (ChargeDuration::Incremental, "incremental"),
+    (ChargeDuration::Cumulative, "cumulative"),
+];
+
+impl ChargeDuration {
+    /// Its word.
+    pub fn word(self) -> &'static str {
+        let found = CHARGE_DURATIONS.iter().find(|(known, _)| *known == self);
+        found.map_or("incremental", |(_, word)| word)
+    }
+
+    /// From its word.
+    pub fn parse(word: &str) -> Option<ChargeDuration> {
+        let found = CHARGE_DURATIONS.iter().find(|(_, w)| *w == word);
+        found.map(|(known, _)| *known)
+    }
+}

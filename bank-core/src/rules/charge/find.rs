@@ -1,0 +1,50 @@
+//! Which use of an object's id a charge is about.
+
+use super::source;
+use crate::command::Charge;
+use crate::model::{Closing, Instance};
+use crate::time::Timestamp;
+use crate::view::{Context, View};
+
+/// The instance a charge is about: the newest one open at the event time, else the newest one
+/// closed at most the grace before, else the newest one that was open at some time of the charged
+/// window, else the newest one that had begun by what its documents tell, else whichever is open now
+/// (nami.md 1.4). Who delivers in order means the newest one.
+pub(super) fn charged_instance<'a>(
+    view: &'a View,
+    charge: &Charge,
+    at: Timestamp,
+    ctx: &Context<'_>,
+) -> Option<&'a Instance> {
+    if let Some(whole) = &charge.terms.finished {
+        return source::finished_instance(view, whole, at);
+    }
+    if charge.terms.newest {
+        return view.instances.first();
+    }
+    let grace = ctx.directory.policy.close_grace;
+    let just_closed = |i: &&Instance| {
+        i.closed
+            .is_some_and(|(closed, _)| closed <= at && at <= closed.plus(grace))
+    };
+    let in_window = |i: &&Instance| {
+        let window = charge.terms.window;
+        window.is_some_and(|w| i.opened < w.end && i.closed.is_none_or(|(c, _)| w.start < c))
+    };
+    let open_then = view.instances.iter().find(|i| i.was_open(at));
+    let closed_then = || view.instances.iter().find(just_closed);
+    let used_then = || view.instances.iter().find(in_window);
+    // The first of its documents came later than that, overtaken by others.
+    let in_use = |i: &&Instance| {
+        let ended = |(closed, _): (Timestamp, Closing)| closed.plus(grace);
+        let over = i.closed.map(ended).is_some_and(|ended| ended < at);
+        i.began.is_some_and(|began| began <= at) && !over
+    };
+    let begun_then = || view.instances.iter().find(in_use);
+    let open_now = || view.instances.iter().find(|i| i.is_open());
+    open_then
+        .or_else(closed_then)
+        .or_else(used_then)
+        .or_else(begun_then)
+        .or_else(open_now)
+}

@@ -1,0 +1,68 @@
+//! Reserves that come after the end of the use they belong to: absorbed, nothing is held.
+
+use crate::amount::Amount;
+use crate::command::{AfterEnd, Reserve};
+use crate::effects::{Effects, InstanceChange, Outcome, Reserved};
+use crate::model::{Closing, Instance};
+use crate::postings::Postings;
+use crate::time::Timestamp;
+use crate::view::{Context, View};
+
+/// The closed instance that a late start belongs to: one that was still open when the start happened,
+/// or one that `end` closed within the grace and whose end does not lie before the start. Without a
+/// start in the document only the newest use can be meant (decision 13).
+pub(super) fn absorbing<'a>(
+    reserve: &Reserve,
+    view: &'a View,
+    at: Timestamp,
+    ctx: &Context<'_>,
+) -> Option<&'a Instance> {
+    let newest = view.instances.first()?;
+    if !newest.is_open() && newest.was_open(at) {
+        return Some(newest);
+    }
+    let started = reserve.request.facts.start;
+    let takes = |i: &&Instance| {
+        let Some((closed, Closing::End)) = i.closed else {
+            return false;
+        };
+        let within = at < closed.plus(ctx.directory.policy.close_grace);
+        let end = i.facts.end.unwrap_or(closed);
+        let once = match reserve.after_end {
+            AfterEnd::Begins => false,
+            AfterEnd::AbsorbedOnce => !i.absorbed,
+            AfterEnd::Absorbed => true,
+        };
+        within && once && started.is_none_or(|started| started <= end)
+    };
+    match started {
+        Some(_) => view.instances.iter().find(takes),
+        None => Some(newest).filter(takes),
+    }
+}
+
+/// Marks the instance, and holds nothing.
+pub(super) fn absorb(over: &Instance, view: &View) -> Effects {
+    let mut postings = Postings::new(view);
+    let instance = Instance {
+        absorbed: true,
+        ..over.clone()
+    };
+    let id = instance.id;
+    postings.instances.push(InstanceChange {
+        instance,
+        facts_changed: false,
+        standing_changed: true,
+    });
+    postings.finish(Outcome::Reserved(Reserved {
+        instance: id,
+        lien: None,
+        held: Amount::ZERO,
+        fallback_from: None,
+        would_refuse: None,
+        outlives_allocation: false,
+        quote_invalid: false,
+        absorbed: true,
+        accounts: Vec::new(),
+    }))
+}
