@@ -178,6 +178,10 @@ impl Ledger for Book {
             view.instances = own.take(INSTANCES_MAX).map(|i| self.with_lien(i)).collect();
             accounts.extend(view.instances.iter().filter_map(|i| i.account));
         }
+        if let Some(machine) = &need.charges_on {
+            let mut charged = self.instances.values().filter(|i| i.last_usage.is_some());
+            view.machine_charged = charged.any(|i| i.key.machine == *machine);
+        }
         if let Some(identity) = &need.identity {
             self.add_known(identity, &mut view);
             accounts.extend(view.instances.iter().filter_map(|i| i.account));

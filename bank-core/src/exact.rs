@@ -92,7 +92,7 @@ impl Fraction {
         Some(left > other.numerator.checked_mul(self.denominator)?)
     }
 
-    /// Reads what [`Fraction::to_string`] writes.
+    /// Reads what it is written as: `0.25`, or `1/3`.
     pub fn parse(text: &str) -> Option<Self> {
         match text.split_once('/') {
             Some((numerator, denominator)) => {

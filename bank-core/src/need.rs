@@ -63,6 +63,8 @@ pub struct Need {
     pub quote: Option<QuoteId>,
     /// The finished use of this source, id and start, with its instance.
     pub identity: Option<Identity>,
+    /// Whether anything was charged on this machine.
+    pub charges_on: Option<String>,
 }
 
 /// What tells one finished use from another (collectors.md 0.1).
@@ -166,6 +168,8 @@ fn of_report(report: &UsageReport, directory: &Directory, now: Timestamp) -> Nee
     let request = &report.request;
     let mut accounts = select::possible_payers(directory, &request.whose);
     accounts.extend(directory.suspense().map(|a| a.id));
+    let machine = directory.machine_named(&request.whose.machine);
+    let unclaimed = machine.filter(|machine| machine.source.is_none());
     let used_until = request.facts.end.or(request.facts.start);
     Need {
         identity: Some(Identity {
@@ -173,6 +177,7 @@ fn of_report(report: &UsageReport, directory: &Directory, now: Timestamp) -> Nee
             id: request.object_id.clone(),
             start: report.incarnation(),
         }),
+        charges_on: unclaimed.map(|machine| machine.name.clone()),
         ending_after: Some(used_until.map_or(now, |at| at.min(now))),
         ..instance_need(request, accounts, now)
     }

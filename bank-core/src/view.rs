@@ -43,6 +43,8 @@ pub struct View {
     pub paid: Vec<Paid>,
     /// The finished use of the identity asked for; its instance is among those above.
     pub known: Option<UseRow>,
+    /// Something was charged on the machine asked about.
+    pub machine_charged: bool,
 }
 
 impl View {

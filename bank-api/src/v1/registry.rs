@@ -206,7 +206,7 @@ pub struct Machine {
     #[serde(default)]
     pub operating_system: Option<String>,
     /// Whose word its usage is charged by: `nami`, `gold` or an import source; `null` until the
-    /// first charge claims it (decision 19).
+    /// first record claims it (decision 19).
     #[serde(default)]
     pub source: Option<String>,
     /// What of finished usage is charged (nami.md 4.3).

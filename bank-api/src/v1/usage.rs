@@ -170,6 +170,8 @@ pub struct NewUsages {
 pub struct UsageTaken {
     /// One for each record, in their order.
     pub items: Vec<UsageItem>,
+    /// The first journal transaction; `null` where nothing was journalled.
+    pub transaction: Option<i64>,
     /// True when decided only.
     #[serde(default)]
     pub dry_run: bool,

@@ -33,7 +33,7 @@ pub struct Machine {
     /// What runs on it.
     pub operating_system: String,
     /// Whose word its usage is charged by (decision 19): `nami`, `gold` or the name of an import
-    /// source; none until the first charge claims it.
+    /// source; none until the first record claims it.
     pub source: Option<String>,
     /// What of finished usage is charged (nami.md 4.3); `DEBITALLWC` where nothing is set.
     pub charge_policy: Option<ChargePolicy>,

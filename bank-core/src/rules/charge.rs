@@ -15,7 +15,7 @@ use crate::effects::{
     RecordEvent, UsageRow,
 };
 use crate::ids::{AllocationId, TxId, UsageId};
-use crate::model::{Account, Closing, Instance, Lien, LienState, Mode, Standing};
+use crate::model::{Account, Closing, Instance, Lien, LienState, Machine, Mode, Standing};
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
 use crate::rules::fallback;
@@ -123,7 +123,7 @@ fn begin(
     if let Some(added) = priced.as_ref().and_then(|billed| billed.bounded) {
         postings.remark(&terms::written_exact(added));
     }
-    source::remark(&mut postings, charge, ctx);
+    source::remark(&mut postings, charge);
     if let Some(windows) = measured.windows {
         postings.windows.push((instance.id, windows));
     }
@@ -149,6 +149,7 @@ fn begin(
         before,
         plausible,
         instance,
+        claimed: source::claimed(charge, ctx),
     };
     Ok(Begun {
         bill,
@@ -233,6 +234,8 @@ struct Bill {
     unpriced: bool,
     /// What the caller says of an amount as given.
     given: Option<String>,
+    /// The machine, where this charge is the first of its source.
+    claimed: Option<Machine>,
     /// The instance's standing before.
     before: Standing,
     plausible: Plausible,
@@ -309,6 +312,9 @@ impl Bill {
             wait_for_more(&mut self.instance, self.at, idle);
         }
         self.correct_expiries()?;
+        if let Some(machine) = self.claimed.take() {
+            source::claim(&mut self.postings, machine, ctx);
+        }
         let balance = paying.map_or(0, |account| figures(&self.postings, account).balance());
         let outcome = Outcome::Charged(Charged {
             instance: self.instance.id,

@@ -29,9 +29,7 @@ pub(super) fn take(
     let verdict = verdict(policy, &report.finished())?;
     let record = report.canonical();
     let known = view.known.as_ref();
-    let foreign = machine(report, ctx)
-        .and_then(|m| m.source.clone())
-        .filter(|source| *source != report.source);
+    let foreign = foreign(report, view, ctx);
     if let Some(known) = known.filter(|known| known.record == record) {
         // What was kept for another source is charged once the machine is this one's.
         if known.became != Became::Kept || foreign.is_some() {
@@ -57,6 +55,15 @@ pub(super) fn take(
 
 fn machine<'a>(report: &UsageReport, ctx: &Context<'a>) -> Option<&'a Machine> {
     ctx.directory.machine_named(&report.request.whose.machine)
+}
+
+/// Who charges the machine in place of the record's source: the one that is set; where none is, and
+/// the machine was charged already, whoever did that.
+fn foreign(report: &UsageReport, view: &View, ctx: &Context<'_>) -> Option<String> {
+    match &machine(report, ctx)?.source {
+        Some(source) => Some(source.clone()).filter(|source| *source != report.source),
+        None => view.machine_charged.then(|| "its scheduler".to_owned()),
+    }
 }
 
 /// That it is a record at all, and of something that is over.

@@ -110,6 +110,9 @@ pub(super) fn view(
     if let Some(key) = &need.instance {
         view.instances = instances_of(connection, key)?;
     }
+    if let Some(machine) = &need.charges_on {
+        view.machine_charged = uses::is_charged(connection, machine)?;
+    }
     if let Some(identity) = &need.identity {
         uses::add_known(connection, identity, &mut view)?;
     }

@@ -89,6 +89,13 @@ pub(super) fn add_known(
     Ok(())
 }
 
+/// Whether anything was charged on a machine. Asked while no source has claimed it: the first record
+/// that is charged does.
+pub(super) fn is_charged(connection: &Connection, machine: &str) -> Result<bool, Error> {
+    let sql = "SELECT 1 FROM instance WHERE machine = ?1 AND last_usage IS NOT NULL LIMIT 1";
+    Ok(connection.prepare_cached(sql)?.exists([machine])?)
+}
+
 /// The finished use that an instance was charged for.
 pub(super) fn of_instance(connection: &Connection, instance: i64) -> Result<Option<UseRow>, Error> {
     let sql = format!("SELECT {COLUMNS} FROM finished_use WHERE instance = ?1 LIMIT 1");

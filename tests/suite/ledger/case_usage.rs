@@ -76,9 +76,15 @@ fn a_finished_use_is_charged_once_and_for_ever() {
             "charged wc 57600: charged 57600, balance 942400",
             "charge a -57600",
         );
+        let mut journal = t.ground.journal(0);
+        let claim = journal.pop().unwrap();
         assert_eq!(
-            reason(t),
-            "policy=DEBITALLWC counted=wc:57600 source=slurm:colony lien_missing"
+            (claim.op.as_str(), claim.reason.as_str()),
+            ("machine_set", "machine=colony source=slurm:colony")
+        );
+        assert_eq!(
+            journal.pop().unwrap().reason,
+            "policy=DEBITALLWC counted=wc:57600 lien_missing"
         );
         t.expect(ask(finished("j", 3600)), "duplicate wc 57600", "");
         t.at("2027-06-01");

@@ -38,21 +38,33 @@ fn machine<'a>(charge: &Charge, ctx: &Context<'a>) -> Option<&'a Machine> {
     ctx.directory.machine_named(&charge.request.whose.machine)
 }
 
-/// What the journal says of a charge's terms; and the first source that charges a machine is the
-/// one that charges it from then on, until an administrator says otherwise.
-pub(super) fn remark(postings: &mut Postings, charge: &Charge, ctx: &Context<'_>) {
+/// What the journal says of a charge's terms.
+pub(super) fn remark(postings: &mut Postings, charge: &Charge) {
     if let Some(whole) = &charge.terms.finished {
         postings.remark(&whole.remark);
     }
-    let unclaimed = machine(charge, ctx).filter(|machine| machine.source.is_none());
-    let (Some(machine), Some(source)) = (unclaimed, &charge.terms.source) else {
-        return;
-    };
-    postings.remark(&format!("source={source}"));
-    postings.directory.push(DirectoryRow::Machine(Machine {
-        source: Some(source.clone()),
-        ..machine.clone()
-    }));
+}
+
+/// The machine as the first source of finished usage claims it: that source charges it from then
+/// on, until an administrator says otherwise. A scheduler need claim nothing: what it has charged
+/// no record charges ([`crate::rules`]).
+pub(super) fn claimed(charge: &Charge, ctx: &Context<'_>) -> Option<Machine> {
+    let unclaimed = machine(charge, ctx).filter(|machine| machine.source.is_none())?;
+    charge.terms.finished.as_ref()?;
+    let source = Some(charge.terms.source.clone()?);
+    Some(Machine {
+        source,
+        ..unclaimed.clone()
+    })
+}
+
+/// Journals a claim, as any change of reference data is.
+pub(super) fn claim(postings: &mut Postings, machine: Machine, ctx: &Context<'_>) {
+    let source = machine.source.as_deref().unwrap_or_default();
+    let said = format!("machine={} source={source}", machine.name);
+    postings.begin("machine_set", ctx.now);
+    postings.remark(&said);
+    postings.directory.push(DirectoryRow::Machine(machine));
 }
 
 /// The word for it in the journal.

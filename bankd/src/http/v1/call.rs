@@ -169,12 +169,13 @@ impl Call {
             .await
     }
 
-    /// Submits several commands, each under a key of its own: `KEY#1`, `KEY#2`, …
+    /// Submits several commands, each under a key of its own: `KEY#1`, `KEY#2`, … Says whether all
+    /// of them were answered before.
     pub(super) async fn write_all(
         &self,
         commands: Vec<Command>,
         render: Render,
-    ) -> Result<Vec<Answer>, Failure> {
+    ) -> Result<(Vec<Answer>, bool), Failure> {
         let dry_run = self.dry_run()?;
         let key = self.key(true, dry_run)?;
         let numbered = |(number, command): (usize, Command)| Submission {
@@ -190,13 +191,16 @@ impl Call {
             render,
         };
         let all = (1_usize..).zip(commands).map(numbered).collect();
-        let replies = self.app.writer.submit_all(all).await?.into_iter();
+        let replies = self.app.writer.submit_all(all).await?;
+        let stored = |reply: &Reply| matches!(reply, Reply::Stored(_));
+        let replayed = !replies.is_empty() && replies.iter().all(stored);
         let answer = |reply| match reply {
             Reply::Fresh { answer, .. } | Reply::Stored(answer) => Ok(answer),
             Reply::KeyReused => Err(key_reused()),
             Reply::Replay => Err(Failure::new("unauthorized", "")),
         };
-        replies.map(answer).collect()
+        let answers = replies.into_iter().map(answer);
+        Ok((answers.collect::<Result<_, Failure>>()?, replayed))
     }
 
     /// The idempotency key of a call that writes.
@@ -321,12 +325,17 @@ impl IntoResponse for Done {
         if let Some(summary) = self.summary {
             // For the log line of the request.
             response.extensions_mut().insert(summary);
-        } else {
-            let replayed = HeaderValue::from_static("true");
-            response.headers_mut().insert(REPLAYED, replayed);
+            return response;
         }
-        response
+        replayed(response)
     }
+}
+
+/// Marks an answer that was given before.
+pub(super) fn replayed(mut response: Response) -> Response {
+    let yes = HeaderValue::from_static("true");
+    response.headers_mut().insert(REPLAYED, yes);
+    response
 }
 
 /// A JSON answer with status 200.

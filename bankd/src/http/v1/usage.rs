@@ -14,7 +14,7 @@ use bank_core::time::Seconds;
 use bank_core::usage::Usage;
 use serde_json::Value;
 
-use super::call::{Call, Handled, ok, rendered};
+use super::call::{Call, Handled, ok, rendered, replayed};
 use super::object::only_machine;
 use super::shape::{self, read_time};
 use crate::access::Role;
@@ -51,7 +51,8 @@ pub(super) async fn take(call: Call) -> Handled {
         }
     }
     let dry_run = call.dry_run()?;
-    let mut answers = call.write_all(commands, render).await?.into_iter();
+    let (answers, again) = call.write_all(commands, render).await?;
+    let mut answers = answers.into_iter();
     let mut taken = Vec::with_capacity(items.len());
     for item in items {
         taken.push(match item {
@@ -59,10 +60,12 @@ pub(super) async fn take(call: Call) -> Handled {
             Err(id) => answered(id, answers.next())?,
         });
     }
-    ok(&UsageTaken {
+    let answer = ok(&UsageTaken {
+        transaction: taken.iter().find_map(|item| item.transaction),
         items: taken,
         dry_run,
-    })
+    })?;
+    Ok(if again { replayed(answer) } else { answer })
 }
 
 fn answered(id: String, answer: Option<Answer>) -> Result<UsageItem, Failure> {

@@ -27,6 +27,10 @@ fn every_route() -> Vec<Case> {
     let name = |name: &str| json!({"name": name});
     let cycle =
         |amount: &str| json!({"name": "m", "account": "pool", "every": "month", "amount": amount});
+    let used = |id: &str| {
+        json!({"records": [{"source": "s", "id": id, "machine": "new", "project": "chem",
+            "start": "2020-01-01T00:00:00Z", "end": "2020-01-01T01:00:00Z"}]})
+    };
     let (none, some) = (Value::Null, json!({}));
     vec![
         ("POST", "users", name("eve"), name("mal")),
@@ -86,6 +90,7 @@ fn every_route() -> Vec<Case> {
         ("PATCH", "liens/1", end("2099"), end("2098")),
         ("DELETE", "liens/1", none.clone(), some.clone()),
         ("POST", "charges", charge(10), charge(11)),
+        ("POST", "usage", used("77"), used("78")),
         ("DELETE", "quotes/1", none.clone(), some.clone()),
         ("POST", "attributes", name("heat"), name("cold")),
         ("DELETE", "attributes/heat", none.clone(), some.clone()),
