@@ -11,40 +11,13 @@ mod load;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::harness::{Bank, Setup, pause};
+use crate::harness::{Bank, Numbers, Setup, pause};
 use load::{Load, SECONDS, STEPS};
 
 /// Rounds of each of the five tests.
 const ROUNDS: u64 = 11;
 /// What chemistry has: enough for everything.
 const PLENTY: i64 = 1_000_000_000;
-
-/// A small generator of numbers (xorshift), so that a seed repeats a run.
-struct Numbers(u64);
-
-impl Numbers {
-    /// From `BANK_TEST_SEED`, else from the clock; printed.
-    fn new(name: &str) -> Self {
-        let given = std::env::var_os("BANK_TEST_SEED").and_then(|seed| seed.into_string().ok());
-        let given = given.and_then(|seed| seed.parse().ok());
-        let seed = given.unwrap_or_else(|| u64::from_le_bytes(uuid_bytes()));
-        eprintln!("{name}: BANK_TEST_SEED={seed}");
-        Self(seed | 1)
-    }
-
-    /// From `least` to `most`, both included.
-    fn between(&mut self, least: u64, most: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        least + self.0 % (most - least + 1)
-    }
-}
-
-fn uuid_bytes() -> [u8; 8] {
-    let bytes = uuid::Uuid::new_v4().into_bytes();
-    bytes[..8].try_into().unwrap()
-}
 
 fn bank() -> Bank {
     Setup::new()
