@@ -33,7 +33,7 @@ pub(crate) fn run(form: &Form, command: NamiCommand) -> Result<String, Failure> 
             }
             QuarantineCommand::Drop(drop) => remove(form, Place::Quarantine, &drop),
         },
-        NamiCommand::Replay { arguments } => replay(arguments),
+        NamiCommand::Replay { arguments } => replay(form, arguments),
     }
 }
 
@@ -196,7 +196,7 @@ fn sheet(rows: &[Waiting], place: Place) -> Sheet {
 }
 
 /// Becomes `bankd replay`, which has the rules: the one beside this program, else that of the path.
-fn replay(arguments: Vec<OsString>) -> Result<String, Failure> {
+fn replay(form: &Form, arguments: Vec<OsString>) -> Result<String, Failure> {
     let own = std::env::current_exe().ok();
     let beside = own
         .and_then(|own| Some(own.parent()?.join("bankd")))
@@ -204,6 +204,8 @@ fn replay(arguments: Vec<OsString>) -> Result<String, Failure> {
     let program = beside.unwrap_or_else(|| PathBuf::from("bankd"));
     let error = std::process::Command::new(&program)
         .arg("replay")
+        // A flag of every command of `bank` is not among the arguments.
+        .args(is_json(form).then_some("--json"))
         .args(arguments)
         .exec();
     Err(

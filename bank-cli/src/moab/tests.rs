@@ -2,6 +2,9 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use super::*;
 
+mod garbage;
+mod maui;
+
 const KEY: &str = "abcdefghijklmnopqrstuvwxyz0123456789";
 
 /// A folder in which every script is, and its path.
@@ -313,83 +316,6 @@ fn each_mistake_of_a_moab_9() {
 }
 
 #[test]
-fn each_mistake_of_a_maui() {
-    let private = format!("CLIENTCFG[AM:bank] CSKEY={KEY} CSALGO=HMAC64\n");
-    let long = "k".repeat(64);
-    for (from, to, expected) in [
-        ("JFACTION=DEFER", "", "m:2 failure_action_missing"),
-        ("JFACTION=DEFER", "JFACTION=NONE", "m:2 failure_ignored"),
-        ("JFACTION=DEFER", "JFACTION=HOLD", "m:2 failure_ignored"),
-        (
-            "JFACTION=DEFER",
-            "JOBFAILUREACTION=HOLD",
-            "m:2 not_understood",
-        ),
-        ("SERVERMODE NORMAL", "SERVERMODE TEST", "m:1 server_mode"),
-        ("CHARGEPOLICY=DEBITALLWC", "", "m:2 charge_policy_missing"),
-        (
-            "gold://bank.example.org:7112",
-            "gold://",
-            "m:2 server_without_host",
-        ),
-        (
-            "gold://bank.example.org:7112",
-            "file:///x",
-            "m:2 bank_not_asked",
-        ),
-        (
-            "SERVER=gold://bank.example.org:7112",
-            "TYPE=GOLD",
-            "m:2 server_without_host",
-        ),
-        (
-            "SERVER=gold://bank.example.org:7112",
-            "TYPE=NATIVE",
-            "m:2 native_in_maui",
-        ),
-        (
-            "SERVER=gold://bank.example.org:7112",
-            "",
-            "m:2 interface_missing",
-        ),
-        ("AMCFG", "#AMCFG", "m:1 no_manager"),
-        (
-            "FALLBACKACCOUNT=freecycle",
-            "FALLBACKACCOUNT=x",
-            "m:3 fallback_unknown",
-        ),
-        ("CLIENTCFG", "#", "m:2 key_missing"),
-        ("AM:bank", "AM:other", "p:1 key_label"),
-        ("CSALGO=HMAC64", "", "p:1 key_algorithm"),
-        ("CSALGO=HMAC64", "CSALGO=HMAC", "p:1 key_algorithm"),
-        (KEY, "", "p:1 key_missing"),
-        (KEY, long.as_str(), "p:1 key_too_long"),
-        (KEY, "a-b", "p:1 key_characters"),
-    ] {
-        assert!(MAUI.contains(from) || private.contains(from), "{from}");
-        let files = [
-            file("m", &MAUI.replace(from, to)),
-            file("p", &private.replace(from, to)),
-        ];
-        let found = check(&[], &files, &facts());
-        let codes = codes(&found);
-        assert!(
-            codes.iter().any(|code| code == expected),
-            "{from} -> {to}: {codes:?}"
-        );
-        let said = serde_json::to_string(&found).unwrap();
-        assert!(
-            !said.contains(KEY) && !said.contains(&long),
-            "a key is told: {said}"
-        );
-    }
-    let mut open = file("p", &private);
-    open.is_open = true;
-    let found = codes(&check(&[], &[file("m", MAUI), open], &facts()));
-    assert_eq!(found, ["p:1 key_readable"]);
-}
-
-#[test]
 fn what_the_scripts_and_the_bank_say_counts() {
     let (_folder, dir) = scripts();
     let with = |change: fn(&mut Facts), more: &str| {
@@ -438,70 +364,4 @@ fn home_stands_for_the_schedulers_folder() {
     };
     let found = check(&[file("m", &text)], &[], &known);
     assert_eq!((codes(&found).len(), found.notes.len()), (0, 0));
-}
-
-/// Ten thousand files of pieces and noise: an answer for each, whatever it says.
-#[test]
-fn garbage_is_no_disaster() {
-    let pieces = [
-        "AMCFG",
-        "[",
-        "]",
-        "bank",
-        "=",
-        "TYPE",
-        "NATIVE",
-        " ",
-        "\n",
-        "\\",
-        "\\\n",
-        "#",
-        "\"",
-        "'",
-        "ReserveURL",
-        "exec://",
-        "$HOME",
-        "/bin/sh",
-        "SERVER",
-        "gold://",
-        "CLIENTCFG[AM:",
-        "KEY",
-        "FLUSHINTERVAL=",
-        ":",
-        "99999999999999999999",
-        "é",
-        "\0",
-        "\t",
-        "+",
-        "FALLBACKACCOUNT",
-        "#INCLUDE ",
-        "SCHEDCFG[x] MODE=",
-        "TIMEOUT=",
-        "NAMITransVarName",
-        "\u{feff}",
-        "∞",
-    ];
-    let seed = 20_260_101_u64;
-    eprintln!("garbage_is_no_disaster: seed {seed}");
-    let mut state = seed;
-    let mut next = |below: usize| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        usize::try_from(state >> 33).unwrap() % below
-    };
-    let facts = facts();
-    let mut count = 0;
-    for _ in 0..10_000 {
-        let length = next(60);
-        let text: String = (0..length).map(|_| pieces[next(pieces.len())]).collect();
-        let files = [file("a", &text), file("b", &text)];
-        let found = check(&files[..=next(2)], &files, &facts);
-        count += found.findings.len();
-        for finding in &found.findings {
-            let lines = u64::try_from(text.lines().count()).unwrap();
-            assert!(finding.line <= lines.max(1), "{finding:?} of {text:?}");
-        }
-    }
-    assert!(count > 10_000, "{count}");
 }

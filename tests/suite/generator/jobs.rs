@@ -1,41 +1,11 @@
 //! The jobs as they really ran: what the ledger is measured with.
 
-use crate::harness::T0;
+use crate::harness::{Numbers, T0};
 
 /// When the last job may start.
 pub(super) const DAY_END: i64 = T0 + 86_400;
 /// The longest job, in seconds.
 pub(super) const LONGEST_S: i64 = 4 * 3600;
-
-/// A small generator of numbers (xorshift), so that a seed repeats a run.
-#[derive(Debug)]
-pub(super) struct Numbers(u64);
-
-impl Numbers {
-    /// From `BANK_TEST_SEED`, else from chance; printed.
-    pub(super) fn new(name: &str) -> Self {
-        let given = std::env::var_os("BANK_TEST_SEED").and_then(|seed| seed.into_string().ok());
-        let given = given.and_then(|seed| seed.parse().ok());
-        let chance = || uuid::Uuid::new_v4().as_u64_pair().0;
-        let seed: u64 = given.unwrap_or_else(chance);
-        eprintln!("{name}: BANK_TEST_SEED={seed}");
-        Self(seed | 1)
-    }
-
-    /// From `least` to `most`, both included.
-    pub(super) fn between(&mut self, least: i64, most: i64) -> i64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        let span = u64::try_from(most - least + 1).unwrap();
-        least + i64::try_from((self.0 >> 16) % span).unwrap()
-    }
-
-    /// True once in so many times.
-    pub(super) fn once_in(&mut self, times: i64) -> bool {
-        self.between(1, times) == 1
-    }
-}
 
 /// One job.
 #[derive(Clone, Debug)]
@@ -94,13 +64,13 @@ impl Jobs {
     pub(super) fn new(count: usize, numbers: &mut Numbers) -> Self {
         let job = |number| {
             let most = if numbers.once_in(4) { LONGEST_S } else { 1800 };
-            let ran_s = numbers.between(1, most);
+            let ran_s = numbers.seconds(1, most);
             Job {
                 number,
-                processors: numbers.between(1, 8),
+                processors: numbers.seconds(1, 8),
                 ran_s,
-                wall_s: numbers.between(ran_s, LONGEST_S),
-                ready: numbers.between(T0, DAY_END),
+                wall_s: numbers.seconds(ran_s, LONGEST_S),
+                ready: numbers.seconds(T0, DAY_END),
                 is_forgotten: numbers.once_in(30),
                 started: None,
                 charged_s: 0,

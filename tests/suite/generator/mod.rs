@@ -11,8 +11,8 @@ mod jobs;
 mod scheduler;
 mod wire;
 
-use crate::harness::{Bank, Setup, until};
-use jobs::{Jobs, Numbers};
+use crate::harness::{Bank, Numbers, Setup, until};
+use jobs::Jobs;
 use scheduler::Scheduler;
 
 /// Jobs of the day.

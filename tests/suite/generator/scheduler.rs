@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use super::jobs::{DAY_END, Job, Jobs, LONGEST_S, Numbers};
+use super::jobs::{DAY_END, Job, Jobs, LONGEST_S};
 use super::wire::{Document, send};
-use crate::harness::{Bank, T0};
+use crate::harness::{Bank, Numbers, T0};
 
 /// Between two charges of a running job, in seconds.
 pub(super) const FLUSH_S: i64 = 3600;
@@ -115,7 +115,7 @@ impl Scheduler {
         }
         if now >= self.up_at + FLUSH_S && self.numbers.once_in(20) {
             // Long enough to miss a flush or two, and no longer than the bank waits for a charge.
-            self.up_at = now + TICK_S * self.numbers.between(3, 12);
+            self.up_at = now + TICK_S * self.numbers.seconds(3, 12);
         }
         if self.back_at.is_none() && self.numbers.once_in(10) {
             bank.stop();
@@ -225,15 +225,13 @@ impl Scheduler {
         if self.back_at.is_some() || documents.is_empty() {
             return documents;
         }
-        let kill = self.numbers.once_in(40).then(|| {
-            let time = self.numbers.between(0, 40);
-            Duration::from_millis(u64::try_from(time).unwrap())
-        });
+        let is_killed = self.numbers.once_in(40);
+        let kill = is_killed.then(|| Duration::from_millis(self.numbers.between(0, 40)));
         let lost = send(bank, &documents, kill);
-        if kill.is_some() {
+        if is_killed {
             self.done.kills += 1;
             bank.kill();
-            self.back_at = Some(now + TICK_S * self.numbers.between(1, 10));
+            self.back_at = Some(now + TICK_S * self.numbers.seconds(1, 10));
         }
         lost
     }

@@ -1,15 +1,15 @@
-//! Numbers by chance that a seed repeats.
+//! Chance that can be repeated.
 
 /// A small generator of numbers (xorshift), so that a seed repeats a run.
 #[derive(Debug)]
 pub(crate) struct Numbers(u64);
 
 impl Numbers {
-    /// From `BANK_TEST_SEED`, else from the clock; printed.
+    /// From `BANK_TEST_SEED`, else from chance; printed.
     pub(crate) fn new(name: &str) -> Self {
         let given = std::env::var_os("BANK_TEST_SEED").and_then(|seed| seed.into_string().ok());
         let given = given.and_then(|seed| seed.parse().ok());
-        let seed = given.unwrap_or_else(|| u64::from_le_bytes(uuid_bytes()));
+        let seed: u64 = given.unwrap_or_else(|| uuid::Uuid::new_v4().as_u64_pair().0);
         eprintln!("{name}: BANK_TEST_SEED={seed}");
         Self(seed | 1)
     }
@@ -19,11 +19,17 @@ impl Numbers {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
-        least + self.0 % (most - least + 1)
+        least + (self.0 >> 16) % (most - least + 1)
     }
-}
 
-fn uuid_bytes() -> [u8; 8] {
-    let bytes = uuid::Uuid::new_v4().into_bytes();
-    bytes[..8].try_into().unwrap()
+    /// True once in so many times.
+    pub(crate) fn once_in(&mut self, times: u64) -> bool {
+        self.between(1, times) == 1
+    }
+
+    /// So many seconds, from `least` to `most`, both included and not negative.
+    pub(crate) fn seconds(&mut self, least: i64, most: i64) -> i64 {
+        let bound = |seconds: i64| u64::try_from(seconds).unwrap();
+        i64::try_from(self.between(bound(least), bound(most))).unwrap()
+    }
 }

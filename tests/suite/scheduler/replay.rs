@@ -140,6 +140,8 @@ fn the_bank_itself_is_never_written() {
         "{}",
         through.stderr
     );
+    let in_json = bank.bank(&[&front[..2], &["--json"], &front[2..]].concat());
+    assert_eq!(played(&in_json).len(), 2, "{}", in_json.stdout);
     assert_eq!(bank.transactions(), before);
     assert_eq!(bank.figures("chemistry"), (100_000, 57_600, 42_400));
     let left = std::fs::read_dir(bank.folder()).unwrap();
