@@ -5,7 +5,8 @@ mod after;
 pub use after::ObjectQuery;
 
 use crate::command::{
-    AddProject, After, Charge, Command, Deposit, Request, SetAccount, UsageReport, Whose,
+    AddProject, After, Charge, Close, Command, Deposit, Repeat, Request, SetAccount, UsageReport,
+    Whose,
 };
 use crate::directory::Directory;
 use crate::ids::{AccountId, AllocationId, LienId, QuoteId, TxId};
@@ -121,23 +122,10 @@ pub fn need(command: &Command, directory: &Directory, now: Timestamp) -> Need {
             let accounts = select::possible_payers(directory, &reserve.request.whose);
             instance_need(&reserve.request, accounts, now)
         }
-        Command::Charge(charge) => {
-            let mut accounts = select::possible_payers(directory, &charge.request.whose);
-            accounts.extend(directory.suspense().map(|a| a.id));
-            Need {
-                ending_after: Some(charge.happened(now)),
-                windows: charge.terms.window.is_some(),
-                ..instance_need(&charge.request, accounts, now)
-            }
-        }
+        Command::Charge(charge) => of_charge(charge, directory, now),
         Command::Usage(report) => of_report(report, directory, now),
-        Command::Close(close) => Need {
-            instance: Some(close.key.clone()),
-            ending_after: Some(now),
-            ..Need::default()
-        },
-        Command::Repeat(repeat) => Need {
-            instance: Some(repeat.key.clone()),
+        Command::Close(Close { key, .. }) | Command::Repeat(Repeat { key, .. }) => Need {
+            instance: Some(key.clone()),
             ending_after: Some(now),
             ..Need::default()
         },
@@ -153,6 +141,16 @@ pub fn need(command: &Command, directory: &Directory, now: Timestamp) -> Need {
             ..Need::default()
         },
         _ => Need::default(),
+    }
+}
+
+fn of_charge(charge: &Charge, directory: &Directory, now: Timestamp) -> Need {
+    let mut accounts = select::possible_payers(directory, &charge.request.whose);
+    accounts.extend(directory.suspense().map(|a| a.id));
+    Need {
+        ending_after: Some(charge.happened(now)),
+        windows: charge.terms.window.is_some(),
+        ..instance_need(&charge.request, accounts, now)
     }
 }
 

@@ -120,10 +120,11 @@ fn begin(
     other_project(&mut postings, &mut instance, &known, &payer, charge)?;
     let price = || measure::billed_now(&mut instance, charge, &measured, ctx);
     let priced = has_price.then(price).flatten();
-    if let Some(added) = priced.as_ref().and_then(|billed| billed.bounded) {
-        postings.remark(&terms::written_exact(added));
-    }
-    source::remark(&mut postings, charge);
+    remark_terms(
+        &mut postings,
+        charge,
+        priced.as_ref().and_then(|p| p.bounded),
+    );
     if let Some(windows) = measured.windows {
         postings.windows.push((instance.id, windows));
     }
@@ -157,6 +158,16 @@ fn begin(
         counted: measured.counted,
         priced: priced.map(|p| p.amount),
     })
+}
+
+/// Journals what a bound made of the exact sum, and what is said of a finished use.
+fn remark_terms(postings: &mut Postings, charge: &Charge, bounded: Option<i128>) {
+    if let Some(added) = bounded {
+        postings.remark(&terms::written_exact(added));
+    }
+    if let Some(whole) = &charge.terms.finished {
+        postings.remark(&whole.remark);
+    }
 }
 
 /// Who covers what is short: what the charge says, else the site.
@@ -399,6 +410,11 @@ impl Bill {
         };
         *total = total.plus(self.amount)?;
         instance.charged = instance.charged.plus(duration);
+        instance.disputed = instance.disputed.plus(self.plausible.disputed);
+        let until = instance
+            .used_until
+            .map_or(self.at, |known| known.max(self.at));
+        instance.used_until = Some(until);
         let more = instance.facts.usage.processor_seconds(duration);
         instance.processor_seconds = instance.processor_seconds.saturating_add(more);
         instance.record = instance.record.or(Some(self.usage));

@@ -33,11 +33,7 @@ pub(super) fn reserve(
     let request = &reserve.request;
     check_object(request)?;
     let at = event_time(request.event_time, ctx);
-    let wall = request.facts.wall.or(reserve.charge_duration);
-    let wall = check_duration(wall.ok_or(Refusal::MissingField {
-        field: "wall duration",
-    })?)?;
-    let priced_for = check_duration(reserve.charge_duration.unwrap_or(wall))?;
+    let (wall, priced_for) = durations(reserve)?;
     if let Some(over) = absorbing(reserve, view, at, ctx) {
         return Ok(absorb(over, view));
     }
@@ -98,6 +94,16 @@ pub(super) fn reserve(
         .binding
         .journal(&mut placing.postings, &placing.instance, first)?;
     Ok(placing.finish(at, ctx))
+}
+
+/// How long the use lasts at most, and for how long it is priced (nami.md 3.1).
+fn durations(reserve: &Reserve) -> Result<(Seconds, Seconds), Refusal> {
+    let wall = reserve.request.facts.wall.or(reserve.charge_duration);
+    let wall = check_duration(wall.ok_or(Refusal::MissingField {
+        field: "wall duration",
+    })?)?;
+    let priced_for = check_duration(reserve.charge_duration.unwrap_or(wall))?;
+    Ok((wall, priced_for))
 }
 
 /// An end that the caller gives lies after the start, and is not over.

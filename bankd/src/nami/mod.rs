@@ -19,12 +19,13 @@ mod reader;
 mod request;
 #[cfg(test)]
 mod tests;
+mod text;
 
 use std::borrow::Cow;
 
 pub use number::Number;
-pub(crate) use reader::{is_character, resolved};
 pub use request::{asserted_amount, request};
+pub(crate) use text::{is_character, resolved};
 
 /// Greatest size of an input in bytes (`nami.md` 3.2).
 pub const MAX_BYTES: usize = 1 << 20;

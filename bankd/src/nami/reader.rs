@@ -12,6 +12,7 @@ use quick_xml::reader::Reader;
 
 use super::names::{self, Field, Name, Root};
 use super::object::{Object, Requirement, Resources};
+use super::text::{is_blank, is_character, resolved, trimmed};
 use super::{Document, DocumentError, MAX_DEPTH, MAX_ELEMENTS, ObjectKind, ReadOptions};
 
 /// All objects of the text, at least one; or what makes the text as a whole unusable.
@@ -454,51 +455,5 @@ impl<'a, 'o> Walker<'a, 'o> {
 
     fn bad(&self, text: impl std::fmt::Display) -> DocumentError {
         DocumentError::new("bad_document", self.number, text)
-    }
-}
-
-/// The predefined entities and character references, and no other.
-pub(crate) fn resolved(reference: &BytesRef<'_>) -> Option<Cow<'static, str>> {
-    Some(match &**reference {
-        "lt" => Cow::Borrowed("<"),
-        "gt" => Cow::Borrowed(">"),
-        "amp" => Cow::Borrowed("&"),
-        "quot" => Cow::Borrowed("\""),
-        "apos" => Cow::Borrowed("'"),
-        _ => {
-            let resolved = reference.resolve_char_ref().ok()?;
-            let c = resolved.filter(|c| is_character(*c))?;
-            Cow::Owned(c.to_string())
-        }
-    })
-}
-
-/// White space of XML.
-fn is_space(c: char) -> bool {
-    matches!(c, ' ' | '\t' | '\r' | '\n')
-}
-
-/// White space, or the byte order mark of a document that was joined to
-/// another.
-fn is_blank(text: &str) -> bool {
-    text.trim_ascii().trim_matches('\u{feff}').is_empty()
-}
-
-/// A character that XML 1.0 allows.
-pub(crate) fn is_character(c: char) -> bool {
-    (c >= ' ' || is_space(c)) && !matches!(c, '\u{fffe}' | '\u{ffff}')
-}
-
-fn trimmed(value: Cow<'_, str>) -> Cow<'_, str> {
-    match value {
-        Cow::Borrowed(text) => Cow::Borrowed(text.trim_matches(is_space)),
-        Cow::Owned(text) => {
-            let inner = text.trim_matches(is_space);
-            if inner.len() == text.len() {
-                Cow::Owned(text)
-            } else {
-                Cow::Owned(inner.to_owned())
-            }
-        }
     }
 }

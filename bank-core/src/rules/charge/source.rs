@@ -38,13 +38,6 @@ fn machine<'a>(charge: &Charge, ctx: &Context<'a>) -> Option<&'a Machine> {
     ctx.directory.machine_named(&charge.request.whose.machine)
 }
 
-/// What the journal says of a charge's terms.
-pub(super) fn remark(postings: &mut Postings, charge: &Charge) {
-    if let Some(whole) = &charge.terms.finished {
-        postings.remark(&whole.remark);
-    }
-}
-
 /// The machine as the first source of finished usage claims it: that source charges it from then
 /// on, until an administrator says otherwise. A scheduler need claim nothing: what it has charged
 /// no record charges ([`crate::rules`]).
