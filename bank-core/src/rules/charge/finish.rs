@@ -1,0 +1,259 @@
+//! What a charge leaves behind: its usage row, its instance and lien, and the expiries that it corrects.
+
+use super::{Bill, LienUse, source};
+use crate::amount::Amount;
+use crate::command::Charge;
+use crate::decimal::Decimal;
+use crate::effects::{
+    Billing, Charged, Delta, DirectoryRow, Effects, EntryKind, InstanceChange, Outcome,
+    RecordEvent, UsageRow,
+};
+use crate::model::{Account, Closing, LienState, Mode};
+use crate::postings::About;
+use crate::refusal::Refusal;
+use crate::rules::fallback;
+use crate::rules::instance::{close_instance, end_lien, wait_for_more};
+use crate::rules::money::figures;
+use crate::terms;
+use crate::time::Seconds;
+use crate::usage;
+use crate::view::Context;
+
+/// What becomes of the instance after a charge.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum After {
+    /// It stays as it is: an interim charge.
+    Stays,
+    /// Its lien gives back what is left: a pause.
+    Paused,
+    /// It closes, and its lien gives back what is left.
+    Closed,
+}
+
+impl After {
+    fn of(charge: &Charge) -> After {
+        match (charge.closes, charge.releases) {
+            (true, _) => After::Closed,
+            (false, true) => After::Paused,
+            (false, false) => After::Stays,
+        }
+    }
+}
+
+impl Bill {
+    /// Writes down what the charge came to.
+    pub(super) fn finish(
+        mut self,
+        asked: &Charge,
+        duration: Seconds,
+        mode: Mode,
+        ctx: &Context<'_>,
+    ) -> Result<Effects, Refusal> {
+        self.mark(ctx);
+        self.count(duration)?;
+        let paying = self.paying_account();
+        let own = paying.and_then(|id| ctx.directory.account(id));
+        if self.outcome == Billing::Billed {
+            self.instance.account = self.instance.account.or(paying);
+        }
+        if let (Mode::Fast, Some(account)) = (mode, own) {
+            self.block_if_below_zero(account);
+        }
+        let after = After::of(asked);
+        self.keep_lien(after)?;
+        self.record(duration, mode, ctx);
+        if after == After::Closed {
+            self.close(ctx);
+        } else {
+            let idle = asked.terms.idle.unwrap_or(ctx.directory.policy.idle);
+            wait_for_more(&mut self.instance, self.at, idle);
+        }
+        self.correct_expiries()?;
+        if let Some(machine) = self.claimed.take() {
+            source::claim(&mut self.postings, machine, ctx);
+        }
+        let balance = paying.map_or(0, |account| figures(&self.postings, account).balance());
+        let outcome = Outcome::Charged(Charged {
+            instance: self.instance.id,
+            tx: self.tx,
+            amount: if mode == Mode::Track {
+                Amount::ZERO
+            } else {
+                self.amount
+            },
+            debt: self.debt,
+            billing: self.outcome,
+            account: paying,
+            balance: Amount::clamped(balance),
+            project: self.payer.project_name.clone(),
+            lien_missing: self.lien == LienUse::Missing,
+            late: self.late,
+            quote_invalid: self.binding.invalid,
+            unpriced: self.unpriced,
+            against_liens: self.against_liens,
+            by_fallback: self.by_fallback,
+            counted: duration,
+            disputed: self.plausible.disputed,
+        });
+        let standing_changed = self.before != self.instance.standing();
+        let change = InstanceChange {
+            instance: self.instance,
+            facts_changed: self.facts_changed,
+            standing_changed,
+        };
+        self.postings.instances.push(change);
+        Ok(self.postings.finish(outcome))
+    }
+
+    /// The use has ended. An end that comes after the close is what ended it all the same: what comes
+    /// later still is absorbed (decision 13).
+    fn close(&mut self, ctx: &Context<'_>) {
+        let (postings, instance) = (&mut self.postings, &mut self.instance);
+        if let Some((_, by)) = &mut instance.closed {
+            *by = Closing::End;
+            return;
+        }
+        // Not before it began, whenever the use that closes it ended.
+        let end = self.at.max(instance.opened);
+        close_instance(postings, instance, end, Closing::End, ctx);
+    }
+
+    /// What was special about it, for the journal.
+    fn mark(&mut self, ctx: &Context<'_>) {
+        if self.plausible.disputed.0 > 0 {
+            self.postings.remark(&self.plausible.remark());
+            let about = self.about();
+            self.postings.note(EntryKind::Disputed, &about);
+        }
+        if self.lien == LienUse::Missing {
+            self.postings.remark("lien_missing");
+        }
+        if self.binding.invalid {
+            self.postings.remark("quote_invalid");
+        }
+        if self.outcome == Billing::Unbilled {
+            self.postings.remark("unbilled");
+        }
+        let from = self
+            .instance
+            .fallback_from
+            .and_then(|id| ctx.directory.account(id));
+        if let Some(from) = from {
+            self.postings
+                .remark(&format!("fallback_from={}", from.name));
+        }
+        // The last: it comes from outside, with blanks.
+        if let Some(text) = &self.given {
+            self.postings.remark(&terms::written_given(text));
+        }
+    }
+
+    fn count(&mut self, duration: Seconds) -> Result<(), Refusal> {
+        let instance = &mut self.instance;
+        let total = match self.outcome {
+            Billing::Shadow => &mut instance.shadow_billed,
+            Billing::Billed | Billing::Unbilled | Billing::Refund => &mut instance.billed,
+        };
+        *total = total.plus(self.amount)?;
+        instance.charged = instance.charged.plus(duration);
+        instance.disputed = instance.disputed.plus(self.plausible.disputed);
+        let until = instance
+            .used_until
+            .map_or(self.at, |known| known.max(self.at));
+        instance.used_until = Some(until);
+        let more = instance.facts.usage.processor_seconds(duration);
+        instance.processor_seconds = instance.processor_seconds.saturating_add(more);
+        instance.record = instance.record.or(Some(self.usage));
+        Ok(())
+    }
+
+    pub(super) fn paying_account(&self) -> Option<crate::ids::AccountId> {
+        self.first
+            .and_then(|id| self.postings.allocation(id))
+            .map(|a| a.account)
+    }
+
+    fn block_if_below_zero(&mut self, account: &Account) {
+        if !account.blocked && figures(&self.postings, account.id).amount < 0 {
+            let blocked = Account {
+                blocked: true,
+                ..account.clone()
+            };
+            self.postings.directory.push(DirectoryRow::Account(blocked));
+        }
+    }
+
+    /// A closing charge and a pause give back what is left of the lien; one that it used up is settled.
+    fn keep_lien(&mut self, after: After) -> Result<(), Refusal> {
+        let Some(lien) = &self.instance.lien else {
+            return Ok(());
+        };
+        if after == After::Stays {
+            self.postings.liens.push(lien.clone());
+            return Ok(());
+        }
+        if lien.remaining() == 0 && self.lien == LienUse::Paid {
+            let mut settled = lien.clone();
+            settled.state = LienState::Settled;
+            settled.portions.clear();
+            self.postings.liens.push(settled);
+            self.instance.lien = None;
+            return Ok(());
+        }
+        end_lien(&mut self.postings, &mut self.instance, LienState::Released)
+    }
+
+    fn record(&mut self, duration: Seconds, mode: Mode, ctx: &Context<'_>) {
+        let processors = self.instance.facts.usage.processors;
+        let row = UsageRow {
+            id: self.usage,
+            prev: self.instance.last_usage,
+            instance: self.instance.id,
+            tx: self.tx,
+            at: self.at,
+            charged: duration,
+            processors: processors.unwrap_or(Decimal::ZERO),
+            amount: self.amount,
+            billing: self.outcome,
+            late: self.late,
+            facts: usage::text::write(&fallback::priced(&self.instance, ctx)),
+            rates_at: self.instance.rates_at,
+        };
+        if ctx.directory.policy.records {
+            let amount = if mode == Mode::Track {
+                Amount::ZERO
+            } else {
+                self.amount
+            };
+            let instance = Box::new(self.instance.clone());
+            let usage = row.clone();
+            let charged = RecordEvent::Charged {
+                instance,
+                usage,
+                amount,
+                created: ctx.now,
+            };
+            self.postings.records.push(charged);
+        }
+        self.instance.last_usage = Some(self.usage);
+        self.postings.usages.push(row);
+    }
+
+    /// What was charged to allocations that have expired is active money no more: each is
+    /// corrected at its boundary, in a transaction of its own (decision 14).
+    fn correct_expiries(&mut self) -> Result<(), Refusal> {
+        let charged = self.postings.taken_from_expired(self.tx);
+        for (allocation, end, amount) in charged {
+            self.postings.begin_for("boundary", end, self.instance.id);
+            self.postings.correct(self.tx);
+            let delta = Delta {
+                active: amount,
+                ..Delta::default()
+            };
+            let about = About::instance(&self.instance);
+            self.postings
+                .post(EntryKind::Expire, allocation, delta, &about)?;
+        }
+        Ok(())
+    }
+}
