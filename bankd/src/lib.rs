@@ -14,6 +14,7 @@ pub mod demo;
 pub mod emit;
 pub mod hooks;
 pub mod http;
+pub mod ingest;
 pub mod init;
 pub mod keys;
 pub mod nami;

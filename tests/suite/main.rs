@@ -11,6 +11,7 @@ mod auth;
 mod cli;
 mod harness;
 mod hostile;
+mod ingest;
 mod kill;
 mod ledger;
 mod nami;

@@ -1,0 +1,55 @@
+//! The formats that can be read, by the names of `data/LAYOUT.md`.
+
+use chrono_tz::Tz;
+
+use super::Reader;
+use super::swf::Swf;
+
+/// A format: one line here, one file beside this one.
+pub struct Format {
+    /// What it is called on the command line.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub about: &'static str,
+    /// Makes a reader of it.
+    pub reader: fn(&Options) -> Result<Box<dyn Reader>, String>,
+}
+
+/// All of them, in the order of the help text.
+pub const FORMATS: &[Format] = &[Format {
+    name: "swf",
+    about: "Standard Workload Format",
+    reader: |_| Ok(Box::<Swf>::default()),
+}];
+
+/// How a source is to be read. What a format has no use for it ignores.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The columns of a file without a header line, by name: `xdmod26`.
+    pub layout: Option<String>,
+    /// The columns of a file without a header line, one by one.
+    pub columns: Vec<String>,
+    /// What stands between two columns, where it is not the format's own.
+    pub delimiter: Option<String>,
+    /// The zone of times that name none.
+    pub zone: Tz,
+    /// The text of a mapping file, for `csv`.
+    pub mapping: Option<String>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            layout: None,
+            columns: Vec::new(),
+            delimiter: None,
+            zone: Tz::UTC,
+            mapping: None,
+        }
+    }
+}
+
+/// The format of that name.
+pub fn named(name: &str) -> Option<&'static Format> {
+    FORMATS.iter().find(|format| format.name == name)
+}
