@@ -3,6 +3,7 @@
 use chrono_tz::Tz;
 
 use super::Reader;
+use super::sge::{Dialect, Sge};
 use super::swf::Swf;
 
 /// A format: one line here, one file beside this one.
@@ -16,11 +17,23 @@ pub struct Format {
 }
 
 /// All of them, in the order of the help text.
-pub const FORMATS: &[Format] = &[Format {
-    name: "swf",
-    about: "Standard Workload Format",
-    reader: |_| Ok(Box::<Swf>::default()),
-}];
+pub const FORMATS: &[Format] = &[
+    Format {
+        name: "sge",
+        about: "Grid Engine: SGE, Son of Grid Engine, Univa, accounting and reporting files",
+        reader: |_| Ok(Box::new(Sge::new(Dialect::Colons))),
+    },
+    Format {
+        name: "gridware-json",
+        about: "Open Cluster Scheduler, Gridware: JSON lines",
+        reader: |_| Ok(Box::new(Sge::new(Dialect::Json))),
+    },
+    Format {
+        name: "swf",
+        about: "Standard Workload Format",
+        reader: |_| Ok(Box::<Swf>::default()),
+    },
+];
 
 /// How a source is to be read. What a format has no use for it ignores.
 #[derive(Clone, Debug)]

@@ -7,9 +7,11 @@
 
 pub mod formats;
 pub mod job;
+mod json;
 pub mod lines;
 pub mod number;
 pub mod open;
+mod sge;
 pub mod summary;
 mod swf;
 mod text;

@@ -14,6 +14,8 @@ fn asked(key: &str) -> (&'static str, Options) {
     let file = key.rsplit('/').next().unwrap_or(key);
     let folder = key.split('/').next().unwrap_or(key);
     let format = match folder {
+        "sge" if file.ends_with(".jsonl") => "gridware-json",
+        "sge" => "sge",
         "swf" => "swf",
         _ => "",
     };
