@@ -3,6 +3,10 @@
 use chrono_tz::Tz;
 
 use super::Reader;
+use super::condor::{Apel, History};
+use super::lsf::Lsf;
+use super::moab::{Log, Moab};
+use super::pbs::Pbs;
 use super::sge::{Dialect, Sge};
 use super::swf::Swf;
 
@@ -27,6 +31,36 @@ pub const FORMATS: &[Format] = &[
         name: "gridware-json",
         about: "Open Cluster Scheduler, Gridware: JSON lines",
         reader: |_| Ok(Box::new(Sge::new(Dialect::Json))),
+    },
+    Format {
+        name: "pbs",
+        about: "PBS, OpenPBS and TORQUE accounting logs",
+        reader: |_| Ok(Box::new(Pbs)),
+    },
+    Format {
+        name: "lsf",
+        about: "LSF's lsb.acct",
+        reader: |_| Ok(Box::new(Lsf)),
+    },
+    Format {
+        name: "htcondor",
+        about: "HTCondor history: condor_history -l, or the spool's file",
+        reader: |_| Ok(Box::new(History)),
+    },
+    Format {
+        name: "htcondor-apel",
+        about: "HTCondor jobs in the pipe form of APEL",
+        reader: |_| Ok(Box::new(Apel)),
+    },
+    Format {
+        name: "maui",
+        about: "Maui's workload trace",
+        reader: |_| Ok(Box::new(Moab(Log::Trace))),
+    },
+    Format {
+        name: "moab-events",
+        about: "Moab's event log",
+        reader: |_| Ok(Box::new(Moab(Log::Events))),
     },
     Format {
         name: "swf",

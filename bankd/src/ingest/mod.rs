@@ -5,12 +5,16 @@
 //! label, or a line that it could not read; what it cannot read never stops it (`collectors.md` 0.3).
 //! [`formats::FORMATS`] is the list of them.
 
+mod condor;
 pub mod formats;
 pub mod job;
 mod json;
 pub mod lines;
+mod lsf;
+mod moab;
 pub mod number;
 pub mod open;
+mod pbs;
 mod sge;
 pub mod summary;
 mod swf;

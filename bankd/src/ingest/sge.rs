@@ -120,7 +120,9 @@ impl<'a> Usage<'a> {
         };
         if fields.len() < FIELDS {
             let there = fields.len();
-            return Err(format!("{there} fields where Grid Engine has at least {FIELDS}"));
+            return Err(format!(
+                "{there} fields where Grid Engine has at least {FIELDS}"
+            ));
         }
         let field = |at: usize| fields.get(at).copied().unwrap_or_default();
         let words = |at: usize| Cow::Borrowed(field(at));
@@ -266,9 +268,9 @@ fn whole(number: Number, what: &str) -> Result<i128, String> {
 /// Field 42, where it looks like one: a colon in the category before it shifts it away.
 fn pe_task<'a>(fields: &[&'a str]) -> &'a str {
     let task = fields.get(41).copied().unwrap_or_default();
-    let looks_right = task
-        .split_once('.')
-        .is_some_and(|(number, _)| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()));
+    let looks_right = task.split_once('.').is_some_and(|(number, _)| {
+        !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit())
+    });
     if looks_right { task } else { "NONE" }
 }
 

@@ -16,6 +16,12 @@ fn asked(key: &str) -> (&'static str, Options) {
     let format = match folder {
         "sge" if file.ends_with(".jsonl") => "gridware-json",
         "sge" => "sge",
+        "pbs" => "pbs",
+        "lsf" => "lsf",
+        "htcondor" if file.ends_with("pipe.txt") => "htcondor-apel",
+        "htcondor" => "htcondor",
+        "maui" => "maui",
+        "moab" => "moab-events",
         "swf" => "swf",
         _ => "",
     };
