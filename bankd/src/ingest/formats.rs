@@ -8,6 +8,10 @@ use super::lsf::Lsf;
 use super::moab::{Log, Moab};
 use super::pbs::Pbs;
 use super::sge::{Dialect, Sge};
+use super::slurm::blocks::{Blocks, Form};
+use super::slurm::document::Document;
+use super::slurm::keyed::KeyValue;
+use super::slurm::sacct::Sacct;
 use super::swf::Swf;
 
 /// A format: one line here, one file beside this one.
@@ -22,6 +26,31 @@ pub struct Format {
 
 /// All of them, in the order of the help text.
 pub const FORMATS: &[Format] = &[
+    Format {
+        name: "sacct",
+        about: "Slurm: sacct --parsable2, by its header line or by --layout",
+        reader: |options| Ok(Box::new(Sacct::new(options)?)),
+    },
+    Format {
+        name: "sacct-keyvalue",
+        about: "Slurm: Name=\"value\" pairs, a job in a line",
+        reader: |options| Ok(Box::new(KeyValue(options.zone))),
+    },
+    Format {
+        name: "slurm-scontrol",
+        about: "Slurm: scontrol show job",
+        reader: |options| Ok(Box::new(Blocks(Form::Scontrol, options.zone))),
+    },
+    Format {
+        name: "slurm-jobcomp",
+        about: "Slurm: the file of jobcomp/filetxt",
+        reader: |options| Ok(Box::new(Blocks(Form::Jobcomp, options.zone))),
+    },
+    Format {
+        name: "slurm-json",
+        about: "Slurm: sacct --json",
+        reader: |_| Ok(Box::new(Document)),
+    },
     Format {
         name: "sge",
         about: "Grid Engine: SGE, Son of Grid Engine, Univa, accounting and reporting files",

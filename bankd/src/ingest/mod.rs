@@ -16,6 +16,7 @@ pub mod number;
 pub mod open;
 mod pbs;
 mod sge;
+mod slurm;
 pub mod summary;
 mod swf;
 mod text;

@@ -22,11 +22,23 @@ fn asked(key: &str) -> (&'static str, Options) {
         "htcondor" => "htcondor",
         "maui" => "maui",
         "moab" => "moab-events",
+        "slurm" if file.ends_with("keyvalue.txt") => "sacct-keyvalue",
+        "slurm" if file.ends_with("jobcomp.txt") => "slurm-jobcomp",
+        "slurm" => "sacct",
+        "slurm-json" => "slurm-json",
+        "slurm-scontrol" => "slurm-scontrol",
+        "openshift" if file.ends_with(".log") => "sacct",
         "swf" => "swf",
         _ => "",
     };
-    if file.contains("2019") {
-        options.layout = Some("xdmod25-2019".to_owned());
+    for (part, layout) in [
+        ("-2019", "xdmod25-2019"),
+        ("25-2021", "xdmod25-2021"),
+        ("26-2020", "xdmod26-2020"),
+    ] {
+        if file.contains(part) {
+            options.layout = Some(layout.to_owned());
+        }
     }
     (format, options)
 }
