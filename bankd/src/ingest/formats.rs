@@ -3,10 +3,15 @@
 use chrono_tz::Tz;
 
 use super::Reader;
+use super::auditor::Auditor;
 use super::condor::{Apel, History};
+use super::kubernetes::Kubernetes;
 use super::lsf::Lsf;
 use super::moab::{Log, Moab};
+use super::nomad::Nomad;
+use super::openshift::OpenShift;
 use super::pbs::Pbs;
+use super::prometheus::Prometheus;
 use super::sge::{Dialect, Sge};
 use super::slurm::blocks::{Blocks, Form};
 use super::slurm::document::Document;
@@ -90,6 +95,31 @@ pub const FORMATS: &[Format] = &[
         name: "moab-events",
         about: "Moab's event log",
         reader: |_| Ok(Box::new(Moab(Log::Events))),
+    },
+    Format {
+        name: "nomad",
+        about: "snapshots of Nomad's deployments: a folder",
+        reader: |_| Ok(Box::<Nomad>::default()),
+    },
+    Format {
+        name: "openshift",
+        about: "OpenShift metrics every 15 minutes: a folder",
+        reader: |_| Ok(Box::<OpenShift>::default()),
+    },
+    Format {
+        name: "prometheus",
+        about: "answers of Prometheus to query_range",
+        reader: |_| Ok(Box::<Prometheus>::default()),
+    },
+    Format {
+        name: "kubernetes",
+        about: "a list of Kubernetes pods",
+        reader: |_| Ok(Box::new(Kubernetes)),
+    },
+    Format {
+        name: "auditor",
+        about: "AUDITOR records",
+        reader: |_| Ok(Box::new(Auditor)),
     },
     Format {
         name: "swf",

@@ -5,16 +5,22 @@
 //! label, or a line that it could not read; what it cannot read never stops it (`collectors.md` 0.3).
 //! [`formats::FORMATS`] is the list of them.
 
+mod auditor;
 mod condor;
 pub mod formats;
 pub mod job;
 mod json;
+mod kubernetes;
 pub mod lines;
 mod lsf;
 mod moab;
+mod nomad;
 pub mod number;
 pub mod open;
+mod openshift;
 mod pbs;
+mod prometheus;
+mod samples;
 mod sge;
 mod slurm;
 pub mod summary;
