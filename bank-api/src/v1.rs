@@ -3,7 +3,8 @@
 //! Start at the room of the noun: `registry` for projects, users and machines,
 //! `money` for accounts, allocations, deposits and balances, `work` for quotes, liens and jobs,
 //! `hold` for what is reserved and charged by hand, `journal` for journal rows, `cycle` for cycles,
-//! `usage` for finished use and who ran on a fallback account, `watch` for what-if and the clock, `admin` for rates, keys and the state of the daemon.
+//! `usage` for finished use and who ran on a fallback account, `import` for usage that others wrote
+//! down, `watch` for what-if and the clock, `admin` for rates, keys and the state of the daemon.
 //!
 //! Conventions that hold for every shape:
 //! - An amount is a string of an exact decimal at the bank's precision (`"1000.000"`), never a
@@ -18,6 +19,7 @@ mod admin;
 mod after;
 mod cycle;
 mod hold;
+mod import;
 mod journal;
 mod money;
 mod rates;
@@ -35,6 +37,7 @@ pub use after::{
 };
 pub use cycle::{Cycle, CycleRun, NewCycle, PatchCycle};
 pub use hold::{Charged, Held, NewCharge, NewReserve, PatchLien};
+pub use import::{ImportFigure, ImportSummary, ImportTotals, Quantity};
 pub use journal::{JournalEntry, JournalQuery};
 pub use money::{
     Account, Allocation, AllocationQuery, Balance, BalanceQuery, Constraint, NewAccount,

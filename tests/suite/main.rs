@@ -12,6 +12,7 @@ mod cli;
 mod gold;
 mod harness;
 mod hostile;
+mod ingest;
 mod kill;
 mod ledger;
 mod nami;

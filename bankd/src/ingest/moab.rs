@@ -1,0 +1,231 @@
+//! Workload traces of Maui and the event logs of Moab (`collectors.md` f.1, f.2): columns between
+//! blanks.
+
+use std::io::{self, BufRead};
+
+use super::job::{Found, Job, Label, Record, State};
+use super::lines::{Line, Lines};
+use super::number::Number;
+use super::text::known;
+use super::{Reader, Sink};
+
+/// Which column, counted from 0, says what.
+#[derive(Clone, Copy, Debug)]
+struct Columns {
+    id: usize,
+    user: usize,
+    group: usize,
+    limit: usize,
+    state: usize,
+    class: usize,
+    submit: usize,
+    start: usize,
+    end: usize,
+    tasks: usize,
+    qos: usize,
+    account: usize,
+    used: usize,
+    procs_per_task: usize,
+    hosts: usize,
+}
+
+const TRACE: Columns = Columns {
+    id: 0,
+    user: 3,
+    group: 4,
+    limit: 5,
+    state: 6,
+    class: 7,
+    submit: 8,
+    start: 10,
+    end: 11,
+    tasks: 21,
+    qos: 23,
+    account: 25,
+    used: 29,
+    procs_per_task: 31,
+    hosts: 37,
+};
+
+const EVENTS: Columns = Columns {
+    id: 3,
+    user: 7,
+    group: 8,
+    limit: 9,
+    state: 10,
+    class: 11,
+    submit: 12,
+    start: 14,
+    end: 15,
+    tasks: 24,
+    qos: 26,
+    account: 28,
+    used: 33,
+    procs_per_task: 35,
+    hosts: 41,
+};
+
+/// Which of the two files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Log {
+    /// Maui's `stats/<Day>_<Mon>_<DD>_<YYYY>`: a line for each job.
+    Trace,
+    /// Moab's `stats/events.…`: a line for each event of each object.
+    Events,
+}
+
+/// Reads either.
+#[derive(Debug)]
+pub(super) struct Moab(pub(super) Log);
+
+impl Reader for Moab {
+    fn file(&mut self, _: &str, input: &mut dyn BufRead, sink: &mut Sink<'_>) -> io::Result<()> {
+        let mut lines = Lines::new(input);
+        while let Some(line) = lines.next_line()? {
+            if !line.is_blank() && !line.bytes.starts_with(b"#") {
+                sink(Record::new(line.number, line.bytes, self.found(&line)))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Moab {
+    fn found(&self, line: &Line<'_>) -> Found {
+        let text = line.text();
+        let words = Words(text.split_whitespace().collect());
+        let judged = match self.0 {
+            Log::Trace => trace(&words),
+            Log::Events => event(&words),
+        };
+        match judged {
+            Ok(Ok(job)) => Found::Jobs(vec![job]),
+            Ok(Err(label)) => Found::Skipped(label),
+            Err(why) => Found::Malformed(why),
+        }
+    }
+}
+
+type Judged = Result<Result<Job, Label>, String>;
+
+fn trace(words: &Words<'_>) -> Judged {
+    let there = words.0.len();
+    if !(43..=44).contains(&there) {
+        return Err(format!("{there} columns where a trace has 43 or 44"));
+    }
+    if words.at(TRACE.state) == "NotRun" {
+        return Ok(Err("never_started".into()));
+    }
+    job(words, &TRACE)
+}
+
+fn event(words: &Words<'_>) -> Judged {
+    let there = words.0.len();
+    if there < 5 {
+        return Err(format!("{there} columns where an event has at least 5"));
+    }
+    let (object, event) = (words.at(2), words.at(4).to_ascii_lowercase());
+    if object != "job" {
+        return Ok(Err(format!("object_{object}").into()));
+    }
+    if event != "jobend" && event != "jobcancel" {
+        return Ok(Err(format!("event_{event}").into()));
+    }
+    if there < 42 {
+        return Err(format!(
+            "{there} columns where the end of a job has at least 42"
+        ));
+    }
+    job(words, &EVENTS)
+}
+
+fn job(words: &Words<'_>, columns: &Columns) -> Judged {
+    let beyond = || "a figure beyond what can be counted".to_owned();
+    let (start, end) = (
+        words.seconds(columns.start, "start")?,
+        words.seconds(columns.end, "completion")?,
+    );
+    if start == 0 {
+        return Ok(Err("never_started".into()));
+    }
+    let micros = |seconds: i64| seconds.checked_mul(1_000_000).ok_or_else(beyond);
+    let wall = Number::whole(end.checked_sub(start).ok_or_else(beyond)?.max(0));
+    let procs = words
+        .number(columns.tasks, "tasks allocated")?
+        .times(words.number(columns.procs_per_task, "processors per task")?)
+        .ok_or_else(beyond)?;
+    let used = words.number(columns.used, "ProcSeconds utilised")?;
+    let word = words.at(columns.state);
+    let mut job = Job {
+        id: words.at(columns.id).to_owned(),
+        start_us: micros(start)?,
+        end_us: micros(end.max(start))?,
+        submit_us: words
+            .at(columns.submit)
+            .parse()
+            .ok()
+            .and_then(|at: i64| at.checked_mul(1_000_000)),
+        wall,
+        user: words.known(columns.user),
+        group: words.known(columns.group),
+        account: words.known(columns.account),
+        queue: class(words.at(columns.class)),
+        qos: words.known(columns.qos).and_then(delivered),
+        state_word: known(word),
+        state: state(word),
+        hosts: words.known(columns.hosts),
+        procs: Some(procs),
+        cpu: Some(used),
+        limit_s: words.at(columns.limit).parse().ok(),
+        ..Job::default()
+    };
+    job.add("wall_s", wall);
+    job.add("core_s", wall.times(procs).ok_or_else(beyond)?);
+    job.add("psutil_s", used);
+    Ok(Ok(job))
+}
+
+struct Words<'a>(Vec<&'a str>);
+
+impl<'a> Words<'a> {
+    fn at(&self, column: usize) -> &'a str {
+        self.0.get(column).copied().unwrap_or_default()
+    }
+
+    fn known(&self, column: usize) -> Option<String> {
+        known(self.at(column)).filter(|text| text != "-")
+    }
+
+    fn seconds(&self, column: usize, what: &str) -> Result<i64, String> {
+        let text = self.at(column);
+        text.parse()
+            .map_err(|_| format!("{what}: {text:?} is no time"))
+    }
+
+    fn number(&self, column: usize, what: &str) -> Result<Number, String> {
+        let text = self.at(column);
+        let number = Number::parse(text).filter(|number| !number.is_negative());
+        number.ok_or_else(|| format!("{what}: {text:?} is no number"))
+    }
+}
+
+/// `[batch:1]` is the class batch.
+fn class(text: &str) -> Option<String> {
+    let inner = text.trim_matches(|c| c == '[' || c == ']');
+    known(inner.split(':').next().unwrap_or(inner)).filter(|class| class != "-")
+}
+
+/// `requested:delivered`: what it got.
+fn delivered(text: String) -> Option<String> {
+    let word = text.rsplit(':').next().unwrap_or(&text);
+    known(word).filter(|qos| qos != "-")
+}
+
+fn state(word: &str) -> State {
+    match word {
+        "Completed" => State::Completed,
+        "Removed" => State::Aborted,
+        "Failed" => State::Failed,
+        _ => State::Unknown,
+    }
+}

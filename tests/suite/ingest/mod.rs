@@ -1,0 +1,3 @@
+//! Readers against files of the field, and against their totals counted by another program.
+
+mod expected;
