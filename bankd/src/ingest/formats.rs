@@ -5,6 +5,7 @@ use chrono_tz::Tz;
 use super::Reader;
 use super::auditor::Auditor;
 use super::condor::{Apel, History};
+use super::csv::Csv;
 use super::kubernetes::Kubernetes;
 use super::lsf::Lsf;
 use super::moab::{Log, Moab};
@@ -120,6 +121,11 @@ pub const FORMATS: &[Format] = &[
         name: "auditor",
         about: "AUDITOR records",
         reader: |_| Ok(Box::new(Auditor)),
+    },
+    Format {
+        name: "csv",
+        about: "separated values of any kind, by a mapping file",
+        reader: |options| Ok(Box::new(Csv::new(options)?)),
     },
     Format {
         name: "swf",

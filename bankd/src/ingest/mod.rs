@@ -7,7 +7,9 @@
 
 mod auditor;
 mod condor;
+mod csv;
 pub mod formats;
+mod identities;
 pub mod job;
 mod json;
 mod kubernetes;
@@ -20,6 +22,7 @@ pub mod open;
 mod openshift;
 mod pbs;
 mod prometheus;
+mod repair;
 mod samples;
 mod sge;
 mod slurm;

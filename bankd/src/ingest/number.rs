@@ -42,6 +42,11 @@ impl Number {
         Self::scaled(i128::from(us), 6)
     }
 
+    /// Units and places, as [`Number::scaled`] takes them.
+    pub fn parts(self) -> (i128, u8) {
+        (self.units, self.places)
+    }
+
     /// Reads `12`, `-0.5`, `.5`, `5.`, `1e3`, `2.5E-4`; nothing else: no blanks, no `+`, no words.
     pub fn parse(text: &str) -> Option<Self> {
         let (mantissa, exponent) = match text.split_once(['e', 'E']) {

@@ -1,15 +1,13 @@
 //! What a run of a reader found, in the layout of `data/LAYOUT.md`.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+use std::io;
 
 use bank_api::v1::{ImportSummary, ImportTotals, Quantity};
-use sha2::{Digest, Sha256};
 
+use super::identities::{Distinct, Identities, Sums, add};
 use super::job::{Extra, Figure, Found, Job, Label, Record};
 use super::number::Number;
-
-/// Sums by name.
-type Sums = BTreeMap<Label, Number>;
 
 /// Counts and sums of a source, taken record by record.
 #[derive(Debug, Default)]
@@ -21,15 +19,18 @@ pub struct Summary {
     first_us: Option<i64>,
     last_us: Option<i64>,
     totals: Sums,
-    after: Sums,
     by: [BTreeMap<String, (u64, Sums)>; 5],
-    seen: HashMap<[u8; 16], Box<[(Label, Number)]>>,
+    seen: Identities,
+    after: Distinct,
     extra: Vec<Extra>,
     has_overflown: bool,
 }
 
 /// Complaints that are kept for the reader of the summary; all of them are counted.
 const COMPLAINTS_MAX: usize = 100;
+
+/// Labels that are told apart: `event_X` and `object_X` come from the input.
+const LABELS_MAX: usize = 1_000;
 
 /// A line that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,24 +43,42 @@ pub struct Complaint {
 
 impl Summary {
     /// Takes a record in.
-    pub fn take(&mut self, record: &Record) {
+    ///
+    /// # Errors
+    /// If the temporary file of identities cannot be written.
+    pub fn take(&mut self, record: &Record) -> io::Result<()> {
         self.records = self.records.saturating_add(record.counts);
         match &record.found {
-            Found::Jobs(jobs) => jobs.iter().for_each(|job| self.job(job)),
-            Found::Skipped(label) => self.skip(label.clone(), record.counts),
+            Found::Jobs(jobs) => {
+                for job in jobs {
+                    self.job(job)?;
+                }
+            }
+            Found::Skipped(label) => self.skip(label, record.counts),
             Found::Malformed(why) => {
-                self.skip("malformed".into(), record.counts);
+                self.skip(&"malformed".into(), record.counts);
                 if self.malformed.len() < COMPLAINTS_MAX {
                     let (line, why) = (record.line, why.clone());
                     self.malformed.push(Complaint { line, why });
                 }
             }
         }
+        Ok(())
     }
 
-    /// Takes in what a reader says in the end.
-    pub fn close(&mut self, extra: Vec<Extra>) {
+    /// Takes in what a reader says in the end, and finds out which jobs came again.
+    ///
+    /// # Errors
+    /// If the temporary file of identities cannot be read.
+    pub fn close(&mut self, extra: Vec<Extra>) -> io::Result<()> {
         self.extra.extend(extra);
+        self.after = self.seen.finish()?;
+        Ok(())
+    }
+
+    /// Jobs that came again with equal numbers: among the replaced ones those that change nothing.
+    pub fn duplicates(&self) -> u64 {
+        self.after.duplicates
     }
 
     /// The first lines that could not be read.
@@ -74,42 +93,45 @@ impl Summary {
 
     /// Whether a sum left the range of exact numbers: then the totals mean nothing.
     pub fn has_overflown(&self) -> bool {
-        self.has_overflown
+        self.has_overflown || self.after.has_overflown
     }
 
-    fn skip(&mut self, label: Label, counts: u64) {
-        let count = self.skipped.entry(label).or_default();
-        *count = count.saturating_add(counts);
+    fn skip(&mut self, label: &Label, counts: u64) {
+        if let Some(count) = self.skipped.get_mut(label) {
+            *count = count.saturating_add(counts);
+        } else if self.skipped.len() < LABELS_MAX {
+            self.skipped.insert(label.clone(), counts);
+        } else {
+            let count = self.skipped.entry("other".into()).or_default();
+            *count = count.saturating_add(counts);
+        }
     }
 
-    fn job(&mut self, job: &Job) {
+    fn job(&mut self, job: &Job) -> io::Result<()> {
         self.jobs = self.jobs.saturating_add(1);
         self.first_us = Some(
             self.first_us
                 .map_or(job.start_us, |at| at.min(job.start_us)),
         );
         self.last_us = Some(self.last_us.map_or(job.end_us, |at| at.max(job.end_us)));
-        let mut fits = add(&mut self.totals, &job.quantities);
+        let mut fits = add_all(&mut self.totals, &job.quantities);
         for (sums, value) in self.by.iter_mut().zip(dimensions(job)) {
-            let (jobs, sums) = sums
-                .entry(value.unwrap_or_default().to_owned())
-                .or_default();
-            *jobs = jobs.saturating_add(1);
-            fits &= add(sums, &job.quantities);
+            let value = value.unwrap_or_default();
+            if !sums.contains_key(value) {
+                sums.insert(value.to_owned(), (0, Sums::new()));
+            }
+            if let Some((jobs, sums)) = sums.get_mut(value) {
+                *jobs = jobs.saturating_add(1);
+                fits &= add_all(sums, &job.quantities);
+            }
         }
-        let before = self
-            .seen
-            .insert(identity(job), job.quantities.clone().into_boxed_slice());
-        if let Some(before) = before {
-            fits &= take_away(&mut self.after, &before);
-        }
-        fits &= add(&mut self.after, &job.quantities);
         self.has_overflown |= !fits;
+        self.seen.add(job)
     }
 
     /// As the API and `--json` show it.
     pub fn shown(&self) -> ImportSummary {
-        let identities = u64::try_from(self.seen.len()).unwrap_or(u64::MAX);
+        let identities = self.after.identities;
         let [user, account, group, queue, state] = &self.by;
         let seconds = |at: Option<i64>| at.map(|us| quantity(Number::seconds(us)));
         ImportSummary {
@@ -125,7 +147,7 @@ impl Summary {
             first_start: seconds(self.first_us),
             last_end: seconds(self.last_us),
             totals: shown(&self.totals),
-            totals_after_identity: shown(&self.after),
+            totals_after_identity: shown(&self.after.totals),
             by_user: by(user),
             by_account: by(account),
             by_group: by(group),
@@ -151,35 +173,12 @@ fn dimensions(job: &Job) -> [Option<&str>; 5] {
     ]
 }
 
-/// Id and start, in few bytes: two jobs of one source with equal ones are one (`collectors.md` 0.1).
-fn identity(job: &Job) -> [u8; 16] {
-    let mut hash = Sha256::new();
-    hash.update(job.start_us.to_be_bytes());
-    hash.update(job.id.as_bytes());
-    let digest = hash.finalize();
-    let mut short = [0; 16];
-    for (to, from) in short.iter_mut().zip(digest) {
-        *to = from;
+fn add_all(sums: &mut Sums, quantities: &[(Label, Number)]) -> bool {
+    let mut fits = true;
+    for (name, value) in quantities {
+        fits &= add(sums, name, *value);
     }
-    short
-}
-
-fn add(sums: &mut Sums, quantities: &[(Label, Number)]) -> bool {
-    quantities.iter().all(|(name, value)| {
-        let sum = sums.entry(name.clone()).or_default();
-        let grown = sum.plus(*value);
-        *sum = grown.unwrap_or(*sum);
-        grown.is_some()
-    })
-}
-
-fn take_away(sums: &mut Sums, quantities: &[(Label, Number)]) -> bool {
-    quantities.iter().all(|(name, value)| {
-        let sum = sums.entry(name.clone()).or_default();
-        let fallen = sum.minus(*value);
-        *sum = fallen.unwrap_or(*sum);
-        fallen.is_some()
-    })
+    fits
 }
 
 fn quantity(number: Number) -> Quantity {

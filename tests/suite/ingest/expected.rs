@@ -34,8 +34,12 @@ fn asked(key: &str) -> (&'static str, Options) {
         "kubernetes" => "kubernetes",
         "auditor" => "auditor",
         "swf" => "swf",
+        "csv" => "csv",
         _ => "",
     };
+    if format == "csv" {
+        options.mapping = Some(ready_mapping("aws-lsf"));
+    }
     for (part, layout) in [
         ("-2019", "xdmod25-2019"),
         ("25-2021", "xdmod25-2021"),
@@ -48,22 +52,25 @@ fn asked(key: &str) -> (&'static str, Options) {
     (format, options)
 }
 
+/// A mapping that comes with the product.
+pub(super) fn ready_mapping(name: &str) -> String {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../etc/import");
+    std::fs::read_to_string(format!("{root}/{name}.toml")).unwrap()
+}
+
 /// Reads what a path stands for.
-fn summary(format: &str, options: &Options, path: &Path) -> Value {
+pub(super) fn summary(format: &str, options: &Options, path: &Path) -> Value {
     let format = formats::named(format).unwrap();
     let mut reader = (format.reader)(options).unwrap();
     let mut summary = Summary::default();
-    let mut sink = |record| {
-        summary.take(&record);
-        Ok(())
-    };
+    let mut sink = |record| summary.take(&record);
     for file in open::files(path).unwrap() {
         let mut input = open::open(&file).unwrap();
         let name = file.file_name().unwrap().to_string_lossy();
         reader.file(&name, &mut *input, &mut sink).unwrap();
     }
     let extra = reader.finish(&mut sink).unwrap();
-    summary.close(extra);
+    summary.close(extra).unwrap();
     assert!(!summary.has_overflown());
     serde_json::from_str(&serde_json::to_string(&summary.shown()).unwrap()).unwrap()
 }
@@ -82,9 +89,6 @@ fn every_sample_gives_the_totals_counted_elsewhere() {
     let (mut wrong, mut compared) = (Vec::new(), 0);
     for (key, entry) in &entries {
         let (format, options) = asked(key);
-        if format.is_empty() {
-            continue;
-        }
         compared += 1;
         let found = summary(format, &options, &data.join(key));
         let (Value::Object(entry), Value::Object(found)) = (entry, &found) else {
@@ -103,6 +107,6 @@ fn every_sample_gives_the_totals_counted_elsewhere() {
         }
     }
     wrong.dedup();
-    assert_eq!(compared, entries.len() - 1, "all but the file with a mapping");
+    assert!(compared > 50, "{compared} entries");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
