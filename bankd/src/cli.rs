@@ -3,6 +3,7 @@
 //! Errors are one line, `bankd: what: why`, and a hint where there is one; exit codes are those of
 //! `bank` (decision 24).
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -13,6 +14,7 @@ use clap::{Parser, Subcommand};
 
 use crate::app::DataDir;
 use crate::config::Config;
+use crate::import::{self, ImportArgs};
 use crate::init::{self, Choices};
 use crate::store::verify;
 use crate::{demo, gold, serve, store};
@@ -58,6 +60,8 @@ enum Commands {
         #[arg(long)]
         keep: bool,
     },
+    /// Read usage files and say what is in them
+    Import(ImportArgs),
     /// Show or check the settings
     Config {
         #[command(subcommand)]
@@ -167,6 +171,17 @@ fn execute(command: &Commands) -> Result<u8, Failure> {
             demo::run(*keep)?;
             Ok(exit::DONE)
         }
+        Commands::Import(args) => {
+            let done = import::run(args).map_err(|failure| Failure {
+                error: anyhow::Error::msg(failure.why),
+                code: failure.code,
+                hint: None,
+            });
+            let (text, code) = done?;
+            // Whoever stops reading has read enough.
+            let _ = std::io::stdout().write_all(text.as_bytes());
+            Ok(code)
+        }
         Commands::Config { command } => {
             let (ConfigCommands::Show { data } | ConfigCommands::Check { data }) = command;
             let dir = data.dir();
@@ -250,6 +265,9 @@ mod tests {
             ("bankd init --precision 7", false),
             ("bankd serve", true),
             ("bankd verify --data x", true),
+            ("bankd import sge a b --dry-run --json --strict", true),
+            ("bankd import sge a", false),
+            ("bankd import shell a --dry-run", false),
             ("bankd config show", true),
             ("bankd config check --data x", true),
             ("bankd", false),

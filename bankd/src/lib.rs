@@ -15,6 +15,7 @@ pub mod emit;
 pub mod gold;
 pub mod hooks;
 pub mod http;
+pub mod import;
 pub mod ingest;
 pub mod init;
 pub mod keys;

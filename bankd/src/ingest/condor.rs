@@ -6,6 +6,7 @@ use std::io::{self, BufRead};
 use super::job::{Found, Job, Label, RAW_MAX, Record, State};
 use super::lines::{Line, Lines};
 use super::number::Number;
+use super::repair::{REPAIRED, span};
 use super::text::known;
 use super::{Reader, Sink};
 
@@ -109,10 +110,16 @@ impl Ad {
             .plus(self.decimal("remotesyscpu")?)
             .ok_or_else(beyond)?;
         let account = ACCOUNTS.iter().find_map(|name| known(&self.text(name)?));
+        let (start_us, end_us) = (micros(start)?, micros(end)?);
+        // The run time may be that of several starts, so it repairs an end that is missing only.
+        let times = match end {
+            0 => span(Some(start_us), None, Some(wall))?,
+            _ => span(Some(start_us), Some(end_us.max(start_us)), None)?,
+        };
         let mut job = Job {
             id: self.text("globaljobid").ok_or("GlobalJobId: missing")?,
-            start_us: micros(start)?,
-            end_us: micros(end.max(start))?,
+            start_us: times.start_us,
+            end_us: times.end_us,
             submit_us: micros(self.seconds("qdate")?).ok().filter(|at| *at > 0),
             wall,
             user: self.text("owner").and_then(|owner| known(&owner)),
@@ -131,6 +138,9 @@ impl Ad {
         job.add("core_s", wall.times(procs).ok_or_else(beyond)?);
         job.add("gpu_s", wall.times(gpus).ok_or_else(beyond)?);
         job.add("cpu_s", cpu);
+        if times.is_repaired {
+            job.flags.push(REPAIRED);
+        }
         Ok(job)
     }
 
@@ -225,4 +235,67 @@ fn piped(text: &str) -> Result<Result<Job, Label>, String> {
     job.add("core_s", wall.times(procs).ok_or_else(beyond)?);
     job.add("cpu_s", cpu);
     Ok(Ok(job))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(text: &str) -> Vec<String> {
+        let mut input = text.as_bytes();
+        let mut told = Vec::new();
+        let mut sink = |record: Record| {
+            told.push(match record.found {
+                Found::Jobs(jobs) => {
+                    let job = &jobs[0];
+                    let account = job.account.as_deref().unwrap_or("none").to_owned();
+                    let procs = job.procs.unwrap();
+                    let end = job.end_us / 1_000_000;
+                    format!("{} {account} {end} {} {procs}", job.id, job.wall)
+                }
+                Found::Skipped(label) => label.to_string(),
+                Found::Malformed(why) => format!("!{why}"),
+            });
+            Ok(())
+        };
+        History.file("history", &mut input, &mut sink).unwrap();
+        told
+    }
+
+    #[test]
+    fn ads_are_charged_by_what_they_say_last() {
+        let ad = |more: &str| {
+            format!(
+                "GlobalJobId = \"s#1.0#9\"\nJobStatus = 4\nJobStartDate = 100\n\
+                 CompletionDate = 0\nRemoteWallClockTime = 60.0\n{more}"
+            )
+        };
+        for (text, said) in [
+            (ad("completiondate = 170\n"), "s#1.0#9 none 170 60 1"),
+            (
+                ad("EnteredCurrentStatus = 180\nCpusProvisioned = 4"),
+                "s#1.0#9 none 180 60 4",
+            ),
+            (
+                ad("JobStatus = 3\nEnteredCurrentStatus = 180"),
+                "s#1.0#9 none 180 60 1",
+            ),
+            (
+                ad("RequestCpus = ifThenElse(x, 1, 2)"),
+                "s#1.0#9 none 160 60 1",
+            ),
+            (
+                ad("AcctGroup = \"bio\"\nProjectName = \"chem\""),
+                "s#1.0#9 bio 160 60 1",
+            ),
+            (ad("JobStatus = 2"), "live_state"),
+            (ad("JobStartDate = undefined"), "never_started"),
+            (
+                ad("JobStartDate = soon"),
+                "!jobstartdate: \"soon\" is no number",
+            ),
+        ] {
+            assert_eq!(told(&text), [said], "{text}");
+        }
+    }
 }

@@ -60,12 +60,12 @@ pub const FORMATS: &[Format] = &[
     Format {
         name: "sge",
         about: "Grid Engine: SGE, Son of Grid Engine, Univa, accounting and reporting files",
-        reader: |_| Ok(Box::new(Sge::new(Dialect::Colons))),
+        reader: |options| Ok(Box::new(Sge::new(Dialect::Colons, options))),
     },
     Format {
         name: "gridware-json",
         about: "Open Cluster Scheduler, Gridware: JSON lines",
-        reader: |_| Ok(Box::new(Sge::new(Dialect::Json))),
+        reader: |options| Ok(Box::new(Sge::new(Dialect::Json, options))),
     },
     Format {
         name: "pbs",
@@ -90,12 +90,12 @@ pub const FORMATS: &[Format] = &[
     Format {
         name: "maui",
         about: "Maui's workload trace",
-        reader: |_| Ok(Box::new(Moab(Log::Trace))),
+        reader: |options| Ok(Box::new(Moab::new(Log::Trace, options)?)),
     },
     Format {
         name: "moab-events",
         about: "Moab's event log",
-        reader: |_| Ok(Box::new(Moab(Log::Events))),
+        reader: |options| Ok(Box::new(Moab::new(Log::Events, options)?)),
     },
     Format {
         name: "nomad",
@@ -147,6 +147,8 @@ pub struct Options {
     pub zone: Tz,
     /// The text of a mapping file, for `csv`.
     pub mapping: Option<String>,
+    /// Grid Engine's complex of GPUs counts for each slot, not for the job.
+    pub gpus_per_slot: bool,
 }
 
 impl Default for Options {
@@ -157,6 +159,7 @@ impl Default for Options {
             delimiter: None,
             zone: Tz::UTC,
             mapping: None,
+            gpus_per_slot: false,
         }
     }
 }

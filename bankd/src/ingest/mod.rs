@@ -8,6 +8,7 @@
 mod auditor;
 mod condor;
 mod csv;
+mod days;
 pub mod formats;
 mod identities;
 pub mod job;

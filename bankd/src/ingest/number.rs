@@ -110,6 +110,23 @@ impl Number {
         (product.places <= PLACES_MAX).then_some(product)
     }
 
+    /// It divided by a count above zero, for people: rounded to so many places, halves to even, with
+    /// commas between thousands.
+    pub fn shared_out(self, among: i64, places: u8) -> Option<String> {
+        let up = 10_i128.checked_pow(places.into())?;
+        let down = 10_i128.checked_pow(self.places.into())?;
+        let (top, bottom) = (
+            self.units.checked_mul(up)?,
+            down.checked_mul(among.into()).filter(|down| *down > 0)?,
+        );
+        let (whole, rest) = (top.div_euclid(bottom), top.rem_euclid(bottom));
+        let twice = rest.checked_mul(2)?;
+        let is_up = twice > bottom || (twice == bottom && whole % 2 != 0);
+        let rounded = whole.checked_add(i128::from(is_up))?;
+        let rounded = i64::try_from(rounded).ok()?;
+        Some(bank_api::text::format_grouped(rounded, places))
+    }
+
     /// Whether it is below zero.
     pub fn is_negative(self) -> bool {
         self.units < 0
@@ -212,6 +229,19 @@ mod tests {
         assert_eq!(number("1.23456789").cut(3), number("1.234"));
         assert_eq!(number("-1.9").cut(0), number("-1"));
         assert_eq!(number("1.0000019").as_microseconds(), Some(1_000_001));
+        for (text, said) in [
+            ("4500", "1.250"),
+            ("1.8", "0.000"),
+            ("5.4", "0.002"),
+            ("12345678000", "3,429,355.000"),
+            ("-3600", "-1.000"),
+        ] {
+            assert_eq!(
+                number(text).shared_out(3600, 3).as_deref(),
+                Some(said),
+                "{text}"
+            );
+        }
         assert_eq!(Number::whole(i128::MAX).plus(Number::whole(1)), None);
     }
 }

@@ -34,7 +34,8 @@ fn plain<R: Read + 'static>(mut input: BufReader<R>) -> io::Result<Box<dyn BufRe
     Ok(Box::new(input))
 }
 
-/// The files that a path stands for: itself, or of a folder everything below it, by name.
+/// The files that a path stands for: itself, or of a folder everything below it, by the names of the
+/// files: those of snapshots are their times, in whichever folder they lie.
 ///
 /// # Errors
 /// If a folder cannot be read.
@@ -54,6 +55,6 @@ pub fn files(path: &Path) -> io::Result<Vec<PathBuf>> {
             }
         }
     }
-    found.sort();
+    found.sort_by(|one, other| (one.file_name(), one).cmp(&(other.file_name(), other)));
     Ok(found)
 }

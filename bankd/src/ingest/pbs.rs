@@ -6,6 +6,7 @@ use std::io::{self, BufRead};
 use super::job::{Found, Job, Label, Record, State};
 use super::lines::{Line, Lines};
 use super::number::Number;
+use super::repair::{REPAIRED, Span, span};
 use super::text::{clock, known};
 use super::{Reader, Sink};
 
@@ -51,10 +52,12 @@ fn judged(text: &str) -> Result<Result<Job, Label>, String> {
     }
     let said = Said::read(message);
     let (start, end) = (said.seconds("start")?, said.seconds("end")?);
-    match (start, end) {
-        (0, _) | (_, 0) => Ok(Err("never_started".into())),
-        _ => job(id, start, end, &said).map(Ok),
+    let used = said.text("resources_used.walltime").and_then(duration);
+    let is_over = end != 0 || used.is_some_and(Number::is_above_zero);
+    if start == 0 || !is_over {
+        return Ok(Err("never_started".into()));
     }
+    job(id, start, end, used, &said).map(Ok)
 }
 
 /// `MM/DD/YYYY HH:MM:SS`
@@ -67,19 +70,36 @@ fn is_time(text: &str) -> bool {
         })
 }
 
-fn job(id: &str, start: i64, end: i64, said: &Said<'_>) -> Result<Job, String> {
+fn job(
+    id: &str,
+    start: i64,
+    end: i64,
+    used: Option<Number>,
+    said: &Said<'_>,
+) -> Result<Job, String> {
     let beyond = || "a figure beyond what can be counted".to_owned();
     let micros = |seconds: i64| seconds.checked_mul(1_000_000).ok_or_else(beyond);
-    let used = end.checked_sub(start).ok_or_else(beyond)?.max(0);
-    let wall = Number::whole(used);
+    let (start_us, end_us) = (micros(start)?, micros(end)?);
+    let times = span(Some(start_us), Some(end_us).filter(|end| *end != 0), used);
+    // Without a run time to go by, an end before the start is no use.
+    let times = times.unwrap_or(Span {
+        start_us,
+        end_us: start_us,
+        is_repaired: false,
+    });
+    let us = times
+        .end_us
+        .checked_sub(times.start_us)
+        .ok_or_else(beyond)?;
+    let wall = Number::seconds(us);
     let procs = procs(said);
     let core = wall.times(procs).ok_or_else(beyond)?;
     let exit = said.text("Exit_status");
     let hosts = said.text("exec_host");
     let mut job = Job {
         id: id.to_owned(),
-        start_us: micros(start)?,
-        end_us: micros(start.checked_add(used).ok_or_else(beyond)?)?,
+        start_us: times.start_us,
+        end_us: times.end_us,
         submit_us: said
             .text("ctime")
             .and_then(|at| at.parse::<i64>().ok()?.checked_mul(1_000_000)),
@@ -110,8 +130,10 @@ fn job(id: &str, start: i64, end: i64, said: &Said<'_>) -> Result<Job, String> {
     job.add("wall_s", wall);
     job.add("core_s", core);
     job.add_if("cpu_s", job.cpu);
-    let stated = said.text("resources_used.walltime").and_then(duration);
-    job.add_if("used_walltime_s", stated);
+    job.add_if("used_walltime_s", used);
+    if times.is_repaired {
+        job.flags.push(REPAIRED);
+    }
     Ok(job)
 }
 
@@ -320,6 +342,49 @@ mod tests {
             ("x", None),
         ] {
             assert_eq!(size(text).and_then(Number::as_whole), bytes, "{text}");
+        }
+    }
+
+    #[test]
+    fn lines_are_charged_skipped_or_rejected() {
+        for (line, said) in [
+            (
+                "E;1.srv;start=100 end=160 resources_used.ncpus=4",
+                "1.srv 100 60 4",
+            ),
+            (
+                "E;1.srv;start=100 end=160 Resource_List.ncpus=3",
+                "1.srv 100 60 3",
+            ),
+            ("E;1.srv;start=100 end=160", "1.srv 100 60 1"),
+            (
+                "E;1.srv;start=100 resources_used.walltime=00:01:00",
+                "1.srv 100 60 1 repaired",
+            ),
+            (
+                "E;1.srv;start=200 end=160 resources_used.walltime=60",
+                "1.srv 100 60 1 repaired",
+            ),
+            ("E;1.srv;start=200 end=160", "1.srv 200 0 1"),
+            ("E;1[].srv;ctime=5", "never_started"),
+            ("E;1.srv;start=100", "never_started"),
+            ("E;1.srv;start=x end=160", "!start: \"x\" is no time"),
+            ("E;;start=100 end=160", "!an ended job without an id"),
+            ("Q;1.srv;queue=q", "event_Q"),
+            ("z;1.srv;", "event_z"),
+            ("E;1.srv", "!no header: time;letter;id;message"),
+        ] {
+            let told = match judged(&format!("01/02/2026 03:04:05;{line}")) {
+                Ok(Ok(job)) => {
+                    let (start, procs) = (job.start_us / 1_000_000, job.procs.unwrap());
+                    let flags = job.flags.iter().map(|flag| format!(" {flag}"));
+                    let flags: String = flags.collect();
+                    format!("{} {start} {} {procs}{flags}", job.id, job.wall)
+                }
+                Ok(Err(label)) => label.to_string(),
+                Err(why) => format!("!{why}"),
+            };
+            assert_eq!(told, said, "{line}");
         }
     }
 

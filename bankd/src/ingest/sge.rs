@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::io::{self, BufRead};
 
+use super::formats::Options;
 use super::job::{Extra, Figure, Found, Job, Label, Record, State};
 use super::json::Object;
 use super::lines::{Line, Lines};
@@ -27,13 +28,15 @@ pub(super) enum Dialect {
 #[derive(Debug)]
 pub(super) struct Sge {
     dialect: Dialect,
+    gpus_per_slot: bool,
     slave_cpu: Option<Number>,
 }
 
 impl Sge {
-    pub(super) fn new(dialect: Dialect) -> Self {
+    pub(super) fn new(dialect: Dialect, options: &Options) -> Self {
         Self {
             dialect,
+            gpus_per_slot: options.gpus_per_slot,
             slave_cpu: None,
         }
     }
@@ -85,7 +88,14 @@ impl Sge {
             self.slave_cpu = Some(sum.ok_or("cpu: beyond what can be counted")?);
             return Ok(Err("slave_task".into()));
         }
-        usage.job().map(Ok)
+        let mut job = usage.job()?;
+        if self.gpus_per_slot {
+            job.gpus = job
+                .gpus
+                .zip(job.procs)
+                .and_then(|(gpus, slots)| gpus.times(slots));
+        }
+        Ok(Ok(job))
     }
 }
 
@@ -109,6 +119,7 @@ struct Usage<'a> {
     cpu: Number,
     pe_task: Cow<'a, str>,
     category: Cow<'a, str>,
+    memory: Option<Number>,
 }
 
 impl<'a> Usage<'a> {
@@ -147,6 +158,7 @@ impl<'a> Usage<'a> {
             cpu: number(36, "cpu")?,
             pe_task: Cow::Borrowed(pe_task(&fields)),
             category: words(39),
+            memory: bytes(field(42)),
         })
     }
 
@@ -186,6 +198,7 @@ impl<'a> Usage<'a> {
             cpu: number(&needed("cpu")?, "cpu")?,
             pe_task: words("pe_taskid"),
             category: words("category"),
+            memory: bytes(&said("maxvmem")),
         })
     }
 
@@ -214,6 +227,7 @@ impl<'a> Usage<'a> {
             hosts: known(&self.host),
             procs: Some(slots),
             gpus: requested(&self.category, "gpu"),
+            memory_bytes: self.memory,
             cpu: Some(self.cpu),
             ..Job::default()
         };
@@ -233,6 +247,12 @@ fn id(job: &str, task: &str) -> String {
         return job.to_owned();
     }
     format!("{job}[{task}]")
+}
+
+/// Field 43, bytes: a number, where a colon before it did not put something else there.
+fn bytes(text: &str) -> Option<Number> {
+    let bytes = Number::parse(text).filter(|bytes| bytes.is_above_zero())?;
+    Some(bytes.cut(0))
 }
 
 /// Submission, start and end in microseconds. The largest of them tells the unit of all.
@@ -268,8 +288,11 @@ fn whole(number: Number, what: &str) -> Result<i128, String> {
 /// Field 42, where it looks like one: a colon in the category before it shifts it away.
 fn pe_task<'a>(fields: &[&'a str]) -> &'a str {
     let task = fields.get(41).copied().unwrap_or_default();
-    let looks_right = task.split_once('.').is_some_and(|(number, _)| {
-        !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit())
+    // `1.eddie244`; a number of seconds that was shifted here has no letters.
+    let looks_right = task.split_once('.').is_some_and(|(number, host)| {
+        !number.is_empty()
+            && number.bytes().all(|b| b.is_ascii_digit())
+            && host.bytes().any(|b| b.is_ascii_alphabetic())
     });
     if looks_right { task } else { "NONE" }
 }
@@ -300,5 +323,147 @@ fn state(failed: &str, exit: &str) -> State {
         ("100", _) => State::Aborted,
         ("25", _) => State::Preempted,
         _ => State::Failed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A line of 45 fields, some of them given by their number.
+    fn line(fields: &[(usize, &str)]) -> String {
+        let mut all = vec!["0"; 45];
+        let usual = [
+            (1, "all.q"),
+            (2, "n1"),
+            (3, "staff"),
+            (4, "amy"),
+            (5, "run"),
+            (6, "77"),
+            (7, "sge"),
+            (9, "1700000000"),
+            (10, "1700000100"),
+            (11, "1700000160"),
+            (32, "NONE"),
+            (35, "4"),
+            (40, "NONE"),
+            (42, "NONE"),
+        ];
+        for (number, text) in usual.iter().chain(fields) {
+            all[number - 1] = text;
+        }
+        all.join(":")
+    }
+
+    fn read(options: &Options, text: &str) -> Found {
+        let mut input = text.as_bytes();
+        let mut found = None;
+        let mut sink = |record: Record| {
+            found = Some(record.found);
+            Ok(())
+        };
+        let mut reader = Sge::new(Dialect::Colons, options);
+        reader.file("accounting", &mut input, &mut sink).unwrap();
+        found.unwrap()
+    }
+
+    fn job(fields: &[(usize, &str)]) -> Job {
+        match read(&Options::default(), &line(fields)) {
+            Found::Jobs(jobs) => jobs[0].clone(),
+            other => panic!("{fields:?}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn who_pays_is_the_account_else_the_project() {
+        for (account, project, pays) in [
+            ("sge", "NONE", None),
+            ("sge", "chem", Some("chem")),
+            ("bio", "chem", Some("bio")),
+            ("NONE", "chem", None),
+        ] {
+            let job = job(&[(7, account), (32, project)]);
+            assert_eq!(job.account.as_deref(), pays, "{account} {project}");
+        }
+    }
+
+    #[test]
+    fn times_are_seconds_milliseconds_or_microseconds() {
+        for unit in ["", "000", "000000"] {
+            let times = ["1700000000", "1700000100", "1700000160"].map(|t| format!("{t}{unit}"));
+            let [submit, start, end] = times;
+            let job = job(&[(9, &submit), (10, &start), (11, &end)]);
+            assert_eq!(
+                (job.start_us, job.wall),
+                (1_700_000_100_000_000, Number::whole(60))
+            );
+        }
+        let job = job(&[(10, "1700000100500"), (11, "1700000160250")]);
+        assert_eq!(job.wall.to_string(), "59.75");
+    }
+
+    #[test]
+    fn slots_tasks_and_states() {
+        for (fields, said) in [
+            (&[(35, "0")][..], "77 1 failed=0 240"),
+            (&[(36, "3")], "77[3] 4 failed=0 240"),
+            (&[(12, "100"), (13, "137")], "77 4 failed=100 240"),
+        ] {
+            let job = job(fields);
+            let core = job.wall.times(job.procs.unwrap()).unwrap();
+            let (word, procs) = (job.state_word.unwrap(), job.procs.unwrap());
+            let core = if procs == Number::whole(1) {
+                "240".to_owned()
+            } else {
+                core.to_string()
+            };
+            assert_eq!(format!("{} {procs} {word} {core}", job.id), said);
+        }
+        for (fields, label) in [
+            (&[(10, "0"), (11, "0")][..], "never_started"),
+            (&[(11, "1700000000")], "never_started"),
+            (&[(42, "1.eddie244")], "slave_task"),
+        ] {
+            let found = read(&Options::default(), &line(fields));
+            assert_eq!(found, Found::Skipped(label.into()), "{fields:?}");
+        }
+    }
+
+    #[test]
+    fn gpus_of_a_category_count_for_the_job_or_each_slot() {
+        let category = "-u amy -l h_rt=36000,gpu=2,mem_free=2G -pe mpi 4";
+        let per_slot = Options {
+            gpus_per_slot: true,
+            ..Options::default()
+        };
+        for (options, gpus) in [(&Options::default(), 2), (&per_slot, 8)] {
+            let Found::Jobs(jobs) = read(options, &line(&[(40, category)])) else {
+                panic!("no job");
+            };
+            assert_eq!(jobs[0].gpus, Some(Number::whole(gpus)));
+        }
+    }
+
+    #[test]
+    fn fields_behind_a_colon_in_the_category_are_not_taken_for_others() {
+        // The category has a colon, so that 41 and later are one further right.
+        let shifted = line(&[(40, "-l h=a:b"), (41, "0.000"), (43, "4096")]);
+        let Found::Jobs(jobs) = read(&Options::default(), &shifted) else {
+            panic!("no job");
+        };
+        assert_eq!(jobs[0].memory_bytes, None);
+        assert_eq!(
+            job(&[(43, "4096.000")]).memory_bytes,
+            Some(Number::whole(4096))
+        );
+    }
+
+    #[test]
+    fn a_reporting_file_has_two_fields_more() {
+        let found = read(
+            &Options::default(),
+            &format!("1700000161:acct:{}", line(&[])),
+        );
+        assert!(matches!(found, Found::Jobs(_)), "{found:?}");
     }
 }

@@ -5,6 +5,7 @@ use std::io;
 
 use bank_api::v1::{ImportSummary, ImportTotals, Quantity};
 
+use super::days::{self, Days};
 use super::identities::{Distinct, Identities, Sums, add};
 use super::job::{Extra, Figure, Found, Job, Label, Record};
 use super::number::Number;
@@ -23,6 +24,9 @@ pub struct Summary {
     seen: Identities,
     after: Distinct,
     extra: Vec<Extra>,
+    days: Option<Days>,
+    /// The file that is read.
+    file: String,
     has_overflown: bool,
 }
 
@@ -35,13 +39,28 @@ const LABELS_MAX: usize = 1_000;
 /// A line that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Complaint {
-    /// Which.
+    /// The file.
+    pub file: String,
+    /// Which line of it, or which record where it has no lines.
     pub line: u64,
     /// Why.
     pub why: String,
 }
 
 impl Summary {
+    /// One that also sums by UTC day.
+    pub fn by_day() -> Self {
+        Self {
+            days: Some(Days::default()),
+            ..Self::default()
+        }
+    }
+
+    /// Says whose records come next.
+    pub fn begin(&mut self, file: &str) {
+        file.clone_into(&mut self.file);
+    }
+
     /// Takes a record in.
     ///
     /// # Errors
@@ -58,8 +77,9 @@ impl Summary {
             Found::Malformed(why) => {
                 self.skip(&"malformed".into(), record.counts);
                 if self.malformed.len() < COMPLAINTS_MAX {
-                    let (line, why) = (record.line, why.clone());
-                    self.malformed.push(Complaint { line, why });
+                    let (file, line) = (self.file.clone(), record.line);
+                    let why = why.clone();
+                    self.malformed.push(Complaint { file, line, why });
                 }
             }
         }
@@ -72,6 +92,15 @@ impl Summary {
     /// If the temporary file of identities cannot be read.
     pub fn close(&mut self, extra: Vec<Extra>) -> io::Result<()> {
         self.extra.extend(extra);
+        if let Some(days) = &self.days {
+            // OpenShift says of its samples more than their jobs do.
+            self.extra.retain(|extra| extra.key != "by_day");
+            let value = days.figure();
+            self.extra.push(Extra {
+                key: "by_day",
+                value,
+            });
+        }
         self.after = self.seen.finish()?;
         Ok(())
     }
@@ -84,6 +113,24 @@ impl Summary {
     /// The first lines that could not be read.
     pub fn complaints(&self) -> &[Complaint] {
         &self.malformed
+    }
+
+    /// Records so far.
+    pub fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// Jobs that the sums by day leave out: they last longer than a century.
+    pub fn left_out(&self) -> u64 {
+        self.days.as_ref().map_or(0, Days::left_out)
+    }
+
+    /// From the first start to the last end: the first day, and the day behind the last one.
+    pub fn period(&self) -> Option<(String, String)> {
+        let (first, last) = (self.first_us?, self.last_us?.saturating_sub(1));
+        let first = days::day(first);
+        let behind = days::day(last).max(first).saturating_add(1);
+        Some((days::date(first), days::date(behind)))
     }
 
     /// How many could not be read.
@@ -126,6 +173,9 @@ impl Summary {
             }
         }
         self.has_overflown |= !fits;
+        if let Some(days) = &mut self.days {
+            days.add(job);
+        }
         self.seen.add(job)
     }
 

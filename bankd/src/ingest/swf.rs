@@ -19,11 +19,18 @@ pub(super) struct Swf {
 impl Reader for Swf {
     fn file(&mut self, _: &str, input: &mut dyn BufRead, sink: &mut Sink<'_>) -> io::Result<()> {
         let mut lines = Lines::new(input);
+        let mut is_first = true;
         while let Some(line) = lines.next_line()? {
             if line.bytes.starts_with(b";") {
                 self.header(&line);
             } else if !line.is_blank() {
-                sink(self.record(&line))?;
+                // Some producers name their columns in the first line.
+                let names = |b: &u8| b.is_ascii_alphabetic() || *b == b'_';
+                let is_row_of_names = is_first && line.bytes.first().is_some_and(names);
+                is_first = false;
+                if !is_row_of_names {
+                    sink(self.record(&line))?;
+                }
             }
         }
         Ok(())
@@ -121,5 +128,56 @@ fn state(word: &str) -> State {
         "0" => State::Failed,
         "5" => State::Aborted,
         _ => State::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(text: &str) -> Vec<String> {
+        let mut input = text.as_bytes();
+        let mut told = Vec::new();
+        let mut sink = |record: Record| {
+            told.push(match record.found {
+                Found::Jobs(jobs) => {
+                    let job = &jobs[0];
+                    let procs = job.procs.unwrap();
+                    format!("{} {} {} {procs}", job.id, job.start_us, job.wall)
+                }
+                Found::Skipped(label) => label.to_string(),
+                Found::Malformed(why) => format!("!{why}"),
+            });
+            Ok(())
+        };
+        Swf::default()
+            .file("log.swf", &mut input, &mut sink)
+            .unwrap();
+        told
+    }
+
+    #[test]
+    fn variants_in_the_wild_are_read() {
+        let tail = "-1 -1 8 60 -1 1 3 4 -1 -1 -1 -1 -1";
+        for (text, said) in [
+            (format!("0 5 10 20 4 {tail}"), "0 15000000 20 4"),
+            (
+                format!("; UnixStartTime: 100\n1 5 10 20 4 {tail}"),
+                "1 115000000 20 4",
+            ),
+            (
+                format!("1 1700000000 0 2.5 4 {tail} 9 9"),
+                "1 1700000000000000 2.5 4",
+            ),
+            (format!("1 5 -1 20 -1 {tail}"), "1 5000000 20 8"),
+            (format!("1 5 0 -1 4 {tail}"), "no_runtime_or_procs"),
+            (
+                format!("job\tsubmit\n1\t5\t0\t20\t4\t{}", tail.replace(' ', "\t")),
+                "1 5000000 20 4",
+            ),
+            ("1 2 3".to_owned(), "!3 columns where SWF has 18"),
+        ] {
+            assert_eq!(told(&text), [said], "{text}");
+        }
     }
 }
