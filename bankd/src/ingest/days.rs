@@ -30,7 +30,6 @@ pub(super) struct Days {
 struct Day {
     ended: u64,
     started: u64,
-    submitted: u64,
     running: u64,
     sums: Sums,
 }
@@ -51,9 +50,6 @@ impl Days {
         let count = |count: &mut u64| *count = count.saturating_add(1);
         count(&mut self.days.entry(day(job.end_us)).or_default().ended);
         count(&mut self.days.entry(first).or_default().started);
-        if let Some(at) = job.submit_us {
-            count(&mut self.days.entry(day(at)).or_default().submitted);
-        }
         for touched in first..=last {
             count(&mut self.days.entry(touched).or_default().running);
         }
@@ -90,8 +86,7 @@ impl Days {
         fits.then_some(())
     }
 
-    /// As a figure of the summary: by day, the jobs that ended, started, were submitted or ran on it,
-    /// and the sums.
+    /// As a figure of the summary: by day, the jobs that ended, started or ran on it, and the sums.
     pub(super) fn figure(&self) -> Figure {
         let count = |count: u64| Figure::Number(Number::whole(count));
         let one = |(number, day): (&i64, &Day)| {
@@ -103,7 +98,6 @@ impl Days {
             for (name, value) in [
                 ("jobs", day.ended),
                 ("started", day.started),
-                ("submitted", day.submitted),
                 ("running", day.running),
             ] {
                 figures.insert(name.to_owned(), count(value));

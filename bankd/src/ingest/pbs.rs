@@ -248,7 +248,6 @@ fn gpus(said: &Said<'_>) -> Option<Number> {
         .and_then(node_gpus)
         .or_else(|| said.count("Resource_List.ngpus"))
         .or_else(|| said.count("Resource_List.gpus"))
-        .or_else(|| said.count("Resource_List.gpu"))
         .or_else(|| said.text("Resource_List.nodect").and_then(node_gpus));
     found.map(Number::whole)
 }

@@ -77,7 +77,8 @@ impl Prometheus {
         let (Some(first), Some(last)) = (series.samples.first(), series.samples.last()) else {
             return Ok(());
         };
-        let step = step(&series.samples).ok_or_else(beyond)?;
+        let step =
+            step(&series.samples).ok_or("samples that are not in the order of their times")?;
         let end = last.0.plus(step).ok_or_else(beyond)?;
         let mut value = Number::ZERO;
         for (_, sample) in &series.samples {
@@ -124,14 +125,14 @@ fn result(text: &str) -> io::Result<Vec<&RawValue>> {
     list.ok_or_else(|| not_of_the_format("no list of series at data.result"))
 }
 
-/// The least distance of two samples.
+/// The least distance of two samples; `None` where one is not behind the one before.
 fn step(samples: &[(Number, Number)]) -> Option<Number> {
     let mut least = None;
     for pair in samples.windows(2) {
         let [(before, _), (after, _)] = pair else {
             continue;
         };
-        let distance = after.minus(*before)?;
+        let distance = after.minus(*before).filter(|d| d.is_above_zero())?;
         least = Some(least.map_or(distance, |least| earlier(least, distance)));
     }
     Some(least.unwrap_or(Number::whole(STEP_S)))

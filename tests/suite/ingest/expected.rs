@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::harness::{shared_folder, skip};
 
 /// Which format and options a file of the samples needs (`data/LAYOUT.md`).
-fn asked(key: &str) -> (&'static str, Options) {
+pub(super) fn asked(key: &str) -> (&'static str, Options) {
     let mut options = Options::default();
     let file = key.rsplit('/').next().unwrap_or(key);
     let folder = key.split('/').next().unwrap_or(key);

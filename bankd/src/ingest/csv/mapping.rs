@@ -158,8 +158,8 @@ impl Mapping {
                     .to_owned(),
             );
         }
-        if self.charge_if.is_some() && !has("state") {
-            return Err("mapping: charge_if: there is no fields.state".to_owned());
+        if self.charge_if.is_some() && !has("state") && !has("exit") {
+            return Err("mapping: charge_if: there is no fields.state, nor an exit".to_owned());
         }
         Ok(self)
     }

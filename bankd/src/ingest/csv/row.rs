@@ -53,7 +53,7 @@ impl Row<'_> {
                 return Err(format!("{name}: nothing there"));
             }
         }
-        let state = self.text("state");
+        let state = self.text("state").or_else(|| self.text("exit"));
         if let Some(condition) = &self.mapping.charge_if
             && !condition.holds(state.as_deref().unwrap_or_default())
         {
@@ -207,8 +207,10 @@ impl Row<'_> {
                 job.add(name, job.wall.times(count).ok_or_else(beyond)?);
             }
         }
-        if !named.contains_key("cpu_s") {
-            job.add_if("cpu_s", job.cpu);
+        for (name, stated) in [("cpu_s", job.cpu), ("run_time_s", self.number("wall")?)] {
+            if !named.contains_key(name) {
+                job.add_if(name, stated);
+            }
         }
         Ok(())
     }

@@ -55,7 +55,10 @@ impl Blocks {
     }
 
     fn found(&self, text: &str) -> Found {
-        let words = Words::read(text);
+        let words = match Words::read(text) {
+            Ok(words) => words,
+            Err(why) => return Found::Malformed(why),
+        };
         if words.get("JobId").is_empty() || words.get("JobState").is_empty() {
             return Found::Malformed("no JobId= and JobState=".to_owned());
         }
@@ -71,18 +74,64 @@ impl Blocks {
     }
 }
 
+/// Texts of the user's own. In a block each is the last of its line, and the line is all its.
+const FREE: [&str; 7] = [
+    "JobName",
+    "Command",
+    "WorkDir",
+    "Comment",
+    "AdminComment",
+    "SystemComment",
+    "SubmitLine",
+];
+
+/// What decides who pays how much. A text of the user's own that holds one of them must not pass for
+/// it, so a line that says one of them twice, and differently, is not believed.
+const DECIDING: [&str; 14] = [
+    "JobId",
+    "ArrayJobId",
+    "ArrayTaskId",
+    "UserId",
+    "GroupId",
+    "Account",
+    "Partition",
+    "JobState",
+    "StartTime",
+    "EndTime",
+    "NumNodes",
+    "NumCPUs",
+    "NodeCnt",
+    "ProcCnt",
+];
+
 /// The words of a job. A key that comes twice counts as it came first.
 struct Words<'a>(BTreeMap<&'a str, &'a str>);
 
 impl<'a> Words<'a> {
-    fn read(text: &'a str) -> Self {
+    fn read(text: &'a str) -> Result<Self, String> {
+        let text = text.trim_end();
+        let is_block = text.contains('\n');
         let mut words = BTreeMap::new();
-        for word in text.split_whitespace() {
-            if let Some((key, value)) = word.split_once('=') {
-                words.entry(key).or_insert(value);
+        for line in text.lines() {
+            let mut rest = line.trim_start();
+            while !rest.is_empty() {
+                let (word, left) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+                if let Some((key, value)) = word.split_once('=') {
+                    let is_free = is_block && FREE.contains(&key);
+                    let whole = rest.split_once('=').map_or(value, |(_, whole)| whole);
+                    let value = if is_free { whole.trim_end() } else { value };
+                    let first = *words.entry(key).or_insert(value);
+                    if first != value && DECIDING.contains(&key) {
+                        return Err(format!("{key}= twice, with different values"));
+                    }
+                    if is_free {
+                        break;
+                    }
+                }
+                rest = left.trim_start();
             }
         }
-        Self(words)
+        Ok(Self(words))
     }
 
     fn get(&self, key: &str) -> &'a str {
@@ -139,6 +188,81 @@ impl<'a> Words<'a> {
             limit_s: row::limit(self.get("TimeLimit")),
             has_nodes: true,
             ..Row::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(form: Form, text: &str) -> Vec<String> {
+        let mut input = text.as_bytes();
+        let mut told = Vec::new();
+        let mut sink = |record: Record| {
+            told.push(match record.found {
+                Found::Jobs(jobs) => {
+                    let job = &jobs[0];
+                    let text = |text: &Option<String>| text.clone().unwrap_or_default();
+                    let (user, name) = (text(&job.user), text(&job.name));
+                    format!("{} {user} {name:?} {}", job.id, job.wall)
+                }
+                Found::Skipped(label) => label.to_string(),
+                Found::Malformed(why) => format!("!{why}"),
+            });
+            Ok(())
+        };
+        Blocks(form, Tz::UTC)
+            .file("jobs", &mut input, &mut sink)
+            .unwrap();
+        told
+    }
+
+    const REST: &str =
+        "JobState=COMPLETED StartTime=2026-01-01T00:00:00 EndTime=2026-01-01T00:01:00";
+
+    #[test]
+    fn names_with_blanks_and_keys_deceive_nobody() {
+        for (form, text, said) in [
+            (
+                Form::Scontrol,
+                format!("JobId=7 JobName=my job UserId=root(0)\n   UserId=amy(1001)\n   {REST}\n"),
+                "7 amy \"my job UserId=root(0)\" 60",
+            ),
+            (
+                Form::Scontrol,
+                format!(
+                    "JobId=7 ArrayJobId=5 ArrayTaskId=2 JobName=a\n   UserId=amy(1)\n   {REST}"
+                ),
+                "5_2 amy \"a\" 60",
+            ),
+            (
+                Form::Scontrol,
+                format!("JobId=7 JobName=x UserId=root(0) UserId=amy(1001) {REST}"),
+                "!UserId= twice, with different values",
+            ),
+            (
+                Form::Jobcomp,
+                format!("JobId=7 UserId=amy(1) Name=x Account=rich {REST} Account=poor"),
+                "!Account= twice, with different values",
+            ),
+            (
+                Form::Jobcomp,
+                format!("JobId=7 UserId=amy(1) Name=two words {REST}"),
+                "7 amy \"two\" 60",
+            ),
+            (
+                Form::Jobcomp,
+                "UserId=amy(1)".to_owned(),
+                "!no JobId= and JobState=",
+            ),
+            (
+                Form::Scontrol,
+                "JobId=7 JobState=COMPLETING StartTime=2026-01-01T00:00:00".to_owned(),
+                "live_state",
+            ),
+        ] {
+            assert_eq!(told(form, &text), [said], "{text}");
         }
     }
 }

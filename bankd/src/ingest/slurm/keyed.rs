@@ -45,6 +45,8 @@ fn found(text: &str, zone: Tz) -> Found {
         row::memory(get("AllocTRES"), get("ReqTRES"), get("ReqMem"), cpus, nodes);
     let row = Row {
         id: id.to_owned(),
+        raw_id: text("JobIDRaw"),
+        is_disputed: tres::disputes(get("AllocTRES"), cpus, nodes),
         user: text("User"),
         account: text("Account"),
         group: text("Group"),

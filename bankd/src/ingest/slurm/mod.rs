@@ -5,6 +5,7 @@
 pub(super) mod blocks;
 mod columns;
 pub(super) mod document;
+mod hosts;
 pub(super) mod keyed;
 mod row;
 pub(super) mod sacct;

@@ -5,6 +5,7 @@ use chrono_tz::Tz;
 use super::tres;
 use crate::ingest::job::{Found, Job, Label, State};
 use crate::ingest::number::Number;
+use crate::ingest::repair::{REPAIRED, Span, span};
 use crate::ingest::text::{clock, count, known, local};
 
 /// Tasks of an array that one line may stand for.
@@ -78,6 +79,8 @@ impl Moment {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Row {
     pub(super) id: String,
+    /// The number behind the id of an array's task.
+    pub(super) raw_id: String,
     pub(super) user: String,
     pub(super) account: String,
     pub(super) group: String,
@@ -96,6 +99,8 @@ pub(super) struct Row {
     pub(super) gpus: Option<i64>,
     pub(super) memory_bytes: Option<Number>,
     pub(super) is_memory_decoded: bool,
+    /// The resources name other counts than the columns.
+    pub(super) is_disputed: bool,
     pub(super) elapsed: Option<Number>,
     pub(super) cpu: Option<Number>,
     pub(super) limit_s: Option<i64>,
@@ -158,11 +163,18 @@ impl Row {
     fn jobs(self, start: i64, end: i64, word: &str, state: State) -> Result<Vec<Job>, String> {
         let ids = expand(&self.id)?;
         let beyond = || "a figure beyond what can be counted".to_owned();
-        let wall = Number::seconds(end.checked_sub(start).ok_or_else(beyond)?.max(0));
-        let times = |count: Option<i64>| wall.times(Number::whole(count.unwrap_or(0)));
-        let mut job = Job {
+        // Without a run time to go by, an end before the start is no use.
+        let times = span(Some(start), Some(end), self.elapsed).unwrap_or(Span {
             start_us: start,
-            end_us: end.max(start),
+            end_us: start,
+            is_repaired: false,
+        });
+        let us = times.end_us.checked_sub(times.start_us);
+        let wall = Number::seconds(us.ok_or_else(beyond)?);
+        let used = |count: Option<i64>| wall.times(Number::whole(count.unwrap_or(0)));
+        let mut job = Job {
+            start_us: times.start_us,
+            end_us: times.end_us,
             submit_us: self.submit.us(),
             wall,
             user: known(&self.user),
@@ -187,14 +199,23 @@ impl Row {
         if self.start.came_twice() || self.end.came_twice() {
             job.flags.push("ambiguous-time");
         }
-        if self.is_memory_decoded {
-            job.flags.push("mem-decoded");
+        for (flag, is_set) in [
+            (REPAIRED, times.is_repaired),
+            ("mem-decoded", self.is_memory_decoded),
+            ("tres-disagrees", self.is_disputed),
+        ] {
+            if is_set {
+                job.flags.push(flag);
+            }
+        }
+        if !self.raw_id.is_empty() && self.raw_id != self.id {
+            job.attributes.insert("raw_id".to_owned(), self.raw_id);
         }
         job.add("wall_s", wall);
-        job.add("core_s", times(self.cpus).ok_or_else(beyond)?);
-        job.add("gpu_s", times(self.gpus).ok_or_else(beyond)?);
+        job.add("core_s", used(self.cpus).ok_or_else(beyond)?);
+        job.add("gpu_s", used(self.gpus).ok_or_else(beyond)?);
         if self.has_nodes {
-            job.add("node_s", times(self.nodes).ok_or_else(beyond)?);
+            job.add("node_s", used(self.nodes).ok_or_else(beyond)?);
         }
         job.add_if("elapsed_s", self.elapsed);
         job.add_if("cpu_s", self.cpu);
@@ -269,6 +290,138 @@ pub(super) fn memory(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rows_are_judged_in_the_order_of_their_rendering() {
+        let at = |text: &str| Moment::read(text, Tz::UTC);
+        let day = |hour: &str| format!("2026-01-01T{hour}:00:00");
+        for (order, state, start, end, hosts, elapsed, said) in [
+            (
+                Order::EndStartState,
+                "COMPLETED",
+                "01",
+                "03",
+                "n1",
+                None,
+                "01 7200",
+            ),
+            (
+                Order::EndStartState,
+                "CANCELLED by 7",
+                "01",
+                "03",
+                "n1",
+                None,
+                "01 7200",
+            ),
+            (
+                Order::EndStartState,
+                "RUNNING",
+                "01",
+                "",
+                "n1",
+                None,
+                "not_ended",
+            ),
+            (
+                Order::EndStartState,
+                "CANCELLED",
+                "",
+                "03",
+                "n1",
+                None,
+                "never_started",
+            ),
+            (
+                Order::EndStartState,
+                "CANCELLED",
+                "01",
+                "03",
+                "None assigned",
+                None,
+                "never_started",
+            ),
+            (
+                Order::EndStartState,
+                "SUSPENDED",
+                "01",
+                "03",
+                "n1",
+                None,
+                "live_state",
+            ),
+            (
+                Order::EndStartState,
+                "DREAMING",
+                "01",
+                "03",
+                "n1",
+                None,
+                "unknown_state",
+            ),
+            (
+                Order::StateFirst,
+                "RUNNING",
+                "01",
+                "",
+                "n1",
+                None,
+                "live_state",
+            ),
+            (
+                Order::StateFirst,
+                "COMPLETED",
+                "01",
+                "",
+                "n1",
+                None,
+                "never_started",
+            ),
+            (
+                Order::EndStartState,
+                "COMPLETED",
+                "05",
+                "03",
+                "n1",
+                None,
+                "05 0",
+            ),
+            (
+                Order::EndStartState,
+                "COMPLETED",
+                "05",
+                "03",
+                "n1",
+                Some(3600),
+                "02 3600 repaired",
+            ),
+        ] {
+            let time = |hour: &str| match hour {
+                "" => at("Unknown"),
+                hour => at(&day(hour)),
+            };
+            let row = Row {
+                id: "1".to_owned(),
+                state: state.to_owned(),
+                start: time(start),
+                end: time(end),
+                hosts: hosts.to_owned(),
+                elapsed: elapsed.map(|seconds: i64| Number::whole(seconds)),
+                ..Row::default()
+            };
+            let told = match row.found(order) {
+                Found::Jobs(jobs) => {
+                    let job = &jobs[0];
+                    let hour = job.start_us / 3_600_000_000 % 24;
+                    let flags: String = job.flags.iter().map(|flag| format!(" {flag}")).collect();
+                    format!("{hour:02} {}{flags}", job.wall)
+                }
+                Found::Skipped(label) => label.to_string(),
+                Found::Malformed(why) => format!("!{why}"),
+            };
+            assert_eq!(told, said, "{state} {start} {end}");
+        }
+    }
 
     #[test]
     fn arrays_expand_to_their_tasks() {

@@ -5,6 +5,7 @@ use std::io::{self, BufRead};
 use chrono_tz::Tz;
 
 use super::columns::{Columns, LAYOUTS};
+use super::hosts;
 use super::row::{self, Moment, Order, Row};
 use super::tres;
 use crate::ingest::formats::Options;
@@ -313,12 +314,16 @@ impl<'t> Fields<'_, 't> {
     fn row(&self, zone: Tz) -> Row {
         let text = |name: &str| self.text(name).to_owned();
         let moment = |name: &str| Moment::read(self.text(name), zone);
-        let nodes = row::integer(self.text("nnodes"));
+        let listed = || i64::try_from(hosts::count(self.text("nodelist"))?).ok();
+        let nodes = row::integer(self.text("nnodes")).or_else(listed);
         let cpus =
             row::integer(self.text("ncpus")).or_else(|| row::integer(self.text("alloccpus")));
         let gpus = match self.stated("alloctres") {
             Some(allocated) => tres::gpus(allocated),
-            None => tres::old_gpus(self.text("reqgres")).saturating_mul(nodes.unwrap_or(0)),
+            None => {
+                let asked = self.stated("allocgres").unwrap_or(self.text("reqgres"));
+                tres::old_gpus(asked).saturating_mul(nodes.unwrap_or(0))
+            }
         };
         let (memory_bytes, is_memory_decoded) = row::memory(
             self.text("alloctres"),
@@ -329,6 +334,8 @@ impl<'t> Fields<'_, 't> {
         );
         Row {
             id: text("jobid"),
+            raw_id: text("jobidraw"),
+            is_disputed: tres::disputes(self.text("alloctres"), cpus, nodes),
             user: text("user"),
             account: text("account"),
             group: text("group"),

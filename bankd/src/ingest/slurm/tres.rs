@@ -26,10 +26,24 @@ pub(super) fn old_gpus(text: &str) -> i64 {
     text.split(',')
         .filter(|part| part.split(':').next() == Some("gpu"))
         .map(|part| {
+            // `gpu:a100:2(S:0-1)` says on which sockets.
+            let part = part.split('(').next().unwrap_or(part);
             let last = part.rsplit(':').next().unwrap_or(part);
             last.parse().unwrap_or(1)
         })
         .fold(0, i64::saturating_add)
+}
+
+/// Whether it names other counts of processors or nodes than the columns of the job.
+pub(super) fn disputes(text: &str, cpus: Option<i64>, nodes: Option<i64>) -> bool {
+    let other = |name: &str, count: Option<i64>| {
+        let stated = pairs(text).find(|(known, _)| *known == name);
+        let stated = stated.and_then(|(_, stated)| stated.parse::<i64>().ok());
+        stated
+            .zip(count)
+            .is_some_and(|(stated, count)| stated != count)
+    };
+    other("cpu", cpus) || other("node", nodes)
 }
 
 /// Memory in bytes.
@@ -84,9 +98,14 @@ fn megabytes(text: &str) -> Option<Number> {
     }
 }
 
-/// A count with an optional suffix; what is none counts nothing.
+/// A count, perhaps with a suffix of 1024s; what is none counts nothing.
 fn number(text: &str) -> i64 {
-    text.parse().unwrap_or(0)
+    text.parse().ok().or_else(|| suffixed(text)).unwrap_or(0)
+}
+
+fn suffixed(text: &str) -> Option<i64> {
+    let many = megabytes(text)?.times(Number::whole(1 << 20))?;
+    i64::try_from(many.cut(0).as_whole()?).ok()
 }
 
 #[cfg(test)]
@@ -98,6 +117,7 @@ mod tests {
         for (text, count) in [
             ("billing=8,cpu=8,gres/gpu=4,gres/gpu:a100=4,mem=16G", 4),
             ("gres/gpu:a100=1,gres/gpu:v100=2", 3),
+            ("gres/gpu=2K", 2048),
             ("cpu=1", 0),
             ("", 0),
         ] {
@@ -107,10 +127,23 @@ mod tests {
             (
                 old_gpus("gpu:2"),
                 old_gpus("gpu:tesla:3,x:1"),
-                old_gpus("gpu")
+                old_gpus("gpu"),
+                old_gpus("gpu:a100:2(S:0-1)")
             ),
-            (2, 3, 1)
+            (2, 3, 1, 2)
         );
+    }
+
+    #[test]
+    fn columns_and_resources_may_disagree() {
+        for (text, disputed) in [
+            ("cpu=100,node=1", true),
+            ("cpu=108,node=9", false),
+            ("cpu=108", false),
+            ("", false),
+        ] {
+            assert_eq!(disputes(text, Some(108), Some(9)), disputed, "{text}");
+        }
     }
 
     #[test]
