@@ -22,6 +22,10 @@ const PROGRESS: u64 = 100_000;
 const MAPPING_MAX: u64 = 1 << 20;
 
 /// What is read, and how.
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the command line"
+)]
 #[derive(Debug, clap::Args)]
 pub struct ImportArgs {
     /// What the files are; one of them per run
@@ -92,9 +96,10 @@ pub fn run(args: &ImportArgs) -> Result<(String, u8), Failure> {
     let format = formats::named(&args.format)
         .ok_or_else(|| Failure::usage(format!("no format {:?}", args.format)))?;
     let mut reader = (format.reader)(&options).map_err(Failure::usage)?;
-    let mut summary = match args.days {
-        true => Summary::by_day(),
-        false => Summary::default(),
+    let mut summary = if args.days {
+        Summary::by_day()
+    } else {
+        Summary::default()
     };
     let progress = Progress::new();
     let mut files = 0_u64;
@@ -129,9 +134,10 @@ pub fn run(args: &ImportArgs) -> Result<(String, u8), Failure> {
         let (why, code) = (why.to_owned(), exit::REFUSED);
         return Err(Failure { why, code });
     }
-    let text = match args.json {
-        true => screen::json(&summary),
-        false => screen::people(&summary, files),
+    let text = if args.json {
+        screen::json(&summary)
+    } else {
+        screen::people(&summary, files)
     };
     let is_bad = args.strict && summary.malformed() > 0;
     Ok((text, if is_bad { exit::REFUSED } else { exit::DONE }))
@@ -140,9 +146,10 @@ pub fn run(args: &ImportArgs) -> Result<(String, u8), Failure> {
 /// A file that ends the run: of another format, or unreadable half-way.
 fn refused(place: &str, error: &io::Error) -> Failure {
     let text = error.to_string();
-    let why = match text.starts_with(place) {
-        true => text,
-        false => format!("{place}: {text}"),
+    let why = if text.starts_with(place) {
+        text
+    } else {
+        format!("{place}: {text}")
     };
     let code = exit::REFUSED;
     Failure { why, code }

@@ -166,7 +166,8 @@ impl Ad {
         let Some(text) = self.text(name) else {
             return Ok(Number::ZERO);
         };
-        Number::parse(&text).ok_or_else(|| format!("{name}: {text:?} is no number"))
+        let number = Number::parse(&text).filter(|number| !number.is_negative());
+        number.ok_or_else(|| format!("{name}: {text:?} is no number"))
     }
 
     /// The first that is a plain count: a request may be an expression.
@@ -210,7 +211,8 @@ fn piped(text: &str) -> Result<Result<Job, Label>, String> {
     let beyond = || "a figure beyond what can be counted".to_owned();
     let number = |at: usize, what: &str| {
         let text = columns.get(at).copied().unwrap_or_default();
-        Number::parse(text).ok_or_else(|| format!("{what}: {text:?} is no number"))
+        let number = Number::parse(text).filter(|number| !number.is_negative());
+        number.ok_or_else(|| format!("{what}: {text:?} is no number"))
     };
     let micros = |number: Number| number.as_microseconds().ok_or_else(beyond);
     let (wall, procs) = (number(2, "wall time")?, number(9, "processors")?);

@@ -69,9 +69,10 @@ impl Days {
             for touched in first..=last {
                 let until = touched.checked_add(1)?.checked_mul(DAY_US)?.min(job.end_us);
                 let elapsed = i128::from(until.checked_sub(job.start_us)?);
-                let upto = match touched == last {
-                    true => units,
-                    false => units.checked_mul(elapsed)?.checked_div(whole)?,
+                let upto = if touched == last {
+                    units
+                } else {
+                    units.checked_mul(elapsed)?.checked_div(whole)?
                 };
                 let part = Number::scaled(upto.checked_sub(dealt)?, places.max(PLACES));
                 parts.push((touched, name, part));

@@ -35,7 +35,7 @@ impl Reader for Lsf {
                 continue;
             }
             if let Some(record) = waiting.take() {
-                sink(read(record))?;
+                sink(read(&record))?;
             }
             if !line.is_blank() {
                 joined = 0;
@@ -45,11 +45,11 @@ impl Reader for Lsf {
                 waiting = Some(record);
             }
         }
-        waiting.map_or(Ok(()), |record| sink(read(record)))
+        waiting.map_or(Ok(()), |record| sink(read(&record)))
     }
 }
 
-fn read(record: Record) -> Record {
+fn read(record: &Record) -> Record {
     let text = String::from_utf8_lossy(&record.raw);
     let found = match judged(&text) {
         Ok(Ok(job)) => Found::Jobs(vec![job]),
@@ -141,7 +141,10 @@ fn finish(
 }
 
 /// The words of a line, and which of them stood in quotes.
-struct Fields(Vec<(String, bool)>);
+struct Fields(Vec<Field>);
+
+/// A word, and whether it stood in quotes.
+type Field = (String, bool);
 
 impl Fields {
     /// A quote inside a quoted text is doubled; a backslash means nothing.
@@ -194,22 +197,17 @@ impl Fields {
 
     /// The hosts that the job ran on, and where the line goes on behind them. Where the number of
     /// asked hosts is 0 it may be fused with the next one: `02` for `0 2`.
-    fn hosts(&self) -> Result<(&[(String, bool)], usize), String> {
+    fn hosts(&self) -> Result<(&[Field], usize), String> {
         let first = self.text(22, "numAskedHosts")?;
         let fused = first.strip_prefix('0').filter(|rest| !rest.is_empty());
-        let (count, begin) = match fused {
-            Some(rest) => {
-                let count = rest.parse::<usize>();
-                (
-                    count.map_err(|_| format!("numAskedHosts: {first:?} is no number"))?,
-                    23,
-                )
-            }
-            None => {
-                let asked: usize = self.number(22, "numAskedHosts")?;
-                let at = asked.saturating_add(23);
-                (self.number(at, "numExHosts")?, at.saturating_add(1))
-            }
+        let (count, begin) = if let Some(rest) = fused {
+            let count = rest.parse::<usize>();
+            let why = |_| format!("numAskedHosts: {first:?} is no number");
+            (count.map_err(why)?, 23)
+        } else {
+            let asked: usize = self.number(22, "numAskedHosts")?;
+            let at = asked.saturating_add(23);
+            (self.number(at, "numExHosts")?, at.saturating_add(1))
         };
         let end = begin.saturating_add(count);
         let hosts = self

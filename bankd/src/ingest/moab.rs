@@ -254,7 +254,7 @@ fn job(words: &Words<'_>, columns: &Columns) -> Judged {
         group: words.known(columns.group),
         account: words.known(columns.account),
         queue: class(words.at(columns.class)),
-        qos: words.known(columns.qos).and_then(delivered),
+        qos: words.known(columns.qos).and_then(|qos| delivered(&qos)),
         state_word: known(word),
         state: state(word),
         hosts: words.known(columns.hosts),
@@ -300,8 +300,8 @@ fn class(text: &str) -> Option<String> {
 }
 
 /// `requested:delivered`: what it got.
-fn delivered(text: String) -> Option<String> {
-    let word = text.rsplit(':').next().unwrap_or(&text);
+fn delivered(text: &str) -> Option<String> {
+    let word = text.rsplit(':').next().unwrap_or(text);
     known(word).filter(|qos| qos != "-")
 }
 

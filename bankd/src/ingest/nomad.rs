@@ -132,7 +132,7 @@ impl Nomad {
         let (resources, literal, has_shares) = resources(seen)?;
         self.interval(
             namespace,
-            [resources, literal],
+            &[resources, literal],
             start.max(before),
             end.min(now),
         )?;
@@ -165,15 +165,15 @@ impl Nomad {
     fn interval(
         &mut self,
         namespace: &str,
-        both: [[Number; 5]; 2],
+        both: &[[Number; 5]; 2],
         from: i64,
         to: i64,
     ) -> Result<(), String> {
         let seconds = Number::seconds(to.saturating_sub(from).max(0));
         let [resources, literal] = both;
         let sums = self.intervals.entry(namespace.to_owned()).or_default();
-        for (sum, values) in sums.iter_mut().zip(resources.into_iter().zip(literal)) {
-            let values = [values.0, values.1];
+        for (sum, values) in sums.iter_mut().zip(resources.iter().zip(literal)) {
+            let values = [*values.0, *values.1];
             for (sum, value) in sum.iter_mut().zip(values) {
                 let grown = value.times(seconds).and_then(|used| sum.plus(used));
                 *sum = grown.ok_or("a figure beyond what can be counted")?;

@@ -1,4 +1,4 @@
-//! Files of OpenShift metrics: requests of pods every 15 minutes (`collectors.md` h.3). A job is a run
+//! Files of `OpenShift` metrics: requests of pods every 15 minutes (`collectors.md` h.3). A job is a run
 //! of samples of one pod that follow each other with equal requests.
 
 use std::collections::BTreeMap;

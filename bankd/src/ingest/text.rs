@@ -19,7 +19,7 @@ pub(super) fn known(text: &str) -> Option<String> {
 
 /// A text without its control characters.
 pub(super) fn plain(text: &str) -> String {
-    if text.bytes().any(|b| b < 0x20 || b >= 0x7f) {
+    if text.bytes().any(|b| !(0x20..0x7f).contains(&b)) {
         return text.chars().filter(|c| !c.is_control()).collect();
     }
     text.to_owned()

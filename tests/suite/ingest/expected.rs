@@ -12,9 +12,10 @@ use crate::harness::{shared_folder, skip};
 pub(super) fn asked(key: &str) -> (&'static str, Options) {
     let mut options = Options::default();
     let file = key.rsplit('/').next().unwrap_or(key);
+    let extension = file.rsplit('.').next().unwrap_or(file);
     let folder = key.split('/').next().unwrap_or(key);
     let format = match folder {
-        "sge" if file.ends_with(".jsonl") => "gridware-json",
+        "sge" if extension == "jsonl" => "gridware-json",
         "sge" => "sge",
         "pbs" => "pbs",
         "lsf" => "lsf",
@@ -27,7 +28,7 @@ pub(super) fn asked(key: &str) -> (&'static str, Options) {
         "slurm" => "sacct",
         "slurm-json" => "slurm-json",
         "slurm-scontrol" => "slurm-scontrol",
-        "openshift" if file.ends_with(".log") => "sacct",
+        "openshift" if extension == "log" => "sacct",
         "openshift" => "openshift",
         "nomad" => "nomad",
         "prometheus" => "prometheus",

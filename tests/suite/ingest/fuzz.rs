@@ -12,6 +12,7 @@ use bankd::ingest::{Found, Options, Record, formats};
 use serde_json::Value;
 
 use super::expected::asked;
+use super::setting;
 use crate::harness::{shared_folder, skip};
 
 /// Most of a sample that is mutated, in bytes.
@@ -180,7 +181,6 @@ fn no_mutation_of_a_sample_upsets_a_reader() {
         skip("shared", "no folder of shared samples (BANK_SHARED)");
         return;
     };
-    let setting = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
     let rounds: u64 = setting("BANK_FUZZ_ROUNDS").unwrap_or(40);
     let seed: u64 = setting("BANK_FUZZ_SEED").unwrap_or(20_261_122);
     eprintln!("{rounds} mutations of each sample, seed {seed}");

@@ -10,6 +10,7 @@ use std::process::{Command, Stdio};
 use bankd::ingest::{Options, Summary, formats};
 use serde_json::Value;
 
+use super::setting;
 use crate::harness::{shared_folder, skip};
 
 /// Reads what a generator prints. Gives the summary, and the generator's last line by its names.
@@ -65,8 +66,7 @@ fn totals_of_generated_files_come_back() {
         skip("shared", "no folder of shared samples (BANK_SHARED)");
         return;
     };
-    let records = std::env::var("BANK_LOAD_RECORDS").ok();
-    let records = records.and_then(|text| text.parse().ok()).unwrap_or(3_000);
+    let records = setting("BANK_LOAD_RECORDS").unwrap_or(3_000);
     let folder = shared.join("data/generators");
     let sacct: &[(&str, &str)] = &[
         ("charged_records", "/jobs"),

@@ -6,3 +6,12 @@ mod fuzz;
 mod large;
 mod mappings;
 mod xdmod;
+
+/// A number that makes a run longer or repeats it.
+#[allow(
+    clippy::disallowed_methods,
+    reason = "how long a test runs is said outside"
+)]
+fn setting(name: &str) -> Option<u64> {
+    std::env::var(name).ok()?.parse().ok()
+}

@@ -144,10 +144,10 @@ fn one(words: &mut Vec<Word>, depth: usize) -> Result<Condition, String> {
     }
     if takes(words, "(") {
         let inner = any(words, deeper)?;
-        return match takes(words, ")") {
-            true => Ok(inner),
-            false => Err("a parenthesis is not closed".to_owned()),
-        };
+        let is_closed = takes(words, ")");
+        return is_closed
+            .then_some(inner)
+            .ok_or_else(|| "a parenthesis is not closed".to_owned());
     }
     if !takes(words, "state") {
         return Err("a comparison begins with state, as state in (\"DONE\", \"EXIT\")".to_owned());
@@ -171,10 +171,10 @@ fn one(words: &mut Vec<Word>, depth: usize) -> Result<Condition, String> {
 }
 
 fn turned(condition: Condition, turn: bool) -> Condition {
-    match turn {
-        true => Condition::Not(Box::new(condition)),
-        false => condition,
+    if turn {
+        return Condition::Not(Box::new(condition));
     }
+    condition
 }
 
 fn text(words: &mut Vec<Word>) -> Result<String, String> {

@@ -341,10 +341,10 @@ fn form(format: Option<&str>) -> Result<Form, String> {
         Some(pattern) if pattern.contains('%') => {
             let items = chrono::format::StrftimeItems::new(pattern);
             let bad = |item| matches!(item, chrono::format::Item::Error);
-            match items.into_iter().any(bad) {
-                true => Err(format!("{pattern:?} is no pattern of times")),
-                false => Ok(Form::Pattern(pattern.to_owned())),
+            if items.into_iter().any(bad) {
+                return Err(format!("{pattern:?} is no pattern of times"));
             }
+            Ok(Form::Pattern(pattern.to_owned()))
         }
         Some(other) => Err(match bank_api::text::suggest(other, &names) {
             Some(near) => format!("{other:?}; did you mean {near:?}?"),

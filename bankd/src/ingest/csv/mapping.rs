@@ -140,11 +140,11 @@ impl Mapping {
                 None => None,
             },
         };
-        mapping.is_enough()
+        mapping.checked()
     }
 
     /// A job has an id, and two of start, end and run time; the start may be the submission and a wait.
-    fn is_enough(self) -> Result<Self, String> {
+    fn checked(self) -> Result<Self, String> {
         let has = |name: &str| self.fields.contains_key(name);
         if !has("id") {
             return Err("mapping: fields.id: missing; what tells two jobs apart?".to_owned());

@@ -265,14 +265,14 @@ impl<'a> Cutter<'a> {
             self.count = self.count.saturating_add(ended);
             match result {
                 ReadRecordResult::InputEmpty | ReadRecordResult::End => return false,
-                ReadRecordResult::Record => return true,
                 ReadRecordResult::OutputFull => {
                     self.bytes.resize(self.bytes.len().saturating_mul(2), 0);
                 }
                 ReadRecordResult::OutputEndsFull if self.ends.len() < COLUMNS_MAX => {
                     self.ends.resize(self.ends.len().saturating_mul(2), 0);
                 }
-                ReadRecordResult::OutputEndsFull => return true,
+                // What has more columns than these is cut.
+                ReadRecordResult::Record | ReadRecordResult::OutputEndsFull => return true,
             }
         }
     }

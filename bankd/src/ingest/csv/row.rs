@@ -220,14 +220,16 @@ impl Row<'_> {
 fn meant(state: Option<&str>, exit: Option<&str>) -> State {
     let word = state.unwrap_or_default().to_ascii_lowercase();
     match (word.as_str(), exit) {
-        ("completed" | "done" | "succeeded" | "success", _) => State::Completed,
-        ("failed" | "error" | "node_fail" | "out_of_memory" | "oom", _) => State::Failed,
+        ("completed" | "done" | "succeeded" | "success", _)
+        | ("" | "0" | "0:0", Some("0" | "0:0"))
+        | ("0", None) => State::Completed,
         ("timeout" | "deadline", _) => State::Timeout,
         ("cancelled" | "canceled" | "aborted" | "removed" | "killed", _) => State::Aborted,
         ("preempted", _) => State::Preempted,
         ("running" | "sampled", _) => State::Running,
-        (_, Some("0" | "0:0")) | ("0", None) => State::Completed,
-        (_, Some(_)) => State::Failed,
+        ("failed" | "error" | "node_fail" | "out_of_memory" | "oom", _) | (_, Some(_)) => {
+            State::Failed
+        }
         _ => State::Unknown,
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-/// Open XDMoD's order since 2021-12.
+/// Open `XDMoD`'s order since 2021-12.
 const XDMOD26: &str = "jobid jobidraw cluster partition qos account group gid user uid submit \
     eligible start end elapsed exitcode state nnodes ncpus reqcpus reqmem reqtres alloctres \
     timelimit nodelist jobname";
@@ -24,6 +24,9 @@ const TEXTS: [&str; 11] = [
     "account",
     "reservation",
 ];
+
+/// Says whether a way of giving is right, with the fields that it makes.
+type Check<'c, 'a> = dyn FnMut(&[(usize, usize)]) -> Option<Vec<&'a str>> + 'c;
 
 /// Ways of giving surplus fields back that are tried for one line.
 const WAYS_MAX: usize = 20_000;
@@ -111,7 +114,7 @@ impl Columns {
         let mut left = WAYS_MAX;
         for columns in 1..=3 {
             let mut chosen = Vec::with_capacity(columns);
-            let found = self.ways(&texts, columns, surplus, &mut chosen, &mut |given| {
+            let found = Self::ways(&texts, columns, surplus, &mut chosen, &mut |given| {
                 left = left.checked_sub(1)?;
                 let fields = cut(line, delimiter.len(), &ends, self.names.len(), given)?;
                 self.fit(&fields).then_some(fields)
@@ -125,12 +128,11 @@ impl Columns {
 
     /// Tries every way to give `surplus` fields to exactly `columns` of the texts.
     fn ways<'a>(
-        &self,
         texts: &[usize],
         columns: usize,
         surplus: usize,
         chosen: &mut Vec<(usize, usize)>,
-        check: &mut dyn FnMut(&[(usize, usize)]) -> Option<Vec<&'a str>>,
+        check: &mut Check<'_, 'a>,
     ) -> Option<Vec<&'a str>> {
         if columns == 0 {
             return if surplus == 0 { check(chosen) } else { None };
@@ -148,7 +150,7 @@ impl Columns {
                 chosen.push((*column, share));
                 let rest = texts.get(at.saturating_add(1)..).unwrap_or_default();
                 let left = surplus.saturating_sub(share);
-                let found = self.ways(rest, columns.saturating_sub(1), left, chosen, check);
+                let found = Self::ways(rest, columns.saturating_sub(1), left, chosen, check);
                 if found.is_some() {
                     return found;
                 }

@@ -131,9 +131,12 @@ impl Row {
         let word = self.state.split(' ').next().unwrap_or_default();
         let word = word.to_ascii_uppercase();
         let ended = ENDED.iter().find(|(name, _)| *name == word);
-        let other = || match LIVE.contains(&word.as_str()) {
-            true => Label::from("live_state"),
-            false => Label::from("unknown_state"),
+        let other = || {
+            if LIVE.contains(&word.as_str()) {
+                Label::from("live_state")
+            } else {
+                Label::from("unknown_state")
+            }
         };
         if order == Order::StateFirst && ended.is_none() {
             return Ok(Err(other()));

@@ -154,9 +154,10 @@ impl<'a> Reading<'a> {
 
     /// The fields of a record; a separator behind the last one is none.
     fn fields<'t>(&self, text: &'t str) -> Vec<&'t str> {
-        let text = match self.has_trail {
-            true => text.strip_suffix(self.delimiter).unwrap_or(text),
-            false => text,
+        let text = if self.has_trail {
+            text.strip_suffix(self.delimiter).unwrap_or(text)
+        } else {
+            text
         };
         if self.has_header {
             return text.split(self.delimiter).collect();
@@ -192,7 +193,7 @@ impl<'a> Reading<'a> {
             return self.malformed(number, &text, "no job id", sink);
         }
         if id.contains('.') {
-            return self.step(number, &id, &text, row.text("totalcpu").to_owned(), sink);
+            return self.step(number, &id, &text, row.text("totalcpu"), sink);
         }
         let parent = row.row(self.zone);
         self.give(sink)?;
@@ -253,7 +254,7 @@ impl<'a> Reading<'a> {
         number: u64,
         id: &str,
         text: &str,
-        total_cpu: String,
+        total_cpu: &str,
         sink: &mut Sink<'_>,
     ) -> io::Result<()> {
         let (job, step) = id.split_once('.').unwrap_or((id, ""));
@@ -261,7 +262,7 @@ impl<'a> Reading<'a> {
             && parent.row.id == job
             && step != "extern"
         {
-            let cpu = clock(&total_cpu).unwrap_or_default();
+            let cpu = clock(total_cpu).unwrap_or_default();
             parent.steps = parent.steps.plus(cpu).unwrap_or(parent.steps);
         }
         sink(Record::new(
@@ -318,12 +319,11 @@ impl<'t> Fields<'_, 't> {
         let nodes = row::integer(self.text("nnodes")).or_else(listed);
         let cpus =
             row::integer(self.text("ncpus")).or_else(|| row::integer(self.text("alloccpus")));
-        let gpus = match self.stated("alloctres") {
-            Some(allocated) => tres::gpus(allocated),
-            None => {
-                let asked = self.stated("allocgres").unwrap_or(self.text("reqgres"));
-                tres::old_gpus(asked).saturating_mul(nodes.unwrap_or(0))
-            }
+        let gpus = if let Some(allocated) = self.stated("alloctres") {
+            tres::gpus(allocated)
+        } else {
+            let asked = self.stated("allocgres").unwrap_or(self.text("reqgres"));
+            tres::old_gpus(asked).saturating_mul(nodes.unwrap_or(0))
         };
         let (memory_bytes, is_memory_decoded) = row::memory(
             self.text("alloctres"),
