@@ -416,7 +416,8 @@ mod tests {
                 Found::Jobs(jobs) => {
                     let job = &jobs[0];
                     let hour = job.start_us / 3_600_000_000 % 24;
-                    let flags: String = job.flags.iter().map(|flag| format!(" {flag}")).collect();
+                    let flags = job.flags.iter().flat_map(|flag| [" ", flag]);
+                    let flags = flags.collect::<String>();
                     format!("{hour:02} {}{flags}", job.wall)
                 }
                 Found::Skipped(label) => label.to_string(),
