@@ -3,8 +3,8 @@
 //! Start at the room of the noun: `registry` for projects, users and machines,
 //! `money` for accounts, allocations, deposits and balances, `work` for quotes, liens and jobs,
 //! `hold` for what is reserved and charged by hand, `journal` for journal rows, `cycle` for cycles,
-//! `usage` for finished use and who ran on a fallback account, `records`
-//! for usage records and their files, `local` for what `bank` says of files on its own machine, `watch` for
+//! `usage` for finished use and who ran on a fallback account, `import` for usage that others wrote
+//! down, `records` for usage records and their files, `local` for what `bank` says of files on its own machine, `watch` for
 //! what-if and the clock, `admin` for rates, keys and the state of the daemon.
 //!
 //! Conventions that hold for every shape:
@@ -20,6 +20,7 @@ mod admin;
 mod after;
 mod cycle;
 mod hold;
+mod import;
 mod journal;
 mod local;
 mod money;
@@ -39,6 +40,7 @@ pub use after::{
 };
 pub use cycle::{Cycle, CycleRun, NewCycle, PatchCycle};
 pub use hold::{Charged, Held, NewCharge, NewReserve, PatchLien};
+pub use import::{ImportFigure, ImportSummary, ImportTotals, Quantity};
 pub use journal::{JournalEntry, JournalQuery};
 pub use local::{Drained, Finding, Findings, Replayed, ReplayedObject, Waiting};
 pub use money::{

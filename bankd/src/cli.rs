@@ -3,6 +3,7 @@
 //! Errors are one line, `bankd: what: why`, and a hint where there is one; exit codes are those of
 //! `bank` (decision 24).
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -13,6 +14,7 @@ use clap::{Parser, Subcommand};
 
 use crate::app::DataDir;
 use crate::config::Config;
+use crate::import::{self, ImportArgs};
 use crate::init::{self, Choices};
 use crate::store::verify;
 use crate::{demo, gold, replay, serve, store};
@@ -78,6 +80,8 @@ enum Commands {
         #[arg(long)]
         keep: bool,
     },
+    /// Read usage files and say what is in them
+    Import(ImportArgs),
     /// Show or check the settings
     Config {
         #[command(subcommand)]
@@ -207,6 +211,17 @@ fn execute(command: &Commands) -> Result<u8, Failure> {
             demo::run(*keep)?;
             Ok(exit::DONE)
         }
+        Commands::Import(args) => {
+            let done = import::run(args).map_err(|failure| Failure {
+                error: anyhow::Error::msg(failure.why),
+                code: failure.code,
+                hint: None,
+            });
+            let (text, code) = done?;
+            // Whoever stops reading has read enough.
+            let _ = std::io::stdout().write_all(text.as_bytes());
+            Ok(code)
+        }
         Commands::Config { command } => {
             let (ConfigCommands::Show { data } | ConfigCommands::Check { data }) = command;
             let dir = data.dir();
@@ -293,6 +308,9 @@ mod tests {
             ("bankd replay --data x --event charge -m m a.xml b", true),
             ("bankd replay --data x", false),
             ("bankd replay --at 2026-01-01T00:00:00Z a.xml", false),
+            ("bankd import sge a b --dry-run --json --strict", true),
+            ("bankd import sge a", false),
+            ("bankd import shell a --dry-run", false),
             ("bankd config show", true),
             ("bankd config check --data x", true),
             ("bankd", false),

@@ -127,7 +127,7 @@ impl Stopwatch {
     clippy::disallowed_methods,
     reason = "this is the one place that reads it"
 )]
-fn real_us() -> i64 {
+pub fn real_us() -> i64 {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     since.map_or(0, |d| i64::try_from(d.as_micros()).unwrap_or(i64::MAX))
 }

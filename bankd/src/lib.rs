@@ -15,6 +15,8 @@ pub mod emit;
 pub mod gold;
 pub mod hooks;
 pub mod http;
+pub mod import;
+pub mod ingest;
 pub mod init;
 pub mod keys;
 mod listen;

@@ -97,7 +97,7 @@ fn test_hooks_are_in_no_release() {
 }
 
 /// A room of the daemon, and what of the daemon it may use.
-const ROOMS: [(&str, &[&str]); 7] = [
+const ROOMS: [(&str, &[&str]); 8] = [
     ("bankd/src/store", &["store", "answer"]),
     (
         "bankd/src/gold",
@@ -109,6 +109,7 @@ const ROOMS: [(&str, &[&str]); 7] = [
     ("bankd/src/listen", &["listen"]),
     ("bankd/src/nami", &["nami"]),
     ("bankd/src/emit", &["emit"]),
+    ("bankd/src/ingest", &["ingest"]),
     (
         "bankd/src/writer",
         &["writer", "store", "answer", "clock", "hooks"],

@@ -1,0 +1,244 @@
+//! `bankd import FORMAT FILE… --dry-run`: reads usage files without a bank and says what is in them.
+
+mod screen;
+
+use std::cell::Cell;
+use std::io::{self, IsTerminal as _};
+use std::path::{Path, PathBuf};
+
+use bank_api::exit::bank as exit;
+use bank_api::text::{Moment, parse_time};
+use chrono::Utc;
+use chrono_tz::Tz;
+use clap::builder::PossibleValuesParser;
+
+use crate::clock;
+use crate::ingest::{FORMATS, Found, Options, Record, Summary, formats, open};
+
+/// Records between two signs of life on a terminal.
+const PROGRESS: u64 = 100_000;
+
+/// The largest mapping file, in bytes.
+const MAPPING_MAX: u64 = 1 << 20;
+
+/// What is read, and how.
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the command line"
+)]
+#[derive(Debug, clap::Args)]
+pub struct ImportArgs {
+    /// What the files are; one of them per run
+    #[arg(value_name = "FORMAT", value_parser = PossibleValuesParser::new(FORMATS.iter().map(|f| f.name)))]
+    format: String,
+    /// Files or folders, plain, .gz or .zst; - is standard input
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// Read and say what is there; the only way yet, and it touches no bank
+    #[arg(long, required = true)]
+    dry_run: bool,
+    /// The whole summary as JSON, with exact numbers
+    #[arg(long)]
+    json: bool,
+    /// Exit 1 if there are records that cannot be read
+    #[arg(long)]
+    strict: bool,
+    /// sacct without a header line: xdmod26, xdmod25-2021, xdmod25-2019, xdmod26-2020
+    #[arg(long, value_name = "NAME", conflicts_with = "columns")]
+    layout: Option<String>,
+    /// Columns by name, for sacct and csv; name=number for maui and moab-events
+    #[arg(long, value_name = "A,B,C", value_delimiter = ',')]
+    columns: Vec<String>,
+    /// What stands between two columns, for sacct and csv; one or more bytes
+    #[arg(long, value_name = "TEXT")]
+    delimiter: Option<String>,
+    /// Zone of times that name none
+    #[arg(long, value_name = "AREA/CITY", default_value = "UTC", value_parser = zone)]
+    tz: Tz,
+    /// Which column is what, for csv
+    #[arg(long, value_name = "FILE")]
+    mapping: Option<PathBuf>,
+    /// Leave out what ended before this time
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    since: Option<String>,
+    /// Grid Engine: the complex gpu counts for each slot
+    #[arg(long)]
+    gpus_per_slot: bool,
+    /// Also by UTC day
+    #[arg(long)]
+    days: bool,
+}
+
+/// Why it did not work: one line, and the exit code.
+#[derive(Debug)]
+pub struct Failure {
+    /// What, where and why.
+    pub why: String,
+    /// Of decision 24.
+    pub code: u8,
+}
+
+impl Failure {
+    fn usage(why: impl Into<String>) -> Self {
+        let (why, code) = (why.into(), exit::USAGE);
+        Self { why, code }
+    }
+}
+
+/// Reads everything. Gives what to print, and the exit code: 1 of a strict run with records that
+/// cannot be read, else 0.
+///
+/// # Errors
+/// Exit 2: an option or a file that cannot be used. 1: a file that is not of the format.
+pub fn run(args: &ImportArgs) -> Result<(String, u8), Failure> {
+    let options = options(args)?;
+    let since_us = since(args)?;
+    let format = formats::named(&args.format)
+        .ok_or_else(|| Failure::usage(format!("no format {:?}", args.format)))?;
+    let mut reader = (format.reader)(&options).map_err(Failure::usage)?;
+    let mut summary = if args.days {
+        Summary::by_day()
+    } else {
+        Summary::default()
+    };
+    let progress = Progress::new();
+    let mut files = 0_u64;
+    for path in &args.files {
+        let unreadable = |e: io::Error| Failure::usage(format!("{}: {e}", path.display()));
+        for file in open::files(path).map_err(unreadable)? {
+            let name = file.file_name().unwrap_or_default().to_string_lossy();
+            let shown = file.display().to_string();
+            let unreadable = |e: io::Error| Failure::usage(format!("{shown}: {e}"));
+            let mut input = open::open(&file).map_err(unreadable)?;
+            summary.begin(&shown);
+            let mut sink = |record| {
+                summary.take(&left(record, since_us))?;
+                progress.show(summary.records());
+                Ok(())
+            };
+            let read = reader.file(&name, &mut *input, &mut sink);
+            read.map_err(|e| refused(&shown, &e))?;
+            files = files.saturating_add(1);
+        }
+    }
+    let mut sink = |record| summary.take(&left(record, since_us));
+    let extra = reader
+        .finish(&mut sink)
+        .map_err(|e| refused(&args.format, &e))?;
+    summary
+        .close(extra)
+        .map_err(|e| refused("temporary file", &e))?;
+    progress.end();
+    if summary.has_overflown() {
+        let why = "the sums leave the range of exact numbers: a record states what cannot be";
+        let (why, code) = (why.to_owned(), exit::REFUSED);
+        return Err(Failure { why, code });
+    }
+    let text = if args.json {
+        screen::json(&summary)
+    } else {
+        screen::people(&summary, files)
+    };
+    let is_bad = args.strict && summary.malformed() > 0;
+    Ok((text, if is_bad { exit::REFUSED } else { exit::DONE }))
+}
+
+/// A file that ends the run: of another format, or unreadable half-way.
+fn refused(place: &str, error: &io::Error) -> Failure {
+    let text = error.to_string();
+    let why = if text.starts_with(place) {
+        text
+    } else {
+        format!("{place}: {text}")
+    };
+    let code = exit::REFUSED;
+    Failure { why, code }
+}
+
+fn options(args: &ImportArgs) -> Result<Options, Failure> {
+    let mapping = args.mapping.as_deref().map(mapping).transpose()?;
+    if mapping.is_some() && args.format != "csv" {
+        let format = &args.format;
+        return Err(Failure::usage(format!(
+            "--mapping: {format} has none, only csv"
+        )));
+    }
+    Ok(Options {
+        layout: args.layout.clone(),
+        columns: args.columns.clone(),
+        delimiter: args.delimiter.clone(),
+        zone: args.tz,
+        mapping,
+        gpus_per_slot: args.gpus_per_slot,
+    })
+}
+
+fn mapping(path: &Path) -> Result<String, Failure> {
+    let shown = path.display();
+    let failed = |e: io::Error| Failure::usage(format!("{shown}: {e}"));
+    let size = std::fs::metadata(path).map_err(failed)?.len();
+    if size > MAPPING_MAX {
+        return Err(Failure::usage(format!(
+            "{shown}: larger than {MAPPING_MAX} bytes"
+        )));
+    }
+    std::fs::read_to_string(path).map_err(failed)
+}
+
+fn since(args: &ImportArgs) -> Result<Option<i64>, Failure> {
+    let Some(text) = &args.since else {
+        return Ok(None);
+    };
+    let now_us = clock::real_us();
+    match parse_time(text, now_us, &Utc) {
+        Some(Moment::At(us)) => Ok(Some(us)),
+        Some(Moment::Past) => Ok(None),
+        _ => Err(Failure::usage(format!(
+            "--since: {text:?} is no time; as 2026-10-01 or -30d"
+        ))),
+    }
+}
+
+fn zone(name: &str) -> Result<Tz, String> {
+    name.parse()
+        .map_err(|_| "no such zone; as Europe/Berlin".to_owned())
+}
+
+/// A record without the jobs that ended before a time.
+fn left(mut record: Record, since_us: Option<i64>) -> Record {
+    if let (Found::Jobs(jobs), Some(since_us)) = (&mut record.found, since_us) {
+        jobs.retain(|job| job.end_us >= since_us);
+        if jobs.is_empty() {
+            record.found = Found::Skipped("before_since".into());
+        }
+    }
+    record
+}
+
+/// A line that says how far it is, where somebody watches.
+struct Progress {
+    is_watched: bool,
+    next: Cell<u64>,
+}
+
+impl Progress {
+    fn new() -> Self {
+        Self {
+            is_watched: io::stderr().is_terminal(),
+            next: Cell::new(PROGRESS),
+        }
+    }
+
+    fn show(&self, records: u64) {
+        if self.is_watched && records >= self.next.get() {
+            eprint!("\rread {records} records");
+            self.next.set(records.saturating_add(PROGRESS));
+        }
+    }
+
+    fn end(&self) {
+        if self.is_watched && self.next.get() > PROGRESS {
+            eprint!("\r\u{1b}[K");
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! `HTCondor` (`collectors.md` e): history ads, and the pipe form that APEL asks for.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead};
+
+use super::job::{Found, Job, Label, RAW_MAX, Record, State};
+use super::lines::{Line, Lines};
+use super::number::Number;
+use super::repair::{REPAIRED, span};
+use super::text::known;
+use super::{Reader, Sink};
+
+/// Attributes of one ad that are kept; an ad of a real job has some 200.
+const ATTRIBUTES_MAX: usize = 5_000;
+
+/// Where the account stands, the first that says something.
+const ACCOUNTS: [&str; 4] = [
+    "accountinggroup",
+    "acctgroup",
+    "projectname",
+    "x509userproxyvoname",
+];
+
+/// Reads ads: `Name = value` lines, a blank line or a banner between two.
+#[derive(Debug, Default)]
+pub(super) struct History;
+
+impl Reader for History {
+    fn file(&mut self, _: &str, input: &mut dyn BufRead, sink: &mut Sink<'_>) -> io::Result<()> {
+        let mut lines = Lines::new(input);
+        let mut ad = Ad::default();
+        while let Some(line) = lines.next_line()? {
+            if line.is_blank() || line.bytes.starts_with(b"***") {
+                std::mem::take(&mut ad).give(sink)?;
+            } else {
+                ad.take(&line);
+            }
+        }
+        ad.give(sink)
+    }
+}
+
+/// One ad. Names count without case; of one that comes twice the last.
+#[derive(Debug, Default)]
+struct Ad {
+    line: u64,
+    raw: Vec<u8>,
+    values: BTreeMap<String, String>,
+}
+
+impl Ad {
+    fn take(&mut self, line: &Line<'_>) {
+        if self.line == 0 {
+            self.line = line.number;
+        }
+        if self.raw.len() < RAW_MAX {
+            self.raw.extend_from_slice(line.bytes);
+            self.raw.push(b'\n');
+        }
+        let text = line.text();
+        if let Some((name, value)) = text.split_once(" = ")
+            && self.values.len() < ATTRIBUTES_MAX
+        {
+            let name = name.trim().to_ascii_lowercase();
+            self.values.insert(name, value.trim().to_owned());
+        }
+    }
+
+    fn give(self, sink: &mut Sink<'_>) -> io::Result<()> {
+        if self.values.is_empty() {
+            return Ok(());
+        }
+        let found = match self.judged() {
+            Ok(Ok(job)) => Found::Jobs(vec![job]),
+            Ok(Err(label)) => Found::Skipped(label),
+            Err(why) => Found::Malformed(why),
+        };
+        sink(Record::new(self.line, &self.raw, found))
+    }
+
+    /// The job, or why nothing is charged for it; in the order of the tests of `data/LAYOUT.md`.
+    fn judged(&self) -> Result<Result<Job, Label>, String> {
+        let (word, state) = match self.text("jobstatus").as_deref() {
+            Some("3") => ("Removed", State::Aborted),
+            Some("4") => ("Completed", State::Completed),
+            _ => return Ok(Err("live_state".into())),
+        };
+        let start = self.seconds("jobstartdate")?;
+        if start == 0 {
+            return Ok(Err("never_started".into()));
+        }
+        let end = match self.seconds("completiondate")? {
+            0 => self.seconds("enteredcurrentstatus")?,
+            end => end,
+        };
+        self.job(start, end, word, state).map(Ok)
+    }
+
+    fn job(&self, start: i64, end: i64, word: &str, state: State) -> Result<Job, String> {
+        let beyond = || "a figure beyond what can be counted".to_owned();
+        let micros = |seconds: i64| seconds.checked_mul(1_000_000).ok_or_else(beyond);
+        let wall = self.decimal("remotewallclocktime")?;
+        let procs = self.count(["cpusprovisioned", "requestcpus"]);
+        let procs = procs.unwrap_or(Number::whole(1));
+        let gpus = self
+            .count(["gpusprovisioned", "requestgpus"])
+            .unwrap_or(Number::ZERO);
+        let cpu = self
+            .decimal("remoteusercpu")?
+            .plus(self.decimal("remotesyscpu")?)
+            .ok_or_else(beyond)?;
+        let account = ACCOUNTS.iter().find_map(|name| known(&self.text(name)?));
+        let (start_us, end_us) = (micros(start)?, micros(end)?);
+        // The run time may be that of several starts, so it repairs an end that is missing only.
+        let times = match end {
+            0 => span(Some(start_us), None, Some(wall))?,
+            _ => span(Some(start_us), Some(end_us.max(start_us)), None)?,
+        };
+        let mut job = Job {
+            id: self.text("globaljobid").ok_or("GlobalJobId: missing")?,
+            start_us: times.start_us,
+            end_us: times.end_us,
+            submit_us: micros(self.seconds("qdate")?).ok().filter(|at| *at > 0),
+            wall,
+            user: self.text("owner").and_then(|owner| known(&owner)),
+            account,
+            state_word: Some(word.to_owned()),
+            state,
+            exit: self.text("exitcode"),
+            procs: Some(procs),
+            gpus: Some(gpus),
+            memory_bytes: self.mebibytes("memoryprovisioned"),
+            cpu: Some(cpu),
+            hosts: self.text("lastremotehost").and_then(|host| known(&host)),
+            ..Job::default()
+        };
+        job.add("wall_s", wall);
+        job.add("core_s", wall.times(procs).ok_or_else(beyond)?);
+        job.add("gpu_s", wall.times(gpus).ok_or_else(beyond)?);
+        job.add("cpu_s", cpu);
+        if times.is_repaired {
+            job.flags.push(REPAIRED);
+        }
+        Ok(job)
+    }
+
+    /// Without the quotes of a string; `undefined` is nothing.
+    fn text(&self, name: &str) -> Option<String> {
+        let value = self.values.get(name)?;
+        if value.eq_ignore_ascii_case("undefined") {
+            return None;
+        }
+        let inner = value.strip_prefix('"').and_then(|v| v.strip_suffix('"'));
+        Some(inner.map_or_else(|| value.clone(), |inner| inner.replace("\\\"", "\"")))
+    }
+
+    /// Epoch seconds; 0 where nothing is said. Fractions are cut.
+    fn seconds(&self, name: &str) -> Result<i64, String> {
+        let whole = self.decimal(name)?.cut(0).as_whole();
+        let seconds = whole.and_then(|seconds| i64::try_from(seconds).ok());
+        seconds.ok_or_else(|| format!("{name}: beyond what can be counted"))
+    }
+
+    /// A number; 0 where nothing is said.
+    fn decimal(&self, name: &str) -> Result<Number, String> {
+        let Some(text) = self.text(name) else {
+            return Ok(Number::ZERO);
+        };
+        let number = Number::parse(&text).filter(|number| !number.is_negative());
+        number.ok_or_else(|| format!("{name}: {text:?} is no number"))
+    }
+
+    /// The first that is a plain count: a request may be an expression.
+    fn count(&self, names: [&str; 2]) -> Option<Number> {
+        names.iter().find_map(|name| {
+            let value = self.values.get(*name)?;
+            super::text::count(value)
+        })
+    }
+
+    fn mebibytes(&self, name: &str) -> Option<Number> {
+        let mebibytes = super::text::count(self.values.get(name)?)?;
+        mebibytes.times(Number::whole(1 << 20))
+    }
+}
+
+/// Reads `GlobalJobId|Owner|wall|user CPU|system CPU|start|end|resident|image|cpus|…`.
+#[derive(Debug, Default)]
+pub(super) struct Apel;
+
+impl Reader for Apel {
+    fn file(&mut self, _: &str, input: &mut dyn BufRead, sink: &mut Sink<'_>) -> io::Result<()> {
+        let mut lines = Lines::new(input);
+        while let Some(line) = lines.next_line()? {
+            if line.is_blank() {
+                continue;
+            }
+            let found = match piped(&line.text()) {
+                Ok(Ok(job)) => Found::Jobs(vec![job]),
+                Ok(Err(label)) => Found::Skipped(label),
+                Err(why) => Found::Malformed(why),
+            };
+            sink(Record::new(line.number, line.bytes, found))?;
+        }
+        Ok(())
+    }
+}
+
+fn piped(text: &str) -> Result<Result<Job, Label>, String> {
+    let columns: Vec<&str> = text.trim().split('|').collect();
+    let beyond = || "a figure beyond what can be counted".to_owned();
+    let number = |at: usize, what: &str| {
+        let text = columns.get(at).copied().unwrap_or_default();
+        let number = Number::parse(text).filter(|number| !number.is_negative());
+        number.ok_or_else(|| format!("{what}: {text:?} is no number"))
+    };
+    let micros = |number: Number| number.as_microseconds().ok_or_else(beyond);
+    let (wall, procs) = (number(2, "wall time")?, number(9, "processors")?);
+    let cpu = number(3, "user CPU")?.plus(number(4, "system CPU")?);
+    let cpu = cpu.ok_or_else(beyond)?;
+    let (start, end) = (number(5, "start")?, number(6, "end")?);
+    if !start.is_above_zero() {
+        return Ok(Err("never_started".into()));
+    }
+    let (start_us, end_us) = (micros(start)?, micros(end)?);
+    let mut job = Job {
+        id: columns.first().copied().unwrap_or_default().to_owned(),
+        start_us,
+        end_us: end_us.max(start_us),
+        wall,
+        user: columns.get(1).and_then(|owner| known(owner)),
+        procs: Some(procs),
+        cpu: Some(cpu),
+        ..Job::default()
+    };
+    job.add("wall_s", wall);
+    job.add("core_s", wall.times(procs).ok_or_else(beyond)?);
+    job.add("cpu_s", cpu);
+    Ok(Ok(job))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(text: &str) -> Vec<String> {
+        let mut input = text.as_bytes();
+        let mut told = Vec::new();
+        let mut sink = |record: Record| {
+            told.push(match record.found {
+                Found::Jobs(jobs) => {
+                    let job = &jobs[0];
+                    let account = job.account.as_deref().unwrap_or("none").to_owned();
+                    let procs = job.procs.unwrap();
+                    let end = job.end_us / 1_000_000;
+                    format!("{} {account} {end} {} {procs}", job.id, job.wall)
+                }
+                Found::Skipped(label) => label.to_string(),
+                Found::Malformed(why) => format!("!{why}"),
+            });
+            Ok(())
+        };
+        History.file("history", &mut input, &mut sink).unwrap();
+        told
+    }
+
+    #[test]
+    fn ads_are_charged_by_what_they_say_last() {
+        let ad = |more: &str| {
+            format!(
+                "GlobalJobId = \"s#1.0#9\"\nJobStatus = 4\nJobStartDate = 100\n\
+                 CompletionDate = 0\nRemoteWallClockTime = 60.0\n{more}"
+            )
+        };
+        for (text, said) in [
+            (ad("completiondate = 170\n"), "s#1.0#9 none 170 60 1"),
+            (
+                ad("EnteredCurrentStatus = 180\nCpusProvisioned = 4"),
+                "s#1.0#9 none 180 60 4",
+            ),
+            (
+                ad("JobStatus = 3\nEnteredCurrentStatus = 180"),
+                "s#1.0#9 none 180 60 1",
+            ),
+            (
+                ad("RequestCpus = ifThenElse(x, 1, 2)"),
+                "s#1.0#9 none 160 60 1",
+            ),
+            (
+                ad("AcctGroup = \"bio\"\nProjectName = \"chem\""),
+                "s#1.0#9 bio 160 60 1",
+            ),
+            (ad("JobStatus = 2"), "live_state"),
+            (ad("JobStartDate = undefined"), "never_started"),
+            (
+                ad("JobStartDate = soon"),
+                "!jobstartdate: \"soon\" is no number",
+            ),
+        ] {
+            assert_eq!(told(&text), [said], "{text}");
+        }
+    }
+}

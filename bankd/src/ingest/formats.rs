@@ -1,0 +1,170 @@
+//! The formats that can be read, by the names of `data/LAYOUT.md`.
+
+use chrono_tz::Tz;
+
+use super::Reader;
+use super::auditor::Auditor;
+use super::condor::{Apel, History};
+use super::csv::Csv;
+use super::kubernetes::Kubernetes;
+use super::lsf::Lsf;
+use super::moab::{Log, Moab};
+use super::nomad::Nomad;
+use super::openshift::OpenShift;
+use super::pbs::Pbs;
+use super::prometheus::Prometheus;
+use super::sge::{Dialect, Sge};
+use super::slurm::blocks::{Blocks, Form};
+use super::slurm::document::Document;
+use super::slurm::keyed::KeyValue;
+use super::slurm::sacct::Sacct;
+use super::swf::Swf;
+
+/// A format: one line here, one file beside this one.
+pub struct Format {
+    /// What it is called on the command line.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub about: &'static str,
+    /// Makes a reader of it.
+    pub reader: fn(&Options) -> Result<Box<dyn Reader>, String>,
+}
+
+/// All of them, in the order of the help text.
+pub const FORMATS: &[Format] = &[
+    Format {
+        name: "sacct",
+        about: "Slurm: sacct --parsable2, by its header line or by --layout",
+        reader: |options| Ok(Box::new(Sacct::new(options)?)),
+    },
+    Format {
+        name: "sacct-keyvalue",
+        about: "Slurm: Name=\"value\" pairs, a job in a line",
+        reader: |options| Ok(Box::new(KeyValue(options.zone))),
+    },
+    Format {
+        name: "slurm-scontrol",
+        about: "Slurm: scontrol show job",
+        reader: |options| Ok(Box::new(Blocks(Form::Scontrol, options.zone))),
+    },
+    Format {
+        name: "slurm-jobcomp",
+        about: "Slurm: the file of jobcomp/filetxt",
+        reader: |options| Ok(Box::new(Blocks(Form::Jobcomp, options.zone))),
+    },
+    Format {
+        name: "slurm-json",
+        about: "Slurm: sacct --json",
+        reader: |_| Ok(Box::new(Document)),
+    },
+    Format {
+        name: "sge",
+        about: "Grid Engine: SGE, Son of Grid Engine, Univa, accounting and reporting files",
+        reader: |options| Ok(Box::new(Sge::new(Dialect::Colons, options))),
+    },
+    Format {
+        name: "gridware-json",
+        about: "Open Cluster Scheduler, Gridware: JSON lines",
+        reader: |options| Ok(Box::new(Sge::new(Dialect::Json, options))),
+    },
+    Format {
+        name: "pbs",
+        about: "PBS, OpenPBS and TORQUE accounting logs",
+        reader: |_| Ok(Box::new(Pbs)),
+    },
+    Format {
+        name: "lsf",
+        about: "LSF's lsb.acct",
+        reader: |_| Ok(Box::new(Lsf)),
+    },
+    Format {
+        name: "htcondor",
+        about: "HTCondor history: condor_history -l, or the spool's file",
+        reader: |_| Ok(Box::new(History)),
+    },
+    Format {
+        name: "htcondor-apel",
+        about: "HTCondor jobs in the pipe form of APEL",
+        reader: |_| Ok(Box::new(Apel)),
+    },
+    Format {
+        name: "maui",
+        about: "Maui's workload trace",
+        reader: |options| Ok(Box::new(Moab::new(Log::Trace, options)?)),
+    },
+    Format {
+        name: "moab-events",
+        about: "Moab's event log",
+        reader: |options| Ok(Box::new(Moab::new(Log::Events, options)?)),
+    },
+    Format {
+        name: "nomad",
+        about: "snapshots of Nomad's deployments: a folder",
+        reader: |_| Ok(Box::<Nomad>::default()),
+    },
+    Format {
+        name: "openshift",
+        about: "OpenShift metrics every 15 minutes: a folder",
+        reader: |_| Ok(Box::<OpenShift>::default()),
+    },
+    Format {
+        name: "prometheus",
+        about: "answers of Prometheus to query_range",
+        reader: |_| Ok(Box::<Prometheus>::default()),
+    },
+    Format {
+        name: "kubernetes",
+        about: "a list of Kubernetes pods",
+        reader: |_| Ok(Box::new(Kubernetes)),
+    },
+    Format {
+        name: "auditor",
+        about: "AUDITOR records",
+        reader: |_| Ok(Box::new(Auditor)),
+    },
+    Format {
+        name: "csv",
+        about: "separated values of any kind, by a mapping file",
+        reader: |options| Ok(Box::new(Csv::new(options)?)),
+    },
+    Format {
+        name: "swf",
+        about: "Standard Workload Format",
+        reader: |_| Ok(Box::<Swf>::default()),
+    },
+];
+
+/// How a source is to be read. What a format has no use for it ignores.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The columns of a file without a header line, by name: `xdmod26`.
+    pub layout: Option<String>,
+    /// The columns of a file without a header line, one by one.
+    pub columns: Vec<String>,
+    /// What stands between two columns, where it is not the format's own.
+    pub delimiter: Option<String>,
+    /// The zone of times that name none.
+    pub zone: Tz,
+    /// The text of a mapping file, for `csv`.
+    pub mapping: Option<String>,
+    /// Grid Engine's complex of GPUs counts for each slot, not for the job.
+    pub gpus_per_slot: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            layout: None,
+            columns: Vec::new(),
+            delimiter: None,
+            zone: Tz::UTC,
+            mapping: None,
+            gpus_per_slot: false,
+        }
+    }
+}
+
+/// The format of that name.
+pub fn named(name: &str) -> Option<&'static Format> {
+    FORMATS.iter().find(|format| format.name == name)
+}

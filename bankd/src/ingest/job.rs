@@ -1,0 +1,160 @@
+//! What a reader says of one record of its input (`collectors.md` 0.1, 0.2).
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use super::number::Number;
+
+/// The label of what is not charged, such as `never_started` (`data/LAYOUT.md`).
+pub type Label = Cow<'static, str>;
+
+/// The largest part of the input that is kept with a record, in bytes.
+pub const RAW_MAX: usize = 64 << 10;
+
+/// One record of the input.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Record {
+    /// Its first line, or its number in an input without lines; counted from 1.
+    pub line: u64,
+    /// What it looks like in the input, at most [`RAW_MAX`] bytes of it.
+    pub raw: Vec<u8>,
+    /// How many records of the input it stands for: 1, but for samples that make one job.
+    pub counts: u64,
+    /// What it came to.
+    pub found: Found,
+}
+
+/// What a record came to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Found {
+    /// Use that started and ended: one job, or several where the record stands for an array.
+    Jobs(Vec<Job>),
+    /// Nothing to charge.
+    Skipped(Label),
+    /// It could not be read: why, in words for whoever mends it.
+    Malformed(String),
+}
+
+impl Record {
+    /// A record of one line.
+    pub fn new(line: u64, raw: &[u8], found: Found) -> Self {
+        Self {
+            line,
+            raw: raw.iter().copied().take(RAW_MAX).collect(),
+            counts: 1,
+            found,
+        }
+    }
+}
+
+/// One finished use of something (`collectors.md` 0.1). What a format does not state is `None` or
+/// empty. Times are microseconds since 1970 UTC.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Job {
+    /// The id as the source prints it; never a number, since those wrap.
+    pub id: String,
+    /// When it began: with the id and the source's name its identity.
+    pub start_us: i64,
+    /// When it ended; never before the start.
+    pub end_us: i64,
+    /// When it was submitted.
+    pub submit_us: Option<i64>,
+    /// Seconds used, as far as they are charged: end − start, where nothing else is said.
+    pub wall: Number,
+    /// Who ran it.
+    pub user: Option<String>,
+    /// What selects the project that pays.
+    pub account: Option<String>,
+    /// The group of the user.
+    pub group: Option<String>,
+    /// Class, queue, partition.
+    pub queue: Option<String>,
+    /// Quality of service.
+    pub qos: Option<String>,
+    /// The cluster as the source names it.
+    pub cluster: Option<String>,
+    /// The source's own word for how it ended.
+    pub state_word: Option<String>,
+    /// What that means.
+    pub state: State,
+    /// The exit code, with a signal as the source prints it.
+    pub exit: Option<String>,
+    /// The name of the job.
+    pub name: Option<String>,
+    /// Its hosts, unexpanded.
+    pub hosts: Option<String>,
+    /// Processors; a fraction where containers share one.
+    pub procs: Option<Number>,
+    /// Nodes.
+    pub nodes: Option<Number>,
+    /// GPUs.
+    pub gpus: Option<Number>,
+    /// Which kind of GPU.
+    pub gpu_type: Option<String>,
+    /// Memory that it had, in bytes.
+    pub memory_bytes: Option<Number>,
+    /// Disk that it had, in bytes.
+    pub disk_bytes: Option<Number>,
+    /// User and system seconds of its processors.
+    pub cpu: Option<Number>,
+    /// Seconds that it asked for.
+    pub limit_s: Option<i64>,
+    /// The quantities of `data/LAYOUT.md` that the format states: `wall_s`, `core_s`, …
+    pub quantities: Vec<(Label, Number)>,
+    /// What else there is to say of it: `repaired`, `sampled`, `mem-decoded`, …
+    pub flags: Vec<&'static str>,
+    /// Attributes by the source's names: annotations, departments.
+    pub attributes: BTreeMap<String, String>,
+}
+
+impl Job {
+    /// Adds a quantity that the format states.
+    pub fn add(&mut self, name: impl Into<Label>, value: Number) {
+        self.quantities.push((name.into(), value));
+    }
+
+    /// Adds a quantity, where it is stated.
+    pub fn add_if(&mut self, name: &'static str, value: Option<Number>) {
+        if let Some(value) = value {
+            self.add(name, value);
+        }
+    }
+}
+
+/// How a use ended (`usage-records.md` 6.1, 6.2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum State {
+    /// It ran to its end.
+    Completed,
+    /// It ended with an error, or its node did.
+    Failed,
+    /// It was stopped at its limit.
+    Timeout,
+    /// Somebody took it away.
+    Aborted,
+    /// Another job took its place.
+    Preempted,
+    /// It goes on; this is what was seen of it.
+    Running,
+    /// Nobody says.
+    #[default]
+    Unknown,
+}
+
+/// A figure of the whole source that no job has, such as `slave_cpu_s`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Extra {
+    /// Its key in the summary.
+    pub key: &'static str,
+    /// A number, or an object of them.
+    pub value: Figure,
+}
+
+/// A number, or numbers by name, to any depth.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Figure {
+    /// A number.
+    Number(Number),
+    /// Figures by name.
+    Map(BTreeMap<String, Figure>),
+}

@@ -1,0 +1,149 @@
+//! Lines of a file, however long it is, with their numbers.
+
+use std::borrow::Cow;
+use std::io::{self, BufRead, Read};
+
+/// The longest line that is read, in bytes; what is longer counts as a line that cannot be read.
+pub const LINE_MAX: usize = 1 << 20;
+
+/// The largest document that is read whole, in bytes: formats that are one JSON value.
+pub const DOCUMENT_MAX: u64 = 256 << 20;
+
+/// The lines of an input. A line ends with a line feed, a carriage return before it belongs to the
+/// end; the last line may lack one.
+pub struct Lines<'a> {
+    input: &'a mut dyn BufRead,
+    number: u64,
+    line: Vec<u8>,
+}
+
+/// One line, without its end.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Line<'a> {
+    /// Counted from 1.
+    pub number: u64,
+    /// Its bytes; of a line that is too long only the beginning.
+    pub bytes: &'a [u8],
+    /// Longer than [`LINE_MAX`].
+    pub is_cut: bool,
+}
+
+impl Line<'_> {
+    /// The line as text: what is not UTF-8 becomes U+FFFD (`collectors.md` 0.3).
+    pub fn text(&self) -> Cow<'_, str> {
+        String::from_utf8_lossy(self.bytes)
+    }
+
+    /// Nothing but white space.
+    pub fn is_blank(&self) -> bool {
+        self.bytes.iter().all(u8::is_ascii_whitespace)
+    }
+}
+
+impl<'a> Lines<'a> {
+    /// The lines of an input.
+    pub fn new(input: &'a mut dyn BufRead) -> Self {
+        Self {
+            input,
+            number: 0,
+            line: Vec::with_capacity(512),
+        }
+    }
+
+    /// The next line; `None` at the end.
+    ///
+    /// # Errors
+    /// If the input cannot be read.
+    pub fn next_line(&mut self) -> io::Result<Option<Line<'_>>> {
+        self.line.clear();
+        let limit = u64::try_from(LINE_MAX).unwrap_or(u64::MAX);
+        let read = (&mut *self.input)
+            .take(limit.saturating_add(1))
+            .read_until(b'\n', &mut self.line)?;
+        if read == 0 {
+            return Ok(None);
+        }
+        self.number = self.number.saturating_add(1);
+        let is_cut = self.line.last() != Some(&b'\n') && read > LINE_MAX;
+        if is_cut {
+            skip_line(self.input)?;
+            self.line.truncate(LINE_MAX);
+        }
+        let mut bytes = self.line.as_slice();
+        bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+        bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
+        Ok(Some(Line {
+            number: self.number,
+            bytes,
+            is_cut,
+        }))
+    }
+}
+
+/// Reads to the end of a line that is too long to keep.
+fn skip_line(input: &mut dyn BufRead) -> io::Result<()> {
+    loop {
+        let buffer = input.fill_buf()?;
+        if buffer.is_empty() {
+            return Ok(());
+        }
+        let end = buffer.iter().position(|b| *b == b'\n');
+        let used = end.map_or(buffer.len(), |at| at.saturating_add(1));
+        input.consume(used);
+        if end.is_some() {
+            return Ok(());
+        }
+    }
+}
+
+/// A whole document.
+///
+/// # Errors
+/// If it cannot be read, or is larger than [`DOCUMENT_MAX`].
+pub fn document(input: &mut dyn BufRead) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let read = input
+        .take(DOCUMENT_MAX.saturating_add(1))
+        .read_to_end(&mut bytes)?;
+    if u64::try_from(read).unwrap_or(u64::MAX) > DOCUMENT_MAX {
+        return Err(super::not_of_the_format(format!(
+            "the document is larger than {DOCUMENT_MAX} bytes"
+        )));
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(bytes: &[u8]) -> Vec<(u64, String, bool)> {
+        let mut input = bytes;
+        let mut lines = Lines::new(&mut input);
+        let mut out = Vec::new();
+        while let Some(line) = lines.next_line().unwrap() {
+            let text: String = line.text().chars().take(8).collect();
+            out.push((line.number, text, line.is_cut));
+        }
+        out
+    }
+
+    #[test]
+    fn lines_end_in_every_way() {
+        let plain = |number, text: &str| (number, text.to_owned(), false);
+        assert_eq!(all(b""), []);
+        assert_eq!(
+            all(b"a\r\n\nb"),
+            [plain(1, "a"), plain(2, ""), plain(3, "b")]
+        );
+        assert_eq!(all(b"\xff\n"), [plain(1, "\u{fffd}")]);
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_one_line() {
+        let mut bytes = vec![b'x'; LINE_MAX * 2 + 5];
+        bytes.extend_from_slice(b"\nnext\n");
+        let cut = (1, "xxxxxxxx".to_owned(), true);
+        assert_eq!(all(&bytes), [cut, (2, "next".to_owned(), false)]);
+    }
+}

@@ -1,0 +1,440 @@
+//! Workload traces of Maui and the event logs of Moab (`collectors.md` f.1, f.2): columns between
+//! blanks.
+
+use std::io::{self, BufRead};
+
+use super::formats::Options;
+use super::job::{Found, Job, Label, Record, State};
+use super::lines::{Line, Lines};
+use super::number::Number;
+use super::text::known;
+use super::{Reader, Sink};
+
+/// Which column, counted from 0, says what.
+#[derive(Clone, Copy, Debug)]
+struct Columns {
+    id: usize,
+    user: usize,
+    group: usize,
+    limit: usize,
+    state: usize,
+    class: usize,
+    submit: usize,
+    start: usize,
+    end: usize,
+    tasks: usize,
+    qos: usize,
+    account: usize,
+    used: usize,
+    procs_per_task: usize,
+    hosts: usize,
+}
+
+const TRACE: Columns = Columns {
+    id: 0,
+    user: 3,
+    group: 4,
+    limit: 5,
+    state: 6,
+    class: 7,
+    submit: 8,
+    start: 10,
+    end: 11,
+    tasks: 21,
+    qos: 23,
+    account: 25,
+    used: 29,
+    procs_per_task: 31,
+    hosts: 37,
+};
+
+const EVENTS: Columns = Columns {
+    id: 3,
+    user: 7,
+    group: 8,
+    limit: 9,
+    state: 10,
+    class: 11,
+    submit: 12,
+    start: 14,
+    end: 15,
+    tasks: 24,
+    qos: 26,
+    account: 28,
+    used: 33,
+    procs_per_task: 35,
+    hosts: 41,
+};
+
+/// The columns that options may place.
+const NAMES: [&str; 15] = [
+    "id",
+    "user",
+    "group",
+    "limit",
+    "state",
+    "class",
+    "submit",
+    "start",
+    "end",
+    "tasks",
+    "qos",
+    "account",
+    "used",
+    "procs_per_task",
+    "hosts",
+];
+
+/// The last column that options may name.
+const COLUMNS_MAX: usize = 1_000;
+
+impl Columns {
+    fn named(&mut self, name: &str) -> Option<&mut usize> {
+        let all = [
+            &mut self.id,
+            &mut self.user,
+            &mut self.group,
+            &mut self.limit,
+            &mut self.state,
+            &mut self.class,
+            &mut self.submit,
+            &mut self.start,
+            &mut self.end,
+            &mut self.tasks,
+            &mut self.qos,
+            &mut self.account,
+            &mut self.used,
+            &mut self.procs_per_task,
+            &mut self.hosts,
+        ];
+        let found = NAMES.iter().zip(all).find(|(known, _)| **known == name);
+        found.map(|(_, place)| place)
+    }
+}
+
+/// Which of the two files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Log {
+    /// Maui's `stats/<Day>_<Mon>_<DD>_<YYYY>`: a line for each job.
+    Trace,
+    /// Moab's `stats/events.…`: a line for each event of each object.
+    Events,
+}
+
+/// Reads either.
+#[derive(Debug)]
+pub(super) struct Moab {
+    log: Log,
+    columns: Columns,
+}
+
+impl Moab {
+    /// A reader with the columns as documented, or where the options say `account=29`, as they say:
+    /// counted from 1, as the manuals do.
+    ///
+    /// # Errors
+    /// If there is no such column.
+    pub(super) fn new(log: Log, options: &Options) -> Result<Self, String> {
+        let mut columns = match log {
+            Log::Trace => TRACE,
+            Log::Events => EVENTS,
+        };
+        for stated in &options.columns {
+            let (name, number) = stated.split_once('=').unwrap_or((stated, ""));
+            let at = number.trim().parse::<usize>().ok();
+            let at = at.filter(|at| (1..=COLUMNS_MAX).contains(at));
+            let place = columns.named(name.trim());
+            match (place, at.and_then(|at| at.checked_sub(1))) {
+                (Some(place), Some(at)) => *place = at,
+                (None, _) => {
+                    let names = NAMES.join(", ");
+                    return Err(format!("--columns: no column {name:?}; there are {names}"));
+                }
+                (_, None) => {
+                    return Err(format!("--columns: {stated:?}; as account=29, from 1"));
+                }
+            }
+        }
+        Ok(Self { log, columns })
+    }
+}
+
+impl Reader for Moab {
+    fn file(&mut self, _: &str, input: &mut dyn BufRead, sink: &mut Sink<'_>) -> io::Result<()> {
+        let mut lines = Lines::new(input);
+        while let Some(line) = lines.next_line()? {
+            if !line.is_blank() && !line.bytes.starts_with(b"#") {
+                sink(Record::new(line.number, line.bytes, self.found(&line)))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Moab {
+    fn found(&self, line: &Line<'_>) -> Found {
+        let text = line.text();
+        let words = Words(text.split_whitespace().collect());
+        let judged = match self.log {
+            Log::Trace => trace(&words, &self.columns),
+            Log::Events => event(&words, &self.columns),
+        };
+        match judged {
+            Ok(Ok(job)) => Found::Jobs(vec![job]),
+            Ok(Err(label)) => Found::Skipped(label),
+            Err(why) => Found::Malformed(why),
+        }
+    }
+}
+
+type Judged = Result<Result<Job, Label>, String>;
+
+fn trace(words: &Words<'_>, columns: &Columns) -> Judged {
+    let there = words.0.len();
+    if !(43..=44).contains(&there) {
+        return Err(format!("{there} columns where a trace has 43 or 44"));
+    }
+    if words.at(columns.state) == "NotRun" {
+        return Ok(Err("never_started".into()));
+    }
+    job(words, columns)
+}
+
+fn event(words: &Words<'_>, columns: &Columns) -> Judged {
+    let there = words.0.len();
+    if words.at(0).starts_with('<') {
+        return Err("a job as XML; have Moab write its events in columns".to_owned());
+    }
+    if there < 5 {
+        return Err(format!("{there} columns where an event has at least 5"));
+    }
+    let (object, event) = (words.at(2), words.at(4).to_ascii_lowercase());
+    if object != "job" {
+        return Ok(Err(format!("object_{object}").into()));
+    }
+    if event != "jobend" && event != "jobcancel" {
+        return Ok(Err(format!("event_{event}").into()));
+    }
+    if there < 42 {
+        return Err(format!(
+            "{there} columns where the end of a job has at least 42"
+        ));
+    }
+    job(words, columns)
+}
+
+fn job(words: &Words<'_>, columns: &Columns) -> Judged {
+    let beyond = || "a figure beyond what can be counted".to_owned();
+    let (start, end) = (
+        words.seconds(columns.start, "start")?,
+        words.seconds(columns.end, "completion")?,
+    );
+    if start == 0 {
+        return Ok(Err("never_started".into()));
+    }
+    let micros = |seconds: i64| seconds.checked_mul(1_000_000).ok_or_else(beyond);
+    let wall = Number::whole(end.checked_sub(start).ok_or_else(beyond)?.max(0));
+    let procs = words
+        .number(columns.tasks, "tasks allocated")?
+        .times(words.number(columns.procs_per_task, "processors per task")?)
+        .ok_or_else(beyond)?;
+    let used = words.number(columns.used, "ProcSeconds utilised")?;
+    let word = words.at(columns.state);
+    let mut job = Job {
+        id: words.at(columns.id).to_owned(),
+        start_us: micros(start)?,
+        end_us: micros(end.max(start))?,
+        submit_us: words
+            .at(columns.submit)
+            .parse()
+            .ok()
+            .and_then(|at: i64| at.checked_mul(1_000_000)),
+        wall,
+        user: words.known(columns.user),
+        group: words.known(columns.group),
+        account: words.known(columns.account),
+        queue: class(words.at(columns.class)),
+        qos: words.known(columns.qos).and_then(|qos| delivered(&qos)),
+        state_word: known(word),
+        state: state(word),
+        hosts: words.known(columns.hosts),
+        procs: Some(procs),
+        cpu: Some(used),
+        limit_s: words.at(columns.limit).parse().ok(),
+        ..Job::default()
+    };
+    job.add("wall_s", wall);
+    job.add("core_s", wall.times(procs).ok_or_else(beyond)?);
+    job.add("psutil_s", used);
+    Ok(Ok(job))
+}
+
+struct Words<'a>(Vec<&'a str>);
+
+impl<'a> Words<'a> {
+    fn at(&self, column: usize) -> &'a str {
+        self.0.get(column).copied().unwrap_or_default()
+    }
+
+    fn known(&self, column: usize) -> Option<String> {
+        known(self.at(column)).filter(|text| text != "-")
+    }
+
+    fn seconds(&self, column: usize, what: &str) -> Result<i64, String> {
+        let text = self.at(column);
+        text.parse()
+            .map_err(|_| format!("{what}: {text:?} is no time"))
+    }
+
+    fn number(&self, column: usize, what: &str) -> Result<Number, String> {
+        let text = self.at(column);
+        let number = Number::parse(text).filter(|number| !number.is_negative());
+        number.ok_or_else(|| format!("{what}: {text:?} is no number"))
+    }
+}
+
+/// `[batch:1]` is the class batch.
+fn class(text: &str) -> Option<String> {
+    let inner = text.trim_matches(|c| c == '[' || c == ']');
+    known(inner.split(':').next().unwrap_or(inner)).filter(|class| class != "-")
+}
+
+/// `requested:delivered`: what it got.
+fn delivered(text: &str) -> Option<String> {
+    let word = text.rsplit(':').next().unwrap_or(text);
+    known(word).filter(|qos| qos != "-")
+}
+
+fn state(word: &str) -> State {
+    match word {
+        "Completed" => State::Completed,
+        "Removed" => State::Aborted,
+        "Failed" => State::Failed,
+        _ => State::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A line of so many columns, some of them given by their number.
+    fn line(columns: usize, given: &[(usize, &str)]) -> String {
+        let mut all = vec!["1"; columns];
+        for (number, text) in given {
+            all[number - 1] = text;
+        }
+        all.join(" ")
+    }
+
+    fn read(log: Log, options: &[&str], text: &str) -> Found {
+        let options = Options {
+            columns: options.iter().map(|text| (*text).to_owned()).collect(),
+            ..Options::default()
+        };
+        let mut reader = Moab::new(log, &options).unwrap();
+        let mut input = text.as_bytes();
+        let mut found = Found::Malformed("nothing".to_owned());
+        let mut sink = |record: Record| {
+            found = record.found;
+            Ok(())
+        };
+        reader.file("events", &mut input, &mut sink).unwrap();
+        found
+    }
+
+    fn told(found: &Found) -> String {
+        match found {
+            Found::Jobs(jobs) => {
+                let (job, none) = (&jobs[0], "none".to_owned());
+                let account = job.account.clone().unwrap_or(none);
+                format!("{} {account} {} {}", job.id, job.wall, job.procs.unwrap())
+            }
+            Found::Skipped(label) => label.to_string(),
+            Found::Malformed(why) => format!("!{why}"),
+        }
+    }
+
+    #[test]
+    fn events_of_jobs_are_charged_once_they_end() {
+        let end = [
+            (3, "job"),
+            (4, "77"),
+            (5, "JOBEND"),
+            (15, "1700000000"),
+            (16, "1700000060"),
+            (25, "4"),
+            (29, "chem"),
+            (36, "2"),
+        ];
+        let with = |more: &[(usize, &str)]| {
+            let given: Vec<(usize, &str)> = end.iter().chain(more).copied().collect();
+            line(46, &given)
+        };
+        for (text, said) in [
+            (with(&[]), "77 chem 60 8"),
+            (with(&[(29, "-")]), "77 none 60 8"),
+            (with(&[(5, "jobcancel")]), "77 chem 60 8"),
+            (with(&[(5, "jobcancel"), (15, "0")]), "never_started"),
+            (with(&[(5, "jobhold")]), "event_jobhold"),
+            (with(&[(3, "node")]), "object_node"),
+            (line(4, &[]), "!4 columns where an event has at least 5"),
+            (
+                line(41, &[(3, "job"), (5, "jobend")]),
+                "!41 columns where the end of a job has at least 42",
+            ),
+            (
+                "<Job User=\"amy\"/>".to_owned(),
+                "!a job as XML; have Moab write its events in columns",
+            ),
+        ] {
+            assert_eq!(told(&read(Log::Events, &[], &text)), said, "{text}");
+        }
+        let moved = with(&[(30, "bio")]);
+        let options = ["account=30", "tasks=1", "procs_per_task=1"];
+        assert_eq!(told(&read(Log::Events, &options, &moved)), "77 bio 60 1");
+    }
+
+    #[test]
+    fn columns_that_are_none_are_refused() {
+        for (stated, said) in [
+            (
+                "acount=3",
+                "--columns: no column \"acount\"; there are id, user",
+            ),
+            (
+                "account=0",
+                "--columns: \"account=0\"; as account=29, from 1",
+            ),
+            ("account", "--columns: \"account\"; as account=29, from 1"),
+        ] {
+            let options = Options {
+                columns: vec![stated.to_owned()],
+                ..Options::default()
+            };
+            let refused = Moab::new(Log::Events, &options).unwrap_err();
+            assert!(refused.starts_with(said), "{refused}");
+        }
+    }
+
+    #[test]
+    fn traces_have_43_or_44_columns() {
+        let given = [
+            (1, "7"),
+            (7, "Completed"),
+            (11, "100"),
+            (12, "160"),
+            (22, "4"),
+            (26, "[NONE]"),
+        ];
+        for (columns, said) in [
+            (44, "7 none 60 4"),
+            (43, "7 none 60 4"),
+            (45, "!45 columns where a trace has 43 or 44"),
+        ] {
+            assert_eq!(told(&read(Log::Trace, &[], &line(columns, &given))), said);
+        }
+        let never = line(44, &[(7, "NotRun")]);
+        assert_eq!(told(&read(Log::Trace, &[], &never)), "never_started");
+    }
+}

@@ -1,0 +1,196 @@
+//! Files of `OpenShift` metrics: requests of pods every 15 minutes (`collectors.md` h.3). A job is a run
+//! of samples of one pod that follow each other with equal requests.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead};
+
+use chrono::DateTime;
+
+use super::job::{Extra, Figure, Found, Job, Record, State};
+use super::json::Object;
+use super::lines::document;
+use super::number::Number;
+use super::samples::Series;
+use super::{Reader, Sink, not_of_the_format};
+
+/// Seconds that a sample stands for.
+const STEP_S: i64 = 900;
+
+/// Reads a folder of `metrics-*.json`; other documents in it are left alone.
+#[derive(Debug, Default)]
+pub(super) struct OpenShift {
+    pods: BTreeMap<(String, String), BTreeMap<i64, Sample>>,
+    samples: u64,
+}
+
+/// What a pod asked for at one time. Later files, and later series of a file, overwrite.
+#[derive(Clone, Debug, Default)]
+struct Sample {
+    cpu: Number,
+    memory: Number,
+    gpu: Number,
+    gpu_type: Option<String>,
+    /// Samples of the input that it is made of.
+    counts: u64,
+}
+
+impl Sample {
+    fn asks_as(&self, other: &Sample) -> bool {
+        (self.cpu, self.memory, self.gpu) == (other.cpu, other.memory, other.gpu)
+            && self.gpu_type == other.gpu_type
+    }
+}
+
+impl Reader for OpenShift {
+    fn file(&mut self, _: &str, input: &mut dyn BufRead, sink: &mut Sink<'_>) -> io::Result<()> {
+        let bytes = document(input)?;
+        let text = String::from_utf8_lossy(&bytes);
+        let whole = Object::parse(&text).ok_or_else(|| not_of_the_format("no JSON object"))?;
+        for (key, what) in [
+            ("cpu_metrics", What::Cpu),
+            ("memory_metrics", What::Memory),
+            ("gpu_metrics", What::Gpu),
+        ] {
+            for (raw, number) in whole.list(key).unwrap_or_default().into_iter().zip(1..) {
+                let taken = Series::read(raw).and_then(|series| self.take(&series, what));
+                if let Err(why) = taken {
+                    let found = Found::Malformed(format!("{key}: {why}"));
+                    sink(Record::new(number, raw.get().as_bytes(), found))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, sink: &mut Sink<'_>) -> io::Result<Vec<Extra>> {
+        let pods = std::mem::take(&mut self.pods);
+        let mut days: BTreeMap<String, [Number; 3]> = BTreeMap::new();
+        let mut number = 0_u64;
+        for ((namespace, pod), line) in &pods {
+            for run in runs(line) {
+                number = number.saturating_add(1);
+                let found = match job(namespace, pod, &run) {
+                    Some(job) => Found::Jobs(vec![job]),
+                    None => Found::Malformed("a figure beyond what can be counted".to_owned()),
+                };
+                let record = Record::new(number, b"", found);
+                let counts = run.counts;
+                sink(Record { counts, ..record })?;
+            }
+            for (at, sample) in line {
+                add_to_day(&mut days, *at, sample);
+            }
+        }
+        let by_day = days.into_iter().map(|(day, [core, byte, gpu])| {
+            let figures = [("core_s", core), ("byte_s", byte), ("gpu_s", gpu)];
+            let figures = figures.map(|(name, value)| (name.to_owned(), Figure::Number(value)));
+            (day, Figure::Map(figures.into_iter().collect()))
+        });
+        let pods = u64::try_from(pods.len()).unwrap_or(u64::MAX);
+        let extra = |key, value| Extra { key, value };
+        Ok(vec![
+            extra("distinct_pods", Figure::Number(Number::whole(pods))),
+            extra("by_day", Figure::Map(by_day.collect())),
+        ])
+    }
+}
+
+/// What a series is about.
+#[derive(Clone, Copy)]
+enum What {
+    Cpu,
+    Memory,
+    Gpu,
+}
+
+impl OpenShift {
+    fn take(&mut self, series: &Series<'_>, what: What) -> Result<(), String> {
+        let label = |name: &str| series.label(name);
+        let namespace = label("namespace").ok_or("a series without a namespace")?;
+        let pod = label("pod").ok_or("a series without a pod")?;
+        let line = self.pods.entry((namespace, pod)).or_default();
+        for (at, value) in &series.samples {
+            let at = at.cut(0).as_whole().and_then(|at| i64::try_from(at).ok());
+            let at = at.ok_or("a time beyond what can be counted")?;
+            let sample = line.entry(at).or_default();
+            sample.counts = sample.counts.saturating_add(1);
+            self.samples = self.samples.saturating_add(1);
+            match what {
+                What::Cpu => sample.cpu = *value,
+                What::Memory => sample.memory = *value,
+                What::Gpu => {
+                    sample.gpu = *value;
+                    sample.gpu_type = label("label_nvidia_com_gpu_product");
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Samples that follow each other with equal requests.
+struct Run {
+    start: i64,
+    end: i64,
+    asked: Sample,
+    counts: u64,
+}
+
+fn runs(line: &BTreeMap<i64, Sample>) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    for (at, sample) in line {
+        let end = at.saturating_add(STEP_S);
+        match runs.last_mut() {
+            Some(run) if run.end == *at && run.asked.asks_as(sample) => {
+                run.end = end;
+                run.counts = run.counts.saturating_add(sample.counts);
+            }
+            _ => runs.push(Run {
+                start: *at,
+                end,
+                asked: sample.clone(),
+                counts: sample.counts,
+            }),
+        }
+    }
+    runs
+}
+
+fn job(namespace: &str, pod: &str, run: &Run) -> Option<Job> {
+    let wall = Number::whole(run.end.checked_sub(run.start)?);
+    let asked = &run.asked;
+    let mut job = Job {
+        id: format!("{namespace}/{pod}"),
+        start_us: run.start.checked_mul(1_000_000)?,
+        end_us: run.end.checked_mul(1_000_000)?,
+        wall,
+        account: Some(namespace.to_owned()),
+        name: Some(pod.to_owned()),
+        state_word: Some("sampled".to_owned()),
+        state: State::Running,
+        procs: Some(asked.cpu),
+        memory_bytes: Some(asked.memory),
+        gpus: Some(asked.gpu),
+        gpu_type: asked.gpu_type.clone(),
+        flags: vec!["sampled"],
+        ..Job::default()
+    };
+    job.add("wall_s", wall);
+    job.add("core_s", asked.cpu.times(wall)?);
+    job.add("byte_s", asked.memory.times(wall)?);
+    job.add("gpu_s", asked.gpu.times(wall)?);
+    Some(job)
+}
+
+/// Adds a sample to its UTC day.
+fn add_to_day(days: &mut BTreeMap<String, [Number; 3]>, at: i64, sample: &Sample) {
+    let Some(time) = DateTime::from_timestamp(at, 0) else {
+        return;
+    };
+    let sums = days.entry(time.format("%Y-%m-%d").to_string()).or_default();
+    let step = Number::whole(STEP_S);
+    for (sum, value) in sums.iter_mut().zip([sample.cpu, sample.memory, sample.gpu]) {
+        let grown = value.times(step).and_then(|used| sum.plus(used));
+        *sum = grown.unwrap_or(*sum);
+    }
+}

@@ -1,0 +1,396 @@
+//! Accounting logs of PBS, `OpenPBS` and TORQUE (`collectors.md` c): `time;letter;id;key=value …`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, BufRead};
+
+use super::job::{Found, Job, Label, Record, State};
+use super::lines::{Line, Lines};
+use super::number::Number;
+use super::repair::{REPAIRED, Span, span};
+use super::text::{clock, known};
+use super::{Reader, Sink};
+
+/// Reads accounting logs. Only `E` lines, ended jobs, are charged.
+#[derive(Debug, Default)]
+pub(super) struct Pbs;
+
+impl Reader for Pbs {
+    fn file(&mut self, _: &str, input: &mut dyn BufRead, sink: &mut Sink<'_>) -> io::Result<()> {
+        let mut lines = Lines::new(input);
+        while let Some(line) = lines.next_line()? {
+            if !line.is_blank() {
+                sink(Record::new(line.number, line.bytes, found(&line)))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn found(line: &Line<'_>) -> Found {
+    let text = line.text();
+    match judged(&text) {
+        Ok(Ok(job)) => Found::Jobs(vec![job]),
+        Ok(Err(label)) => Found::Skipped(label),
+        Err(why) => Found::Malformed(why),
+    }
+}
+
+/// The job, or why nothing is charged for it; in the order of the tests of `data/LAYOUT.md`.
+fn judged(text: &str) -> Result<Result<Job, Label>, String> {
+    let parts: Vec<&str> = text.splitn(4, ';').collect();
+    let [time, letter, id, message] = parts.as_slice() else {
+        return Err("no header: time;letter;id;message".to_owned());
+    };
+    if !is_time(time) {
+        return Err(format!("{time:?} is no MM/DD/YYYY HH:MM:SS"));
+    }
+    if *letter != "E" {
+        return Ok(Err(format!("event_{letter}").into()));
+    }
+    if id.is_empty() {
+        return Err("an ended job without an id".to_owned());
+    }
+    let said = Said::read(message);
+    let (start, end) = (said.seconds("start")?, said.seconds("end")?);
+    let used = said.text("resources_used.walltime").and_then(duration);
+    let is_over = end != 0 || used.is_some_and(Number::is_above_zero);
+    if start == 0 || !is_over {
+        return Ok(Err("never_started".into()));
+    }
+    job(id, start, end, used, &said).map(Ok)
+}
+
+/// `MM/DD/YYYY HH:MM:SS`
+fn is_time(text: &str) -> bool {
+    const FORM: &[u8] = b"00/00/0000 00:00:00";
+    text.len() == FORM.len()
+        && text.bytes().zip(FORM).all(|(b, form)| match form {
+            b'0' => b.is_ascii_digit(),
+            mark => b == *mark,
+        })
+}
+
+fn job(
+    id: &str,
+    start: i64,
+    end: i64,
+    used: Option<Number>,
+    said: &Said<'_>,
+) -> Result<Job, String> {
+    let beyond = || "a figure beyond what can be counted".to_owned();
+    let micros = |seconds: i64| seconds.checked_mul(1_000_000).ok_or_else(beyond);
+    let (start_us, end_us) = (micros(start)?, micros(end)?);
+    let times = span(Some(start_us), Some(end_us).filter(|end| *end != 0), used);
+    // Without a run time to go by, an end before the start is no use.
+    let times = times.unwrap_or(Span {
+        start_us,
+        end_us: start_us,
+        is_repaired: false,
+    });
+    let us = times
+        .end_us
+        .checked_sub(times.start_us)
+        .ok_or_else(beyond)?;
+    let wall = Number::seconds(us);
+    let procs = procs(said);
+    let core = wall.times(procs).ok_or_else(beyond)?;
+    let exit = said.text("Exit_status");
+    let hosts = said.text("exec_host");
+    let mut job = Job {
+        id: id.to_owned(),
+        start_us: times.start_us,
+        end_us: times.end_us,
+        submit_us: said
+            .text("ctime")
+            .and_then(|at| at.parse::<i64>().ok()?.checked_mul(1_000_000)),
+        wall,
+        user: said.known("user"),
+        account: said.known("account"),
+        group: said.known("group"),
+        queue: said.known("queue"),
+        state_word: Some(format!("exit={}", exit.unwrap_or("None"))),
+        state: state(exit),
+        exit: exit.and_then(known),
+        name: said.known("jobname"),
+        hosts: hosts.and_then(known),
+        procs: Some(procs),
+        nodes: nodes(said),
+        gpus: gpus(said),
+        memory_bytes: said.text("resources_used.mem").and_then(size),
+        cpu: said.text("resources_used.cput").and_then(duration),
+        limit_s: said
+            .text("Resource_List.walltime")
+            .and_then(duration)
+            .and_then(|limit| i64::try_from(limit.as_whole()?).ok()),
+        ..Job::default()
+    };
+    if let Some(project) = said.known("project") {
+        job.attributes.insert("project".to_owned(), project);
+    }
+    job.add("wall_s", wall);
+    job.add("core_s", core);
+    job.add_if("cpu_s", job.cpu);
+    job.add_if("used_walltime_s", used);
+    if times.is_repaired {
+        job.flags.push(REPAIRED);
+    }
+    Ok(job)
+}
+
+/// The `key=value` words of a message; a value may be quoted, and then contain blanks.
+struct Said<'a>(BTreeMap<&'a str, &'a str>);
+
+impl<'a> Said<'a> {
+    fn read(message: &'a str) -> Self {
+        let mut words = BTreeMap::new();
+        let mut rest = message.trim_start();
+        while let Some((key, after)) = rest.split_once('=') {
+            // What stands before the last blank of a key is a word without a value.
+            let key = key.rsplit(char::is_whitespace).next().unwrap_or(key);
+            let quoted = after
+                .strip_prefix('"')
+                .and_then(|inner| inner.split_once('"'));
+            let (value, left) = match quoted {
+                Some(parts) => parts,
+                None => after.split_once(char::is_whitespace).unwrap_or((after, "")),
+            };
+            words.insert(key, value);
+            rest = left.trim_start();
+        }
+        Self(words)
+    }
+
+    fn text(&self, key: &str) -> Option<&'a str> {
+        self.0.get(key).copied().filter(|value| !value.is_empty())
+    }
+
+    fn known(&self, key: &str) -> Option<String> {
+        self.text(key).and_then(known)
+    }
+
+    fn count(&self, key: &str) -> Option<i128> {
+        self.text(key)?.parse().ok().filter(|count| *count > 0)
+    }
+
+    /// Epoch seconds; 0 where nothing is said.
+    fn seconds(&self, key: &str) -> Result<i64, String> {
+        let Some(text) = self.text(key) else {
+            return Ok(0);
+        };
+        text.parse()
+            .map_err(|_| format!("{key}: {text:?} is no time"))
+    }
+}
+
+/// Processors: the first that is said, in the order of `collectors.md` c.
+fn procs(said: &Said<'_>) -> Number {
+    let hosts = said.text("exec_host").map(host_processors);
+    let asked = said.text("Resource_List.nodes").and_then(node_processors);
+    let found = said
+        .count("resources_used.ncpus")
+        .or_else(|| said.count("total_execution_slots"))
+        .or(hosts.filter(|count| *count > 0))
+        .or(asked)
+        .or_else(|| said.count("Resource_List.ncpus"));
+    Number::whole(found.unwrap_or(1))
+}
+
+/// `n1/7+n1/6` one each, `n1/0-3,8+n2/1` ranges, `n1/0*13` thirteen; `n1/24` is processor 24, one.
+fn host_processors(hosts: &str) -> i128 {
+    let range = |part: &str| {
+        if let Some((_, times)) = part.split_once('*') {
+            return times.parse().unwrap_or(0);
+        }
+        let ends = part.split_once('-');
+        let ends = ends.and_then(|(low, high)| Some((low.parse().ok()?, high.parse().ok()?)));
+        ends.map_or(1, |(low, high): (i128, i128)| {
+            high.saturating_sub(low).saturating_add(1).max(0)
+        })
+    };
+    let host = |host: &str| match host.split_once('/') {
+        Some((_, slots)) => slots.split(',').map(range).fold(0, i128::saturating_add),
+        None => 1,
+    };
+    hosts.split('+').map(host).fold(0, i128::saturating_add)
+}
+
+/// `4:ppn=8`, `node1:ppn=2+node2:ppn=2`; `None` where no part says how many.
+fn node_processors(nodes: &str) -> Option<i128> {
+    let part = |part: &str| {
+        let (count, rest) = part.split_once(':')?;
+        let each = rest.split(':').find_map(|word| word.strip_prefix("ppn="))?;
+        let count: i128 = count.parse().unwrap_or(1);
+        count.checked_mul(each.parse().ok()?)
+    };
+    let sum = nodes
+        .split('+')
+        .filter_map(part)
+        .fold(0, i128::saturating_add);
+    (sum > 0).then_some(sum)
+}
+
+/// Distinct hosts, else the number of nodes that was asked for.
+fn nodes(said: &Said<'_>) -> Option<Number> {
+    if let Some(hosts) = said.text("exec_host") {
+        let name = |host: &'_ str| host.split('/').next().unwrap_or(host).to_owned();
+        let distinct: BTreeSet<String> = hosts.split('+').map(name).collect();
+        return i128::try_from(distinct.len()).ok().map(Number::whole);
+    }
+    let asked = said.text("Resource_List.nodect")?;
+    let digits = asked.split(':').next().unwrap_or(asked);
+    digits.parse::<i128>().ok().map(Number::whole)
+}
+
+/// GPUs, the first that is said.
+fn gpus(said: &Said<'_>) -> Option<Number> {
+    let found = said
+        .text("Resource_List.nodes")
+        .and_then(node_gpus)
+        .or_else(|| said.count("Resource_List.ngpus"))
+        .or_else(|| said.count("Resource_List.gpus"))
+        .or_else(|| said.text("Resource_List.nodect").and_then(node_gpus));
+    found.map(Number::whole)
+}
+
+/// `2:ppn=32:gpus=2` is four; `None` where none are named.
+pub(super) fn node_gpus(nodes: &str) -> Option<i128> {
+    let part = |part: &str| {
+        let mut words = part.split(':');
+        let count: i128 = words.next()?.parse().unwrap_or(1);
+        let each = words.find_map(|word| {
+            word.strip_prefix("gpus=")
+                .or_else(|| word.strip_prefix("gpu="))
+        })?;
+        count.checked_mul(each.parse().ok()?)
+    };
+    let sum = nodes
+        .split('+')
+        .filter_map(part)
+        .fold(0, i128::saturating_add);
+    (sum > 0).then_some(sum)
+}
+
+/// `HH:MM:SS` with any number of digits, or seconds.
+fn duration(text: &str) -> Option<Number> {
+    clock(text).or_else(|| Number::parse(text).filter(|seconds| !seconds.is_negative()))
+}
+
+/// `15240kb`, `1993mb`, `12.27M`, `4gw` (words of eight bytes); a bare number counts kilobytes
+/// (`collectors.md` 0.5).
+fn size(text: &str) -> Option<Number> {
+    let lower = text.to_ascii_lowercase();
+    let digits = lower
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(lower.len());
+    let (number, unit) = lower.split_at_checked(digits)?;
+    let (unit, word) = match unit.strip_suffix('w') {
+        Some(unit) => (unit, 8),
+        None => (unit.strip_suffix('b').unwrap_or(unit), 1),
+    };
+    let bytes: i128 = match (unit, lower.ends_with(['b', 'w'])) {
+        ("", true) => 1,
+        ("" | "k", _) => 1 << 10,
+        ("m", _) => 1 << 20,
+        ("g", _) => 1 << 30,
+        ("t", _) => 1 << 40,
+        _ => return None,
+    };
+    Number::parse(number)?
+        .times(Number::whole(bytes.checked_mul(word)?))
+        .map(|bytes| bytes.cut(0))
+}
+
+fn state(exit: Option<&str>) -> State {
+    match exit.map(str::parse::<i64>) {
+        Some(Ok(0)) => State::Completed,
+        // TORQUE adds 256 to a signal; SIGTERM and SIGKILL are how jobs are taken away.
+        Some(Ok(265 | 271 | 137 | 143)) => State::Aborted,
+        Some(Ok(_)) => State::Failed,
+        _ => State::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processors_are_counted_in_every_spelling() {
+        for (hosts, count) in [
+            ("n1/7+n1/6", 2),
+            ("n1/0-3,8+n2/1", 6),
+            ("n1/0*13+n2/0*13", 26),
+            ("n1/24", 1),
+            ("h/0*0", 0),
+            ("n1", 1),
+        ] {
+            assert_eq!(host_processors(hosts), count, "{hosts}");
+        }
+        assert_eq!(node_processors("n1:ppn=2+n2:ppn=2"), Some(4));
+        assert_eq!(node_processors("2"), None);
+    }
+
+    #[test]
+    fn sizes_have_many_units() {
+        for (text, bytes) in [
+            ("15240kb", Some(15_605_760)),
+            ("12.27M", Some(12_866_027)),
+            ("10", Some(10_240)),
+            ("10b", Some(10)),
+            ("2gw", Some(17_179_869_184)),
+            ("x", None),
+        ] {
+            assert_eq!(size(text).and_then(Number::as_whole), bytes, "{text}");
+        }
+    }
+
+    #[test]
+    fn lines_are_charged_skipped_or_rejected() {
+        for (line, said) in [
+            (
+                "E;1.srv;start=100 end=160 resources_used.ncpus=4",
+                "1.srv 100 60 4",
+            ),
+            (
+                "E;1.srv;start=100 end=160 Resource_List.ncpus=3",
+                "1.srv 100 60 3",
+            ),
+            ("E;1.srv;start=100 end=160", "1.srv 100 60 1"),
+            (
+                "E;1.srv;start=100 resources_used.walltime=00:01:00",
+                "1.srv 100 60 1 repaired",
+            ),
+            (
+                "E;1.srv;start=200 end=160 resources_used.walltime=60",
+                "1.srv 100 60 1 repaired",
+            ),
+            ("E;1.srv;start=200 end=160", "1.srv 200 0 1"),
+            ("E;1[].srv;ctime=5", "never_started"),
+            ("E;1.srv;start=100", "never_started"),
+            ("E;1.srv;start=x end=160", "!start: \"x\" is no time"),
+            ("E;;start=100 end=160", "!an ended job without an id"),
+            ("Q;1.srv;queue=q", "event_Q"),
+            ("z;1.srv;", "event_z"),
+            ("E;1.srv", "!no header: time;letter;id;message"),
+        ] {
+            let told = match judged(&format!("01/02/2026 03:04:05;{line}")) {
+                Ok(Ok(job)) => {
+                    let (start, procs) = (job.start_us / 1_000_000, job.procs.unwrap());
+                    let flags = job.flags.iter().map(|flag| format!(" {flag}"));
+                    let flags: String = flags.collect();
+                    format!("{} {start} {} {procs}{flags}", job.id, job.wall)
+                }
+                Ok(Err(label)) => label.to_string(),
+                Err(why) => format!("!{why}"),
+            };
+            assert_eq!(told, said, "{line}");
+        }
+    }
+
+    #[test]
+    fn values_may_be_quoted() {
+        let said = Said::read("a=1 account=\"chem 2026 spring\" odd b=x=y");
+        assert_eq!(said.text("account"), Some("chem 2026 spring"));
+        assert_eq!((said.text("a"), said.text("b")), (Some("1"), Some("x=y")));
+    }
+}

@@ -1,0 +1,89 @@
+//! `Name="value"` pairs, one job in a line: a rendering of `sacct` that sites keep (`collectors.md` a.8).
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead};
+
+use chrono_tz::Tz;
+
+use super::row::{self, Moment, Order, Row};
+use super::tres;
+use crate::ingest::job::{Found, Record};
+use crate::ingest::lines::Lines;
+use crate::ingest::text::clock;
+use crate::ingest::{Reader, Sink};
+
+/// Reads such lines.
+#[derive(Debug)]
+pub(in crate::ingest) struct KeyValue(pub(in crate::ingest) Tz);
+
+impl Reader for KeyValue {
+    fn file(&mut self, _: &str, input: &mut dyn BufRead, sink: &mut Sink<'_>) -> io::Result<()> {
+        let mut lines = Lines::new(input);
+        while let Some(line) = lines.next_line()? {
+            if !line.is_blank() {
+                let found = found(&line.text(), self.0);
+                sink(Record::new(line.number, line.bytes, found))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn found(text: &str, zone: Tz) -> Found {
+    let said = pairs(text);
+    let get = |name: &str| said.get(name).copied().unwrap_or_default();
+    let id = get("JobID");
+    if id.is_empty() {
+        return Found::Malformed("no JobID=\"…\"".to_owned());
+    }
+    if id.contains('.') {
+        return Found::Skipped("step".into());
+    }
+    let text = |name: &str| get(name).to_owned();
+    let (nodes, cpus) = (row::integer(get("NNodes")), row::integer(get("NCPUS")));
+    let (memory_bytes, decoded) =
+        row::memory(get("AllocTRES"), get("ReqTRES"), get("ReqMem"), cpus, nodes);
+    let row = Row {
+        id: id.to_owned(),
+        raw_id: text("JobIDRaw"),
+        is_disputed: tres::disputes(get("AllocTRES"), cpus, nodes),
+        user: text("User"),
+        account: text("Account"),
+        group: text("Group"),
+        partition: text("Partition"),
+        qos: text("QOS"),
+        cluster: text("Cluster"),
+        name: text("JobName"),
+        hosts: text("NodeList"),
+        state: text("State"),
+        exit: text("ExitCode"),
+        submit: Moment::read(get("Submit"), zone),
+        start: Moment::read(get("Start"), zone),
+        end: Moment::read(get("End"), zone),
+        nodes,
+        cpus,
+        gpus: Some(tres::gpus(get("AllocTRES"))),
+        is_memory_decoded: decoded && memory_bytes.is_some(),
+        memory_bytes,
+        elapsed: said.get("Elapsed").and_then(|elapsed| clock(elapsed)),
+        cpu: None,
+        limit_s: row::limit(get("Timelimit")),
+        has_nodes: true,
+    };
+    row.found(Order::EndStartState)
+}
+
+/// The pairs of a line.
+fn pairs(text: &str) -> BTreeMap<&str, &str> {
+    let mut pairs = BTreeMap::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("=\"") {
+        let Some((value, left)) = after.split_once('"') else {
+            break;
+        };
+        let key = before.rsplit(char::is_whitespace).next().unwrap_or(before);
+        pairs.insert(key, value);
+        rest = left;
+    }
+    pairs
+}

@@ -1,0 +1,171 @@
+//! Slurm's strings of trackable resources and its sizes of memory (`collectors.md` a.2, a.3).
+
+use crate::ingest::number::Number;
+
+/// The bit that leaked from a flag into the number, in megabytes.
+const PER_CPU_FLAG: i128 = 1 << 31;
+
+/// `name=value` pairs of `billing=36,cpu=36,gres/gpu:a100=4`.
+fn pairs(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    text.split(',').filter_map(|pair| pair.split_once('='))
+}
+
+/// GPUs: the untyped count where it is given, else the sum of the typed ones.
+pub(super) fn gpus(text: &str) -> i64 {
+    if let Some((_, count)) = pairs(text).find(|(name, _)| *name == "gres/gpu") {
+        return number(count);
+    }
+    pairs(text)
+        .filter(|(name, _)| name.starts_with("gres/gpu:"))
+        .map(|(_, count)| number(count))
+        .fold(0, i64::saturating_add)
+}
+
+/// GPUs of `gpu:2`, `gpu:tesla:2`, `gpu`, as the older layouts ask for them on each node.
+pub(super) fn old_gpus(text: &str) -> i64 {
+    text.split(',')
+        .filter(|part| part.split(':').next() == Some("gpu"))
+        .map(|part| {
+            // `gpu:a100:2(S:0-1)` says on which sockets.
+            let part = part.split('(').next().unwrap_or(part);
+            let last = part.rsplit(':').next().unwrap_or(part);
+            last.parse().unwrap_or(1)
+        })
+        .fold(0, i64::saturating_add)
+}
+
+/// Whether it names other counts of processors or nodes than the columns of the job.
+pub(super) fn disputes(text: &str, cpus: Option<i64>, nodes: Option<i64>) -> bool {
+    let other = |name: &str, count: Option<i64>| {
+        let stated = pairs(text).find(|(known, _)| *known == name);
+        let stated = stated.and_then(|(_, stated)| stated.parse::<i64>().ok());
+        stated
+            .zip(count)
+            .is_some_and(|(stated, count)| stated != count)
+    };
+    other("cpu", cpus) || other("node", nodes)
+}
+
+/// Memory in bytes.
+pub(super) fn memory(text: &str) -> Option<Number> {
+    let (_, size) = pairs(text).find(|(name, _)| *name == "mem")?;
+    megabytes(size)?
+        .times(Number::whole(1 << 20))
+        .map(|bytes| bytes.cut(0))
+}
+
+/// Memory in bytes of a `ReqMem`: `3000Mc` for each processor, `48000Mn` for each node, `4G` for the
+/// job; what has the flag of 2^31 counts for each processor.
+pub(super) fn requested_memory(
+    text: &str,
+    cpus: Option<i64>,
+    nodes: Option<i64>,
+) -> Option<Number> {
+    let (size, times) = match text.chars().last()? {
+        'c' => (text.strip_suffix('c')?, cpus),
+        'n' => (text.strip_suffix('n')?, nodes),
+        _ => (text, Some(1)),
+    };
+    let mut size = megabytes(size)?;
+    let mut times = times.unwrap_or(1);
+    let flag = Number::whole(PER_CPU_FLAG);
+    let without = size.minus(flag)?;
+    if !without.is_negative() {
+        size = without;
+        times = cpus.unwrap_or(1);
+    }
+    let bytes = size.times(Number::whole(times))?;
+    bytes
+        .times(Number::whole(1 << 20))
+        .map(|bytes| bytes.cut(0))
+}
+
+/// A size in megabytes: `144000M`, `62.50G`; a bare number counts megabytes.
+fn megabytes(text: &str) -> Option<Number> {
+    let unit = text.chars().last()?;
+    if unit.is_ascii_digit() {
+        return Number::parse(text);
+    }
+    let number = Number::parse(text.strip_suffix(unit)?)?;
+    let thousandth = Number::scaled(9_765_625, 10);
+    match unit.to_ascii_uppercase() {
+        'K' => number.times(thousandth),
+        'M' => Some(number),
+        'G' => number.times(Number::whole(1 << 10)),
+        'T' => number.times(Number::whole(1 << 20)),
+        'P' => number.times(Number::whole(1 << 30)),
+        _ => None,
+    }
+}
+
+/// A count, perhaps with a suffix of 1024s; what is none counts nothing.
+fn number(text: &str) -> i64 {
+    text.parse().ok().or_else(|| suffixed(text)).unwrap_or(0)
+}
+
+fn suffixed(text: &str) -> Option<i64> {
+    let many = megabytes(text)?.times(Number::whole(1 << 20))?;
+    i64::try_from(many.cut(0).as_whole()?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gpus_are_not_counted_twice() {
+        for (text, count) in [
+            ("billing=8,cpu=8,gres/gpu=4,gres/gpu:a100=4,mem=16G", 4),
+            ("gres/gpu:a100=1,gres/gpu:v100=2", 3),
+            ("gres/gpu=2K", 2048),
+            ("cpu=1", 0),
+            ("", 0),
+        ] {
+            assert_eq!(gpus(text), count, "{text}");
+        }
+        assert_eq!(
+            (
+                old_gpus("gpu:2"),
+                old_gpus("gpu:tesla:3,x:1"),
+                old_gpus("gpu"),
+                old_gpus("gpu:a100:2(S:0-1)")
+            ),
+            (2, 3, 1, 2)
+        );
+    }
+
+    #[test]
+    fn columns_and_resources_may_disagree() {
+        for (text, disputed) in [
+            ("cpu=100,node=1", true),
+            ("cpu=108,node=9", false),
+            ("cpu=108", false),
+            ("", false),
+        ] {
+            assert_eq!(disputes(text, Some(108), Some(9)), disputed, "{text}");
+        }
+    }
+
+    #[test]
+    fn memory_has_many_spellings() {
+        let mib = |n: i128| Some(n << 20);
+        for (text, bytes) in [
+            ("3000Mc", mib(24_000)),
+            ("48000Mn", mib(96_000)),
+            ("4G", mib(4096)),
+            ("2147486648Mn", mib(24_000)),
+            ("125Gn", mib(256_000)),
+            ("0n", Some(0)),
+            ("512K", Some(524_288)),
+            ("", None),
+            ("x", None),
+        ] {
+            let found = requested_memory(text, Some(8), Some(2));
+            assert_eq!(found.and_then(Number::as_whole), bytes, "{text}");
+        }
+        assert_eq!(
+            memory("cpu=1,mem=62.50G").and_then(Number::as_whole),
+            mib(64_000)
+        );
+    }
+}

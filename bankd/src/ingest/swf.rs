@@ -1,0 +1,183 @@
+//! The Standard Workload Format (`collectors.md` f.3): 18 numbers in a line, `;` before comments.
+
+use std::io::{self, BufRead};
+
+use super::job::{Extra, Figure, Found, Job, Record, State};
+use super::lines::{Line, Lines};
+use super::number::Number;
+use super::{Reader, Sink};
+
+/// Columns of a record; later ones are a producer's own.
+const COLUMNS: usize = 18;
+
+/// Reads SWF. Times are relative to the `UnixStartTime` of the header, or absolute without one.
+#[derive(Debug, Default)]
+pub(super) struct Swf {
+    origin: Number,
+}
+
+impl Reader for Swf {
+    fn file(&mut self, _: &str, input: &mut dyn BufRead, sink: &mut Sink<'_>) -> io::Result<()> {
+        let mut lines = Lines::new(input);
+        let mut is_first = true;
+        while let Some(line) = lines.next_line()? {
+            if line.bytes.starts_with(b";") {
+                self.header(&line);
+            } else if !line.is_blank() {
+                // Some producers name their columns in the first line.
+                let names = |b: &u8| b.is_ascii_alphabetic() || *b == b'_';
+                let is_row_of_names = is_first && line.bytes.first().is_some_and(names);
+                is_first = false;
+                if !is_row_of_names {
+                    sink(self.record(&line))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, _: &mut Sink<'_>) -> io::Result<Vec<Extra>> {
+        Ok(vec![Extra {
+            key: "unix_start_time",
+            value: Figure::Number(self.origin),
+        }])
+    }
+}
+
+impl Swf {
+    fn header(&mut self, line: &Line<'_>) {
+        let text = line.text();
+        let value = text
+            .trim_start_matches(';')
+            .trim()
+            .strip_prefix("UnixStartTime:");
+        if let Some(origin) = value.and_then(|value| Number::parse(value.trim())) {
+            self.origin = origin;
+        }
+    }
+
+    fn record(&self, line: &Line<'_>) -> Record {
+        let text = line.text();
+        let columns: Vec<&str> = text.split_whitespace().collect();
+        let found = match self.job(&columns) {
+            Ok(Some(job)) => Found::Jobs(vec![job]),
+            Ok(None) => Found::Skipped("no_runtime_or_procs".into()),
+            Err(why) => Found::Malformed(why),
+        };
+        Record::new(line.number, line.bytes, found)
+    }
+
+    /// `None` where there was no run, or nobody says on how much.
+    fn job(&self, columns: &[&str]) -> Result<Option<Job>, String> {
+        if columns.len() < COLUMNS {
+            let there = columns.len();
+            return Err(format!("{there} columns where SWF has {COLUMNS}"));
+        }
+        let text = |at: usize| columns.get(at).copied().unwrap_or_default();
+        let number = |at: usize, what: &str| {
+            let value = Number::parse(text(at));
+            value.ok_or_else(|| format!("{what}: {:?} is no number", text(at)))
+        };
+        let named = |at: usize| Some(text(at).to_owned()).filter(|word| word != "-1");
+        let run = number(3, "run time")?;
+        let allocated = number(4, "allocated processors")?.cut(0);
+        let procs = if allocated.is_above_zero() {
+            allocated
+        } else {
+            number(7, "requested processors")?.cut(0)
+        };
+        let (submit, wait) = (number(1, "submit time")?, number(2, "wait time")?);
+        if run.is_negative() || !procs.is_above_zero() {
+            return Ok(None);
+        }
+        let wait = if wait.is_negative() {
+            Number::ZERO
+        } else {
+            wait
+        };
+        let beyond = || "a time beyond what can be counted".to_owned();
+        let at = |value: Option<Number>| value.and_then(Number::as_microseconds).ok_or_else(beyond);
+        let submitted = self.origin.plus(submit);
+        let start = submitted.and_then(|at| at.plus(wait));
+        let end = start.and_then(|at| at.plus(run));
+        let mut job = Job {
+            id: text(0).to_owned(),
+            submit_us: Some(at(submitted)?),
+            start_us: at(start)?,
+            end_us: at(end)?,
+            wall: run,
+            user: named(11),
+            group: named(12),
+            queue: named(14),
+            state_word: named(10),
+            state: state(text(10)),
+            procs: Some(procs),
+            cpu: Number::parse(text(5)).filter(|cpu| !cpu.is_negative()),
+            ..Job::default()
+        };
+        job.cpu = job.cpu.and_then(|each| each.times(procs));
+        job.add("wall_s", run);
+        job.add("core_s", run.times(procs).ok_or_else(beyond)?);
+        Ok(Some(job))
+    }
+}
+
+fn state(word: &str) -> State {
+    match word {
+        "1" => State::Completed,
+        "0" => State::Failed,
+        "5" => State::Aborted,
+        _ => State::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(text: &str) -> Vec<String> {
+        let mut input = text.as_bytes();
+        let mut told = Vec::new();
+        let mut sink = |record: Record| {
+            told.push(match record.found {
+                Found::Jobs(jobs) => {
+                    let job = &jobs[0];
+                    let procs = job.procs.unwrap();
+                    format!("{} {} {} {procs}", job.id, job.start_us, job.wall)
+                }
+                Found::Skipped(label) => label.to_string(),
+                Found::Malformed(why) => format!("!{why}"),
+            });
+            Ok(())
+        };
+        Swf::default()
+            .file("log.swf", &mut input, &mut sink)
+            .unwrap();
+        told
+    }
+
+    #[test]
+    fn variants_in_the_wild_are_read() {
+        let tail = "-1 -1 8 60 -1 1 3 4 -1 -1 -1 -1 -1";
+        for (text, said) in [
+            (format!("0 5 10 20 4 {tail}"), "0 15000000 20 4"),
+            (
+                format!("; UnixStartTime: 100\n1 5 10 20 4 {tail}"),
+                "1 115000000 20 4",
+            ),
+            (
+                format!("1 1700000000 0 2.5 4 {tail} 9 9"),
+                "1 1700000000000000 2.5 4",
+            ),
+            (format!("1 5 -1 20 -1 {tail}"), "1 5000000 20 8"),
+            (format!("1 5 0 -1 4 {tail}"), "no_runtime_or_procs"),
+            (
+                format!("job\tsubmit\n1\t5\t0\t20\t4\t{}", tail.replace(' ', "\t")),
+                "1 5000000 20 4",
+            ),
+            ("1 2 3".to_owned(), "!3 columns where SWF has 18"),
+        ] {
+            assert_eq!(told(&text), [said], "{text}");
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! `bankd import … --dry-run` as it is typed: what it prints, and its exit code.
+
+use std::process::Command;
+
+use crate::harness::programs;
+
+const HEADER: &str = "JobID|User|Account|Start|End|Elapsed|State|NNodes|NCPUS|AllocTRES\n";
+
+/// Runs in a folder with `jobs.sacct`. Gives the exit code, standard output and standard error.
+fn import(arguments: &[&str], jobs: &str) -> (i32, String, String) {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("jobs.sacct"), jobs).unwrap();
+    std::fs::write(folder.path().join("bad.toml"), "delimeter = \",\"\n").unwrap();
+    let ran = Command::new(programs().bankd())
+        .arg("import")
+        .args(arguments)
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (
+        ran.status.code().unwrap(),
+        text(ran.stdout),
+        text(ran.stderr),
+    )
+}
+
+fn jobs(lines: &[&str]) -> String {
+    let mut text = HEADER.to_owned();
+    for line in lines {
+        text.push_str(line);
+        text.push('\n');
+    }
+    text
+}
+
+const GOOD: &str =
+    "1|amy|chem|2026-01-01T23:00:00|2026-01-02T01:00:00|02:00:00|COMPLETED|1|4|cpu=4,gres/gpu=1";
+
+#[test]
+fn people_are_told_what_is_there() {
+    let text = jobs(&[
+        GOOD,
+        GOOD,
+        "2|bob|bio|2026-01-02T00:00:00|2026-01-02T00:30:00|00:30:00|FAILED|1|2|cpu=2",
+        "2.0||||||COMPLETED|1|2|cpu=2",
+        "3|bob|bio|2026-01-02T00:00:00|Unknown|00:30:00|RUNNING|1|2|cpu=2",
+        "x|bob|bio|2026-01-02T00:00:00|2026-01-02T00:30:00|00:30:00|FAILED|1|2|cpu=2",
+    ]);
+    let (code, out, err) = import(&["sacct", "jobs.sacct", "--dry-run", "--days"], &text);
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert_eq!(
+        out,
+        "read 6 records: 3 jobs, 2 skipped, 1 rejected\n\
+         skipped: 1 × not_ended, 1 × step\n\
+         rejected: 1 × its fields fit no way of columns (first at jobs.sacct line 7)\n\
+         came again: 1 (1 with the same numbers); 2 identities\n\
+         would add 9.000 core-hours, 2.000 GPU-hours, 2.500 node-hours, 2.500 hours of run time, \
+         from 2026-01-01 to 2026-01-03 (exclusive), 2 users, 2 accounts\n\
+         UTC day           jobs          core-hours           GPU-hours\n\
+         2026-01-01           0               8.000               2.000\n\
+         2026-01-02           3               9.000               2.000\n"
+    );
+}
+
+#[test]
+fn exit_codes_and_one_line_of_error() {
+    let bad = jobs(&[GOOD, "x||||||||"]);
+    for (arguments, code, said) in [
+        (&["sacct", "jobs.sacct", "--dry-run"][..], 0, ""),
+        (&["sacct", "jobs.sacct", "--dry-run", "--strict"], 1, ""),
+        (
+            &["sacct", "none.sacct", "--dry-run"],
+            2,
+            "bankd: none.sacct: No such file or directory (os error 2)\n",
+        ),
+        (
+            &["csv", "jobs.sacct", "--dry-run"],
+            2,
+            "bankd: csv: no mapping; name a file that says which column is what with --mapping FILE\n",
+        ),
+        (
+            &["csv", "jobs.sacct", "--dry-run", "--mapping", "bad.toml"],
+            2,
+            "bankd: mapping: delimeter: no such key; did you mean \"delimiter\"?\n",
+        ),
+        (
+            &["sge", "jobs.sacct", "--dry-run", "--mapping", "bad.toml"],
+            2,
+            "bankd: --mapping: sge has none, only csv\n",
+        ),
+        (
+            &["sacct", "jobs.sacct", "--dry-run", "--layout", "xdmod27"],
+            2,
+            "bankd: layout \"xdmod27\": one of xdmod26, xdmod25-2021, xdmod25-2019, xdmod26-2020\n",
+        ),
+        (
+            &["sacct", "jobs.sacct", "--dry-run", "--since", "soon"],
+            2,
+            "bankd: --since: \"soon\" is no time; as 2026-10-01 or -30d\n",
+        ),
+        (
+            &["slurm-json", "jobs.sacct", "--dry-run"],
+            1,
+            "bankd: jobs.sacct: no JSON object with a list \"jobs\"\n",
+        ),
+    ] {
+        let (found, out, err) = import(arguments, &bad);
+        assert_eq!((found, err.as_str()), (code, said), "{arguments:?}");
+        assert_eq!(
+            out.is_empty(),
+            code != 0 && !arguments.contains(&"--strict")
+        );
+    }
+    for arguments in [
+        &["sacct", "jobs.sacct"][..],
+        &["sact", "jobs.sacct", "--dry-run"],
+        &["sacct", "--dry-run"],
+        &["sacct", "jobs.sacct", "--dry-run", "--tz", "Mars"],
+    ] {
+        let (code, out, _) = import(arguments, &bad);
+        assert_eq!((code, out.as_str()), (2, ""), "{arguments:?}");
+    }
+}
+
+#[test]
+fn what_ended_before_is_left_out() {
+    let text = jobs(&[GOOD]);
+    for (since, said) in [
+        (
+            "2026-01-02",
+            "read 1 records: 1 jobs, 0 skipped, 0 rejected\n",
+        ),
+        (
+            "2026-01-03",
+            "read 1 records: 0 jobs, 1 skipped, 0 rejected\n",
+        ),
+    ] {
+        let (code, out, _) = import(
+            &["sacct", "jobs.sacct", "--dry-run", "--since", since],
+            &text,
+        );
+        assert!(code == 0 && out.starts_with(said), "{since}: {out}");
+    }
+}
+
+#[test]
+fn programs_get_exact_numbers() {
+    let text = jobs(&[GOOD]);
+    let (code, out, _) = import(&["sacct", "jobs.sacct", "--dry-run", "--json"], &text);
+    let shown: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(code, 0);
+    assert_eq!(shown["totals"]["core_s"], 28_800);
+    assert_eq!(shown["by_user"]["amy"]["jobs"], 1);
+    assert_eq!(
+        (&shown["records"], &shown["replaced"]),
+        (&1.into(), &0.into())
+    );
+}
