@@ -38,6 +38,8 @@ pub(super) fn move_away(
         machine: instance.key.machine.clone(),
     };
     let payer = select::find(ctx.directory, &whose);
+    let facts = &instance.facts;
+    let payer = payer.knowing(ctx.directory, &facts.usage, &facts.group);
     let mut candidates = select::billable(ctx.directory, &payer);
     candidates.retain(|c| Some(c.account) != gone);
     for (allocation, free) in funds(postings.allocations(), &candidates, ctx.now, old.shadow) {

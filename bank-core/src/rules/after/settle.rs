@@ -107,6 +107,8 @@ fn payers(instance: &Instance, ctx: &Context<'_>) -> Vec<Candidate> {
         machine: instance.key.machine.clone(),
     };
     let payer = select::find(ctx.directory, &whose);
+    let facts = &instance.facts;
+    let payer = payer.knowing(ctx.directory, &facts.usage, &facts.group);
     select::billable(ctx.directory, &payer)
 }
 

@@ -225,6 +225,9 @@ pub(super) fn billed_now(
     let bounded = price.bounded(exact_sum.checked_add(once_sum)?);
     let rounded = to_amount(bounded, precision, policy.rounding)?;
     let now = rounded.minus(before).ok()?;
+    // Only a total that falls gives money back: a bound that came later, or lies below amounts that
+    // were given, bills nothing more.
+    let now = if total { now } else { now.max(Amount::ZERO) };
     instance.exact_sum = exact_sum;
     instance.once_sum = once_sum;
     Some((now, price.unpriced))
