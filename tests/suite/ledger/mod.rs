@@ -1,7 +1,8 @@
 //! The rules of the ledger against both of its grounds: the book in memory and the store.
 //!
 //! `case_*` are the conformance cases of ledger.md 11, one test each; `model` compares random
-//! command sequences with a naive reference; `race` lets many clients want the last credit.
+//! sequences of every command (`script`) with a naive reference (`naive`), which predicts the answer,
+//! the journal and what there is; `case_found` keeps what it has found; `race` lets many clients want the last credit.
 
 mod ask;
 mod ask_after;

@@ -248,7 +248,7 @@ impl Naive {
             Command::ExtendLien(extend) => self.extend(extend),
             Command::ReleaseLien(id) => self.release(id.0),
             Command::Charge(charge) => self.charge(charge),
-            Command::Close(close) => self.close(close),
+            Command::Close(close) => Ok(self.close(close)),
             Command::SetRate(rate) => self.set_rate(rate),
             Command::RemoveRate(id) => self.remove_rate(id.0),
             Command::AddAttribute(attribute) => self.add_attribute(attribute),

@@ -6,7 +6,7 @@ use super::fixture::T0;
 use super::ground::Ground;
 use super::memory::Memory;
 use super::reach::{Reach, reach};
-use super::script::{Known, SITES, Script, Step, WORLD, command, script, site, step};
+use super::script::{Known, SITES, Step, WORLD, command, script, site, step};
 use bank_core::command::Command;
 use bank_core::time::{Seconds, Timestamp};
 use proptest::prelude::*;
@@ -46,7 +46,9 @@ impl Bank {
                 keys: 0,
                 txs: Vec::new(),
             };
-            WORLD.iter().for_each(|line| bank.step(line, 0));
+            for line in WORLD {
+                bank.step(line, 0);
+            }
             bank.clock = T0;
             bank
         };

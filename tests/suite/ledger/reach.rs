@@ -30,11 +30,11 @@ impl Reach {
         free(one, two) && free(two, one)
     }
 
-    fn changing(places: impl IntoIterator<Item = String>) -> Option<Reach> {
-        Some(Reach {
+    fn changing(places: impl IntoIterator<Item = String>) -> Reach {
+        Reach {
             looks: BTreeSet::new(),
             changes: places.into_iter().collect(),
-        })
+        }
     }
 
     fn looking(mut self, place: &str) -> Reach {
@@ -129,51 +129,54 @@ pub(super) fn reach(command: &Command, book: &Book) -> Option<Reach> {
     if is_mixed(book) {
         return None;
     }
-    let spends = |islands: BTreeSet<String>| {
-        Reach::changing(islands).map(|r| r.looking(RATES).looking(PEOPLE))
-    };
+    let spends =
+        |islands: BTreeSet<String>| Reach::changing(islands).looking(RATES).looking(PEOPLE);
     match command {
-        Command::Deposit(deposit) => Reach::changing(named(book, &deposit.name)?),
-        Command::Withdraw(withdraw) => Reach::changing(named(book, &withdraw.name)?),
-        Command::SetAllocation(set) => Reach::changing(of_allocation(book, set.id)?),
+        Command::Deposit(deposit) => Some(Reach::changing(named(book, &deposit.name)?)),
+        Command::Withdraw(withdraw) => Some(Reach::changing(named(book, &withdraw.name)?)),
+        Command::SetAllocation(set) => Some(Reach::changing(of_allocation(book, set.id)?)),
         Command::Quote(quote) => {
             // A quote that is kept makes a change of rates in its instant come after it.
-            let mut reach = spends(of_work(book, "", Some(&quote.whose))?)?;
+            let mut reach = spends(of_work(book, "", Some(&quote.whose))?);
             if quote.promise != bank_core::command::Promise::None {
                 reach.changes.insert("promises".to_owned());
             }
             Some(reach)
         }
-        Command::Create(request) => {
-            spends(of_work(book, &request.object_id, Some(&request.whose))?)
-        }
+        Command::Create(request) => Some(spends(of_work(
+            book,
+            &request.object_id,
+            Some(&request.whose),
+        )?)),
         Command::Reserve(reserve) => {
             let request = &reserve.request;
             let islands = of_work(book, &request.object_id, Some(&request.whose))?;
-            spends(islands).map(|r| r.looking("promises"))
+            Some(spends(islands).looking("promises"))
         }
         Command::Charge(charge) => {
             let request = &charge.request;
             let islands = of_work(book, &request.object_id, Some(&request.whose))?;
-            spends(islands).map(|r| r.looking("promises"))
+            Some(spends(islands).looking("promises"))
         }
-        Command::Close(close) => Reach::changing(of_work(book, &close.key.object_id, None)?),
-        Command::ExtendLien(extend) => spends(of_lien(book, extend.lien)?),
-        Command::ReleaseLien(id) => Reach::changing(of_lien(book, *id)?),
+        Command::Close(close) => Some(Reach::changing(of_work(book, &close.key.object_id, None)?)),
+        Command::ExtendLien(extend) => Some(spends(of_lien(book, extend.lien)?)),
+        Command::ReleaseLien(id) => Some(Reach::changing(of_lien(book, *id)?)),
         Command::SetRate(_) | Command::RemoveRate(_) => {
-            Reach::changing([RATES.to_owned()]).map(|r| r.looking("promises"))
+            Some(Reach::changing([RATES.to_owned()]).looking("promises"))
         }
-        Command::SetMember(_) | Command::RemoveMember(..) => Reach::changing([PEOPLE.to_owned()]),
-        Command::SetUser(_) | Command::SetMachine(_) => Reach::changing([PEOPLE.to_owned()]),
+        Command::SetMember(_) | Command::RemoveMember(..) => {
+            Some(Reach::changing([PEOPLE.to_owned()]))
+        }
+        Command::SetUser(_) | Command::SetMachine(_) => Some(Reach::changing([PEOPLE.to_owned()])),
         Command::SetAccount(set) => {
             // Another list, parent or fallback may join islands.
             let plain = set.constraints.is_none() && set.parent.is_none() && set.fallback.is_none();
-            Reach::changing(named(book, &set.name).filter(|_| plain)?)
+            Some(Reach::changing(named(book, &set.name).filter(|_| plain)?))
         }
-        Command::RemoveAccount(name) => Reach::changing(named(book, name)?),
+        Command::RemoveAccount(name) => Some(Reach::changing(named(book, name)?)),
         Command::After(after) => {
             let islands = after_the_fact(after, book)?;
-            spends(islands)
+            Some(spends(islands))
         }
         _ => None,
     }

@@ -59,7 +59,7 @@ impl Naive {
             None => self.accounts.push(new),
         }
         self.change_account(at, set)?;
-        self.registered("account_add", "done")
+        Ok(self.registered("account_add", "done"))
     }
 
     pub(super) fn set_account(&mut self, set: &SetAccount) -> Said {
@@ -70,7 +70,7 @@ impl Naive {
             return Err(refused("in_use"));
         }
         self.change_account(at, set)?;
-        self.registered("account_set", "done")
+        Ok(self.registered("account_set", "done"))
     }
 
     fn change_account(&mut self, at: usize, set: &SetAccount) -> Result<(), String> {

@@ -130,8 +130,8 @@ impl Naive {
         let instance = &mut self.instances[n];
         (instance.metered, instance.once) = (metered, once);
         // Only a total that falls gives money back.
-        let least = if is_total { i64::MIN } else { 0 };
-        (billed - before).max(least)
+        let floor = if is_total { i64::MIN } else { 0 };
+        (billed - before).max(floor)
     }
 }
 

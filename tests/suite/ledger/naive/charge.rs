@@ -12,6 +12,10 @@ use bank_core::terms::Shortfall;
 use bank_core::time::Timestamp;
 
 /// A charge on its way.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is something that the answer says"
+)]
 struct Bill {
     n: usize,
     at: Timestamp,
@@ -99,7 +103,7 @@ impl Naive {
         } else {
             self.take(&mut bill)?;
         }
-        self.finish(&bill, mode, charge.closes, measured.seconds, quote_invalid)
+        Ok(self.finish(&bill, mode, charge.closes, measured.seconds, quote_invalid))
     }
 
     fn pay(&mut self, bill: &Bill, kind: &'static str, id: usize, amount: i64, from_lien: i64) {
@@ -159,7 +163,7 @@ impl Naive {
         if left > 0 && bill.shortfall == Shortfall::Reject {
             return Err(short(bill.amount, bill.amount - left));
         }
-        let by_fallback = self.from_fallback(bill, first, &mut left);
+        let by_fallback = self.fallback_parts(bill, first, &mut left);
         if takes.is_empty() && by_fallback.is_empty() && left == 0 {
             takes.push((first, 0, 0));
         }
@@ -210,7 +214,7 @@ impl Naive {
         self.accounts[account].is_discrete && (take < left || takes.iter().any(beside))
     }
 
-    fn from_fallback(&self, bill: &Bill, first: usize, left: &mut i64) -> Vec<(usize, i64)> {
+    fn fallback_parts(&self, bill: &Bill, first: usize, left: &mut i64) -> Vec<(usize, i64)> {
         let paying = self.allocations[first].account;
         let fallback = self.fallback_of(paying, bill.payer.machine.as_deref());
         let wanted = *left > 0 && bill.shortfall == Shortfall::Fallback;
@@ -320,7 +324,7 @@ impl Naive {
         closes: bool,
         seconds: i64,
         quote_invalid: bool,
-    ) -> Said {
+    ) -> String {
         let n = bill.n;
         let tx = self.journal.len() - 1;
         let paying = bill.first.map(|id| self.allocations[id].account);
@@ -369,7 +373,7 @@ impl Naive {
         ];
         let said: Vec<String> = said.into_iter().flatten().collect();
         let balance = paying.map_or(0, |account| self.balance(account));
-        Ok(format!("{}, balance {balance}", said.join(", ")))
+        format!("{}, balance {balance}", said.join(", "))
     }
 
     /// What was charged to an expired allocation is active money no more: it is corrected at the

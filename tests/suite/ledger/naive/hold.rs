@@ -106,7 +106,7 @@ impl Naive {
         Ok("created".to_owned())
     }
 
-    pub(super) fn close(&mut self, close: &Close) -> Said {
+    pub(super) fn close(&mut self, close: &Close) -> String {
         let at = self.happened(close.event_time);
         let uses = self.uses(&close.key.machine, &close.key.object_id);
         let was_open = |n: &usize| {
@@ -114,13 +114,13 @@ impl Naive {
             i.closed.is_none() && i.opened <= at
         };
         let Some(n) = uses.into_iter().find(was_open) else {
-            return Ok("nothing open".to_owned());
+            return "nothing open".to_owned();
         };
         self.begin("delete", at);
         let released = self.end_lien(n, "released");
         self.instances[n].closed = Some(at);
         self.instances[n].due = None;
-        Ok(format!("closed, released {released}"))
+        format!("closed, released {released}")
     }
 
     pub(super) fn lien_grace(&self, machine: &str, with_flushes: bool) -> Seconds {
@@ -184,7 +184,7 @@ impl Naive {
             cost,
         };
         let usable = self.usable(&request.whose, &self.instances[n].facts);
-        let mut said = if mode.is_shadow() {
+        let said = if mode.is_shadow() {
             self.place_shadow(&placed, usable, is_invalid)
         } else {
             self.place(&placed, usable, mode, request, is_invalid)?
@@ -193,9 +193,6 @@ impl Naive {
         let has_lien = self.instances[n].lien.is_some();
         let idle = at.plus(self.policy.idle);
         self.instances[n].due = Some(if has_lien { end } else { idle });
-        if said.is_empty() {
-            said = "lien 0".to_owned();
-        }
         Ok(said)
     }
 

@@ -274,8 +274,8 @@ impl Naive {
             on && window.end.is_some_and(|end| lien.end > end)
         };
         let open = self.liens.iter().filter(|l| l.state == "open");
-        let outlived = open.filter(outlives).count();
-        Ok(format!("changed, {outlived} liens outlive it"))
+        let many = open.filter(outlives).count();
+        Ok(format!("changed, {many} liens outlive it"))
     }
 
     /// Another window and limit; what they make of it follows at once.

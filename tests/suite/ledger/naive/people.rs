@@ -7,9 +7,9 @@ use bank_core::model::Dimension;
 
 impl Naive {
     /// A change of what is registered: a transaction without entries.
-    pub(super) fn registered(&mut self, op: &'static str, said: &str) -> Said {
+    pub(super) fn registered(&mut self, op: &'static str, said: &str) -> String {
         self.begin(op, self.now);
-        Ok(said.to_owned())
+        said.to_owned()
     }
 
     pub(super) fn add_project(&mut self, add: &AddProject) -> Said {
@@ -33,7 +33,7 @@ impl Naive {
             organization: add.organization.clone(),
             ..Project::default()
         });
-        self.registered("project_add", "done")
+        Ok(self.registered("project_add", "done"))
     }
 
     fn project_at(&self, name: &str) -> Result<usize, String> {
@@ -80,7 +80,7 @@ impl Naive {
         if let Some(organization) = &set.organization {
             project.organization.clone_from(organization);
         }
-        self.registered("project_set", "done")
+        Ok(self.registered("project_set", "done"))
     }
 
     pub(super) fn remove_project(&mut self, name: &str) -> Said {
@@ -106,7 +106,7 @@ impl Naive {
             return Err(refused("in_use"));
         }
         self.projects[at].is_gone = true;
-        self.registered("project_rm", "removed")
+        Ok(self.registered("project_rm", "removed"))
     }
 
     pub(super) fn add_user(&mut self, set: &SetUser) -> Said {
@@ -120,12 +120,12 @@ impl Naive {
             ..User::default()
         });
         self.change_user(set)?;
-        self.registered("user_add", "done")
+        Ok(self.registered("user_add", "done"))
     }
 
     pub(super) fn set_user(&mut self, set: &SetUser) -> Said {
         self.change_user(set)?;
-        self.registered("user_set", "done")
+        Ok(self.registered("user_set", "done"))
     }
 
     fn change_user(&mut self, set: &SetUser) -> Result<(), String> {
@@ -154,7 +154,7 @@ impl Naive {
         for project in &mut self.projects {
             project.members.retain(|(user, _)| user != name);
         }
-        self.registered("user_rm", "removed")
+        Ok(self.registered("user_rm", "removed"))
     }
 
     pub(super) fn add_machine(&mut self, set: &SetMachine) -> Said {
@@ -169,12 +169,12 @@ impl Naive {
             ..Machine::default()
         });
         self.change_machine(set)?;
-        self.registered("machine_add", "done")
+        Ok(self.registered("machine_add", "done"))
     }
 
     pub(super) fn set_machine(&mut self, set: &SetMachine) -> Said {
         self.change_machine(set)?;
-        self.registered("machine_set", "done")
+        Ok(self.registered("machine_set", "done"))
     }
 
     fn change_machine(&mut self, set: &SetMachine) -> Result<(), String> {
@@ -202,7 +202,7 @@ impl Naive {
         for project in &mut self.projects {
             project.machines.retain(|machine| machine != name);
         }
-        self.registered("machine_rm", "removed")
+        Ok(self.registered("machine_rm", "removed"))
     }
 
     pub(super) fn set_member(&mut self, set: &SetMember) -> Said {
@@ -211,7 +211,7 @@ impl Naive {
         let members = &mut self.projects[at].members;
         members.retain(|(user, _)| *user != set.user);
         members.push((set.user.clone(), set.active));
-        self.registered("member_set", "done")
+        Ok(self.registered("member_set", "done"))
     }
 
     pub(super) fn remove_member(&mut self, project: &str, user: &str) -> Said {
@@ -220,6 +220,6 @@ impl Naive {
         let members = &mut self.projects[at].members;
         let known = members.iter().position(|(name, _)| name == user);
         members.remove(known.ok_or_else(|| refused("not_found"))?);
-        self.registered("member_rm", "removed")
+        Ok(self.registered("member_rm", "removed"))
     }
 }

@@ -22,7 +22,7 @@ impl Naive {
         let again = target != root;
         match self.journal[root].op {
             "deposit" | "withdraw" | "transfer" | "adjust" => {
-                self.undo_money(reverse, target, root)?
+                self.undo_money(reverse, target, root)?;
             }
             "charge" | "refund" | "settle" => self.undo_work(reverse, target, root, chain.len())?,
             "account_rm" if !again => self.undo_removal(target)?,
@@ -117,12 +117,15 @@ impl Naive {
         match self.journal[root].op {
             "charge" => self.uncount(n, root, is_undone),
             "settle" => {
-                let wanted = |e: &&Entry| match is_undone {
-                    true => e.kind == "reverse",
-                    false => is_charge(e.kind),
+                let wanted = |e: &&Entry| {
+                    if is_undone {
+                        e.kind == "reverse"
+                    } else {
+                        is_charge(e.kind)
+                    }
                 };
                 let named = self.journal[root].entries.iter().find(wanted).unwrap();
-                self.instances[n].facts.project = named.project.clone();
+                self.instances[n].facts.project.clone_from(&named.project);
                 Ok(())
             }
             _ => Ok(()),

@@ -215,14 +215,14 @@ impl Naive {
         line
     }
 
-    fn is_member(&self, user: &Option<String>, project: Option<&str>) -> bool {
+    fn is_member(&self, user: Option<&str>, project: Option<&str>) -> bool {
         let mut there = self.projects.iter().filter(|p| !p.is_gone);
         there.any(|p| {
             let asked = project.is_none_or(|name| name == p.name);
             asked
                 && p.members
                     .iter()
-                    .any(|(u, on)| *on && Some(u) == user.as_ref())
+                    .any(|(u, on)| *on && Some(u.as_str()) == user)
         })
     }
 
@@ -243,7 +243,7 @@ impl Naive {
         let of_project = closest(account, &Dimension::Project, |c| match c.value.as_str() {
             "ANY" => Some(3),
             "MEMBERS" => match how {
-                Reading::AsIs => self.is_member(&payer.user, Some(project)),
+                Reading::AsIs => self.is_member(payer.user.as_deref(), Some(project)),
                 Reading::AsMember => true,
                 Reading::ProjectOnly => c.allow,
             }
@@ -264,7 +264,7 @@ impl Naive {
         }
         // With any project, a member of any one is a member.
         let asked = Some(project).filter(|_| of_project != 3);
-        let is_member = how == Reading::AsMember || self.is_member(&payer.user, asked);
+        let is_member = how == Reading::AsMember || self.is_member(payer.user.as_deref(), asked);
         fit.lists[1] = closest(account, &Dimension::User, |c| match c.value.as_str() {
             "ANY" => Some(3),
             "MEMBERS" => is_member.then_some(2),
@@ -286,7 +286,7 @@ impl Naive {
         there.any(|p| {
             let asked = project.is_none_or(|name| name == p.name);
             let has = p.machines.iter().any(|m| Some(m) == payer.machine.as_ref());
-            asked && has && (!with_user || self.is_member(&payer.user, Some(&p.name)))
+            asked && has && (!with_user || self.is_member(payer.user.as_deref(), Some(&p.name)))
         })
     }
 

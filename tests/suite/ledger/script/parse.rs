@@ -48,6 +48,10 @@ pub(crate) fn command(line: &str, known: &Known) -> Command {
     .command()
 }
 
+#[expect(
+    clippy::option_option,
+    reason = "as the commands have it: not said, nothing, something"
+)]
 impl<'a> Line<'a> {
     fn word(&self, at: usize) -> &'a str {
         self.words[at]
