@@ -171,7 +171,12 @@ pub fn further(
         }
         Command::Charge(charge) => {
             let mut known = known_payers(charge, view, directory);
-            known.extend(fallbacks_kept(charge, view, directory, now));
+            let mut kept = fallbacks_kept(charge, view, directory);
+            if !kept.is_empty() {
+                let seen = first().accounts;
+                kept.retain(|id| !seen.contains(id));
+            }
+            known.extend(kept);
             let reported = charge.terms.total && !view.instances.is_empty();
             let falls = reported && rules::total_falls(charge, view, directory, now);
             if known.is_empty() && !falls {
@@ -206,25 +211,16 @@ fn known_payers(charge: &Charge, view: &View, directory: &Directory) -> Vec<Acco
 
 /// Where a fallback account covers what is short: that of the account that an instance keeps, which
 /// may be no account of the project that the charge names (any more).
-fn fallbacks_kept(
-    charge: &Charge,
-    view: &View,
-    directory: &Directory,
-    now: Timestamp,
-) -> Vec<AccountId> {
+fn fallbacks_kept(charge: &Charge, view: &View, directory: &Directory) -> Vec<AccountId> {
     let policy = charge.terms.shortfall.unwrap_or(directory.policy.shortfall);
     if policy != Shortfall::Fallback {
         return Vec::new();
     }
     let machine = directory.machine_named(&charge.request.whose.machine);
-    let seen = need(&Command::Charge(charge.clone()), directory, now).accounts;
     let kept = view.instances.iter().filter_map(|i| i.account);
     let kept = kept.filter_map(|id| directory.account(id));
     let fallbacks = kept.filter_map(|a| directory.fallback_of(a, machine.map(|m| m.id)));
-    fallbacks
-        .map(|f| f.id)
-        .filter(|id| !seen.contains(id))
-        .collect()
+    fallbacks.map(|f| f.id).collect()
 }
 
 fn instance_need(request: &Request, accounts: Vec<AccountId>, now: Timestamp) -> Need {
