@@ -296,7 +296,7 @@ impl Bill {
         if self.outcome == Billing::Billed {
             self.instance.account = self.instance.account.or(paying);
         }
-        if let (Mode::Fast, Some(account)) = (mode, own) {
+        if let (Mode::Fast, Billing::Billed, Some(account)) = (mode, self.outcome, own) {
             self.block_if_below_zero(account);
         }
         let after = After::of(asked);
@@ -393,6 +393,7 @@ impl Bill {
         };
         *total = total.plus(self.amount)?;
         instance.charged = instance.charged.plus(duration);
+        self.plausible.keep(instance, self.at);
         let more = instance.facts.usage.processor_seconds(duration);
         instance.processor_seconds = instance.processor_seconds.saturating_add(more);
         instance.record = instance.record.or(Some(self.usage));

@@ -27,7 +27,9 @@ pub(super) fn reverse(
     let unknown = || Refusal::not_found("transaction", &target.id.0.to_string());
     let mut instance = view.instances.iter().find(of_target).cloned();
     let instance = instance.as_mut().ok_or_else(unknown)?;
-    check_standing(target, view)?;
+    // An odd number of opposites takes the work back, an even one does it again.
+    let undone = view.past.len() % 2 == 1;
+    check_standing(if undone { root } else { target }, target, view)?;
     let own = view.usages.iter().find(|u| u.tx == target.id);
     let own = own.ok_or_else(unknown)?;
     let mut postings = Postings::new(view);
@@ -44,8 +46,6 @@ pub(super) fn reverse(
     let mut facts_changed = false;
     match root.op.as_str() {
         "charge" => {
-            // An odd number of opposites takes the charge back, an even one does it again.
-            let undone = view.past.len() % 2 == 1;
             let added = terms::read_exact(&root.reason);
             let exact = added.map(|added| {
                 if undone {
@@ -160,9 +160,10 @@ fn name_payer(instance: &mut Instance, settlement: &PastTx, billing: Billing) ->
     named.is_some()
 }
 
-/// Refused where refunds hang on it, or where something else took its entries back.
-fn check_standing(target: &PastTx, view: &View) -> Result<(), Refusal> {
-    let ids: Vec<EntryId> = target.entries.iter().map(|e| e.id).collect();
+/// Refused where refunds hang on the work, or where something else took its entries back: those of
+/// the first transaction, however often it was undone and done again since.
+fn check_standing(work: &PastTx, target: &PastTx, view: &View) -> Result<(), Refusal> {
+    let ids: Vec<EntryId> = work.entries.iter().map(|e| e.id).collect();
     let refunds = refunds_of(&view.history, &ids);
     if !refunds.is_empty() {
         return Err(Refusal::HasRefunds {

@@ -275,6 +275,13 @@ pub(super) fn billed_now(
     let sum = exact_sum.checked_add(once_sum)?;
     let rounded = to_amount(price.bounded(sum), precision, policy.rounding)?;
     let amount = rounded.minus(before).ok()?;
+    // Only a total that falls gives money back: a bound that came later, or lies below amounts that
+    // were given, bills nothing more.
+    let amount = if total {
+        amount
+    } else {
+        amount.max(Amount::ZERO)
+    };
     let known = instance.exact_sum.checked_add(instance.once_sum)?;
     let added = sum.checked_sub(known)?;
     instance.exact_sum = exact_sum;
