@@ -33,6 +33,9 @@ pub struct Terms {
     /// Whose word it is: `nami`, `gold` or an import source. None for a person, who may charge
     /// whatever a machine's source is (decision 19).
     pub source: Option<String>,
+    /// Another source charges the machine: the time is kept with amount 0, and however it is
+    /// reported nothing is charged or given back.
+    pub kept: bool,
     /// A finished use: what is charged is the whole of it.
     pub finished: Option<Whole>,
 }

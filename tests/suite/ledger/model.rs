@@ -76,7 +76,7 @@ fn random_commands_do_what_the_naive_reference_does() {
 }
 
 /// Every command of the ledger; keys move no money, and their rules are tested elsewhere.
-const EVERY: [&str; 36] = [
+const EVERY: [&str; 39] = [
     "account_add",
     "account_rm",
     "account_set",
@@ -101,6 +101,7 @@ const EVERY: [&str; 36] = [
     "machine_set",
     "member_rm",
     "member_set",
+    "modify",
     "project_add",
     "project_rm",
     "project_set",
@@ -109,10 +110,12 @@ const EVERY: [&str; 36] = [
     "rate_rm",
     "rate_set",
     "refund",
+    "repeat",
     "reserve",
     "settle",
     "transfer",
     "undo",
+    "usage",
 ];
 
 /// Commands that an undo takes back.

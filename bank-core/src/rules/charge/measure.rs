@@ -297,8 +297,8 @@ pub(super) fn billed_now(
     })
 }
 
-/// An amount that the caller gives, exactly; a window that was billed wholly, or a total older than
-/// the last one, adds nothing.
+/// An amount that the caller gives, exactly; a window that was billed wholly, a total older than
+/// the last one, or what another source charges adds nothing.
 fn as_given(
     instance: &mut Instance,
     charge: &Charge,
@@ -307,7 +307,7 @@ fn as_given(
     before: Amount,
     directory: &Directory,
 ) -> Option<Amount> {
-    if measured.pieces.is_empty() {
+    if measured.pieces.is_empty() || charge.terms.kept {
         return Some(Amount::ZERO);
     }
     let amount = match measured.part {

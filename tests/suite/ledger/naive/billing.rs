@@ -127,7 +127,10 @@ impl Naive {
         let before = self.instances[n].billed + self.instances[n].shadow_billed;
         let is_total = charge.terms.total;
         if let Some(amount) = charge.terms.amount {
-            if measured.is_nothing || (measured.is_window && measured.pieces.is_empty()) {
+            if charge.terms.kept
+                || measured.is_nothing
+                || (measured.is_window && measured.pieces.is_empty())
+            {
                 return Billed::plain(0);
             }
             let share = |(counts, all): (i64, i64)| amount.0 * counts / all;

@@ -116,6 +116,7 @@ impl Naive {
         if self.is_foreign(charge) {
             let mut kept = charge.clone();
             kept.terms.amount = Some(bank_core::amount::Amount::ZERO);
+            kept.terms.kept = true;
             return self.charge_on(&kept, n, at, "charge", None);
         }
         self.charge_on(charge, n, at, "charge", None)

@@ -239,9 +239,9 @@ impl<'a> Line<'a> {
         ask
     }
 
-    /// The number before a unit.
+    /// The last number before a unit.
     fn many(&self, unit: char) -> Option<i64> {
-        let mut words = self.words.iter();
+        let mut words = self.words.iter().rev();
         words.find_map(|word| word.strip_suffix(unit)?.parse().ok())
     }
 

@@ -37,8 +37,35 @@ const BY: [&str; 27] = [
     "bob/P/grey",
 ];
 
-const ACCOUNTS: [&str; 16] = [
-    "A", "A", "A", "B", "B", "C", "D", "E", "F", "Q", "Q", "N", "T", "X", "Z", "P",
+const ACCOUNTS: [&str; 28] = [
+    "A",
+    "A",
+    "A",
+    "A",
+    "A",
+    "B",
+    "B",
+    "B",
+    "B",
+    "C",
+    "C",
+    "D",
+    "D",
+    "E",
+    "E",
+    "F",
+    "F",
+    "Q",
+    "Q",
+    "Q",
+    "N",
+    "N",
+    "T",
+    "X",
+    "X",
+    "Z",
+    "P",
+    "#unbilled",
 ];
 
 const WINDOWS: [&str; 11] = [
@@ -165,11 +192,30 @@ fn money() -> Text {
 }
 
 fn hold() -> Text {
-    let at = || maybe(9, &["ago=30", "ago=700", "nami"]);
+    let at = || {
+        maybe(
+            9,
+            &[
+                "ago=30",
+                "ago=700",
+                "nami",
+                "resume",
+                "nami ran=-40,-",
+                "resume ran=-700,-5",
+            ],
+        )
+    };
     let tid = || maybe(12, &["tid=t0", "tid=t1", "tid=t2", "tid=t3", "tid=t5"]);
     let when = maybe(
         12,
-        &["start=+300", "end=+500", "end=-5", "start=+400 end=+350"],
+        &[
+            "start=+300",
+            "end=+500",
+            "end=-5",
+            "start=+400 end=+350",
+            "hold=25",
+            "hold=0",
+        ],
     );
     let promise = maybe(4, &["tid", "guarantee", "tid uses=2", "cost-only"]);
     prop_oneof![
@@ -177,10 +223,14 @@ fn hold() -> Text {
             let (_, by) = job.split_once(' ').unwrap();
             format!("quote {by}{how}")
         }),
-        1 => (job(), at()).prop_map(|(job, at)| format!("create {job}{at}")),
+        2 => (job(), at(), tid(), maybe(1, &["promise"]))
+            .prop_map(|(job, at, tid, how)| format!("create {job}{at}{tid}{how}")),
+        1 => (job(), at()).prop_map(|(job, at)| format!("modify {job}{at}")),
+        1 => known_job().prop_map(|job| format!("again {job}")),
         12 => (job(), at(), tid(), when)
             .prop_map(|(job, at, tid, when)| format!("reserve {job}{at}{tid}{when}")),
-        2 => (known_job(), maybe(4, &["ago=30"])).prop_map(|(job, ago)| format!("delete {job}{ago}")),
+        3 => (select(&["delete", "delete", "end"][..]), known_job(), maybe(4, &["ago=30"]))
+            .prop_map(|(verb, job, ago)| format!("{verb} {job}{ago}")),
         4 => (lien(), select(&["+5", "+500", "+2000", "-5"][..]))
             .prop_map(|(lien, end)| format!("lien extend {lien} {end}")),
         2 => lien().prop_map(|lien| format!("lien rm {lien}")),
@@ -205,12 +255,68 @@ fn charge() -> Text {
             "window=-40,+0",
             "window=-100,-50",
             "window=-40,-10 amount=9",
+            "checked",
+            "checked",
+            "checked total",
+            "checked amount=40",
+            "checked ran=-20,+0",
+            "checked 9000s",
+            "checked 9000s total",
+            "checked 9000s amount=90",
+            "from=nami",
+            "from=nami total",
+            "from=slurm",
+            "newest named",
+            "named",
+            "idle=300",
         ],
     );
     let at = maybe(7, &["ago=30", "ago=700"]);
     let tid = maybe(12, &["tid=t0", "tid=t1", "tid=t2"]);
-    (job(), maybe(2, &["last"]), at, tid, terms)
+    (job(), maybe(2, &["last", "pause"]), at, tid, terms)
         .prop_map(|(job, last, at, tid, terms)| format!("charge {job}{last}{at}{tid}{terms}"))
+        .boxed()
+}
+
+/// A finished use; the same often comes twice.
+fn used() -> Text {
+    let ran = select(&["-30,-10", "-30,-10", "-30,-5", "-700,-20", "-,-", "-20,-"][..]);
+    let how = maybe(
+        6,
+        &[
+            "ended=failed",
+            "ended=removed",
+            "ended=rejected",
+            "ended=suspended",
+            "ended=running",
+            "exit=1",
+            "cpu=7",
+            "cpu=50",
+            "from=pbs",
+        ],
+    );
+    let by = select(
+        &[
+            "amy/P/colony",
+            "amy/P/colony",
+            "amy/N/colony",
+            "amy/W/colony",
+            "amy/P/blue",
+        ][..],
+    );
+    (
+        by,
+        select(&["1p", "2p"][..]),
+        select(&["15s", "60s"][..]),
+        ran,
+        how,
+    )
+        .prop_map(|(by, processors, limit, ran, how)| {
+            format!(
+                "usage {}1 by={by} {processors} {limit} ran={ran}{how}",
+                project(by)
+            )
+        })
         .boxed()
 }
 
@@ -304,9 +410,19 @@ fn registry() -> Text {
         "machine set colony mode=fast",
         "machine set colony mode=default",
         "machine set blue fallback=F",
+        "machine set blue test=on",
+        "machine set blue test=off",
+        "machine set blue source=slurm",
+        "machine set colony source=pbs",
+        "machine set colony policy=DEBITALLCPU",
+        "machine set colony policy=DEBITALLCPU",
+        "machine set colony policy=DEBITSUCCESSFULWC",
+        "machine set colony policy=DEBITREQUESTEDWC",
+        "machine set colony fallback-qos=none",
+        "machine set colony fallback-qos=Premium",
         "machine rm blue",
-        "machine add blue",
-        "machine add grey",
+        "machine add blue source=nami",
+        "machine add grey source=slurm",
         "project set P active=off",
         "project set P active=on",
         "project set P mode=fast",
@@ -378,6 +494,7 @@ pub(crate) fn step() -> Text {
         6 => money(),
         9 => hold(),
         10 => charge(),
+        2 => used(),
         6 => after(),
         3 => reshape(),
         2 => registry(),

@@ -2,14 +2,14 @@
 
 use bank_core::directory::{FallbackMode, Policy, SelectionOrder};
 use bank_core::exact::Rounding;
-use bank_core::terms::{Overlap, Shortfall};
+use bank_core::terms::{Excess, Overlap, Shortfall};
 
 /// What the sites set.
 pub(crate) const SITES: [&str; 4] = [
     "the defaults",
-    "order hierarchy-first, liens that must be covered, overlaps refused, half_up",
+    "order hierarchy-first, liens that must be covered, overlaps refused, half_up, excess accepted",
     "the bank's own fallback, also for what a charge is short of, ceil",
-    "allocations that do not overlap, charges refused where money is short",
+    "allocations that do not overlap, charges refused where money is short, excess refused",
 ];
 
 /// The settings of a site.
@@ -21,6 +21,7 @@ pub(crate) fn site(number: usize) -> Policy {
             require_cover: true,
             overlap: Overlap::Reject,
             rounding: Rounding::HalfUp,
+            excess: Excess::Accept,
             ..usual
         },
         2 => Policy {
@@ -32,6 +33,7 @@ pub(crate) fn site(number: usize) -> Policy {
         3 => Policy {
             discrete: true,
             shortfall: Shortfall::Reject,
+            excess: Excess::Refuse,
             ..usual
         },
         _ => usual,
@@ -41,12 +43,12 @@ pub(crate) fn site(number: usize) -> Policy {
 /// Projects P (strict, below TOP), N (notional), T (track), X (fast), W (without an account); amy
 /// and bob are members, dave of nothing. Half a credit per processor-second, so that rounding
 /// matters.
-pub(crate) const WORLD: [&str; 46] = [
+pub(crate) const WORLD: [&str; 47] = [
     "user add amy",
     "user add bob organization=lab",
     "user add dave",
-    "machine add colony",
-    "machine add blue",
+    "machine add colony source=slurm fallback-qos=low",
+    "machine add blue source=nami",
     "project add TOP",
     "project add P parent=TOP",
     "project add N mode=notional",
@@ -63,6 +65,7 @@ pub(crate) const WORLD: [&str; 46] = [
     "rate set VBR Processors 0.5",
     "rate set NBM QualityOfService=Premium 2",
     "rate set NBF Zone=Asia 3",
+    "rate set NBM QualityOfService=low 0.5",
     "account add Q ; -p P -u MEMBERS",
     "account add A ; -p P",
     "account add B ; -p P -u amy -m colony",
