@@ -8,6 +8,10 @@ use crate::time::{Seconds, Timestamp};
 
 /// The terms of a charge by hand or by a program that knows more than a scheduler says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a term of its own, and each is the exception"
+)]
 pub struct Terms {
     /// The charged window. Who sends start and end gets window rules: what is billed already is
     /// left out or refused (decision 8).

@@ -235,9 +235,8 @@ impl Trio {
             self.covered(&reserve.request.key())?;
         }
         let new = &self.memory.book.journal[before..];
-        let own = new.iter().find(|tx| tx.op == command.op());
-        self.txs
-            .extend(own.filter(|tx| UNDOABLE.contains(&tx.op)).map(|tx| tx.id.0));
+        let own = new.iter().find(|tx| UNDOABLE.contains(&tx.op));
+        self.txs.extend(own.map(|tx| tx.id.0));
         self.asked.push(Asked { command, answer });
         Ok(())
     }

@@ -268,7 +268,7 @@ impl Naive {
             Command::Quote(quote) => self.quote(quote),
             Command::RemoveQuote(id) => self.remove_quote(id.0),
             Command::Create(create) => self.create(create),
-            Command::Modify(request) => self.modify(request),
+            Command::Modify(request) => Ok(self.modify(request)),
             Command::Reserve(reserve) => self.reserve(reserve),
             Command::ExtendLien(extend) => self.extend(extend),
             Command::ReleaseLien(id) => self.release(id.0),

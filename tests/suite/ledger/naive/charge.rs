@@ -74,37 +74,6 @@ impl Naive {
         own.is_some() && owner.is_some() && own != owner
     }
 
-    /// The whole of a finished use: on the instance of the record before it, else on the one that
-    /// was open when the use ended.
-    pub(super) fn charge_whole(
-        &mut self,
-        charge: &Charge,
-        before: Option<usize>,
-        processors: Option<(i128, i128)>,
-    ) -> Result<(usize, String), String> {
-        Naive::check_charge(charge)?;
-        let request = &charge.request;
-        let at = self.happened(request.event_time);
-        let was_open = |n: &usize| {
-            let i = &self.instances[*n];
-            i.opened <= at && i.closed.is_none_or(|c| at < c)
-        };
-        let open = || {
-            let uses = self.uses(&request.whose.machine, &request.object_id);
-            uses.into_iter().find(was_open)
-        };
-        let began = charge
-            .terms
-            .finished
-            .as_ref()
-            .map_or(at, |w| w.began.min(at));
-        let known = before.or_else(open);
-        let n = known.unwrap_or_else(|| self.new_instance(request, began));
-        let op = if before.is_some() { "adjust" } else { "charge" };
-        let said = self.charge_on(charge, n, at, op, processors)?;
-        Ok((n, said))
-    }
-
     pub(super) fn charge(&mut self, charge: &Charge) -> Said {
         Naive::check_charge(charge)?;
         let request = &charge.request;
@@ -122,7 +91,7 @@ impl Naive {
         self.charge_on(charge, n, at, "charge", None)
     }
 
-    fn charge_on(
+    pub(super) fn charge_on(
         &mut self,
         charge: &Charge,
         n: usize,

@@ -125,7 +125,7 @@ impl Naive {
     }
 
     /// What a document says is kept; of a use that is over nothing is.
-    pub(super) fn modify(&mut self, request: &Request) -> Said {
+    pub(super) fn modify(&mut self, request: &Request) -> String {
         let at = self.happened(request.event_time);
         let uses = self.uses(&request.whose.machine, &request.object_id);
         let newest = uses.first().copied();
@@ -144,7 +144,7 @@ impl Naive {
         }
         self.wait(n, at, self.policy.idle);
         self.begin("modify", at);
-        Ok("done".to_owned())
+        "done".to_owned()
     }
 
     /// A charge that came again is journalled, and moves nothing.
@@ -258,12 +258,11 @@ impl Naive {
         if given.is_some_and(|amount| amount < 0) {
             return Err(refused("negative_charge"));
         }
-        let cost = match given {
-            Some(amount) => amount,
-            None => {
-                self.check_attributes(&self.instances[n].facts.usage)?;
-                self.cost(n, wall.0, at)
-            }
+        let cost = if let Some(amount) = given {
+            amount
+        } else {
+            self.check_attributes(&self.instances[n].facts.usage)?;
+            self.cost(n, wall.0, at)
         };
         let again = Again {
             seconds: wall.0,

@@ -268,7 +268,7 @@ impl Naive {
 
 /// What a change made of a field goes back to what it was; none where something else changed it
 /// since (note 0021).
-fn field<T: PartialEq>(now: T, before: T, after: T) -> Option<T> {
+fn field<T: Copy + PartialEq>(now: T, before: T, after: T) -> Option<T> {
     if before == after {
         return Some(now);
     }

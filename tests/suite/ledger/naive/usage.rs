@@ -48,10 +48,10 @@ impl Naive {
         let is_foreign = owner.is_some_and(|owner| owner != report.source);
         let verdict = verdict(policy, report)?;
         let known = self.known(report);
-        if let Some(known) = known.as_ref().filter(|known| known.report == *report) {
-            if !known.is_kept || is_foreign {
-                return Ok(format!("duplicate {}", known.counted).trim_end().to_owned());
-            }
+        let same = known.as_ref().filter(|known| known.report == *report);
+        // What was kept for another source is charged once the machine is this one's.
+        if let Some(same) = same.filter(|same| !same.is_kept || is_foreign) {
+            return Ok(format!("duplicate {}", same.counted).trim_end().to_owned());
         }
         let before = known.and_then(|known| known.instance);
         if is_foreign {
@@ -86,6 +86,37 @@ impl Naive {
                 Ok(format!("free {why}: {said}"))
             }
         }
+    }
+
+    /// The whole of a finished use: on the instance of the record before it, else on the one that
+    /// was open when the use ended.
+    fn charge_whole(
+        &mut self,
+        charge: &Charge,
+        before: Option<usize>,
+        processors: Option<(i128, i128)>,
+    ) -> Result<(usize, String), String> {
+        Naive::check_charge(charge)?;
+        let request = &charge.request;
+        let at = self.happened(request.event_time);
+        let was_open = |n: &usize| {
+            let i = &self.instances[*n];
+            i.opened <= at && i.closed.is_none_or(|c| at < c)
+        };
+        let open = || {
+            let uses = self.uses(&request.whose.machine, &request.object_id);
+            uses.into_iter().find(was_open)
+        };
+        let began = charge
+            .terms
+            .finished
+            .as_ref()
+            .map_or(at, |w| w.began.min(at));
+        let known = before.or_else(open);
+        let n = known.unwrap_or_else(|| self.new_instance(request, began));
+        let op = if before.is_some() { "adjust" } else { "charge" };
+        let said = self.charge_on(charge, n, at, op, processors)?;
+        Ok((n, said))
     }
 
     /// The newest record of the same source, id and start.

@@ -1,8 +1,11 @@
 //! Random lines: mostly about a few jobs, so that steps meet each other.
 
+mod registry;
+
 use super::{SITES, Script};
 use proptest::prelude::*;
 use proptest::sample::select;
+use registry::{registry, rules};
 
 type Text = BoxedStrategy<String>;
 
@@ -387,105 +390,6 @@ fn reshape() -> Text {
         3 => account().prop_map(|a| format!("account back {a}")),
     ]
     .boxed()
-}
-
-fn registry() -> Text {
-    one(&[
-        "member P bob gone",
-        "member P amy off",
-        "member P amy on",
-        "member P dave on",
-        "member TOP amy on",
-        "user set amy active=off",
-        "user set amy active=on",
-        "user set bob organization=none",
-        "user set amy organization=lab default=P",
-        "user set bob default=none",
-        "user rm dave",
-        "user add dave",
-        "user add eve",
-        "machine set blue active=off",
-        "machine set blue active=on",
-        "machine set blue mode=notional",
-        "machine set colony mode=fast",
-        "machine set colony mode=default",
-        "machine set blue fallback=F",
-        "machine set blue test=on",
-        "machine set blue test=off",
-        "machine set blue source=slurm",
-        "machine set colony source=pbs",
-        "machine set colony policy=DEBITALLCPU",
-        "machine set colony policy=DEBITALLCPU",
-        "machine set colony policy=DEBITSUCCESSFULWC",
-        "machine set colony policy=DEBITREQUESTEDWC",
-        "machine set colony fallback-qos=none",
-        "machine set colony fallback-qos=Premium",
-        "machine rm blue",
-        "machine add blue source=nami",
-        "machine add grey source=slurm",
-        "project set P active=off",
-        "project set P active=on",
-        "project set P mode=fast",
-        "project set P mode=notional",
-        "project set P mode=default",
-        "project set N mode=strict",
-        "project set X mode=track",
-        "project set P parent=none",
-        "project set P parent=TOP",
-        "project set TOP parent=P",
-        "project set P machines=colony",
-        "project set P machines=none",
-        "project set N organization=lab",
-        "project rm W",
-        "project add W",
-        "project rm P",
-        "project add S parent=P",
-        "project rm S",
-    ])
-}
-
-fn rules() -> Text {
-    one(&[
-        "rate set VBR Processors 1",
-        "rate set VBR Processors 0.25",
-        "rate set VBR Processors 0.5",
-        "rate set VBR Processors 2 machine=blue",
-        "rate set VBR Processors 3.25 per=minute",
-        "rate set VBR Processors 1 from=+300",
-        "rate set VBR Processors 0.75 until=+400",
-        "rate set VBR Processors 1 from=+100 until=+200",
-        "rate set VBR Processors 1 from=-5",
-        "rate set NBM QualityOfService= 3",
-        "rate set NBM QualityOfService=low 0.5",
-        "rate set VBU Power 1.5",
-        "rate set NBU Zone=Asia 4",
-        "rate set VBM Power 0.5",
-        "rate set MVBR Processors=Machine=blue 1.25",
-        "rate set NBR Class=batch 0.75",
-        "rate set VBF Power 2",
-        "rate set MIN Charge 10",
-        "rate set MAX Charge 40",
-        "rate rm 1",
-        "rate rm 2",
-        "rate rm 4",
-        "attr add Power number",
-        "attr add Zone",
-        "attr rm Power",
-        "attr rm Zone",
-        "promise rm 1",
-        "promise rm 2",
-        "clock confirm +5",
-        "clock confirm +0",
-        "cycle add monthly A 30 every=month rollover=50 start=+200",
-        "cycle add monthly X 20 every=month rollover=100 start=-100",
-        "cycle add yearly B 15 every=year rollover=0",
-        "cycle set monthly active=off",
-        "cycle set monthly active=on amount=44",
-        "cycle set monthly rollover=200",
-        "cycle set monthly every=quarter",
-        "cycle rm monthly",
-        "cycle run monthly",
-    ])
 }
 
 /// A command.
