@@ -4,7 +4,7 @@
 use super::ask::{c, ci, r};
 use super::ask_after::{account_rm, allocation_rm, refund, settle, undo};
 use super::bench::{Bench, on_both, on_both_with};
-use bank_core::command::{Command, SetAccount, SetProject};
+use bank_core::command::{Command, SetAccount, SetMachine, SetProject};
 use bank_core::directory::Policy;
 use bank_core::model::Mode;
 use bank_core::terms::Shortfall;
@@ -169,5 +169,96 @@ fn found_lists_of_classes_hold_for_settlements_and_moved_liens() {
             "removed",
             "lien_release a 0/-30, lien d 0/+30, delete a -100",
         );
+    });
+}
+
+/// The sum of what is given back stays within the charge (ledger.md 2.4), also where a settlement or
+/// a refund that was undone is done again after something else gave it back.
+#[test]
+fn found_what_was_given_back_meanwhile_is_not_given_back_again() {
+    on_both(|t| {
+        t.project("W", None);
+        t.given("F{a=1000}");
+        t.after([c("j", 7).project("W"), settle("j", "P")]);
+        let settled = t.tx("settle", 0);
+        t.after([undo(settled)]);
+        let undone = t.tx("undo", 0);
+        t.after([refund("j", 7)]);
+        let refused = format!("refused has_refunds, {REFUSED}: 1 of them");
+        t.expect(undo(undone), &refused, "");
+    });
+    on_both(|t| {
+        t.given("F{a=1000}");
+        t.after([c("j", 100), refund("j", 80)]);
+        let refunded = t.tx("refund", 0);
+        t.after([undo(refunded)]);
+        let undone = t.tx("undo", 0);
+        t.after([refund("j", 30)]);
+        let refused = format!("refused has_refunds, {REFUSED}: 1 of them");
+        t.expect(undo(undone), &refused, "");
+        t.expect_balance("F", "amount 930 held 0 balance 930 available 930");
+    });
+}
+
+/// An allocation that was over and without credit loses neither window nor limit when it is removed;
+/// its money comes back all the same.
+#[test]
+fn found_the_removal_of_an_expired_allocation_is_undone() {
+    on_both(|t| {
+        t.given("F{a=100 [2026,T0+10), b=5}");
+        t.at("T0+20");
+        t.after([allocation_rm(2, true)]);
+        let removed = t.tx("allocation_rm", 0);
+        t.expect(
+            undo(removed),
+            "undid allocation_rm",
+            "modify a 0, reverse a +100, expire a 0 active -100",
+        );
+    });
+}
+
+/// What another source charges is kept for comparison: a total of it gives nothing back (decision
+/// 19).
+#[test]
+fn found_a_total_of_another_source_gives_nothing_back() {
+    on_both(|t| {
+        t.given("F{a=1000}");
+        t.admin(Command::SetMachine(SetMachine {
+            name: "colony".to_owned(),
+            source: Some(Some("slurm".to_owned())),
+            ..SetMachine::default()
+        }));
+        t.after([ci("j", 60)]);
+        let total = ci("j", 10).charge(|charge| {
+            charge.terms.total = true;
+            charge.terms.source = Some("nami".to_owned());
+        });
+        t.expect(total, "charged 0, balance 940", "charge a 0");
+        t.expect_balance("F", "amount 940 held 0 balance 940 available 940");
+    });
+}
+
+/// A charge that was overtaken is measured with those that came before it (nami.md 1.4, note 0023):
+/// the latest event and what was disputed stay with the instance.
+#[test]
+fn found_the_latest_event_of_a_job_is_kept() {
+    on_both(|t| {
+        t.given("F{a=100000}");
+        t.after([r("j", 9000)]);
+        let checked = |seconds| ci("j", seconds).charge(|charge| charge.is_checked = true);
+        t.at("T0+3600");
+        t.expect(
+            checked(3600),
+            "charged 3600, balance 91000",
+            "charge a -3600/-3600",
+        );
+        t.expect(
+            checked(4000).at("T0+100"),
+            "charged 3900, balance 91000",
+            "disputed 0, charge a -3900/-3900",
+        );
+        let object = super::ask::job("colony", "j");
+        let instance = t.ground.instances(&object).pop().unwrap();
+        assert_eq!(instance.disputed.0, 100);
     });
 }

@@ -5,7 +5,7 @@ use super::{announce, shift_exact_sum};
 use crate::amount::Amount;
 use crate::command::Reverse;
 use crate::effects::{Billing, Effects, EntryKind, InstanceChange, Outcome, Reversed, UsageRow};
-use crate::history::{PastTx, is_charge, refunds_of, taken_back_by};
+use crate::history::{PastTx, Rest, is_charge, refunds_of, rests, taken_back_by};
 use crate::ids::{EntryId, TxId, UsageId};
 use crate::model::Instance;
 use crate::postings::{About, Postings};
@@ -29,7 +29,11 @@ pub(super) fn reverse(
     let instance = instance.as_mut().ok_or_else(unknown)?;
     // An odd number of opposites takes the work back, an even one does it again.
     let undone = view.past.len() % 2 == 1;
-    check_standing(if undone { root } else { target }, target, view)?;
+    let work = if undone { root } else { target };
+    check_standing(work, target, view)?;
+    if !undone {
+        check_room(root, target, view)?;
+    }
     let own = view.usages.iter().find(|u| u.tx == target.id);
     let own = own.ok_or_else(unknown)?;
     let mut postings = Postings::new(view);
@@ -178,6 +182,43 @@ fn check_standing(work: &PastTx, target: &PastTx, view: &View) -> Result<(), Ref
         }),
         None => Ok(()),
     }
+}
+
+/// What a refund, a settlement or a total that fell gave back must be left to be given back again:
+/// else what came meanwhile would be given back twice (ledger.md 2.4).
+fn check_room(root: &PastTx, target: &PastTx, view: &View) -> Result<(), Refusal> {
+    let rests = rests(&view.history);
+    for entry in root.entries.iter().filter(|e| gives_back(e.kind)) {
+        if let Some(by) = entry
+            .takes_back
+            .and_then(|of| taken_back_by(&view.history, of))
+        {
+            return Err(Refusal::AlreadyReversed {
+                transaction: target.id.0,
+                by: by.0,
+            });
+        }
+        let of = |r: &&Rest<'_>| match entry.takes_back {
+            Some(of) => r.entry.id == of,
+            None => r.entry.allocation == entry.allocation,
+        };
+        let charges: Vec<&Rest<'_>> = rests.iter().filter(of).collect();
+        let left = charges
+            .iter()
+            .fold(0_i64, |sum, r| sum.saturating_add(r.left));
+        if left < entry.delta.amount {
+            let ids: Vec<EntryId> = charges.iter().map(|r| r.entry.id).collect();
+            let refunds = refunds_of(&view.history, &ids);
+            return Err(Refusal::HasRefunds {
+                transactions: refunds.iter().map(|tx| tx.0).collect(),
+            });
+        }
+    }
+    Ok(())
+}
+
+fn gives_back(kind: EntryKind) -> bool {
+    matches!(kind, EntryKind::Refund | EntryKind::Reverse)
 }
 
 /// What an instance counts falls by a charge that was taken back, and rises where it is done again.

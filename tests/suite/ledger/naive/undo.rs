@@ -103,15 +103,17 @@ impl Naive {
         // it hangs on the first.
         let is_undone = depth % 2 == 1;
         let work = if is_undone { root } else { target };
-        let places: Vec<Place> = (0..self.journal[work].entries.len())
-            .map(|at| (work, at))
-            .collect();
+        let own = (0..self.journal[work].entries.len()).map(|at| (work, at));
+        let places: Vec<Place> = own.collect();
         let hanging = self.refunds_on(n, &places);
         if hanging > 0 {
             return Err(format!("{}: {hanging} of them", refused("has_refunds")));
         }
         if places.iter().any(|place| !self.stands(*place)) {
             return Err(refused("already_reversed"));
+        }
+        if !is_undone {
+            self.check_room(n, root)?;
         }
         let parts = self.oppose(target)?;
         self.check_cover(&parts, reverse)?;
@@ -134,6 +136,29 @@ impl Naive {
             _ => {}
         }
         self.unblock_paid(&parts);
+        Ok(())
+    }
+
+    /// What was given back must be left to be given back again (ledger.md 2.4).
+    fn check_room(&self, n: usize, root: usize) -> Result<(), String> {
+        let rests = self.rests(n);
+        let entry = |(tx, at): Place| &self.journal[tx].entries[at];
+        let gave = self.journal[root].entries.iter();
+        for own in gave.filter(|e| ["refund", "reverse"].contains(&e.kind)) {
+            if own.takes_back.is_some_and(|of| !self.stands(of)) {
+                return Err(refused("already_reversed"));
+            }
+            let is_meant = |place: Place| match own.takes_back {
+                Some(of) => place == of,
+                None => entry(place).allocation == own.allocation,
+            };
+            let meant = rests.iter().filter(|(place, _)| is_meant(*place));
+            let (places, left): (Vec<Place>, Vec<i64>) = meant.copied().unzip();
+            if left.iter().sum::<i64>() < own.amount {
+                let hanging = self.refunds_on(n, &places);
+                return Err(format!("{}: {hanging} of them", refused("has_refunds")));
+            }
+        }
         Ok(())
     }
 
