@@ -255,7 +255,7 @@ fn found_the_latest_event_of_a_job_is_kept() {
         t.expect(
             checked(4000).at("T0+100"),
             "charged 3900, balance 91000",
-            "disputed 0, charge a -3900/-3900",
+            "charge a -3900/-3900, disputed 0 (T0+100)",
         );
         let object = super::ask::job("colony", "j");
         let instance = t.ground.instances(&object).pop().unwrap();
