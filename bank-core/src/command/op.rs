@@ -1,7 +1,7 @@
 //! The words of the journal's `op` column, for whoever asks for one of them.
 
 /// Every word of the journal's `op` column: commands, and what time alone does.
-pub const OPS: [&str; 46] = [
+pub const OPS: [&str; 49] = [
     "account_add",
     "account_rm",
     "account_set",
@@ -32,6 +32,7 @@ pub const OPS: [&str; 46] = [
     "machine_set",
     "member_rm",
     "member_set",
+    "modify",
     "project_add",
     "project_rm",
     "project_set",
@@ -40,10 +41,12 @@ pub const OPS: [&str; 46] = [
     "rate_rm",
     "rate_set",
     "refund",
+    "repeat",
     "reserve",
     "settle",
     "transfer",
     "undo",
+    "usage",
     "user_add",
     "user_rm",
     "user_set",

@@ -393,7 +393,11 @@ impl Bill {
         };
         *total = total.plus(self.amount)?;
         instance.charged = instance.charged.plus(duration);
-        self.plausible.keep(instance, self.at);
+        instance.disputed = instance.disputed.plus(self.plausible.disputed);
+        let until = instance
+            .used_until
+            .map_or(self.at, |known| known.max(self.at));
+        instance.used_until = Some(until);
         let more = instance.facts.usage.processor_seconds(duration);
         instance.processor_seconds = instance.processor_seconds.saturating_add(more);
         instance.record = instance.record.or(Some(self.usage));

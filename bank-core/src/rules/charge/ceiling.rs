@@ -95,13 +95,6 @@ fn ceiling(instance: &Instance, at: Timestamp, ctx: &Context<'_>) -> Option<Seco
 }
 
 impl Plausible {
-    /// What the instance knows of it from then on: what was disputed, and the latest event.
-    pub(super) fn keep(&self, instance: &mut Instance, at: Timestamp) {
-        instance.disputed = instance.disputed.plus(self.disputed);
-        let latest = instance.used_until.map_or(at, |until| until.max(at));
-        instance.used_until = Some(latest);
-    }
-
     /// What the journal says of it; nothing where all of it is plausible.
     pub(super) fn remark(&self) -> String {
         let Plausible {
