@@ -4,7 +4,8 @@
 //! `money` for accounts, allocations, deposits and balances, `work` for quotes, liens and jobs,
 //! `hold` for what is reserved and charged by hand, `journal` for journal rows, `cycle` for cycles,
 //! `usage` for finished use and who ran on a fallback account, `import` for usage that others wrote
-//! down, `records` for usage records and their files, `local` for what `bank` says of files on its own machine, `watch` for
+//! down, `records` for usage records and their files, `local` for what `bank` says of files on its own
+//! machine, `watch` for
 //! what-if and the clock, `admin` for rates, keys and the state of the daemon.
 //!
 //! Conventions that hold for every shape:

@@ -295,10 +295,12 @@ impl Ledger for Book {
             self.allocations.insert(allocation.id.0, *allocation);
         }
         for change in &effects.instances {
-            let bare = Instance {
+            let mut bare = Instance {
                 lien: None,
                 ..change.instance.clone()
             };
+            // What a policy made of the use belongs to its charge.
+            bare.facts.usage.counted = None;
             self.instances.insert(bare.id.0, bare);
         }
         for (id, spans) in &effects.windows {

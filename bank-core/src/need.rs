@@ -13,6 +13,7 @@ use crate::ids::{AccountId, AllocationId, LienId, QuoteId, TxId};
 use crate::model::InstanceKey;
 use crate::rules;
 use crate::select;
+use crate::terms::Shortfall;
 use crate::time::Timestamp;
 use crate::view::View;
 
@@ -190,7 +191,8 @@ fn of_lien(lien: LienId, now: Timestamp) -> Need {
 }
 
 /// What must be seen beyond the first rows, where only those tell: the accounts that may hold an
-/// expired lien again, and who paid where a reported total falls. None for all other commands.
+/// expired lien again, those that may hold for a removed one, and who paid where a reported total
+/// falls. None for all other commands.
 pub fn further(
     command: &Command,
     view: &View,
@@ -213,7 +215,13 @@ pub fn further(
             })
         }
         Command::Charge(charge) => {
-            let known = known_payers(charge, view, directory);
+            let mut known = known_payers(charge, view, directory);
+            let mut kept = fallbacks_kept(charge, view, directory);
+            if !kept.is_empty() {
+                let seen = first().accounts;
+                kept.retain(|id| !seen.contains(id));
+            }
+            known.extend(kept);
             let reported = charge.terms.total && !view.instances.is_empty();
             let falls = reported && rules::total_falls(charge, view, directory, now);
             if known.is_empty() && !falls {
@@ -239,6 +247,12 @@ pub fn further(
                 paid: true,
                 ..first()
             })
+        }
+        Command::After(After::RemoveAccount(_) | After::RemoveAllocation(_)) => {
+            let mut more = first();
+            more.accounts
+                .extend(after::holding_instead(view, directory));
+            (!view.holders.is_empty()).then_some(more)
         }
         _ => None,
     }
@@ -267,6 +281,20 @@ fn known_payers(charge: &Charge, view: &View, directory: &Directory) -> Vec<Acco
     whose
         .flat_map(|whose| select::possible_payers(directory, &whose))
         .collect()
+}
+
+/// Where a fallback account covers what is short: that of the account that an instance keeps, which
+/// may be no account of the project that the charge names (any more).
+fn fallbacks_kept(charge: &Charge, view: &View, directory: &Directory) -> Vec<AccountId> {
+    let policy = charge.terms.shortfall.unwrap_or(directory.policy.shortfall);
+    if policy != Shortfall::Fallback {
+        return Vec::new();
+    }
+    let machine = directory.machine_named(&charge.request.whose.machine);
+    let kept = view.instances.iter().filter_map(|i| i.account);
+    let kept = kept.filter_map(|id| directory.account(id));
+    let fallbacks = kept.filter_map(|a| directory.fallback_of(a, machine.map(|m| m.id)));
+    fallbacks.map(|f| f.id).collect()
 }
 
 fn instance_need(request: &Request, accounts: Vec<AccountId>, now: Timestamp) -> Need {

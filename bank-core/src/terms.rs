@@ -8,6 +8,10 @@ use crate::time::{Seconds, Timestamp};
 
 /// The terms of a charge by hand or by a program that knows more than a scheduler says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a term of its own, and each is the exception"
+)]
 pub struct Terms {
     /// The charged window. Who sends start and end gets window rules: what is billed already is
     /// left out or refused (decision 8).
@@ -33,6 +37,9 @@ pub struct Terms {
     /// Whose word it is: `nami`, `gold` or an import source. None for a person, who may charge
     /// whatever a machine's source is (decision 19).
     pub source: Option<String>,
+    /// Another source charges the machine: the time is kept with amount 0, and however it is
+    /// reported nothing is charged or given back.
+    pub kept: bool,
     /// A finished use: what is charged is the whole of it.
     pub finished: Option<Whole>,
 }

@@ -4,8 +4,9 @@ use super::{Need, named_account};
 use crate::command::{Adjust, After, Whose};
 use crate::directory::Directory;
 use crate::ids::AccountId;
-use crate::model::{Dimension, Instance, ObjectType};
+use crate::model::{Instance, ObjectType};
 use crate::select;
+use crate::view::View;
 
 /// An object of a scheduler as a person names it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -84,10 +85,11 @@ pub(super) fn need(command: &After, directory: &Directory) -> Need {
             }
         }
         After::RemoveAccount(name) => {
-            let account = directory.account_named(name);
+            let account = directory.account_named(name).map(|a| a.id);
+            let suspense = directory.suspense().map(|a| a.id);
             Need {
-                accounts: account.map_or_else(Vec::new, |a| around(directory, a.id)),
-                holders_on: account.map(|a| a.id),
+                accounts: account.into_iter().chain(suspense).collect(),
+                holders_on: account,
                 ..Need::default()
             }
         }
@@ -119,28 +121,17 @@ fn adjustment(adjust: &Adjust, directory: &Directory) -> Need {
     }
 }
 
-/// An account, the accounts of the projects that it is for, and the suspense account.
-fn around(directory: &Directory, account: AccountId) -> Vec<AccountId> {
-    let mut ids = vec![account];
-    ids.extend(directory.suspense().map(|a| a.id));
-    let rows = directory.account(account).map(|a| a.constraints.as_slice());
-    let rows = rows.unwrap_or_default().iter();
-    let named: Vec<&str> = rows
-        .filter(|c| c.dimension == Dimension::Project && c.allow)
-        .map(|c| c.value.as_str())
-        .collect();
-    let open = named.is_empty() || named.contains(&"ANY");
-    for project in directory.projects() {
-        let mut line = directory.lineage(project.id).into_iter();
-        if open || line.any(|p| named.contains(&p.name.as_str())) {
-            let whose = Whose {
-                project: Some(project.name.clone()),
-                ..Whose::default()
-            };
-            ids.extend(select::possible_payers(directory, &whose));
-        }
-    }
-    ids.sort_unstable();
-    ids.dedup();
-    ids
+/// Whatever may hold what liens held on money that goes: the accounts of the jobs that have them,
+/// whichever account's lists name their projects (ledger.md 2.11).
+pub(super) fn holding_instead(view: &View, directory: &Directory) -> Vec<AccountId> {
+    let whose = view.holders.iter().map(|holder| {
+        let nobody = Whose {
+            machine: holder.key.machine.clone(),
+            ..Whose::default()
+        };
+        nobody.or_of(&holder.facts)
+    });
+    whose
+        .flat_map(|whose| select::possible_payers(directory, &whose))
+        .collect()
 }

@@ -66,7 +66,7 @@ fn bill(
 
 /// Whether a reported total is worth less than what was billed.
 pub(super) fn falls(charge: &Charge, view: &View, ctx: &Context<'_>) -> bool {
-    let begun = begin(charge, view, ctx, true);
+    let begun = begin(&source::admitted(charge, ctx), view, ctx, true);
     begun.is_ok_and(|begun| begun.priced.is_some_and(|amount| amount < Amount::ZERO))
 }
 

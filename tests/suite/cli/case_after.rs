@@ -104,10 +104,12 @@ fn ledger_case_084_an_account_with_liens_through_bank() {
         "+ deposit P 1000
          + R d 300
          1 account rm P --yes
+         ~ live liens
+         = P 1000 300 700
          + account rm P --force --yes
-         > lien_release P 0
-         > lien #unbilled 0
-         > delete P -1000
+         > lien_release P 0/-300
+         > lien #unbilled 0/300
+         > delete P -1000/0 active -1000
          4 account show P",
     );
 }

@@ -216,9 +216,14 @@ fn ledger_case_066_lists_that_deny_through_bank() {
          + account set P --users MEMBERS,-bob --machines ANY,-colony
          + deposit P 1000
          1 quote -A P -u amy -m colony --procs 1 --wall 10
+         ~ no usable account
          + quote -A P -u amy -m blue --procs 1 --wall 10
+         ~ 10
          1 quote -A P -u bob -m colony --procs 1 --wall 10
-         1 quote -A P -u bob -m blue --procs 1 --wall 10",
+         ~ no usable account
+         1 quote -A P -u bob -m blue --procs 1 --wall 10
+         ~ no usable account
+         = P 1000 0 1000",
     );
 }
 
@@ -229,7 +234,10 @@ fn ledger_case_067_members_denied_by_name_through_bank() {
          + account set P --users dave,-MEMBERS
          + deposit P 1000
          + quote -A P -u dave -m colony --procs 1 --wall 10
-         1 quote -A P -u amy -m colony --procs 1 --wall 10",
+         ~ 10
+         1 quote -A P -u amy -m colony --procs 1 --wall 10
+         ~ no usable account
+         = P 1000 0 1000",
     );
 }
 
@@ -292,12 +300,19 @@ fn ledger_case_105_a_project_that_is_only_watched_through_bank() {
     play(
         "+ deposit P 0
          + project set P --mode track
-         + quote -A P -u amy -m colony --procs 1 --wall 7200
+         + quote -A P -u amy -m colony --procs 1 --wall 7200 --json
+         ~ \"cost\": \"0\"
          + R j 7200
+         = P 0 0 0
+         > would_refuse - 0/0
+         > lien P 0/0 active 0 shadow 0/7200
          + C j 7200
          = P 0 0 0
          > charge
-         > charge_notional P 0",
+         > charge_debt
+         > charge_notional P 0/0 active 0 shadow -7200/-7200
+         + jobs j --json
+         ~ \"charged_s\": 7200",
     );
 }
 
@@ -309,8 +324,11 @@ fn ledger_case_109_a_value_without_a_rate_through_bank() {
          + rate set NBM QualityOfService Premium 2
          + {quote}
          ~ undefined_instance
+         + quote -A P -u amy -m colony --procs 1 --wall 10 --qos Unknown --json
+         ~ \"cost\": \"10\"
          + rate set NBM QualityOfService 3
-         + {quote}
-         ~ 30"
+         + quote -A P -u amy -m colony --procs 1 --wall 10 --qos Unknown --json
+         ~ \"cost\": \"30\"
+         = P 1000 0 1000"
     ));
 }

@@ -99,6 +99,22 @@ impl Bank {
         rows.iter().map(of).collect()
     }
 
+    /// The account of each journal entry of a kind, with its changes of the amount, of what is held,
+    /// of the active money, of the shadow charges and of the shadow liens.
+    #[track_caller]
+    pub(crate) fn deltas(&self, kind: &str) -> Vec<(String, [i64; 5])> {
+        let columns = ["amount", "held", "active", "shadow", "shadow_held"];
+        let rows = self.journal(kind);
+        let of = |row: &Value| {
+            let account = row["account"].as_str().unwrap_or_default();
+            (
+                account.to_owned(),
+                columns.map(|column| amount(row, column)),
+            )
+        };
+        rows.iter().map(of).collect()
+    }
+
     /// What all charges so far took, in the order of the journal.
     #[track_caller]
     pub(crate) fn debits(&self) -> Vec<(String, i64)> {

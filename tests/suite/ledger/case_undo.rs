@@ -262,15 +262,15 @@ fn an_allocation_is_removed_and_comes_back() {
         t.expect(
             allocation_rm(2, true),
             "removed",
-            "lien_release a 0/-300, lien #unbilled 0/+300, delete a -1000",
+            "lien_release a 0/-300, lien b 0/+1, lien #unbilled 0/+299, delete a -1000",
         );
         t.expect_allocation("a", "0 held 0, deposited 1000, expired");
         let removal = t.tx("allocation_rm", 0);
         t.expect(
             undo(removal),
             "undid allocation_rm",
-            "modify a 0, reverse a +1000, expire a 0 active -1000, \
-             lien_release #unbilled 0/-300, lien a 0/+300; activate a 0 active +1000",
+            "modify a 0, reverse a +1000, expire a 0 active -1000, lien_release b 0/-1, \
+             lien_release #unbilled 0/-299, lien a 0/+300; activate a 0 active +1000",
         );
         t.expect_allocation("a", "1000 held 300, deposited 1000, limit 7, active");
         t.expect(

@@ -63,7 +63,7 @@ fn allocation(text: &str) -> GivenAllocation {
 
 /// `-p P -u MEMBERS,-bob -m ANY --class batch`; one of the first three that is not there is that of
 /// the conventions. `TOP/` is the project TOP with its descendants.
-fn constraints(text: &str) -> Vec<Constraint> {
+pub(super) fn constraints(text: &str) -> Vec<Constraint> {
     let words: Vec<&str> = text.split(' ').filter(|w| !w.is_empty()).collect();
     let of = |option: &str, usual: &'static str| {
         let given = words.iter().position(|w| *w == option);

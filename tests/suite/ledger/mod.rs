@@ -1,7 +1,8 @@
 //! The rules of the ledger against both of its grounds: the book in memory and the store.
 //!
 //! `case_*` are the conformance cases of ledger.md 11, one test each; `model` compares random
-//! command sequences with a naive reference; `race` lets many clients want the last credit.
+//! sequences of every command (`script`) with a naive reference (`naive`), which predicts the answer,
+//! the journal and what there is; `case_found` keeps what it has found; `race` lets many clients want the last credit.
 
 mod ask;
 mod ask_after;
@@ -15,6 +16,7 @@ mod case_closing;
 mod case_cycle;
 mod case_deposit;
 mod case_fallback;
+mod case_found;
 mod case_gold;
 mod case_known;
 mod case_lien;
@@ -43,11 +45,12 @@ mod many;
 mod memory;
 mod model;
 mod naive;
-mod naive_work;
 mod property;
 mod race;
+mod reach;
 mod reply;
 mod script;
+mod seen;
 mod sqlite;
 mod statements;
 mod watcher;

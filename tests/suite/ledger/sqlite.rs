@@ -353,7 +353,8 @@ fn journal(reader: &Connection, after: i64) -> rusqlite::Result<Vec<Tx>> {
 /// Everything there is, for [`Ledger::load`].
 fn all_accounts(directory: &Directory) -> Need {
     Need {
-        accounts: directory.accounts().map(|a| a.id).collect(),
+        // Removed ones too: their allocations are still there.
+        accounts: (1..directory.next_id("account")).map(AccountId).collect(),
         ..Need::default()
     }
 }

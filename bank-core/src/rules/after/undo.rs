@@ -233,11 +233,9 @@ fn window(
     view: &View,
     ctx: &Context<'_>,
 ) -> Result<Effects, Refusal> {
-    let change = target
-        .reshaped
-        .first()
-        .and_then(|r| r.before.zip(Some(r.after)));
-    let Some((before, after)) = change else {
+    let change = target.reshaped.first();
+    let change = change.and_then(|r| r.before.zip(Some(r.after)));
+    let Some((before, after)) = change.or_else(|| same_shape(target, view)) else {
         return Err(not_reversible(
             target,
             "the journal does not say what was before",
@@ -272,6 +270,16 @@ fn window(
         op: target.op.clone(),
         parts,
     })))
+}
+
+/// The removal of an allocation that was over and without credit changed neither window nor limit:
+/// its money and its liens come back all the same.
+fn same_shape(target: &PastTx, view: &View) -> Option<(Shape, Shape)> {
+    let removed = target.op == "allocation_rm";
+    let mut entries = target.entries.iter().filter(|_| removed);
+    let delete = entries.find(|e| e.kind == EntryKind::Delete)?;
+    let shape = Shape::of(view.allocation(delete.allocation?)?);
+    Some((shape, shape))
 }
 
 /// What is now, with what one change changed as it was before it; none where something else changed

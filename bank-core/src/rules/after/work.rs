@@ -5,7 +5,7 @@ use super::{announce, shift_exact_sum};
 use crate::amount::Amount;
 use crate::command::Reverse;
 use crate::effects::{Billing, Effects, EntryKind, InstanceChange, Outcome, Reversed, UsageRow};
-use crate::history::{PastTx, is_charge, refunds_of, taken_back_by};
+use crate::history::{PastTx, Rest, is_charge, refunds_of, rests, taken_back_by};
 use crate::ids::{EntryId, TxId, UsageId};
 use crate::model::Instance;
 use crate::postings::{About, Postings};
@@ -27,7 +27,13 @@ pub(super) fn reverse(
     let unknown = || Refusal::not_found("transaction", &target.id.0.to_string());
     let mut instance = view.instances.iter().find(of_target).cloned();
     let instance = instance.as_mut().ok_or_else(unknown)?;
-    check_standing(target, view)?;
+    // An odd number of opposites takes the work back, an even one does it again.
+    let undone = view.past.len() % 2 == 1;
+    let work = if undone { root } else { target };
+    check_standing(work, target, view)?;
+    if !undone {
+        check_room(root, target, view)?;
+    }
     let own = view.usages.iter().find(|u| u.tx == target.id);
     let own = own.ok_or_else(unknown)?;
     let mut postings = Postings::new(view);
@@ -44,8 +50,6 @@ pub(super) fn reverse(
     let mut facts_changed = false;
     match root.op.as_str() {
         "charge" => {
-            // An odd number of opposites takes the charge back, an even one does it again.
-            let undone = view.past.len() % 2 == 1;
             let added = terms::read_exact(&root.reason);
             let exact = added.map(|added| {
                 if undone {
@@ -160,9 +164,10 @@ fn name_payer(instance: &mut Instance, settlement: &PastTx, billing: Billing) ->
     named.is_some()
 }
 
-/// Refused where refunds hang on it, or where something else took its entries back.
-fn check_standing(target: &PastTx, view: &View) -> Result<(), Refusal> {
-    let ids: Vec<EntryId> = target.entries.iter().map(|e| e.id).collect();
+/// Refused where refunds hang on the work, or where something else took its entries back: those of
+/// the first transaction, however often it was undone and done again since.
+fn check_standing(work: &PastTx, target: &PastTx, view: &View) -> Result<(), Refusal> {
+    let ids: Vec<EntryId> = work.entries.iter().map(|e| e.id).collect();
     let refunds = refunds_of(&view.history, &ids);
     if !refunds.is_empty() {
         return Err(Refusal::HasRefunds {
@@ -177,6 +182,43 @@ fn check_standing(target: &PastTx, view: &View) -> Result<(), Refusal> {
         }),
         None => Ok(()),
     }
+}
+
+/// What a refund, a settlement or a total that fell gave back must be left to be given back again:
+/// else what came meanwhile would be given back twice (ledger.md 2.4).
+fn check_room(root: &PastTx, target: &PastTx, view: &View) -> Result<(), Refusal> {
+    let rests = rests(&view.history);
+    for entry in root.entries.iter().filter(|e| gives_back(e.kind)) {
+        if let Some(by) = entry
+            .takes_back
+            .and_then(|of| taken_back_by(&view.history, of))
+        {
+            return Err(Refusal::AlreadyReversed {
+                transaction: target.id.0,
+                by: by.0,
+            });
+        }
+        let of = |r: &&Rest<'_>| match entry.takes_back {
+            Some(of) => r.entry.id == of,
+            None => r.entry.allocation == entry.allocation,
+        };
+        let charges: Vec<&Rest<'_>> = rests.iter().filter(of).collect();
+        let left = charges
+            .iter()
+            .fold(0_i64, |sum, r| sum.saturating_add(r.left));
+        if left < entry.delta.amount {
+            let ids: Vec<EntryId> = charges.iter().map(|r| r.entry.id).collect();
+            let refunds = refunds_of(&view.history, &ids);
+            return Err(Refusal::HasRefunds {
+                transactions: refunds.iter().map(|tx| tx.0).collect(),
+            });
+        }
+    }
+    Ok(())
+}
+
+fn gives_back(kind: EntryKind) -> bool {
+    matches!(kind, EntryKind::Refund | EntryKind::Reverse)
 }
 
 /// What an instance counts falls by a charge that was taken back, and rises where it is done again.

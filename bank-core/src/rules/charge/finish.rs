@@ -56,7 +56,7 @@ impl Bill {
         if self.outcome == Billing::Billed {
             self.instance.account = self.instance.account.or(paying);
         }
-        if let (Mode::Fast, Some(account)) = (mode, own) {
+        if let (Mode::Fast, Billing::Billed, Some(account)) = (mode, self.outcome, own) {
             self.block_if_below_zero(account);
         }
         let after = After::of(asked);

@@ -275,6 +275,13 @@ pub(super) fn billed_now(
     let sum = exact_sum.checked_add(once_sum)?;
     let rounded = to_amount(price.bounded(sum), precision, policy.rounding)?;
     let amount = rounded.minus(before).ok()?;
+    // Only a total that falls gives money back: a bound that came later, or lies below amounts that
+    // were given, bills nothing more.
+    let amount = if total {
+        amount
+    } else {
+        amount.max(Amount::ZERO)
+    };
     let known = instance.exact_sum.checked_add(instance.once_sum)?;
     let added = sum.checked_sub(known)?;
     instance.exact_sum = exact_sum;
@@ -290,8 +297,8 @@ pub(super) fn billed_now(
     })
 }
 
-/// An amount that the caller gives, exactly; a window that was billed wholly, or a total older than
-/// the last one, adds nothing.
+/// An amount that the caller gives, exactly; a window that was billed wholly, a total older than
+/// the last one, or what another source charges adds nothing.
 fn as_given(
     instance: &mut Instance,
     charge: &Charge,
@@ -300,7 +307,7 @@ fn as_given(
     before: Amount,
     directory: &Directory,
 ) -> Option<Amount> {
-    if measured.pieces.is_empty() {
+    if measured.pieces.is_empty() || charge.terms.kept {
         return Some(Amount::ZERO);
     }
     let amount = match measured.part {

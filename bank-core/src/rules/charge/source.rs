@@ -19,6 +19,7 @@ pub(super) fn admitted<'a>(charge: &'a Charge, ctx: &Context<'_>) -> Cow<'a, Cha
     let terms = Terms {
         amount: Some(Amount::ZERO),
         itemisation: format!("kept: charged from {owner}"),
+        kept: true,
         ..charge.terms.clone()
     };
     Cow::Owned(Charge {

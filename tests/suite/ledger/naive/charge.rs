@@ -1,0 +1,464 @@
+//! Who pays for what was used (ledger.md 2.8): the own lien, free money, then whoever covers what
+//! is short. Usage is never lost.
+
+use super::billing::Billed;
+use super::history::shares;
+use super::journal::Entry;
+use super::money::short;
+use super::who::{Fit, Payer};
+use super::{Naive, Said, UNBILLED};
+use bank_core::command::Charge;
+use bank_core::model::{Mode, Phase};
+use bank_core::terms::Shortfall;
+use bank_core::time::Timestamp;
+
+/// A charge on its way.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is something that the answer says"
+)]
+struct Bill {
+    n: usize,
+    at: Timestamp,
+    payer: Payer,
+    amount: i64,
+    is_late: bool,
+    is_unbilled: bool,
+    is_shadow: bool,
+    /// The lien paid at least a part.
+    by_lien: bool,
+    debt: i64,
+    by_fallback: i64,
+    shortfall: Shortfall,
+    /// The allocation that carries what nothing covers.
+    first: Option<usize>,
+}
+
+impl Naive {
+    /// The use that was open then, the newest first; else one that had just closed; else one that
+    /// was open during the window; else the one that is open now.
+    fn charged(&self, charge: &Charge, at: Timestamp) -> Option<usize> {
+        let request = &charge.request;
+        let uses = self.uses(&request.whose.machine, &request.object_id);
+        let find = |is: &dyn Fn(Timestamp, Option<Timestamp>) -> bool| {
+            let own = |n: &&usize| is(self.instances[**n].opened, self.instances[**n].closed);
+            uses.iter().find(own).copied()
+        };
+        if charge.terms.newest {
+            return uses.first().copied();
+        }
+        let grace = self.policy.close_grace;
+        // The first of its documents came later than that, overtaken by others.
+        let begun = |n: &&usize| {
+            let i = &self.instances[**n];
+            let is_over = i.closed.is_some_and(|c| c.plus(grace) < at);
+            i.began.is_some_and(|began| began <= at) && !is_over
+        };
+        find(&|opened, closed| opened <= at && closed.is_none_or(|c| at < c))
+            .or_else(|| find(&|_, closed| closed.is_some_and(|c| c <= at && at <= c.plus(grace))))
+            .or_else(|| {
+                let window = charge.terms.window?;
+                find(&|opened, closed| {
+                    opened < window.end && closed.is_none_or(|c| window.start < c)
+                })
+            })
+            .or_else(|| uses.iter().find(begun).copied())
+            .or_else(|| find(&|_, closed| closed.is_none()))
+    }
+
+    /// What a machine's other source reports is kept with amount 0 (decision 19).
+    fn is_foreign(&self, charge: &Charge) -> bool {
+        let machine = self.machine(&charge.request.whose.machine);
+        let owner = machine.and_then(|m| m.source.as_ref());
+        let own = charge.terms.source.as_ref();
+        own.is_some() && owner.is_some() && own != owner
+    }
+
+    pub(super) fn charge(&mut self, charge: &Charge) -> Said {
+        Naive::check_charge(charge)?;
+        let request = &charge.request;
+        let window = charge.terms.window;
+        let at = self.happened(window.map(|w| w.end).or(request.event_time));
+        let began = window.map_or(at, |w| w.start.min(at));
+        let known = self.charged(charge, at);
+        let n = known.unwrap_or_else(|| self.new_instance(request, began));
+        if self.is_foreign(charge) {
+            let mut kept = charge.clone();
+            kept.terms.amount = Some(bank_core::amount::Amount::ZERO);
+            kept.terms.kept = true;
+            return self.charge_on(&kept, n, at, "charge", None);
+        }
+        self.charge_on(charge, n, at, "charge", None)
+    }
+
+    pub(super) fn charge_on(
+        &mut self,
+        charge: &Charge,
+        n: usize,
+        at: Timestamp,
+        op: &'static str,
+        processors: Option<(i128, i128)>,
+    ) -> Said {
+        let request = &charge.request;
+        let known_project = self.instances[n].facts.project.clone();
+        self.note_start(n, request.facts.start);
+        let plausible = self.plausible(charge, n, at)?;
+        let measured = self.measure(charge, n, at, &plausible)?;
+        self.keep(n, request);
+        self.instances[n].facts.counted = processors;
+        let payer = self.find(
+            &request
+                .whose
+                .or_of(&request_facts(&self.instances[n].facts)),
+        );
+        let mode = self.mode(&payer);
+        self.begin(op, at);
+        self.tx().instance = Some(n);
+        self.tx().seconds.clone_from(&measured.used);
+        let quote_invalid = self.bind(n, request, at);
+        // After a switch of modes the lien holds the other kind of money.
+        let holds = self.instances[n].lien.map(|l| self.liens[l].is_shadow);
+        if holds.is_some_and(|shadow| shadow != mode.is_shadow()) {
+            self.end_lien(n, "released");
+        }
+        let is_other = request.whose.project.is_some() && known_project != payer.named;
+        if is_other && charge.terms.named_only {
+            self.end_lien(n, "released");
+            (self.instances[n].account, self.instances[n].fallback_from) = (None, None);
+        }
+        let Billed { amount, bounded } = self.bill(charge, n, &measured);
+        self.tx().exact = bounded;
+        let instance = &mut self.instances[n];
+        instance.disputed += plausible.disputed;
+        instance.used_until = instance.used_until.max(Some(at));
+        self.instances[n].used.extend(&measured.used);
+        let mut bill = Bill {
+            n,
+            at,
+            payer,
+            amount,
+            is_late: self.instances[n].closed.is_some(),
+            is_unbilled: false,
+            is_shadow: mode.is_shadow(),
+            by_lien: false,
+            debt: 0,
+            by_fallback: 0,
+            shortfall: charge.terms.shortfall.unwrap_or(self.policy.shortfall),
+            first: None,
+        };
+        if amount < 0 {
+            self.give_back(&mut bill);
+        } else if mode.is_shadow() {
+            self.take_shadow(&mut bill);
+        } else {
+            self.take(&mut bill)?;
+        }
+        Ok(self.finish(&bill, mode, charge, measured.seconds, quote_invalid))
+    }
+
+    fn pay(&mut self, bill: &Bill, kind: &'static str, id: usize, amount: i64, from_lien: i64) {
+        let is_future = self.allocations[id].phase == Phase::Future;
+        self.enter(Entry {
+            kind,
+            allocation: id,
+            amount: -amount,
+            held: -from_lien,
+            active: if is_future { 0 } else { -amount },
+            project: self.instances[bill.n].facts.project.clone(),
+            ..Entry::default()
+        });
+    }
+
+    fn take(&mut self, bill: &mut Bill) -> Result<(), String> {
+        let kind = if bill.is_late {
+            "late_charge"
+        } else {
+            "charge"
+        };
+        let mut left = bill.amount;
+        // Allocation, from the lien, from free money.
+        let mut takes: Vec<(usize, i64, i64)> = Vec::new();
+        if let Some(lien) = self.instances[bill.n].lien {
+            bill.first = self.liens[lien].portions.first().map(|(id, _)| *id);
+            for (id, part) in &mut self.liens[lien].portions {
+                let take = left.min(*part);
+                *part -= take;
+                left -= take;
+                if take > 0 {
+                    bill.by_lien = true;
+                    takes.push((*id, take, 0));
+                }
+            }
+        }
+        let order = self.paying(bill, left);
+        bill.first = bill.first.or(order.first().copied());
+        for id in order {
+            let take = self.free(id, false).max(0).min(left);
+            if take == 0 || self.splits(id, take, left, &takes) {
+                continue;
+            }
+            left -= take;
+            match takes.iter_mut().find(|(known, ..)| *known == id) {
+                Some(known) => known.2 = take,
+                None => takes.push((id, 0, take)),
+            }
+        }
+        let Some(first) = takes.first().map(|(id, ..)| *id).or(bill.first) else {
+            bill.first = Some(0);
+            bill.is_unbilled = true;
+            self.pay(bill, "charge_debt", 0, bill.amount, 0);
+            return Ok(());
+        };
+        bill.first = Some(first);
+        if left > 0 && bill.shortfall == Shortfall::Reject {
+            return Err(short(bill.amount, bill.amount - left));
+        }
+        let by_fallback = self.fallback_parts(bill, first, &mut left);
+        if takes.is_empty() && by_fallback.is_empty() && left == 0 {
+            takes.push((first, 0, 0));
+        }
+        let paying = self.allocations[first].account;
+        bill.is_unbilled = paying == UNBILLED;
+        for (id, from_lien, free) in takes {
+            self.pay(bill, kind, id, from_lien + free, from_lien);
+        }
+        for (id, part) in by_fallback {
+            bill.by_fallback += part;
+            self.pay(bill, "charge_fallback", id, part, 0);
+        }
+        if left > 0 {
+            bill.debt = left;
+            self.pay(bill, "charge_debt", first, left, 0);
+        }
+        Ok(())
+    }
+
+    /// The instance's account first, then the others in order, where they are needed.
+    fn paying(&self, bill: &Bill, left: i64) -> Vec<usize> {
+        let mut order = self.own_order(bill);
+        if left > 0 || (bill.first.is_none() && order.is_empty()) {
+            let others = self.billable(&bill.payer, &self.instances[bill.n].facts);
+            for id in self.order(&others, bill.at) {
+                if !order.contains(&id) {
+                    order.push(id);
+                }
+            }
+        }
+        order
+    }
+
+    fn own_order(&self, bill: &Bill) -> Vec<usize> {
+        let own = self.instances[bill.n].account;
+        let own = own.filter(|a| *a != UNBILLED && !self.accounts[*a].is_gone);
+        own.map_or_else(Vec::new, |account| {
+            self.order(&[Fit::only(account)], bill.at)
+        })
+    }
+
+    /// A discrete account pays from one allocation, or not (decision note 0013).
+    fn splits(&self, id: usize, take: i64, left: i64, takes: &[(usize, i64, i64)]) -> bool {
+        let account = self.allocations[id].account;
+        let beside = |(other, ..): &(usize, i64, i64)| {
+            *other != id && self.allocations[*other].account == account
+        };
+        self.accounts[account].is_discrete && (take < left || takes.iter().any(beside))
+    }
+
+    fn fallback_parts(&self, bill: &Bill, first: usize, left: &mut i64) -> Vec<(usize, i64)> {
+        let paying = self.allocations[first].account;
+        let fallback = self.fallback_of(paying, bill.payer.machine.as_deref());
+        let wanted = *left > 0 && bill.shortfall == Shortfall::Fallback;
+        let Some(fallback) = fallback.filter(|_| wanted) else {
+            return Vec::new();
+        };
+        let mut parts = Vec::new();
+        for id in self.order(&[Fit::only(fallback)], bill.at) {
+            let take = self.free(id, false).max(0).min(*left);
+            if take > 0 {
+                *left -= take;
+                parts.push((id, take));
+            }
+        }
+        parts
+    }
+
+    /// The shadow totals only: the own shadow lien, the rest on the first allocation.
+    fn take_shadow(&mut self, bill: &mut Bill) {
+        let mut left = bill.amount;
+        let mut parts: Vec<(usize, i64, i64)> = Vec::new();
+        if let Some(lien) = self.instances[bill.n].lien {
+            for (id, part) in &mut self.liens[lien].portions {
+                let take = left.min(*part);
+                *part -= take;
+                left -= take;
+                bill.by_lien |= take > 0;
+                parts.push((*id, take, take));
+            }
+        }
+        if parts.is_empty() {
+            let mut order = self.own_order(bill);
+            if order.is_empty() {
+                let fits = self.billable(&bill.payer, &self.instances[bill.n].facts);
+                order = self.order(&fits, bill.at);
+            }
+            parts.extend(order.first().map(|id| (*id, 0, 0)));
+        }
+        if let Some(first) = parts.first_mut() {
+            first.1 += left;
+            bill.first = Some(first.0);
+        }
+        for (allocation, shadow, held) in parts {
+            self.enter(Entry {
+                kind: "charge_notional",
+                allocation,
+                shadow: -shadow,
+                shadow_held: -held,
+                project: self.instances[bill.n].facts.project.clone(),
+                ..Entry::default()
+            });
+        }
+    }
+
+    /// A total fell: the difference goes back to who paid, as far as nobody gave it back before.
+    fn give_back(&mut self, bill: &mut Bill) {
+        let back = -bill.amount;
+        let in_shadow = self.instances[bill.n].billed < back;
+        let all = self.paid(bill.n, in_shadow);
+        let parts: Vec<(usize, i64)> = all.iter().copied().filter(|(_, part)| *part > 0).collect();
+        let sum: i64 = parts.iter().map(|(_, part)| part).sum();
+        let given = shares(
+            &parts.iter().map(|(_, part)| *part).collect::<Vec<_>>(),
+            back.min(sum),
+        );
+        let back_to: Vec<(usize, i64)> = parts
+            .iter()
+            .zip(given)
+            .map(|((id, _), share)| (*id, share))
+            .filter(|(_, share)| *share > 0)
+            .collect();
+        bill.amount = -back.min(sum);
+        self.instances[bill.n].metered += Naive::exact(back - back.min(sum));
+        let payer = all.iter().map(|(id, _)| *id).min();
+        bill.first = back_to.first().map(|(id, _)| *id).or(payer);
+        let project = self.instances[bill.n].facts.project.clone();
+        for (id, share) in back_to {
+            if in_shadow {
+                self.enter(Entry {
+                    kind: "charge_notional",
+                    allocation: id,
+                    shadow: share,
+                    ..Entry::default()
+                });
+            } else {
+                self.move_amount("refund", id, share);
+                self.tx()
+                    .entries
+                    .last_mut()
+                    .unwrap()
+                    .project
+                    .clone_from(&project);
+                self.expire_beside(id, share);
+            }
+        }
+        bill.is_shadow = in_shadow;
+        bill.is_unbilled = !in_shadow
+            && bill
+                .first
+                .is_some_and(|id| self.allocations[id].account == UNBILLED);
+    }
+
+    fn finish(
+        &mut self,
+        bill: &Bill,
+        mode: Mode,
+        charge: &Charge,
+        seconds: i64,
+        quote_invalid: bool,
+    ) -> String {
+        let n = bill.n;
+        let tx = self.journal.len() - 1;
+        let paying = bill.first.map(|id| self.allocations[id].account);
+        self.journal[tx].usage = Some((bill.amount, seconds, bill.is_shadow));
+        let instance = &mut self.instances[n];
+        let billed = if bill.is_shadow {
+            &mut instance.shadow_billed
+        } else {
+            &mut instance.billed
+        };
+        *billed += bill.amount;
+        instance.seconds += seconds;
+        if !bill.is_shadow && !bill.is_unbilled {
+            instance.account = instance.account.or(paying);
+        }
+        if let (Mode::Fast, Some(account)) = (mode, paying) {
+            // Not the suspense account: it has nothing else.
+            if account != UNBILLED && self.figures(account)[0] < 0 {
+                self.accounts[account].is_blocked = true;
+            }
+        }
+        let gives_back = charge.closes || charge.releases;
+        let lien = self.instances[n].lien.filter(|_| gives_back);
+        if let Some(lien) = lien {
+            let is_settled = self.left_of(lien) == 0 && bill.by_lien;
+            self.end_lien(n, if is_settled { "settled" } else { "released" });
+        }
+        if charge.closes && bill.is_late {
+            // What ended it all the same.
+            self.instances[n].is_ended = true;
+        } else if charge.closes {
+            let instance = &mut self.instances[n];
+            instance.closed = Some(bill.at.max(instance.opened));
+            (instance.is_ended, instance.due) = (true, None);
+        } else {
+            self.wait(n, bill.at, charge.terms.idle.unwrap_or(self.policy.idle));
+        }
+        self.correct_expiries(tx);
+        let amount = if mode == Mode::Track { 0 } else { bill.amount };
+        let debt = (bill.debt > 0).then(|| format!("debt {}", bill.debt));
+        let fallback = (bill.by_fallback > 0).then(|| format!("by fallback {}", bill.by_fallback));
+        let said = [
+            Some(format!("charged {amount}")),
+            debt,
+            fallback,
+            bill.is_unbilled.then(|| "unbilled".to_owned()),
+            bill.is_shadow.then(|| "shadow".to_owned()),
+            bill.is_late.then(|| "late".to_owned()),
+            quote_invalid.then(|| "quote_invalid".to_owned()),
+        ];
+        let said: Vec<String> = said.into_iter().flatten().collect();
+        let balance = paying.map_or(0, |account| self.balance(account));
+        format!("{}, balance {balance}", said.join(", "))
+    }
+
+    /// What was charged to an expired allocation is active money no more: it is corrected at the
+    /// boundary, in a transaction of its own.
+    fn correct_expiries(&mut self, tx: usize) {
+        let mut taken: Vec<(usize, i64)> = Vec::new();
+        for entry in &self.journal[tx].entries {
+            match taken.iter_mut().find(|(id, _)| *id == entry.allocation) {
+                Some((_, sum)) => *sum += entry.active,
+                None => taken.push((entry.allocation, entry.active)),
+            }
+        }
+        for (id, sum) in taken {
+            if sum != 0 && self.allocations[id].phase == Phase::Expired {
+                self.begin("boundary", self.allocations[id].window.end.unwrap());
+                self.enter(Entry {
+                    kind: "expire",
+                    allocation: id,
+                    active: -sum,
+                    ..Entry::default()
+                });
+            }
+        }
+    }
+}
+
+/// Facts as the product's type, for whom they name.
+fn request_facts(facts: &super::Facts) -> bank_core::model::Facts {
+    bank_core::model::Facts {
+        project: facts.project.clone(),
+        user: facts.user.clone(),
+        ..bank_core::model::Facts::default()
+    }
+}

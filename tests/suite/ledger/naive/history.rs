@@ -1,0 +1,126 @@
+//! What became of charges: which entries stand, and what of each is left to give back.
+
+use super::Naive;
+
+/// Transaction and place.
+pub(super) type Place = (usize, usize);
+
+impl Naive {
+    /// An entry stands unless one that stands reverses it.
+    pub(super) fn stands(&self, place: Place) -> bool {
+        !self.is_reversed(place)
+    }
+
+    fn is_reversed(&self, place: Place) -> bool {
+        self.reversal_of(place).is_some()
+    }
+
+    /// The transaction that took an entry back, and stands.
+    pub(super) fn reversal_of(&self, place: Place) -> Option<usize> {
+        for (number, tx) in self.journal.iter().enumerate() {
+            for (at, entry) in tx.entries.iter().enumerate() {
+                let takes = entry.kind == "reverse" && entry.takes_back == Some(place);
+                if takes && self.stands((number, at)) {
+                    return Some(number);
+                }
+            }
+        }
+        None
+    }
+
+    /// The entries of an instance that bill it or take that back, in order.
+    pub(super) fn rows(&self, n: usize) -> Vec<Place> {
+        let mut rows = Vec::new();
+        for (number, tx) in self.journal.iter().enumerate() {
+            for (at, entry) in tx.entries.iter().enumerate() {
+                if tx.instance == Some(n) && (is_charge(entry.kind) || is_back(entry.kind)) {
+                    rows.push((number, at));
+                }
+            }
+        }
+        rows
+    }
+
+    /// The charges of an instance that stand, with what of each is left: less the refunds that
+    /// point at it, and less those of falling totals on its allocation, the newest charge first.
+    pub(super) fn rests(&self, n: usize) -> Vec<(Place, i64)> {
+        let mut rests: Vec<(Place, i64)> = Vec::new();
+        for place in self.rows(n).into_iter().filter(|place| self.stands(*place)) {
+            let entry = &self.journal[place.0].entries[place.1];
+            if is_charge(entry.kind) && entry.kind != "charge_notional" {
+                rests.push((place, -entry.amount));
+            } else if entry.kind == "refund" {
+                let mut back = entry.amount;
+                for (charge, left) in rests.iter_mut().rev() {
+                    let is_meant = match entry.takes_back {
+                        Some(of) => of == *charge,
+                        None => {
+                            self.journal[charge.0].entries[charge.1].allocation == entry.allocation
+                        }
+                    };
+                    if is_meant {
+                        let part = back.min(*left);
+                        *left -= part;
+                        back -= part;
+                    }
+                }
+            }
+        }
+        rests
+    }
+
+    /// What allocations have paid for an instance and not got back, by number.
+    pub(super) fn paid(&self, n: usize, in_shadow: bool) -> Vec<(usize, i64)> {
+        let mut paid: Vec<(usize, i64)> = Vec::new();
+        let mut add = |allocation: usize, part: i64| match paid
+            .iter_mut()
+            .find(|(id, _)| *id == allocation)
+        {
+            Some((_, sum)) => *sum += part,
+            None => paid.push((allocation, part)),
+        };
+        if in_shadow {
+            for (tx, at) in self.rows(n) {
+                let entry = &self.journal[tx].entries[at];
+                add(entry.allocation, -entry.shadow);
+            }
+        } else {
+            for ((tx, at), left) in self.rests(n) {
+                add(self.journal[tx].entries[at].allocation, left);
+            }
+        }
+        paid.sort_unstable();
+        paid
+    }
+}
+
+pub(super) fn is_charge(kind: &str) -> bool {
+    let charges = [
+        "charge",
+        "charge_debt",
+        "charge_fallback",
+        "late_charge",
+        "charge_notional",
+    ];
+    charges.contains(&kind)
+}
+
+fn is_back(kind: &str) -> bool {
+    ["refund", "reverse"].contains(&kind)
+}
+
+/// A sum in proportion to weights: rounded down, the rest by the largest remainder, then by place.
+pub(super) fn shares(weights: &[i64], sum: i64) -> Vec<i64> {
+    let all: i64 = weights.iter().sum();
+    if all == 0 {
+        return vec![0; weights.len()];
+    }
+    let mut shares: Vec<i64> = weights.iter().map(|w| w * sum / all).collect();
+    let mut order: Vec<usize> = (0..weights.len()).collect();
+    order.sort_by_key(|at| -(weights[*at] * sum % all));
+    let left = sum - shares.iter().sum::<i64>();
+    for at in order.into_iter().take(usize::try_from(left).unwrap()) {
+        shares[at] += 1;
+    }
+    shares
+}

@@ -1,0 +1,233 @@
+//! Projects, users, machines and members.
+
+use super::{Machine, Naive, Project, Said, User};
+use crate::ledger::reply::refused;
+use bank_core::command::{AddProject, SetMachine, SetMember, SetProject, SetUser};
+use bank_core::model::Dimension;
+
+impl Naive {
+    /// A change of what is registered: a transaction without entries.
+    pub(super) fn registered(&mut self, op: &'static str, said: &str) -> String {
+        self.begin(op, self.now);
+        said.to_owned()
+    }
+
+    pub(super) fn add_project(&mut self, add: &AddProject) -> Said {
+        if self.project(&add.name).is_some() {
+            return Err(refused("already_exists"));
+        }
+        if add
+            .parent
+            .as_deref()
+            .is_some_and(|name| self.project(name).is_none())
+        {
+            return Err(refused("not_found"));
+        }
+        // One that was removed comes again as a new one.
+        self.projects.retain(|p| p.name != add.name);
+        self.projects.push(Project {
+            name: add.name.clone(),
+            parent: add.parent.clone(),
+            is_active: true,
+            mode: add.mode,
+            organization: add.organization.clone(),
+            ..Project::default()
+        });
+        Ok(self.registered("project_add", "done"))
+    }
+
+    fn project_at(&self, name: &str) -> Result<usize, String> {
+        let found = self
+            .projects
+            .iter()
+            .position(|p| p.name == name && !p.is_gone);
+        found.ok_or_else(|| refused("not_found"))
+    }
+
+    fn user_at(&self, name: &str) -> Result<usize, String> {
+        let found = self.users.iter().position(|u| u.name == name && !u.is_gone);
+        found.ok_or_else(|| refused("not_found"))
+    }
+
+    fn machine_at(&self, name: &str) -> Result<usize, String> {
+        let found = self
+            .machines
+            .iter()
+            .position(|m| m.name == name && !m.is_gone);
+        found.ok_or_else(|| refused("not_found"))
+    }
+
+    pub(super) fn set_project(&mut self, set: &SetProject) -> Said {
+        let at = self.project_at(&set.name)?;
+        if let Some(parent) = &set.parent {
+            if let Some(name) = parent {
+                self.project_at(name)?;
+                if self.line_of(name).contains(&set.name) {
+                    return Err(refused("cycle"));
+                }
+            }
+            self.projects[at].parent.clone_from(parent);
+        }
+        if let Some(names) = &set.machines {
+            for name in names {
+                self.machine_at(name)?;
+            }
+            self.projects[at].machines.clone_from(names);
+        }
+        let project = &mut self.projects[at];
+        project.is_active = set.active.unwrap_or(project.is_active);
+        project.mode = set.mode.unwrap_or(project.mode);
+        if let Some(organization) = &set.organization {
+            project.organization.clone_from(organization);
+        }
+        Ok(self.registered("project_set", "done"))
+    }
+
+    pub(super) fn remove_project(&mut self, name: &str) -> Said {
+        let at = self.project_at(name)?;
+        let has_child = || {
+            let mut there = self.projects.iter().filter(|p| !p.is_gone);
+            there.any(|p| p.parent.as_deref() == Some(name))
+        };
+        let is_listed = || {
+            let there = self.accounts.iter().filter(|a| !a.is_gone);
+            let mut rows = there.flat_map(|a| &a.lists);
+            rows.any(|c| c.dimension == Dimension::Project && c.value == name)
+        };
+        let is_default = || {
+            let mut there = self.users.iter().filter(|u| !u.is_gone);
+            there.any(|u| u.default_project.as_deref() == Some(name))
+        };
+        let is_used = || {
+            let mut open = self.instances.iter().filter(|i| i.closed.is_none());
+            open.any(|i| i.facts.project == name)
+        };
+        if has_child() || is_listed() || is_default() || is_used() {
+            return Err(refused("in_use"));
+        }
+        self.projects[at].is_gone = true;
+        Ok(self.registered("project_rm", "removed"))
+    }
+
+    pub(super) fn add_user(&mut self, set: &SetUser) -> Said {
+        if self.user_at(&set.name).is_ok() {
+            return Err(refused("already_exists"));
+        }
+        self.users.retain(|u| u.name != set.name);
+        self.users.push(User {
+            name: set.name.clone(),
+            is_active: true,
+            ..User::default()
+        });
+        self.change_user(set)?;
+        Ok(self.registered("user_add", "done"))
+    }
+
+    pub(super) fn set_user(&mut self, set: &SetUser) -> Said {
+        self.change_user(set)?;
+        Ok(self.registered("user_set", "done"))
+    }
+
+    fn change_user(&mut self, set: &SetUser) -> Result<(), String> {
+        let at = self.user_at(&set.name)?;
+        if let Some(Some(project)) = &set.default_project {
+            self.project_at(project)?;
+        }
+        let user = &mut self.users[at];
+        user.is_active = set.active.unwrap_or(user.is_active);
+        if let Some(project) = &set.default_project {
+            user.default_project.clone_from(project);
+        }
+        if let Some(organization) = &set.organization {
+            user.organization.clone_from(organization);
+        }
+        Ok(())
+    }
+
+    pub(super) fn remove_user(&mut self, name: &str) -> Said {
+        let at = self.user_at(name)?;
+        let mut open = self.instances.iter().filter(|i| i.closed.is_none());
+        if open.any(|i| i.facts.user == name) {
+            return Err(refused("in_use"));
+        }
+        self.users[at].is_gone = true;
+        for project in &mut self.projects {
+            project.members.retain(|(user, _)| user != name);
+        }
+        Ok(self.registered("user_rm", "removed"))
+    }
+
+    pub(super) fn add_machine(&mut self, set: &SetMachine) -> Said {
+        if self.machine_at(&set.name).is_ok() {
+            return Err(refused("already_exists"));
+        }
+        self.machines.retain(|m| m.name != set.name);
+        self.machines.push(Machine {
+            name: set.name.clone(),
+            is_active: true,
+            flush_seconds: 3600,
+            ..Machine::default()
+        });
+        self.change_machine(set)?;
+        Ok(self.registered("machine_add", "done"))
+    }
+
+    pub(super) fn set_machine(&mut self, set: &SetMachine) -> Said {
+        self.change_machine(set)?;
+        Ok(self.registered("machine_set", "done"))
+    }
+
+    fn change_machine(&mut self, set: &SetMachine) -> Result<(), String> {
+        let at = self.machine_at(&set.name)?;
+        if let Some(Some(fallback)) = &set.fallback {
+            self.check_fallback(None, fallback)?;
+        }
+        let machine = &mut self.machines[at];
+        machine.is_active = set.active.unwrap_or(machine.is_active);
+        machine.mode = set.mode.unwrap_or(machine.mode);
+        machine.flush_seconds = set.flush_interval.map_or(machine.flush_seconds, |s| s.0);
+        if let Some(fallback) = &set.fallback {
+            machine.fallback.clone_from(fallback);
+        }
+        if let Some(source) = &set.source {
+            machine.source.clone_from(source);
+        }
+        if let Some(qos) = &set.fallback_qos {
+            machine.fallback_qos.clone_from(qos);
+        }
+        machine.policy = set.charge_policy.unwrap_or(machine.policy);
+        machine.is_test = set.test.unwrap_or(machine.is_test);
+        Ok(())
+    }
+
+    pub(super) fn remove_machine(&mut self, name: &str) -> Said {
+        let at = self.machine_at(name)?;
+        let mut open = self.instances.iter().filter(|i| i.closed.is_none());
+        if open.any(|i| i.machine == name) {
+            return Err(refused("in_use"));
+        }
+        self.machines[at].is_gone = true;
+        for project in &mut self.projects {
+            project.machines.retain(|machine| machine != name);
+        }
+        Ok(self.registered("machine_rm", "removed"))
+    }
+
+    pub(super) fn set_member(&mut self, set: &SetMember) -> Said {
+        let at = self.project_at(&set.project)?;
+        self.user_at(&set.user)?;
+        let members = &mut self.projects[at].members;
+        members.retain(|(user, _)| *user != set.user);
+        members.push((set.user.clone(), set.active));
+        Ok(self.registered("member_set", "done"))
+    }
+
+    pub(super) fn remove_member(&mut self, project: &str, user: &str) -> Said {
+        let at = self.project_at(project)?;
+        self.user_at(user)?;
+        let members = &mut self.projects[at].members;
+        let known = members.iter().position(|(name, _)| name == user);
+        members.remove(known.ok_or_else(|| refused("not_found"))?);
+        Ok(self.registered("member_rm", "removed"))
+    }
+}

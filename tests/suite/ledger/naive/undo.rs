@@ -1,0 +1,314 @@
+//! The opposite of one transaction, whatever came after it (ledger.md 2.13, decision note 0014).
+
+use super::history::{Place, is_charge};
+use super::journal::Entry;
+use super::money::is_proper;
+use super::{Naive, Said, UNBILLED};
+use crate::ledger::reply::refused;
+use bank_core::command::Reverse;
+use bank_core::model::Phase;
+use bank_core::time::Window;
+
+impl Naive {
+    pub(super) fn undo(&mut self, reverse: &Reverse) -> Said {
+        let target = usize::try_from(reverse.transaction.0 - 1).ok();
+        let target = target.filter(|at| *at < self.journal.len());
+        let target = target.ok_or_else(|| refused("not_found"))?;
+        if self.journal.iter().any(|tx| tx.reverses == Some(target)) {
+            return Err(refused("already_reversed"));
+        }
+        let mut chain = vec![target];
+        while let Some(of) = self.journal[*chain.last().unwrap()].reverses {
+            chain.push(of);
+        }
+        let root = *chain.last().unwrap();
+        let again = target != root;
+        match self.journal[root].op {
+            "deposit" | "withdraw" | "transfer" | "adjust" => {
+                self.undo_money(reverse, target, root)?;
+            }
+            "charge" | "refund" | "settle" => self.undo_work(reverse, target, root, chain.len())?,
+            "account_rm" if !again => self.undo_removal(target)?,
+            "allocation_rm" | "allocation_set" if !again => self.undo_change(reverse, target)?,
+            _ => return Err(refused("not_reversible")),
+        }
+        Ok(format!("undid {}", self.journal[target].op))
+    }
+
+    /// The opposite entries, those that give first; what each allocation gets.
+    fn oppose(&mut self, target: usize) -> Result<Vec<(usize, i64)>, String> {
+        let entries = self.journal[target].entries.clone();
+        let mut own: Vec<(usize, Entry)> = entries.into_iter().enumerate().collect();
+        own.retain(|(_, e)| moves(e.kind));
+        own.sort_by_key(|(_, e)| e.amount <= 0);
+        self.begin("undo", self.now);
+        self.tx().reverses = Some(target);
+        let mut parts = Vec::new();
+        for (at, entry) in own {
+            self.check_there(entry.allocation)?;
+            self.move_amount("reverse", entry.allocation, -entry.amount);
+            let new = self.tx().entries.last_mut().unwrap();
+            new.shadow = -entry.shadow;
+            new.takes_back = Some((target, at));
+            self.expire_beside(entry.allocation, -entry.amount);
+            parts.push((entry.allocation, -entry.amount));
+        }
+        Ok(parts)
+    }
+
+    /// A removed account gets nothing back until it is there again.
+    fn check_there(&self, allocation: usize) -> Result<(), String> {
+        if self.accounts[self.allocations[allocation].account].is_gone {
+            return Err(refused("not_reversible"));
+        }
+        Ok(())
+    }
+
+    /// Nothing may be left below zero by what it gives back; the suspense account is nothing else.
+    fn check_cover(&self, parts: &[(usize, i64)], reverse: &Reverse) -> Result<(), String> {
+        for (id, part) in parts {
+            let is_suspense = self.allocations[*id].account == UNBILLED;
+            if *part < 0 && !is_suspense && !reverse.allow_debt && self.free(*id, false) < 0 {
+                return Err(format!(
+                    "{}: {}",
+                    refused("uncovered"),
+                    self.free(*id, false)
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn undo_money(&mut self, reverse: &Reverse, target: usize, root: usize) -> Result<(), String> {
+        let parts = self.oppose(target)?;
+        self.check_cover(&parts, reverse)?;
+        if self.journal[root].op == "deposit" {
+            for (id, part) in &parts {
+                self.allocations[*id].deposited += part;
+            }
+        }
+        self.unblock_paid(&parts);
+        Ok(())
+    }
+
+    fn undo_work(
+        &mut self,
+        reverse: &Reverse,
+        target: usize,
+        root: usize,
+        depth: usize,
+    ) -> Result<(), String> {
+        let n = self.journal[target].instance.unwrap();
+        // Work that was done again is taken back by taking the undo of its undo back: what hangs on
+        // it hangs on the first.
+        let is_undone = depth % 2 == 1;
+        let work = if is_undone { root } else { target };
+        let own = (0..self.journal[work].entries.len()).map(|at| (work, at));
+        let places: Vec<Place> = own.collect();
+        let hanging = self.refunds_on(n, &places);
+        if hanging > 0 {
+            return Err(format!("{}: {hanging} of them", refused("has_refunds")));
+        }
+        if places.iter().any(|place| !self.stands(*place)) {
+            return Err(refused("already_reversed"));
+        }
+        if !is_undone {
+            self.check_room(n, root)?;
+        }
+        let parts = self.oppose(target)?;
+        self.check_cover(&parts, reverse)?;
+        let (amount, seconds, is_shadow) = self.journal[target].usage.unwrap();
+        self.tx().instance = Some(n);
+        self.tx().usage = Some((-amount, -seconds, is_shadow));
+        match self.journal[root].op {
+            "charge" => self.uncount(n, root, is_undone)?,
+            "settle" => {
+                let wanted = |e: &&Entry| {
+                    if is_undone {
+                        e.kind == "reverse"
+                    } else {
+                        is_charge(e.kind)
+                    }
+                };
+                let named = self.journal[root].entries.iter().find(wanted).unwrap();
+                self.instances[n].facts.project.clone_from(&named.project);
+            }
+            _ => {}
+        }
+        self.unblock_paid(&parts);
+        Ok(())
+    }
+
+    /// What was given back must be left to be given back again (ledger.md 2.4).
+    fn check_room(&self, n: usize, root: usize) -> Result<(), String> {
+        let rests = self.rests(n);
+        let entry = |(tx, at): Place| &self.journal[tx].entries[at];
+        let gave = self.journal[root].entries.iter();
+        for own in gave.filter(|e| ["refund", "reverse"].contains(&e.kind)) {
+            if own.takes_back.is_some_and(|of| !self.stands(of)) {
+                return Err(refused("already_reversed"));
+            }
+            let is_meant = |place: Place| match own.takes_back {
+                Some(of) => place == of,
+                None => entry(place).allocation == own.allocation,
+            };
+            let meant = rests.iter().filter(|(place, _)| is_meant(*place));
+            let (places, left): (Vec<Place>, Vec<i64>) = meant.copied().unzip();
+            if left.iter().sum::<i64>() < own.amount {
+                let hanging = self.refunds_on(n, &places);
+                return Err(format!("{}: {hanging} of them", refused("has_refunds")));
+            }
+        }
+        Ok(())
+    }
+
+    /// What got money back may not be blocked any more (note 0022).
+    fn unblock_paid(&mut self, parts: &[(usize, i64)]) {
+        for (id, part) in parts {
+            if *part > 0 {
+                self.unblock(self.allocations[*id].account);
+            }
+        }
+    }
+
+    /// The instance counts what it did without the charge; its windows can be billed again. Done
+    /// again they must not have been billed since.
+    fn uncount(&mut self, n: usize, root: usize, is_undone: bool) -> Result<(), String> {
+        let (amount, seconds, is_shadow) = self.tx().usage.unwrap();
+        let windows = self.journal[root].seconds.clone();
+        // What a bound made of a charge is not what it added (note 0022).
+        let added = self.journal[root].exact;
+        let exact = added.map(|added| if is_undone { -added } else { added });
+        let instance = &mut self.instances[n];
+        let billed = if is_shadow {
+            &mut instance.shadow_billed
+        } else {
+            &mut instance.billed
+        };
+        *billed += amount;
+        instance.metered += exact.unwrap_or(Naive::exact(amount));
+        instance.seconds += seconds;
+        if (instance.billed, instance.shadow_billed) == (0, 0) && amount < 0 {
+            // Nothing is billed any more: what counts once may count again.
+            let rest = instance.metered + instance.once;
+            instance.metered = if exact.is_some() { rest } else { 0 };
+            instance.once = 0;
+        }
+        if is_undone {
+            instance.used.retain(|second| !windows.contains(second));
+        } else if windows.iter().any(|second| instance.used.contains(second)) {
+            return Err(refused("overlap"));
+        } else {
+            instance.used.extend(windows);
+        }
+        Ok(())
+    }
+
+    /// How many transactions gave back what these entries charged: refunds that point at them, and
+    /// totals that fell below them.
+    fn refunds_on(&self, n: usize, places: &[Place]) -> usize {
+        let entry = |(tx, at): Place| &self.journal[tx].entries[at];
+        let rests = self.rests(n);
+        let is_reduced = |place: &&Place| {
+            let own = entry(**place);
+            let is_less = |(of, left): &(Place, i64)| of == *place && *left < -own.amount;
+            let is_notional = own.kind == "charge_notional";
+            self.stands(**place) && (is_notional || rests.iter().any(is_less))
+        };
+        let reduced: Vec<&Place> = places.iter().filter(is_reduced).collect();
+        let fell = |place: Place| {
+            let own = entry(place);
+            let (is_notional, back) = match own.kind {
+                "refund" => (false, own.amount),
+                "charge_notional" => (true, own.shadow),
+                _ => return false,
+            };
+            let is_below = |of: &&Place| {
+                let charged = entry(**of);
+                **of < place
+                    && charged.allocation == own.allocation
+                    && (charged.kind == "charge_notional") == is_notional
+            };
+            back > 0 && reduced.iter().any(is_below)
+        };
+        let hangs = |place: &Place| match entry(*place).takes_back {
+            Some(of) => entry(*place).kind == "refund" && places.contains(&of),
+            None => !places.contains(place) && fell(*place),
+        };
+        let standing = self.rows(n).into_iter().filter(|place| self.stands(*place));
+        let mut found: Vec<usize> = standing.filter(hangs).map(|(tx, _)| tx).collect();
+        found.dedup();
+        found.len()
+    }
+
+    fn undo_removal(&mut self, target: usize) -> Result<(), String> {
+        let account = self.journal[target].removes.unwrap();
+        let is_gone = self.accounts[account].is_gone;
+        if !is_gone || self.accounts[account].removal != Some(target) {
+            return Err(refused("not_reversible"));
+        }
+        self.bring_back(account, target);
+        Ok(())
+    }
+
+    /// The window and limit of an allocation as they were; with a removal its money and liens.
+    fn undo_change(&mut self, reverse: &Reverse, target: usize) -> Result<(), String> {
+        let (id, before, after) = self.journal[target].was.unwrap();
+        let old = self.allocations[id];
+        self.check_there(id)?;
+        let changed = || refused("not_reversible");
+        if self.journal[target].op == "allocation_set" && before == after {
+            return Err(changed());
+        }
+        let (was, set) = (before.0, after.0);
+        let mut window = Window {
+            start: field(old.window.start, was.start, set.start).ok_or_else(changed)?,
+            end: field(old.window.end, was.end, set.end).ok_or_else(changed)?,
+        };
+        let limit = field(old.limit, before.1, after.1).ok_or_else(changed)?;
+        // One that is not over yet is not cut backwards.
+        if window.end != old.window.end && old.phase != Phase::Expired {
+            window.end = window.end.map(|end| end.max(self.now));
+        }
+        if !is_proper(&window) {
+            return Err(refused("bad_window"));
+        }
+        self.check_alone(old.account, &window, Some(id))?;
+        let free_before = self.free(id, false);
+        self.begin("undo", self.now);
+        self.tx().reverses = Some(target);
+        self.allocations[id].limit = limit;
+        if self.journal[target].op == "allocation_rm" {
+            self.give_back_removed(target);
+            self.bring_liens_back(target);
+        }
+        self.reshape(id, window, limit);
+        let free = self.free(id, false);
+        if free < 0 && free < free_before && !reverse.allow_debt {
+            return Err(format!("{}: {free}", refused("uncovered")));
+        }
+        Ok(())
+    }
+}
+
+/// What a change made of a field goes back to what it was; none where something else changed it
+/// since (note 0021).
+fn field<T: Copy + PartialEq>(now: T, before: T, after: T) -> Option<T> {
+    if before == after {
+        return Some(now);
+    }
+    (now == after).then_some(before)
+}
+
+/// Whether an entry is one that an opposite takes back: not what time does, nor what liens hold.
+fn moves(kind: &str) -> bool {
+    let beside = [
+        "activate",
+        "expire",
+        "lien",
+        "lien_expire",
+        "lien_release",
+        "lien_replace",
+    ];
+    !beside.contains(&kind)
+}

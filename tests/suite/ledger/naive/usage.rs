@@ -1,0 +1,215 @@
+//! Finished usage that no scheduler has decided about (nami.md 4.3, decisions 19, note 0028).
+//!
+//! The scripts give every machine a source before it is used: who claims one is not modelled.
+
+use super::{Naive, Said};
+use crate::ledger::reply::refused;
+use bank_core::amount::Amount;
+use bank_core::command::{Charge, Close, UsageReport};
+use bank_core::model::Closing;
+use bank_core::policy::{ChargePolicy, Ended, Metric, Whose};
+use bank_core::terms::{Terms, Whole};
+use bank_core::time::{Seconds, Timestamp};
+
+/// How far the clock of a source may be ahead.
+const SKEW: Seconds = Seconds(300);
+
+/// A record that was taken in.
+#[derive(Clone, Debug)]
+pub(super) struct Use {
+    report: UsageReport,
+    /// What became of it; a kept one may be charged later.
+    is_kept: bool,
+    counted: String,
+    instance: Option<usize>,
+}
+
+/// What a policy says of a use.
+enum Verdict {
+    /// Processors as a fraction, seconds, and the metric's word with the product of both.
+    Charged((i128, i128), i64, String),
+    Free(&'static str),
+    Unused(&'static str),
+}
+
+impl Naive {
+    pub(super) fn usage(&mut self, report: &UsageReport) -> Said {
+        let facts = &report.request.facts;
+        if facts.usage.has_negative() {
+            return Err(refused("negative_charge"));
+        }
+        let latest = self.now.plus(SKEW);
+        if facts.start.max(facts.end).is_some_and(|at| at > latest) {
+            return Err(refused("bad_value"));
+        }
+        let machine = self.machine(&report.request.whose.machine);
+        let policy = machine.and_then(|m| m.policy).unwrap_or_default();
+        let owner = machine.and_then(|m| m.source.clone());
+        let is_foreign = owner.is_some_and(|owner| owner != report.source);
+        let verdict = verdict(policy, report)?;
+        let known = self.known(report);
+        let same = known.as_ref().filter(|known| known.report == *report);
+        // What was kept for another source is charged once the machine is this one's.
+        if let Some(same) = same.filter(|same| !same.is_kept || is_foreign) {
+            return Ok(format!("duplicate {}", same.counted).trim_end().to_owned());
+        }
+        let before = known.and_then(|known| known.instance);
+        if is_foreign {
+            self.took(report, true, "", before);
+            return Ok("kept".to_owned());
+        }
+        match verdict {
+            Verdict::Charged(processors, seconds, counted) => {
+                let mut charge = whole(report, before.is_some());
+                charge.duration = Some(Seconds(seconds));
+                let word = before.map_or("charged", |_| "adjusted");
+                let (n, said) = self.charge_whole(&charge, before, Some(processors))?;
+                self.took(report, false, &counted, Some(n));
+                Ok(format!("{word} {counted}: {said}"))
+            }
+            Verdict::Unused(why) if before.is_none() => {
+                let close = Close {
+                    key: report.request.key(),
+                    by: Closing::Delete,
+                    event_time: facts.end,
+                };
+                let closed = self.close_found(&close);
+                self.took(report, false, why, closed.map(|(n, _)| n));
+                Ok(format!("unused {why}"))
+            }
+            Verdict::Free(why) | Verdict::Unused(why) => {
+                let mut charge = whole(report, before.is_some());
+                charge.duration = Some(Seconds(0));
+                charge.terms.amount = Some(Amount::ZERO);
+                let (n, said) = self.charge_whole(&charge, before, None)?;
+                self.took(report, false, why, Some(n));
+                Ok(format!("free {why}: {said}"))
+            }
+        }
+    }
+
+    /// The whole of a finished use: on the instance of the record before it, else on the one that
+    /// was open when the use ended.
+    fn charge_whole(
+        &mut self,
+        charge: &Charge,
+        before: Option<usize>,
+        processors: Option<(i128, i128)>,
+    ) -> Result<(usize, String), String> {
+        Naive::check_charge(charge)?;
+        let request = &charge.request;
+        let at = self.happened(request.event_time);
+        let was_open = |n: &usize| {
+            let i = &self.instances[*n];
+            i.opened <= at && i.closed.is_none_or(|c| at < c)
+        };
+        let open = || {
+            let uses = self.uses(&request.whose.machine, &request.object_id);
+            uses.into_iter().find(was_open)
+        };
+        let began = charge
+            .terms
+            .finished
+            .as_ref()
+            .map_or(at, |w| w.began.min(at));
+        let known = before.or_else(open);
+        let n = known.unwrap_or_else(|| self.new_instance(request, began));
+        let op = if before.is_some() { "adjust" } else { "charge" };
+        let said = self.charge_on(charge, n, at, op, processors)?;
+        Ok((n, said))
+    }
+
+    /// The newest record of the same source, id and start.
+    fn known(&self, report: &UsageReport) -> Option<Use> {
+        let of = |r: &UsageReport| {
+            let request = &r.request;
+            (
+                r.source.clone(),
+                request.object_id.clone(),
+                request.facts.start,
+            )
+        };
+        let same = |known: &&Use| of(&known.report) == of(report);
+        self.uses.iter().rev().find(same).cloned()
+    }
+
+    fn took(&mut self, report: &UsageReport, is_kept: bool, counted: &str, n: Option<usize>) {
+        self.uses.push(Use {
+            report: report.clone(),
+            is_kept,
+            counted: counted.to_owned(),
+            instance: n,
+        });
+    }
+}
+
+/// The charge of a whole use, which closes its instance; an amended record reports a total.
+fn whole(report: &UsageReport, is_amended: bool) -> Charge {
+    let facts = &report.request.facts;
+    let began = facts.start.unwrap_or(Timestamp(0));
+    let mut request = report.request.clone();
+    request.event_time = Some(facts.end.map_or(began, |end| end.max(began)));
+    Charge {
+        request,
+        closes: true,
+        terms: Terms {
+            total: is_amended,
+            source: Some(report.source.clone()),
+            finished: Some(Whole {
+                began,
+                instance: None,
+                remark: String::new(),
+            }),
+            ..Terms::default()
+        },
+        ..Charge::default()
+    }
+}
+
+fn verdict(policy: ChargePolicy, report: &UsageReport) -> Result<Verdict, String> {
+    let (facts, figures) = (&report.request.facts, &report.figures);
+    match figures.ended {
+        Ended::Running => return Err(refused("bad_value")),
+        Ended::Rejected => return Ok(Verdict::Unused("rejected")),
+        Ended::Waiting => return Ok(Verdict::Unused("never_started")),
+        _ => {}
+    }
+    let Some(start) = facts.start else {
+        return Ok(Verdict::Unused("never_started"));
+    };
+    if figures.ended == Ended::Suspended {
+        return Ok(Verdict::Free("suspended"));
+    }
+    let end = facts.end.ok_or_else(|| refused("missing_field"))?;
+    let wall = (end.seconds() - start.seconds()).max(1);
+    let is_successful = match figures.ended {
+        Ended::Completed | Ended::Unknown => facts.exit_code.is_none_or(|code| code == 0),
+        Ended::Timeout => true,
+        Ended::Removed => facts.wall.is_some_and(|limit| wall >= limit.0),
+        _ => false,
+    };
+    if policy.whose == Whose::Successful && !is_successful {
+        return Ok(Verdict::Free("not_successful"));
+    }
+    let own = facts.usage.processors.map_or(1, whole_number).max(1);
+    let by_wall = || Verdict::Charged((own, 1), wall, format!("wc {}", own * i128::from(wall)));
+    Ok(match policy.metric {
+        Metric::WallClock => by_wall(),
+        Metric::Cpu => match figures.cpu_s.map(whole_number).filter(|cpu| *cpu > 0) {
+            Some(cpu) => Verdict::Charged((cpu, i128::from(wall)), wall, format!("cpu {cpu}")),
+            None => by_wall(),
+        },
+        Metric::Requested => match facts.wall.filter(|asked| asked.0 > 0) {
+            Some(Seconds(asked)) => {
+                let said = format!("requested_wc {}", own * i128::from(asked));
+                Verdict::Charged((own, 1), asked, said)
+            }
+            None => by_wall(),
+        },
+        _ => panic!("the scripts set no such policy"),
+    })
+}
+
+fn whole_number(number: bank_core::decimal::Decimal) -> i128 {
+    number.billionths() / 1_000_000_000
+}

@@ -1,0 +1,193 @@
+//! Lines about what is registered, and about what was done before.
+
+use super::Line;
+use crate::ledger::ask::rate;
+use crate::ledger::fixture::constraints;
+use bank_core::amount::Amount;
+use bank_core::command::{
+    AddCycle, AddProject, Adjust, After, Command, Refund, RemoveAllocation, Reverse, SetAccount,
+    SetAllocation, SetCycle, SetMachine, SetMember, SetProject, SetUser, Settle, Transfer,
+};
+use bank_core::ids::{AllocationId, TxId};
+use bank_core::model::{Every, Overflow};
+use bank_core::policy::ChargePolicy;
+use bank_core::rate::Per;
+
+impl Line<'_> {
+    pub(super) fn allocation(&self, verb: &str) -> Command {
+        let id = AllocationId(self.number(2));
+        match verb {
+            "set" => Command::SetAllocation(SetAllocation {
+                id,
+                start: self.bound("start"),
+                end: self.bound("end"),
+                credit_limit: self.count("L").map(Amount),
+            }),
+            "rm" => Command::After(After::RemoveAllocation(RemoveAllocation {
+                id,
+                force: self.has("force"),
+            })),
+            _ => Command::After(After::SetFixed(id, "amount")),
+        }
+    }
+
+    pub(super) fn account(&self) -> SetAccount {
+        SetAccount {
+            name: self.word(2).to_owned(),
+            constraints: self.lists.map(constraints),
+            priority: self.count("priority"),
+            fallback: self.other("fallback"),
+            parent: self.other("parent"),
+            share: self.count("share"),
+            overflow: self.option("overflow").and_then(Overflow::parse),
+            discrete: self.switch("discrete"),
+            ..SetAccount::default()
+        }
+    }
+
+    pub(super) fn rate(&self) -> Command {
+        let ask = rate(&self.words[2..5].join(" "));
+        let mut command = ask.command.unwrap();
+        if let Command::SetRate(set) = &mut command {
+            set.per = self
+                .option("per")
+                .map_or(Per::Second, |word| Per::parse(word).unwrap());
+            set.machine = self.name("machine");
+            set.from = self.at("from");
+            set.until = self.at("until");
+        }
+        command
+    }
+
+    pub(super) fn cycle(&self, verb: &str) -> Command {
+        let name = self.word(2).to_owned();
+        let every = self.option("every").and_then(Every::parse);
+        match verb {
+            "add" => Command::AddCycle(AddCycle {
+                name,
+                account: self.word(3).to_owned(),
+                every: every.unwrap(),
+                amount: Amount(self.number(4)),
+                rollover: self.count("rollover").unwrap(),
+                start: self.at("start"),
+                note: String::new(),
+            }),
+            "set" => Command::SetCycle(SetCycle {
+                name,
+                active: self.switch("active"),
+                every,
+                amount: self.count("amount").map(Amount),
+                rollover: self.count("rollover"),
+                note: None,
+            }),
+            "rm" => Command::RemoveCycle(name),
+            _ => Command::RunCycle(name, false),
+        }
+    }
+
+    pub(super) fn registry(&self, verb: &str) -> Command {
+        let name = self.word(2).to_owned();
+        let user = || SetUser {
+            name: name.clone(),
+            active: self.switch("active"),
+            default_project: self.other("default"),
+            organization: self.name("organization"),
+            ..SetUser::default()
+        };
+        let machine = || SetMachine {
+            name: name.clone(),
+            active: self.switch("active"),
+            mode: self.mode(),
+            fallback: self.other("fallback"),
+            source: self.other("source"),
+            charge_policy: self.option("policy").map(ChargePolicy::parse),
+            fallback_qos: self.other("fallback-qos"),
+            test: self.switch("test"),
+            ..SetMachine::default()
+        };
+        match (self.word(0), verb) {
+            ("user", "add") => Command::AddUser(user()),
+            ("user", "set") => Command::SetUser(user()),
+            ("user", _) => Command::RemoveUser(name),
+            ("machine", "add") => Command::AddMachine(machine()),
+            ("machine", "set") => Command::SetMachine(machine()),
+            ("machine", _) => Command::RemoveMachine(name),
+            ("project", "add") => Command::AddProject(AddProject {
+                name,
+                parent: self.name("parent"),
+                mode: self.mode().flatten(),
+                ..AddProject::default()
+            }),
+            ("project", "set") => Command::SetProject(SetProject {
+                name,
+                active: self.switch("active"),
+                parent: self.other("parent"),
+                mode: self.mode(),
+                organization: self.name("organization"),
+                machines: self.option("machines").map(|all| {
+                    let names = all.split(',').filter(|name| *name != "none");
+                    names.map(str::to_owned).collect()
+                }),
+                ..SetProject::default()
+            }),
+            ("project", _) => Command::RemoveProject(name),
+            _ if self.has("gone") => Command::RemoveMember(verb.to_owned(), name),
+            _ => Command::SetMember(SetMember {
+                project: verb.to_owned(),
+                user: name,
+                active: self.has("on"),
+            }),
+        }
+    }
+
+    pub(super) fn after(&self) -> Command {
+        let on = self.count("on").map(AllocationId);
+        Command::After(match self.word(0) {
+            "transfer" => After::Transfer(Transfer {
+                from: self.word(1).to_owned(),
+                to: self.word(2).to_owned(),
+                amount: Amount(self.number(3)),
+                allocation: on,
+                note: String::new(),
+            }),
+            "adjust" => After::Adjust(Adjust {
+                name: Some(self.word(1).to_owned()),
+                allocation: on,
+                amount: Amount(self.number(2)),
+                note: "put right".to_owned(),
+            }),
+            "refund" => After::Refund(Refund {
+                object_id: self.word(1).to_owned(),
+                machine: self.name("at"),
+                object_type: None,
+                amount: self.count("part").map(Amount),
+                account: self.name("of"),
+                reissue_until: self.at("until"),
+                note: String::new(),
+            }),
+            "settle" => After::Settle(Settle {
+                object_id: self.word(1).to_owned(),
+                machine: self.name("at"),
+                object_type: None,
+                project: self.word(2).to_owned(),
+                note: String::new(),
+            }),
+            "undo" => After::Reverse(Reverse {
+                transaction: TxId(self.target()),
+                allow_debt: self.has("debt"),
+                note: String::new(),
+            }),
+            other => panic!("{other} is no command"),
+        })
+    }
+
+    /// What an undo is about: so many back of those that can be undone, or the one named.
+    fn target(&self) -> i64 {
+        if let Some(tx) = self.count("tx") {
+            return tx;
+        }
+        let back = usize::try_from(self.number(1)).unwrap();
+        let all = &self.known.txs;
+        all.len().checked_sub(back).map_or(0, |at| all[at])
+    }
+}
