@@ -211,17 +211,7 @@ fn execute(command: &Commands) -> Result<u8, Failure> {
             demo::run(*keep)?;
             Ok(exit::DONE)
         }
-        Commands::Import(args) => {
-            let done = import::run(args).map_err(|failure| Failure {
-                error: anyhow::Error::msg(failure.why),
-                code: failure.code,
-                hint: None,
-            });
-            let (text, code) = done?;
-            // Whoever stops reading has read enough.
-            let _ = std::io::stdout().write_all(text.as_bytes());
-            Ok(code)
-        }
+        Commands::Import(args) => read_usage(args),
         Commands::Config { command } => {
             let (ConfigCommands::Show { data } | ConfigCommands::Check { data }) = command;
             let dir = data.dir();
@@ -236,6 +226,19 @@ fn execute(command: &Commands) -> Result<u8, Failure> {
             Ok(exit::DONE)
         }
     }
+}
+
+/// Says what is in files of usage.
+fn read_usage(args: &ImportArgs) -> Result<u8, Failure> {
+    let done = import::run(args).map_err(|failure| Failure {
+        error: anyhow::Error::msg(failure.why),
+        code: failure.code,
+        hint: None,
+    });
+    let (text, code) = done?;
+    // Whoever stops reading has read enough.
+    let _ = std::io::stdout().write_all(text.as_bytes());
+    Ok(code)
 }
 
 fn exists(dir: &DataDir) -> Result<(), Failure> {
