@@ -2,6 +2,7 @@
 //! the one source that charges a machine (nami.md 4.3, collectors.md 0.1, decision 19).
 
 use super::ask::{Ask, ci, r};
+use super::ask_after::undo;
 use super::bench::{BEFORE, Bench, on_both, on_both_with};
 use super::fixture::time;
 use bank_core::command::{Command, SetMachine, UsageReport};
@@ -237,6 +238,29 @@ fn other_figures_charge_or_give_back_the_difference() {
             ask(finished("j", 10)),
             "charged wc 160: charged 160, balance 96080",
             "charge a -160 (T0)",
+        );
+    });
+}
+
+#[test]
+fn an_amendment_is_undone_like_a_charge() {
+    on_both(|t| {
+        t.given("F{a=100000}");
+        t.after([ask(finished("j", 3600))]);
+        let until = |seconds: i64| {
+            let mut amended = finished("j", 3600);
+            amended.request.facts.end = Some(time(&format!("T0+{seconds}")));
+            ask(amended)
+        };
+        t.at("T0+5000");
+        t.after([until(100)]);
+        let amendment = t.tx("adjust", 0);
+        t.expect(undo(amendment), "undid adjust", "reverse a +1600");
+        // The next total is held against what is left: 57600.
+        t.expect(
+            until(200),
+            "adjusted wc 60800: charged 3200, late, balance 39200",
+            "late_charge a -3200 (T0+200)",
         );
     });
 }

@@ -43,7 +43,7 @@ pub(super) fn reverse(
     let mut row = opposite(own, instance, (usage, tx), ctx)?;
     let mut facts_changed = false;
     match root.op.as_str() {
-        "charge" => {
+        "charge" | "adjust" => {
             // An odd number of opposites takes the charge back, an even one does it again.
             let undone = view.past.len() % 2 == 1;
             let added = terms::read_exact(&root.reason);
