@@ -331,6 +331,33 @@ fn the_first_source_that_charges_claims_the_machine() {
 }
 
 #[test]
+fn a_total_of_another_source_gives_nothing_back() {
+    let total = |id: &str, seconds: i64| {
+        ci(id, seconds).total().charge(|charge| {
+            charge.terms.source = Some("nami".to_owned());
+            charge.is_checked = true;
+        })
+    };
+    on_both(|t| {
+        t.given("F{a=100000}");
+        t.expect(
+            total("j", 100),
+            "charged 100, balance 99900",
+            "charge a -100",
+        );
+        source(t, SOURCE);
+        t.expect(total("j", 250), "charged 0, balance 99900", "charge a 0");
+        // What was kept meanwhile is billed once the machine is the scheduler's again.
+        source(t, "nami");
+        t.expect(
+            total("j", 300),
+            "charged 200, balance 99700",
+            "charge a -200",
+        );
+    });
+}
+
+#[test]
 fn nobody_is_refused_and_bad_records_are() {
     on_both_with(Policy::default(), |t| {
         t.given("F{a=100000}");
