@@ -85,6 +85,17 @@ pub struct IdempotencyKey {
     pub nonce: String,
 }
 
+impl IdempotencyKey {
+    /// The key of one of several objects, `KEY#n` (decision 26).
+    pub fn part(&self, number: usize) -> IdempotencyKey {
+        IdempotencyKey {
+            key: format!("{}#{number}", self.key),
+            whole: Some(self.key.clone()),
+            ..self.clone()
+        }
+    }
+}
+
 /// A command that was decided, as its answer is made of it.
 #[derive(Clone, Copy, Debug)]
 pub struct Decided<'a> {
