@@ -83,6 +83,9 @@ pub struct IdempotencyKey {
     pub fingerprint: [u8; 32],
     /// The nonce of the signature; empty on the socket.
     pub nonce: String,
+    /// It is made of the message itself: whoever was refused has no other one to ask again with, so
+    /// that a refusal is not kept.
+    pub is_content: bool,
 }
 
 impl IdempotencyKey {
