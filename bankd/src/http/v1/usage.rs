@@ -182,7 +182,7 @@ fn report(new: NewUsage, call: &Call) -> Result<UsageReport, Refusal> {
                 project: new.project,
                 user: new.user,
                 machine,
-                ..Whose::default()
+                for_reservation: object_type == ObjectType::Reservation,
             },
             facts,
             ..Request::default()
