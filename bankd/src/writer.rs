@@ -83,6 +83,20 @@ pub struct IdempotencyKey {
     pub fingerprint: [u8; 32],
     /// The nonce of the signature; empty on the socket.
     pub nonce: String,
+    /// It is made of the message itself: whoever was refused has no other one to ask again with, so
+    /// that a refusal is not kept.
+    pub is_content: bool,
+}
+
+impl IdempotencyKey {
+    /// The key of one of several objects, `KEY#n` (decision 26).
+    pub fn part(&self, number: usize) -> IdempotencyKey {
+        IdempotencyKey {
+            key: format!("{}#{number}", self.key),
+            whole: Some(self.key.clone()),
+            ..self.clone()
+        }
+    }
 }
 
 /// A command that was decided, as its answer is made of it.

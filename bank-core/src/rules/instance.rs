@@ -1,12 +1,12 @@
 //! Instances: made, found, closed (decisions 11 and 13).
 
 use crate::amount::Amount;
-use crate::command::{Close, Create, Repeat, Request};
+use crate::command::{Close, Create, Repeat, Request, Whose};
 use crate::effects::{
     Closed, Created, Delta, Effects, EntryKind, InstanceChange, Outcome, RecordEvent,
 };
 use crate::ids::{InstanceId, NAME_BYTES_MAX};
-use crate::model::{Closing, Facts, Instance, LienState};
+use crate::model::{Closing, Facts, Instance, LienState, Mode};
 use crate::postings::{About, Postings};
 use crate::refusal::{Refusal, short};
 use crate::rules::quote::promise_tid;
@@ -165,7 +165,7 @@ pub(super) fn close_instance(
     if ctx.directory.policy.records && instance.record.is_some() {
         postings.records.push(RecordEvent::Closed {
             instance: Box::new(instance.clone()),
-            amount: reported(instance),
+            amount: reported(instance, ctx),
             created: ctx.now,
         });
     }
@@ -173,7 +173,15 @@ pub(super) fn close_instance(
 
 /// What an instance's records say it cost: shadow charges are 0 in mode `track`, and have their
 /// price in `notional` (usage-records.md 6.1).
-fn reported(instance: &Instance) -> Amount {
+fn reported(instance: &Instance, ctx: &Context<'_>) -> Amount {
+    let whose = Whose {
+        machine: instance.key.machine.clone(),
+        ..Whose::default()
+    };
+    let payer = select::find(ctx.directory, &whose.or_of(&instance.facts));
+    if ctx.directory.mode(payer.project, payer.machine) == Mode::Track {
+        return instance.billed;
+    }
     let sum = i128::from(instance.billed.0).saturating_add(i128::from(instance.shadow_billed.0));
     Amount::clamped(sum)
 }
@@ -352,7 +360,7 @@ pub(super) fn usable(
 }
 
 /// The mode that a request falls under.
-pub(super) fn mode_of(request: &Request, ctx: &Context<'_>) -> crate::model::Mode {
+pub(super) fn mode_of(request: &Request, ctx: &Context<'_>) -> Mode {
     let payer = select::find(ctx.directory, &request.whose);
     ctx.directory.mode(payer.project, payer.machine)
 }

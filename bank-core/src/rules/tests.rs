@@ -362,6 +362,29 @@ fn a_scheduler_charges_what_can_have_been_used() {
     }
 }
 
+/// A total says all of what is disputed, not more of it; one that is older than the last says nothing.
+#[test]
+fn what_is_disputed_of_totals_is_what_the_latest_one_says() {
+    let mut ground = Ground::new();
+    ground.deposit("chem", 10_000);
+    ground.done(1000, reserve("chem", "j", 3000));
+    // Flush interval and slack make 3900 s.
+    for (seconds, happened, disputed) in [
+        (4000, 1000, 100),
+        (4100, 1010, 190),
+        (3000, 1005, 190),
+        (4100, 1300, 0),
+    ] {
+        ground.done(2000, reported(seconds, true, happened));
+        let known = ground.book.instances.values().map(|i| i.disputed.0);
+        assert_eq!(
+            known.collect::<Vec<_>>(),
+            [disputed],
+            "{seconds} {happened}"
+        );
+    }
+}
+
 #[test]
 fn more_than_can_have_been_used_is_refused_where_the_site_wants_it() {
     let mut ground = Ground::new();

@@ -164,6 +164,7 @@ impl Arrived<'_> {
             key: key.to_owned(),
             fingerprint: self.fingerprint(),
             nonce: nonce.unwrap_or_default().to_owned(),
+            is_content: false,
         });
         Authenticated {
             caller: Caller {

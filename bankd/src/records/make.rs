@@ -28,7 +28,7 @@ pub(super) fn record(directory: &Directory, event: &RecordEvent) -> Record {
                     ..base
                 };
             }
-            if amount.0 < 0 {
+            if amount.0 < 0 || usage.charged.0 < 0 {
                 return given_back(usage, of, base);
             }
             // A late charge states its own window and time.

@@ -260,6 +260,20 @@ fn a_refund_is_an_adjustment_without_a_rate() {
     }
 }
 
+/// A total that fell where nothing costs anything used no time either: no negative one is written.
+#[test]
+fn a_late_total_that_fell_uses_no_time_at_no_price() {
+    let mut event = charged(true);
+    if let RecordEvent::Charged { usage, amount, .. } = &mut event {
+        (usage.charged, usage.amount, *amount) = (Seconds(-55), Amount::ZERO, Amount::ZERO);
+    }
+    let written = lines("[file]\npath = \"a\"\n[ggf]\npath = \"b\"\n", &event);
+    assert_eq!(written.len(), 1, "{written:?}");
+    let line = &written[0].1;
+    assert!(line.contains("<WallDuration>PT0S</WallDuration>"), "{line}");
+    assert!(line.contains("<EndTime>2026-01-01T00:01:40"), "{line}");
+}
+
 mod served {
     use std::sync::Arc;
 

@@ -98,16 +98,6 @@ fn uses_of(connection: &Connection, object_id: &str) -> Result<Vec<Instance>, Er
     Ok(found)
 }
 
-/// One instance with its lien.
-fn instance_by_id(connection: &Connection, id: InstanceId) -> Result<Option<Instance>, Error> {
-    let sql = format!("SELECT {INSTANCE} FROM instance WHERE id = ?1");
-    let mut statement = connection.prepare(&sql)?;
-    let mut rows = statement.query([id.0])?;
-    rows.next()?
-        .map(|row| with_lien(connection, row))
-        .transpose()
-}
-
 /// The allocations of an account that are not there yet.
 fn rest_of_account(
     connection: &Connection,
@@ -132,7 +122,7 @@ fn add_holder(connection: &Connection, id: InstanceId, view: &mut View) -> Resul
     if view.holders.iter().any(|i| i.id == id) {
         return Ok(());
     }
-    let Some(instance) = instance_by_id(connection, id)? else {
+    let Some(instance) = load::instance_by_id(connection, id)? else {
         return Ok(());
     };
     let portions = instance.lien.iter().flat_map(|l| &l.portions);
@@ -160,7 +150,7 @@ fn add_transaction(connection: &Connection, id: TxId, view: &mut View) -> Result
         return Ok(());
     };
     if let Some(id) = target.instance {
-        view.instances.extend(instance_by_id(connection, id)?);
+        view.instances.extend(load::instance_by_id(connection, id)?);
     }
     for allocation in target.entries.iter().filter_map(|e| e.allocation) {
         add_allocation(connection, allocation, &mut view.allocations)?;

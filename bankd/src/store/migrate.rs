@@ -61,6 +61,23 @@ pub(super) fn migrate(connection: &mut Connection) -> Result<(), Error> {
     Ok(())
 }
 
+/// Refuses a database of another version: whoever only reads brings none up to date.
+pub(super) fn check_current(connection: &Connection) -> Result<(), Error> {
+    let version: i64 = connection.query_row("PRAGMA user_version", [], |r| r.get(0))?;
+    let ours = current_version();
+    if version == ours {
+        return Ok(());
+    }
+    let way = if version < ours {
+        "start `bankd serve` once, which brings it up to date, or use the bankd that wrote it"
+    } else {
+        "use the newer bankd that wrote it"
+    };
+    Err(Error::NotABank(format!(
+        "the database has schema version {version}, this program reads {ours}: {way}"
+    )))
+}
+
 fn check_applied(connection: &Connection, number: i64, checksum: &str) -> Result<(), Error> {
     let sql = "SELECT checksum FROM migration WHERE number = ?1";
     let stored: String = connection.query_row(sql, [number], |r| r.get(0))?;
@@ -133,6 +150,22 @@ mod tests {
         assert_eq!(text(shapes), "1:0:9:7,2:0:-:0");
         let presences = "SELECT group_concat(account || ':' || tx || ':' || there) FROM presence";
         assert_eq!(text(presences), "1:0:1,2:0:0");
+    }
+
+    /// Who only reads says what is to be done with a bank of another version.
+    #[test]
+    fn a_bank_of_another_version_is_named_as_one() {
+        let mut bank = bank_of(7);
+        let said = check_current(&bank).unwrap_err().to_string();
+        assert!(
+            said.contains("has schema version 7") && said.contains("`bankd serve`"),
+            "{said}"
+        );
+        migrate(&mut bank).unwrap();
+        check_current(&bank).unwrap();
+        bank.pragma_update(None, "user_version", 999).unwrap();
+        let said = check_current(&bank).unwrap_err().to_string();
+        assert!(said.contains("the newer bankd"), "{said}");
     }
 
     /// A bank of the first version keeps its lists, and takes new ones.

@@ -3,7 +3,7 @@
 //! Reads one snapshot; a daemon may go on writing beside it.
 
 use super::verify_journal::{self, Books};
-use super::{Error, bank, load, verify_past};
+use super::{Error, bank, load, migrate, verify_past};
 use bank_core::amount::Amount;
 use bank_core::ids::{AccountId, AllocationId};
 use bank_core::invariant::{self, Portions};
@@ -58,6 +58,7 @@ fn verify(connection: &Connection) -> Result<Report, Error> {
     let snapshot = connection.unchecked_transaction()?;
     let mut report = Report::default();
     let check: String = snapshot.query_row("PRAGMA integrity_check(1)", [], |r| r.get(0))?;
+    migrate::check_current(&snapshot)?;
     let bank = bank::read(&snapshot)?.bank;
     let mut books = Books::default();
     verify_journal::walk(&snapshot, &bank, 1, &mut books, &mut report)?;

@@ -48,6 +48,7 @@ fn submission(command: Command, key: &str, dry_run: bool) -> Submission {
             key: key.to_owned(),
             fingerprint: [1; 32],
             nonce: String::new(),
+            is_content: false,
         }),
         request_id: "r".to_owned(),
         dry_run,

@@ -218,8 +218,13 @@ impl Thread {
             request_id: &s.request_id,
             fingerprint: &s.fingerprint,
         });
-        let of_access = matches!(&decision, Err(refusal) if refusal.is_of_access());
-        if let (Some(key), false, false) = (&s.key, of_access, s.dry_run) {
+        let is_asked_anew = match &decision {
+            Ok(_) => false,
+            Err(refusal) => {
+                refusal.is_of_access() || s.key.as_ref().is_some_and(|key| key.is_content)
+            }
+        };
+        if let (Some(key), false, false) = (&s.key, is_asked_anew, s.dry_run) {
             let stored = StoredAnswer {
                 answer: answer.clone(),
                 fingerprint: key.fingerprint.to_vec(),

@@ -171,6 +171,28 @@ fn an_amended_line_charges_the_difference() {
 }
 
 #[test]
+fn reservations_without_a_project_are_paid_by_the_reservation_account() {
+    let mut bank = Bank::new();
+    bank.bank_ok(&[
+        "machine",
+        "set",
+        "colony",
+        "--reservation-account",
+        "chemistry",
+    ]);
+    let idle = line("maint.7", r#","type":"reservation""#);
+    let idle = idle.replace(r#""project":"chemistry","user":"amy","#, "");
+    let (exit, said, warned) = import(&bank, &[idle], &[]);
+    assert_eq!(
+        (exit, said.as_str()),
+        (0, "1 records: 1 charged\n"),
+        "{warned}"
+    );
+    assert_eq!(bank.figures("chemistry").0, 100_000 - 9600);
+    bank.verify();
+}
+
+#[test]
 fn what_no_project_pays_for_is_told_and_not_lost() {
     let mut bank = Bank::new();
     let stranger = line("1", "").replace("chemistry", "nosuch");

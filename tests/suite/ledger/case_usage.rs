@@ -2,6 +2,7 @@
 //! the one source that charges a machine (nami.md 4.3, collectors.md 0.1, decision 19).
 
 use super::ask::{Ask, ci, r};
+use super::ask_after::undo;
 use super::bench::{BEFORE, Bench, on_both, on_both_with};
 use super::fixture::time;
 use bank_core::command::{Command, SetMachine, UsageReport};
@@ -242,6 +243,29 @@ fn other_figures_charge_or_give_back_the_difference() {
 }
 
 #[test]
+fn an_amendment_is_undone_like_a_charge() {
+    on_both(|t| {
+        t.given("F{a=100000}");
+        t.after([ask(finished("j", 3600))]);
+        let until = |seconds: i64| {
+            let mut amended = finished("j", 3600);
+            amended.request.facts.end = Some(time(&format!("T0+{seconds}")));
+            ask(amended)
+        };
+        t.at("T0+5000");
+        t.after([until(100)]);
+        let amendment = t.tx("adjust", 0);
+        t.expect(undo(amendment), "undid adjust", "reverse a +1600");
+        // The next total is held against what is left: 57600.
+        t.expect(
+            until(200),
+            "adjusted wc 60800: charged 3200, late, balance 39200",
+            "late_charge a -3200 (T0+200)",
+        );
+    });
+}
+
+#[test]
 fn an_amended_record_may_become_free() {
     on_both(|t| {
         t.given("F{a=100000}");
@@ -303,6 +327,33 @@ fn the_first_source_that_charges_claims_the_machine() {
         assert!(said.contains("kept: charged from slurm:colony"), "{said}");
         // A person may charge all the same.
         t.expect(ci("p", 10), "charged 10, balance 99030", "charge a -10");
+    });
+}
+
+#[test]
+fn a_total_of_another_source_gives_nothing_back() {
+    let total = |id: &str, seconds: i64| {
+        ci(id, seconds).total().charge(|charge| {
+            charge.terms.source = Some("nami".to_owned());
+            charge.is_checked = true;
+        })
+    };
+    on_both(|t| {
+        t.given("F{a=100000}");
+        t.expect(
+            total("j", 100),
+            "charged 100, balance 99900",
+            "charge a -100",
+        );
+        source(t, SOURCE);
+        t.expect(total("j", 250), "charged 0, balance 99900", "charge a 0");
+        // What was kept meanwhile is billed once the machine is the scheduler's again.
+        source(t, "nami");
+        t.expect(
+            total("j", 300),
+            "charged 200, balance 99700",
+            "charge a -200",
+        );
     });
 }
 

@@ -105,6 +105,7 @@ fn submission(ask: Ask, n: usize) -> Submission {
             key: ask.key.unwrap_or_else(|| format!("client-{n}")),
             fingerprint,
             nonce: String::new(),
+            is_content: false,
         }),
         request_id: format!("r{n}"),
         dry_run: false,

@@ -91,3 +91,17 @@ fn every_record_is_valid_by_the_schema() {
         assert_eq!(ran.exit, 0, "{record}\n{}", ran.stderr);
     }
 }
+
+/// In mode `track` nothing is billed; `notional` says what it would have cost (usage-records.md 6.1).
+#[test]
+fn the_record_of_the_close_tells_the_shadow_price_in_notional_only() {
+    for (mode, charge) in [("track", "0"), ("notional", "35744")] {
+        let mut bank = bank(true);
+        bank.bank_ok(&["machine", "set", "colony", "--mode", mode]);
+        whole_life(&bank);
+        bank.stop();
+        let lines = lines(&bank, "ggf.xml");
+        assert_eq!(lines.len(), 1, "{mode}: {lines:?}");
+        assert_eq!(element(&lines[0], "Charge"), charge, "{mode}");
+    }
+}

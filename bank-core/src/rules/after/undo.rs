@@ -32,6 +32,8 @@ pub(super) fn reverse(
     }
     let again = target.id != root.id;
     match root.op.as_str() {
+        // An amended record is a charge by that word; a correction by hand is about no use.
+        "adjust" if root.instance.is_some() => work::reverse(reverse, target, root, view, ctx),
         "deposit" | "withdraw" | "transfer" | "adjust" => money(reverse, target, root, view, ctx),
         "charge" | "refund" | "settle" => work::reverse(reverse, target, root, view, ctx),
         "account_rm" if again => Err(not_reversible(target, "`bank account rm` removes it again")),

@@ -49,7 +49,7 @@ pub(super) fn reverse(
     let mut row = opposite(own, instance, (usage, tx), ctx)?;
     let mut facts_changed = false;
     match root.op.as_str() {
-        "charge" => {
+        "charge" | "adjust" => {
             let added = terms::read_exact(&root.reason);
             let exact = added.map(|added| {
                 if undone {

@@ -50,7 +50,7 @@ impl Bill {
         ctx: &Context<'_>,
     ) -> Result<Effects, Refusal> {
         self.mark(ctx);
-        self.count(duration)?;
+        self.count(asked, duration)?;
         let paying = self.paying_account();
         let own = paying.and_then(|id| ctx.directory.account(id));
         if self.outcome == Billing::Billed {
@@ -148,7 +148,8 @@ impl Bill {
         }
     }
 
-    fn count(&mut self, duration: Seconds) -> Result<(), Refusal> {
+    fn count(&mut self, asked: &Charge, duration: Seconds) -> Result<(), Refusal> {
+        self.dispute(asked);
         let instance = &mut self.instance;
         let total = match self.outcome {
             Billing::Shadow => &mut instance.shadow_billed,
@@ -156,7 +157,6 @@ impl Bill {
         };
         *total = total.plus(self.amount)?;
         instance.charged = instance.charged.plus(duration);
-        instance.disputed = instance.disputed.plus(self.plausible.disputed);
         let until = instance
             .used_until
             .map_or(self.at, |known| known.max(self.at));
@@ -165,6 +165,17 @@ impl Bill {
         instance.processor_seconds = instance.processor_seconds.saturating_add(more);
         instance.record = instance.record.or(Some(self.usage));
         Ok(())
+    }
+
+    /// Adds what lies beyond the ceiling. A total says all of it anew; one that is older than the last
+    /// one says nothing.
+    fn dispute(&mut self, asked: &Charge) {
+        let (instance, plausible) = (&mut self.instance, &self.plausible);
+        if !(asked.is_checked && asked.terms.total) {
+            instance.disputed = instance.disputed.plus(plausible.disputed);
+        } else if plausible.counts.is_some() {
+            instance.disputed = plausible.disputed;
+        }
     }
 
     pub(super) fn paying_account(&self) -> Option<crate::ids::AccountId> {

@@ -231,6 +231,7 @@ fn keyed(body: &[u8], object: InstanceKey) -> (IdempotencyKey, Repeat) {
         whole: None,
         fingerprint,
         nonce: String::new(),
+        is_content: true,
     };
     let repeat = Repeat {
         key: object,

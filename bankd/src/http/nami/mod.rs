@@ -25,7 +25,7 @@ use crate::access::Role;
 use crate::answer::{Answer, Media};
 use crate::app::App;
 use crate::nami::{Document, DocumentError, Event, ReadOptions, read_each, require};
-use crate::writer::{IdempotencyKey, Reply, Submission, SubmitError};
+use crate::writer::{Reply, Submission, SubmitError};
 use command::Setting;
 
 /// Documents above this size are read away from the event loop, in bytes.
@@ -209,7 +209,13 @@ async fn run(
         let submission = Submission {
             command: made.command,
             caller: caller.caller.clone(),
-            key: key.map(|key| key_of(key, several.then_some(index + 1))),
+            key: key.map(|key| {
+                if several {
+                    key.part(index + 1)
+                } else {
+                    key.clone()
+                }
+            }),
             request_id: caller.request_id.clone(),
             dry_run: false,
             render: made.render,
@@ -284,16 +290,6 @@ fn machine(app: &App, caller: &Authenticated, asked: &Parameters) -> String {
         .or(only)
         .unwrap_or(&app.config.nami.machine)
         .to_owned()
-}
-
-/// `KEY` for a single object, `KEY#n` for one of several.
-fn key_of(key: &IdempotencyKey, number: Option<usize>) -> IdempotencyKey {
-    let mut key = key.clone();
-    if let Some(number) = number {
-        let part = format!("{}#{number}", key.key);
-        key.whole = Some(std::mem::replace(&mut key.key, part));
-    }
-    key
 }
 
 fn failed(error: SubmitError) -> Line {

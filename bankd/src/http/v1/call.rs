@@ -169,11 +169,11 @@ impl Call {
             .await
     }
 
-    /// Submits several commands, each under a key of its own: `KEY#1`, `KEY#2`, … Says whether all
-    /// of them were answered before.
+    /// Submits several commands, each with its place in the request and under a key of its own:
+    /// `KEY#1`, `KEY#2`, … Says whether all of them were answered before.
     pub(super) async fn write_all(
         &self,
-        commands: Vec<Command>,
+        commands: Vec<(usize, Command)>,
         render: Render,
     ) -> Result<(Vec<Answer>, bool), Failure> {
         let dry_run = self.dry_run()?;
@@ -182,15 +182,12 @@ impl Call {
             fingerprint: String::new(),
             command,
             caller: self.auth.caller.clone(),
-            key: key.clone().map(|mut key| {
-                key.key = format!("{}#{number}", key.key);
-                key
-            }),
+            key: key.as_ref().map(|key| key.part(number)),
             request_id: self.auth.request_id.clone(),
             dry_run,
             render,
         };
-        let all = (1_usize..).zip(commands).map(numbered).collect();
+        let all = commands.into_iter().map(numbered).collect();
         let replies = self.app.writer.submit_all(all).await?;
         let stored = |reply: &Reply| matches!(reply, Reply::Stored(_));
         let replayed = !replies.is_empty() && replies.iter().all(stored);

@@ -39,12 +39,12 @@ pub(super) async fn take(call: Call) -> Handled {
     }
     let mut items: Vec<Result<UsageItem, String>> = Vec::with_capacity(records.len());
     let mut commands = Vec::new();
-    for record in records {
+    for (number, record) in (1_usize..).zip(records) {
         let id = record.get("id").and_then(Value::as_str).unwrap_or_default();
         let id = id.to_owned();
         match read(record, &call) {
             Ok(report) => {
-                commands.push(Command::Usage(Box::new(report)));
+                commands.push((number, Command::Usage(Box::new(report))));
                 items.push(Err(id));
             }
             Err(problem) => items.push(Ok(refused(id, *problem))),
@@ -182,7 +182,7 @@ fn report(new: NewUsage, call: &Call) -> Result<UsageReport, Refusal> {
                 project: new.project,
                 user: new.user,
                 machine,
-                ..Whose::default()
+                for_reservation: object_type == ObjectType::Reservation,
             },
             facts,
             ..Request::default()

@@ -332,7 +332,8 @@ pub fn detail(connection: &Connection, job: &JobRow) -> Result<Detail, Error> {
 /// What a charge of an amount as given said of it.
 fn given(connection: &Connection, tx: i64) -> Result<Option<String>, Error> {
     // The reasons of others are notes, which may say anything.
-    let sql = "SELECT reason FROM tx WHERE id = ?1 AND op = 'charge'";
+    let sql = "SELECT reason FROM tx
+               WHERE id = ?1 AND (op = 'charge' OR op = 'adjust' AND instance IS NOT NULL)";
     let mut statement = connection.prepare_cached(sql)?;
     let reason: Option<String> = statement.query_row([tx], |row| row.get(0)).optional()?;
     Ok(reason.and_then(|reason| terms::read_given(&reason).map(str::to_owned)))

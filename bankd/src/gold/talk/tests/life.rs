@@ -1,7 +1,7 @@
 //! What messages do to a job and its lien (`gold-wire.md` 5).
 
 use super::bench::{Bench, T0, T1};
-use crate::config::Config;
+use crate::config::{Config, ShortfallWord};
 
 const AMY: &str = "UserId=amy ProjectId=chem MachineName=cluster1 Processors=2";
 
@@ -117,6 +117,25 @@ async fn a_charge_that_came_before_has_no_effect_whoever_of_the_client_sends_it(
     bench.peer.client = "other".to_owned();
     bench.job("Charge", &charge("j", 5, T1)).await;
     assert_eq!(bench.account("chem").await, "999980/0");
+}
+
+/// A client has no other key to try again with: what was refused is decided anew.
+#[tokio::test]
+async fn a_charge_that_was_refused_is_decided_anew() {
+    let mut config = Config::default();
+    config.charge.shortfall = ShortfallWord::Reject;
+    let mut bench = Bench::of(0, config).await;
+    bench.deposit("broke", 4).await;
+    bench.at(T1);
+    let poor = charge("j", 5, T1).replace("ProjectId=chem", "ProjectId=broke");
+    let refused = bench.job("Charge", &poor).await;
+    assert!(refused.starts_with("Failure 782"), "{refused}");
+    bench.deposit("broke", 100).await;
+    let taken = bench.job("Charge", &poor).await;
+    assert!(taken.starts_with("Success 000"), "{taken}");
+    let left = bench.account("broke").await;
+    assert_eq!(bench.job("Charge", &poor).await, taken);
+    assert_eq!(bench.account("broke").await, left);
 }
 
 #[tokio::test]

@@ -235,6 +235,50 @@ async fn every_write_is_told_again_byte_for_byte() {
     daemon.stop().await;
 }
 
+/// A key of one request is not that of several records, and the other way round; and a record keeps
+/// its number whatever becomes of those before it.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_key_of_records_is_the_key_of_their_request() {
+    let daemon = Daemon::start().await;
+    fill(&daemon).await;
+    let record = |id: &str, machine: Value| {
+        json!({"source": "s", "id": id, "machine": machine, "project": "chem",
+            "start": "2020-01-01T00:00:00Z", "end": "2020-01-01T01:00:00Z"})
+    };
+    let known = json!({"records": [record("1", json!("ia64"))]});
+    let deposit = json!({"name": "chem", "amount": "10"});
+    for (first, second) in [("usage", "deposits"), ("deposits", "usage")] {
+        let body = |target: &str| if target == "usage" { &known } else { &deposit };
+        let post = |target: &'static str| {
+            let path = format!("/api/v1/{target}");
+            let daemon = &daemon;
+            async move { daemon.call("POST", &path, body(target), first).await }
+        };
+        let (taken, again) = (post(first).await, post(second).await);
+        assert!(taken.status < 300, "{first}: {}", taken.text);
+        assert_eq!(again.status, 409, "{second} after {first}: {}", again.text);
+        assert_eq!(again.body["code"], "key_reused");
+    }
+    // Without a machine it means the only one there is.
+    let other = json!({"name": "other"});
+    let made = daemon.call("POST", "/api/v1/machines", &other, "m1").await;
+    assert_eq!(made.status, 201, "{}", made.text);
+    let two = json!({"records": [record("8", Value::Null), record("9", json!("ia64"))]});
+    let outcomes = async || {
+        let reply = daemon.call("POST", "/api/v1/usage", &two, "two").await;
+        let items = reply.body["items"].as_array().cloned().unwrap_or_default();
+        let said = |item: &Value| format!("{} {}", item["id"], item["outcome"]).replace('"', "");
+        items.iter().map(said).collect::<Vec<_>>()
+    };
+    assert_eq!(outcomes().await, ["8 refused", "9 charged"]);
+    let gone = daemon
+        .call("DELETE", "/api/v1/machines/other", &Value::Null, "m2")
+        .await;
+    assert_eq!(gone.status, 200, "{}", gone.text);
+    assert_eq!(outcomes().await, ["8 charged", "9 charged"]);
+    daemon.stop().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn every_document_is_told_again_byte_for_byte() {
     let daemon = Daemon::start().await;
