@@ -228,14 +228,34 @@ pub fn for_any_member(directory: &Directory, payer: &Payer) -> Result<Vec<Candid
 }
 
 /// The accounts that are billed for usage that has happened: those whose lists match, else all of
-/// the project's, whoever used it (ledger.md 2.8).
+/// the project's, whoever used it. Of an unknown user the project is billed, not only what is open
+/// to every project (ledger.md 2.8).
 pub fn billable(directory: &Directory, payer: &Payer) -> Vec<Candidate> {
-    let found = matching(directory, payer, User::AsIs);
-    if found.is_empty() {
-        matching(directory, payer, User::Anybody)
-    } else {
-        found
+    let mut found = matching(directory, payer, User::AsIs);
+    let has_own = || found.iter().any(|candidate| candidate.fit[0] == 1);
+    if found.is_empty() || !(payer.user.is_some() || has_own()) {
+        let all = matching(directory, payer, User::Anybody);
+        let more = |c: &Candidate| found.iter().all(|known| known.account != c.account);
+        let more: Vec<Candidate> = all.into_iter().filter(more).collect();
+        found.extend(more);
     }
+    found
+}
+
+/// The allocations that are billed, in the order in which they pay. Where those that match have
+/// none to bill, all of the project's do.
+pub fn billing_order(
+    directory: &Directory,
+    payer: &Payer,
+    allocations: &[Allocation],
+    at: Timestamp,
+) -> Vec<AllocationId> {
+    let order = paying_order(&billable(directory, payer), allocations, at);
+    if order.is_empty() {
+        let all = matching(directory, payer, User::Anybody);
+        return paying_order(&all, allocations, at);
+    }
+    order
 }
 
 /// The allocations of these accounts that are usable at an instant, in the order in which they pay:

@@ -33,7 +33,7 @@ use crate::outcome::{Condition, stderr_line};
 use crate::settings::Settings;
 
 const USAGE: &str = "call it as bank.EVENT, or with --event EVENT; EVENT is quote, create, reserve, \
-                     charge, delete or drain";
+                     start, charge, update, continue, pause, resume, end, delete, modify or drain";
 
 /// One call of a script: the program's name and arguments say the event, the rest happens.
 pub fn main() -> ExitCode {

@@ -61,8 +61,8 @@ fn set(context: &Context, args: SetRate) -> Result<String, Failure> {
     )
 }
 
-/// The body of a rate as it is typed: `NAME RATE`, `NAME INSTANCE RATE`, `NAME by P=V RATE`, or the
-/// amount alone for a minimum or maximum.
+/// The body of a rate as it is typed: `NAME RATE`, `NAME INSTANCE RATE`, `NAME=INSTANCE RATE`,
+/// `NAME by P=V RATE`, or the amount alone for a minimum or maximum.
 pub(super) fn body(context: &Context, args: SetRate) -> Result<NewRate, Failure> {
     let missing = || Failure::usage("a rate is missing").hint("bank rate set KIND NAME RATE");
     let mut words = args.words;
@@ -79,6 +79,10 @@ pub(super) fn body(context: &Context, args: SetRate) -> Result<NewRate, Failure>
         .any(|kind| kind.eq_ignore_ascii_case(&args.kind));
     let name = name.or_else(|| limit.then(String::new));
     let name = name.ok_or_else(missing)?;
+    let (name, instance) = match (name.split_once('='), instance) {
+        (Some((name, value)), None) => (name.to_owned(), Some(value.to_owned())),
+        (_, instance) => (name, instance),
+    };
     let rate =
         crate::cli::amount(&rate).map_err(|why| Failure::usage(format!("rate {rate:?}: {why}")))?;
     Ok(NewRate {

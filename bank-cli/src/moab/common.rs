@@ -228,7 +228,7 @@ pub(super) fn seconds(text: &str) -> Option<i64> {
 }
 
 fn charge_policy(config: &Config<'_>, report: &mut Report) {
-    if config.get(&["CHARGEPOLICY"]).is_none() {
+    let Some(given) = config.get(&["CHARGEPOLICY"]) else {
         report.add(
             "charge_policy_missing",
             config.place(),
@@ -236,7 +236,27 @@ fn charge_policy(config: &Config<'_>, report: &mut Report) {
              job that is cancelled costs nothing and leaves its lien behind",
             config.line("CHARGEPOLICY=DEBITALLWC"),
         );
+        return;
+    };
+    if !is_policy(&given.value.to_ascii_uppercase()) {
+        report.add(
+            "not_understood",
+            given.at,
+            format!(
+                "CHARGEPOLICY={} is no known policy: what is charged is left to a default",
+                given.value
+            ),
+            config.line("CHARGEPOLICY=DEBITALLWC"),
+        );
     }
+}
+
+/// Whether some version has a policy of this name, which is in capitals (`nami.md` 4.3).
+fn is_policy(name: &str) -> bool {
+    let of = |whose: &str| name.strip_prefix(whose);
+    let what = of("DEBITALL").or_else(|| of("DEBITSUCCESSFUL"));
+    name == "DEBITREQUESTEDWC"
+        || what.is_some_and(|what| ["WC", "CPU", "PE", "BLOCKED", "NODE"].contains(&what))
 }
 
 fn fallback(config: &Config<'_>, facts: &Facts, report: &mut Report) {

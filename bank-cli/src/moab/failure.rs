@@ -82,14 +82,41 @@ fn ignored(config: &Config<'_>, attribute: &Attribute<'_>, report: &mut Report) 
     );
 }
 
+/// What a refusal may do in some version of Moab.
+const ACTIONS: [&str; 5] = ["HOLD", "CANCEL", "DEFER", "RETRY", "REQUEUE"];
+
+/// A word that no version is known to have may be taken for the default, which does nothing.
+fn not_known(config: &Config<'_>, attribute: &Attribute<'_>, report: &mut Report) {
+    let words = attribute.value.split([',', ':', ';', '|']).map(str::trim);
+    let known = |word: &str| ACTIONS.iter().any(|known| word.eq_ignore_ascii_case(known));
+    for word in words.filter(|word| !known(word)) {
+        report.add(
+            "not_understood",
+            attribute.at,
+            format!(
+                "{}={}: {word:?} is no known action, and may do nothing",
+                attribute.name, attribute.value
+            ),
+            config.line(&format!("{}=HOLD", attribute.name)),
+        );
+    }
+}
+
+fn judged(config: &Config<'_>, attribute: &Attribute<'_>, report: &mut Report) {
+    if ignores(attribute) {
+        ignored(config, attribute, report);
+    } else {
+        not_known(config, attribute, report);
+    }
+}
+
 fn nine(config: &Config<'_>, report: &mut Report) {
     for action in NINE {
         let Some(url) = config.get(&[action.url]) else {
             continue;
         };
         match config.get(&[action.name]) {
-            Some(given) if ignores(given) => ignored(config, given, report),
-            Some(_) => {}
+            Some(given) => judged(config, given, report),
             None => report.add(
                 "failure_action_missing",
                 url.at,
@@ -106,8 +133,8 @@ fn earlier(config: &Config<'_>, report: &mut Report) {
         .chain(&AT_SUBMISSION)
         .filter_map(|name| config.get(&[name]))
         .collect();
-    for attribute in given.iter().filter(|attribute| ignores(attribute)) {
-        ignored(config, attribute, report);
+    for attribute in &given {
+        judged(config, attribute, report);
     }
     let at_start = |a: &&&Attribute<'_>| EARLIER.contains(&a.name.as_str());
     if given.iter().find(at_start).is_none() {

@@ -166,6 +166,21 @@ fn each_mistake_of_a_moab_with_programs() {
             String::new(),
             "1 charge_policy_missing",
         ),
+        (
+            "CHARGEPOLICY=DEBITALLWC",
+            "CHARGEPOLICY=DEBITALLWALL".into(),
+            "5 not_understood",
+        ),
+        (
+            "CHARGEPOLICY=DEBITALLWC",
+            "CHARGEPOLICY=DebitSuccessfulNode".into(),
+            "",
+        ),
+        (
+            "BillingReserveFailure=HOLD",
+            "JOBFAILUREACTION=HODL".into(),
+            "6 not_understood",
+        ),
         ("TYPE=NATIVE", String::new(), "1 type_missing"),
         ("TYPE=NATIVE", "TYPE=QBANK".into(), "1 type_missing"),
         (

@@ -239,6 +239,9 @@ pub struct Charged {
     pub unpriced: bool,
     /// Seconds beyond what can have been used; billed only where the site accepts them.
     pub disputed: Seconds,
+    /// The source that charges the machine in place of this one, so that this is on record with
+    /// amount 0 (decision 19).
+    pub kept_for: Option<String>,
 }
 
 /// The answer to a change of a lien.

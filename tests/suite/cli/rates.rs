@@ -23,6 +23,7 @@ fn rates_of_every_form_are_set_and_listed() {
             &["NBM", "QualityOfService", "high,premium", "1.5"][..],
             "NBM QualityOfService high,premium 1.5",
         ),
+        (&["NBM", "Class=short", "0.5"], "NBM Class short 0.5"),
         (
             &["MVBR", "Disk", "by", "User=amy", "0.5"],
             "MVBR Disk User=amy 0.5 per second",

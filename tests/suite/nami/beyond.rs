@@ -95,6 +95,32 @@ fn qualities_classes_and_resources_have_prices() {
     bank.verify();
 }
 
+/// An account that is open to everybody stands beside the project's own: with or without money in
+/// it, usage by somebody unknown, by nobody or by no member bills the project that was named.
+#[test]
+fn an_open_account_takes_no_charge_from_the_project() {
+    let mut bank = Setup::new().chemistry(1_000_000).start();
+    bank.bank_ok(&["account", "add", "gift"]);
+    let by = |id: &str, user: &str| {
+        let (id, user) = (format!("Moab.{id}"), user.to_owned());
+        let known = ("Moab.1024", id.as_str());
+        document(4, &[known, ("<User>amy</User>", user.as_str())])
+    };
+    let charge = |bank: &Bank, id, user| {
+        let ran = bank.script("charge", &by(id, user));
+        ran.expect(0, "");
+        assert_eq!(ran.stderr, "", "{id}");
+    };
+    charge(&bank, "1", "");
+    charge(&bank, "2", "<User>eve</User>");
+    charge(&bank, "3", "<User>bob</User>");
+    bank.bank_ok(&["deposit", "gift", "100000"]);
+    charge(&bank, "4", "");
+    charge(&bank, "5", "<User>eve</User>");
+    assert_eq!(bank.debits(), vec![("chemistry".to_owned(), 28_800); 5]);
+    bank.verify();
+}
+
 #[test]
 fn an_account_may_carry_the_name_of_its_machine() {
     let mut bank = Setup::new().chemistry(1_000_000).start();

@@ -138,6 +138,38 @@ fn the_report_tells_when_the_bank_stepped_in() {
     bank.verify();
 }
 
+/// What a job's total is said to be made of makes the total: at the price that counted there, and
+/// not at all where its charges differ in size.
+#[test]
+fn a_jobs_total_is_explained_at_the_price_that_counted() {
+    let documents = Documents::own();
+    let setup = Setup::new()
+        .chemistry(100)
+        .env("BANKD_FALLBACK_MODE", "bank");
+    let mut bank = setup.start();
+    let colony = ["machine", "set", "colony", "--fallback", "freecycle"];
+    bank.bank_ok(&[&colony[..], &["--fallback-qos", "low"]].concat());
+    bank.bank_ok(&["rate", "set", "NBM", "QualityOfService", "low", "0.5"]);
+    bank.bank_ok(&["rate", "set", "NBM", "QualityOfService", "high", "3"]);
+    let high = (">normal<", ">high<");
+    bank.script("reserve", &documents.with(3, &[high]))
+        .expect(0, "");
+    bank.script("charge", &documents.with(4, &[high]))
+        .expect(0, "");
+    let job = bank.bank_ok(&["jobs", "Moab.1024"]);
+    assert!(
+        job.contains("14,400 = 16 × 1,800 s × 0.5 (qos low)"),
+        "{job}"
+    );
+    let fewer = ("<Processors>16</Processors>", "<Processors>5</Processors>");
+    bank.script("charge", &documents.with(4, &[high, fewer]))
+        .expect(0, "");
+    let job = bank.bank_ok(&["jobs", "Moab.1024"]);
+    let differ = "18,900 = sum of the charges, which differ in size or rates";
+    assert!(job.contains(differ), "{job}");
+    bank.verify();
+}
+
 /// A chain that no command lets in, but an older bank may have, stops the start.
 #[test]
 fn a_chain_of_fallbacks_stops_the_start() {

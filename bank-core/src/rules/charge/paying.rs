@@ -107,8 +107,7 @@ impl Bill {
         let own: Vec<Candidate> = self.own_account(ctx).into_iter().collect();
         let mut order = select::paying_order(&own, allocations, self.at);
         if *remaining > 0 || (self.first.is_none() && order.is_empty()) {
-            let others = select::billable(ctx.directory, &self.payer);
-            let rest = select::paying_order(&others, allocations, self.at);
+            let rest = select::billing_order(ctx.directory, &self.payer, allocations, self.at);
             let rest: Vec<_> = rest.into_iter().filter(|id| !order.contains(id)).collect();
             order.extend(rest);
         }
@@ -250,8 +249,7 @@ impl Bill {
             let own: Vec<Candidate> = self.own_account(ctx).into_iter().collect();
             let mut order = select::paying_order(&own, allocations, self.at);
             if order.is_empty() {
-                let all = select::billable(ctx.directory, &self.payer);
-                order = select::paying_order(&all, allocations, self.at);
+                order = select::billing_order(ctx.directory, &self.payer, allocations, self.at);
             }
             parts.extend(order.first().map(|id| (*id, 0, 0)));
         }

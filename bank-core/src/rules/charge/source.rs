@@ -34,7 +34,7 @@ pub(super) fn is_kept(charge: &Charge, ctx: &Context<'_>) -> bool {
 }
 
 /// The source that charges the machine in place of the charge's own.
-fn owner<'a>(charge: &Charge, ctx: &Context<'a>) -> Option<&'a str> {
+pub(super) fn owner<'a>(charge: &Charge, ctx: &Context<'a>) -> Option<&'a str> {
     let own = charge.terms.source.as_ref()?;
     let owner = machine(charge, ctx)?.source.as_ref()?;
     (owner != own).then_some(owner)

@@ -157,6 +157,11 @@ fn charge(directory: &Directory, charged: &Charged) -> Line {
         Billing::Shadow => return Line::ok(format!("recorded {amount}")),
         Billing::Billed => {}
     }
+    if let Some(source) = &charged.kept_for {
+        let text =
+            format!("not charged, {source} charges this machine (bank machine set --source)");
+        return Line::warning("kept", text);
+    }
     let balance = plain(charged.balance, bank);
     let done = format!("charged {amount}, balance {balance}");
     if charged.disputed.0 > 0 {

@@ -6,8 +6,9 @@ use bank_core::amount::Amount;
 use bank_core::decimal::Decimal;
 use bank_core::directory::Directory;
 use bank_core::effects::{Billing, UseRow};
+use bank_core::exact::to_amount;
 use bank_core::model::{Closing, LienState};
-use bank_core::price::Priced;
+use bank_core::price::{Priced, price};
 use bank_core::refusal::Refusal;
 use bank_core::time::Timestamp;
 use serde::Deserialize;
@@ -337,7 +338,8 @@ fn policy(finished: &UseRow) -> String {
     format!("policy {policy}: {counted}, from {source}")
 }
 
-/// The factors of the price at the size that the scheduler said last.
+/// The factors of the price of all that was charged, as the last charge was priced; where they do not
+/// make the sum, since the charges differ in size, quality of service or rates, where to look.
 fn explanation(directory: &Directory, job: &JobRow, charges: &[Charge]) -> Vec<String> {
     let Some(first) = charges.first() else {
         return Vec::new();
@@ -346,13 +348,15 @@ fn explanation(directory: &Directory, job: &JobRow, charges: &[Charge]) -> Vec<S
         // No rate makes this sum.
         return vec!["amounts as given".to_owned()];
     }
-    // What a charge policy counts stands with the charge.
-    let mut priced = charges.iter().rev().map(|c| &c.usage);
-    let by_policy = priced.find(|usage| usage.counted.is_some());
+    // What was priced stands with the charge: a fallback account's quality of service, what a charge
+    // policy counts.
+    let by_policy = charges.iter().rev().find(|c| c.usage.counted.is_some());
+    let last = || charges.iter().rev().find(|c| c.correction.is_none());
+    let priced = by_policy.or_else(last).map(|charge| &charge.usage);
     let began = first.at.minus(first.seconds).max(job.opened);
     let at: Timestamp = job.rates_at.unwrap_or(began);
     let asked = Priced {
-        usage: by_policy.unwrap_or(&job.usage),
+        usage: priced.unwrap_or(&job.usage),
         duration: job.charged,
         machine: directory.machine_named(&job.machine).map(|m| m.id),
         machine_name: &job.machine,
@@ -360,7 +364,12 @@ fn explanation(directory: &Directory, job: &JobRow, charges: &[Charge]) -> Vec<S
         at,
         from: first.at.minus(first.seconds),
     };
+    let corrected = charges.iter().any(|c| c.correction.is_some());
     let mut lines: Vec<String> = match formula::line(&directory.rates, &asked) {
+        _ if !corrected && !is_sum(directory, job, &asked) => vec![format!(
+            "sum of the charges, which differ in size or rates (bank rate explain {})",
+            job.object_id
+        )],
         Some(line) => vec![line],
         None => explain::lines(directory, &asked)
             .iter()
@@ -371,4 +380,13 @@ fn explanation(directory: &Directory, job: &JobRow, charges: &[Charge]) -> Vec<S
         lines.push("each charge = rounded sum − billed before".to_owned());
     }
     lines
+}
+
+/// Whether one price makes all that was charged.
+fn is_sum(directory: &Directory, job: &JobRow, asked: &Priced<'_>) -> bool {
+    let bank = &directory.bank;
+    let total = price(asked, directory.rates_at(asked.at)).and_then(|exact| exact.total());
+    let amount = total.and_then(|t| to_amount(t, bank.precision, directory.policy.rounding));
+    let billed = i128::from(job.billed.0) + i128::from(job.shadow_billed.0);
+    amount.is_some_and(|amount| i128::from(amount.0) == billed)
 }

@@ -69,6 +69,7 @@ fn a_charge() -> Charged {
         counted: Seconds(3600),
         unpriced: false,
         disputed: Seconds(0),
+        kept_for: None,
     }
 }
 
@@ -98,6 +99,14 @@ fn charges() {
     let directory = directory();
     for (charge, expected) in [
         (a_charge(), "ok charged 3571.2 credits, balance 6428.8\n"),
+        (
+            Charged {
+                amount: Amount::ZERO,
+                kept_for: Some("pbs:colony".to_owned()),
+                ..a_charge()
+            },
+            "warning kept: not charged, pbs:colony charges this machine (bank machine set --source)\n",
+        ),
         (
             Charged {
                 lien_missing: true,
