@@ -78,6 +78,14 @@ impl<T: Talk> House<T> {
     pub(super) fn memory_held(&self) -> usize {
         (MEMORY - self.memory.available_permits()) * UNIT
     }
+
+    /// Takes what is left of the buffers, until it is dropped.
+    #[cfg(test)]
+    pub(super) fn fill_memory(&self) -> OwnedSemaphorePermit {
+        let left = u32::try_from(self.memory.available_permits()).unwrap();
+        let memory = Arc::clone(&self.memory);
+        memory.try_acquire_many_owned(left).unwrap()
+    }
 }
 
 /// What place a connection found.
@@ -106,10 +114,9 @@ pub(super) async fn attend<T: Talk, S: AsyncRead + AsyncWrite + Unpin>(
     };
     let end = call.born + WHOLE;
     let served = call.serve(&mut stream, &mut stopped).await;
-    let Some(served) = served else { return };
+    let Some(mut served) = served else { return };
     let mut wire = answer::wire(&served.said, served.signer.as_ref());
-    let mut held = Held::none(&house.memory);
-    if !held.cover(wire.len()) {
+    if !served.held.cover(wire.len()) {
         wire = answer::wire(&Reason::Memory.said(), served.signer.as_ref());
     }
     let sent = timeout_at(end, async {
@@ -120,7 +127,7 @@ pub(super) async fn attend<T: Talk, S: AsyncRead + AsyncWrite + Unpin>(
         tracing::debug!(request_id = %call.id, remote = %from, "the answer was not taken");
         return;
     }
-    drop((wire, held));
+    drop((wire, served));
     let farewell = match place {
         Place::Seated => FAREWELL,
         Place::Standing => NOD,
@@ -148,6 +155,9 @@ struct Call<'a, T> {
 struct Served {
     said: Said,
     signer: Option<Hmac64>,
+    /// The room of the message, which is its answer's: what was done is told however many others
+    /// fill the buffers meanwhile.
+    held: Held,
 }
 
 impl<T: Talk> Call<'_, T> {
@@ -171,7 +181,7 @@ impl<T: Talk> Call<'_, T> {
         };
         let (payload, held) = received;
         let judged = gate::judge(&self.house.config, &self.house.keys, from, &payload);
-        drop((payload, held));
+        drop(payload);
         let Admitted { request, signer } = match judged {
             Ok(admitted) => admitted,
             Err(reason) => return Some(self.turned_away(reason)),
@@ -189,7 +199,7 @@ impl<T: Talk> Call<'_, T> {
             Ok(Err(_)) => self.turned_away(Reason::Internal).said,
             Err(_) => self.turned_away(Reason::SlowAnswer).said,
         };
-        Some(Served { said, signer })
+        Some(Served { said, signer, held })
     }
 
     /// The whole message, and the memory that it takes.
@@ -237,8 +247,13 @@ impl<T: Talk> Call<'_, T> {
     /// One line for who was turned away, unless there are too many of them, and what it is told.
     fn turned_away(&self, reason: Reason) -> Served {
         let said = reason.said();
+        let served = |said| Served {
+            said,
+            signer: None,
+            held: Held::none(&self.house.memory),
+        };
         let Some(left_out) = self.house.lines.next() else {
-            return Served { said, signer: None };
+            return served(said);
         };
         let left_out = (left_out > 0).then_some(left_out);
         let (code, word) = (said.code, reason.word());
@@ -259,7 +274,7 @@ impl<T: Talk> Call<'_, T> {
         } else {
             line!(info, "request");
         }
-        Served { said, signer: None }
+        served(said)
     }
 
     /// One line for what was answered.

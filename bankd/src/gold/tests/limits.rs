@@ -103,6 +103,25 @@ async fn buffers_of_all_connections_are_bounded_together() {
     );
 }
 
+/// Others may fill the buffers while a request is served: it was done, so that is what is told.
+#[tokio::test]
+async fn what_was_done_is_told_however_full_the_buffers_are() {
+    let site = Site::new();
+    let message = good("sss");
+    let (mut client, _served) = site.call();
+    let (last, first) = message.split_last().unwrap();
+    client.write_all(first).await.unwrap();
+    while site.house.memory_held() == 0 {
+        tokio::task::yield_now().await;
+    }
+    let _others = site.house.fill_memory();
+    client.write_all(&[*last]).await.unwrap();
+    assert_eq!(
+        told(&answer(&mut client).await),
+        "000 maui maui=false signed"
+    );
+}
+
 /// All seats taken by those who say nothing: a good client is served all the same, and one more
 /// who says nothing is told at once.
 #[tokio::test]
