@@ -74,6 +74,16 @@ fn errors_say_where() {
             "bankd.toml line 1: unknown field `htp`",
         ),
         (
+            "[gold]\n#listen = \"\"\n\n[gold]\nlisten = \"\"\n",
+            None,
+            "bankd.toml line 4: [gold] stands above already: put all of it there",
+        ),
+        (
+            "[http]\nlisten = \"\"\nlisten = \"\"\n",
+            None,
+            "bankd.toml line 3: listen stands above already",
+        ),
+        (
             "[http]\n\ntimeout_s = \"x\"\n",
             None,
             "bankd.toml line 3: timeout_s: invalid type",
