@@ -114,6 +114,16 @@ fn errors_say_where() {
             "ggf.path: the same file",
         ),
         (
+            "[file]\npath = \"./bank.db\"\n",
+            None,
+            "sink file: path: bank.db is the bank's own",
+        ),
+        (
+            "[[sink]]\nname = \"a\"\npath = \"keys/a\"\n",
+            None,
+            "sink a: path: keys/a is the bank's own",
+        ),
+        (
             "[file]\nblank_user = \"\"\n",
             None,
             "file.blank_user: 1 to 64 bytes",
