@@ -18,6 +18,7 @@ use super::frame::{Frame, Step};
 use super::gate::{self, Admitted};
 use super::lines::Lines;
 use super::reason::Reason;
+use super::socket::{SEATS, STANDING};
 use super::{Said, Verified, answer};
 use crate::clock;
 use crate::config::Gold;
@@ -41,8 +42,11 @@ const WHOLE: Duration = Duration::from_secs(15);
 const MOMENT: Duration = Duration::from_millis(250);
 /// How long what such a one still sends is read.
 const NOD: Duration = Duration::from_millis(100);
-/// Bytes of all buffers together, in units of [`UNIT`].
-const MEMORY: usize = (8 << 20) / UNIT;
+/// Bytes of all buffers together, in units of [`UNIT`], without [`OWN`] of each connection.
+const MEMORY: usize = (8 << 20) / UNIT - (SEATS + STANDING) * OWN;
+/// What each connection has for itself, in units: a job's message and its answer have room however much
+/// others send. Nobody sends a charge again that found none.
+const OWN: usize = 2;
 /// Bytes that memory is counted in.
 const UNIT: usize = 1 << 10;
 
@@ -73,7 +77,7 @@ impl<T: Talk> House<T> {
         }
     }
 
-    /// Bytes that the buffers of all connections take together.
+    /// Bytes that the buffers of all connections take together, beyond what each has for itself.
     #[cfg(test)]
     pub(super) fn memory_held(&self) -> usize {
         (MEMORY - self.memory.available_permits()) * UNIT
@@ -114,9 +118,10 @@ pub(super) async fn attend<T: Talk, S: AsyncRead + AsyncWrite + Unpin>(
     };
     let end = call.born + WHOLE;
     let served = call.serve(&mut stream, &mut stopped).await;
-    let Some(mut served) = served else { return };
+    let Some(served) = served else { return };
     let mut wire = answer::wire(&served.said, served.signer.as_ref());
-    if !served.held.cover(wire.len()) {
+    let mut held = Held::none(&house.memory);
+    if !held.cover(wire.len()) {
         wire = answer::wire(&Reason::Memory.said(), served.signer.as_ref());
     }
     let sent = timeout_at(end, async {
@@ -127,7 +132,7 @@ pub(super) async fn attend<T: Talk, S: AsyncRead + AsyncWrite + Unpin>(
         tracing::debug!(request_id = %call.id, remote = %from, "the answer was not taken");
         return;
     }
-    drop((wire, served));
+    drop((wire, held));
     let farewell = match place {
         Place::Seated => FAREWELL,
         Place::Standing => NOD,
@@ -155,9 +160,6 @@ struct Call<'a, T> {
 struct Served {
     said: Said,
     signer: Option<Hmac64>,
-    /// The room of the message, which is its answer's: what was done is told however many others
-    /// fill the buffers meanwhile.
-    held: Held,
 }
 
 impl<T: Talk> Call<'_, T> {
@@ -181,7 +183,7 @@ impl<T: Talk> Call<'_, T> {
         };
         let (payload, held) = received;
         let judged = gate::judge(&self.house.config, &self.house.keys, from, &payload);
-        drop(payload);
+        drop((payload, held));
         let Admitted { request, signer } = match judged {
             Ok(admitted) => admitted,
             Err(reason) => return Some(self.turned_away(reason)),
@@ -199,7 +201,7 @@ impl<T: Talk> Call<'_, T> {
             Ok(Err(_)) => self.turned_away(Reason::Internal).said,
             Err(_) => self.turned_away(Reason::SlowAnswer).said,
         };
-        Some(Served { said, signer, held })
+        Some(Served { said, signer })
     }
 
     /// The whole message, and the memory that it takes.
@@ -247,13 +249,8 @@ impl<T: Talk> Call<'_, T> {
     /// One line for who was turned away, unless there are too many of them, and what it is told.
     fn turned_away(&self, reason: Reason) -> Served {
         let said = reason.said();
-        let served = |said| Served {
-            said,
-            signer: None,
-            held: Held::none(&self.house.memory),
-        };
         let Some(left_out) = self.house.lines.next() else {
-            return served(said);
+            return Served { said, signer: None };
         };
         let left_out = (left_out > 0).then_some(left_out);
         let (code, word) = (said.code, reason.word());
@@ -274,7 +271,7 @@ impl<T: Talk> Call<'_, T> {
         } else {
             line!(info, "request");
         }
-        served(said)
+        Served { said, signer: None }
     }
 
     /// One line for what was answered.
@@ -334,7 +331,7 @@ impl Held {
             .own
             .as_ref()
             .map_or(0, OwnedSemaphorePermit::num_permits);
-        let more = bytes.div_ceil(UNIT).saturating_sub(held);
+        let more = bytes.div_ceil(UNIT).saturating_sub(OWN + held);
         if more == 0 {
             return true;
         }
