@@ -87,6 +87,9 @@ fn same_kind(default: &Value, text: &str) -> Option<Value> {
     })
 }
 
+/// What the parser says of a key or a table that is given again.
+const DUPLICATE: &str = "duplicate key";
+
 /// `bankd.toml line 3: concurency: unknown field …`
 pub(super) fn located(name: &str, text: &str, error: &toml::de::Error) -> String {
     let message = one_line(error.message());
@@ -95,6 +98,11 @@ pub(super) fn located(name: &str, text: &str, error: &toml::de::Error) -> String
     };
     let line = before.matches('\n').count() + 1;
     let source = text.lines().nth(line - 1).unwrap_or_default();
+    if message == DUPLICATE {
+        // The file as it comes has every table already: a second one is the likeliest slip.
+        let what = source.split('=').next().unwrap_or_default().trim();
+        return format!("{name} line {line}: {what} stands above already: put all of it there");
+    }
     match source.split_once('=') {
         Some((key, _)) => format!("{name} line {line}: {}: {message}", key.trim()),
         None => format!("{name} line {line}: {message}"),

@@ -2,6 +2,7 @@
 //! more by a shorter way.
 
 use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -9,6 +10,15 @@ use serde::{Deserialize, Serialize};
 use super::words::{DialectWord, EscapeWord, FormatWord, FsyncWord};
 use super::{Config, File, Ggf};
 
+/// What the bank itself keeps in its directory (decision 4), beside `keys`.
+const OWN: [&str; 6] = [
+    "bank.db",
+    "bank.db-shm",
+    "bank.db-wal",
+    "bankd.lock",
+    "bankd.sock",
+    "bankd.toml",
+];
 /// Record files at most, `[file]` and `[ggf]` among them.
 pub const SINKS_MAX: usize = 16;
 
@@ -173,15 +183,26 @@ impl Config {
             if !names.insert(name) {
                 return Err(format!("sink {name}: two of this name"));
             }
-            if !paths.insert(plain(Path::new(path))) {
+            let path = plain(Path::new(path));
+            if is_own(&path) {
+                let path = path.display();
+                return Err(format!("sink {name}: path: {path} is the bank's own"));
+            }
+            if !paths.insert(path) {
                 return Err(match name.as_str() {
                     GGF => "ggf.path: the same file as file.path".to_owned(),
-                    _ => format!("sink {name}: path: {path} is another sink's file"),
+                    _ => format!("sink {name}: path: {} is another sink's file", sink.path),
                 });
             }
         }
         Ok(())
     }
+}
+
+/// Whether a path is that of something the bank lives on (decision 4), wherever the bank is.
+fn is_own(path: &Path) -> bool {
+    let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+    path.starts_with("keys") || OWN.contains(&name)
 }
 
 /// A path without `.`.

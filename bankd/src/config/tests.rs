@@ -74,6 +74,16 @@ fn errors_say_where() {
             "bankd.toml line 1: unknown field `htp`",
         ),
         (
+            "[gold]\n#listen = \"\"\n\n[gold]\nlisten = \"\"\n",
+            None,
+            "bankd.toml line 4: [gold] stands above already: put all of it there",
+        ),
+        (
+            "[http]\nlisten = \"\"\nlisten = \"\"\n",
+            None,
+            "bankd.toml line 3: listen stands above already",
+        ),
+        (
             "[http]\n\ntimeout_s = \"x\"\n",
             None,
             "bankd.toml line 3: timeout_s: invalid type",
@@ -102,6 +112,16 @@ fn errors_say_where() {
             "[file]\npath = \"a\"\n[ggf]\npath = \"a\"\n",
             None,
             "ggf.path: the same file",
+        ),
+        (
+            "[file]\npath = \"./bank.db\"\n",
+            None,
+            "sink file: path: bank.db is the bank's own",
+        ),
+        (
+            "[[sink]]\nname = \"a\"\npath = \"keys/a\"\n",
+            None,
+            "sink a: path: keys/a is the bank's own",
         ),
         (
             "[file]\nblank_user = \"\"\n",

@@ -298,7 +298,10 @@ impl Appender {
         if self.file.metadata()?.len() == torn {
             self.file.set_len(self.length)?;
         }
-        let text = format!("{written} of {} bytes written, taken back", line.len());
+        let text = format!(
+            "only {written} of a line's {} bytes fit, and were taken back: is the disk full?",
+            line.len()
+        );
         Err(io::Error::new(io::ErrorKind::WriteZero, text))
     }
 }

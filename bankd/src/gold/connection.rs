@@ -18,6 +18,7 @@ use super::frame::{Frame, Step};
 use super::gate::{self, Admitted};
 use super::lines::Lines;
 use super::reason::Reason;
+use super::socket::{SEATS, STANDING};
 use super::{Said, Verified, answer};
 use crate::clock;
 use crate::config::Gold;
@@ -41,8 +42,11 @@ const WHOLE: Duration = Duration::from_secs(15);
 const MOMENT: Duration = Duration::from_millis(250);
 /// How long what such a one still sends is read.
 const NOD: Duration = Duration::from_millis(100);
-/// Bytes of all buffers together, in units of [`UNIT`].
-const MEMORY: usize = (8 << 20) / UNIT;
+/// Bytes of all buffers together, in units of [`UNIT`], without [`OWN`] of each connection.
+const MEMORY: usize = (8 << 20) / UNIT - (SEATS + STANDING) * OWN;
+/// What each connection has for itself, in units: a job's message and its answer have room however much
+/// others send. Nobody sends a charge again that found none.
+const OWN: usize = 2;
 /// Bytes that memory is counted in.
 const UNIT: usize = 1 << 10;
 
@@ -73,10 +77,18 @@ impl<T: Talk> House<T> {
         }
     }
 
-    /// Bytes that the buffers of all connections take together.
+    /// Bytes that the buffers of all connections take together, beyond what each has for itself.
     #[cfg(test)]
     pub(super) fn memory_held(&self) -> usize {
         (MEMORY - self.memory.available_permits()) * UNIT
+    }
+
+    /// Takes what is left of the buffers, until it is dropped.
+    #[cfg(test)]
+    pub(super) fn fill_memory(&self) -> OwnedSemaphorePermit {
+        let left = u32::try_from(self.memory.available_permits()).unwrap();
+        let memory = Arc::clone(&self.memory);
+        memory.try_acquire_many_owned(left).unwrap()
     }
 }
 
@@ -319,7 +331,7 @@ impl Held {
             .own
             .as_ref()
             .map_or(0, OwnedSemaphorePermit::num_permits);
-        let more = bytes.div_ceil(UNIT).saturating_sub(held);
+        let more = bytes.div_ceil(UNIT).saturating_sub(OWN + held);
         if more == 0 {
             return true;
         }

@@ -306,9 +306,9 @@ pub struct Document {
     /// `Charge` or `Amount` as written: what the scheduler thinks it costs. A reservation may also
     /// say here whether it is charged at all (`nami.md` 4.1).
     pub asserted_amount: Option<String>,
-    /// Everything else, verbatim: what stands between `<` and `>` of the
-    /// opening tag (for an attribute of the object `@name`, for loose text
-    /// `#text`), and the source between the tags.
+    /// Everything else: what stands between `<` and `>` of the opening tag
+    /// (for an attribute of the object `@name`, for loose text `#text`), and
+    /// what it says; the source between the tags where elements are in it.
     pub unknown: Vec<(String, String)>,
     /// Variables or unknown parts were left out, being more than
     /// [`MAX_KEPT_BYTES`].

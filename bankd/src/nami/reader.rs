@@ -12,7 +12,7 @@ use quick_xml::reader::Reader;
 
 use super::names::{self, Field, Name, Root};
 use super::object::{Object, Requirement, Resources};
-use super::text::{is_blank, is_character, resolved, trimmed};
+use super::text::{is_blank, is_character, resolved, said, trimmed};
 use super::{Document, DocumentError, MAX_DEPTH, MAX_ELEMENTS, ObjectKind, ReadOptions};
 
 /// All objects of the text, at least one; or what makes the text as a whole unusable.
@@ -183,11 +183,7 @@ impl<'a, 'o> Walker<'a, 'o> {
             Name::Variables => self.variables(object, tag),
             Name::Gres => self.resource(object.resources(), tag),
             Name::Requirement => self.requirement(object, tag),
-            Name::Unknown => {
-                let inner = self.skip(tag)?;
-                object.keep(tag.raw, inner);
-                Ok(())
-            }
+            Name::Unknown => self.unknown(object, tag),
         }
     }
 
@@ -219,10 +215,7 @@ impl<'a, 'o> Walker<'a, 'o> {
                 Step::Open(child) if names::member(child.name) == Name::Variable => {
                     self.variable(object, child)?;
                 }
-                Step::Open(child) => {
-                    let inner = self.skip(child)?;
-                    object.keep(child.raw, inner);
-                }
+                Step::Open(child) => self.unknown(object, child)?,
                 Step::Text(text) if is_blank(&text) => {}
                 Step::Text(text) => object.keep("#text", &text),
                 Step::Close | Step::End => return Ok(()),
@@ -289,10 +282,7 @@ impl<'a, 'o> Walker<'a, 'o> {
                     Name::Requirement => {
                         return Err(self.bad(format_args!("{0} inside of {0}", tag.name)));
                     }
-                    _ => {
-                        let inner = self.skip(child)?;
-                        object.keep(child.raw, inner);
-                    }
+                    _ => self.unknown(object, child)?,
                 },
                 Step::Text(text) if is_blank(&text) => {}
                 Step::Text(text) => object.keep("#text", &text),
@@ -316,6 +306,14 @@ impl<'a, 'o> Walker<'a, 'o> {
                 Step::Close | Step::End => return Ok(trimmed(value)),
             }
         }
+    }
+
+    /// Keeps an element that is not understood: what it says, or its source if there are elements in it.
+    fn unknown(&mut self, object: &mut Object<'a>, tag: Tag<'a>) -> Result<(), DocumentError> {
+        let inner = self.skip(tag)?;
+        let said = said(inner);
+        object.keep(tag.raw, said.as_deref().unwrap_or(inner));
+        Ok(())
     }
 
     /// Passes over an element and returns the source between its tags.

@@ -171,10 +171,14 @@ const SAYS: &[(&str, &str)] = &[
         "<Job><Var name='BILLTID'>NONE</Var><Var>x</Var></Job>",
         "job unknown=Var:x",
     ),
-    // The unknown is kept as it stands.
+    // What the unknown says is kept, and the source where there are elements in it.
+    (
+        "<Job><A>&lt;&#x41;&gt;</A><B><![CDATA[c&d]]><!-- e --></B><C>f &amp; <D>g</D></C></Job>",
+        "job unknown=A:<A> unknown=B:c&d unknown=C:f &amp; <D>g</D>",
+    ),
     (
         "<Job>loose<JobName>a &amp; b</JobName><X y='1'><Z/>t</X><User u='1'>a</User></Job>",
-        "job user=a unknown=#text:loose unknown=JobName:a &amp; b unknown=X y='1':<Z/>t \
+        "job user=a unknown=#text:loose unknown=JobName:a & b unknown=X y='1':<Z/>t \
              unknown=User u='1':",
     ),
     // Before the root.

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use quick_xml::events::BytesRef;
+use quick_xml::events::{BytesRef, Event};
+use quick_xml::reader::Reader;
 
 /// The predefined entities and character references, and no other.
 pub(crate) fn resolved(reference: &BytesRef<'_>) -> Option<Cow<'static, str>> {
@@ -18,6 +19,25 @@ pub(crate) fn resolved(reference: &BytesRef<'_>) -> Option<Cow<'static, str>> {
             Cow::Owned(c.to_string())
         }
     })
+}
+
+/// What a source says that is text alone; none where an element stands in it.
+pub(super) fn said(source: &str) -> Option<Cow<'_, str>> {
+    if !source.contains(['<', '&']) {
+        return Some(Cow::Borrowed(source));
+    }
+    let mut reader = Reader::from_str(source);
+    let mut said = String::with_capacity(source.len());
+    loop {
+        match reader.read_event().ok()? {
+            Event::Text(text) => said.push_str(&text.into_inner()),
+            Event::CData(text) => said.push_str(&text.into_inner()),
+            Event::GeneralRef(reference) => said.push_str(&resolved(&reference)?),
+            Event::Comment(_) | Event::PI(_) => {}
+            Event::Eof => return Some(Cow::Owned(said)),
+            _ => return None,
+        }
+    }
 }
 
 /// White space of XML.

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::KEY;
-use crate::harness::{Bank, Dialect, GOLD_T0, carries, shared_folder, skip, told};
+use crate::harness::{Bank, Dialect, GOLD_T0, carries, shared_folder, skip, told, until};
 
 /// What the clock shows from the first charge on.
 const CHARGES: i64 = GOLD_T0 + 90;
@@ -64,6 +64,28 @@ fn converse(folder: &str, answers: &[&str], accounts: &[(&str, &str)]) {
     }
     check("after the same charges again");
     bank.verify();
+}
+
+/// A job that ended before the first rate costs nothing; it is charged, and the log says why.
+#[test]
+fn a_charge_that_no_rate_prices_is_in_the_log() {
+    let bank = Bank::behind_gold("");
+    let ended = GOLD_T0 - 86_400;
+    let body = format!(
+        "<Body><Request action=\"Charge\"><Object>Job</Object><Data><Job><JobId>old</JobId>\
+         <UserId>amy</UserId><ProjectId>chem</ProjectId><MachineName>cluster1</MachineName>\
+         <Processors>4</Processors><WallDuration>10</WallDuration><EndTime>{ended}</EndTime>\
+         <Type>job</Type></Job></Data></Request></Body>"
+    );
+    let message = Dialect::Maui.message(KEY, &body);
+    let xml = Dialect::Maui.ask(&bank.gold(), &message).unwrap();
+    assert_eq!(
+        told(&xml),
+        "Success 000 Successfully charged job old for 0 credits"
+    );
+    until("a line of the log", || {
+        bank.log().contains("what=\"unpriced\"").then_some(())
+    });
 }
 
 #[test]

@@ -2,7 +2,6 @@
 //! (ledger.md 2.8, decisions 7 and 8).
 
 use super::ceiling::Plausible;
-use super::source;
 use crate::amount::Amount;
 use crate::command::Charge;
 use crate::directory::Directory;
@@ -241,9 +240,6 @@ pub(super) fn billed_now(
     ctx: &Context<'_>,
 ) -> Option<Billed> {
     let before = instance.billed.plus(instance.shadow_billed).ok()?;
-    if source::is_kept(charge, ctx) {
-        return Some(Billed::plain(Amount::ZERO));
-    }
     if let Some(amount) = charge.terms.amount {
         let given = as_given(instance, charge, measured, amount, before, ctx.directory)?;
         return Some(Billed::plain(given));

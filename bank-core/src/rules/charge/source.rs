@@ -28,11 +28,6 @@ pub(super) fn admitted<'a>(charge: &'a Charge, ctx: &Context<'_>) -> Cow<'a, Cha
     })
 }
 
-/// Whether it is kept with amount 0: not even a total gives back what another source has charged.
-pub(super) fn is_kept(charge: &Charge, ctx: &Context<'_>) -> bool {
-    owner(charge, ctx).is_some()
-}
-
 /// The source that charges the machine in place of the charge's own.
 pub(super) fn owner<'a>(charge: &Charge, ctx: &Context<'a>) -> Option<&'a str> {
     let own = charge.terms.source.as_ref()?;

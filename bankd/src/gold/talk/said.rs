@@ -82,6 +82,9 @@ pub(super) fn rendered(decided: &Decided<'_>) -> Answer {
             if charged.late {
                 warn(decided, "late_charge");
             }
+            if charged.unpriced && charged.amount.is_zero() {
+                warn(decided, "unpriced");
+            }
             Came::Done(charged.amount)
         }
         Ok(Outcome::Repeated(_)) => {
