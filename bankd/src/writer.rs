@@ -90,6 +90,7 @@ pub struct IdempotencyKey {
 
 impl IdempotencyKey {
     /// The key of one of several objects, `KEY#n` (decision 26).
+    #[must_use]
     pub fn part(&self, number: usize) -> IdempotencyKey {
         IdempotencyKey {
             key: format!("{}#{number}", self.key),
