@@ -228,15 +228,39 @@ pub(super) fn seconds(text: &str) -> Option<i64> {
 }
 
 fn charge_policy(config: &Config<'_>, report: &mut Report) {
-    if config.get(&["CHARGEPOLICY"]).is_none() {
+    let change = config.line("CHARGEPOLICY=DEBITALLWC");
+    let Some(given) = config.get(&["CHARGEPOLICY"]) else {
         report.add(
             "charge_policy_missing",
             config.place(),
             "CHARGEPOLICY is not set: by default some versions charge successful jobs only, so a \
              job that is cancelled costs nothing and leaves its lien behind",
-            config.line("CHARGEPOLICY=DEBITALLWC"),
+            change,
+        );
+        return;
+    };
+    if !is_charge_policy(&given.value) {
+        report.add(
+            "charge_policy_unknown",
+            given.at,
+            format!(
+                "CHARGEPOLICY={} is none that a scheduler knows: it goes by its default, and a \
+                 job that is cancelled may cost nothing",
+                given.value
+            ),
+            change,
         );
     }
+}
+
+/// The words of `nami.md` 4.3, in any case.
+fn is_charge_policy(word: &str) -> bool {
+    let word = word.to_ascii_uppercase();
+    let metric = ["DEBITALL", "DEBITSUCCESSFUL"]
+        .iter()
+        .find_map(|whose| word.strip_prefix(whose));
+    metric.is_some_and(|m| ["WC", "CPU", "PE", "BLOCKED", "NODE"].contains(&m))
+        || word == "DEBITREQUESTEDWC"
 }
 
 fn fallback(config: &Config<'_>, facts: &Facts, report: &mut Report) {

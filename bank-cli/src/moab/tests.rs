@@ -166,6 +166,21 @@ fn each_mistake_of_a_moab_with_programs() {
             String::new(),
             "1 charge_policy_missing",
         ),
+        (
+            "CHARGEPOLICY=DEBITALLWC",
+            "CHARGEPOLICY=DEBITALL".into(),
+            "5 charge_policy_unknown",
+        ),
+        (
+            "CHARGEPOLICY=DEBITALLWC",
+            "CHARGEPOLICY=debitsuccessfulnode".into(),
+            "",
+        ),
+        (
+            "CHARGEPOLICY=DEBITALLWC",
+            "CHARGEPOLICY=DEBITREQUESTEDWC".into(),
+            "",
+        ),
         ("TYPE=NATIVE", String::new(), "1 type_missing"),
         ("TYPE=NATIVE", "TYPE=QBANK".into(), "1 type_missing"),
         (
