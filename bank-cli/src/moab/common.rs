@@ -228,35 +228,39 @@ pub(super) fn seconds(text: &str) -> Option<i64> {
 }
 
 fn charge_policy(config: &Config<'_>, report: &mut Report) {
+    let change = config.line("CHARGEPOLICY=DEBITALLWC");
     let Some(given) = config.get(&["CHARGEPOLICY"]) else {
         report.add(
             "charge_policy_missing",
             config.place(),
             "CHARGEPOLICY is not set: by default some versions charge successful jobs only, so a \
              job that is cancelled costs nothing and leaves its lien behind",
-            config.line("CHARGEPOLICY=DEBITALLWC"),
+            change,
         );
         return;
     };
-    if !is_policy(&given.value.to_ascii_uppercase()) {
+    if !is_charge_policy(&given.value) {
         report.add(
-            "not_understood",
+            "charge_policy_unknown",
             given.at,
             format!(
-                "CHARGEPOLICY={} is no known policy: what is charged is left to a default",
+                "CHARGEPOLICY={} is none that a scheduler knows: it goes by its default, and a \
+                 job that is cancelled may cost nothing",
                 given.value
             ),
-            config.line("CHARGEPOLICY=DEBITALLWC"),
+            change,
         );
     }
 }
 
-/// Whether some version has a policy of this name, which is in capitals (`nami.md` 4.3).
-fn is_policy(name: &str) -> bool {
-    let of = |whose: &str| name.strip_prefix(whose);
-    let what = of("DEBITALL").or_else(|| of("DEBITSUCCESSFUL"));
-    name == "DEBITREQUESTEDWC"
-        || what.is_some_and(|what| ["WC", "CPU", "PE", "BLOCKED", "NODE"].contains(&what))
+/// The words of `nami.md` 4.3, in any case.
+fn is_charge_policy(word: &str) -> bool {
+    let word = word.to_ascii_uppercase();
+    let metric = ["DEBITALL", "DEBITSUCCESSFUL"]
+        .iter()
+        .find_map(|whose| word.strip_prefix(whose));
+    metric.is_some_and(|m| ["WC", "CPU", "PE", "BLOCKED", "NODE"].contains(&m))
+        || word == "DEBITREQUESTEDWC"
 }
 
 fn fallback(config: &Config<'_>, facts: &Facts, report: &mut Report) {

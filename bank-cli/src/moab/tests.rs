@@ -168,12 +168,17 @@ fn each_mistake_of_a_moab_with_programs() {
         ),
         (
             "CHARGEPOLICY=DEBITALLWC",
-            "CHARGEPOLICY=DEBITALLWALL".into(),
-            "5 not_understood",
+            "CHARGEPOLICY=DEBITALL".into(),
+            "5 charge_policy_unknown",
         ),
         (
             "CHARGEPOLICY=DEBITALLWC",
-            "CHARGEPOLICY=DebitSuccessfulNode".into(),
+            "CHARGEPOLICY=debitsuccessfulnode".into(),
+            "",
+        ),
+        (
+            "CHARGEPOLICY=DEBITALLWC",
+            "CHARGEPOLICY=DEBITREQUESTEDWC".into(),
             "",
         ),
         (
