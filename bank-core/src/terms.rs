@@ -226,7 +226,7 @@ pub(crate) fn written_given(text: &str) -> String {
     format!("{GIVEN}{text}")
 }
 
-/// Reads what [`written_given`] wrote, up to the end of the reason.
+/// Reads what `written_given` wrote, up to the end of the reason.
 pub fn read_given(reason: &str) -> Option<&str> {
     let found = |place: usize| place == 0 || reason.get(..place).is_some_and(|r| r.ends_with(' '));
     let place = reason.find(GIVEN).filter(|place| found(*place))?;

@@ -2,9 +2,9 @@
 //! (`gold-wire.md`). It has a listener and a framing of its own, since no HTTP library receives
 //! its clients, and it always answers: whoever hangs up on them stalls a whole scheduler.
 //!
-//! From the outside in: [`socket`] lets connections in, [`connection`] has the deadlines and the
-//! limits, [`frame`] finds the message among the bytes, [`envelope`] its parts, [`gate`] says whose
-//! it is, [`talk`] what it asks for, [`answer`] writes what is said. No byte of a message is believed
+//! From the outside in: `socket` lets connections in, `connection` has the deadlines and the
+//! limits, `frame` finds the message among the bytes, `envelope` its parts, `gate` says whose
+//! it is, [`talk`] what it asks for, `answer` writes what is said. No byte of a message is believed
 //! before its signature holds, and the signature is that of the bytes as they came.
 
 mod answer;
