@@ -48,8 +48,14 @@ pub fn new_secret() -> io::Result<Secret> {
 /// If the system has no randomness to give.
 pub fn new_tid() -> io::Result<String> {
     let mut bytes = [0_u8; TID_BYTES];
-    getrandom::fill(&mut bytes).map_err(io::Error::other)?;
-    Ok(URL_SAFE_NO_PAD.encode(bytes))
+    loop {
+        getrandom::fill(&mut bytes).map_err(io::Error::other)?;
+        let tid = URL_SAFE_NO_PAD.encode(bytes);
+        // What begins with a dash is an option to every command line; one of 64 does.
+        if !tid.starts_with('-') {
+            return Ok(tid);
+        }
+    }
 }
 
 /// Writes a key's secret, in place of one that is there: whole, and on the disk when it returns.
