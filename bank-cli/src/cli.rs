@@ -42,7 +42,7 @@ pub(crate) use self::{
     price::{AttrCommand, QuoteCommand, RateCommand, SetRate, TestRate},
     records::{ExportCommand, ExportFile, ExportUr1, RecordsCommand, SpanArgs},
     usage::{FallbackArgs, ImportArgs, ImportCommand, ReportCommand},
-    verb::{BalanceArgs, DepositArgs, JobsArgs, JournalArgs, QuoteArgs, WithdrawArgs},
+    verb::{BalanceArgs, DepositArgs, JobsArgs, JournalArgs, OnlyArgs, QuoteArgs, WithdrawArgs},
 };
 
 const AFTER_HELP: &str = "\

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::{RemoveArgs, Switch, WriteArgs, amount};
+use super::{OnlyArgs, RemoveArgs, Switch, WriteArgs, amount};
 
 /// `bank account`.
 #[derive(Debug, Subcommand)]
@@ -256,15 +256,8 @@ pub(crate) enum LienCommand {
     /// List liens
     #[command(alias = "list")]
     Ls {
-        /// Only this project
-        #[arg(short = 'A', long)]
-        project: Option<String>,
-        /// Only this user
-        #[arg(short = 'u', long)]
-        user: Option<String>,
-        /// Only this machine
-        #[arg(short = 'm', long)]
-        machine: Option<String>,
+        #[command(flatten)]
+        only: OnlyArgs,
         /// open, settled, released, replaced, expired or all [default: open]
         #[arg(long)]
         state: Option<String>,

@@ -139,11 +139,9 @@ pub(crate) struct WithdrawArgs {
     pub(crate) write: WriteArgs,
 }
 
-/// `bank jobs`.
+/// Whose work is shown.
 #[derive(Debug, Clone, Default, Args)]
-pub(crate) struct JobsArgs {
-    /// One job: what it was charged, and why
-    pub(crate) job: Option<String>,
+pub(crate) struct OnlyArgs {
     /// Only this project
     #[arg(short = 'A', long)]
     pub(crate) project: Option<String>,
@@ -153,6 +151,15 @@ pub(crate) struct JobsArgs {
     /// Only this machine
     #[arg(short = 'm', long)]
     pub(crate) machine: Option<String>,
+}
+
+/// `bank jobs`.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct JobsArgs {
+    /// One job: what it was charged, and why
+    pub(crate) job: Option<String>,
+    #[command(flatten)]
+    pub(crate) only: OnlyArgs,
     /// open or closed
     #[arg(long)]
     pub(crate) state: Option<String>,
@@ -170,15 +177,8 @@ pub(crate) struct JournalArgs {
     /// Go on showing what is added
     #[arg(short = 'f', long)]
     pub(crate) follow: bool,
-    /// Only this project
-    #[arg(short = 'A', long)]
-    pub(crate) project: Option<String>,
-    /// Only this user
-    #[arg(short = 'u', long)]
-    pub(crate) user: Option<String>,
-    /// Only this machine
-    #[arg(short = 'm', long)]
-    pub(crate) machine: Option<String>,
+    #[command(flatten)]
+    pub(crate) only: OnlyArgs,
     /// Only this account
     #[arg(short = 'a', long)]
     pub(crate) account: Option<String>,

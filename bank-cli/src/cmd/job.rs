@@ -19,7 +19,7 @@ use crate::{
 pub(super) fn run(context: &Context, args: JobsArgs) -> Result<String, Failure> {
     if let Some(job) = &args.job {
         let machine = JobQuery {
-            machine: args.machine,
+            machine: args.only.machine,
             ..JobQuery::default()
         };
         let job: Job = context.get(&["jobs", job], &machine)?;
@@ -30,9 +30,9 @@ pub(super) fn run(context: &Context, args: JobsArgs) -> Result<String, Failure> 
         };
     }
     let query = JobQuery {
-        project: args.project,
-        user: args.user,
-        machine: args.machine,
+        project: args.only.project,
+        user: args.only.user,
+        machine: args.only.machine,
         state: args.state,
         limit: args.limit,
         after: args.after,

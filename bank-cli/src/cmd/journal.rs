@@ -26,9 +26,9 @@ pub(super) fn run(context: &Context, args: JournalArgs) -> Result<String, Failur
     let mut query = JournalQuery {
         since: context.time(args.since.as_ref())?,
         until: context.time(args.until.as_ref())?,
-        project: args.project,
-        user: args.user,
-        machine: args.machine,
+        project: args.only.project,
+        user: args.only.user,
+        machine: args.only.machine,
         account: args.account,
         job: args.job,
         kind: args.kind,

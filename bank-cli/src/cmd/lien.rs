@@ -13,17 +13,12 @@ use crate::{
 
 pub(super) fn run(context: &Context, command: LienCommand) -> Result<String, Failure> {
     match command {
-        LienCommand::Ls {
-            project,
-            user,
-            machine,
-            state,
-        } => list(
+        LienCommand::Ls { only, state } => list(
             context,
             &LienQuery {
-                project,
-                user,
-                machine,
+                project: only.project,
+                user: only.user,
+                machine: only.machine,
                 state,
             },
         ),

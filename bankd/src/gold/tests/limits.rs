@@ -66,8 +66,8 @@ async fn a_bug_behind_the_gateway_is_an_answer_too() {
     assert_eq!(text, "720 an internal error; the log has more signed");
 }
 
-/// 8 MiB for the buffers of all, of which each connection has a little: whoever comes too late is told, and when the others are gone there
-/// is room again.
+/// 8 MiB for the buffers of all, of which each connection has a little: whoever comes too late is
+/// told, and when the others are gone there is room again.
 #[tokio::test(start_paused = true)]
 async fn buffers_of_all_connections_are_bounded_together() {
     let site = Site::new();
