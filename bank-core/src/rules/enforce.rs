@@ -30,15 +30,30 @@ pub struct Change {
     pub amount: i64,
 }
 
+/// Who may pay for uses of the same people on the same machine, or why nobody may.
+#[derive(Clone, Debug)]
+pub struct Party(Result<(Payer, Vec<Candidate>), Refusal>);
+
+impl Party {
+    /// Finds out who may pay; the group and the usage are for accounts whose lists ask for them.
+    pub fn new(ctx: &Context<'_>, whose: &Whose, usage: &Usage, group: &str) -> Party {
+        let directory = ctx.directory;
+        let found = select::resolve(directory, whose).and_then(|payer| {
+            let payer = payer.knowing(directory, usage, group);
+            let user = whose.user.as_deref().unwrap_or_default();
+            let candidates = select::candidates(directory, &payer, user)?;
+            let open = unblocked(&candidates, ctx)?;
+            Ok((payer, open))
+        });
+        Party(found)
+    }
+}
+
 /// A use that happened without enforcement.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PastUse {
-    /// For whom it was.
-    pub whose: Whose,
-    /// Its group; empty for none.
-    pub group: String,
-    /// What was used, for accounts whose lists ask for it.
-    pub usage: Usage,
+#[derive(Clone, Copy, Debug)]
+pub struct PastUse<'a> {
+    /// Who may pay for it.
+    pub party: &'a Party,
     /// When it began.
     pub start: Timestamp,
     /// When it ended.
@@ -83,22 +98,17 @@ impl<'a> Enforcement<'a> {
     ///
     /// # Errors
     /// The refusal that its scheduler would have had.
-    pub fn begin(&mut self, past: &PastUse) -> Result<(), Refusal> {
+    pub fn begin(&mut self, past: &PastUse<'_>) -> Result<(), Refusal> {
         self.follow(past.start);
-        let directory = self.ctx.directory;
-        let payer = select::resolve(directory, &past.whose)?;
-        let payer = payer.knowing(directory, &past.usage, &past.group);
-        let user = past.whose.user.as_deref().unwrap_or_default();
-        let candidates = select::candidates(directory, &payer, user)?;
-        let open = unblocked(&candidates, self.ctx)?;
+        let (payer, open) = past.party.0.as_ref().map_err(Clone::clone)?;
         if past.cost.is_zero() {
             return Ok(());
         }
-        let refusal = match self.take(past, &open, &payer.project_name) {
+        let refusal = match self.take(past, open, &payer.project_name) {
             Ok(()) => return Ok(()),
             Err(refusal) => refusal,
         };
-        match self.fallback(&open, &payer, past.start) {
+        match self.fallback(open, payer, past.start) {
             Some((account, name)) => self.take(past, &[account], &name),
             None => Err(refusal),
         }
@@ -119,7 +129,7 @@ impl<'a> Enforcement<'a> {
         }
     }
 
-    fn take(&mut self, past: &PastUse, who: &[Candidate], whose: &str) -> Result<(), Refusal> {
+    fn take(&mut self, past: &PastUse<'_>, who: &[Candidate], whose: &str) -> Result<(), Refusal> {
         let own = who.iter().filter_map(|c| self.allocations.get(&c.account));
         let allocations: Vec<Allocation> = own.flatten().copied().collect();
         let mut there = funds(&allocations, who, past.start, false);
@@ -251,15 +261,15 @@ mod tests {
             allocation: AllocationId(*allocation),
             amount: *amount,
         });
+        let whose = Whose {
+            project: Some("chem".into()),
+            ..Whose::default()
+        };
+        let party = Party::new(&ctx, &whose, &Usage::default(), "");
         let mut money = Enforcement::new(&ctx, standing, changes.collect());
         let fate = |(start, cost): &(i64, i64)| {
             let past = PastUse {
-                whose: Whose {
-                    project: Some("chem".into()),
-                    ..Whose::default()
-                },
-                group: String::new(),
-                usage: Usage::default(),
+                party: &party,
                 start: Timestamp(*start),
                 end: Timestamp(start + 1),
                 cost: Amount(*cost),
