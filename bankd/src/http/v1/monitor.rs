@@ -1,6 +1,7 @@
 //! Watching without enforcing: what strict would refuse, as the journal grows.
 
 use bank_api::v1::{Monitor, MonitorQuery, Watched as Shown};
+use bank_core::directory::Bank;
 use bank_core::refusal::Refusal;
 use bank_core::time::Timestamp;
 
@@ -30,11 +31,12 @@ pub(super) async fn list(call: Call) -> Handled {
     };
     let page = call.ask(move |connection| monitor::page(connection, window, after, limit, keep));
     let page = page.await?;
+    let bank = &call.directory().bank;
     ok(&Monitor {
-        items: page.rows.into_iter().map(shaped).collect(),
+        items: page.rows.into_iter().map(|row| shaped(row, bank)).collect(),
         next: cursor(page.next),
         more: page.more,
-        unit: call.directory().bank.unit.clone(),
+        unit: bank.unit.clone(),
     })
 }
 
@@ -68,8 +70,15 @@ fn place(text: &str) -> Result<Place, Refusal> {
     })
 }
 
-fn shaped(row: Watched) -> Shown {
+fn shaped(row: Watched, bank: &Bank) -> Shown {
     let (needed, available) = row.figures.unzip();
+    // A use that was reported needed what it cost.
+    let short = row.code == "insufficient_funds";
+    let cost = row
+        .reported
+        .filter(|_| short)
+        .map(|(_, cost)| shape::sum(cost, bank));
+    let needed = needed.or(cost);
     let (job, machine) = row.object;
     Shown {
         at: shape::time(row.at),
