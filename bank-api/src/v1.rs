@@ -50,7 +50,8 @@ pub use money::{
     NewDeposit, NewWithdrawal, PatchAccount, PatchAllocation, Receipt, ReceiptPart,
 };
 pub use monitor::{
-    Enforced, EnforcedQuery, EnforcedSum, EnforcedUse, Monitor, MonitorQuery, Watched,
+    Enforced, EnforcedQuery, EnforcedSum, EnforcedUse, Monitor, MonitorQuery, MonitorSum,
+    Monitored, Watched,
 };
 pub use rates::{
     Attribute, GivenQuote, GivenQuoteQuery, NewAttribute, RateQuery, RateTest, RateTested, Replay,

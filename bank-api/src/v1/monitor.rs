@@ -71,6 +71,38 @@ pub struct Watched {
     pub transaction: i64,
 }
 
+/// What `bank monitor --json` prints: the newest refusals and the sums of all.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Monitored {
+    /// The refusals, the oldest first.
+    pub items: Vec<Watched>,
+    /// Their sums by project, and those of refusals that are not told.
+    pub projects: Vec<MonitorSum>,
+    /// False where older refusals were only counted.
+    pub complete: bool,
+    /// Unit label of the amounts.
+    pub unit: String,
+}
+
+/// A project in [`Monitored`].
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MonitorSum {
+    /// Project as named.
+    pub project: String,
+    /// Refusals.
+    pub refused: i64,
+    /// How many of them for want of money.
+    pub short: i64,
+    /// What those needed, together.
+    pub needed: String,
+    /// How many users they were of.
+    pub users: i64,
+    /// The time of the first.
+    pub first: String,
+    /// The time of the last.
+    pub last: String,
+}
+
 /// Query of `GET /api/v1/what-if/enforced`. Answer: [`Enforced`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -1,12 +1,13 @@
 //! `bank monitor`: what strict would refuse, as it happens, and its sums by project; and what
 //! enforcement from a day on would have come to (`bank what-if --enforce-from`).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use bank_api::exit::bank as exit;
-use bank_api::v1::{Enforced, EnforcedQuery, Monitor, MonitorQuery, Watched};
-use serde::Serialize;
+use bank_api::v1::{
+    Enforced, EnforcedQuery, Monitor, MonitorQuery, MonitorSum, Monitored, Watched,
+};
 
 use super::Context;
 use crate::{
@@ -60,34 +61,11 @@ pub(super) fn run(context: &Context, args: MonitorArgs) -> Result<String, Failur
 /// What was seen so far: the newest rows, and the sums of all.
 #[derive(Default)]
 struct Seen {
-    rows: std::collections::VecDeque<Watched>,
+    rows: VecDeque<Watched>,
     left_out: usize,
-    sums: BTreeMap<String, Total>,
+    sums: BTreeMap<String, MonitorSum>,
+    users: BTreeMap<String, BTreeSet<String>>,
     unit: String,
-}
-
-/// A project's sums.
-#[derive(Debug, Clone, Default, Serialize)]
-struct Total {
-    project: String,
-    refused: u64,
-    /// How many of them for want of money.
-    short: u64,
-    needed: String,
-    users: usize,
-    first: String,
-    last: String,
-    #[serde(skip)]
-    names: std::collections::BTreeSet<String>,
-}
-
-/// The whole answer for programs.
-#[derive(Serialize)]
-struct Answer<'a> {
-    items: Vec<&'a Watched>,
-    projects: Vec<&'a Total>,
-    complete: bool,
-    unit: &'a str,
 }
 
 impl Seen {
@@ -121,8 +99,9 @@ impl Seen {
             let sum = figure::sum([total.needed.as_str(), needed.as_str()]);
             total.needed = sum.unwrap_or_else(|| needed.clone());
         }
-        total.names.insert(row.user.clone());
-        total.users = total.names.len();
+        let users = self.users.entry(row.project.clone()).or_default();
+        users.insert(row.user.clone());
+        total.users = i64::try_from(users.len()).unwrap_or(i64::MAX);
         if total.first.is_empty() || row.at < total.first {
             total.first.clone_from(&row.at);
         }
@@ -141,19 +120,18 @@ impl Seen {
         let usual = if form.is_table() { SHOWN } else { usize::MAX };
         let most = limit.unwrap_or(usual);
         let skipped = self.rows.len().saturating_sub(most);
-        let items: Vec<&Watched> = self.rows.iter().skip(skipped).collect();
-        let projects: Vec<&Total> = self.sums.values().collect();
+        let items: Vec<Watched> = self.rows.iter().skip(skipped).cloned().collect();
         if self.left_out > 0 {
             let (kept, left) = (ROWS_MAX, self.left_out);
             out::warn(&format!(
                 "the newest {kept} rows are shown, {left} older ones only counted; ask for a shorter time"
             ));
         }
-        let answer = Answer {
+        let answer = Monitored {
             items,
-            projects,
+            projects: self.sums.values().cloned().collect(),
             complete: self.left_out == 0,
-            unit: &self.unit,
+            unit: self.unit.clone(),
         };
         let sums = sums(&answer);
         if totals {
@@ -204,15 +182,14 @@ fn follow(context: &Context, mut query: MonitorQuery) -> Result<String, Failure>
         if page.items.is_empty() {
             continue;
         }
-        let items: Vec<&Watched> = page.items.iter().collect();
-        let text = form.list(&page, &rows(&items, &page.unit))?;
+        let text = form.list(&page, &rows(&page.items, &page.unit))?;
         if !context.quiet && !crate::print(&text)? {
             return Ok(String::new());
         }
     }
 }
 
-fn rows(items: &[&Watched], unit: &str) -> Sheet {
+fn rows(items: &[Watched], unit: &str) -> Sheet {
     let columns = vec![
         column("at", "Time", Kind::Time),
         column("job", "Job", Kind::Text),
@@ -234,7 +211,7 @@ fn rows(items: &[&Watched], unit: &str) -> Sheet {
     .unit(unit)
 }
 
-fn sums(answer: &Answer<'_>) -> Sheet {
+fn sums(answer: &Monitored) -> Sheet {
     let columns = vec![
         column("project", "Project", Kind::Text),
         column("refused", "Refused", Kind::Number),
@@ -245,7 +222,7 @@ fn sums(answer: &Answer<'_>) -> Sheet {
         column("last", "Last", Kind::Time),
     ];
     let empty = "strict would have refused nothing in this time";
-    Sheet::new(columns, &answer.projects, empty).unit(answer.unit)
+    Sheet::new(columns, &answer.projects, empty).unit(&answer.unit)
 }
 
 /// `bank what-if --enforce-from`.
