@@ -25,6 +25,7 @@ mod import;
 mod journal;
 mod local;
 mod money;
+mod monitor;
 mod rates;
 mod records;
 mod registry;
@@ -47,6 +48,10 @@ pub use local::{Drained, Finding, Findings, Replayed, ReplayedObject, Waiting};
 pub use money::{
     Account, Allocation, AllocationQuery, Balance, BalanceQuery, Constraint, NewAccount,
     NewDeposit, NewWithdrawal, PatchAccount, PatchAllocation, Receipt, ReceiptPart,
+};
+pub use monitor::{
+    Enforced, EnforcedQuery, EnforcedSum, EnforcedUse, Monitor, MonitorQuery, MonitorSum,
+    Monitored, Watched,
 };
 pub use rates::{
     Attribute, GivenQuote, GivenQuoteQuery, NewAttribute, RateQuery, RateTest, RateTested, Replay,

@@ -30,7 +30,7 @@ pub(crate) use self::{
         AccountCommand, AddAccount, AddKey, AllocationCommand, Constraints, KeyCommand,
         LienCommand, Overflowing, Place, SetAllocation, SetKey,
     },
-    cycle::{AddCycle, ClockCommand, CycleCommand, SetCycle, WhatIfArgs},
+    cycle::{AddCycle, ClockCommand, CycleCommand, MonitorArgs, SetCycle, WhatIfArgs},
     hold::{ChargeArgs, ObjectArgs, ReserveArgs, UsageArgs},
     nami::{
         CheckArgs, DropArgs, MoabCommand, NamiCommand, One, Page, QuarantineCommand, SpoolCommand,
@@ -135,6 +135,8 @@ pub(crate) enum Command {
     /// Money that comes again each month, quarter or year
     #[command(subcommand)]
     Cycle(CycleCommand),
+    /// What strict enforcement would refuse, as it happens
+    Monitor(MonitorArgs),
     /// Which jobs strict enforcement would have refused
     WhatIf(WhatIfArgs),
     /// The daemon's clock

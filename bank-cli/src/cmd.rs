@@ -23,6 +23,7 @@ mod lien;
 mod machine;
 mod member;
 mod moab;
+mod monitor;
 pub(crate) mod nami;
 mod project;
 mod quote;
@@ -93,6 +94,8 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure
         Command::Key(command) => key::run(context, command),
         Command::Status => status::run(context),
         Command::Cycle(command) => cycle::run(context, command),
+        Command::Monitor(args) => monitor::run(context, args),
+        Command::WhatIf(args) if args.enforce_from.is_some() => monitor::enforced(context, args),
         Command::WhatIf(args) => whatif::run(context, args),
         Command::Clock(command) => whatif::clock(context, command),
         Command::Import(command) => import::run(context, command),

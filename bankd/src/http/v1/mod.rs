@@ -15,6 +15,7 @@ mod call;
 mod charge;
 mod clock;
 mod cycle;
+mod enforced;
 mod explain;
 mod formula;
 mod given;
@@ -25,6 +26,7 @@ mod lien;
 mod lists;
 mod machine;
 mod money;
+mod monitor;
 mod object;
 mod project;
 mod quote;
@@ -135,6 +137,7 @@ fn ledger() -> Router<Arc<App>> {
         .route("/api/v1/jobs", get(job::list))
         .route("/api/v1/jobs/{id}", get(job::show))
         .route("/api/v1/journal", get(journal::list))
+        .route("/api/v1/monitor", get(monitor::list))
         .route("/api/v1/usage", post(usage::take))
         .route("/api/v1/report/fallback", get(report::on_fallback))
         .route("/api/v1/records", get(records::list))
@@ -163,6 +166,7 @@ fn settings() -> Router<Arc<App>> {
         )
         .route("/api/v1/cycles/{name}/run", post(cycle::run))
         .route("/api/v1/what-if", get(whatif::show))
+        .route("/api/v1/what-if/enforced", get(enforced::show))
         .route("/api/v1/clock", post(clock::confirm))
 }
 
