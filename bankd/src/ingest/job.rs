@@ -40,7 +40,7 @@ impl Record {
     pub fn new(line: u64, raw: &[u8], found: Found) -> Self {
         Self {
             line,
-            raw: raw.iter().copied().take(RAW_MAX).collect(),
+            raw: raw.get(..RAW_MAX).unwrap_or(raw).to_vec(),
             counts: 1,
             found,
         }

@@ -27,8 +27,10 @@ mod repair;
 mod samples;
 mod sge;
 mod slurm;
+mod split;
 pub mod summary;
 mod swf;
+mod tally;
 mod text;
 
 pub use formats::{FORMATS, Format, Options};
