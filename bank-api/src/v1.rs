@@ -4,7 +4,7 @@
 //! `money` for accounts, allocations, deposits and balances, `work` for quotes, liens and jobs,
 //! `hold` for what is reserved and charged by hand, `journal` for journal rows, `cycle` for cycles,
 //! `usage` for finished use and who ran on a fallback account, `import` for usage that others wrote
-//! down, `records` for usage records and their files, `local` for what `bank` says of files on its own
+//! down, `upload` for sending it and for what could not be read, `records` for usage records and their files, `local` for what `bank` says of files on its own
 //! machine, `watch` for
 //! what-if and the clock, `admin` for rates, keys and the state of the daemon.
 //!
@@ -29,6 +29,7 @@ mod monitor;
 mod rates;
 mod records;
 mod registry;
+mod upload;
 mod usage;
 mod watch;
 mod work;
@@ -61,6 +62,11 @@ pub use records::{RecordLine, RecordQuery, SinkStatus, Truth};
 pub use registry::{
     Machine, Member, NewMachine, NewMember, NewProject, NewUser, PatchMachine, PatchProject,
     PatchUser, Project, User,
+};
+pub use upload::{
+    IMPORT_FORMATS, Import, ImportDone, ImportOpened, ImportTaken, NewImport, PieceQuery,
+    QuarantineQuery, QuarantineRemoval, QuarantineRemoved, QuarantineReplayed, Quarantined,
+    ReadOptions, ReplayQuarantined,
 };
 pub use usage::{
     BadLine, FallbackJob, FallbackQuery, FallbackReport, Imported, NewEquivalents, NewShare,

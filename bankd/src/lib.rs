@@ -27,6 +27,7 @@ pub mod records;
 pub mod replay;
 pub mod serve;
 pub mod store;
+pub mod uploads;
 pub mod usable;
 pub mod writer;
 pub mod zones;

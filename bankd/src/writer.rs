@@ -5,6 +5,7 @@
 //! waits to fill a batch. If a batch fails, each of its commands is tried alone, so that one bad
 //! command cannot take others with it.
 
+mod change;
 mod discipline;
 mod portion;
 mod standing;
@@ -240,6 +241,7 @@ enum Task {
         Vec<FollowMark>,
         oneshot::Sender<Result<(), SubmitError>>,
     ),
+    Change(change::Change, oneshot::Sender<Result<u64, SubmitError>>),
     Stop,
 }
 

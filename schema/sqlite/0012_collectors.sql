@@ -132,3 +132,14 @@ CREATE TABLE follow (
     at          INTEGER NOT NULL,
     PRIMARY KEY (source, path)
 ) STRICT, WITHOUT ROWID;
+
+-- The quarantine by collector, and whether a line is in it already.
+CREATE INDEX quarantine_source ON quarantine (source, id);
+CREATE INDEX quarantine_place ON quarantine (source, place, line, bytes);
+
+-- How the files of a collector were read last: how a line out of the quarantine is read again.
+CREATE TABLE source_reading (
+    source  INTEGER PRIMARY KEY REFERENCES source(id),
+    -- JSON, as the request had them.
+    options TEXT NOT NULL
+) STRICT;

@@ -18,6 +18,7 @@ mod load_past;
 mod load_quote;
 mod load_work;
 mod migrate;
+mod quarantine;
 pub mod read;
 mod recent;
 mod record;

@@ -42,6 +42,7 @@ pub(super) struct Thread {
 enum Done {
     Reply(Reply),
     Pruned { may_be_more: bool },
+    Changed(u64),
     Landed(Landed),
     Nothing,
 }
@@ -151,6 +152,7 @@ impl Thread {
             Task::Confirm(state, _) => self.store.confirm(state).map(|()| Done::Nothing),
             Task::Portion(portion, _) => self.portion(portion, now).map(Done::Landed),
             Task::Aside(rows, marks, _) => self.aside(rows, marks, now).map(|()| Done::Nothing),
+            Task::Change(change, _) => self.change(change).map(Done::Changed),
             Task::Stop => self.keep().map(|()| Done::Nothing),
         }
     }
@@ -317,6 +319,9 @@ impl Thread {
                 (Task::Prune(reply), Done::Pruned { may_be_more }) => {
                     let _ = reply.send(Ok(may_be_more));
                 }
+                (Task::Change(_, reply), Done::Changed(rows)) => {
+                    let _ = reply.send(Ok(rows));
+                }
                 (Task::Portion(_, reply), Done::Landed(landed)) => {
                     let _ = reply.send(Ok(landed));
                 }
@@ -344,6 +349,9 @@ fn fail(task: Task) {
             let _ = reply.send(Err(SubmitError::Failed));
         }
         Task::Settle(reply) | Task::Confirm(_, reply) | Task::Aside(_, _, reply) => {
+            let _ = reply.send(Err(SubmitError::Failed));
+        }
+        Task::Change(_, reply) => {
             let _ = reply.send(Err(SubmitError::Failed));
         }
         Task::Prune(reply) => {

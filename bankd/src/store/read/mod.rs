@@ -19,6 +19,7 @@ pub mod money;
 pub mod monitor;
 mod newest;
 pub mod past;
+pub mod quarantine;
 pub mod quotes;
 pub mod records;
 pub mod statement;
