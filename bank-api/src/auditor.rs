@@ -193,20 +193,56 @@ mod tests {
     #[test]
     fn unknown_fields_are_ignored_and_known_ones_come_once() {
         for (text, fine) in [
-            (r#"{"record_id":"a","components":[],"start_time":"x"}"#, true),
-            (r#"{"record_id":"a","meta":null,"components":[],"start_time":"x","stop_time":null,"runtime":"no"}"#, true),
-            (r#"{"record_id":"a","components":[{"name":"c","amount":1,"scores":[],"x":[{}]}],"start_time":"x"}"#, true),
-            (r#"{"record_id":"a","record_id":"a","components":[],"start_time":"x"}"#, false),
-            (r#"{"record_id":"a","components":null,"start_time":"x"}"#, false),
+            (
+                r#"{"record_id":"a","components":[],"start_time":"x"}"#,
+                true,
+            ),
+            (
+                r#"{"record_id":"a","meta":null,"components":[],"start_time":"x","stop_time":null,"runtime":"no"}"#,
+                true,
+            ),
+            (
+                r#"{"record_id":"a","components":[{"name":"c","amount":1,"scores":[],"x":[{}]}],"start_time":"x"}"#,
+                true,
+            ),
+            (
+                r#"{"record_id":"a","record_id":"a","components":[],"start_time":"x"}"#,
+                false,
+            ),
+            (
+                r#"{"record_id":"a","components":null,"start_time":"x"}"#,
+                false,
+            ),
             (r#"{"record_id":"a","start_time":"x"}"#, false),
             (r#"{"record_id":"a","components":[],"start_time":5}"#, false),
-            (r#"{"record_id":"a","components":[{"name":"c","amount":1.0,"scores":[]}],"start_time":"x"}"#, false),
-            (r#"{"record_id":"a","components":[{"name":"c","amount":"1","scores":[]}],"start_time":"x"}"#, false),
-            (r#"{"record_id":"a","components":[{"name":"c","amount":9223372036854775808,"scores":[]}],"start_time":"x"}"#, false),
-            (r#"{"record_id":"a","components":[{"name":"c","amount":1}],"start_time":"x"}"#, false),
-            (r#"{"record_id":"a","components":[],"start_time":"x"} 1"#, false),
-            (r#"{"record_id":"a","meta":{"k":"v"},"components":[],"start_time":"x"}"#, false),
-            (r#"{"record_id":"a","meta":{"k":[null]},"components":[],"start_time":"x"}"#, false),
+            (
+                r#"{"record_id":"a","components":[{"name":"c","amount":1.0,"scores":[]}],"start_time":"x"}"#,
+                false,
+            ),
+            (
+                r#"{"record_id":"a","components":[{"name":"c","amount":"1","scores":[]}],"start_time":"x"}"#,
+                false,
+            ),
+            (
+                r#"{"record_id":"a","components":[{"name":"c","amount":9223372036854775808,"scores":[]}],"start_time":"x"}"#,
+                false,
+            ),
+            (
+                r#"{"record_id":"a","components":[{"name":"c","amount":1}],"start_time":"x"}"#,
+                false,
+            ),
+            (
+                r#"{"record_id":"a","components":[],"start_time":"x"} 1"#,
+                false,
+            ),
+            (
+                r#"{"record_id":"a","meta":{"k":"v"},"components":[],"start_time":"x"}"#,
+                false,
+            ),
+            (
+                r#"{"record_id":"a","meta":{"k":[null]},"components":[],"start_time":"x"}"#,
+                false,
+            ),
         ] {
             let read = serde_json::from_str::<RecordAdd>(text);
             assert_eq!(read.is_ok(), fine, "{text}: {read:?}");

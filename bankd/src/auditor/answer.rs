@@ -145,7 +145,11 @@ pub(super) fn forbidden(why: &'static str) -> Answer {
 
 /// A query that is none.
 pub(super) fn no_query(why: &str) -> Answer {
-    made(StatusCode::BAD_REQUEST, Some(JSON), text(&Trouble { error: why }))
+    made(
+        StatusCode::BAD_REQUEST,
+        Some(JSON),
+        text(&Trouble { error: why }),
+    )
 }
 
 /// No record of that name.

@@ -98,7 +98,9 @@ impl Terms<'_> {
         now: Timestamp,
     ) -> Option<(Reserve, Option<i64>)> {
         let horizon = self.settings.open_horizon;
-        let machine = self.directory.machine_named(&report.request.whose.machine)?;
+        let machine = self
+            .directory
+            .machine_named(&report.request.whose.machine)?;
         let ours = machine.source.as_deref() == Some(&self.settings.source);
         let over = record
             .start

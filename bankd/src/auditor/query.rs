@@ -133,9 +133,10 @@ impl Query {
 
     /// One of the values that a key must have leads through the database.
     fn close(mut self) -> Self {
-        let mut wanted = self.meta.iter().flat_map(|(key, meta)| {
-            meta.has.iter().map(move |value| pair(key, value))
-        });
+        let mut wanted = self
+            .meta
+            .iter()
+            .flat_map(|(key, meta)| meta.has.iter().map(move |value| pair(key, value)));
         self.select.pair = wanted.next();
         self
     }

@@ -16,7 +16,7 @@ use tokio::sync::mpsc::{Sender, channel};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-use super::access::Access;
+use super::access::Reach;
 use super::answer::{self, Answer, Piece};
 use super::query::Query;
 use super::time;
@@ -97,7 +97,7 @@ impl Drop for Lease {
 }
 
 /// `GET /record/{id}`.
-pub(super) async fn one(readers: &Readers, access: Access, record_id: String) -> Answer {
+pub(super) async fn one(readers: &Readers, reach: Option<Reach>, record_id: String) -> Answer {
     let asked = readers.ask(TURN, move |connection| record(connection, &record_id));
     let Some(found) = asked.await else {
         return answer::unanswered("the database does not answer");
@@ -105,21 +105,21 @@ pub(super) async fn one(readers: &Readers, access: Access, record_id: String) ->
     let Some(found) = found else {
         return answer::no_such_record();
     };
-    let found = Found {
-        head: &found.head,
-        stop: found.stop,
-        runtime: found.runtime,
-    };
-    if !sees(&access, &found) {
+    if !sees(reach.as_ref(), &found.head) {
         return answer::no_such_record();
     }
     let mut said = Vec::with_capacity(found.head.len() + 80);
-    write(&found, &mut said);
+    close(&found.head, found.stop, found.runtime, &mut said);
     answer::record(said)
 }
 
 /// `GET /records`; as an array where the client asks for JSON by name.
-pub(super) async fn many(readers: &Readers, access: Access, query: Query, array: bool) -> Answer {
+pub(super) async fn many(
+    readers: &Readers,
+    reach: Option<Reach>,
+    query: Query,
+    array: bool,
+) -> Answer {
     let Some(lease) = readers.lend(TURN).await else {
         return answer::unanswered("too many answers under way");
     };
@@ -131,7 +131,7 @@ pub(super) async fn many(readers: &Readers, access: Access, query: Query, array:
         };
         let mut taker = Taker {
             query: &query,
-            access: &access,
+            reach: reach.as_ref(),
             array,
             left: query.limit.unwrap_or(u64::MAX),
             seen: 0,
@@ -165,7 +165,7 @@ fn ended() -> tokio::sync::mpsc::Receiver<Piece> {
 /// Takes records from the database and gives them to the client.
 struct Taker<'a> {
     query: &'a Query,
-    access: &'a Access,
+    reach: Option<&'a Reach>,
     array: bool,
     left: u64,
     seen: u32,
@@ -217,14 +217,14 @@ impl Taker<'_> {
                 return Err(());
             }
         }
-        if !fits(self.query, found) || !sees(self.access, found) {
+        if !fits(self.query, found) || !sees(self.reach, found.head) {
             return Ok(ControlFlow::Continue(()));
         }
         if self.array && self.begun {
             self.said.push(b',');
         }
         self.begun = true;
-        write(found, &mut self.said);
+        close(found.head, found.stop, found.runtime, &mut self.said);
         if !self.array {
             self.said.push(b'\n');
         }
@@ -259,10 +259,10 @@ impl Taker<'_> {
 }
 
 /// Adds a record as it is answered.
-fn write(found: &Found<'_>, said: &mut Vec<u8>) {
-    said.extend_from_slice(found.head.as_bytes());
+pub(super) fn close(head: &str, stop: Option<i64>, runtime: Option<i64>, said: &mut Vec<u8>) {
+    said.extend_from_slice(head.as_bytes());
     said.extend_from_slice(b",\"stop_time\":");
-    match found.stop {
+    match stop {
         Some(stop) => {
             said.push(b'"');
             time::write(stop, said);
@@ -271,7 +271,7 @@ fn write(found: &Found<'_>, said: &mut Vec<u8>) {
         None => said.extend_from_slice(b"null"),
     }
     said.extend_from_slice(b",\"runtime\":");
-    match found.runtime {
+    match runtime {
         Some(runtime) => {
             if runtime < 0 {
                 said.push(b'-');
@@ -288,7 +288,7 @@ fn fits(query: &Query, found: &Found<'_>) -> bool {
     if query.meta.is_empty() && query.components.is_empty() {
         return true;
     }
-    let Ok(looked) = looked(found) else {
+    let Ok(looked) = looked(found.head) else {
         return false;
     };
     let values = |key: &String| looked.meta.as_ref().and_then(|meta| meta.get(key));
@@ -306,14 +306,15 @@ fn fits(query: &Query, found: &Found<'_>) -> bool {
 }
 
 /// Whether the caller may see it.
-fn sees(access: &Access, found: &Found<'_>) -> bool {
-    access.sees_all()
-        || looked(found).is_ok_and(|looked| access.sees(looked.meta.as_ref()))
+fn sees(reach: Option<&Reach>, head: &str) -> bool {
+    let meta = |head| looked(head).ok().and_then(|looked| looked.meta);
+    reach.is_none_or(|reach| reach.holds(&meta(head).unwrap_or_default()))
 }
 
-fn looked(found: &Found<'_>) -> serde_json::Result<Looked> {
-    let mut text = String::with_capacity(found.head.len() + 1);
-    text.push_str(found.head);
+/// What conditions look at in a stored head.
+pub(super) fn looked(head: &str) -> serde_json::Result<Looked> {
+    let mut text = String::with_capacity(head.len() + 1);
+    text.push_str(head);
     text.push('}');
     serde_json::from_str(&text)
 }

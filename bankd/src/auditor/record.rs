@@ -125,7 +125,12 @@ fn judged(record: &RecordAdd) -> Result<Judged, String> {
     let head = Head {
         record_id: &record.record_id,
         meta: record.meta.as_ref(),
-        components: record.components.iter().zip(&values).map(answered).collect(),
+        components: record
+            .components
+            .iter()
+            .zip(&values)
+            .map(answered)
+            .collect(),
         start_time: &String::from_utf8_lossy(&said),
     };
     Ok((

@@ -50,7 +50,10 @@ impl Auditor {
     /// Addresses and ranges.
     pub(super) fn check(&self) -> Result<(), String> {
         if !self.listen.is_empty() && self.listen.parse::<SocketAddr>().is_err() {
-            return Err(format!("auditor.listen: {:?} is not ADDRESS:PORT", self.listen));
+            return Err(format!(
+                "auditor.listen: {:?} is not ADDRESS:PORT",
+                self.listen
+            ));
         }
         let count = |value: usize| i64::try_from(value).unwrap_or(i64::MAX);
         for (key, value, least, most) in [
@@ -59,7 +62,9 @@ impl Auditor {
             ("open_max", self.open_max, 60, 315_360_000),
         ] {
             if !(least..=most).contains(&value) {
-                return Err(format!("auditor.{key}: {value} is not in {least} to {most}"));
+                return Err(format!(
+                    "auditor.{key}: {value} is not in {least} to {most}"
+                ));
             }
         }
         for (key, value, least) in [("source", &self.source, 1), ("machine", &self.machine, 0)] {
@@ -69,9 +74,14 @@ impl Auditor {
                 ));
             }
         }
-        for (key, words) in [("project_keys", &self.project_keys), ("user_keys", &self.user_keys)] {
+        for (key, words) in [
+            ("project_keys", &self.project_keys),
+            ("user_keys", &self.user_keys),
+        ] {
             if words.len() > 16 || words.iter().any(|word| word.trim().is_empty()) {
-                return Err(format!("auditor.{key}: at most 16 names, none of them empty"));
+                return Err(format!(
+                    "auditor.{key}: at most 16 names, none of them empty"
+                ));
             }
         }
         Ok(())
@@ -86,13 +96,34 @@ mod tests {
     fn what_is_out_of_range_is_told() {
         Auditor::default().check().unwrap();
         for (change, told) in [
-            ((|a: &mut Auditor| a.listen = "8000".to_owned()) as fn(&mut Auditor), "auditor.listen: \"8000\" is not ADDRESS:PORT"),
-            (|a| a.source = String::new(), "auditor.source: 1 to 256 bytes without control characters"),
-            (|a| a.machine = "a\nb".to_owned(), "auditor.machine: 0 to 256 bytes without control characters"),
-            (|a| a.body_limit = 1023, "auditor.body_limit: 1023 is not in 1024 to 268435456"),
-            (|a| a.open_horizon = -1, "auditor.open_horizon: -1 is not in 0 to 31536000"),
-            (|a| a.open_max = 59, "auditor.open_max: 59 is not in 60 to 315360000"),
-            (|a| a.user_keys = vec![" ".to_owned()], "auditor.user_keys: at most 16 names, none of them empty"),
+            (
+                (|a: &mut Auditor| a.listen = "8000".to_owned()) as fn(&mut Auditor),
+                "auditor.listen: \"8000\" is not ADDRESS:PORT",
+            ),
+            (
+                |a| a.source = String::new(),
+                "auditor.source: 1 to 256 bytes without control characters",
+            ),
+            (
+                |a| a.machine = "a\nb".to_owned(),
+                "auditor.machine: 0 to 256 bytes without control characters",
+            ),
+            (
+                |a| a.body_limit = 1023,
+                "auditor.body_limit: 1023 is not in 1024 to 268435456",
+            ),
+            (
+                |a| a.open_horizon = -1,
+                "auditor.open_horizon: -1 is not in 0 to 31536000",
+            ),
+            (
+                |a| a.open_max = 59,
+                "auditor.open_max: 59 is not in 60 to 315360000",
+            ),
+            (
+                |a| a.user_keys = vec![" ".to_owned()],
+                "auditor.user_keys: at most 16 names, none of them empty",
+            ),
         ] {
             let mut settings = Auditor::default();
             change(&mut settings);

@@ -37,6 +37,8 @@ pub struct RecordRow {
 pub struct StoredRecord {
     /// Its place.
     pub id: i64,
+    /// Its name.
+    pub record_id: String,
     /// The text up to its end, without the closing brace.
     pub head: String,
     /// When it began, µs.
@@ -64,7 +66,7 @@ pub fn pair(key: &str, value: &str) -> i64 {
         .fold(0_i64, |number, byte| (number << 8) | i64::from(*byte))
 }
 
-const COLUMNS: &str = "id, head, start_at, end_at, runtime, creator";
+const COLUMNS: &str = "id, head, start_at, end_at, runtime, creator, record_id";
 
 fn row(r: &rusqlite::Row<'_>) -> rusqlite::Result<StoredRecord> {
     let end: i64 = r.get(3)?;
@@ -75,6 +77,7 @@ fn row(r: &rusqlite::Row<'_>) -> rusqlite::Result<StoredRecord> {
         stop: (end != OPEN).then_some(end),
         runtime: r.get(4)?,
         creator: r.get(5)?,
+        record_id: r.get(6)?,
     })
 }
 

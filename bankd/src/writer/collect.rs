@@ -113,7 +113,11 @@ impl Writer {
     ///
     /// # Errors
     /// If it takes longer, the store fails, which leaves nothing of it, or the daemon is going down.
-    pub async fn collect(&self, what: Collect, patience: Duration) -> Result<Collected, SubmitError> {
+    pub async fn collect(
+        &self,
+        what: Collect,
+        patience: Duration,
+    ) -> Result<Collected, SubmitError> {
         let until = Instant::now() + patience;
         let (reply, answer) = oneshot::channel();
         let mut task = Task::Collect(Box::new(what), reply);
@@ -160,8 +164,14 @@ impl Thread {
                 };
                 self.store.end_collected(&known, *stop, *runtime, pairs)?;
                 let mut told = Told::default();
-                self.work(asked, record_id, work, &mut told, now)?;
-                self.seen(asked, u64::from(known.stop.is_none()), Some(*stop), &told, now)?;
+                self.perform(asked, record_id, work, &mut told, now)?;
+                self.seen(
+                    asked,
+                    u64::from(known.stop.is_none()),
+                    Some(*stop),
+                    &told,
+                    now,
+                )?;
                 Ok(Collected::Done(told))
             }
             Collecting::Renew {
@@ -175,7 +185,7 @@ impl Thread {
                 };
                 self.store.renew_collected(known.id, *next)?;
                 let mut told = Told::default();
-                self.work(asked, record_id, work, &mut told, now)?;
+                self.perform(asked, record_id, work, &mut told, now)?;
                 Ok(Collected::Done(told))
             }
         }
@@ -207,7 +217,7 @@ impl Thread {
         for record in &new {
             self.store.collect(&record.row)?;
             let record_id = &record.row.record_id;
-            self.work(asked, record_id, &record.work, &mut told, now)?;
+            self.perform(asked, record_id, &record.work, &mut told, now)?;
         }
         let ended = new.iter().filter_map(|record| record.row.stop);
         let count = u64::try_from(new.len()).unwrap_or(u64::MAX);
@@ -217,7 +227,7 @@ impl Thread {
 
     /// Runs what a record does to the ledger. What the rules refuse goes into the quarantine, and
     /// the record is stored all the same: its sender would not send it again.
-    fn work(
+    fn perform(
         &mut self,
         asked: &Collect,
         record_id: &str,

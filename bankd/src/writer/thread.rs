@@ -1,7 +1,8 @@
 //! The writer thread: batches, transactions, answers.
 
 use super::{
-    Decided, Landed, Origin, RecordKeeper, Reply, Shared, Submission, SubmitError, Summary, Task,
+    Collected, Decided, Landed, Origin, RecordKeeper, Reply, Shared, Submission, SubmitError,
+    Summary, Task,
 };
 use crate::hooks;
 use crate::store::{self, Known, PRUNE_MAX, SqliteStore, Stamp, StoredAnswer};
@@ -43,6 +44,7 @@ enum Done {
     Reply(Reply),
     Pruned { may_be_more: bool },
     Landed(Landed),
+    Collected(Collected),
     Nothing,
 }
 
@@ -149,6 +151,7 @@ impl Thread {
                 Ok(Done::Pruned { may_be_more })
             }
             Task::Confirm(state, _) => self.store.confirm(state).map(|()| Done::Nothing),
+            Task::Collect(asked, _) => self.collect(asked, now).map(Done::Collected),
             Task::Portion(portion, _) => self.portion(portion, now).map(Done::Landed),
             Task::Aside(rows, marks, _) => self.aside(rows, marks, now).map(|()| Done::Nothing),
             Task::Stop => self.keep().map(|()| Done::Nothing),
@@ -317,6 +320,9 @@ impl Thread {
                 (Task::Prune(reply), Done::Pruned { may_be_more }) => {
                     let _ = reply.send(Ok(may_be_more));
                 }
+                (Task::Collect(_, reply), Done::Collected(collected)) => {
+                    let _ = reply.send(Ok(collected));
+                }
                 (Task::Portion(_, reply), Done::Landed(landed)) => {
                     let _ = reply.send(Ok(landed));
                 }
@@ -331,13 +337,21 @@ impl Thread {
 
 /// Whether somebody outside asked for something in this batch.
 fn has_command(batch: &[Task]) -> bool {
-    let asks = |task: &Task| matches!(task, Task::Submit(..) | Task::Portion(..));
+    let asks = |task: &Task| {
+        matches!(
+            task,
+            Task::Submit(..) | Task::Portion(..) | Task::Collect(..)
+        )
+    };
     batch.iter().any(asks)
 }
 
 fn fail(task: Task) {
     match task {
         Task::Submit(_, _, reply) => {
+            let _ = reply.send(Err(SubmitError::Failed));
+        }
+        Task::Collect(_, reply) => {
             let _ = reply.send(Err(SubmitError::Failed));
         }
         Task::Portion(_, reply) => {

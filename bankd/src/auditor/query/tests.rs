@@ -32,7 +32,10 @@ fn what_clients_send_is_understood() {
     assert_eq!(all.meta["site id"].has, ["a/b", "c&d"]);
     assert_eq!(all.meta["g"].lacks, ["x"]);
     assert_eq!(all.components["cpu"], range(Some(4), Some(4)));
-    assert_eq!((all.select.order, all.select.descending), (Some(Order::Stop), true));
+    assert_eq!(
+        (all.select.order, all.select.descending),
+        (Some(Order::Stop), true)
+    );
     assert_eq!(all.limit, Some(5));
     let cores = parse("component[Cores][gt]=10&component[Cores][lte]=15");
     assert_eq!(cores.components["Cores"], range(Some(11), Some(15)));
@@ -41,7 +44,10 @@ fn what_clients_send_is_understood() {
 #[test]
 fn brackets_may_be_encoded() {
     let plain = parse("meta[a][c][]=x&sort_by[asc]=record_id&limit=2");
-    assert_eq!(parse("meta%5Ba%5D%5Bc%5d%5b%5D=x&sort_by%5Basc%5D=record_id&limit=2"), plain);
+    assert_eq!(
+        parse("meta%5Ba%5D%5Bc%5d%5b%5D=x&sort_by%5Basc%5D=record_id&limit=2"),
+        plain
+    );
     // Where brackets stand as they are, encoded ones belong to the name.
     assert!(parse("meta[a%5Bb%5D][c][0]=x").meta.contains_key("a[b]"));
 }
@@ -49,8 +55,18 @@ fn brackets_may_be_encoded() {
 #[test]
 fn what_has_no_value_is_not_given() {
     for text in [
-        "limit=", "limit", "record_id=", "runtime[gt]=", "start_time[gte]=&stop_time[equals]=", "sort_by[asc]=",
-        "meta[a]=", "meta[a][c]=", "component[c]=", "component[c][gt]=", "runtime=", "limit=&record_id=",
+        "limit=",
+        "limit",
+        "record_id=",
+        "runtime[gt]=",
+        "start_time[gte]=&stop_time[equals]=",
+        "sort_by[asc]=",
+        "meta[a]=",
+        "meta[a][c]=",
+        "component[c]=",
+        "component[c][gt]=",
+        "runtime=",
+        "limit=&record_id=",
     ] {
         assert_eq!(parse(text), Query::default(), "{text}");
     }
@@ -65,17 +81,32 @@ fn both_bounds_count() {
         ("runtime[lt]=5&runtime[lte]=7", range(None, Some(4))),
         ("runtime[equals]=5", range(Some(5), Some(5))),
         ("runtime[lt]=0", range(None, Some(-1))),
-        ("runtime[lt]=18446744073709551615", range(None, Some(i64::MAX))),
-        ("runtime[gte]=9223372036854775807", range(Some(i64::MAX), None)),
+        (
+            "runtime[lt]=18446744073709551615",
+            range(None, Some(i64::MAX)),
+        ),
+        (
+            "runtime[gte]=9223372036854775807",
+            range(Some(i64::MAX), None),
+        ),
     ] {
         assert_eq!(parse(text).select.runtime, wanted, "{text}");
     }
-    for text in ["runtime[gt]=9223372036854775807", "runtime[equals]=9223372036854775808"] {
+    for text in [
+        "runtime[gt]=9223372036854775807",
+        "runtime[equals]=9223372036854775808",
+    ] {
         assert!(parse(text).select.runtime.is_empty(), "{text}");
     }
     let at = "2022-02-05T00:00:00.0000009Z";
-    assert_eq!(parse(&format!("stop_time[equals]={at}")).select.stop, range(Some(DAY), Some(DAY)));
-    assert_eq!(parse(&format!("start_time[gt]={at}")).select.start, range(Some(DAY + 1), None));
+    assert_eq!(
+        parse(&format!("stop_time[equals]={at}")).select.stop,
+        range(Some(DAY), Some(DAY))
+    );
+    assert_eq!(
+        parse(&format!("start_time[gt]={at}")).select.start,
+        range(Some(DAY + 1), None)
+    );
 }
 
 #[test]
@@ -85,8 +116,14 @@ fn what_is_wrong_is_told() {
         ("Limit=1", "Limit: unknown"),
         ("offset=", "offset: unknown"),
         ("limit=1&limit=2", "limit: given twice"),
-        ("start_time[gte]=2022-02-05T00:00:00Z&start_time[gte]=2022-02-05T00:00:00Z", "start_time[gte]: given twice"),
-        ("meta[a][c][0]=x&meta[a][c][0]=y", "meta[a][c][0]: given twice"),
+        (
+            "start_time[gte]=2022-02-05T00:00:00Z&start_time[gte]=2022-02-05T00:00:00Z",
+            "start_time[gte]: given twice",
+        ),
+        (
+            "meta[a][c][0]=x&meta[a][c][0]=y",
+            "meta[a][c][0]: given twice",
+        ),
         ("limit=-1", "limit: a number"),
         ("limit=%2B1", "limit: a number"),
         ("limit=+1", "limit: a number"),
@@ -98,10 +135,19 @@ fn what_is_wrong_is_told() {
         ("runtime[ge]=", "runtime[ge]: a number"),
         ("start_time=2022-02-05T00:00:00Z", "start_time: unknown"),
         ("start_time[gte]=2022-02-05", "start_time[gte]: a time"),
-        ("start_time[gte]=2022-02-05T00:00:00", "start_time[gte]: a time"),
-        ("start_time[gte]=2022-02-05T00:00:00+00:00", "start_time[gte]: a time"),
+        (
+            "start_time[gte]=2022-02-05T00:00:00",
+            "start_time[gte]: a time",
+        ),
+        (
+            "start_time[gte]=2022-02-05T00:00:00+00:00",
+            "start_time[gte]: a time",
+        ),
         ("start_time[gte]=5", "start_time[gte]: a time"),
-        ("start_time[foo]=2022-02-05T00:00:00Z", "start_time[foo]: unknown"),
+        (
+            "start_time[foo]=2022-02-05T00:00:00Z",
+            "start_time[foo]: unknown",
+        ),
         ("meta=x", "meta: unknown"),
         ("meta[a]=b", "meta[a]: unknown"),
         ("meta[a][c]=b", "meta[a][c]: unknown"),
@@ -118,7 +164,10 @@ fn what_is_wrong_is_told() {
         ("sort_by=start_time", "sort_by: unknown"),
         ("sort_by[asc]=meta", "sort_by[asc]: one of"),
         ("sort_by[up]=start_time", "sort_by[up]: unknown"),
-        ("sort_by[asc]=start_time&sort_by[desc]=stop_time", "asc and desc together"),
+        (
+            "sort_by[asc]=start_time&sort_by[desc]=stop_time",
+            "asc and desc together",
+        ),
         ("limit[a]=1", "limit[a]: unknown"),
         ("record_id[a]=1", "record_id[a]: unknown"),
         ("record_id=+", "record_id: empty"),
@@ -135,5 +184,9 @@ fn what_is_wrong_is_told() {
     let long = format!("record_id={}", "a".repeat(257));
     assert!(Query::parse(&long).unwrap_err().contains("longer than 256"));
     let many = "meta[a][c][]=x&".repeat(1001);
-    assert!(Query::parse(&many).unwrap_err().contains("more than 1000 terms"));
+    assert!(
+        Query::parse(&many)
+            .unwrap_err()
+            .contains("more than 1000 terms")
+    );
 }

@@ -35,9 +35,18 @@ fn records_are_kept_as_they_are_answered() {
 #[test]
 fn the_runtime_is_counted_from_what_was_sent() {
     for (stop, kept) in [
-        (r#""2024-01-01T00:00:01.9999999Z""#, Some((1_704_067_201_999_999, 1))),
-        (r#""2023-12-31T23:59:58.1Z""#, Some((1_704_067_198_100_000, -1))),
-        (r#""2024-01-01T00:00:00Z""#, Some((1_704_067_200_000_000, 0))),
+        (
+            r#""2024-01-01T00:00:01.9999999Z""#,
+            Some((1_704_067_201_999_999, 1)),
+        ),
+        (
+            r#""2023-12-31T23:59:58.1Z""#,
+            Some((1_704_067_198_100_000, -1)),
+        ),
+        (
+            r#""2024-01-01T00:00:00Z""#,
+            Some((1_704_067_200_000_000, 0)),
+        ),
         ("null", None),
     ] {
         let added = add(record(&format!(r#","stop_time":{stop}"#)).as_bytes()).unwrap();
@@ -81,27 +90,52 @@ fn what_is_wrong_is_told_with_its_place() {
         (record(r#","meta":{"k":["a"," "]}"#), "meta.k: empty"),
         (nul, "meta.k: holds U+0000"),
         (record(r#","stop_time":5"#), "invalid type: integer"),
-        (record(r#","stop_time":"""#), "stop_time: \"\" is no time with a zone"),
-        (record(r#","stop_time":"2024-01-01T00:00:00""#), "is no time with a zone"),
-        (record("").replace("[]", r#"[{"name":"c","amount":-1,"scores":[]}]"#), "components[0].amount: below zero"),
-        (record("").replace("[]", r#"[{"name":"","amount":1,"scores":[]}]"#), "components[0].name: empty"),
         (
-            record("").replace("[]", r#"[{"name":"c","amount":1,"scores":[{"name":"s","value":-0.1}]}]"#),
+            record(r#","stop_time":"""#),
+            "stop_time: \"\" is no time with a zone",
+        ),
+        (
+            record(r#","stop_time":"2024-01-01T00:00:00""#),
+            "is no time with a zone",
+        ),
+        (
+            record("").replace("[]", r#"[{"name":"c","amount":-1,"scores":[]}]"#),
+            "components[0].amount: below zero",
+        ),
+        (
+            record("").replace("[]", r#"[{"name":"","amount":1,"scores":[]}]"#),
+            "components[0].name: empty",
+        ),
+        (
+            record("").replace(
+                "[]",
+                r#"[{"name":"c","amount":1,"scores":[{"name":"s","value":-0.1}]}]"#,
+            ),
             "components[0].scores[0].value: no number of 0 or above",
         ),
         (
-            record("").replace("[]", r#"[{"name":"c","amount":1,"scores":[{"name":"s","value":"1"}]}]"#),
+            record("").replace(
+                "[]",
+                r#"[{"name":"c","amount":1,"scores":[{"name":"s","value":"1"}]}]"#,
+            ),
             "components[0].scores[0].value",
         ),
         (
-            record("").replace("[]", r#"[{"name":"c","amount":1,"scores":[{"name":" ","value":1}]}]"#),
+            record("").replace(
+                "[]",
+                r#"[{"name":"c","amount":1,"scores":[{"name":" ","value":1}]}]"#,
+            ),
             "components[0].scores[0].name: empty",
         ),
     ] {
         let refused = add(body.as_bytes()).unwrap_err();
         assert!(refused.why.contains(told), "{body}: {}", refused.why);
     }
-    let bad = [b"{\"x\":\"\xff\",".as_slice(), record("").as_bytes().split_at(1).1].concat();
+    let bad = [
+        b"{\"x\":\"\xff\",".as_slice(),
+        record("").as_bytes().split_at(1).1,
+    ]
+    .concat();
     assert!(add(&bad).unwrap_err().why.contains("utf-8"));
 }
 
@@ -118,7 +152,11 @@ fn one_bad_record_of_many_is_named() {
 fn an_update_needs_components_and_an_end() {
     let body = |more: &str| format!(r#"{{"record_id":"a","components":[]{more}}}"#);
     let stop = r#","stop_time":"2024-01-01T00:00:01.25Z""#;
-    for more in ["", r#","start_time":null"#, r#","start_time":7,"meta":null,"runtime":1"#] {
+    for more in [
+        "",
+        r#","start_time":null"#,
+        r#","start_time":7,"meta":null,"runtime":1"#,
+    ] {
         let updated = update(body(&format!("{stop}{more}")).as_bytes()).unwrap();
         assert_eq!(updated.stop.micros(), 1_704_067_201_250_000, "{more}");
     }
@@ -127,10 +165,26 @@ fn an_update_needs_components_and_an_end() {
         (r#","stop_time":null"#, "invalid type: null"),
         (r#","stop_time":"soon""#, "stop_time: \"soon\" is no time"),
     ] {
-        assert!(update(body(more).as_bytes()).unwrap_err().why.contains(told), "{more}");
+        assert!(
+            update(body(more).as_bytes())
+                .unwrap_err()
+                .why
+                .contains(told),
+            "{more}"
+        );
     }
     let without = format!(r#"{{"record_id":"a"{stop}}}"#);
-    assert!(update(without.as_bytes()).unwrap_err().why.contains("missing field `components`"));
+    assert!(
+        update(without.as_bytes())
+            .unwrap_err()
+            .why
+            .contains("missing field `components`")
+    );
     let meta = body(&format!(r#"{stop},"meta":{{"":["x"]}}"#));
-    assert!(update(meta.as_bytes()).unwrap_err().why.contains("meta: empty"));
+    assert!(
+        update(meta.as_bytes())
+            .unwrap_err()
+            .why
+            .contains("meta: empty")
+    );
 }

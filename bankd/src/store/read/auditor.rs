@@ -42,7 +42,9 @@ impl Range {
 
     /// Whether nothing lies in it.
     pub fn is_empty(&self) -> bool {
-        self.least.zip(self.most).is_some_and(|(least, most)| least > most)
+        self.least
+            .zip(self.most)
+            .is_some_and(|(least, most)| least > most)
     }
 
     /// Whether a value lies in it.
@@ -209,7 +211,11 @@ impl Statement {
         if stop.is_bound() {
             stop.at_most(OPEN - 1);
         }
-        for (column, range) in [(end, stop), ("r.start_at", select.start), ("r.runtime", select.runtime)] {
+        for (column, range) in [
+            (end, stop),
+            ("r.start_at", select.start),
+            ("r.runtime", select.runtime),
+        ] {
             if let Some(least) = range.least {
                 bind(format!("{column} >="), Box::new(least));
             }
