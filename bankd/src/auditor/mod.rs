@@ -67,7 +67,17 @@ pub(crate) async fn serve(
              moves for them"
         );
     }
-    let renewals = tokio::spawn(open::renew(Arc::clone(&house), stopped.clone()));
+    serve_house(&house, listener, track, stopped).await;
+}
+
+/// Serves a house at one door; `track`: nobody is known there, and no money moves.
+async fn serve_house(
+    house: &Arc<House>,
+    listener: &TcpListener,
+    track: bool,
+    stopped: watch::Receiver<()>,
+) {
+    let renewals = tokio::spawn(open::renew(Arc::clone(house), stopped.clone()));
     let attend = |(stream, peer): (_, SocketAddr), permit| {
         let visitor = Visitor {
             identity: Identity::Anyone,
@@ -75,14 +85,14 @@ pub(crate) async fn serve(
             track,
         };
         tokio::spawn(attend(
-            Arc::clone(&house),
+            Arc::clone(house),
             stream,
             visitor,
             permit,
             stopped.clone(),
         ));
     };
-    let most = app.config.http.max_connections;
+    let most = house.app.config.http.max_connections;
     listen::admit(most, stopped.clone(), || listen::tcp(listener), attend).await;
     let _ = renewals.await;
 }
@@ -119,3 +129,6 @@ async fn attend<S>(
     }
     drop(permit);
 }
+
+#[cfg(test)]
+mod tests;
