@@ -24,7 +24,7 @@ use crate::obs::Counters;
 use crate::store::{self, SqliteStore};
 use crate::uploads::Uploads;
 use crate::writer::{self, Writer};
-use crate::{gold, http, records};
+use crate::{auditor, gold, http, records};
 
 /// How long open requests may take to end once the daemon stops.
 const DRAIN: Duration = Duration::from_secs(10);
@@ -111,6 +111,8 @@ pub struct Listeners {
     pub unix: Option<UnixListener>,
     /// The Gold gateway.
     pub gold: Option<TcpListener>,
+    /// AUDITOR's API, without TLS.
+    pub auditor: Option<TcpListener>,
 }
 
 /// Serves until `shutdown` is done, then drains and returns. `ready` is called when everything is
@@ -127,6 +129,7 @@ pub async fn run(
 ) -> Result<()> {
     let (app, records) = start(data, config)?;
     ready();
+    let database = data.database();
     let (stop, stopped) = watch::channel(());
     let ticker = tokio::spawn(tick(Arc::clone(&app), stopped.clone()));
     {
@@ -134,6 +137,7 @@ pub async fn run(
             tokio::join!(
                 http::serve(&app, &listeners, stopped.clone()),
                 gold::serve(&app, listeners.gold.as_ref(), stopped.clone()),
+                auditor::serve(&app, &database, listeners.auditor.as_ref(), stopped.clone()),
             )
         };
         tokio::pin!(served);

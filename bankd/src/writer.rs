@@ -6,11 +6,13 @@
 //! command cannot take others with it.
 
 mod change;
+mod collect;
 mod discipline;
 mod portion;
 mod standing;
 mod thread;
 
+pub use collect::{Collect, Collected, Collecting, Gathered, Told, Work};
 pub use portion::{Item, Landed, Portion};
 pub use standing::Standing;
 
@@ -45,6 +47,8 @@ pub enum Origin {
     Nami,
     /// A client of the gateway.
     Gold,
+    /// A client of AUDITOR's API.
+    Auditor,
     /// The daemon itself.
     System,
 }
@@ -56,6 +60,7 @@ impl Origin {
             Origin::Cli => "cli",
             Origin::Nami => "nami",
             Origin::Gold => "gold",
+            Origin::Auditor => "auditor",
             Origin::System => "system",
         }
     }
@@ -235,6 +240,10 @@ enum Task {
     Settle(oneshot::Sender<Result<(), SubmitError>>),
     Prune(oneshot::Sender<Result<bool, SubmitError>>),
     Confirm(SinkState, oneshot::Sender<Result<(), SubmitError>>),
+    Collect(
+        Box<Collect>,
+        oneshot::Sender<Result<Collected, SubmitError>>,
+    ),
     Portion(Box<Portion>, oneshot::Sender<Result<Landed, SubmitError>>),
     Aside(
         Vec<QuarantineRow>,

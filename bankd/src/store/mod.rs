@@ -7,6 +7,7 @@ mod append;
 mod append_correction;
 mod append_instance;
 mod append_reference;
+pub mod auditor;
 pub mod bank;
 mod clock;
 mod codec;
@@ -32,6 +33,7 @@ pub mod verify;
 mod verify_journal;
 mod verify_past;
 
+pub use auditor::{RecordRow, StoredRecord};
 pub use idempotency::{Known, PRUNE_MAX, StoredAnswer, known};
 pub use record::{KeptRecord, SinkState, last_record, records_after, sink_state};
 pub use snapshot::snapshot;

@@ -1,7 +1,8 @@
 //! The writer thread: batches, transactions, answers.
 
 use super::{
-    Decided, Landed, Origin, RecordKeeper, Reply, Shared, Submission, SubmitError, Summary, Task,
+    Collected, Decided, Landed, Origin, RecordKeeper, Reply, Shared, Submission, SubmitError,
+    Summary, Task,
 };
 use crate::hooks;
 use crate::store::{self, Known, PRUNE_MAX, SqliteStore, Stamp, StoredAnswer};
@@ -44,6 +45,7 @@ enum Done {
     Pruned { may_be_more: bool },
     Changed(u64),
     Landed(Landed),
+    Collected(Collected),
     Nothing,
 }
 
@@ -150,6 +152,7 @@ impl Thread {
                 Ok(Done::Pruned { may_be_more })
             }
             Task::Confirm(state, _) => self.store.confirm(state).map(|()| Done::Nothing),
+            Task::Collect(asked, _) => self.collect(asked, now).map(Done::Collected),
             Task::Portion(portion, _) => self.portion(portion, now).map(Done::Landed),
             Task::Aside(rows, marks, _) => self.aside(rows, marks, now).map(|()| Done::Nothing),
             Task::Change(change, _) => self.change(change).map(Done::Changed),
@@ -322,6 +325,9 @@ impl Thread {
                 (Task::Change(_, reply), Done::Changed(rows)) => {
                     let _ = reply.send(Ok(rows));
                 }
+                (Task::Collect(_, reply), Done::Collected(collected)) => {
+                    let _ = reply.send(Ok(collected));
+                }
                 (Task::Portion(_, reply), Done::Landed(landed)) => {
                     let _ = reply.send(Ok(landed));
                 }
@@ -336,13 +342,21 @@ impl Thread {
 
 /// Whether somebody outside asked for something in this batch.
 fn has_command(batch: &[Task]) -> bool {
-    let asks = |task: &Task| matches!(task, Task::Submit(..) | Task::Portion(..));
+    let asks = |task: &Task| {
+        matches!(
+            task,
+            Task::Submit(..) | Task::Portion(..) | Task::Collect(..)
+        )
+    };
     batch.iter().any(asks)
 }
 
 fn fail(task: Task) {
     match task {
         Task::Submit(_, _, reply) => {
+            let _ = reply.send(Err(SubmitError::Failed));
+        }
+        Task::Collect(_, reply) => {
             let _ = reply.send(Err(SubmitError::Failed));
         }
         Task::Portion(_, reply) => {
