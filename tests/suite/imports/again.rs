@@ -141,8 +141,8 @@ fn what_cannot_be_used_is_told_at_once() {
         assert_eq!(ran.exit, exit, "{arguments:?}: {}", ran.stderr);
         ran.says(&[told]);
     }
-    let other = file(&bank, "other", "{\"no\": \"sacct\"}\n".repeat(200));
-    let ran = bank.bank(&["import", "sacct", &other, "--source", "s"]);
+    let other = file(&bank, "other", "no document at all");
+    let ran = bank.bank(&["import", "slurm-json", &other, "--source", "s"]);
     assert_eq!(ran.exit, 1, "{}", ran.stderr);
     ran.says(&["other"]);
 }

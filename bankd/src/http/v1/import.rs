@@ -147,11 +147,11 @@ pub(super) fn format(name: &str) -> Result<&'static Format, Failure> {
     })
 }
 
-/// The machine of records that name none: one that there is, and within the caller's scope.
+/// The machine that the records are of: one that there is, and within the caller's scope.
 pub(super) fn machine(call: &Call, named: Option<String>) -> Result<Option<String>, Failure> {
     let scope = &call.auth.caller.scope;
     let Some(name) = named else {
-        return Ok(scope.only_machine().map(str::to_owned));
+        return Ok(None);
     };
     if !scope.has_machine(&name) {
         let what = format!("machine {name:?} is not this key's");
