@@ -20,11 +20,11 @@ use tokio::sync::{mpsc, watch};
 
 use crate::clock;
 use crate::ingest::{Format, Options};
-use crate::intake::{Feed, Taken};
+use crate::intake::Feed;
 use crate::writer::{IdempotencyKey, Writer};
 
 use self::inbox::{Piece, WAITING};
-pub use self::work::Failed;
+pub use self::work::{Done, Failed};
 use self::work::{Progress, Work};
 
 /// What imports may use.
@@ -136,7 +136,7 @@ pub struct Standing {
     pub idle_s: i64,
 }
 
-type Outcome = Arc<Result<Taken, Failed>>;
+type Outcome = Arc<Result<Done, Failed>>;
 
 /// An import on its way.
 struct Session {

@@ -44,7 +44,7 @@ fn is_whole_after_another(mut bank: Bank, day: &str) {
     let said = bank.bank_ok(&["import", "sacct", day, "--source", "slurm:colony"]);
     assert!(said.contains(&format!("{JOBS} jobs")), "{said}");
     let said = bank.bank_ok(&["import", "sacct", day, "--source", "slurm:colony"]);
-    let all = format!("taken in as slurm:colony: {JOBS} duplicate\n");
+    let all = format!("in the bank, from slurm:colony: {JOBS} duplicate\n");
     assert!(said.contains(&all), "{said}");
     let machine = bank.json(&["machine", "show", "colony"]);
     assert_eq!(machine["source"], json!("slurm:colony"));

@@ -137,7 +137,7 @@ fn what_the_rules_refused_is_taken_once_they_allow_it() {
     let early = lines(0, 2).replace("2025-12-01", "2026-01-03");
     let day = file(&bank, "day.sacct", format!("{HEAD}{early}"));
     let said = bank.bank_ok(&["import", "sacct", &day, "--source", "s"]);
-    assert!(said.contains("taken in as s: 2 refused"), "{said}");
+    assert!(said.contains("in the bank, from s: 2 refused"), "{said}");
     let items = aside(&bank, "s");
     assert_eq!(items.len(), 2, "{items:?}");
     assert_eq!(items[0]["reason"], json!("bad_value"));
