@@ -12,10 +12,6 @@ use super::{RemoveArgs, WriteArgs};
 
 /// `bank import`.
 #[derive(Debug, Clone, Args)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is one flag of the command line"
-)]
 pub(crate) struct ImportArgs {
     /// What the files are
     #[arg(value_name = "FORMAT", value_parser = formats())]

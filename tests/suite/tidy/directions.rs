@@ -97,7 +97,7 @@ fn test_hooks_are_in_no_release() {
 }
 
 /// A room of the daemon, and what of the daemon it may use.
-const ROOMS: [(&str, &[&str]); 8] = [
+const ROOMS: [(&str, &[&str]); 9] = [
     ("bankd/src/store", &["store", "answer"]),
     (
         "bankd/src/gold",
@@ -113,6 +113,10 @@ const ROOMS: [(&str, &[&str]); 8] = [
     (
         "bankd/src/writer",
         &["writer", "store", "answer", "clock", "hooks"],
+    ),
+    (
+        "bankd/src/uploads",
+        &["uploads", "clock", "ingest", "intake", "writer"],
     ),
     ("bankd/src/clock", &["clock", "config"]),
 ];
