@@ -29,6 +29,7 @@ mod stamp;
 mod traces;
 mod uses;
 pub mod verify;
+mod verify_chunks;
 mod verify_journal;
 mod verify_past;
 
