@@ -46,7 +46,7 @@ pub(crate) struct Upload {
     pub(crate) source: String,
     /// What the files are: a name of `bank_api::v1::IMPORT_FORMATS`.
     pub(crate) format: String,
-    /// The machine of records that name none.
+    /// The machine that the records are of.
     pub(crate) machine: Option<String>,
     /// How they are read.
     pub(crate) options: ReadOptions,

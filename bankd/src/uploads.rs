@@ -6,6 +6,8 @@
 //! are, how long one may stand still, what waits, and what compressed bytes may stand for.
 
 mod inbox;
+mod place;
+mod session;
 mod work;
 
 use std::collections::BTreeMap;
@@ -14,17 +16,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use axum::body::Bytes;
-use bank_core::time::{MICROS, Timestamp};
+use bank_core::time::Timestamp;
 use tokio::sync::{mpsc, watch};
 
 use crate::clock;
 use crate::ingest::{Format, Options};
-use crate::intake::{Feed, Taken};
+use crate::intake::Feed;
 use crate::writer::{IdempotencyKey, Writer};
 
 use self::inbox::{Piece, WAITING};
-pub use self::work::Failed;
+use self::place::Fit;
+pub use self::place::Part;
+pub use self::session::Standing;
+use self::session::{Outcome, Session};
+pub use self::work::{Done, Failed};
 use self::work::{Progress, Work};
 
 /// What imports may use.
@@ -92,91 +97,6 @@ pub struct Opening {
     pub strict: bool,
 }
 
-/// A piece of a file.
-#[derive(Clone, Debug)]
-pub struct Part {
-    /// The file as it is called.
-    pub file: String,
-    /// Which file it is, from 1, where the sender counts.
-    pub number: Option<u64>,
-    /// Where in the file it begins.
-    pub at: u64,
-    /// It.
-    pub bytes: Bytes,
-}
-
-/// How an import stands, or stood.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Standing {
-    /// Its id.
-    pub id: String,
-    /// Who sends it.
-    pub client: String,
-    /// The collector.
-    pub source: String,
-    /// The format.
-    pub format: &'static str,
-    /// `running`, `ended` or `failed`.
-    pub state: &'static str,
-    /// The file that is being sent.
-    pub file: String,
-    /// Bytes of it that are taken.
-    pub at: u64,
-    /// Bytes taken of all files.
-    pub bytes: u64,
-    /// Files read.
-    pub files: u64,
-    /// Records read.
-    pub records: u64,
-    /// Whether it writes nothing.
-    pub dry_run: bool,
-    /// Whether it is well only where all could be read.
-    pub strict: bool,
-    /// Seconds since something came.
-    pub idle_s: i64,
-}
-
-type Outcome = Arc<Result<Taken, Failed>>;
-
-/// An import on its way.
-struct Session {
-    id: String,
-    client: String,
-    key: Option<IdempotencyKey>,
-    source: String,
-    format: &'static str,
-    dry_run: bool,
-    strict: bool,
-    /// The way to the reader, for one request at a time; none once the last file is over.
-    pieces: tokio::sync::Mutex<Option<mpsc::Sender<Piece>>>,
-    place: Mutex<Place>,
-    progress: Arc<Progress>,
-    outcome: watch::Receiver<Option<Outcome>>,
-    /// When something came last, on the steady clock in µs.
-    seen: AtomicI64,
-    thread: Mutex<Option<JoinHandle<()>>>,
-}
-
-/// What of an import is taken.
-#[derive(Clone, Debug, Default)]
-struct Place {
-    file: String,
-    number: u64,
-    at: u64,
-    bytes: u64,
-}
-
-/// What becomes of a part.
-#[derive(Debug, PartialEq, Eq)]
-enum Fit {
-    /// It was taken before: this is where its file goes on.
-    Before(u64),
-    /// It goes on with the file at hand, behind so many of its bytes.
-    On(usize),
-    /// It begins the next file.
-    Begin,
-}
-
 /// All imports of this daemon.
 pub struct Uploads {
     limits: Limits,
@@ -207,7 +127,7 @@ impl Uploads {
     /// # Errors
     /// If as many run as may, or the key was used for another.
     pub fn open(&self, opening: Opening, writer: &Writer) -> Result<Standing, Trouble> {
-        let now = steady(writer);
+        let now = writer.steady();
         let mut sessions = self.sessions();
         if sessions.is_stopping {
             return Err(Trouble::Stopping);
@@ -307,7 +227,7 @@ impl Uploads {
         let turn = tokio::time::timeout(limit, session.pieces.lock());
         let turn = turn.await.map_err(|_| Trouble::Busy)?;
         let fit = session.place().fit(&part)?;
-        let now = steady(writer);
+        let now = writer.steady();
         if let Fit::Before(at) = fit {
             let mut standing = session.standing(now);
             (standing.file, standing.at) = (part.file, at);
@@ -367,7 +287,7 @@ impl Uploads {
         if let Err(failed) = outcome.as_ref() {
             return Err(Trouble::Failed(failed.clone()));
         }
-        Ok((session.standing(steady(writer)), outcome))
+        Ok((session.standing(writer.steady()), outcome))
     }
 
     /// Gives an import up: what was committed stays, what was not is forgotten.
@@ -383,12 +303,12 @@ impl Uploads {
         let session = self.find(who, id, writer)?;
         self.sessions().all.remove(id);
         session.pieces.lock().await.take();
-        Ok(session.standing(steady(writer)))
+        Ok(session.standing(writer.steady()))
     }
 
     /// How imports stand, the oldest first.
     pub fn list(&self, who: Option<&str>, writer: &Writer) -> Vec<Standing> {
-        let now = steady(writer);
+        let now = writer.steady();
         let sessions = self.sessions();
         let own = sessions.all.values().filter(|s| s.is_of(who));
         own.map(|session| session.standing(now)).collect()
@@ -396,7 +316,7 @@ impl Uploads {
 
     /// Gives up what stands still for too long.
     pub fn expire(&self, writer: &Writer) {
-        let now = steady(writer);
+        let now = writer.steady();
         let limit = self.limits.idle_s;
         let is_late = |session: &Session| session.idle_s(now) > limit;
         let mut late = Vec::new();
@@ -448,11 +368,6 @@ impl Uploads {
     }
 }
 
-/// Time as it passes, whatever is done to the clock.
-fn steady(writer: &Writer) -> Timestamp {
-    writer.steady()
-}
-
 impl Sessions {
     /// The import that the same key opened before.
     fn of_key(&self, opening: &Opening) -> Result<Option<&Arc<Session>>, Trouble> {
@@ -472,117 +387,6 @@ impl Sessions {
         } else {
             Err(Trouble::KeyReused)
         }
-    }
-}
-
-impl Session {
-    fn is_of(&self, who: Option<&str>) -> bool {
-        who.is_none_or(|client| client == self.client)
-    }
-
-    fn touch(&self, writer: &Writer) {
-        self.seen.store(steady(writer).0, Ordering::Relaxed);
-    }
-
-    fn place(&self) -> MutexGuard<'_, Place> {
-        self.place.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn outcome(&self) -> Option<Outcome> {
-        self.outcome.borrow().clone()
-    }
-
-    fn idle_s(&self, now: Timestamp) -> i64 {
-        let seen = self.seen.load(Ordering::Relaxed);
-        now.0.saturating_sub(seen).div_euclid(MICROS).max(0)
-    }
-
-    /// An import that is over takes nothing more.
-    fn check(&self) -> Result<(), Trouble> {
-        match self.outcome() {
-            None => Ok(()),
-            Some(outcome) => match outcome.as_ref() {
-                Ok(_) => Err(Trouble::Ended),
-                Err(failed) => Err(Trouble::Failed(failed.clone())),
-            },
-        }
-    }
-
-    /// Why the reader takes nothing more.
-    fn broken(&self) -> Trouble {
-        self.check().err().unwrap_or_else(|| {
-            Trouble::Failed(Failed {
-                code: "internal",
-                detail: "the reader of this import has ended; the log has more".to_owned(),
-            })
-        })
-    }
-
-    fn standing(&self, now: Timestamp) -> Standing {
-        let place = self.place().clone();
-        Standing {
-            id: self.id.clone(),
-            client: self.client.clone(),
-            source: self.source.clone(),
-            format: self.format,
-            state: match self.outcome().as_deref() {
-                None => "running",
-                Some(Ok(_)) => "ended",
-                Some(Err(_)) => "failed",
-            },
-            file: place.file,
-            at: place.at,
-            bytes: place.bytes,
-            files: self.progress.files(),
-            records: self.progress.records(),
-            dry_run: self.dry_run,
-            strict: self.strict,
-            idle_s: self.idle_s(now),
-        }
-    }
-}
-
-impl Place {
-    /// Where a part belongs.
-    fn fit(&self, part: &Part) -> Result<Fit, Trouble> {
-        let end = part
-            .at
-            .saturating_add(u64::try_from(part.bytes.len()).unwrap_or(u64::MAX));
-        let elsewhere = || Trouble::Elsewhere {
-            file: self.file.clone(),
-            at: self.at,
-        };
-        let is_known = match part.number {
-            Some(number) if number < self.number => return Ok(Fit::Before(end)),
-            Some(number) if number > self.number.saturating_add(1) => return Err(elsewhere()),
-            Some(number) => number == self.number && number > 0,
-            None => self.number > 0 && part.file == self.file,
-        };
-        if !is_known {
-            return if part.at == 0 {
-                Ok(Fit::Begin)
-            } else {
-                Err(elsewhere())
-            };
-        }
-        if part.file != self.file || part.at > self.at {
-            return Err(elsewhere());
-        }
-        if end <= self.at {
-            return Ok(Fit::Before(self.at));
-        }
-        let known = self.at.saturating_sub(part.at);
-        Ok(Fit::On(usize::try_from(known).unwrap_or(usize::MAX)))
-    }
-
-    fn go_on(&mut self, fit: &Fit, file: String, number: Option<u64>, length: u64) {
-        if *fit == Fit::Begin {
-            self.file = file;
-            self.number = number.unwrap_or(self.number.saturating_add(1));
-            self.at = 0;
-        }
-        self.at = self.at.saturating_add(length);
-        self.bytes = self.bytes.saturating_add(length);
     }
 }
 

@@ -84,7 +84,7 @@ pub struct NewImport {
     pub source: String,
     /// A name of [`IMPORT_FORMATS`].
     pub format: String,
-    /// The machine of records that name none; without it their cluster, else the only machine.
+    /// The machine that the records are of; without it their cluster, else the only machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
     /// The columns of a file without a header line, by name: `xdmod26`.
@@ -265,7 +265,7 @@ pub struct ReplayQuarantined {
     /// The format, where it is not that of its collector.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<String>,
-    /// The machine of records that name none.
+    /// The machine that the records are of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
     /// How it is read; without it as its collector was read last.

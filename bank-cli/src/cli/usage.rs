@@ -12,10 +12,6 @@ use super::{RemoveArgs, WriteArgs};
 
 /// `bank import`.
 #[derive(Debug, Clone, Args)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is one flag of the command line"
-)]
 pub(crate) struct ImportArgs {
     /// What the files are
     #[arg(value_name = "FORMAT", value_parser = formats())]
@@ -27,7 +23,7 @@ pub(crate) struct ImportArgs {
     /// FORMAT:HOST]
     #[arg(long, value_name = "NAME")]
     pub(crate) source: Option<String>,
-    /// The machine of records that name none [default: their cluster, or the only machine]
+    /// The machine that the records are of [default: their cluster, or the only machine]
     #[arg(short = 'm', long)]
     pub(crate) machine: Option<String>,
     /// End with exit code 1 where a record could not be read, or a line not be taken in
@@ -126,7 +122,7 @@ pub(crate) struct ReplayArgs {
     /// What it is [default: what its collector sends]
     #[arg(long = "as", value_name = "FORMAT", value_parser = formats_of_files())]
     pub(crate) kind: Option<String>,
-    /// The machine of records that name none
+    /// The machine that the records are of
     #[arg(short = 'm', long)]
     pub(crate) machine: Option<String>,
     /// Read this file in its place: the line as it should have been; - is standard input

@@ -204,7 +204,7 @@ fn below(folder: &Path) -> io::Result<Vec<PathBuf>> {
 fn total(files: &[PathBuf]) -> Option<u64> {
     let length = |file: &PathBuf| {
         let about = std::fs::metadata(file).ok()?;
-        about.is_file().then(|| about.len())
+        about.is_file().then_some(about.len())
     };
     files.iter().map(length).sum()
 }

@@ -24,20 +24,20 @@ const BODY_MAX: u64 = 512 << 10;
 
 pub(super) fn run(context: &Context, command: QuarantinedCommand) -> Result<String, Failure> {
     match command {
-        QuarantinedCommand::Ls { source, limit } => list(context, source, limit),
+        QuarantinedCommand::Ls { source, limit } => list(context, source.as_deref(), limit),
         QuarantinedCommand::Show { id } => show(context, id),
         QuarantinedCommand::Replay(args) => replay(context, &args),
         QuarantinedCommand::Rm { which, remove } => remove_some(context, which, &remove),
     }
 }
 
-fn list(context: &Context, source: Option<String>, limit: u32) -> Result<String, Failure> {
+fn list(context: &Context, source: Option<&str>, limit: u32) -> Result<String, Failure> {
     let mut all = List::whole(Vec::new());
     let mut left = limit;
     let mut after = None;
     loop {
         let query = QuarantineQuery {
-            source: source.clone(),
+            source: source.map(str::to_owned),
             after,
             limit: Some(left.min(PAGE)),
         };
@@ -133,7 +133,7 @@ fn replay(context: &Context, args: &ReplayArgs) -> Result<String, Failure> {
     let said = if context.is_json() {
         context.form.list(&done, &Sheet::default())?
     } else {
-        done.items.iter().map(|done| sentence(done)).collect()
+        done.items.iter().map(sentence).collect()
     };
     let kept = |done: &&QuarantineReplayed| done.outcomes.contains_key("refused");
     let refused = done.items.iter().filter(kept).count();
@@ -197,8 +197,7 @@ fn remove_some(context: &Context, which: Which, remove: &RemoveArgs) -> Result<S
         let query = QuarantineRemoval { source, dry_run };
         let target = client::path(&["quarantine"]) + &client::query(&query);
         let key = context.key(&remove.write)?;
-        let removed: QuarantineRemoved = context.client.call(&Call::delete(target, key))?;
-        removed
+        context.client.call(&Call::delete(target, key))?
     } else {
         let mut removed = 0;
         let unasked = RemoveArgs {

@@ -68,6 +68,30 @@ pub fn people(summary: &Summary, files: u64, is_tried: bool) -> String {
     out
 }
 
+/// What became of the jobs in the bank, or would. `is_tried`: nothing was written.
+pub fn taken(
+    source: &str,
+    outcomes: &BTreeMap<String, u64>,
+    quarantined: u64,
+    is_tried: bool,
+) -> String {
+    let became = outcomes.iter();
+    let became: Vec<String> = became
+        .map(|(word, many)| format!("{} {word}", count(*many)))
+        .collect();
+    let would = if is_tried { "would be " } else { "" };
+    let mut text = format!("{would}in the bank, from {source}: ");
+    if became.is_empty() {
+        text.push_str("nothing");
+    }
+    text.push_str(&became.join(", "));
+    text.push('\n');
+    if quarantined > 0 {
+        let _ = writeln!(text, "{would}in the quarantine: {}", count(quarantined));
+    }
+    text
+}
+
 /// What is charged when it is imported: each identity once.
 fn adds(out: &mut String, summary: &Summary, shown: &ImportSummary, verb: &str) {
     let Some((from, to)) = summary.period() else {

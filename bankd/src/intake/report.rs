@@ -69,14 +69,17 @@ pub fn report(job: &Job, feed: &Feed, directory: &Directory) -> UsageReport {
     }
 }
 
-/// The machine that was asked for, the cluster as the record names it, the only one there is; where
-/// there are several, what stands behind the colon of the source.
+/// The machine that was asked for, the cluster as the record names it, the caller's only one, the only
+/// one there is; where there are several, what stands behind the colon of the source.
 fn machine(job: &Job, feed: &Feed, directory: &Directory) -> String {
     if let Some(machine) = &feed.machine {
         return machine.clone();
     }
     if let Some(cluster) = job.cluster.as_deref().filter(|cluster| !cluster.is_empty()) {
         return text(Some(cluster));
+    }
+    if let Some(own) = feed.caller.scope.only_machine() {
+        return own.to_owned();
     }
     let mut present = directory.machines().filter(|machine| !machine.deleted);
     match (present.next(), present.next()) {

@@ -44,3 +44,108 @@ impl SqliteStore {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::bank::NewBank;
+    use super::super::{QuarantineRow, read};
+    use super::*;
+    use bank_core::amount::Precision;
+    use bank_core::directory::Policy;
+    use bank_core::time::Timestamp;
+
+    fn store(folder: &tempfile::TempDir) -> SqliteStore {
+        let new = NewBank {
+            uuid: "00000000-0000-4000-8000-000000000000".into(),
+            precision: Precision::DEFAULT,
+            unit: "SU".into(),
+            test: true,
+            init_uid: 0,
+            created_at: Timestamp(0),
+        };
+        let path = folder.path().join("bank.db");
+        SqliteStore::create(&path, &new, Policy::default()).unwrap()
+    }
+
+    fn rows(numbers: std::ops::Range<u64>) -> Vec<QuarantineRow> {
+        let row = |line| QuarantineRow {
+            source: if line % 2 == 0 { "even" } else { "odd" }.to_owned(),
+            place: "day.log".to_owned(),
+            line,
+            body: format!("line {line:05}").into_bytes(),
+            ..QuarantineRow::default()
+        };
+        numbers.map(row).collect()
+    }
+
+    /// Rows, bytes and dropped as they are kept, after a look that rows and bytes are true.
+    fn totals(store: &SqliteStore) -> (i64, i64, i64) {
+        let row = |sql: &str| {
+            let row = store
+                .connection
+                .query_row(sql, [], |r| Ok((r.get(0)?, r.get(1)?, r.get::<_, i64>(2)?)));
+            row.unwrap()
+        };
+        let kept: (i64, i64, i64) = row("SELECT held, bytes, dropped FROM quarantine_total");
+        let there = row("SELECT count(*), coalesce(sum(bytes), 0), 0 FROM quarantine");
+        assert_eq!((kept.0, kept.1), (there.0, there.1));
+        kept
+    }
+
+    #[test]
+    fn the_oldest_go_first_and_are_counted() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = store(&folder);
+        store.quarantine(&rows(1..11), Timestamp(7)).unwrap();
+        assert_eq!(totals(&store), (10, 100, 0));
+        store.bound_quarantine(8, 1_000).unwrap();
+        assert_eq!(totals(&store), (8, 80, 2));
+        store.bound_quarantine(100, 59).unwrap();
+        assert_eq!(totals(&store), (5, 50, 5));
+        let left = read::quarantine::list(&store.connection, None, 0, 100).unwrap();
+        let lines: Vec<u64> = left.rows.iter().map(|row| row.line).collect();
+        assert_eq!(lines, [6, 7, 8, 9, 10]);
+        store.bound_quarantine(0, 0).unwrap();
+        assert_eq!(totals(&store), (0, 0, 10));
+    }
+
+    #[test]
+    fn a_line_is_in_it_once_and_a_body_without_a_line_each_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = store(&folder);
+        store.quarantine(&rows(1..4), Timestamp(7)).unwrap();
+        store.quarantine(&rows(2..6), Timestamp(8)).unwrap();
+        assert_eq!(totals(&store), (5, 50, 0));
+        let mut other = rows(2..3);
+        other[0].body = b"line 2 after it was mended".to_vec();
+        store.quarantine(&other, Timestamp(9)).unwrap();
+        assert_eq!(totals(&store).0, 6);
+        let without = [rows(0..1), rows(0..1)].concat();
+        store.quarantine(&without, Timestamp(9)).unwrap();
+        assert_eq!(totals(&store).0, 8);
+    }
+
+    #[test]
+    fn what_is_discarded_is_no_longer_counted() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = store(&folder);
+        store.quarantine(&rows(1..11), Timestamp(7)).unwrap();
+        assert_eq!(store.discard(&[1, 1, 4, 99]).unwrap(), 2);
+        assert_eq!(totals(&store), (8, 80, 0));
+        assert_eq!(store.discard_of("even").unwrap(), 4);
+        assert_eq!(store.discard_of("nobody").unwrap(), 0);
+        assert_eq!(totals(&store), (4, 40, 0));
+    }
+
+    #[test]
+    fn the_last_way_of_reading_stands() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = store(&folder);
+        let known = read::quarantine::reading(&store.connection, "s").unwrap();
+        assert_eq!(known, read::quarantine::Reading::default());
+        store.keep_reading("s", "{}").unwrap();
+        store.keep_reading("s", "{\"tz\":\"UTC\"}").unwrap();
+        let known = read::quarantine::reading(&store.connection, "s").unwrap();
+        assert_eq!(known.options, "{\"tz\":\"UTC\"}");
+    }
+}

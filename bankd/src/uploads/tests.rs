@@ -1,3 +1,6 @@
+use axum::body::Bytes;
+
+use super::place::Place;
 use super::*;
 
 fn part(number: Option<u64>, file: &str, at: u64, bytes: &'static str) -> Part {
@@ -62,4 +65,10 @@ fn who_does_not_count_files_names_them() {
     assert_eq!(place.fit(&part(None, "b", 0, "z")), Ok(Fit::Begin));
     place.go_on(&Fit::Begin, "b".to_owned(), None, 1);
     assert_eq!((place.number, place.at, place.bytes), (2, 1, 2));
+}
+
+#[test]
+fn the_formats_on_the_wire_are_those_that_are_read() {
+    let read = crate::ingest::FORMATS.iter().map(|f| (f.name, f.about));
+    assert_eq!(read.collect::<Vec<_>>(), bank_api::v1::IMPORT_FORMATS);
 }

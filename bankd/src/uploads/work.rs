@@ -1,13 +1,15 @@
 //! What the thread of an import does: files out of the inbox, through a reader, into the intake.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use bank_api::v1::ImportSummary;
 use tokio::sync::mpsc::Receiver;
 
 use super::inbox::{self, Inbox, Next, Piece};
-use crate::ingest::{Format, Options, Record};
-use crate::intake::{Feed, Intake, Taken};
+use crate::ingest::{Format, Options, Record, screen};
+use crate::intake::{Feed, Intake};
 use crate::writer::Writer;
 
 /// What is to be read, and how.
@@ -54,6 +56,19 @@ pub struct Failed {
     pub detail: String,
 }
 
+/// What an import came to.
+#[derive(Clone, Debug)]
+pub struct Done {
+    /// What was read.
+    pub summary: ImportSummary,
+    /// What became of the jobs.
+    pub outcomes: BTreeMap<String, u64>,
+    /// What went into the quarantine.
+    pub quarantined: u64,
+    /// All of it in words.
+    pub said: String,
+}
+
 /// Reads to the end of the last file, and keeps how it was read.
 ///
 /// # Errors
@@ -63,7 +78,7 @@ pub(super) fn run(
     work: Work,
     pieces: Receiver<Piece>,
     progress: &Progress,
-) -> Result<Taken, Failed> {
+) -> Result<Done, Failed> {
     let kept = (!work.feed.dry_run).then(|| {
         let (writer, source) = (work.writer.clone(), work.feed.source.clone());
         (writer, source, work.reading.clone())
@@ -78,12 +93,13 @@ pub(super) fn run(
     done
 }
 
-fn read(work: Work, pieces: Receiver<Piece>, progress: &Progress) -> Result<Taken, Failed> {
+fn read(work: Work, pieces: Receiver<Piece>, progress: &Progress) -> Result<Done, Failed> {
     let options = |why| Failed {
         code: "bad_request",
         detail: why,
     };
     let mut reader = (work.format.reader)(&work.options).map_err(options)?;
+    let (source, is_tried) = (work.feed.source.clone(), work.feed.dry_run);
     let mut intake = Intake::new(work.writer, work.feed, work.chunk);
     if work.days {
         intake.by_day();
@@ -109,7 +125,20 @@ fn read(work: Work, pieces: Receiver<Piece>, progress: &Progress) -> Result<Take
     let mut sink = Sink::new(&mut intake, work.since_us, progress);
     let extra = reader.finish(&mut |record| sink.take(record));
     let extra = sink.judge(&place, extra)?;
-    intake.end(extra).map_err(|e| not_taken(&e))
+    let (summary, outcomes, quarantined) = intake.close(extra).map_err(|e| not_taken(&e))?;
+    if summary.has_overflown() {
+        let why = "the sums leave the range of exact numbers: a record states what cannot be";
+        let (code, detail) = ("bad_value", why.to_owned());
+        return Err(Failed { code, detail });
+    }
+    let said = screen::people(&summary, progress.files(), is_tried)
+        + &screen::taken(&source, &outcomes, quarantined, is_tried);
+    Ok(Done {
+        summary: summary.shown(),
+        outcomes,
+        quarantined,
+        said,
+    })
 }
 
 /// Where records go, and whether it was the ledger that said no.

@@ -5,6 +5,7 @@
 //! What a test does in place of a page: it does not build, and it starts what ends with `&` as its
 //! own child and waits until that is ready.
 
+mod import;
 mod maui;
 mod moab;
 

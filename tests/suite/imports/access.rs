@@ -21,13 +21,17 @@ fn a_scheduler_sends_signed_and_for_its_machine_only() {
     let own = file(&bank, "own.sacct", format!("{HEAD}{}", lines(0, 30)));
     let ran = signed(&bank, &["import", "sacct", &own, "--source", "s"]);
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
-    assert!(ran.stdout.contains("taken in as s: 30 "), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("in the bank, from s: 30 "),
+        "{}",
+        ran.stdout
+    );
     // What a record names as its cluster is another's.
     let foreign = lines(100, 2).replace("|colony|", "|other|");
     let foreign = file(&bank, "foreign.sacct", format!("{HEAD}{foreign}"));
     let ran = signed(&bank, &["import", "sacct", &foreign, "--source", "s"]);
     assert!(
-        ran.stdout.contains("taken in as s: 2 refused"),
+        ran.stdout.contains("in the bank, from s: 2 refused"),
         "{}",
         ran.stdout
     );
@@ -38,7 +42,11 @@ fn a_scheduler_sends_signed_and_for_its_machine_only() {
     let bare: String = lines(200, 1).replace("|colony|", "||");
     let bare = file(&bank, "bare.sacct", format!("{HEAD}{bare}"));
     let ran = signed(&bank, &["import", "sacct", &bare, "--source", "s"]);
-    assert!(ran.stdout.contains("taken in as s: 1 "), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("in the bank, from s: 1 "),
+        "{}",
+        ran.stdout
+    );
     let ran = signed(&bank, &["quarantine", "ls"]);
     assert_eq!(ran.exit, 6, "{}", ran.stderr);
     let refused = bank.json(&["quarantine", "ls", "--source", "s"]);

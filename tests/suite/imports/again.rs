@@ -16,14 +16,14 @@ fn the_same_import_again_changes_nothing() {
         "{said}"
     );
     assert!(said.contains("\nholds 50.000 core-hours"), "{said}");
-    assert!(said.contains("\ntaken in as slurm:colony: 25 "), "{said}");
     assert!(
-        said.contains("\n1 in the quarantine: `bank quarantine ls --source slurm:colony`\n"),
+        said.contains("\nin the bank, from slurm:colony: 25 "),
         "{said}"
     );
+    assert!(said.contains("\nin the quarantine: 1\n"), "{said}");
     let said = bank.bank_ok(&["import", "sacct", &day, "--source", "slurm:colony"]);
     assert!(
-        said.contains("\ntaken in as slurm:colony: 25 duplicate\n"),
+        said.contains("\nin the bank, from slurm:colony: 25 duplicate\n"),
         "{said}"
     );
     let aside = bank.json(&["quarantine", "ls"]);
@@ -72,7 +72,10 @@ fn a_dry_run_writes_nothing_and_says_what_would_be() {
     let arguments = ["import", "sacct", &day, "--source", "s", "--dry-run"];
     let said = bank.bank_ok(&arguments);
     assert!(said.contains("\nwould add 6.000 core-hours"), "{said}");
-    assert!(said.contains("\nwould be as s: 3 "), "{said}");
+    assert!(
+        said.contains("\nwould be in the bank, from s: 3 "),
+        "{said}"
+    );
     assert_eq!(bank.json(&["quarantine", "ls"])["items"], json!([]));
     bank.verify();
     for table in ["usage_identity", "source", "quarantine", "raw_block"] {
@@ -113,11 +116,14 @@ fn a_source_that_nobody_names_is_called_by_format_and_machine() {
     let bank = watching(&[]);
     let day = file(&bank, "day.sacct", format!("{HEAD}{}", lines(0, 1)));
     let said = bank.bank_ok(&["import", "sacct", &day, "-m", "colony"]);
-    assert!(said.contains("taken in as sacct:colony: 1 "), "{said}");
+    assert!(
+        said.contains("in the bank, from sacct:colony: 1 "),
+        "{said}"
+    );
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
     let host = host.trim().split('.').next().unwrap();
     let said = bank.bank_ok(&["import", "sacct", &day]);
-    let named = format!("taken in as sacct:{host}: 1 ");
+    let named = format!("in the bank, from sacct:{host}: 1 ");
     assert!(said.contains(&named), "{said}");
 }
 
@@ -141,8 +147,8 @@ fn what_cannot_be_used_is_told_at_once() {
         assert_eq!(ran.exit, exit, "{arguments:?}: {}", ran.stderr);
         ran.says(&[told]);
     }
-    let other = file(&bank, "other", "{\"no\": \"sacct\"}\n".repeat(200));
-    let ran = bank.bank(&["import", "sacct", &other, "--source", "s"]);
+    let other = file(&bank, "other", "no document at all");
+    let ran = bank.bank(&["import", "slurm-json", &other, "--source", "s"]);
     assert_eq!(ran.exit, 1, "{}", ran.stderr);
     ran.says(&["other"]);
 }

@@ -45,6 +45,15 @@ fn lines(first: usize, many: usize) -> String {
     text
 }
 
+/// So many lines that cannot be read: they name no job. Each has 95 bytes.
+fn nameless(many: usize) -> String {
+    let name = |(n, line): (usize, &str)| {
+        let (_, rest) = line.split_once("|colony|amy|").unwrap();
+        format!("|colony|am{n}|{rest}\n")
+    };
+    lines(0, many).lines().enumerate().map(name).collect()
+}
+
 /// A file in the bank's folder.
 fn file(bank: &Bank, name: &str, text: impl AsRef<[u8]>) -> String {
     let path: PathBuf = bank.folder().join(name);

@@ -145,12 +145,11 @@ fn what_cannot_be_is_refused() {
 #[test]
 fn a_file_of_another_format_ends_the_import() {
     let bank = watching(&[]);
-    let id = opened(&bank, "k");
-    let garbage = "{\"no\": \"sacct\"}\n".repeat(200);
-    assert_eq!(
-        data(&bank, &id, "file=a/b&at=0", garbage.as_bytes()).status,
-        200
-    );
+    let body = br#"{"source":"s","format":"slurm-json"}"#;
+    let id = answer(&post(&bank, "/api/v1/imports", "k", body));
+    let id = id["id"].as_str().unwrap().to_owned();
+    let garbage = b"no document at all";
+    assert_eq!(data(&bank, &id, "file=a/b&at=0", garbage).status, 200);
     let done = end(&bank, &id);
     assert_eq!(done.status, 422, "{}", done.text());
     assert!(done.text().contains("a/b: "), "{}", done.text());
@@ -185,7 +184,7 @@ fn an_import_that_stands_still_is_given_up() {
     let half = &text.as_bytes()[..text.len() - 20];
     assert_eq!(data(&bank, &id, "file=a&at=0", half).status, 200);
     until("two chunks are read", || {
-        (running(&bank)[0]["records"] == json!(11)).then_some(())
+        (running(&bank)[0]["records"].as_u64() >= Some(10)).then_some(())
     });
     bank.set_clock(T0 + 86_400 + 59);
     // Whoever asks for it keeps it.

@@ -1,7 +1,5 @@
 //! Usage files in pieces: opened, sent, ended. The reading is the business of `crate::uploads`.
 
-use std::fmt::Write as _;
-
 use axum::extract::Path;
 use axum::http::StatusCode;
 use bank_api::v1::{
@@ -18,8 +16,8 @@ use super::shape::read_time;
 use crate::access::Role;
 use crate::http::error::Failure;
 use crate::ingest::{Format, Options, formats};
-use crate::intake::{Feed, Taken};
-use crate::uploads::{Failed, Opening, Part, Standing, Trouble};
+use crate::intake::Feed;
+use crate::uploads::{Done, Failed, Opening, Part, Standing, Trouble};
 
 /// Longest name of a file, in bytes.
 const FILE_NAME_MAX: usize = 4096;
@@ -147,11 +145,11 @@ pub(super) fn format(name: &str) -> Result<&'static Format, Failure> {
     })
 }
 
-/// The machine of records that name none: one that there is, and within the caller's scope.
+/// The machine that the records are of: one that there is, and within the caller's scope.
 pub(super) fn machine(call: &Call, named: Option<String>) -> Result<Option<String>, Failure> {
     let scope = &call.auth.caller.scope;
     let Some(name) = named else {
-        return Ok(scope.only_machine().map(str::to_owned));
+        return Ok(None);
     };
     if !scope.has_machine(&name) {
         let what = format!("machine {name:?} is not this key's");
@@ -199,7 +197,7 @@ fn shaped(standing: Standing) -> Import {
     }
 }
 
-fn done(standing: &Standing, taken: &Taken) -> Result<ImportDone, Failure> {
+fn done(standing: &Standing, taken: &Done) -> Result<ImportDone, Failure> {
     let failed = |_| Failure::new("internal", "the summary cannot be written");
     let summary = &taken.summary;
     let rejected = summary
@@ -220,33 +218,8 @@ fn done(standing: &Standing, taken: &Taken) -> Result<ImportDone, Failure> {
         quarantined: taken.quarantined,
         ok: !standing.strict || rejected == 0,
         dry_run: standing.dry_run,
-        said: said(standing, taken),
+        said: taken.said.clone(),
     })
-}
-
-/// The summary in words, and what became of the jobs.
-fn said(standing: &Standing, taken: &Taken) -> String {
-    let mut said = taken.said.clone();
-    let became = taken.outcomes.iter();
-    let became: Vec<String> = became.map(|(word, n)| format!("{n} {word}")).collect();
-    if !became.is_empty() {
-        let verb = if standing.dry_run {
-            "would be"
-        } else {
-            "taken in"
-        };
-        let source = &standing.source;
-        let _ = writeln!(said, "{verb} as {source}: {}", became.join(", "));
-    }
-    if taken.quarantined > 0 && !standing.dry_run {
-        let source = &standing.source;
-        let _ = writeln!(
-            said,
-            "{} in the quarantine: `bank quarantine ls --source {source}`",
-            taken.quarantined
-        );
-    }
-    said
 }
 
 /// What went wrong, by the one table.

@@ -154,11 +154,11 @@ impl Again {
     /// Reads all of it before anything is taken in: what still cannot be read changes nothing. Says
     /// what was taken, and why the rest was not charged.
     fn run(self) -> Result<(Taken, Vec<String>), Failure> {
-        let records = self.read().map_err(unreadable)?;
+        let records = self.read().map_err(|why| unreadable(&why))?;
         let mut skipped = Vec::new();
         for record in &records {
             match &record.found {
-                Found::Malformed(why) => return Err(unreadable(why.as_str())),
+                Found::Malformed(why) => return Err(unreadable(why)),
                 Found::Skipped(label) => skipped.push(label.to_string()),
                 Found::Jobs(_) => {}
             }
@@ -198,7 +198,7 @@ impl Again {
     }
 }
 
-fn unreadable(why: impl std::fmt::Display) -> Failure {
+fn unreadable(why: &str) -> Failure {
     Failure::new("bad_value", format!("it still cannot be read: {why}")).hint(
         "say how it is read (--layout, --columns, …), or give the text as it should be (--with)",
     )
