@@ -163,15 +163,7 @@ impl<'a> Taking<'a> {
             }
         }
         if foreign.is_some() {
-            // What was charged before another source had the machine stays charged.
-            let worth = Worth {
-                became: Became::Kept,
-                counted: String::new(),
-                policy: "",
-                amount: before.as_ref().and_then(|before| before.amount),
-                on: before.as_ref().and_then(|before| before.on),
-                refusal: before.as_ref().and_then(|before| before.refusal.clone()),
-            };
+            let worth = Worth::kept(before.as_ref());
             return Ok(Ok((worth, before)));
         }
         let who = self.whos.of(report, self.ctx);
@@ -355,6 +347,18 @@ impl<'a> Taking<'a> {
 }
 
 impl Worth {
+    /// Another source charges the machine. What was counted before it had the machine stays.
+    fn kept(before: Option<&Before>) -> Worth {
+        Worth {
+            became: Became::Kept,
+            counted: String::new(),
+            policy: "",
+            amount: before.and_then(|before| before.amount),
+            on: before.and_then(|before| before.on),
+            refusal: before.and_then(|before| before.refusal.clone()),
+        }
+    }
+
     fn of(became: Became, counted: String, amount: Amount) -> Worth {
         Worth {
             became,
