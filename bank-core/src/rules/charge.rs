@@ -106,8 +106,7 @@ fn begin(
         Some(known) => in_scope(known, ctx)?.clone(),
         None => new_instance(&mut postings, view, request, measure::began(charge, at)),
     };
-    let before = instance.standing();
-    let known = instance.facts.project.clone();
+    let (before, known) = (instance.standing(), instance.facts.project.clone());
     note_start(&mut instance, request.facts.start);
     let reported = measure::reported(charge)?;
     let plausible = ceiling::check(charge, reported, &instance, at, ctx)?;
@@ -132,9 +131,8 @@ fn begin(
     let price = || measure::billed_now(&mut instance, charge, &measured, ctx);
     let priced = has_price.then(price).flatten();
     remark_terms(&mut postings, charge, priced.as_ref());
-    if let Some(windows) = measured.windows {
-        postings.windows.push((instance.id, windows));
-    }
+    let windows = measured.windows.map(|windows| (instance.id, windows));
+    postings.windows.extend(windows);
     let bill = Bill {
         usage: UsageId(Next::take(&mut postings.next.usage)),
         postings,

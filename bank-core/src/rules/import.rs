@@ -137,10 +137,6 @@ impl<'a> Taking<'a> {
     }
 
     /// What it comes to, and what stood before; or what becomes of it without a row.
-    #[expect(
-        clippy::type_complexity,
-        reason = "a refusal of the record, a fate without a row, or the row's figures"
-    )]
     fn decide(
         &mut self,
         report: &'a Arc<UsageReport>,
@@ -157,21 +153,12 @@ impl<'a> Taking<'a> {
         let machines = &self.view.charged_machines;
         let is_charged = || machines.contains(&report.request.whose.machine);
         let foreign = usage::foreign(report, is_charged, self.ctx);
-        if let Some(before) = before.as_ref().filter(|before| before.is_same) {
-            if before.became != Became::Kept || foreign.is_some() {
-                return Ok(Err(Fate::Took(Became::Duplicate)));
-            }
+        let stands = |b: &Before| b.is_same && (b.became != Became::Kept || foreign.is_some());
+        if before.as_ref().is_some_and(stands) {
+            return Ok(Err(Fate::Took(Became::Duplicate)));
         }
         if foreign.is_some() {
-            // What was charged before another source had the machine stays charged.
-            let worth = Worth {
-                became: Became::Kept,
-                counted: String::new(),
-                policy: "",
-                amount: before.as_ref().and_then(|before| before.amount),
-                on: before.as_ref().and_then(|before| before.on),
-                refusal: before.as_ref().and_then(|before| before.refusal.clone()),
-            };
+            let worth = Worth::kept(before.as_ref());
             return Ok(Ok((worth, before)));
         }
         let who = self.whos.of(report, self.ctx);
@@ -355,6 +342,18 @@ impl<'a> Taking<'a> {
 }
 
 impl Worth {
+    /// Another source charges the machine. What was counted before it had the machine stays.
+    fn kept(before: Option<&Before>) -> Worth {
+        Worth {
+            became: Became::Kept,
+            counted: String::new(),
+            policy: "",
+            amount: before.and_then(|before| before.amount),
+            on: before.and_then(|before| before.on),
+            refusal: before.and_then(|before| before.refusal.clone()),
+        }
+    }
+
     fn of(became: Became, counted: String, amount: Amount) -> Worth {
         Worth {
             became,

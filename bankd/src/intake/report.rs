@@ -82,13 +82,11 @@ fn machine(job: &Job, feed: &Feed, directory: &Directory) -> String {
         return own.to_owned();
     }
     let mut present = directory.machines().filter(|machine| !machine.deleted);
-    match (present.next(), present.next()) {
-        (Some(only), None) => only.name.clone(),
-        _ => {
-            let behind = feed.source.split_once(':').map(|(_, name)| name);
-            behind.unwrap_or(&feed.source).to_owned()
-        }
+    if let (Some(only), None) = (present.next(), present.next()) {
+        return only.name.clone();
     }
+    let behind = feed.source.split_once(':').map(|(_, name)| name);
+    behind.unwrap_or(&feed.source).to_owned()
 }
 
 fn usage(job: &Job, queue: String) -> Usage {

@@ -191,6 +191,7 @@ impl SqliteStore {
             }
         }
         self.recent.forget();
+        (self.block, self.place) = (None, None);
         if let Some(saved) = self.saved.take() {
             self.directory = saved.directory;
             self.next = saved.next;

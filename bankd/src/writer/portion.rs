@@ -238,7 +238,9 @@ impl Thread {
             Ok(Outcome::Imported(imported)) => *imported,
             Ok(_) => return Ok(()),
             Err(refusal) => {
-                items.iter().for_each(|item| taking.refuse(item, &refusal));
+                for item in items {
+                    taking.refuse(item, &refusal);
+                }
                 return Ok(());
             }
         };

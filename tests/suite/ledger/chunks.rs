@@ -11,12 +11,13 @@ use bank_core::book::Book;
 use bank_core::command::{Chunk, Command, SetMachine, SetProject, UsageReport};
 use bank_core::decimal::Decimal;
 use bank_core::directory::Policy;
+use bank_core::effects::EntryKind;
 use bank_core::model::{Facts, Mode, ObjectType};
 use bank_core::policy::{CHARGE_POLICIES, Ended, Figures};
 use bank_core::time::{MICROS, Timestamp};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 const SEED: [u8; 32] = *b"a chunk is what its records are.";
@@ -233,7 +234,7 @@ fn worlds() -> impl Strategy<Value = World> {
 #[test]
 fn a_chunk_comes_to_what_its_records_come_to_alone() {
     let lines = prop::collection::vec(line(), 1..40);
-    let outcome = runner(60).run(
+    let outcome = runner(40).run(
         &(worlds(), lines, 1..40_usize),
         |(world, mut lines, size)| {
             let mut seen = BTreeSet::new();
@@ -248,7 +249,7 @@ fn a_chunk_comes_to_what_its_records_come_to_alone() {
 #[test]
 fn amended_records_in_chunks_come_to_what_they_come_to_alone() {
     let lines = prop::collection::vec(line(), 20..80);
-    let outcome = runner(60).run(
+    let outcome = runner(40).run(
         &(worlds(), lines, 1..40_usize),
         |(world, mut lines, size)| {
             let again: Vec<Line> = lines.iter().step_by(3).cloned().collect();
@@ -310,4 +311,101 @@ fn what_a_chunk_counted_is_not_charged_again_when_money_moves() {
     assert!(said.starts_with("adjusted wc 260: charged 30"), "{said}");
     assert_eq!(total(&mut bank), (30, -100));
     assert_eq!(bank.proof(), [""; 0]);
+}
+
+/// What each account paid, where it paid anything.
+fn paid(bank: &mut Sqlite) -> Vec<(String, i64)> {
+    let (allocations, directory) = (bank.allocations(), bank.directory());
+    let mut paid: BTreeMap<String, i64> = BTreeMap::new();
+    for allocation in allocations {
+        let account = directory.account(allocation.account).unwrap();
+        *paid.entry(account.name.clone()).or_default() += allocation.used.0;
+    }
+    paid.into_iter().filter(|(_, sum)| *sum != 0).collect()
+}
+
+/// Decision 19: the old project's money goes back, and the new one pays all of it, in one transaction;
+/// and the other way round.
+#[test]
+fn a_record_that_names_another_project_moves_what_was_paid() {
+    let world = World {
+        mode: Mode::Strict,
+        policy: 0,
+        has_traits: false,
+        has_windows: false,
+    };
+    let mut bank = Sqlite::new(Policy::default(), 1);
+    world.make(&mut bank);
+    let line = |project, wall| Line {
+        id: 0,
+        start: 2_060,
+        wall,
+        whose: (project, "amy", "colony"),
+        processors: 2,
+        cpu: None,
+        ended: Ended::Completed,
+        never: false,
+    };
+    let usage = |line: &Line| Command::Usage(Box::new(line.report()));
+    let said = bank.submit(&usage(&line("P", 10)), None, T0);
+    assert!(said.starts_with("charged wc 20: charged 10"), "{said}");
+    let first = paid(&mut bank);
+    assert_eq!(
+        first.iter().map(|(_, sum)| sum).sum::<i64>(),
+        10,
+        "{first:?}"
+    );
+    let before = bank.journal(0).len();
+    let said = bank.submit(&usage(&line("X", 13)), None, T0);
+    assert!(said.starts_with("adjusted wc 26: charged 13"), "{said}");
+    assert_eq!(paid(&mut bank), [("X".to_owned(), 13)]);
+    let new = bank.journal(0).split_off(before);
+    assert_eq!(new.len(), 1, "{new:?}");
+    assert_eq!(new[0].op, "adjust");
+    let refund = new[0].entries.iter().find(|entry| entry.kind == "refund");
+    assert_eq!(refund.map(|entry| entry.project.as_str()), Some("P"));
+    bank.submit(&usage(&line("P", 10)), None, T0);
+    assert_eq!(paid(&mut bank), first);
+    assert_eq!(bank.proof(), [""; 0]);
+}
+
+/// A finished use that strict enforcement would not have let start says so, in the journal and with its
+/// identity.
+#[test]
+fn what_would_have_been_refused_is_noted() {
+    let world = World {
+        mode: Mode::Track,
+        policy: 0,
+        has_traits: false,
+        has_windows: false,
+    };
+    for together in [false, true] {
+        let mut bank = Memory::new(site());
+        world.make(&mut bank);
+        for (id, user) in [(0, "amy"), (1, "amy"), (2, "stranger")] {
+            let line = Line {
+                id,
+                start: 2_060,
+                // More than there is, but for the first.
+                wall: if id == 0 { 10 } else { 850 },
+                whose: ("P", user, "colony"),
+                processors: 4,
+                cpu: None,
+                ended: Ended::Completed,
+                never: false,
+            };
+            let command = if together {
+                chunk(&[line])
+            } else {
+                Command::Usage(Box::new(line.report()))
+            };
+            bank.submit(&command, None, T0);
+        }
+        let codes = bank.book.uses.values().map(|row| row.refusal.as_deref());
+        let expected = [None, Some("insufficient_funds"), Some("user_unknown")];
+        assert_eq!(codes.collect::<Vec<_>>(), expected);
+        let noted = bank.book.journal.iter().flat_map(|tx| &tx.entries);
+        let noted = noted.filter(|entry| entry.kind == EntryKind::WouldRefuse);
+        assert!(noted.map(|entry| entry.project.as_str()).eq(["P", "P"]));
+    }
 }

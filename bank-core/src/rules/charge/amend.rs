@@ -5,8 +5,8 @@ use super::Bill;
 use crate::amount::Amount;
 use crate::command::Charge;
 use crate::decimal::Decimal;
-use crate::effects::{Billing, RecordEvent, UsageRow};
-use crate::ids::{TxId, UsageId};
+use crate::effects::{Billing, EntryKind, RecordEvent, UsageRow};
+use crate::ids::{AllocationId, TxId, UsageId};
 use crate::model::Instance;
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
@@ -84,7 +84,8 @@ impl Bill {
             let own = paid.iter().filter(|p| p.instance == id);
             let parts = own.map(|p| (p.allocation, part(p)));
             let parts: Vec<_> = parts.filter(|(_, part)| *part > Amount::ZERO).collect();
-            if parts.is_empty() {
+            let nowhere = self.nowhere(&parts, in_shadow)?;
+            if parts.is_empty() && nowhere.is_zero() {
                 continue;
             }
             let next = UsageId(Next::take(&mut self.postings.next.usage));
@@ -94,7 +95,10 @@ impl Bill {
                 usage: Some(usage),
                 ..self.about()
             };
-            let mut sum = Amount::ZERO;
+            let mut sum = nowhere;
+            if parts.is_empty() {
+                self.postings.note(EntryKind::ChargeNotional, &about);
+            }
             for (allocation, part) in parts {
                 self.refund(allocation, i128::from(part.0), in_shadow, &about)?;
                 sum = sum.plus(part)?;
@@ -107,6 +111,22 @@ impl Bill {
         };
         self.amount = priced.plus(back)?.max(Amount::ZERO);
         Ok(Some(self.amount))
+    }
+
+    /// Shadow money of a project without any allocation: it lies nowhere.
+    fn nowhere(
+        &self,
+        parts: &[(AllocationId, Amount)],
+        in_shadow: bool,
+    ) -> Result<Amount, Refusal> {
+        if !in_shadow {
+            return Ok(Amount::ZERO);
+        }
+        let whole = self.instance.shadow_billed;
+        let left = parts
+            .iter()
+            .try_fold(whole, |left, (_, part)| left.minus(*part))?;
+        Ok(left.max(Amount::ZERO))
     }
 
     /// Keeps with the instance that so much of it went back.

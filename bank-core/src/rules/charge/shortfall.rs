@@ -88,6 +88,20 @@ impl Bill {
         let given = shares
             .iter()
             .fold(0_i128, |sum, (_, share)| sum.saturating_add(*share));
+        let placed = parts
+            .iter()
+            .fold(0_i128, |sum, (_, part)| sum.saturating_add(*part));
+        let unplaced = if in_shadow {
+            i128::from(self.instance.shadow_billed.0).saturating_sub(placed)
+        } else {
+            0
+        };
+        // Shadow money of a project without any allocation lies nowhere.
+        let nowhere = unplaced.min(back.saturating_sub(given)).max(0);
+        let given = given.saturating_add(nowhere);
+        if shares.is_empty() && nowhere > 0 {
+            self.postings.note(EntryKind::ChargeNotional, &about);
+        }
         self.amount = Amount::from_sum(given.saturating_neg())?;
         self.keep_in_sum(back.saturating_sub(given), ctx)?;
         let payer = || own().map(|p| p.allocation).min_by_key(|id| id.0);

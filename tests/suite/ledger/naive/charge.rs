@@ -325,36 +325,6 @@ impl Naive {
         }
     }
 
-    /// An amended record names another project: what the old one paid goes back, whatever is left.
-    fn take_back(&mut self, n: usize, project: &str) -> i64 {
-        let mut back = 0;
-        for in_shadow in [false, true] {
-            for (allocation, part) in self.paid(n, in_shadow) {
-                if part <= 0 {
-                    continue;
-                }
-                back += part;
-                if in_shadow {
-                    self.enter(Entry {
-                        kind: "charge_notional",
-                        allocation,
-                        shadow: part,
-                        project: project.to_owned(),
-                        ..Entry::default()
-                    });
-                    self.instances[n].shadow_billed -= part;
-                    continue;
-                }
-                self.move_amount("refund", allocation, part);
-                let last = self.tx().entries.last_mut().unwrap();
-                project.clone_into(&mut last.project);
-                self.expire_beside(allocation, part);
-                self.instances[n].billed -= part;
-            }
-        }
-        back
-    }
-
     /// A total fell: the difference goes back to who paid, as far as nobody gave it back before.
     fn give_back(&mut self, bill: &mut Bill) {
         let back = -bill.amount;
@@ -372,8 +342,15 @@ impl Naive {
             .map(|((id, _), share)| (*id, share))
             .filter(|(_, share)| *share > 0)
             .collect();
-        bill.amount = -back.min(sum);
-        self.instances[bill.n].metered += Naive::exact(back - back.min(sum));
+        // Shadow money of a project without any allocation lies nowhere.
+        let nowhere = if in_shadow {
+            (self.instances[bill.n].shadow_billed - sum).max(0)
+        } else {
+            0
+        };
+        let gone = (sum + nowhere).min(back);
+        bill.amount = -gone;
+        self.instances[bill.n].metered += Naive::exact(back - gone);
         let payer = all.iter().map(|(id, _)| *id).min();
         bill.first = back_to.first().map(|(id, _)| *id).or(payer);
         let project = self.instances[bill.n].facts.project.clone();

@@ -2,6 +2,7 @@
 //!
 //! The scripts give every machine a source before it is used: who claims one is not modelled.
 
+use super::journal::Entry;
 use super::{Naive, Said};
 use crate::ledger::reply::refused;
 use bank_core::amount::Amount;
@@ -117,6 +118,38 @@ impl Naive {
         let op = if before.is_some() { "adjust" } else { "charge" };
         let said = self.charge_on(charge, n, at, op, processors)?;
         Ok((n, said))
+    }
+
+    /// An amended record names another project: what the old one paid goes back, whatever is left.
+    pub(super) fn take_back(&mut self, n: usize, project: &str) -> i64 {
+        let mut back = 0;
+        for in_shadow in [false, true] {
+            for (allocation, part) in self.paid(n, in_shadow) {
+                if part <= 0 {
+                    continue;
+                }
+                back += part;
+                if in_shadow {
+                    self.enter(Entry {
+                        kind: "charge_notional",
+                        allocation,
+                        shadow: part,
+                        project: project.to_owned(),
+                        ..Entry::default()
+                    });
+                    self.instances[n].shadow_billed -= part;
+                    continue;
+                }
+                self.move_amount("refund", allocation, part);
+                let last = self.tx().entries.last_mut().unwrap();
+                project.clone_into(&mut last.project);
+                self.expire_beside(allocation, part);
+                self.instances[n].billed -= part;
+            }
+        }
+        let nowhere = self.instances[n].shadow_billed.max(0);
+        self.instances[n].shadow_billed -= nowhere;
+        back + nowhere
     }
 
     /// The newest record of the same source, id and start.
