@@ -117,13 +117,14 @@ impl Query {
         Ok(self.meta.entry(key.to_owned()).or_default())
     }
 
-    /// One of the values that a key must have leads through the database.
+    /// The values that keys must have lead through the database.
     fn close(mut self) -> Self {
-        let mut wanted = self
-            .meta
-            .iter()
-            .flat_map(|(key, meta)| meta.has.iter().map(move |value| pair(key, value)));
-        self.select.pair = wanted.next();
+        let wanted = self.meta.iter().flat_map(|(key, meta)| {
+            let values = meta.has.iter();
+            values.map(move |value| pair(key, value))
+        });
+        self.select.pairs = wanted.collect();
+        self.select.limited = self.limit.is_some();
         self
     }
 }

@@ -26,6 +26,7 @@ pub(super) struct Bank {
     pub(super) clock: Arc<SetClock>,
     /// The bank's present when it was opened, µs.
     pub(super) now: i64,
+    pub(super) database: std::path::PathBuf,
     drain: Option<Drain>,
     pub(super) address: SocketAddr,
     stop: Option<watch::Sender<()>>,
@@ -93,6 +94,7 @@ impl Bank {
             house,
             clock,
             now,
+            database: data.database(),
             drain: Some(drain),
             address,
             stop: Some(stop),
