@@ -63,7 +63,9 @@ fn machine<'a>(report: &UsageReport, ctx: &Context<'a>) -> Option<&'a Machine> {
 fn foreign(report: &UsageReport, view: &View, ctx: &Context<'_>) -> Option<String> {
     match &machine(report, ctx)?.source {
         Some(source) => Some(source.clone()).filter(|source| *source != report.source),
-        None => view.machine_charged.then(|| "its scheduler".to_owned()),
+        // What nobody stands for claims no machine, so that it was charged says nothing: its price
+        // moves shadow totals only.
+        None => (view.machine_charged && !report.track).then(|| "its scheduler".to_owned()),
     }
 }
 

@@ -84,6 +84,6 @@ fn what_is_held_stays_held() {
         source(t);
         t.after([r("j", 5400)]);
         t.expect(finished("j", 3600, true), "kept", "");
-        t.expect_job("j", "open, used 0 s, billed 0, lien 5400");
+        t.expect_job("j", "open, used 0 s, billed 0, lien 5400 [T0,T0+6000)");
     });
 }
