@@ -97,7 +97,7 @@ fn test_hooks_are_in_no_release() {
 }
 
 /// A room of the daemon, and what of the daemon it may use.
-const ROOMS: [(&str, &[&str]); 9] = [
+const ROOMS: [(&str, &[&str]); 10] = [
     (
         "bankd/src/auditor",
         &[
@@ -116,6 +116,7 @@ const ROOMS: [(&str, &[&str]); 9] = [
     ("bankd/src/nami", &["nami"]),
     ("bankd/src/emit", &["emit"]),
     ("bankd/src/ingest", &["ingest"]),
+    ("bankd/src/intake", &["intake", "ingest", "store", "writer"]),
     (
         "bankd/src/writer",
         &["writer", "store", "answer", "clock", "hooks"],
