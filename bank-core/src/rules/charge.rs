@@ -114,11 +114,7 @@ fn begin(
     let facts_changed = keep_facts(&mut instance.facts, request, ctx);
     let payer = payer(&instance, request, ctx);
     let moved_from = amend::moved_from(charge, &known, &payer);
-    let mode = if charge.terms.track {
-        Mode::Track
-    } else {
-        ctx.directory.mode(payer.project, payer.machine)
-    };
+    let mode = mode(charge, &payer, ctx);
     let tx = postings.begin_for(source::op(charge), at, instance.id);
     // The first words of the reason: what else stands there comes from outside.
     postings.remark(&terms::written(&measured.billed_windows()));
@@ -165,6 +161,14 @@ fn begin(
         priced: priced.map(|p| p.amount),
         moved_from,
     })
+}
+
+/// The mode of project and machine; where nobody is known, no money moves (decision 30).
+fn mode(charge: &Charge, payer: &Payer, ctx: &Context<'_>) -> Mode {
+    if charge.terms.track {
+        return Mode::Track;
+    }
+    ctx.directory.mode(payer.project, payer.machine)
 }
 
 /// Journals what a bound made of the exact sum, and what is said of a finished use.

@@ -113,7 +113,9 @@ pub(super) fn foreign(
 ) -> Option<String> {
     match &machine(report, ctx)?.source {
         Some(source) => Some(source.clone()).filter(|source| *source != report.source),
-        None => is_charged().then(|| "its scheduler".to_owned()),
+        // What nobody stands for claims no machine, so that it was charged says nothing: its price
+        // moves shadow totals only.
+        None => (!report.track && is_charged()).then(|| "its scheduler".to_owned()),
     }
 }
 
