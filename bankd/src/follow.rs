@@ -1,0 +1,17 @@
+//! Live accounting files, read as they are written (`collectors.md` 0.3).
+//!
+//! Each `[[follow]]` of the settings is a thread with a tracker: it finds its file, takes what was
+//! written since, and keeps how far it is in the transaction of the records, so that neither a restart
+//! nor a crash loses or doubles one. A file is followed through rotation, compression, copies and
+//! truncation by what was read of it, not by its name. One that cannot be read holds up no other.
+
+mod input;
+mod locate;
+mod names;
+#[cfg(test)]
+mod tests;
+mod trace;
+mod tracker;
+mod window;
+
+pub use names::Names;
