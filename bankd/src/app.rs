@@ -23,7 +23,7 @@ use crate::keys::KeyRing;
 use crate::obs::Counters;
 use crate::store::{self, SqliteStore};
 use crate::writer::{self, Writer};
-use crate::{gold, http, records};
+use crate::{follow, gold, http, records};
 
 /// How long open requests may take to end once the daemon stops.
 const DRAIN: Duration = Duration::from_secs(10);
@@ -52,6 +52,8 @@ pub struct App {
     pub counters: Arc<Counters>,
     /// How the record files stand.
     pub records: records::Board,
+    /// How the followed files stand.
+    pub follow: follow::Board,
     /// Room for requests under way.
     pub slots: Semaphore,
     /// When the daemon started.
@@ -123,6 +125,15 @@ pub async fn run(
     shutdown: impl Future<Output = ()>,
 ) -> Result<()> {
     let (app, records) = start(data, config)?;
+    let followers = follow::start(
+        &app.config,
+        data.path(),
+        &data.database(),
+        &app.follow,
+        &app.writer,
+        &app.clock,
+    )
+    .context("cannot follow files")?;
     ready();
     let (stop, stopped) = watch::channel(());
     let ticker = tokio::spawn(tick(Arc::clone(&app), stopped.clone()));
@@ -146,8 +157,9 @@ pub async fn run(
     }
     drop(listeners);
     let _ = ticker.await;
-    // The record files first: what they confirm is written by the writer.
+    // What gives to the writer first, then the record files: what they confirm is written by it too.
     let ended = tokio::task::spawn_blocking(move || {
+        followers.stop();
         records.stop();
         app.writer.stop();
         app.writer_thread.wait()
@@ -206,6 +218,12 @@ pub(crate) fn start_with(
         people: People::new(bank.init_uid, config.access.clone()),
         counters,
         records: records.board(),
+        follow: follow::Board::new(
+            config
+                .follow
+                .iter()
+                .map(|follow| (follow.source.as_str(), follow.path.as_str())),
+        ),
         slots: Semaphore::new(config.http.concurrency),
         started: Stopwatch::start(),
         writer,
@@ -257,7 +275,8 @@ async fn tick(app: Arc<App>, mut stopped: watch::Receiver<()>) {
                 let _changing = app.keys.changing().await;
                 app.keys.reload(&app.writer.directory());
                 app.records.reopen();
-                tracing::info!("keys read anew, record files opened anew");
+                app.follow.wake();
+                tracing::info!("keys read anew, record files opened anew, followed files looked at");
             }
             _ = stopped.changed() => return,
         }

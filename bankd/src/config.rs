@@ -4,10 +4,12 @@
 //! line and key, never silently a default. This and the rooms below it are the only ones that read
 //! the environment. Secrets are not settings: they are files in `keys/`.
 
+mod follow;
 mod gold;
 mod overlay;
 mod sample;
 mod sink;
+mod sources;
 #[cfg(test)]
 mod tests;
 mod words;
@@ -18,9 +20,11 @@ use bank_core::directory::Policy;
 use bank_core::time::{Seconds, TEN_YEARS_S};
 use serde::{Deserialize, Serialize};
 
+pub use follow::{FOLLOWS_MAX, Follow};
 pub use gold::{Gold, GoldPeer, Network, NoFundsWord};
 pub use sample::SAMPLE;
 pub use sink::{SINKS_MAX, Sink};
+pub use sources::Sources;
 pub use words::{
     ChargeDurationWord, DialectWord, EscapeWord, ExcessWord, FallbackWord, FormatWord, FsyncWord,
     Level, LogFormat, ModeWord, OrderWord, OverlapWord, RoundingWord, ShortfallWord,
@@ -49,6 +53,11 @@ pub struct Config {
     /// Further record files.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sink: Vec<Sink>,
+    /// Live files that are followed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub follow: Vec<Follow>,
+    /// What is expected of collectors.
+    pub sources: Sources,
     /// The log.
     pub log: Log,
     /// Signatures.
@@ -373,6 +382,8 @@ impl Config {
             );
         }
         self.check_sinks()?;
+        self.check_follows()?;
+        self.sources.check()?;
         self.gold.check()
     }
 

@@ -34,14 +34,15 @@ impl Node {
 pub(super) struct Look {
     pub(super) size: u64,
     /// When it was written last, in nanoseconds since 1970.
-    pub(super) written: i128,
+    pub(super) written: i64,
 }
 
 impl Look {
     fn of(metadata: &Metadata) -> Self {
-        let written = i128::from(metadata.mtime())
+        let written = metadata
+            .mtime()
             .saturating_mul(1_000_000_000)
-            .saturating_add(i128::from(metadata.mtime_nsec()));
+            .saturating_add(metadata.mtime_nsec());
         Self {
             size: metadata.size(),
             written,
@@ -54,6 +55,8 @@ pub(super) struct Input {
     /// The name by which it was opened.
     pub(super) path: PathBuf,
     pub(super) node: Node,
+    /// When it had been written last as it was opened, in nanoseconds since 1970.
+    pub(super) written: i64,
     file: File,
     packed: Option<Packed>,
 }
@@ -108,14 +111,15 @@ impl Input {
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(e) => return Err(e),
         };
-        let node = Node::of(&file.metadata()?);
+        let metadata = file.metadata()?;
         let ending = path.file_name().and_then(packing);
         let packed = ending.map(|ending| unpack(&file, ending)).transpose()?;
         // Names change under the daemon: the one that lasts is without links.
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         Ok(Some(Self {
             path,
-            node,
+            node: Node::of(&metadata),
+            written: Look::of(&metadata).written,
             file,
             packed,
         }))
@@ -130,14 +134,6 @@ impl Input {
             return Ok(None);
         }
         Ok(Some(Look::of(&self.file.metadata()?)))
-    }
-
-    /// When it was written last.
-    ///
-    /// # Errors
-    /// If it cannot be looked at.
-    pub(super) fn written(&self) -> io::Result<i128> {
-        Ok(Look::of(&self.file.metadata()?).written)
     }
 
     /// The trace of its first bytes; `None` where it has fewer. To be asked once of a compressed one,
@@ -185,7 +181,10 @@ impl Input {
         if self.packed.is_none() {
             return window(&self.file, 0, most);
         }
-        let again = unpack(&self.file, packing(self.path.as_os_str()).unwrap_or_default())?;
+        let again = unpack(
+            &self.file,
+            packing(self.path.as_os_str()).unwrap_or_default(),
+        )?;
         let mut head = Vec::new();
         let most = u64::try_from(most).unwrap_or(u64::MAX);
         again.stream.take(most).read_to_end(&mut head)?;

@@ -13,11 +13,15 @@ use super::tracker::{Mark, Open};
 /// Copies that are looked into for one that begins as the file did.
 const COPIES_MAX: usize = 64;
 
-/// The file of a mark, at its place; `None` if it is nowhere.
+/// The file of a mark, at its place; `None` if it is nowhere, and where nothing was read of it: of
+/// nothing nothing can be told, and its inode may be that of another file by now.
 ///
 /// # Errors
 /// If a folder or a file cannot be read.
 pub(super) fn again(names: &Names, mark: &Mark, now_us: i64) -> io::Result<Option<Open>> {
+    if mark.offset == 0 {
+        return Ok(None);
+    }
     let own = match names {
         Names::Plain(path) => path,
         Names::Dated { .. } => &mark.file,
@@ -39,10 +43,6 @@ pub(super) fn again(names: &Names, mark: &Mark, now_us: i64) -> io::Result<Optio
                 return Ok(Some(open));
             }
         }
-    }
-    // Of nothing that was read nothing can be told.
-    if mark.offset == 0 {
-        return Ok(None);
     }
     // Restored, or on a device that has another number since the machine was started.
     match opened(own, mark, now_us)? {
@@ -76,20 +76,40 @@ pub(super) fn copy(names: &Names, mark: &Mark, now_us: i64) -> io::Result<Option
 ///
 /// # Errors
 /// If a folder cannot be read.
-pub(super) fn next(names: &Names, done: &Input) -> io::Result<PathBuf> {
-    let Names::Plain(path) = names else {
-        let later = names.after(names.day(&done.path))?;
-        return Ok(later.into_iter().next().unwrap_or_else(|| done.path.clone()));
-    };
-    let written = done.written()?;
+pub(super) fn next(names: &Names, done: &Mark) -> io::Result<PathBuf> {
+    if let Names::Plain(path) = names {
+        return after(names, path, done, Some(done.node));
+    }
+    let later = names.after(names.day(&done.file))?;
+    Ok(later
+        .into_iter()
+        .next()
+        .unwrap_or_else(|| done.file.clone()))
+}
+
+/// What is to be read where the file of a mark is nowhere: what was written after it. Of names that
+/// tell a day the same day, if there is one in any shape.
+///
+/// # Errors
+/// If a folder cannot be read.
+pub(super) fn instead(names: &Names, gone: &Mark) -> io::Result<Option<PathBuf>> {
+    if let Names::Plain(path) = names {
+        return after(names, path, gone, None).map(Some);
+    }
+    let earlier = names.day(&gone.file).and_then(|day| day.pred_opt());
+    Ok(names.after(earlier)?.into_iter().next())
+}
+
+/// The first of the files that were rotated away and written later than this one, else the path.
+fn after(names: &Names, path: &Path, mark: &Mark, but: Option<Node>) -> io::Result<PathBuf> {
     let now = look_at(path)?.map(|(node, _)| node);
-    let mut between = rotated(names)?;
-    between.retain(|(_, look, node)| {
-        look.written > written && *node != done.node && Some(*node) != now
+    let mut later = rotated(names)?;
+    later.retain(|(_, look, node)| {
+        look.written > mark.written && Some(*node) != but && Some(*node) != now
     });
-    between.sort_by_key(|(_, look, _)| look.written);
-    let first = between.into_iter().map(|(path, ..)| path).next();
-    Ok(first.unwrap_or_else(|| path.clone()))
+    later.sort_by_key(|(_, look, _)| look.written);
+    let first = later.into_iter().map(|(path, ..)| path).next();
+    Ok(first.unwrap_or_else(|| path.to_owned()))
 }
 
 /// Whether a name leads to another file than this; not if it leads nowhere.

@@ -209,7 +209,13 @@ mod tests {
         let day = |name: &str| names.day(Path::new(name)).map(|day| day.to_string());
         assert_eq!(day("/acct/20261122").as_deref(), Some("2026-11-22"));
         assert_eq!(day("/acct/20261122.gz").as_deref(), Some("2026-11-22"));
-        for other in ["2026112", "20261332", "20261122x", "x20261122", "20261122.tmp"] {
+        for other in [
+            "2026112",
+            "20261332",
+            "20261122x",
+            "x20261122",
+            "20261122.tmp",
+        ] {
             assert_eq!(day(other), None, "{other}");
         }
         let events = Names::read("/stats/events.%a_%b_%d_%Y").unwrap();
@@ -221,7 +227,13 @@ mod tests {
     #[test]
     fn days_come_in_their_order_each_once() {
         let folder = tempfile::tempdir().unwrap();
-        let all = ["20261103", "20261101.gz", "20261102.zst", "20261102", "lock"];
+        let all = [
+            "20261103",
+            "20261101.gz",
+            "20261102.zst",
+            "20261102",
+            "lock",
+        ];
         for name in all {
             fs::write(folder.path().join(name), "").unwrap();
         }

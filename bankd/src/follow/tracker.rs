@@ -31,6 +31,8 @@ pub(super) struct Mark {
     pub(super) line: u64,
     /// What these bytes are known by.
     pub(super) print: Fingerprint,
+    /// When the file had been written last, in nanoseconds since 1970.
+    pub(super) written: i64,
 }
 
 /// Whoever takes records in.
@@ -56,7 +58,7 @@ pub(super) enum Step {
 
 /// Something that an operator should hear of.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Finding {
+pub(super) enum Finding {
     /// The file was rotated; the next one is read.
     Rotated {
         /// The one that was read to its end.
@@ -113,6 +115,8 @@ pub(super) struct Open {
     seen: Option<Look>,
     /// When it was seen to have changed.
     changed_us: i64,
+    /// When it had been written when it was opened, in nanoseconds since 1970.
+    written: i64,
     /// What was read in vain: nothing comes of the same bytes with the same ending.
     vain: Option<(Option<Look>, Ending)>,
 }
@@ -120,6 +124,7 @@ pub(super) struct Open {
 impl Open {
     pub(super) fn new(input: Input, trace: Trace, line: u64, now_us: i64) -> Self {
         Self {
+            written: input.written,
             input,
             trace,
             line,
@@ -141,6 +146,7 @@ impl Open {
             offset: self.offset(),
             line: self.line,
             print: self.trace.fingerprint(),
+            written: self.seen.map_or(self.written, |seen| seen.written),
         }
     }
 
@@ -241,17 +247,10 @@ impl Tracker {
                 self.open = Some(open);
                 return Ok(Step::More);
             }
-            let day = names.day(&mark.file);
-            let next = match names {
-                Names::Plain(path) => Some(path.clone()),
-                // The same day again, if it is there in any shape.
-                Names::Dated { .. } => {
-                    let earlier = day.and_then(|day| day.pred_opt());
-                    names.after(earlier)?.into_iter().next()
-                }
-            };
+            let next = locate::instead(names, mark)?;
             let (file, read) = (mark.file.clone(), mark.offset);
             let step = self.start(next, now_us, taker)?;
+            // Of a file of which nothing was read nothing is missed.
             if step == Step::More && read > 0 {
                 self.findings.push(Finding::Lost { file, read });
             }
@@ -279,7 +278,10 @@ impl Tracker {
             return Ok(Step::Waiting);
         };
         let open = Open::new(input, Trace::default(), 0, now_us);
-        let mark = open.mark();
+        let mut mark = open.mark();
+        // What was read before was written to while this one was there already.
+        let before = self.mark.as_ref().map_or(mark.written, |m| m.written);
+        mark.written = mark.written.max(before);
         taker.take(Vec::new(), &mark)?;
         self.mark = Some(mark);
         self.open = Some(open);
@@ -367,7 +369,7 @@ impl Tracker {
 
     /// Everything of a file that is not written any more is taken: goes on to the next one.
     fn leave(&mut self, open: Open, now_us: i64, taker: &mut dyn Taker) -> io::Result<Step> {
-        let next = locate::next(&self.plan.names, &open.input)?;
+        let next = locate::next(&self.plan.names, &open.mark())?;
         let from = open.input.path.clone();
         let step = self.start(Some(next), now_us, taker)?;
         match &self.open {

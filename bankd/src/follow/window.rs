@@ -86,12 +86,7 @@ impl How<'_> {
     ///
     /// # Errors
     /// If it is not of the format at all.
-    pub(super) fn read(
-        &self,
-        context: &Context,
-        window: &[u8],
-        ending: Ending,
-    ) -> io::Result<Cut> {
+    pub(super) fn read(&self, context: &Context, window: &[u8], ending: Ending) -> io::Result<Cut> {
         let whole = match ending {
             Ending::Over => window.len(),
             Ending::Open | Ending::Quiet => complete(window),

@@ -11,6 +11,7 @@ pub mod bank;
 mod clock;
 mod codec;
 mod cycle;
+mod follow;
 mod hash;
 mod idempotency;
 mod load;
@@ -31,6 +32,7 @@ pub mod verify;
 mod verify_journal;
 mod verify_past;
 
+pub use follow::follow_mark;
 pub use idempotency::{Known, PRUNE_MAX, StoredAnswer, known};
 pub use record::{KeptRecord, SinkState, last_record, records_after, sink_state};
 pub use snapshot::snapshot;

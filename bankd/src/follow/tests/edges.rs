@@ -6,9 +6,7 @@ use crate::follow::window::{BYTES_MAX, Context, Ending, How};
 const HEADER: &str = "JobID|User|Account|Start|End|State|NCPUS|TotalCPU|Elapsed\n";
 
 fn sacct(id: &str, cpu: &str) -> String {
-    format!(
-        "{id}|amy|chem|2026-11-01T00:00:00|2026-11-01T01:00:00|COMPLETED|4|{cpu}|01:00:00\n"
-    )
+    format!("{id}|amy|chem|2026-11-01T00:00:00|2026-11-01T01:00:00|COMPLETED|4|{cpu}|01:00:00\n")
 }
 
 fn cpu_of(records: &[Record], id: &str) -> String {
@@ -24,7 +22,10 @@ fn cpu_of(records: &[Record], id: &str) -> String {
 fn a_job_waits_for_its_steps() {
     let mut f = Follower::new("jobs", "sacct", Options::default());
     f.append("jobs", HEADER);
-    f.append("jobs", &(sacct("1", "00:00:00") + &sacct("1.batch", "00:10:00")));
+    f.append(
+        "jobs",
+        &(sacct("1", "00:00:00") + &sacct("1.batch", "00:10:00")),
+    );
     f.look().unwrap();
     assert_eq!(f.ids(), [""; 0], "a step may follow");
     f.append("jobs", &sacct("1.0", "00:20:00"));
@@ -50,7 +51,9 @@ fn a_job_with_very_many_steps_is_whole() {
     let mut f = Follower::new("jobs", "sacct", Options::default());
     f.plan.limit = 50;
     f.restart();
-    let steps: String = (0..400).map(|n| sacct(&format!("1.{n}"), "00:00:01")).collect();
+    let steps: String = (0..400)
+        .map(|n| sacct(&format!("1.{n}"), "00:00:01"))
+        .collect();
     let text = HEADER.to_owned() + &sacct("1", "00:00:00") + &steps + &sacct("2", "00:00:09");
     f.append("jobs", &text);
     f.settle();
@@ -62,7 +65,9 @@ fn a_job_with_very_many_steps_is_whole() {
 
 #[test]
 fn a_quoted_cell_goes_on_in_the_next_line() {
-    let mapping = "[columns]\nid = \"id\"\nstart = \"start\"\nend = \"end\"\nprocs = \"procs\"\n";
+    let mapping = "header = true\n[fields]\nid = \"id\"\nprocs = \"procs\"\n\
+                   start = { column = \"start\", format = \"epoch_s\" }\n\
+                   end = { column = \"end\", format = \"epoch_s\" }\n";
     let options = Options {
         mapping: Some(mapping.to_owned()),
         ..Options::default()
@@ -132,12 +137,16 @@ fn windows_give_what_the_whole_file_gives() {
         let all = how.read(&Context::default(), bytes, Ending::Over).unwrap();
         assert_eq!((all.bytes, all.is_full), (bytes.len(), false));
         for at in 0..=bytes.len() {
-            let one = how.read(&Context::default(), &bytes[..at], Ending::Open).unwrap();
+            let one = how
+                .read(&Context::default(), &bytes[..at], Ending::Open)
+                .unwrap();
             let context = match needs_context {
                 true => Context::of(&how, &bytes[..one.bytes]).unwrap(),
                 false => Context::default(),
             };
-            let two = how.read(&context, &bytes[one.bytes..], Ending::Over).unwrap();
+            let two = how
+                .read(&context, &bytes[one.bytes..], Ending::Over)
+                .unwrap();
             let mut found = one.records.clone();
             found.extend(two.records.into_iter().map(|mut record| {
                 record.line += one.lines;
@@ -159,7 +168,10 @@ fn a_line_without_an_end_costs_itself_only() {
     let ids = f.ids();
     assert_eq!(ids.first().unwrap(), "0.s");
     assert_eq!(ids.last().unwrap(), "1.s");
-    assert!(ids[1..ids.len() - 1].iter().all(|id| id == "(malformed)"), "{ids:?}");
+    assert!(
+        ids[1..ids.len() - 1].iter().all(|id| id == "(malformed)"),
+        "{ids:?}"
+    );
 }
 
 #[test]

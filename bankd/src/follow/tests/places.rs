@@ -48,7 +48,10 @@ fn a_renamed_file_is_read_to_its_end_before_the_new_one() {
         panic!("{:?}", f.findings);
     };
     assert_eq!((name(from), name(to)), ("acct", "acct"));
-    assert_eq!(f.taken.records[10].line, 1, "the new file has lines of its own");
+    assert_eq!(
+        f.taken.records[10].line, 1,
+        "the new file has lines of its own"
+    );
 }
 
 #[test]
@@ -170,7 +173,9 @@ fn the_same_bytes_in_another_file_are_the_same_file() {
 /// same.
 #[test]
 fn an_equal_beginning_does_not_make_the_same_file() {
-    let head: String = (0..100).map(|n| format!("# a comment that every file has {n}\n")).collect();
+    let head: String = (0..100)
+        .map(|n| format!("# a comment that every file has {n}\n"))
+        .collect();
     let mut f = Follower::new("acct", "swf", Options::default());
     let line = |id: usize| format!("{id} 0 0 60 4 -1 -1 4 -1 -1 1 7 1 -1 -1 -1 -1 -1\n");
     let head = head.replace('#', ";");
@@ -246,7 +251,10 @@ fn only_regular_files_are_followed() {
     let mut f = pbs();
     fs::create_dir(f.path("acct")).unwrap();
     let why = f.look().unwrap_err().to_string();
-    assert!(why.contains("no regular file") && why.contains("/acct"), "{why}");
+    assert!(
+        why.contains("no regular file") && why.contains("/acct"),
+        "{why}"
+    );
     fs::remove_dir(f.path("acct")).unwrap();
     f.append("acct", &job(0));
     f.look().unwrap();
