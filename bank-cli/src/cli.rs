@@ -17,6 +17,7 @@ mod nami;
 mod noun;
 mod price;
 mod records;
+mod source;
 mod usage;
 mod verb;
 
@@ -41,6 +42,7 @@ pub(crate) use self::{
     },
     price::{AttrCommand, QuoteCommand, RateCommand, SetRate, TestRate},
     records::{ExportCommand, ExportFile, ExportUr1, RecordsCommand, SpanArgs},
+    source::{ReconcileArgs, SetSource, SourceCommand},
     usage::{FallbackArgs, ImportArgs, ImportCommand, ReportCommand},
     verb::{BalanceArgs, DepositArgs, JobsArgs, JournalArgs, OnlyArgs, QuoteArgs, WithdrawArgs},
 };
@@ -143,6 +145,11 @@ pub(crate) enum Command {
     /// Take in finished usage
     #[command(subcommand)]
     Import(ImportCommand),
+    /// Collectors: who reports usage, and whether they still do
+    #[command(subcommand)]
+    Source(SourceCommand),
+    /// What a machine was charged beside what others recorded
+    Reconcile(ReconcileArgs),
     /// What happened over a time
     #[command(subcommand)]
     Report(ReportCommand),

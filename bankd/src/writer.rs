@@ -5,6 +5,7 @@
 //! waits to fill a batch. If a batch fails, each of its commands is tried alone, so that one bad
 //! command cannot take others with it.
 
+mod collector;
 mod discipline;
 mod portion;
 mod standing;
@@ -15,7 +16,7 @@ pub use standing::Standing;
 
 use crate::answer::Answer;
 use crate::clock::LedgerClock;
-use crate::store::{FollowMark, QuarantineRow, SinkState, SqliteStore};
+use crate::store::{FollowMark, QuarantineRow, SinkState, SourceChange, SqliteStore};
 use bank_core::clock::Watch;
 use bank_core::command::{Command, Scope};
 use bank_core::directory::Directory;
@@ -240,6 +241,7 @@ enum Task {
         Vec<FollowMark>,
         oneshot::Sender<Result<(), SubmitError>>,
     ),
+    Source(SourceChange, oneshot::Sender<Result<bool, SubmitError>>),
     Stop,
 }
 

@@ -36,7 +36,7 @@ pub use follow::follow_mark;
 pub use idempotency::{Known, PRUNE_MAX, StoredAnswer, known};
 pub use record::{KeptRecord, SinkState, last_record, records_after, sink_state};
 pub use snapshot::snapshot;
-pub use sources::{FollowMark, QuarantineRow, RawBlock, SourceSeen};
+pub use sources::{FollowMark, QuarantineRow, RawBlock, SourceChange, SourceSeen};
 pub use sqlite::SqliteStore;
 pub use stamp::Stamp;
 

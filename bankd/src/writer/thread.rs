@@ -43,6 +43,7 @@ enum Done {
     Reply(Reply),
     Pruned { may_be_more: bool },
     Landed(Landed),
+    Changed(bool),
     Nothing,
 }
 
@@ -151,6 +152,7 @@ impl Thread {
             Task::Confirm(state, _) => self.store.confirm(state).map(|()| Done::Nothing),
             Task::Portion(portion, _) => self.portion(portion, now).map(Done::Landed),
             Task::Aside(rows, marks, _) => self.aside(rows, marks, now).map(|()| Done::Nothing),
+            Task::Source(change, _) => self.store.change_source(change).map(Done::Changed),
             Task::Stop => self.keep().map(|()| Done::Nothing),
         }
     }
@@ -317,6 +319,9 @@ impl Thread {
                 (Task::Prune(reply), Done::Pruned { may_be_more }) => {
                     let _ = reply.send(Ok(may_be_more));
                 }
+                (Task::Source(_, reply), Done::Changed(is_there)) => {
+                    let _ = reply.send(Ok(is_there));
+                }
                 (Task::Portion(_, reply), Done::Landed(landed)) => {
                     let _ = reply.send(Ok(landed));
                 }
@@ -346,7 +351,7 @@ fn fail(task: Task) {
         Task::Settle(reply) | Task::Confirm(_, reply) | Task::Aside(_, _, reply) => {
             let _ = reply.send(Err(SubmitError::Failed));
         }
-        Task::Prune(reply) => {
+        Task::Prune(reply) | Task::Source(_, reply) => {
             let _ = reply.send(Err(SubmitError::Failed));
         }
         Task::Stop => {}

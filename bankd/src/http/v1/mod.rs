@@ -30,10 +30,12 @@ mod project;
 mod quote;
 mod rate;
 mod rate_test;
+mod reconcile;
 mod records;
 mod report;
 mod reserve;
 mod shape;
+mod source;
 mod status;
 mod usage;
 mod user;
@@ -136,6 +138,12 @@ fn ledger() -> Router<Arc<App>> {
         .route("/api/v1/jobs/{id}", get(job::show))
         .route("/api/v1/journal", get(journal::list))
         .route("/api/v1/usage", post(usage::take))
+        .route("/api/v1/reconcile", get(reconcile::show))
+        .route("/api/v1/sources", get(source::list))
+        .route(
+            "/api/v1/sources/{name}",
+            get(source::show).patch(source::set).delete(source::remove),
+        )
         .route("/api/v1/report/fallback", get(report::on_fallback))
         .route("/api/v1/records", get(records::list))
 }

@@ -4,7 +4,7 @@
 //! allocations, `past` for the same as it was, `burn` for how fast they are spent, `statement` for what
 //! moved them, `liens` and `jobs` for the work,
 //! `fallback` for what ran on another account, `journal` (with `newest`, its end first) for the history, `records` for exports,
-//! `status` for the
+//! `sources` for collectors, `reconcile` for what was recorded beside what was charged, `status` for the
 //! daemon's own figures. Every function takes a connection and gives rows; none may write, decide
 //! a rule, or walk a growing table without a bound.
 
@@ -17,7 +17,9 @@ pub mod money;
 mod newest;
 pub mod past;
 pub mod quotes;
+pub mod reconcile;
 pub mod records;
+pub mod sources;
 pub mod statement;
 pub mod status;
 pub mod usage;
