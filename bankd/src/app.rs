@@ -1,8 +1,8 @@
 //! The composition root: everything that a handler may reach, and the order in which the daemon
 //! starts and stops.
 //!
-//! Start: store, writer, record files, keys, listeners. Stop: listeners, open requests, writer's
-//! queue, record files. Nothing else in the daemon makes a thread that outlives a request.
+//! Start: store, writer, record files, keys, followed files, listeners. Stop: listeners, open
+//! requests, followed files, record files, writer's queue. Nothing else in the daemon makes a thread that outlives a request.
 
 use std::future::Future;
 use std::path::{Path, PathBuf};

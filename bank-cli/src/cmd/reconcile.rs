@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// Rows of one request.
-const PAGE: u32 = 5_000;
+const PAGE: u32 = 10_000;
 /// Rows that are shown at most: more are no list that anybody reads.
 const ROWS_MAX: usize = 100_000;
 

@@ -97,7 +97,13 @@ fn test_hooks_are_in_no_release() {
 }
 
 /// A room of the daemon, and what of the daemon it may use.
-const ROOMS: [(&str, &[&str]); 8] = [
+const ROOMS: [(&str, &[&str]); 9] = [
+    (
+        "bankd/src/follow",
+        &[
+            "follow", "clock", "config", "hooks", "ingest", "intake", "store", "writer",
+        ],
+    ),
     ("bankd/src/store", &["store", "answer"]),
     (
         "bankd/src/gold",

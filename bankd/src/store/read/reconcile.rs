@@ -115,7 +115,6 @@ struct Recorded {
 
 /// An instance that was charged.
 struct Charged {
-    id: i64,
     job: String,
     side: Side,
     amount: i128,
@@ -127,7 +126,7 @@ const RECORD: &str = "u.id, s.name, u.object_id, u.start_at, u.end_at, u.wall_us
 
 const CHARGE: &str = "id, object_id, coalesce(start_at, began_at),
     coalesce(end_at, used_until, closed_at), charged_s, processors, project, user, billed,
-    shadow_billed FROM instance";
+    shadow_billed";
 
 impl Walk<'_> {
     /// Records by their end; behind the last one come the charges.
@@ -200,7 +199,7 @@ impl Walk<'_> {
         let mut charges = Vec::new();
         for job in ids(&record.job) {
             let sql = format!(
-                "SELECT {CHARGE} WHERE object_id = ?1 AND machine = ?2 AND object_type = 'job'
+                "SELECT {CHARGE} FROM instance WHERE object_id = ?1 AND machine = ?2 AND object_type = 'job'
                      AND last_usage IS NOT NULL ORDER BY number LIMIT ?3"
             );
             let mut statement = self.connection.prepare_cached(&sql)?;
@@ -298,22 +297,30 @@ impl Walk<'_> {
         if self.compared.is_empty() {
             return Ok(None);
         }
-        // What a record was charged by was seen with the record.
+        // What a record was charged by was seen with the record. All rows are looked at, so that a
+        // page ends however few of them are meant.
         let sql = format!(
-            "SELECT {CHARGE} i WHERE id > ?1 AND machine = ?2 AND object_type = 'job'
-                 AND last_usage IS NOT NULL AND closed_at IS NOT NULL
-                 AND NOT EXISTS (SELECT 1 FROM usage_identity u WHERE u.instance = i.id)
-             ORDER BY id LIMIT ?3"
+            "SELECT {CHARGE}, CASE WHEN machine = ?2 AND object_type = 'job'
+                     AND last_usage IS NOT NULL AND closed_at IS NOT NULL
+                 THEN NOT EXISTS (SELECT 1 FROM usage_identity u WHERE u.instance = i.id)
+                 ELSE 0 END
+             FROM instance i WHERE id > ?1 ORDER BY id"
         );
-        let most = i64::try_from(limit).unwrap_or(i64::MAX);
         let mut statement = self.connection.prepare_cached(&sql)?;
-        let mut rows = statement.query((after, &self.question.machine, most))?;
-        let (mut looked, mut last) = (0, after);
+        let mut rows = statement.query((after, &self.question.machine))?;
+        let (mut looked, mut meant, mut last) = (0, 0, after);
         let (from, until) = self.question.time;
         while let Some(row) = rows.next()? {
-            let charge = charged(row)?;
+            if looked == SCAN_MAX || meant == limit {
+                return Ok(Some(Place::Charge(last)));
+            }
             looked += 1;
-            last = charge.id;
+            last = row.get(0)?;
+            if !row.get::<_, bool>(10)? {
+                continue;
+            }
+            meant += 1;
+            let charge = charged(row)?;
             let is_of_the_time = charge
                 .side
                 .end
@@ -327,7 +334,7 @@ impl Walk<'_> {
                 });
             }
         }
-        Ok((looked == limit).then_some(Place::Charge(last)))
+        Ok(None)
     }
 }
 
@@ -374,7 +381,6 @@ fn charged(r: &Row<'_>) -> Result<Charged, Error> {
         .transpose()?;
     let (real, shadow): (i64, i64) = (r.get(8)?, r.get(9)?);
     Ok(Charged {
-        id: r.get(0)?,
         job: r.get(1)?,
         side: Side {
             start: r.get::<_, Option<i64>>(2)?.map(Timestamp),
