@@ -136,11 +136,11 @@ fn differences(record: &Side, charge: &Side, tolerance_us: i64) -> Vec<Differenc
 
 /// Which of several charges of one object id is that of a record: the one that began nearest to it,
 /// within a day; one that does not say when only if there is no other.
-pub fn nearest<'a, T>(
+pub fn nearest<T>(
     start: Option<Timestamp>,
-    charges: &'a [T],
+    charges: &[T],
     begun: impl Fn(&T) -> Option<Timestamp>,
-) -> Option<&'a T> {
+) -> Option<&T> {
     let Some(start) = start else {
         return charges.last();
     };

@@ -64,7 +64,7 @@ pub fn start(
         let known = store::follow_mark(&connection, &follow.source, &follow.path)?;
         ready.push(Worker {
             tracker: Tracker::new(plan, known.as_ref().and_then(restored)),
-            taker: Into {
+            taker: Teller {
                 writer: writer.clone(),
                 follow: follow.clone(),
                 since_us: follow.since_us().map_err(anyhow::Error::msg)?,
@@ -104,7 +104,7 @@ fn plan(follow: &Follow, data: &Path) -> Result<Plan, String> {
 
 struct Worker {
     tracker: Tracker,
-    taker: Into,
+    taker: Teller,
     post: Arc<Post>,
     clock: Arc<dyn LedgerClock>,
     poll: Duration,
@@ -189,13 +189,13 @@ impl Worker {
 }
 
 /// The bank, as who takes records.
-struct Into {
+struct Teller {
     writer: Writer,
     follow: Follow,
     since_us: Option<i64>,
 }
 
-impl Taker for Into {
+impl Taker for Teller {
     fn take(&mut self, records: Vec<Record>, mark: &Mark) -> io::Result<()> {
         let Follow { source, path, .. } = &self.follow;
         let feed = Feed {
