@@ -4,7 +4,7 @@
 //! `money` for accounts, allocations, deposits and balances, `work` for quotes, liens and jobs,
 //! `hold` for what is reserved and charged by hand, `journal` for journal rows, `cycle` for cycles,
 //! `usage` for finished use and who ran on a fallback account, `import` for usage that others wrote
-//! down, `records` for usage records and their files, `local` for what `bank` says of files on its own
+//! down, `upload` for sending it and for what could not be read, `records` for usage records and their files, `local` for what `bank` says of files on its own
 //! machine, `watch` for
 //! what-if and the clock, `source` for collectors and what of their records was charged, `admin` for rates, keys and the state of the daemon.
 //!
@@ -25,10 +25,12 @@ mod import;
 mod journal;
 mod local;
 mod money;
+mod monitor;
 mod rates;
 mod records;
 mod registry;
 mod source;
+mod upload;
 mod usage;
 mod watch;
 mod work;
@@ -49,6 +51,10 @@ pub use money::{
     Account, Allocation, AllocationQuery, Balance, BalanceQuery, Constraint, NewAccount,
     NewDeposit, NewWithdrawal, PatchAccount, PatchAllocation, Receipt, ReceiptPart,
 };
+pub use monitor::{
+    Enforced, EnforcedQuery, EnforcedSum, EnforcedUse, Monitor, MonitorQuery, MonitorSum,
+    Monitored, Watched,
+};
 pub use rates::{
     Attribute, GivenQuote, GivenQuoteQuery, NewAttribute, RateQuery, RateTest, RateTested, Replay,
     ReplayRow, TestedPrice,
@@ -61,6 +67,11 @@ pub use registry::{
 pub use source::{
     Followed, PatchSource, ReconcileQuery, ReconcileRow, ReconcileSum, Reconciled, Source,
     SourceQuery,
+};
+pub use upload::{
+    IMPORT_FORMATS, Import, ImportDone, ImportOpened, ImportTaken, NewImport, PieceQuery,
+    QuarantineQuery, QuarantineRemoval, QuarantineRemoved, QuarantineReplayed, Quarantined,
+    ReadOptions, ReplayQuarantined,
 };
 pub use usage::{
     BadLine, FallbackJob, FallbackQuery, FallbackReport, Imported, NewEquivalents, NewShare,

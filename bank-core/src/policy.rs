@@ -234,6 +234,8 @@ pub struct Figures {
     pub ended: Ended,
     /// Microseconds used, where that is not the time from start to end: what samples show.
     pub wall_us: Option<i64>,
+    /// The source says that it ended before it began, and stands by it: on record, at no price.
+    pub backwards: bool,
     /// Processor-seconds used.
     pub cpu_s: Option<Decimal>,
     /// Configured processors of the nodes that nobody else could use meanwhile.

@@ -22,8 +22,9 @@ use crate::config::Config;
 use crate::keys::KeyRing;
 use crate::obs::Counters;
 use crate::store::{self, SqliteStore};
+use crate::uploads::Uploads;
 use crate::writer::{self, Writer};
-use crate::{follow, gold, http, records};
+use crate::{auditor, follow, gold, http, records};
 
 /// How long open requests may take to end once the daemon stops.
 const DRAIN: Duration = Duration::from_secs(10);
@@ -54,6 +55,8 @@ pub struct App {
     pub records: records::Board,
     /// How the followed files stand.
     pub follow: follow::Board,
+    /// Usage files on their way in.
+    pub uploads: Uploads,
     /// Room for requests under way.
     pub slots: Semaphore,
     /// When the daemon started.
@@ -110,6 +113,8 @@ pub struct Listeners {
     pub unix: Option<UnixListener>,
     /// The Gold gateway.
     pub gold: Option<TcpListener>,
+    /// AUDITOR's API, without TLS.
+    pub auditor: Option<TcpListener>,
 }
 
 /// Serves until `shutdown` is done, then drains and returns. `ready` is called when everything is
@@ -135,6 +140,7 @@ pub async fn run(
     )
     .context("cannot follow files")?;
     ready();
+    let database = data.database();
     let (stop, stopped) = watch::channel(());
     let ticker = tokio::spawn(tick(Arc::clone(&app), stopped.clone()));
     {
@@ -142,6 +148,7 @@ pub async fn run(
             tokio::join!(
                 http::serve(&app, &listeners, stopped.clone()),
                 gold::serve(&app, listeners.gold.as_ref(), stopped.clone()),
+                auditor::serve(&app, &database, listeners.auditor.as_ref(), stopped.clone()),
             )
         };
         tokio::pin!(served);
@@ -157,10 +164,11 @@ pub async fn run(
     }
     drop(listeners);
     let _ = ticker.await;
-    // What gives to the writer first, then the record files: what they confirm is written by it too.
+    // What gives to the writer first, and the record files: what they have to say is written by it.
     let ended = tokio::task::spawn_blocking(move || {
         followers.stop();
         records.stop();
+        app.uploads.stop();
         app.writer.stop();
         app.writer_thread.wait()
     });
@@ -224,6 +232,7 @@ pub(crate) fn start_with(
                 .iter()
                 .map(|follow| (follow.source.as_str(), follow.path.as_str())),
         ),
+        uploads: Uploads::new(config.uploads()),
         slots: Semaphore::new(config.http.concurrency),
         started: Stopwatch::start(),
         writer,
@@ -265,6 +274,7 @@ async fn tick(app: Arc<App>, mut stopped: watch::Receiver<()>) {
                 if app.writer.look().await.is_err() {
                     tracing::debug!("boundaries are left for the next command");
                 }
+                app.uploads.expire(&app.writer);
                 if until_prune == 0 {
                     let may_be_more = app.writer.prune().await.unwrap_or(false);
                     until_prune = if may_be_more { 1 } else { PRUNE_TICKS };

@@ -4,8 +4,10 @@
 //! line and key, never silently a default. This and the rooms below it are the only ones that read
 //! the environment. Secrets are not settings: they are files in `keys/`.
 
+mod auditor;
 mod follow;
 mod gold;
+mod import;
 mod overlay;
 mod sample;
 mod sink;
@@ -20,8 +22,10 @@ use bank_core::directory::Policy;
 use bank_core::time::{Seconds, TEN_YEARS_S};
 use serde::{Deserialize, Serialize};
 
+pub use auditor::Auditor;
 pub use follow::{FOLLOWS_MAX, Follow};
 pub use gold::{Gold, GoldPeer, Network, NoFundsWord};
+pub use import::Import;
 pub use sample::SAMPLE;
 pub use sink::{SINKS_MAX, Sink};
 pub use sources::Sources;
@@ -58,12 +62,16 @@ pub struct Config {
     pub follow: Vec<Follow>,
     /// What is expected of collectors.
     pub sources: Sources,
+    /// Usage files.
+    pub import: Import,
     /// The log.
     pub log: Log,
     /// Signatures.
     pub auth: Auth,
     /// The Gold gateway.
     pub gold: Gold,
+    /// AUDITOR's API.
+    pub auditor: Auditor,
 }
 
 /// `[http]`
@@ -384,6 +392,8 @@ impl Config {
         self.check_sinks()?;
         self.check_follows()?;
         self.sources.check()?;
+        self.import.check()?;
+        self.auditor.check()?;
         self.gold.check()
     }
 

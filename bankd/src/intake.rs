@@ -14,12 +14,15 @@ use std::io;
 use bank_api::v1::ImportSummary;
 use bank_core::time::Timestamp;
 
-use crate::ingest::{Extra, Found, Job, Record, Summary};
+use crate::ingest::{Extra, Found, Job, Record, Summary, screen};
 use crate::store::{FollowMark, QuarantineRow, RawBlock, SourceSeen};
 use crate::writer::{Caller, Item, Portion, SubmitError, Writer};
 
 /// Jobs in one transaction while others are served (limits.md 6.8).
 pub const CHUNK_ONLINE: usize = 5_000;
+
+/// Why there is no summary although all is in the bank.
+const OVERFLOWN: &str = "the sums leave the range of exact numbers: a record states what cannot be";
 
 /// What is taken in, and for whom.
 #[derive(Clone, Debug)]
@@ -49,6 +52,8 @@ pub struct Taken {
     pub outcomes: BTreeMap<String, u64>,
     /// What went into the quarantine.
     pub quarantined: u64,
+    /// What was read, in words.
+    pub said: String,
 }
 
 /// Records on their way into the bank.
@@ -57,6 +62,7 @@ pub struct Intake {
     feed: Feed,
     chunk: usize,
     place: String,
+    files: u64,
     summary: Summary,
     items: Vec<Item>,
     seen: SourceSeen,
@@ -77,6 +83,7 @@ impl Intake {
             feed,
             chunk: chunk.max(1),
             place: String::new(),
+            files: 0,
             summary: Summary::default(),
             items: Vec::new(),
             quarantine: Vec::new(),
@@ -88,8 +95,14 @@ impl Intake {
         }
     }
 
+    /// Sums up by UTC day too; before the first record.
+    pub fn by_day(&mut self) {
+        self.summary = Summary::by_day();
+    }
+
     /// Whose records come next.
     pub fn place(&mut self, file: &str) {
+        self.files = self.files.saturating_add(1);
         file.clone_into(&mut self.place);
         self.summary.begin(file);
     }
@@ -213,7 +226,11 @@ impl Intake {
     pub fn end(mut self, extra: Vec<Extra>) -> io::Result<Taken> {
         self.flush()?;
         self.summary.close(extra)?;
+        if self.summary.has_overflown() {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, OVERFLOWN));
+        }
         Ok(Taken {
+            said: screen::people(&self.summary, self.files, self.feed.dry_run),
             summary: self.summary.shown(),
             outcomes: self.outcomes,
             quarantined: self.quarantined,

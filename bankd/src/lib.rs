@@ -7,6 +7,7 @@
 pub mod access;
 pub mod answer;
 pub mod app;
+pub mod auditor;
 pub mod cli;
 pub mod clock;
 pub mod config;
@@ -28,6 +29,7 @@ pub mod records;
 pub mod replay;
 pub mod serve;
 pub mod store;
+pub mod uploads;
 pub mod usable;
 pub mod writer;
 pub mod zones;

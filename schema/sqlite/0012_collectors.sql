@@ -133,6 +133,49 @@ CREATE TABLE follow (
     PRIMARY KEY (source, path)
 ) STRICT, WITHOUT ROWID;
 
+-- The quarantine by collector, and whether a line is in it already.
+CREATE INDEX quarantine_source ON quarantine (source, id);
+CREATE INDEX quarantine_place ON quarantine (source, place, line, bytes);
+
+-- How the files of a collector were read last: how a line out of the quarantine is read again.
+CREATE TABLE source_reading (
+    source  INTEGER PRIMARY KEY REFERENCES source(id),
+    -- JSON, as the request had them.
+    options TEXT NOT NULL
+) STRICT;
+
+-- Records of AUDITOR's API -----------------------------------------------------------------------
+
+-- One row for each record, in the order in which they came. What never changes of it is kept as the
+-- text that is answered.
+CREATE TABLE auditor_record (
+    id        INTEGER PRIMARY KEY,
+    record_id TEXT    NOT NULL UNIQUE,
+    -- µs since 1970.
+    start_at  INTEGER NOT NULL,
+    -- The largest number there is while it goes on, so that it comes last.
+    end_at    INTEGER NOT NULL,
+    -- Whole seconds from start to end; NULL while it goes on.
+    runtime   INTEGER,
+    -- The name of the certificate that sent it; empty where nobody is known.
+    creator   TEXT    NOT NULL,
+    -- When its lien is placed again; NULL for never.
+    renew_at  INTEGER,
+    -- JSON up to its end, without the closing brace.
+    head      TEXT    NOT NULL
+) STRICT;
+CREATE INDEX auditor_record_end ON auditor_record (end_at);
+CREATE INDEX auditor_record_start ON auditor_record (start_at);
+CREATE INDEX auditor_record_renew ON auditor_record (renew_at) WHERE renew_at IS NOT NULL;
+
+-- One row for each value of a key of a record's meta, by the first 8 bytes of SHA-256 over both.
+CREATE TABLE auditor_value (
+    pair   INTEGER NOT NULL,
+    end_at INTEGER NOT NULL,
+    record INTEGER NOT NULL,
+    PRIMARY KEY (pair, end_at, record)
+) STRICT, WITHOUT ROWID;
+
 -- The health of collectors: seconds without a word after which one counts as silent (NULL: as the
 -- settings say, 0: never), and whether it was taken off the list until it speaks again.
 ALTER TABLE source ADD COLUMN silent_after_s INTEGER CHECK (silent_after_s >= 0);

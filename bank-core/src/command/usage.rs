@@ -26,6 +26,9 @@ pub struct UsageReport {
     pub named: AsNamed,
     /// What its reader says of it, such as `repaired sampled`.
     pub flags: String,
+    /// It came where nobody is known: it is priced, and no money moves, whatever the mode is
+    /// (decision 30). Says nothing of the use itself.
+    pub track: bool,
 }
 
 /// Names as a source has them (collectors.md 0.1).
@@ -109,6 +112,7 @@ impl UsageReport {
         add("cpu", figures.cpu_s.map(|s| s.to_string()));
         add("blocked", figures.blocked_processors.map(|p| p.to_string()));
         add("dedicated", figures.dedicated.then(|| "yes".to_owned()));
+        add("backwards", figures.backwards.then(|| "yes".to_owned()));
         if let Some(equivalents) = &figures.equivalents {
             add("partition", Some(share(&equivalents.partition)));
             for (tasks, each) in &equivalents.tasks {

@@ -4,7 +4,7 @@
 use crate::command::{Charge, Close, UsageReport};
 use crate::effects::{Became, Charged, Effects, KnownUse, Outcome, UseRow, Used};
 use crate::ids::{InstanceId, NAME_BYTES_MAX, check_name};
-use crate::model::{Closing, Machine};
+use crate::model::{Closing, Instance, Machine};
 use crate::policy::{ChargePolicy, Quantity, Verdict, verdict};
 use crate::postings::Postings;
 use crate::refusal::{Refusal, short};
@@ -43,6 +43,9 @@ pub(super) fn take(
     };
     if let Some(source) = foreign {
         return Ok(taking.keep(source, view));
+    }
+    if report.track && taking.has_money(view) {
+        return Ok(taking.keep("whoever charged it before".to_owned(), view));
     }
     match verdict {
         Verdict::Charged(quantity) => taking.charge(&quantity, view, ctx),
@@ -121,6 +124,15 @@ struct Taking<'a> {
 }
 
 impl Taking<'_> {
+    /// Whether money was charged or is held for it: what comes where nobody is known leaves that
+    /// alone.
+    fn has_money(&self, view: &View) -> bool {
+        let of_use = |i: &&Instance| i.is_open() || Some(i.id) == self.before;
+        let is_held = |i: &Instance| i.lien.as_ref().is_some_and(|lien| !lien.shadow);
+        let mut instances = view.instances.iter().filter(of_use);
+        instances.any(|i| !i.billed.is_zero() || is_held(i))
+    }
+
     /// Another source charges the machine: kept for reconciliation, and nothing else.
     fn keep(self, charged_by: String, view: &View) -> Effects {
         let effects = Postings::new(view).finish(Outcome::Swept);
@@ -195,6 +207,7 @@ impl Taking<'_> {
             terms: Terms {
                 total: self.before.is_some(),
                 source: Some(self.report.source.clone()),
+                track: self.report.track,
                 finished: Some(Whole {
                     began,
                     instance: self.before,

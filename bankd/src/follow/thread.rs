@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use bank_api::v1::ReadOptions;
 use bank_core::command::Scope;
 
 use super::board::{Board, Post};
@@ -16,7 +17,7 @@ use super::{Shape, shape};
 use crate::clock::{self, LedgerClock};
 use crate::config::{Config, Follow};
 use crate::hooks;
-use crate::ingest::{Found, Record, formats};
+use crate::ingest::{Found, Options, Record, formats};
 use crate::intake::{Feed, Intake};
 use crate::store::{self, FollowMark};
 use crate::writer::{Caller, Origin, Writer};
@@ -61,6 +62,7 @@ pub fn start(
     let connection = store::open_reader(database)?;
     for (follow, post) in config.follow.iter().zip(&board.posts) {
         let plan = plan(follow, data).map_err(anyhow::Error::msg)?;
+        let reading = reading(&plan.options)?;
         let known = store::follow_mark(&connection, &follow.source, &follow.path)?;
         ready.push(Worker {
             tracker: Tracker::new(plan, known.as_ref().and_then(restored)),
@@ -68,6 +70,7 @@ pub fn start(
                 writer: writer.clone(),
                 follow: follow.clone(),
                 since_us: follow.since_us().map_err(anyhow::Error::msg)?,
+                reading: Some(reading),
             },
             post: Arc::clone(post),
             clock: Arc::clone(clock),
@@ -100,6 +103,18 @@ fn plan(follow: &Follow, data: &Path) -> Result<Plan, String> {
         limit: TAKEN_AT_ONCE,
         since: since.map(|time| time.date_naive()),
     })
+}
+
+/// How a file is read, as whoever reads a line of it again is told.
+fn reading(options: &Options) -> anyhow::Result<String> {
+    Ok(serde_json::to_string(&ReadOptions {
+        layout: options.layout.clone(),
+        columns: options.columns.clone(),
+        delimiter: options.delimiter.clone(),
+        tz: Some(options.zone.name().to_owned()),
+        mapping: options.mapping.clone(),
+        gpus_per_slot: options.gpus_per_slot,
+    })?)
 }
 
 struct Worker {
@@ -193,6 +208,8 @@ struct Teller {
     writer: Writer,
     follow: Follow,
     since_us: Option<i64>,
+    /// How the file is read, for lines out of the quarantine; until it is kept.
+    reading: Option<String>,
 }
 
 impl Taker for Teller {
@@ -222,6 +239,12 @@ impl Taker for Teller {
         hooks::point("follow_taking");
         intake.flush()?;
         hooks::point("follow_taken");
+        if let Some(reading) = self.reading.take()
+            && let Err(error) = self.writer.keep_reading(source.clone(), reading)
+        {
+            // Whoever reads a line again says how: nothing else depends on it.
+            tracing::warn!(%source, %error, "how a followed file is read is not kept");
+        }
         Ok(())
     }
 }

@@ -159,8 +159,8 @@ pub(super) fn complete(window: &[u8]) -> usize {
 }
 
 fn feeds(bytes: &[u8]) -> u64 {
-    let feeds = bytes.iter().filter(|byte| **byte == b'\n').count();
-    u64::try_from(feeds).unwrap_or(u64::MAX)
+    let parts = bytes.split(|byte| *byte == b'\n').count();
+    u64::try_from(parts.saturating_sub(1)).unwrap_or(u64::MAX)
 }
 
 /// Where a line begins, counted from 1.

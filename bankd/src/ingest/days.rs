@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use super::identities::{Sums, add};
 use super::job::{Figure, Job};
 use super::number::Number;
+use super::tally::{Sums, add};
 
 const DAY_US: i64 = 86_400_000_000;
 

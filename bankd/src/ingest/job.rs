@@ -40,10 +40,22 @@ impl Record {
     pub fn new(line: u64, raw: &[u8], found: Found) -> Self {
         Self {
             line,
-            raw: raw.iter().copied().take(RAW_MAX).collect(),
+            raw: raw.get(..RAW_MAX).unwrap_or(raw).to_vec(),
             counts: 1,
             found,
         }
+    }
+
+    /// The record without the jobs that ended before a time, in microseconds since 1970.
+    #[must_use]
+    pub fn since(mut self, since_us: Option<i64>) -> Self {
+        if let (Found::Jobs(jobs), Some(since_us)) = (&mut self.found, since_us) {
+            jobs.retain(|job| job.end_us >= since_us);
+            if jobs.is_empty() {
+                self.found = Found::Skipped("before_since".into());
+            }
+        }
+        self
     }
 }
 

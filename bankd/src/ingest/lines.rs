@@ -31,7 +31,11 @@ pub struct Line<'a> {
 impl Line<'_> {
     /// The line as text: what is not UTF-8 becomes U+FFFD (`collectors.md` 0.3).
     pub fn text(&self) -> Cow<'_, str> {
-        String::from_utf8_lossy(self.bytes)
+        // What has nothing to replace is told much faster by the strict test.
+        match std::str::from_utf8(self.bytes) {
+            Ok(text) => Cow::Borrowed(text),
+            Err(_) => String::from_utf8_lossy(self.bytes),
+        }
     }
 
     /// Nothing but white space.

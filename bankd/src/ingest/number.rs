@@ -15,6 +15,24 @@ pub struct Number {
 /// The most places that a number has.
 pub const PLACES_MAX: u8 = 30;
 
+/// Digits that fit into 64 bits whatever they are. Figures of accounting files nearly always do, and
+/// 64 bits are many times faster than 128.
+const DIGITS: usize = 18;
+
+/// Powers of ten of so many digits.
+const TENS: [i64; DIGITS + 1] = tens();
+
+#[allow(clippy::indexing_slicing, reason = "checked when it is compiled")]
+const fn tens() -> [i64; DIGITS + 1] {
+    let mut tens = [1; DIGITS + 1];
+    let mut at = 1;
+    while at <= DIGITS {
+        tens[at] = tens[at - 1] * 10;
+        at += 1;
+    }
+    tens
+}
+
 impl Number {
     /// Nothing.
     pub const ZERO: Number = Number {
@@ -49,6 +67,31 @@ impl Number {
 
     /// Reads `12`, `-0.5`, `.5`, `5.`, `1e3`, `2.5E-4`; nothing else: no blanks, no `+`, no words.
     pub fn parse(text: &str) -> Option<Self> {
+        Self::short(text).or_else(|| Self::long(text))
+    }
+
+    /// Few digits, with a point or without.
+    fn short(text: &str) -> Option<Self> {
+        let bytes = text.as_bytes();
+        if bytes.len() > DIGITS {
+            return None;
+        }
+        let (mut units, mut point) = (0_i64, None);
+        for (at, byte) in bytes.iter().enumerate() {
+            match byte {
+                b'0'..=b'9' => units = units * 10 + i64::from(*byte & 0xf),
+                b'.' if point.is_none() => point = Some(at),
+                _ => return None,
+            }
+        }
+        let behind = point.map_or(0, |at| bytes.len().saturating_sub(at).saturating_sub(1));
+        let has_digits = bytes.len() > usize::from(point.is_some());
+        let places = u8::try_from(behind).ok()?;
+        has_digits.then(|| Self::scaled(units.into(), places))
+    }
+
+    /// Whatever may be a number.
+    fn long(text: &str) -> Option<Self> {
         let (mantissa, exponent) = match text.split_once(['e', 'E']) {
             Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().ok()?),
             None => (text, 0),
@@ -90,6 +133,9 @@ impl Number {
 
     /// The sum.
     pub fn plus(self, other: Self) -> Option<Self> {
+        if self.places == 0 && other.places == 0 {
+            return self.units.checked_add(other.units).map(Self::whole);
+        }
         let places = self.places.max(other.places);
         let units = self.at(places)?.checked_add(other.at(places)?)?;
         Some(Self::scaled(units, places))
@@ -106,7 +152,7 @@ impl Number {
     /// The product.
     pub fn times(self, other: Self) -> Option<Self> {
         let places = self.places.checked_add(other.places)?;
-        let product = Self::scaled(self.units.checked_mul(other.units)?, places);
+        let product = Self::scaled(product(self.units, other.units)?, places);
         (product.places <= PLACES_MAX).then_some(product)
     }
 
@@ -150,6 +196,9 @@ impl Number {
     /// It, cut to so many places towards zero.
     #[must_use]
     pub fn cut(self, places: u8) -> Self {
+        if self.places <= places {
+            return self;
+        }
         let over = self.places.saturating_sub(places);
         let down = 10_i128.checked_pow(u32::from(over)).unwrap_or(i128::MAX);
         let units = self.units.checked_div(down).unwrap_or(0);
@@ -158,20 +207,43 @@ impl Number {
 
     /// Microseconds, of seconds: finer ones are cut.
     pub fn as_microseconds(self) -> Option<i64> {
+        if self.places == 0 {
+            return i64::try_from(self.units).ok()?.checked_mul(1_000_000);
+        }
         i64::try_from(self.cut(6).at(6)?).ok()
     }
 
     fn at(self, places: u8) -> Option<i128> {
         let more = places.checked_sub(self.places)?;
-        self.units
-            .checked_mul(10_i128.checked_pow(u32::from(more))?)
+        match TENS.get(usize::from(more)) {
+            Some(ten) => product(self.units, i128::from(*ten)),
+            None => self
+                .units
+                .checked_mul(10_i128.checked_pow(u32::from(more))?),
+        }
     }
 
     fn trim(&mut self) {
+        if let Ok(mut units) = i64::try_from(self.units) {
+            while self.places > 0 && units % 10 == 0 {
+                units /= 10;
+                self.places = self.places.saturating_sub(1);
+            }
+            self.units = units.into();
+            return;
+        }
         while self.places > 0 && self.units % 10 == 0 {
             self.units /= 10;
             self.places = self.places.saturating_sub(1);
         }
+    }
+}
+
+/// The product of two; what fits into 64 bits cannot leave 128.
+fn product(one: i128, other: i128) -> Option<i128> {
+    match (i64::try_from(one), i64::try_from(other)) {
+        (Ok(one), Ok(other)) => Some(i128::from(one) * i128::from(other)),
+        _ => one.checked_mul(other),
     }
 }
 
@@ -206,6 +278,11 @@ mod tests {
             ("1e3", "1000"),
             ("2.5E-4", "0.00025"),
             ("0.0123456789012345678", "0.0123456789012345678"),
+            ("999999999999999999", "999999999999999999"),
+            ("0000000000000000000001", "1"),
+            ("00.50000000000000000", "0.5"),
+            ("9223372036854775808", "9223372036854775808"),
+            ("-9223372036854775808.50", "-9223372036854775808.5"),
         ] {
             assert_eq!(
                 Number::parse(text).map(|n| n.to_string()).as_deref(),
@@ -214,7 +291,7 @@ mod tests {
             );
         }
         for text in [
-            "", ".", "-", "+1", " 1", "1_0", "0x1", "NaN", "inf", "1e", "1e99", "１",
+            "", ".", "..", "1.2.3", "-", "+1", " 1", "1_0", "0x1", "NaN", "inf", "1e", "1e99", "１",
         ] {
             assert_eq!(Number::parse(text), None, "{text}");
         }
@@ -243,5 +320,18 @@ mod tests {
             );
         }
         assert_eq!(Number::whole(i128::MAX).plus(Number::whole(1)), None);
+        let large = number("9223372036854775807");
+        assert_eq!(
+            large.times(large).map(|n| n.to_string()).as_deref(),
+            Some("85070591730234615847396907784232501249")
+        );
+        assert_eq!(large.times(large).and_then(|n| n.times(large)), None);
+        assert_eq!(
+            large
+                .plus(number("0.0000000000000000001"))
+                .map(|n| n.to_string())
+                .as_deref(),
+            Some("9223372036854775807.0000000000000000001")
+        );
     }
 }

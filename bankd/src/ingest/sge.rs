@@ -9,6 +9,7 @@ use super::job::{Extra, Figure, Found, Job, Label, Record, State};
 use super::json::Object;
 use super::lines::{Line, Lines};
 use super::number::Number;
+use super::split::split;
 use super::text::{epoch_by_size, known};
 use super::{Reader, Sink};
 
@@ -124,10 +125,11 @@ struct Usage<'a> {
 
 impl<'a> Usage<'a> {
     fn of_fields(text: &'a str) -> Result<Self, String> {
-        let fields: Vec<&str> = match text.splitn(3, ':').collect::<Vec<_>>().as_slice() {
+        let all = split(text, ":", usize::MAX);
+        let fields = match all.as_slice() {
             // The reporting file has the time and the kind of the line before everything else.
-            [_, "acct", rest] => rest.split(':').collect(),
-            _ => text.split(':').collect(),
+            [_, "acct", rest @ ..] => rest,
+            all => all,
         };
         if fields.len() < FIELDS {
             let there = fields.len();
@@ -156,7 +158,7 @@ impl<'a> Usage<'a> {
             exit: words(12),
             slots: whole(number(34, "slots")?, "slots")?,
             cpu: number(36, "cpu")?,
-            pe_task: Cow::Borrowed(pe_task(&fields)),
+            pe_task: Cow::Borrowed(pe_task(fields)),
             category: words(39),
             memory: bytes(field(42)),
         })
@@ -220,7 +222,7 @@ impl<'a> Usage<'a> {
             account,
             group: known(&self.group),
             queue: known(&self.queue),
-            state_word: Some(format!("failed={}", self.failed)),
+            state_word: Some(["failed=", &self.failed].concat()),
             state: state(&self.failed, &self.exit),
             exit: known(&self.exit),
             name: known(&self.name),
@@ -229,6 +231,7 @@ impl<'a> Usage<'a> {
             gpus: requested(&self.category, "gpu"),
             memory_bytes: self.memory,
             cpu: Some(self.cpu),
+            quantities: Vec::with_capacity(3),
             ..Job::default()
         };
         if let Some(department) = known(&self.department) {
@@ -299,6 +302,9 @@ fn pe_task<'a>(fields: &[&'a str]) -> &'a str {
 
 /// A complex of the `-l` list of a category, where it is a plain number.
 fn requested(category: &str, name: &str) -> Option<Number> {
+    if !category.contains(name) {
+        return None;
+    }
     let mut words = category.split_whitespace();
     while let Some(word) = words.next() {
         if word != "-l" {

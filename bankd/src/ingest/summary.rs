@@ -6,9 +6,10 @@ use std::io;
 use bank_api::v1::{ImportSummary, ImportTotals, Quantity};
 
 use super::days::{self, Days};
-use super::identities::{Distinct, Identities, Sums, add};
+use super::identities::{Distinct, Identities};
 use super::job::{Extra, Figure, Found, Job, Label, Record};
 use super::number::Number;
+use super::tally::{Dimension, Names, Sums, Tally};
 
 /// Counts and sums of a source, taken record by record.
 #[derive(Debug, Default)]
@@ -19,10 +20,12 @@ pub struct Summary {
     malformed: Vec<Complaint>,
     first_us: Option<i64>,
     last_us: Option<i64>,
-    totals: Sums,
-    by: [BTreeMap<String, (u64, Sums)>; 5],
+    names: Names,
+    totals: Tally,
+    by: [Dimension; 5],
     seen: Identities,
     after: Distinct,
+    totals_after: Tally,
     extra: Vec<Extra>,
     days: Option<Days>,
     /// The file that is read.
@@ -102,6 +105,10 @@ impl Summary {
             });
         }
         self.after = self.seen.finish()?;
+        match self.totals.without(&self.after.replaced) {
+            Some(left) => self.totals_after = left,
+            None => self.has_overflown = true,
+        }
         Ok(())
     }
 
@@ -161,27 +168,22 @@ impl Summary {
                 .map_or(job.start_us, |at| at.min(job.start_us)),
         );
         self.last_us = Some(self.last_us.map_or(job.end_us, |at| at.max(job.end_us)));
-        let mut fits = add_all(&mut self.totals, &job.quantities);
-        for (sums, value) in self.by.iter_mut().zip(dimensions(job)) {
-            let value = value.unwrap_or_default();
-            if !sums.contains_key(value) {
-                sums.insert(value.to_owned(), (0, Sums::new()));
-            }
-            if let Some((jobs, sums)) = sums.get_mut(value) {
-                *jobs = jobs.saturating_add(1);
-                fits &= add_all(sums, &job.quantities);
-            }
+        let places = self.names.places(job);
+        let mut fits = self.totals.add_all(places, job);
+        for (dimension, value) in self.by.iter_mut().zip(dimensions(job)) {
+            fits &= dimension.add(value.unwrap_or_default(), places, job);
         }
         self.has_overflown |= !fits;
         if let Some(days) = &mut self.days {
             days.add(job);
         }
-        self.seen.add(job)
+        self.seen.add(places, job)
     }
 
     /// As the API and `--json` show it.
     pub fn shown(&self) -> ImportSummary {
         let identities = self.after.identities;
+        let by = |dimension| by(dimension, &self.names);
         let [user, account, group, queue, state] = &self.by;
         let seconds = |at: Option<i64>| at.map(|us| quantity(Number::seconds(us)));
         ImportSummary {
@@ -196,8 +198,8 @@ impl Summary {
                 .collect(),
             first_start: seconds(self.first_us),
             last_end: seconds(self.last_us),
-            totals: shown(&self.totals),
-            totals_after_identity: shown(&self.after.totals),
+            totals: shown(&self.totals.sums(&self.names)),
+            totals_after_identity: shown(&self.totals_after.sums(&self.names)),
             by_user: by(user),
             by_account: by(account),
             by_group: by(group),
@@ -223,14 +225,6 @@ fn dimensions(job: &Job) -> [Option<&str>; 5] {
     ]
 }
 
-fn add_all(sums: &mut Sums, quantities: &[(Label, Number)]) -> bool {
-    let mut fits = true;
-    for (name, value) in quantities {
-        fits &= add(sums, name, *value);
-    }
-    fits
-}
-
 fn quantity(number: Number) -> Quantity {
     match number.as_whole() {
         Some(whole) => Quantity::Whole(whole),
@@ -244,15 +238,12 @@ fn shown(sums: &Sums) -> BTreeMap<String, Quantity> {
         .collect()
 }
 
-fn by(values: &BTreeMap<String, (u64, Sums)>) -> BTreeMap<String, ImportTotals> {
-    let one = |(jobs, sums): &(u64, Sums)| ImportTotals {
-        jobs: *jobs,
-        quantities: shown(sums),
-    };
-    values
-        .iter()
-        .map(|(value, sums)| (value.clone(), one(sums)))
-        .collect()
+fn by(dimension: &Dimension, names: &Names) -> BTreeMap<String, ImportTotals> {
+    let each = dimension.each().map(|(value, jobs, tally)| {
+        let quantities = shown(&tally.sums(names));
+        (value.to_owned(), ImportTotals { jobs, quantities })
+    });
+    each.collect()
 }
 
 fn figure(value: &Figure) -> bank_api::v1::ImportFigure {

@@ -9,7 +9,7 @@ use super::number::Number;
 const NULLS: [&str; 6] = ["", "NONE", "[NONE]", "(null)", "N/A", "Unknown"];
 
 /// A text that says something, without its control characters (`collectors.md` 0.3).
-pub(super) fn known(text: &str) -> Option<String> {
+pub(crate) fn known(text: &str) -> Option<String> {
     if NULLS.contains(&text) {
         return None;
     }
@@ -27,8 +27,26 @@ pub(super) fn plain(text: &str) -> String {
 
 /// A count: digits only.
 pub(super) fn count(text: &str) -> Option<Number> {
+    if let Some(short) = digits(text.as_bytes()) {
+        return Some(Number::whole(short));
+    }
     let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     digits.then(|| Number::parse(text)).flatten()
+}
+
+/// At least one and at most 18 digits, and nothing else.
+pub(super) fn digits(bytes: &[u8]) -> Option<i64> {
+    if bytes.is_empty() || bytes.len() > 18 {
+        return None;
+    }
+    let mut number = 0_i64;
+    for byte in bytes {
+        if !byte.is_ascii_digit() {
+            return None;
+        }
+        number = number * 10 + i64::from(*byte & 0xf);
+    }
+    Some(number)
 }
 
 /// Epoch time in microseconds, of a whole number whose size tells its unit: seconds, milliseconds
@@ -45,8 +63,68 @@ pub(super) fn epoch_by_size(value: i64, largest: i64) -> Option<i64> {
 /// `YYYY-MM-DDTHH:MM:SS` without a zone, as it was in `zone`, in microseconds. Of an hour that came
 /// twice the earlier one; the flag says so. An hour that never was counts as the moment it began.
 pub(super) fn local(text: &str, zone: Tz) -> Option<(i64, bool)> {
+    if zone == Tz::UTC
+        && let Some(seconds) = plain_time(text.as_bytes())
+    {
+        return Some((seconds.checked_mul(1_000_000)?, false));
+    }
     let naive = NaiveDateTime::parse_from_str(text, "%Y-%m-%dT%H:%M:%S%.f").ok()?;
     in_zone(naive, zone)
+}
+
+/// Exactly `YYYY-MM-DDTHH:MM:SS` of a day that there was, as seconds since 1970 in UTC. Whatever is
+/// written otherwise is none, which does not mean that it is no time.
+fn plain_time(text: &[u8]) -> Option<i64> {
+    let [
+        y1,
+        y2,
+        y3,
+        y4,
+        b'-',
+        mo1,
+        mo2,
+        b'-',
+        d1,
+        d2,
+        b'T',
+        h1,
+        h2,
+        b':',
+        mi1,
+        mi2,
+        b':',
+        s1,
+        s2,
+    ] = text
+    else {
+        return None;
+    };
+    let year = digits(&[*y1, *y2, *y3, *y4])?;
+    let two = |one: &u8, other: &u8| digits(&[*one, *other]);
+    let (month, day) = (two(mo1, mo2)?, two(d1, d2)?);
+    let (hour, minute, second) = (two(h1, h2)?, two(mi1, mi2)?, two(s1, s2)?);
+    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let days = match month {
+        1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
+        4 | 6 | 9 | 11 => 30,
+        2 => 28 + i64::from(is_leap),
+        _ => return None,
+    };
+    if !(1..=days).contains(&day) || hour > 23 || minute > 59 || second > 59 {
+        return None;
+    }
+    // Years begin in March, so that the day of a leap year is the last one.
+    let (shifted, year) = if month > 2 {
+        (month - 3, year)
+    } else {
+        (month + 9, year - 1)
+    };
+    let era = year.div_euclid(400);
+    let of_era = year.rem_euclid(400);
+    let of_year = (153 * shifted + 2) / 5 + day - 1;
+    let of_era = of_era * 365 + of_era / 4 - of_era / 100 + of_year;
+    let days = era * 146_097 + of_era - 719_468;
+    Some(days * 86_400 + hour * 3_600 + minute * 60 + second)
 }
 
 /// A moment as the clocks of a zone showed it, in microseconds; as [`local`] has it.
@@ -70,6 +148,9 @@ pub(super) fn rfc3339(text: &str) -> Option<i64> {
 
 /// `[D-][HH:]MM:SS[.fff]` in seconds.
 pub(super) fn clock(text: &str) -> Option<Number> {
+    if let Some(whole) = whole_clock(text) {
+        return Some(Number::whole(whole));
+    }
     let (days, rest) = match text.split_once('-') {
         Some((days, rest)) => (count(days)?, rest),
         None => (Number::ZERO, text),
@@ -89,6 +170,30 @@ pub(super) fn clock(text: &str) -> Option<Number> {
         .plus(of(minutes, 60)?)?
         .plus(of(hours, 3600)?)?
         .plus(of(days, 86_400)?)
+}
+
+/// As [`clock`], of whole seconds in short numbers.
+fn whole_clock(text: &str) -> Option<i64> {
+    let (mut days, mut whole, mut part) = (None, 0_i64, 0_i64);
+    let (mut digits, mut colons) = (0_u8, 0_u8);
+    for byte in text.bytes() {
+        match byte {
+            b'0'..=b'9' if digits < 9 => {
+                part = part * 10 + i64::from(byte & 0xf);
+                digits = digits.saturating_add(1);
+                continue;
+            }
+            b':' if digits > 0 && colons < 2 => {
+                whole = (whole + part) * 60;
+                colons = colons.saturating_add(1);
+            }
+            b'-' if digits > 0 && colons == 0 && days.is_none() => days = Some(part),
+            _ => return None,
+        }
+        (part, digits) = (0, 0);
+    }
+    let seconds = days.unwrap_or(0) * 86_400 + whole + part;
+    (digits > 0 && colons > 0).then_some(seconds)
 }
 
 #[cfg(test)]
@@ -123,6 +228,11 @@ mod tests {
             ("a:b", None),
             ("1:2:3:4", None),
             ("-1:00", None),
+            ("1-2-3:00", None),
+            ("1-:00", None),
+            ("00:00:", None),
+            ("9999999999:00", Some("599999999940")),
+            ("1-00:00", Some("86400")),
         ] {
             let read = clock(text).map(|n| n.to_string());
             assert_eq!(read.as_deref(), seconds, "{text}");
@@ -150,8 +260,28 @@ mod tests {
                 Some((1_774_747_800_000_000, false)),
             ),
             ("2026-02-30T00:00:00", Tz::UTC, None),
+            ("2100-02-29T00:00:00", Tz::UTC, None),
+            ("2026-13-01T00:00:00", Tz::UTC, None),
+            ("2026-01-01T24:00:00", Tz::UTC, None),
+            ("2026-01-01 00:00:00", Tz::UTC, None),
         ] {
             assert_eq!(local(text, zone), at, "{text}");
+        }
+    }
+
+    /// Every day of four centuries and both edges, as the library of calendars has them.
+    #[test]
+    fn the_short_way_of_times_is_the_long_way() {
+        let days = (-720_000_i64..3_000_000)
+            .step_by(7)
+            .chain(-719_528..-719_000);
+        for day in days.chain(10_900..13_000) {
+            let seconds = day * 86_400 + day.rem_euclid(86_400);
+            let at = DateTime::from_timestamp(seconds, 0).unwrap();
+            let text = at.format("%Y-%m-%dT%H:%M:%S").to_string();
+            let found = plain_time(text.as_bytes());
+            let meant = (text.len() == 19).then_some(seconds);
+            assert_eq!(found, meant, "{text}");
         }
     }
 

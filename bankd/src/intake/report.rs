@@ -41,6 +41,7 @@ pub fn report(job: &Job, feed: &Feed, directory: &Directory) -> UsageReport {
         figures: figures(job),
         named,
         flags: job.flags.join(" "),
+        track: false,
         request: Request {
             object_type: ObjectType::Job,
             object_id: text(Some(&job.id)),

@@ -147,15 +147,18 @@ impl SqliteStore {
         Ok(changed > 0)
     }
 
-    /// Puts something into the quarantine; what no longer fits falls out at its other end and is
-    /// counted.
+    /// Puts something into the quarantine, a line of a file once; what no longer fits falls out at
+    /// its other end and is counted.
     pub fn quarantine(&self, rows: &[QuarantineRow], now: Timestamp) -> Result<(), Error> {
         for row in rows {
             let bytes = count(u64::try_from(row.body.len()).unwrap_or(u64::MAX));
-            self.connection
+            let is_new = self
+                .connection
                 .prepare_cached(
                     "INSERT INTO quarantine (at, source, peer, place, line, reason, bytes, body)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                     SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 WHERE ?5 = 0 OR NOT EXISTS (
+                         SELECT 1 FROM quarantine WHERE source = ?2 AND place = ?4 AND line = ?5
+                             AND bytes = ?7 AND body = ?8)",
                 )?
                 .execute(params![
                     now.0,
@@ -166,7 +169,11 @@ impl SqliteStore {
                     row.reason,
                     bytes,
                     row.body,
-                ])?;
+                ])?
+                > 0;
+            if !is_new {
+                continue;
+            }
             self.connection
                 .prepare_cached("UPDATE quarantine_total SET held = held + 1, bytes = bytes + ?1")?
                 .execute([bytes])?;

@@ -99,7 +99,7 @@ impl Writer {
         answer.blocking_recv().unwrap_or(Err(SubmitError::Failed))
     }
 
-    fn wait_for_room(&self, task: Task) -> Result<(), SubmitError> {
+    pub(super) fn wait_for_room(&self, task: Task) -> Result<(), SubmitError> {
         self.shared.depth.fetch_add(1, Ordering::Relaxed);
         self.queue.send(task).map_err(|_| SubmitError::Stopped)
     }

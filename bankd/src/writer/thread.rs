@@ -1,7 +1,8 @@
 //! The writer thread: batches, transactions, answers.
 
 use super::{
-    Decided, Landed, Origin, RecordKeeper, Reply, Shared, Submission, SubmitError, Summary, Task,
+    Collected, Decided, Landed, Origin, RecordKeeper, Reply, Shared, Submission, SubmitError,
+    Summary, Task,
 };
 use crate::hooks;
 use crate::store::{self, Known, PRUNE_MAX, SqliteStore, Stamp, StoredAnswer};
@@ -42,8 +43,9 @@ pub(super) struct Thread {
 enum Done {
     Reply(Reply),
     Pruned { may_be_more: bool },
+    Changed(u64),
     Landed(Landed),
-    Changed(bool),
+    Collected(Collected),
     Nothing,
 }
 
@@ -150,9 +152,10 @@ impl Thread {
                 Ok(Done::Pruned { may_be_more })
             }
             Task::Confirm(state, _) => self.store.confirm(state).map(|()| Done::Nothing),
+            Task::Collect(asked, _) => self.collect(asked, now).map(Done::Collected),
             Task::Portion(portion, _) => self.portion(portion, now).map(Done::Landed),
             Task::Aside(rows, marks, _) => self.aside(rows, marks, now).map(|()| Done::Nothing),
-            Task::Source(change, _) => self.store.change_source(change).map(Done::Changed),
+            Task::Change(change, _) => self.change(change).map(Done::Changed),
             Task::Stop => self.keep().map(|()| Done::Nothing),
         }
     }
@@ -319,8 +322,11 @@ impl Thread {
                 (Task::Prune(reply), Done::Pruned { may_be_more }) => {
                     let _ = reply.send(Ok(may_be_more));
                 }
-                (Task::Source(_, reply), Done::Changed(is_there)) => {
-                    let _ = reply.send(Ok(is_there));
+                (Task::Change(_, reply), Done::Changed(rows)) => {
+                    let _ = reply.send(Ok(rows));
+                }
+                (Task::Collect(_, reply), Done::Collected(collected)) => {
+                    let _ = reply.send(Ok(collected));
                 }
                 (Task::Portion(_, reply), Done::Landed(landed)) => {
                     let _ = reply.send(Ok(landed));
@@ -336,7 +342,12 @@ impl Thread {
 
 /// Whether somebody outside asked for something in this batch.
 fn has_command(batch: &[Task]) -> bool {
-    let asks = |task: &Task| matches!(task, Task::Submit(..) | Task::Portion(..));
+    let asks = |task: &Task| {
+        matches!(
+            task,
+            Task::Submit(..) | Task::Portion(..) | Task::Collect(..)
+        )
+    };
     batch.iter().any(asks)
 }
 
@@ -345,13 +356,19 @@ fn fail(task: Task) {
         Task::Submit(_, _, reply) => {
             let _ = reply.send(Err(SubmitError::Failed));
         }
+        Task::Collect(_, reply) => {
+            let _ = reply.send(Err(SubmitError::Failed));
+        }
         Task::Portion(_, reply) => {
             let _ = reply.send(Err(SubmitError::Failed));
         }
         Task::Settle(reply) | Task::Confirm(_, reply) | Task::Aside(_, _, reply) => {
             let _ = reply.send(Err(SubmitError::Failed));
         }
-        Task::Prune(reply) | Task::Source(_, reply) => {
+        Task::Change(_, reply) => {
+            let _ = reply.send(Err(SubmitError::Failed));
+        }
+        Task::Prune(reply) => {
             let _ = reply.send(Err(SubmitError::Failed));
         }
         Task::Stop => {}

@@ -177,7 +177,7 @@ fn every_command_is_in_the_reference() {
         ("bank key", &nouns, "KeyCommand"),
         ("bank cycle", &nouns, "CycleCommand"),
         ("bank clock", &nouns, "ClockCommand"),
-        ("bank import", &nouns, "ImportCommand"),
+        ("bank quarantine", &nouns, "QuarantinedCommand"),
         ("bank report", &nouns, "ReportCommand"),
         ("bank source", &nouns, "SourceCommand"),
         ("bank nami spool", &nouns, "SpoolCommand"),

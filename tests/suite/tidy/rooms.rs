@@ -167,6 +167,7 @@ fn xml_is_read_and_written_in_its_rooms_only() {
             "bankd/src/nami",
             "bankd/src/emit",
             "bankd/src/gold/talk/xml",
+            "bankd/src/ingest/moab/xml",
             "bank-api/src/records",
         ],
         &mut findings,

@@ -198,9 +198,12 @@ impl Page {
 
 /// A difference in words: recorded against charged.
 fn told(difference: &Difference, recorded: &Side, charged: &Side) -> String {
-    let signed = |text: String| match text.starts_with('-') {
-        true => text,
-        false => format!("+{text}"),
+    let signed = |text: String| {
+        if text.starts_with('-') {
+            text
+        } else {
+            format!("+{text}")
+        }
     };
     match difference {
         Difference::Wall(us) => {

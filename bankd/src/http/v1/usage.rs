@@ -177,6 +177,7 @@ fn report(new: NewUsage, call: &Call) -> Result<UsageReport, Refusal> {
         figures,
         named: AsNamed::default(),
         flags: String::new(),
+        track: false,
         request: Request {
             object_type,
             object_id: new.id,
@@ -218,6 +219,7 @@ fn figures(new: &NewUsage) -> Result<Figures, Refusal> {
     Ok(Figures {
         ended,
         wall_us: None,
+        backwards: false,
         cpu_s: known(new.cpu_s.as_ref(), "cpu_s")?,
         blocked_processors: known(new.blocked_processors.as_ref(), "blocked_processors")?,
         dedicated: new.dedicated,

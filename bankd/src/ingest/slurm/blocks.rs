@@ -1,13 +1,14 @@
 //! `scontrol show job` and the file of jobcomp: `Key=Value` words, in blocks or one job in a line
 //! (`collectors.md` a.8).
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, BufRead};
 
 use chrono_tz::Tz;
 
 use super::row::{self, Moment, Order, Row};
-use super::tres;
+use super::tres::Resources;
 use crate::ingest::job::{Found, RAW_MAX, Record};
 use crate::ingest::lines::Lines;
 use crate::ingest::{Reader, Sink};
@@ -139,13 +140,12 @@ impl<'a> Words<'a> {
     }
 
     /// `amy(1001)` is amy.
-    fn name(&self, key: &str) -> String {
+    fn name(&self, key: &str) -> &'a str {
         let text = self.get(key);
         text.split('(')
             .next()
             .filter(|n| !n.is_empty())
             .unwrap_or(text)
-            .to_owned()
     }
 
     /// A count; of `2-4` the first.
@@ -154,22 +154,22 @@ impl<'a> Words<'a> {
         row::integer(text.split('-').next().unwrap_or(text))
     }
 
-    fn row(&self, [nodes, cpus, name]: [&str; 3], zone: Tz) -> Row {
-        let text = |key: &str| self.get(key).to_owned();
+    fn row(&self, [nodes, cpus, name]: [&str; 3], zone: Tz) -> Row<'a> {
+        let text = |key: &str| Cow::Borrowed(self.get(key));
         let id = match (self.get("ArrayJobId"), self.get("ArrayTaskId")) {
             ("" | "0", _) | (_, "") => text("JobId"),
-            (array, task) => format!("{array}_{task}"),
+            (array, task) => format!("{array}_{task}").into(),
         };
         let resources = ["AllocTRES", "TRES", "Tres"];
         let resources = resources.map(|key| self.get(key));
         let allocated = resources.into_iter().find(|text| !text.is_empty());
-        let allocated = allocated.unwrap_or_default();
+        let allocated = Resources::read(allocated.unwrap_or_default());
         let (nodes, cpus) = (self.count(nodes), self.count(cpus));
-        let (memory_bytes, _) = row::memory(allocated, self.get("ReqTRES"), "", cpus, nodes);
+        let (memory_bytes, _) = row::memory(&allocated, self.get("ReqTRES"), "", cpus, nodes);
         Row {
             id,
-            user: self.name("UserId"),
-            group: self.name("GroupId"),
+            user: self.name("UserId").into(),
+            group: self.name("GroupId").into(),
             account: text("Account"),
             partition: text("Partition"),
             qos: text("QOS"),
@@ -183,7 +183,7 @@ impl<'a> Words<'a> {
             end: Moment::read(self.get("EndTime"), zone),
             nodes,
             cpus,
-            gpus: Some(tres::gpus(allocated)),
+            gpus: Some(allocated.gpus),
             memory_bytes,
             limit_s: row::limit(self.get("TimeLimit")),
             has_nodes: true,

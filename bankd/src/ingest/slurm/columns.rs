@@ -1,7 +1,7 @@
 //! The columns of `sacct`: its layouts, what each column must look like, and how fields that hold the
 //! separator find their way back (`collectors.md` a.1, a.5).
 
-use std::collections::HashMap;
+use crate::ingest::split::split;
 
 /// Open `XDMoD`'s order since 2021-12.
 const XDMOD26: &str = "jobid jobidraw cluster partition qos account group gid user uid submit \
@@ -31,20 +31,84 @@ type Check<'c, 'a> = dyn FnMut(&[(usize, usize)]) -> Option<Vec<&'a str>> + 'c;
 /// Ways of giving surplus fields back that are tried for one line.
 const WAYS_MAX: usize = 20_000;
 
-/// The names of the columns, lower case, and where each stands.
+/// The columns that say something of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Column {
+    JobId,
+    JobIdRaw,
+    Cluster,
+    Partition,
+    Qos,
+    Account,
+    Group,
+    User,
+    Submit,
+    Start,
+    End,
+    Elapsed,
+    ExitCode,
+    State,
+    NNodes,
+    NCpus,
+    AllocCpus,
+    ReqMem,
+    ReqTres,
+    AllocTres,
+    AllocGres,
+    ReqGres,
+    TimeLimit,
+    NodeList,
+    JobName,
+    TotalCpu,
+}
+
+/// Their names in a header line, in the order of [`Column`].
+const NAMES: [&str; 26] = [
+    "jobid",
+    "jobidraw",
+    "cluster",
+    "partition",
+    "qos",
+    "account",
+    "group",
+    "user",
+    "submit",
+    "start",
+    "end",
+    "elapsed",
+    "exitcode",
+    "state",
+    "nnodes",
+    "ncpus",
+    "alloccpus",
+    "reqmem",
+    "reqtres",
+    "alloctres",
+    "allocgres",
+    "reqgres",
+    "timelimit",
+    "nodelist",
+    "jobname",
+    "totalcpu",
+];
+
+/// The names of the columns, lower case, where those stand that are read, and how each must look.
 #[derive(Clone, Debug)]
 pub(super) struct Columns {
     names: Vec<String>,
-    places: HashMap<String, usize>,
+    places: [Option<usize>; NAMES.len()],
+    looks: Vec<Option<fn(&str) -> bool>>,
 }
 
 impl Columns {
     pub(super) fn new(names: impl IntoIterator<Item = String>) -> Self {
         let lower = |name: String| name.trim().to_ascii_lowercase();
         let names: Vec<String> = names.into_iter().map(lower).collect();
-        let places = names.iter().enumerate();
-        let places = places.map(|(at, name)| (name.clone(), at)).collect();
-        Self { names, places }
+        Self {
+            places: NAMES.map(|name| names.iter().rposition(|known| known == name)),
+            looks: names.iter().map(|name| look(name)).collect(),
+            names,
+        }
     }
 
     /// A layout by its name; `None` if there is no such.
@@ -72,7 +136,7 @@ impl Columns {
     /// The columns that a header line names, if the line is one.
     pub(super) fn header(line: &str, delimiter: &str) -> Option<Self> {
         let line = line.strip_suffix(delimiter).unwrap_or(line);
-        let names: Vec<&str> = line.split(delimiter).collect();
+        let names = split(line, delimiter, usize::MAX);
         let first = names.first()?.to_ascii_lowercase();
         let plain = |name: &&str| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphabetic());
         let is_header = (first == "jobid"
@@ -87,17 +151,15 @@ impl Columns {
         self.names.len()
     }
 
-    /// Where a column stands.
-    pub(super) fn place(&self, name: &str) -> Option<usize> {
-        self.places.get(name).copied()
+    /// Where a column stands; of several with one name the last.
+    pub(super) fn place(&self, column: Column) -> Option<usize> {
+        self.places.get(column as usize).copied().flatten()
     }
 
     /// Whether every field looks like what its column holds.
     pub(super) fn fit(&self, fields: &[&str]) -> bool {
-        self.names
-            .iter()
-            .zip(fields)
-            .all(|(name, field)| looks_right(name, field))
+        let mut looks = self.looks.iter().zip(fields);
+        looks.all(|(looks, field)| looks.is_none_or(|looks| looks(field)))
     }
 
     /// The fields of a line that has more than there are columns: the surplus goes to as few columns
@@ -110,7 +172,8 @@ impl Columns {
             .chain([line.len()])
             .collect();
         let surplus = ends.len().checked_sub(self.names.len())?;
-        let texts: Vec<usize> = TEXTS.iter().filter_map(|name| self.place(name)).collect();
+        let place = |name: &&str| self.names.iter().rposition(|known| known == name);
+        let texts: Vec<usize> = TEXTS.iter().filter_map(place).collect();
         let mut left = WAYS_MAX;
         for columns in 1..=3 {
             let mut chosen = Vec::with_capacity(columns);
@@ -182,38 +245,44 @@ fn cut<'a>(
     Some(fields)
 }
 
-/// Whether a field may stand in a column; columns that are not checked take anything.
-fn looks_right(column: &str, field: &str) -> bool {
-    let all = |text: &str, fits: fn(u8) -> bool| text.bytes().all(fits);
-    let digits = |text: &str| all(text, |b| b.is_ascii_digit());
+/// How the fields of a column look; columns that are not checked take anything.
+fn look(column: &str) -> Option<fn(&str) -> bool> {
     match column {
-        "jobid" | "jobidraw" => is_job_id(field),
+        "jobid" | "jobidraw" => Some(is_job_id),
         "submit" | "start" | "end" | "eligible" => {
-            matches!(field, "" | "Unknown" | "None") || is_time(field)
+            Some(|field| matches!(field, "" | "Unknown" | "None") || is_time(field))
         }
-        "ncpus" | "nnodes" | "uid" | "gid" | "reqcpus" => digits(field),
-        "state" => {
+        "ncpus" | "nnodes" | "uid" | "gid" | "reqcpus" => Some(is_digits),
+        "state" => Some(|field| {
             let (word, by) = field.split_once(" by ").unwrap_or((field, "0"));
-            !word.is_empty() && all(word, |b| b.is_ascii_uppercase() || b == b'_') && digits(by)
-        }
-        "elapsed" => all(field, |b| b.is_ascii_digit() || b":.-".contains(&b)),
-        "exitcode" => {
+            let is_word = word.bytes().all(|b| b.is_ascii_uppercase() || b == b'_');
+            !word.is_empty() && is_word && is_digits(by)
+        }),
+        "elapsed" => Some(|field| {
+            let mut bytes = field.bytes();
+            bytes.all(|b| b.is_ascii_digit() || b":.-".contains(&b))
+        }),
+        "exitcode" => Some(|field| {
             field.is_empty()
                 || field.split_once(':').is_some_and(|(code, signal)| {
-                    !code.is_empty() && digits(code) && digits(signal)
+                    !code.is_empty() && is_digits(code) && is_digits(signal)
                 })
-        }
-        "nodelist" => {
+        }),
+        "nodelist" => Some(|field| {
+            let mut bytes = field.bytes();
             field == "None assigned"
-                || all(field, |b| {
-                    b.is_ascii_alphanumeric() || b"_.[],-".contains(&b)
-                })
-        }
-        "alloctres" => {
+                || bytes.all(|b| b.is_ascii_alphanumeric() || b"_.[],-".contains(&b))
+        }),
+        "alloctres" => Some(|field| {
             field.is_empty() || field.split(',').all(|pair| pair.split_once('=').is_some())
-        }
-        _ => true,
+        }),
+        _ => None,
     }
+}
+
+/// Digits, or nothing.
+fn is_digits(text: &str) -> bool {
+    text.bytes().all(|b| b.is_ascii_digit())
 }
 
 /// `123`, `123_7`, `123_[1-3]`, `123+1`, and steps of them behind a point.

@@ -1,5 +1,6 @@
 //! `sacct --json` (`collectors.md` a.9).
 
+use std::borrow::Cow;
 use std::io::{self, BufRead};
 
 use super::row::{Moment, Order, Row};
@@ -32,7 +33,7 @@ impl Reader for Document {
 }
 
 fn found(job: &Object<'_>) -> Found {
-    let text = |name: &str| job.text(name).unwrap_or_default();
+    let text = |name: &str| Cow::Owned(job.text(name).unwrap_or_default());
     let time = job.object("time").unwrap_or_default();
     let at = |name: &str| match number(&time, name) {
         Some(at) if at.is_above_zero() => at
@@ -43,7 +44,7 @@ fn found(job: &Object<'_>) -> Found {
     let resources = Resources::of(job);
     let (end, start) = (at("end"), at("start"));
     let row = Row {
-        id: id(job),
+        id: id(job).into(),
         user: text("user"),
         account: text("account"),
         group: text("group"),
@@ -52,8 +53,8 @@ fn found(job: &Object<'_>) -> Found {
         cluster: text("cluster"),
         name: text("name"),
         hosts: text("nodes"),
-        state: state(job),
-        exit: exit(job),
+        state: state(job).into(),
+        exit: exit(job).into(),
         submit: at("submission"),
         start,
         end,

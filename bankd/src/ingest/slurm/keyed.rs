@@ -6,7 +6,7 @@ use std::io::{self, BufRead};
 use chrono_tz::Tz;
 
 use super::row::{self, Moment, Order, Row};
-use super::tres;
+use super::tres::Resources;
 use crate::ingest::job::{Found, Record};
 use crate::ingest::lines::Lines;
 use crate::ingest::text::clock;
@@ -39,14 +39,15 @@ fn found(text: &str, zone: Tz) -> Found {
     if id.contains('.') {
         return Found::Skipped("step".into());
     }
-    let text = |name: &str| get(name).to_owned();
+    let text = |name: &str| get(name).into();
+    let allocated = Resources::read(get("AllocTRES"));
     let (nodes, cpus) = (row::integer(get("NNodes")), row::integer(get("NCPUS")));
     let (memory_bytes, decoded) =
-        row::memory(get("AllocTRES"), get("ReqTRES"), get("ReqMem"), cpus, nodes);
+        row::memory(&allocated, get("ReqTRES"), get("ReqMem"), cpus, nodes);
     let row = Row {
-        id: id.to_owned(),
+        id: id.into(),
         raw_id: text("JobIDRaw"),
-        is_disputed: tres::disputes(get("AllocTRES"), cpus, nodes),
+        is_disputed: allocated.disputes(cpus, nodes),
         user: text("User"),
         account: text("Account"),
         group: text("Group"),
@@ -62,7 +63,7 @@ fn found(text: &str, zone: Tz) -> Found {
         end: Moment::read(get("End"), zone),
         nodes,
         cpus,
-        gpus: Some(tres::gpus(get("AllocTRES"))),
+        gpus: Some(allocated.gpus),
         is_memory_decoded: decoded && memory_bytes.is_some(),
         memory_bytes,
         elapsed: said.get("Elapsed").and_then(|elapsed| clock(elapsed)),

@@ -1,8 +1,10 @@
 //! One job of Slurm, whatever it was written in, and what becomes of it.
 
+use std::borrow::Cow;
+
 use chrono_tz::Tz;
 
-use super::tres;
+use super::tres::{self, Resources};
 use crate::ingest::job::{Found, Job, Label, State};
 use crate::ingest::number::Number;
 use crate::ingest::repair::{REPAIRED, Span, span};
@@ -77,20 +79,20 @@ impl Moment {
 
 /// What a rendering says of a job. Missing texts are empty.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Row {
-    pub(super) id: String,
+pub(super) struct Row<'t> {
+    pub(super) id: Cow<'t, str>,
     /// The number behind the id of an array's task.
-    pub(super) raw_id: String,
-    pub(super) user: String,
-    pub(super) account: String,
-    pub(super) group: String,
-    pub(super) partition: String,
-    pub(super) qos: String,
-    pub(super) cluster: String,
-    pub(super) name: String,
-    pub(super) hosts: String,
-    pub(super) state: String,
-    pub(super) exit: String,
+    pub(super) raw_id: Cow<'t, str>,
+    pub(super) user: Cow<'t, str>,
+    pub(super) account: Cow<'t, str>,
+    pub(super) group: Cow<'t, str>,
+    pub(super) partition: Cow<'t, str>,
+    pub(super) qos: Cow<'t, str>,
+    pub(super) cluster: Cow<'t, str>,
+    pub(super) name: Cow<'t, str>,
+    pub(super) hosts: Cow<'t, str>,
+    pub(super) state: Cow<'t, str>,
+    pub(super) exit: Cow<'t, str>,
     pub(super) submit: Moment,
     pub(super) start: Moment,
     pub(super) end: Moment,
@@ -117,7 +119,7 @@ pub(super) enum Order {
     StateFirst,
 }
 
-impl Row {
+impl Row<'_> {
     /// The jobs that it stands for, or why nothing is charged.
     pub(super) fn found(self, order: Order) -> Found {
         match self.judged(order) {
@@ -127,12 +129,13 @@ impl Row {
         }
     }
 
-    fn judged(self, order: Order) -> Result<Result<Vec<Job>, Label>, String> {
+    fn judged(&self, order: Order) -> Result<Result<Vec<Job>, Label>, String> {
         let word = self.state.split(' ').next().unwrap_or_default();
-        let word = word.to_ascii_uppercase();
-        let ended = ENDED.iter().find(|(name, _)| *name == word);
+        let ended = ENDED
+            .iter()
+            .find(|(name, _)| name.eq_ignore_ascii_case(word));
         let other = || {
-            if LIVE.contains(&word.as_str()) {
+            if LIVE.iter().any(|name| name.eq_ignore_ascii_case(word)) {
                 Label::from("live_state")
             } else {
                 Label::from("unknown_state")
@@ -158,13 +161,13 @@ impl Row {
             return Ok(Err("never_started".into()));
         };
         match ended {
-            Some((_, state)) => self.jobs(start, end, &word, *state).map(Ok),
+            Some((word, state)) => self.jobs(start, end, word, *state).map(Ok),
             None => Ok(Err(other())),
         }
     }
 
-    fn jobs(self, start: i64, end: i64, word: &str, state: State) -> Result<Vec<Job>, String> {
-        let ids = expand(&self.id)?;
+    fn jobs(&self, start: i64, end: i64, word: &str, state: State) -> Result<Vec<Job>, String> {
+        let mut ids = expand(&self.id)?;
         let beyond = || "a figure beyond what can be counted".to_owned();
         // Without a run time to go by, an end before the start is no use.
         let times = span(Some(start), Some(end), self.elapsed).unwrap_or(Span {
@@ -176,6 +179,7 @@ impl Row {
         let wall = Number::seconds(us.ok_or_else(beyond)?);
         let used = |count: Option<i64>| wall.times(Number::whole(count.unwrap_or(0)));
         let mut job = Job {
+            id: ids.pop().unwrap_or_default(),
             start_us: times.start_us,
             end_us: times.end_us,
             submit_us: self.submit.us(),
@@ -197,6 +201,7 @@ impl Row {
             memory_bytes: self.memory_bytes,
             cpu: self.cpu,
             limit_s: self.limit_s,
+            quantities: Vec::with_capacity(6),
             ..Job::default()
         };
         if self.start.came_twice() || self.end.came_twice() {
@@ -212,7 +217,8 @@ impl Row {
             }
         }
         if !self.raw_id.is_empty() && self.raw_id != self.id {
-            job.attributes.insert("raw_id".to_owned(), self.raw_id);
+            let raw_id = self.raw_id.clone().into_owned();
+            job.attributes.insert("raw_id".to_owned(), raw_id);
         }
         job.add("wall_s", wall);
         job.add("core_s", used(self.cpus).ok_or_else(beyond)?);
@@ -222,10 +228,11 @@ impl Row {
         }
         job.add_if("elapsed_s", self.elapsed);
         job.add_if("cpu_s", self.cpu);
-        let mut jobs: Vec<Job> = Vec::with_capacity(ids.len());
+        let mut jobs = Vec::with_capacity(ids.len().saturating_add(1));
         for id in ids {
             jobs.push(Job { id, ..job.clone() });
         }
+        jobs.push(job);
         Ok(jobs)
     }
 }
@@ -266,7 +273,8 @@ pub(super) fn expand(id: &str) -> Result<Vec<String>, String> {
 
 /// Seconds of a `Timelimit`: a duration, or a word for none.
 pub(super) fn limit(text: &str) -> Option<i64> {
-    i64::try_from(clock(text)?.cut(0).as_whole()?).ok()
+    let seconds = clock(text)?;
+    i64::try_from(seconds.as_whole().or_else(|| seconds.cut(0).as_whole())?).ok()
 }
 
 /// A whole number of at most 18 digits.
@@ -277,15 +285,15 @@ pub(super) fn integer(text: &str) -> Option<i64> {
 /// Memory: of the allocated resources, else of the requested ones, else what `ReqMem` says
 /// (`collectors.md` a.3); `true` where it had to be decoded.
 pub(super) fn memory(
-    allocated: &str,
+    allocated: &Resources,
     requested: &str,
     reqmem: &str,
     cpus: Option<i64>,
     nodes: Option<i64>,
 ) -> (Option<Number>, bool) {
-    let stated = tres::memory(allocated).or_else(|| tres::memory(requested));
-    if stated.is_some() {
-        return (stated, false);
+    let stated = allocated.memory_bytes;
+    if let Some(stated) = stated.or_else(|| Resources::read(requested).memory_bytes) {
+        return (Some(stated), false);
     }
     (tres::requested_memory(reqmem, cpus, nodes), true)
 }
@@ -404,11 +412,11 @@ mod tests {
                 hour => at(&day(hour)),
             };
             let row = Row {
-                id: "1".to_owned(),
-                state: state.to_owned(),
+                id: "1".into(),
+                state: state.into(),
                 start: time(start),
                 end: time(end),
-                hosts: hosts.to_owned(),
+                hosts: hosts.into(),
                 elapsed: elapsed.map(|seconds: i64| Number::whole(seconds)),
                 ..Row::default()
             };

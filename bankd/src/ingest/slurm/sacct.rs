@@ -4,14 +4,15 @@ use std::io::{self, BufRead};
 
 use chrono_tz::Tz;
 
-use super::columns::{Columns, LAYOUTS};
+use super::columns::{Column, Columns, LAYOUTS};
 use super::hosts;
 use super::row::{self, Moment, Order, Row};
-use super::tres;
+use super::tres::{self, Resources};
 use crate::ingest::formats::Options;
-use crate::ingest::job::{Found, RAW_MAX, Record};
-use crate::ingest::lines::{LINE_MAX, Lines};
+use crate::ingest::job::{Found, Job, Record};
+use crate::ingest::lines::{LINE_MAX, Line, Lines};
 use crate::ingest::number::Number;
+use crate::ingest::split::split;
 use crate::ingest::text::clock;
 use crate::ingest::{Reader, Sink, not_of_the_format};
 
@@ -59,8 +60,8 @@ impl Reader for Sacct {
         let mut lines = Lines::new(input);
         let mut reading: Option<Reading<'_>> = None;
         while let Some(line) = lines.next_line()? {
-            let text = line.text();
             let Some(reading) = &mut reading else {
+                let text = line.text();
                 let header = Columns::header(&text, &self.delimiter);
                 let is_header = header.is_some();
                 let columns = match (&self.named, header) {
@@ -74,11 +75,11 @@ impl Reader for Sacct {
                 let fresh = Reading::new(name, columns, is_header, has_trail, self);
                 let fresh = reading.insert(fresh);
                 if !is_header {
-                    fresh.line(line.number, &text, sink)?;
+                    fresh.line(&line, sink)?;
                 }
                 continue;
             };
-            reading.line(line.number, &text, sink)?;
+            reading.line(&line, sink)?;
         }
         reading.map_or(Ok(()), |reading| reading.end(sink))
     }
@@ -92,19 +93,27 @@ struct Reading<'a> {
     has_trail: bool,
     delimiter: &'a str,
     zone: Tz,
-    /// A record that goes on in the next line: its first line, and its text so far.
-    begun: Option<(u64, String)>,
+    /// A record that goes on in the next line.
+    begun: Option<Begun>,
     /// The job whose steps may follow.
     parent: Option<Parent>,
     checked: usize,
     misfits: usize,
 }
 
+/// A record that lacks columns so far.
+struct Begun {
+    line: u64,
+    text: String,
+    raw: Vec<u8>,
+    /// Fields that it has; a separator at the end may begin one that is none.
+    fields: usize,
+}
+
 /// A job that waits for the processor time of its steps.
 struct Parent {
-    line: u64,
-    raw: String,
-    row: Row,
+    id: String,
+    record: Record,
     steps: Number,
 }
 
@@ -130,53 +139,65 @@ impl<'a> Reading<'a> {
         }
     }
 
-    fn line(&mut self, number: u64, text: &str, sink: &mut Sink<'_>) -> io::Result<()> {
-        let Some((begun, mut record)) = self.begun.take() else {
+    fn line(&mut self, line: &Line<'_>, sink: &mut Sink<'_>) -> io::Result<()> {
+        let text = line.text();
+        let Some(mut begun) = self.begun.take() else {
             if text.trim().is_empty() {
                 return Ok(());
             }
-            return self.record(number, text.to_owned(), sink);
+            return self.record(line.number, &text, line.bytes, sink);
         };
+        let fields = split(&text, self.delimiter, usize::MAX).len();
+        let length = begun.text.len().saturating_add(text.len());
         // A line that is a whole record by itself does not belong to one that was torn.
-        if self.is_whole(text) || record.len().saturating_add(text.len()) > LINE_MAX {
-            self.malformed(begun, &record, "the line ends before its last column", sink)?;
-            return self.record(number, text.to_owned(), sink);
+        if (fields >= self.columns.len() && self.is_whole(&text)) || length > LINE_MAX {
+            let why = "the line ends before its last column";
+            self.malformed(begun.line, &begun.raw, why, sink)?;
+            return self.record(line.number, &text, line.bytes, sink);
         }
-        record.push('\n');
-        record.push_str(text);
-        self.record(begun, record, sink)
+        begun.text.push('\n');
+        begun.text.push_str(&text);
+        begun.raw.push(b'\n');
+        begun.raw.extend_from_slice(line.bytes);
+        begun.fields = begun.fields.saturating_add(fields).saturating_sub(1);
+        // Lines are only counted until there may be enough: they are cut once.
+        if begun.fields < self.columns.len() {
+            self.begun = Some(begun);
+            return Ok(());
+        }
+        self.record(begun.line, &begun.text, &begun.raw, sink)
     }
 
     fn is_whole(&self, text: &str) -> bool {
-        let fields: Vec<&str> = self.fields(text);
+        let fields = self.fields(text);
         fields.len() >= self.columns.len() && self.columns.fit(&fields)
     }
 
     /// The fields of a record; a separator behind the last one is none.
     fn fields<'t>(&self, text: &'t str) -> Vec<&'t str> {
-        let text = if self.has_trail {
-            text.strip_suffix(self.delimiter).unwrap_or(text)
-        } else {
-            text
-        };
-        if self.has_header {
-            return text.split(self.delimiter).collect();
+        if !self.has_header {
+            return split(text, self.delimiter, self.columns.len());
         }
-        text.splitn(self.columns.len(), self.delimiter).collect()
+        let cut = text.strip_suffix(self.delimiter).filter(|_| self.has_trail);
+        split(cut.unwrap_or(text), self.delimiter, usize::MAX)
     }
 
     /// A record that may still lack columns: then the next line is part of it.
-    fn record(&mut self, number: u64, text: String, sink: &mut Sink<'_>) -> io::Result<()> {
-        let fields = self.fields(&text);
+    fn record(&mut self, line: u64, text: &str, raw: &[u8], sink: &mut Sink<'_>) -> io::Result<()> {
+        let fields = self.fields(text);
         if fields.len() < self.columns.len() {
-            self.begun = Some((number, text));
+            self.begun = Some(Begun {
+                line,
+                text: text.to_owned(),
+                raw: raw.to_vec(),
+                fields: split(text, self.delimiter, usize::MAX).len(),
+            });
             return Ok(());
         }
         let fields = match fields.len().cmp(&self.columns.len()) {
             std::cmp::Ordering::Greater => {
                 let cut = text.strip_suffix(self.delimiter).filter(|_| self.has_trail);
-                let whole = cut.unwrap_or(text.as_str());
-                self.columns.aligned(whole, self.delimiter)
+                self.columns.aligned(cut.unwrap_or(text), self.delimiter)
             }
             _ if self.has_header => self.columns.fit(&fields).then_some(fields),
             _ => {
@@ -185,22 +206,26 @@ impl<'a> Reading<'a> {
             }
         };
         let Some(fields) = fields else {
-            return self.malformed(number, &text, "its fields fit no way of columns", sink);
+            return self.malformed(line, raw, "its fields fit no way of columns", sink);
         };
         let row = Fields(&self.columns, &fields);
-        let id = row.text("jobid").to_owned();
+        let id = row.text(Column::JobId);
         if id.is_empty() {
-            return self.malformed(number, &text, "no job id", sink);
+            return self.malformed(line, raw, "no job id", sink);
         }
         if id.contains('.') {
-            return self.step(number, &id, &text, row.text("totalcpu"), sink);
+            return self.step(line, id, raw, row.text(Column::TotalCpu), sink);
         }
-        let parent = row.row(self.zone);
+        let row = row.row(self.zone);
+        let waits = row.cpu.is_some_and(Number::is_zero);
+        let record = Record::new(line, raw, row.found(Order::EndStartState));
         self.give(sink)?;
+        if !waits {
+            return sink(record);
+        }
         self.parent = Some(Parent {
-            line: number,
-            raw: text.clone(),
-            row: parent,
+            id: id.to_owned(),
+            record,
             steps: Number::ZERO,
         });
         Ok(())
@@ -238,38 +263,34 @@ impl<'a> Reading<'a> {
 
     fn malformed(
         &mut self,
-        number: u64,
-        text: &str,
+        line: u64,
+        raw: &[u8],
         why: &str,
         sink: &mut Sink<'_>,
     ) -> io::Result<()> {
         self.give(sink)?;
         let found = Found::Malformed(why.to_owned());
-        sink(Record::new(number, text.as_bytes(), found))
+        sink(Record::new(line, raw, found))
     }
 
     /// A step: not a job, but its processor time is the job's where the job says none.
     fn step(
         &mut self,
-        number: u64,
+        line: u64,
         id: &str,
-        text: &str,
+        raw: &[u8],
         total_cpu: &str,
         sink: &mut Sink<'_>,
     ) -> io::Result<()> {
         let (job, step) = id.split_once('.').unwrap_or((id, ""));
         if let Some(parent) = &mut self.parent
-            && parent.row.id == job
+            && parent.id == job
             && step != "extern"
         {
             let cpu = clock(total_cpu).unwrap_or_default();
             parent.steps = parent.steps.plus(cpu).unwrap_or(parent.steps);
         }
-        sink(Record::new(
-            number,
-            text.as_bytes(),
-            Found::Skipped("step".into()),
-        ))
+        sink(Record::new(line, raw, Found::Skipped("step".into())))
     }
 
     /// Gives the job that waited for its steps.
@@ -277,21 +298,18 @@ impl<'a> Reading<'a> {
         let Some(mut parent) = self.parent.take() else {
             return Ok(());
         };
-        if parent.row.cpu.is_some_and(Number::is_zero) {
-            parent.row.cpu = Some(parent.steps);
+        if let Found::Jobs(jobs) = &mut parent.record.found {
+            for job in jobs {
+                used(job, parent.steps);
+            }
         }
-        let found = parent.row.found(Order::EndStartState);
-        let raw = parent.raw.as_bytes();
-        sink(Record::new(
-            parent.line,
-            raw.get(..RAW_MAX).unwrap_or(raw),
-            found,
-        ))
+        sink(parent.record)
     }
 
     fn end(mut self, sink: &mut Sink<'_>) -> io::Result<()> {
-        if let Some((number, text)) = self.begun.take() {
-            self.malformed(number, &text, "the file ends inside a record", sink)?;
+        if let Some(begun) = self.begun.take() {
+            let why = "the file ends inside a record";
+            self.malformed(begun.line, &begun.raw, why, sink)?;
         }
         if self.checked < CHECKED {
             self.fits_layout()?;
@@ -300,65 +318,77 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// The fields of one record by the names of their columns.
+/// Sets the processor time of a job.
+fn used(job: &mut Job, cpu: Number) {
+    job.cpu = Some(cpu);
+    let stated = job.quantities.iter_mut().find(|(name, _)| name == "cpu_s");
+    if let Some((_, stated)) = stated {
+        *stated = cpu;
+    }
+}
+
+/// The fields of one record by their columns.
 struct Fields<'a, 't>(&'a Columns, &'a [&'t str]);
 
 impl<'t> Fields<'_, 't> {
-    fn stated(&self, name: &str) -> Option<&'t str> {
-        self.1.get(self.0.place(name)?).copied()
+    fn stated(&self, column: Column) -> Option<&'t str> {
+        self.1.get(self.0.place(column)?).copied()
     }
 
-    fn text(&self, name: &str) -> &'t str {
-        self.stated(name).unwrap_or_default()
+    fn text(&self, column: Column) -> &'t str {
+        self.stated(column).unwrap_or_default()
     }
 
-    fn row(&self, zone: Tz) -> Row {
-        let text = |name: &str| self.text(name).to_owned();
-        let moment = |name: &str| Moment::read(self.text(name), zone);
-        let listed = || i64::try_from(hosts::count(self.text("nodelist"))?).ok();
-        let nodes = row::integer(self.text("nnodes")).or_else(listed);
-        let cpus =
-            row::integer(self.text("ncpus")).or_else(|| row::integer(self.text("alloccpus")));
-        let gpus = if let Some(allocated) = self.stated("alloctres") {
-            tres::gpus(allocated)
-        } else {
-            let asked = self.stated("allocgres").unwrap_or(self.text("reqgres"));
-            tres::old_gpus(asked).saturating_mul(nodes.unwrap_or(0))
-        };
+    fn row(&self, zone: Tz) -> Row<'t> {
+        let text = |column| self.text(column).into();
+        let moment = |column| Moment::read(self.text(column), zone);
+        let count = |column| row::integer(self.text(column));
+        let listed = || i64::try_from(hosts::count(self.text(Column::NodeList))?).ok();
+        let nodes = count(Column::NNodes).or_else(listed);
+        let cpus = count(Column::NCpus).or_else(|| count(Column::AllocCpus));
+        let allocated = self.stated(Column::AllocTres).map(Resources::read);
+        let gpus = allocated.map_or_else(
+            || {
+                let asked = self.stated(Column::AllocGres);
+                let asked = asked.unwrap_or(self.text(Column::ReqGres));
+                tres::old_gpus(asked).saturating_mul(nodes.unwrap_or(0))
+            },
+            |allocated| allocated.gpus,
+        );
+        let allocated = allocated.unwrap_or_default();
         let (memory_bytes, is_memory_decoded) = row::memory(
-            self.text("alloctres"),
-            self.text("reqtres"),
-            self.text("reqmem"),
+            &allocated,
+            self.text(Column::ReqTres),
+            self.text(Column::ReqMem),
             cpus,
             nodes,
         );
+        let used = self.stated(Column::TotalCpu);
         Row {
-            id: text("jobid"),
-            raw_id: text("jobidraw"),
-            is_disputed: tres::disputes(self.text("alloctres"), cpus, nodes),
-            user: text("user"),
-            account: text("account"),
-            group: text("group"),
-            partition: text("partition"),
-            qos: text("qos"),
-            cluster: text("cluster"),
-            name: text("jobname"),
-            hosts: text("nodelist"),
-            state: text("state"),
-            exit: text("exitcode"),
-            submit: moment("submit"),
-            start: moment("start"),
-            end: moment("end"),
+            id: text(Column::JobId),
+            raw_id: text(Column::JobIdRaw),
+            is_disputed: allocated.disputes(cpus, nodes),
+            user: text(Column::User),
+            account: text(Column::Account),
+            group: text(Column::Group),
+            partition: text(Column::Partition),
+            qos: text(Column::Qos),
+            cluster: text(Column::Cluster),
+            name: text(Column::JobName),
+            hosts: text(Column::NodeList),
+            state: text(Column::State),
+            exit: text(Column::ExitCode),
+            submit: moment(Column::Submit),
+            start: moment(Column::Start),
+            end: moment(Column::End),
             nodes,
             cpus,
             gpus: Some(gpus),
             memory_bytes,
             is_memory_decoded: is_memory_decoded && memory_bytes.is_some(),
-            elapsed: self.stated("elapsed").and_then(clock),
-            cpu: self
-                .stated("totalcpu")
-                .map(|cpu| clock(cpu).unwrap_or_default()),
-            limit_s: row::limit(self.text("timelimit")),
+            elapsed: self.stated(Column::Elapsed).and_then(clock),
+            cpu: used.map(|cpu| clock(cpu).unwrap_or_default()),
+            limit_s: row::limit(self.text(Column::TimeLimit)),
             has_nodes: true,
         }
     }

@@ -10,15 +10,45 @@ fn pairs(text: &str) -> impl Iterator<Item = (&str, &str)> {
     text.split(',').filter_map(|pair| pair.split_once('='))
 }
 
-/// GPUs: the untyped count where it is given, else the sum of the typed ones.
-pub(super) fn gpus(text: &str) -> i64 {
-    if let Some((_, count)) = pairs(text).find(|(name, _)| *name == "gres/gpu") {
-        return number(count);
+/// What a string of resources says, read in one go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Resources {
+    cpus: Option<i64>,
+    nodes: Option<i64>,
+    /// Memory in bytes.
+    pub(super) memory_bytes: Option<Number>,
+    /// GPUs: the untyped count where it is given, else the sum of the typed ones.
+    pub(super) gpus: i64,
+}
+
+impl Resources {
+    /// Reads them. Of a name that comes twice the first counts.
+    pub(super) fn read(text: &str) -> Self {
+        let (mut found, mut typed, mut untyped) = (Self::default(), 0_i64, None);
+        let (mut has_cpus, mut has_nodes, mut has_memory) = (false, false, false);
+        for (name, value) in pairs(text) {
+            match name {
+                "cpu" if !has_cpus => (found.cpus, has_cpus) = (value.parse().ok(), true),
+                "node" if !has_nodes => (found.nodes, has_nodes) = (value.parse().ok(), true),
+                "mem" if !has_memory => (found.memory_bytes, has_memory) = (bytes(value), true),
+                "gres/gpu" if untyped.is_none() => untyped = Some(number(value)),
+                name if name.starts_with("gres/gpu:") => {
+                    typed = typed.saturating_add(number(value));
+                }
+                _ => {}
+            }
+        }
+        found.gpus = untyped.unwrap_or(typed);
+        found
     }
-    pairs(text)
-        .filter(|(name, _)| name.starts_with("gres/gpu:"))
-        .map(|(_, count)| number(count))
-        .fold(0, i64::saturating_add)
+
+    /// Whether they name other counts of processors or nodes than the columns of the job.
+    pub(super) fn disputes(&self, cpus: Option<i64>, nodes: Option<i64>) -> bool {
+        [(self.cpus, cpus), (self.nodes, nodes)]
+            .into_iter()
+            .filter_map(|(stated, count)| stated.zip(count))
+            .any(|(stated, count)| stated != count)
+    }
 }
 
 /// GPUs of `gpu:2`, `gpu:tesla:2`, `gpu`, as the older layouts ask for them on each node.
@@ -34,24 +64,10 @@ pub(super) fn old_gpus(text: &str) -> i64 {
         .fold(0, i64::saturating_add)
 }
 
-/// Whether it names other counts of processors or nodes than the columns of the job.
-pub(super) fn disputes(text: &str, cpus: Option<i64>, nodes: Option<i64>) -> bool {
-    let other = |name: &str, count: Option<i64>| {
-        let stated = pairs(text).find(|(known, _)| *known == name);
-        let stated = stated.and_then(|(_, stated)| stated.parse::<i64>().ok());
-        stated
-            .zip(count)
-            .is_some_and(|(stated, count)| stated != count)
-    };
-    other("cpu", cpus) || other("node", nodes)
-}
-
-/// Memory in bytes.
-pub(super) fn memory(text: &str) -> Option<Number> {
-    let (_, size) = pairs(text).find(|(name, _)| *name == "mem")?;
-    megabytes(size)?
-        .times(Number::whole(1 << 20))
-        .map(|bytes| bytes.cut(0))
+/// A size in bytes.
+fn bytes(size: &str) -> Option<Number> {
+    let bytes = megabytes(size)?.times(Number::whole(1 << 20))?;
+    Some(bytes.cut(0))
 }
 
 /// Memory in bytes of a `ReqMem`: `3000Mc` for each processor, `48000Mn` for each node, `4G` for the
@@ -121,7 +137,7 @@ mod tests {
             ("cpu=1", 0),
             ("", 0),
         ] {
-            assert_eq!(gpus(text), count, "{text}");
+            assert_eq!(Resources::read(text).gpus, count, "{text}");
         }
         assert_eq!(
             (
@@ -142,7 +158,8 @@ mod tests {
             ("cpu=108", false),
             ("", false),
         ] {
-            assert_eq!(disputes(text, Some(108), Some(9)), disputed, "{text}");
+            let found = Resources::read(text).disputes(Some(108), Some(9));
+            assert_eq!(found, disputed, "{text}");
         }
     }
 
@@ -164,8 +181,8 @@ mod tests {
             assert_eq!(found.and_then(Number::as_whole), bytes, "{text}");
         }
         assert_eq!(
-            memory("cpu=1,mem=62.50G").and_then(Number::as_whole),
-            mib(64_000)
+            Resources::read("cpu=1,mem=62.50G,mem=1M").memory_bytes,
+            mib(64_000).map(Number::whole)
         );
     }
 }

@@ -1,5 +1,11 @@
 //! Workload traces of Maui and the event logs of Moab (`collectors.md` f.1, f.2): columns between
-//! blanks.
+//! blanks, and in an event log also a job as pairs ([`pairs`]) or as XML ([`xml`]).
+
+mod named;
+mod pairs;
+#[cfg(test)]
+mod tests;
+mod xml;
 
 use std::io::{self, BufRead};
 
@@ -177,7 +183,11 @@ impl Moab {
         let words = Words(text.split_whitespace().collect());
         let judged = match self.log {
             Log::Trace => trace(&words, &self.columns),
-            Log::Events => event(&words, &self.columns),
+            Log::Events => match words.at(0).chars().next() {
+                Some('<') => xml::said(text.trim()).and_then(|said| said.judged()),
+                _ if pairs::are_in(&words.0) => pairs::said(&text, &words.0).judged(),
+                _ => event(&words, &self.columns),
+            },
         };
         match judged {
             Ok(Ok(job)) => Found::Jobs(vec![job]),
@@ -202,9 +212,6 @@ fn trace(words: &Words<'_>, columns: &Columns) -> Judged {
 
 fn event(words: &Words<'_>, columns: &Columns) -> Judged {
     let there = words.0.len();
-    if words.at(0).starts_with('<') {
-        return Err("a job as XML; have Moab write its events in columns".to_owned());
-    }
     if there < 5 {
         return Err(format!("{there} columns where an event has at least 5"));
     }
@@ -311,130 +318,5 @@ fn state(word: &str) -> State {
         "Removed" => State::Aborted,
         "Failed" => State::Failed,
         _ => State::Unknown,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A line of so many columns, some of them given by their number.
-    fn line(columns: usize, given: &[(usize, &str)]) -> String {
-        let mut all = vec!["1"; columns];
-        for (number, text) in given {
-            all[number - 1] = text;
-        }
-        all.join(" ")
-    }
-
-    fn read(log: Log, options: &[&str], text: &str) -> Found {
-        let options = Options {
-            columns: options.iter().map(|text| (*text).to_owned()).collect(),
-            ..Options::default()
-        };
-        let mut reader = Moab::new(log, &options).unwrap();
-        let mut input = text.as_bytes();
-        let mut found = Found::Malformed("nothing".to_owned());
-        let mut sink = |record: Record| {
-            found = record.found;
-            Ok(())
-        };
-        reader.file("events", &mut input, &mut sink).unwrap();
-        found
-    }
-
-    fn told(found: &Found) -> String {
-        match found {
-            Found::Jobs(jobs) => {
-                let (job, none) = (&jobs[0], "none".to_owned());
-                let account = job.account.clone().unwrap_or(none);
-                format!("{} {account} {} {}", job.id, job.wall, job.procs.unwrap())
-            }
-            Found::Skipped(label) => label.to_string(),
-            Found::Malformed(why) => format!("!{why}"),
-        }
-    }
-
-    #[test]
-    fn events_of_jobs_are_charged_once_they_end() {
-        let end = [
-            (3, "job"),
-            (4, "77"),
-            (5, "JOBEND"),
-            (15, "1700000000"),
-            (16, "1700000060"),
-            (25, "4"),
-            (29, "chem"),
-            (36, "2"),
-        ];
-        let with = |more: &[(usize, &str)]| {
-            let given: Vec<(usize, &str)> = end.iter().chain(more).copied().collect();
-            line(46, &given)
-        };
-        for (text, said) in [
-            (with(&[]), "77 chem 60 8"),
-            (with(&[(29, "-")]), "77 none 60 8"),
-            (with(&[(5, "jobcancel")]), "77 chem 60 8"),
-            (with(&[(5, "jobcancel"), (15, "0")]), "never_started"),
-            (with(&[(5, "jobhold")]), "event_jobhold"),
-            (with(&[(3, "node")]), "object_node"),
-            (line(4, &[]), "!4 columns where an event has at least 5"),
-            (
-                line(41, &[(3, "job"), (5, "jobend")]),
-                "!41 columns where the end of a job has at least 42",
-            ),
-            (
-                "<Job User=\"amy\"/>".to_owned(),
-                "!a job as XML; have Moab write its events in columns",
-            ),
-        ] {
-            assert_eq!(told(&read(Log::Events, &[], &text)), said, "{text}");
-        }
-        let moved = with(&[(30, "bio")]);
-        let options = ["account=30", "tasks=1", "procs_per_task=1"];
-        assert_eq!(told(&read(Log::Events, &options, &moved)), "77 bio 60 1");
-    }
-
-    #[test]
-    fn columns_that_are_none_are_refused() {
-        for (stated, said) in [
-            (
-                "acount=3",
-                "--columns: no column \"acount\"; there are id, user",
-            ),
-            (
-                "account=0",
-                "--columns: \"account=0\"; as account=29, from 1",
-            ),
-            ("account", "--columns: \"account\"; as account=29, from 1"),
-        ] {
-            let options = Options {
-                columns: vec![stated.to_owned()],
-                ..Options::default()
-            };
-            let refused = Moab::new(Log::Events, &options).unwrap_err();
-            assert!(refused.starts_with(said), "{refused}");
-        }
-    }
-
-    #[test]
-    fn traces_have_43_or_44_columns() {
-        let given = [
-            (1, "7"),
-            (7, "Completed"),
-            (11, "100"),
-            (12, "160"),
-            (22, "4"),
-            (26, "[NONE]"),
-        ];
-        for (columns, said) in [
-            (44, "7 none 60 4"),
-            (43, "7 none 60 4"),
-            (45, "!45 columns where a trace has 43 or 44"),
-        ] {
-            assert_eq!(told(&read(Log::Trace, &[], &line(columns, &given))), said);
-        }
-        let never = line(44, &[(7, "NotRun")]);
-        assert_eq!(told(&read(Log::Trace, &[], &never)), "never_started");
     }
 }

@@ -1,0 +1,74 @@
+//! Lines of `NAME=VALUE` pairs, as Moab 9.1 writes a job where it does not write columns.
+
+use super::named::{Said, say};
+
+/// The columns before the pairs of an event: time, epoch, object, id, event.
+const LEAD: usize = 5;
+
+/// Whether a line has pairs where columns would stand.
+pub(super) fn are_in(words: &[&str]) -> bool {
+    let has = |at: usize| words.get(at).is_some_and(|word| word.contains('='));
+    has(0) || has(1) || (has(LEAD) && words.get(2) == Some(&"job"))
+}
+
+/// What a line with pairs says: they stand alone, or behind the id, or behind the first five columns
+/// of an event.
+pub(super) fn said(text: &str, words: &[&str]) -> Said {
+    let lead = words.iter().take_while(|word| !word.contains('=')).count();
+    let word = |at: usize| words.get(at).copied().unwrap_or_default();
+    let mut said = Said {
+        object: "job".to_owned(),
+        ..Said::default()
+    };
+    match lead {
+        0 => {}
+        1 => say(&mut said.values, "jobid", word(0)),
+        _ => {
+            word(2).clone_into(&mut said.object);
+            say(&mut said.values, "jobid", word(3));
+            said.event = Some(word(4).to_ascii_lowercase());
+        }
+    }
+    let mut rest = text.trim_start();
+    for _ in 0..lead {
+        let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+        rest = rest.get(end..).unwrap_or_default().trim_start();
+    }
+    for pair in pairs(rest) {
+        let (name, value) = pair.split_once('=').unwrap_or((&pair, ""));
+        say(&mut said.values, name, value);
+    }
+    if let Some(object) = said.values.get("object").or(said.values.get("objecttype")) {
+        said.object = object.to_ascii_lowercase();
+    }
+    if said.event.is_none() {
+        let event = said.values.get("event").or(said.values.get("objectevent"));
+        said.event = event.map(|event| event.to_ascii_lowercase());
+    }
+    said
+}
+
+/// Pairs between semicolons or blanks; neither separates within quotes or behind a backslash.
+fn pairs(text: &str) -> Vec<String> {
+    let (mut all, mut pair, mut quote) = (Vec::new(), String::new(), None);
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' if letters
+                .peek()
+                .is_some_and(|next| "#;:\\\"' ".contains(*next)) =>
+            {
+                pair.extend(letters.next());
+            }
+            '"' | '\'' if quote == Some(letter) => quote = None,
+            '"' | '\'' if quote.is_none() && pair.ends_with('=') => quote = Some(letter),
+            _ if quote.is_none() && (letter == ';' || letter.is_whitespace()) => {
+                all.push(std::mem::take(&mut pair));
+            }
+            _ => pair.push(letter),
+        }
+    }
+    all.push(pair);
+    all.retain(|pair| !pair.is_empty());
+    all
+}

@@ -1,0 +1,252 @@
+//! Lines of events and traces, and what they come to.
+
+use super::*;
+
+/// A line of so many columns, some of them given by their number.
+fn line(columns: usize, given: &[(usize, &str)]) -> String {
+    let mut all = vec!["1"; columns];
+    for (number, text) in given {
+        all[number - 1] = text;
+    }
+    all.join(" ")
+}
+
+fn read(log: Log, options: &[&str], text: &str) -> Found {
+    let options = Options {
+        columns: options.iter().map(|text| (*text).to_owned()).collect(),
+        ..Options::default()
+    };
+    let mut reader = Moab::new(log, &options).unwrap();
+    let mut input = text.as_bytes();
+    let mut found = Found::Malformed("nothing".to_owned());
+    let mut sink = |record: Record| {
+        found = record.found;
+        Ok(())
+    };
+    reader.file("events", &mut input, &mut sink).unwrap();
+    found
+}
+
+fn told(found: &Found) -> String {
+    match found {
+        Found::Jobs(jobs) => {
+            let (job, none) = (&jobs[0], "none".to_owned());
+            let account = job.account.clone().unwrap_or(none);
+            format!("{} {account} {} {}", job.id, job.wall, job.procs.unwrap())
+        }
+        Found::Skipped(label) => label.to_string(),
+        Found::Malformed(why) => format!("!{why}"),
+    }
+}
+
+#[test]
+fn events_of_jobs_are_charged_once_they_end() {
+    let end = [
+        (3, "job"),
+        (4, "77"),
+        (5, "JOBEND"),
+        (15, "1700000000"),
+        (16, "1700000060"),
+        (25, "4"),
+        (29, "chem"),
+        (36, "2"),
+    ];
+    let with = |more: &[(usize, &str)]| {
+        let given: Vec<(usize, &str)> = end.iter().chain(more).copied().collect();
+        line(46, &given)
+    };
+    for (text, said) in [
+        (with(&[]), "77 chem 60 8"),
+        (with(&[(29, "-")]), "77 none 60 8"),
+        (with(&[(5, "jobcancel")]), "77 chem 60 8"),
+        (with(&[(5, "jobcancel"), (15, "0")]), "never_started"),
+        (with(&[(5, "jobhold")]), "event_jobhold"),
+        (with(&[(3, "node")]), "object_node"),
+        (line(4, &[]), "!4 columns where an event has at least 5"),
+        (
+            line(41, &[(3, "job"), (5, "jobend")]),
+            "!41 columns where the end of a job has at least 42",
+        ),
+    ] {
+        assert_eq!(told(&read(Log::Events, &[], &text)), said, "{text}");
+    }
+    let moved = with(&[(30, "bio")]);
+    let options = ["account=30", "tasks=1", "procs_per_task=1"];
+    assert_eq!(told(&read(Log::Events, &options, &moved)), "77 bio 60 1");
+}
+
+#[test]
+fn columns_that_are_none_are_refused() {
+    for (stated, said) in [
+        (
+            "acount=3",
+            "--columns: no column \"acount\"; there are id, user",
+        ),
+        (
+            "account=0",
+            "--columns: \"account=0\"; as account=29, from 1",
+        ),
+        ("account", "--columns: \"account\"; as account=29, from 1"),
+    ] {
+        let options = Options {
+            columns: vec![stated.to_owned()],
+            ..Options::default()
+        };
+        let refused = Moab::new(Log::Events, &options).unwrap_err();
+        assert!(refused.starts_with(said), "{refused}");
+    }
+}
+
+#[test]
+fn traces_have_43_or_44_columns() {
+    let given = [
+        (1, "7"),
+        (7, "Completed"),
+        (11, "100"),
+        (12, "160"),
+        (22, "4"),
+        (26, "[NONE]"),
+    ];
+    for (columns, said) in [
+        (44, "7 none 60 4"),
+        (43, "7 none 60 4"),
+        (45, "!45 columns where a trace has 43 or 44"),
+    ] {
+        assert_eq!(told(&read(Log::Trace, &[], &line(columns, &given))), said);
+    }
+    let never = line(44, &[(7, "NotRun")]);
+    assert_eq!(told(&read(Log::Trace, &[], &never)), "never_started");
+}
+
+#[test]
+fn jobs_as_xml_are_charged_once_they_end() {
+    let moab = "<job Account=\"chem\" Class=\"batch\" CompletionTime=\"1700000060\" Group=\"g\" \
+                JobID=\"77\" JobName=\"a&lt;b\" ReqProcs=\"8\" StartTime=\"1700000000\" \
+                StatPSUtl=\"368.01\" State=\"Completed\" User=\"amy\"";
+    let sss = "<Job><JobId>9</JobId><Credentials><UserId>amy</UserId><ProjectId>bio</ProjectId>\
+               </Credentials><State>Completed</State><StartTime>1700000000</StartTime>\
+               <EndTime>1700000090</EndTime><TaskGroup><TaskCount>3</TaskCount></TaskGroup>\
+               <TaskGroup><TaskCount>2</TaskCount><Processors>4</Processors></TaskGroup></Job>";
+    for (text, said) in [
+        (format!("{moab}/>"), "77 chem 60 8"),
+        (format!("{moab}></job>"), "77 chem 60 8"),
+        (format!("  <?xml version=\"1.0\"?>{moab}/>"), "77 chem 60 8"),
+        (
+            format!("<Event type=\"JOBEND\">{moab}/></Event>"),
+            "77 chem 60 8",
+        ),
+        (
+            format!("<Event><EventType>jobcancel</EventType>{moab}/></Event>"),
+            "77 chem 60 8",
+        ),
+        (
+            format!("<Event type=\"jobstart\">{moab}/></Event>"),
+            "event_jobstart",
+        ),
+        (sss.to_owned(), "9 bio 90 11"),
+        (sss.replace("1700000090", "1699999999"), "9 bio 0 11"),
+        (moab.replace("1700000060", "0") + "/>", "not_ended"),
+        (moab.replace("1700000000", "0") + "/>", "never_started"),
+        (moab.replace("ReqProcs=\"8\"", "") + "/>", "!no processors"),
+        (
+            moab.replace("ReqProcs=\"8\"", "")
+                + "><req TCReqMin=\"4\" ReqProcPerTask=\"2\"/><req TCReqMin=\"1\"/></job>",
+            "77 chem 60 9",
+        ),
+        (moab.replace("JobID=\"77\"", "") + "/>", "!no id of the job"),
+        (
+            moab.replace("\"8\"", "\"-8\"") + "/>",
+            "!processors: \"-8\" is no number",
+        ),
+        (
+            moab.replace("1700000060", "soon") + "/>",
+            "!completion: \"soon\" is no time",
+        ),
+        ("<node NodeID=\"n1\"/>".to_owned(), "object_node"),
+        (
+            format!("<Data>{moab}/>{moab}/></Data>"),
+            "!XML: several jobs in one line",
+        ),
+        (format!("{moab}>"), "!XML: cut off inside of an element"),
+        ("<job></jab>".to_owned(), "!XML: not well-formed"),
+        (
+            "<!DOCTYPE a [<!ENTITY b 'c'>]><job/>".to_owned(),
+            "!XML: a DOCTYPE is not taken",
+        ),
+        (
+            "<job>&b;</job>".to_owned(),
+            "!XML: an entity that is not known",
+        ),
+        (
+            format!("{}{}", "<a>".repeat(40), "</a>".repeat(40)),
+            "!XML: nested too deep",
+        ),
+    ] {
+        assert_eq!(told(&read(Log::Events, &[], &text)), said, "{text}");
+    }
+    let Found::Jobs(jobs) = read(
+        Log::Events,
+        &[],
+        &format!("{moab} ReqAWDuration=\"7200\"/>"),
+    ) else {
+        panic!("no job");
+    };
+    let job = &jobs[0];
+    let texts = [
+        &job.user,
+        &job.group,
+        &job.queue,
+        &job.name,
+        &job.state_word,
+    ];
+    let texts = texts.map(|text| text.as_deref().unwrap_or("none"));
+    assert_eq!(texts, ["amy", "g", "batch", "a<b", "Completed"]);
+    assert_eq!((job.limit_s, job.state), (Some(7200), State::Completed));
+    assert_eq!(
+        job.cpu.map(|used| used.to_string()).as_deref(),
+        Some("368.01")
+    );
+}
+
+#[test]
+fn jobs_as_pairs_are_charged_once_they_end() {
+    let pairs = "UNAME=amy;GNAME=g;ACCOUNT=chem;RCLASS=[batch:1];STATE=Completed;TASKS=4;DPROCS=2;\
+                 STARTTIME=1700000000;COMPLETETIME=1700000060;WCLIMIT=1:00:00";
+    let lead = "01:00:10 1700000060:4 job moab.1";
+    for (text, said) in [
+        (format!("{lead} JOBEND {pairs}"), "moab.1 chem 60 8"),
+        (
+            format!("{lead} jobend {}", pairs.replace(';', " ")),
+            "moab.1 chem 60 8",
+        ),
+        (format!("{lead} jobstart {pairs}"), "event_jobstart"),
+        (format!("moab.1 {pairs}"), "moab.1 chem 60 8"),
+        (format!("JOBID=7;{pairs};ACCOUNT=bio"), "7 chem 60 8"),
+        (format!("JOBID=7;EVENT=JOBHOLD;{pairs}"), "event_jobhold"),
+        (pairs.to_owned(), "!no id of the job"),
+        (format!("OBJECT=node;JOBID=7;{pairs}"), "object_node"),
+        (
+            format!("JOBID=7;{}", pairs.replace("chem", "\"chem bio; 2026\"")),
+            "7 chem bio; 2026 60 8",
+        ),
+        (
+            format!("JOBID=7;{}", pairs.replace("chem", "chem\\;bio")),
+            "7 chem;bio 60 8",
+        ),
+        (
+            format!("JOBID=7;{}", pairs.replace("DPROCS=2;", "")),
+            "7 chem 60 4",
+        ),
+        (
+            format!("JOBID=7;{}", pairs.replace("DPROCS=2", "DPROCS=x")),
+            "!processors per task: \"x\" is no number",
+        ),
+    ] {
+        assert_eq!(told(&read(Log::Events, &[], &text)), said, "{text}");
+    }
+    let Found::Jobs(jobs) = read(Log::Events, &[], &format!("moab.1 {pairs}")) else {
+        panic!("no job");
+    };
+    assert_eq!(jobs[0].limit_s, Some(3600));
+    assert_eq!(jobs[0].queue.as_deref(), Some("batch"));
+}
