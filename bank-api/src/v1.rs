@@ -6,7 +6,7 @@
 //! `usage` for finished use and who ran on a fallback account, `import` for usage that others wrote
 //! down, `upload` for sending it and for what could not be read, `records` for usage records and their files, `local` for what `bank` says of files on its own
 //! machine, `watch` for
-//! what-if and the clock, `admin` for rates, keys and the state of the daemon.
+//! what-if and the clock, `source` for collectors and what of their records was charged, `admin` for rates, keys and the state of the daemon.
 //!
 //! Conventions that hold for every shape:
 //! - An amount is a string of an exact decimal at the bank's precision (`"1000.000"`), never a
@@ -29,6 +29,7 @@ mod monitor;
 mod rates;
 mod records;
 mod registry;
+mod source;
 mod upload;
 mod usage;
 mod watch;
@@ -62,6 +63,10 @@ pub use records::{RecordLine, RecordQuery, SinkStatus, Truth};
 pub use registry::{
     Machine, Member, NewMachine, NewMember, NewProject, NewUser, PatchMachine, PatchProject,
     PatchUser, Project, User,
+};
+pub use source::{
+    Followed, PatchSource, ReconcileQuery, ReconcileRow, ReconcileSum, Reconciled, Source,
+    SourceQuery,
 };
 pub use upload::{
     IMPORT_FORMATS, Import, ImportDone, ImportOpened, ImportTaken, NewImport, PieceQuery,

@@ -17,6 +17,7 @@ mod nami;
 mod noun;
 mod price;
 mod records;
+mod source;
 mod usage;
 mod verb;
 
@@ -41,6 +42,7 @@ pub(crate) use self::{
     },
     price::{AttrCommand, QuoteCommand, RateCommand, SetRate, TestRate},
     records::{ExportCommand, ExportFile, ExportUr1, RecordsCommand, SpanArgs},
+    source::{ReconcileArgs, SetSource, SourceCommand},
     usage::{
         FallbackArgs, ImportArgs, QuarantinedCommand, ReadArgs, ReplayArgs, ReportCommand, Which,
     },
@@ -149,6 +151,11 @@ pub(crate) enum Command {
     /// What collectors sent that could not be read or taken in
     #[command(subcommand)]
     Quarantine(QuarantinedCommand),
+    /// Collectors: who reports usage, and whether they still do
+    #[command(subcommand)]
+    Source(SourceCommand),
+    /// What a machine was charged beside what others recorded
+    Reconcile(ReconcileArgs),
     /// What happened over a time
     #[command(subcommand)]
     Report(ReportCommand),

@@ -30,9 +30,11 @@ mod quarantine;
 mod quote;
 mod rate;
 mod rate_test;
+mod reconcile;
 pub(crate) mod records;
 mod report;
 mod reserve;
+mod source;
 mod status;
 pub(crate) mod units;
 mod user;
@@ -101,6 +103,8 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure
         Command::Clock(command) => whatif::clock(context, command),
         Command::Import(args) => import::run(context, &args),
         Command::Quarantine(command) => quarantine::run(context, command),
+        Command::Source(command) => source::run(context, command),
+        Command::Reconcile(args) => reconcile::run(context, args),
         Command::Report(command) => report::run(context, command),
         Command::Export(command) => export::run(context, command),
         Command::Records(command) => records::run(command),

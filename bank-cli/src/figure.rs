@@ -35,6 +35,19 @@ pub(crate) fn sum<'a>(amounts: impl IntoIterator<Item = &'a str>) -> Option<Stri
     total.map(|(sum, decimals)| plain(sum, decimals))
 }
 
+/// `a + b`, whatever decimals they have; an empty text is nothing.
+pub(crate) fn added(a: &str, b: &str) -> Option<String> {
+    let number = |text: &str| minor(if text.is_empty() { "0" } else { text });
+    let ((a, of_a), (b, of_b)) = (number(a)?, number(b)?);
+    let decimals = of_a.max(of_b);
+    let wide = |digits: i128, own: usize| {
+        let more = u32::try_from(decimals.checked_sub(own)?).ok()?;
+        digits.checked_mul(10_i128.checked_pow(more)?)
+    };
+    let sum = wide(a, of_a)?.checked_add(wide(b, of_b)?)?;
+    Some(plain(sum, decimals))
+}
+
 /// `a - b`, for amounts of one precision.
 pub(crate) fn difference(a: &str, b: &str) -> Option<String> {
     let ((a, decimals), (b, same)) = (minor(a)?, minor(b)?);
@@ -109,6 +122,14 @@ pub(crate) fn grouped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sums_keep_every_decimal() {
+        assert_eq!(added("", "1.5").as_deref(), Some("1.5"));
+        assert_eq!(added("0.25", "-1").as_deref(), Some("-0.75"));
+        assert_eq!(added("3", "4").as_deref(), Some("7"));
+        assert_eq!(added("x", "4"), None);
+    }
 
     #[test]
     fn thousands() {

@@ -37,6 +37,7 @@ pub mod policy;
 pub mod postings;
 pub mod price;
 pub mod rate;
+pub mod reconcile;
 pub mod refusal;
 pub mod rules;
 pub mod select;

@@ -1,8 +1,9 @@
 //! The composition root: everything that a handler may reach, and the order in which the daemon
 //! starts and stops.
 //!
-//! Start: store, writer, record files, keys, listeners. Stop: listeners, open requests, record files,
-//! imports, writer's queue. Nothing else in the daemon makes a thread that outlives a request.
+//! Start: store, writer, record files, keys, followed files, listeners. Stop: listeners, open requests,
+//! followed files, record files, imports, writer's queue. Nothing else in the daemon makes a thread
+//! that outlives a request.
 
 use std::future::Future;
 use std::path::{Path, PathBuf};
@@ -24,7 +25,7 @@ use crate::obs::Counters;
 use crate::store::{self, SqliteStore};
 use crate::uploads::Uploads;
 use crate::writer::{self, Writer};
-use crate::{auditor, gold, http, records};
+use crate::{auditor, follow, gold, http, records};
 
 /// How long open requests may take to end once the daemon stops.
 const DRAIN: Duration = Duration::from_secs(10);
@@ -53,6 +54,8 @@ pub struct App {
     pub counters: Arc<Counters>,
     /// How the record files stand.
     pub records: records::Board,
+    /// How the followed files stand.
+    pub follow: follow::Board,
     /// Usage files on their way in.
     pub uploads: Uploads,
     /// Room for requests under way.
@@ -128,6 +131,15 @@ pub async fn run(
     shutdown: impl Future<Output = ()>,
 ) -> Result<()> {
     let (app, records) = start(data, config)?;
+    let followers = follow::start(
+        &app.config,
+        data.path(),
+        &data.database(),
+        &app.follow,
+        &app.writer,
+        &app.clock,
+    )
+    .context("cannot follow files")?;
     ready();
     let database = data.database();
     let (stop, stopped) = watch::channel(());
@@ -153,8 +165,9 @@ pub async fn run(
     }
     drop(listeners);
     let _ = ticker.await;
-    // The record files and the imports first: what they have to say is written by the writer.
+    // What gives to the writer first, and the record files: what they have to say is written by it.
     let ended = tokio::task::spawn_blocking(move || {
+        followers.stop();
         records.stop();
         app.uploads.stop();
         app.writer.stop();
@@ -214,6 +227,12 @@ pub(crate) fn start_with(
         people: People::new(bank.init_uid, config.access.clone()),
         counters,
         records: records.board(),
+        follow: follow::Board::new(
+            config
+                .follow
+                .iter()
+                .map(|follow| (follow.source.as_str(), follow.path.as_str())),
+        ),
         uploads: Uploads::new(config.uploads()),
         slots: Semaphore::new(config.http.concurrency),
         started: Stopwatch::start(),
@@ -267,7 +286,8 @@ async fn tick(app: Arc<App>, mut stopped: watch::Receiver<()>) {
                 let _changing = app.keys.changing().await;
                 app.keys.reload(&app.writer.directory());
                 app.records.reopen();
-                tracing::info!("keys read anew, record files opened anew");
+                app.follow.wake();
+                tracing::info!("keys read anew, record files opened anew, followed files looked at");
             }
             _ = stopped.changed() => return,
         }

@@ -5,11 +5,13 @@
 //! the environment. Secrets are not settings: they are files in `keys/`.
 
 mod auditor;
+mod follow;
 mod gold;
 mod import;
 mod overlay;
 mod sample;
 mod sink;
+mod sources;
 #[cfg(test)]
 mod tests;
 mod words;
@@ -21,10 +23,12 @@ use bank_core::time::{Seconds, TEN_YEARS_S};
 use serde::{Deserialize, Serialize};
 
 pub use auditor::Auditor;
+pub use follow::{FOLLOWS_MAX, Follow};
 pub use gold::{Gold, GoldPeer, Network, NoFundsWord};
 pub use import::Import;
 pub use sample::SAMPLE;
 pub use sink::{SINKS_MAX, Sink};
+pub use sources::Sources;
 pub use words::{
     ChargeDurationWord, DialectWord, EscapeWord, ExcessWord, FallbackWord, FormatWord, FsyncWord,
     Level, LogFormat, ModeWord, OrderWord, OverlapWord, RoundingWord, ShortfallWord,
@@ -53,6 +57,11 @@ pub struct Config {
     /// Further record files.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sink: Vec<Sink>,
+    /// Live files that are followed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub follow: Vec<Follow>,
+    /// What is expected of collectors.
+    pub sources: Sources,
     /// Usage files.
     pub import: Import,
     /// The log.
@@ -381,6 +390,8 @@ impl Config {
             );
         }
         self.check_sinks()?;
+        self.check_follows()?;
+        self.sources.check()?;
         self.import.check()?;
         self.auditor.check()?;
         self.gold.check()

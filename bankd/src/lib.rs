@@ -13,6 +13,7 @@ pub mod clock;
 pub mod config;
 pub mod demo;
 pub mod emit;
+pub mod follow;
 pub mod gold;
 pub mod hooks;
 pub mod http;

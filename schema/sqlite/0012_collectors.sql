@@ -126,7 +126,7 @@ CREATE TABLE follow (
     path        TEXT    NOT NULL,
     device      INTEGER NOT NULL,
     inode       INTEGER NOT NULL,
-    -- SHA-256 over its first bytes, and how many of them.
+    -- SHA-256 over the first and the last of the bytes taken in, and how many of the first.
     head        BLOB    NOT NULL,
     head_length INTEGER NOT NULL,
     offset      INTEGER NOT NULL,
@@ -179,3 +179,8 @@ CREATE TABLE auditor_value (
     record INTEGER NOT NULL,
     PRIMARY KEY (pair, end_at, record)
 ) STRICT, WITHOUT ROWID;
+
+-- The health of collectors: seconds without a word after which one counts as silent (NULL: as the
+-- settings say, 0: never), and whether it was taken off the list until it speaks again.
+ALTER TABLE source ADD COLUMN silent_after_s INTEGER CHECK (silent_after_s >= 0);
+ALTER TABLE source ADD COLUMN removed INTEGER NOT NULL DEFAULT 0 CHECK (removed IN (0, 1));

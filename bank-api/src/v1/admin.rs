@@ -66,6 +66,9 @@ pub struct Status {
     /// The record files; empty for whoever does not see everything.
     #[serde(default)]
     pub sinks: Vec<SinkStatus>,
+    /// Collectors that have been silent for too long; empty for whoever does not see everything.
+    #[serde(default)]
+    pub silent_sources: Vec<String>,
 }
 
 /// Usage that no account could be found for (decision 14).

@@ -85,6 +85,7 @@ fn screen(status: &Status, now_us: i64) -> String {
     }
     out.push_str(&sinks(status));
     out.push_str(&silent(status));
+    out.push_str(&silent_sources(status));
     let _ = writeln!(out, "unit {}, {} decimals", status.unit, status.precision);
     out
 }
@@ -129,6 +130,18 @@ fn silent(status: &Status) -> String {
             "no document    {}: a scheduler that is not in mode NORMAL sends none\n",
             names.join("   ")
         ),
+    }
+}
+
+/// Collectors that should have said something by now.
+fn silent_sources(status: &Status) -> String {
+    match status.silent_sources.as_slice() {
+        [] => String::new(),
+        names => {
+            let names = names.join("   ");
+            let line = format!("silent         {names}: `bank source ls` says since when !");
+            format!("{}\n", alarming(&line))
+        }
     }
 }
 
@@ -297,6 +310,11 @@ record file ggf (/var/ggf.txt): no space !
             ..status
         };
         assert!(screen(&disputed, now).contains("disputed 3 !"));
+        let quiet = Status {
+            silent_sources: vec!["sge:colony".to_owned(), "pbs:moon".to_owned()],
+            ..Status::default()
+        };
+        assert!(screen(&quiet, now).contains("silent         sge:colony   pbs:moon:"));
         assert_eq!(size(512), "512 bytes");
         assert_eq!(size(1536), "1.5 KiB");
     }

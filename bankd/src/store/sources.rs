@@ -3,7 +3,7 @@
 
 use super::Error;
 use super::sqlite::SqliteStore;
-use bank_core::time::Timestamp;
+use bank_core::time::{Seconds, Timestamp};
 use rusqlite::{Connection, OptionalExtension, params};
 
 /// Rows that the quarantine holds; the oldest go first.
@@ -31,6 +31,23 @@ pub struct SourceSeen {
     pub skipped: u64,
     /// Those that could not be read or taken.
     pub rejected: u64,
+}
+
+/// A change of what is expected of a collector.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SourceChange {
+    /// How long it may be silent.
+    SilentAfter {
+        /// Its name.
+        name: String,
+        /// So long, 0 for ever; none: as the settings say.
+        after: Option<Seconds>,
+    },
+    /// It is off the list until it is heard again.
+    Remove {
+        /// Its name.
+        name: String,
+    },
 }
 
 /// Something that could not be read or taken.
@@ -61,9 +78,9 @@ pub struct FollowMark {
     pub device: u64,
     /// Its inode.
     pub inode: u64,
-    /// SHA-256 over its first bytes.
+    /// SHA-256 over the first and the last of the bytes taken in.
     pub head: Vec<u8>,
-    /// How many bytes that are.
+    /// How many of the first bytes that are.
     pub head_length: u64,
     /// Bytes taken in.
     pub offset: u64,
@@ -97,7 +114,7 @@ impl SqliteStore {
                  first_contact = CASE first_contact WHEN 0 THEN ?4 ELSE first_contact END,
                  last_contact = max(last_contact, ?4),
                  last_event = max(coalesce(last_event, ?5), coalesce(?5, last_event)),
-                 records = records + ?6, jobs = jobs + ?7, skipped = skipped + ?8,
+                 removed = 0, records = records + ?6, jobs = jobs + ?7, skipped = skipped + ?8,
                  rejected = rejected + ?9",
         )?;
         statement.execute(params![
@@ -112,6 +129,22 @@ impl SqliteStore {
             count(seen.rejected),
         ])?;
         Ok(())
+    }
+
+    /// Changes what is expected of a collector; false if there is none of that name.
+    pub fn change_source(&self, change: &SourceChange) -> Result<bool, Error> {
+        let changed = match change {
+            SourceChange::SilentAfter { name, after } => {
+                let sql = "UPDATE source SET silent_after_s = ?2 WHERE name = ?1";
+                let mut statement = self.connection.prepare_cached(sql)?;
+                statement.execute(params![name, after.map(|s| s.0)])?
+            }
+            SourceChange::Remove { name } => {
+                let sql = "UPDATE source SET removed = 1 WHERE name = ?1";
+                self.connection.prepare_cached(sql)?.execute([name])?
+            }
+        };
+        Ok(changed > 0)
     }
 
     /// Puts something into the quarantine, a line of a file once; what no longer fits falls out at

@@ -2,7 +2,7 @@
 
 use super::thread::Thread;
 use super::{SubmitError, Task, Writer};
-use crate::store;
+use crate::store::{self, SourceChange};
 use tokio::sync::oneshot;
 
 /// What is changed.
@@ -14,6 +14,8 @@ pub(super) enum Change {
     DiscardOf(String),
     /// How the files of a collector were read, as JSON.
     Reading { source: String, options: String },
+    /// What is expected of a collector.
+    Source(SourceChange),
 }
 
 impl Writer {
@@ -31,6 +33,14 @@ impl Writer {
     /// If the store fails, or the queue is full.
     pub async fn discard_of(&self, source: String) -> Result<u64, SubmitError> {
         self.change(Change::DiscardOf(source)).await
+    }
+
+    /// Changes what is expected of a collector; false if there is none of that name.
+    ///
+    /// # Errors
+    /// If the store fails, or the queue is full.
+    pub async fn change_source(&self, change: SourceChange) -> Result<bool, SubmitError> {
+        Ok(self.change(Change::Source(change)).await? > 0)
     }
 
     async fn change(&self, change: Change) -> Result<u64, SubmitError> {
@@ -58,6 +68,7 @@ impl Thread {
         match change {
             Change::Discard(ids) => self.store.discard(ids),
             Change::DiscardOf(source) => self.store.discard_of(source),
+            Change::Source(change) => self.store.change_source(change).map(u64::from),
             Change::Reading { source, options } => {
                 self.store.keep_reading(source, options).map(|()| 1)
             }

@@ -97,11 +97,17 @@ fn test_hooks_are_in_no_release() {
 }
 
 /// A room of the daemon, and what of the daemon it may use.
-const ROOMS: [(&str, &[&str]); 11] = [
+const ROOMS: [(&str, &[&str]); 12] = [
     (
         "bankd/src/auditor",
         &[
             "auditor", "app", "clock", "config", "ingest", "intake", "listen", "store", "writer",
+        ],
+    ),
+    (
+        "bankd/src/follow",
+        &[
+            "follow", "clock", "config", "hooks", "ingest", "intake", "store", "writer",
         ],
     ),
     ("bankd/src/store", &["store", "answer"]),

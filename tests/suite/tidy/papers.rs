@@ -179,6 +179,7 @@ fn every_command_is_in_the_reference() {
         read("bank-cli/src/cli/cycle.rs"),
         read("bank-cli/src/cli/nami.rs"),
         read("bank-cli/src/cli/price.rs"),
+        read("bank-cli/src/cli/source.rs"),
         read("bank-cli/src/cli/usage.rs"),
     ]
     .concat();
@@ -200,6 +201,7 @@ fn every_command_is_in_the_reference() {
         ("bank clock", &nouns, "ClockCommand"),
         ("bank quarantine", &nouns, "QuarantinedCommand"),
         ("bank report", &nouns, "ReportCommand"),
+        ("bank source", &nouns, "SourceCommand"),
         ("bank nami spool", &nouns, "SpoolCommand"),
         ("bank nami quarantine", &nouns, "QuarantineCommand"),
         ("bank moab", &nouns, "MoabCommand"),

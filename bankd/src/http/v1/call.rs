@@ -205,6 +205,12 @@ impl Call {
         Ok((answers.collect::<Result<_, Failure>>()?, replayed))
     }
 
+    /// That a call that writes carries an idempotency key, where the change is such that a repeat
+    /// does no harm and no answer is kept.
+    pub(super) fn check_key(&self, dry_run: bool) -> Result<(), Failure> {
+        self.key(true, dry_run).map(drop)
+    }
+
     /// The idempotency key of a call that writes.
     fn key(&self, keyed: bool, dry_run: bool) -> Result<Option<IdempotencyKey>, Failure> {
         let key = self.auth.key.clone().filter(|_| keyed && !dry_run);

@@ -34,10 +34,12 @@ mod quarantine;
 mod quote;
 mod rate;
 mod rate_test;
+mod reconcile;
 mod records;
 mod report;
 mod reserve;
 mod shape;
+mod source;
 mod status;
 mod usage;
 mod user;
@@ -141,6 +143,12 @@ fn ledger() -> Router<Arc<App>> {
         .route("/api/v1/journal", get(journal::list))
         .route("/api/v1/monitor", get(monitor::list))
         .route("/api/v1/usage", post(usage::take))
+        .route("/api/v1/reconcile", get(reconcile::show))
+        .route("/api/v1/sources", get(source::list))
+        .route(
+            "/api/v1/sources/{name}",
+            get(source::show).patch(source::set).delete(source::remove),
+        )
         .route("/api/v1/imports", get(import::list).post(import::open))
         .route("/api/v1/imports/{id}", delete(import::give_up))
         .route("/api/v1/imports/{id}/data", post(import::take))

@@ -6,7 +6,8 @@ use bank_core::rules::sweep::{Stuck, Subject};
 use super::call::{Call, Handled, ok};
 use super::clock;
 use super::project::Empty;
-use super::{records, shape};
+use super::{records, shape, source};
+use crate::store::read::sources;
 use crate::store::read::status::{self, LedgerStatus};
 
 /// `GET /api/v1/status`
@@ -16,8 +17,16 @@ pub(super) async fn show(call: Call) -> Handled {
     // Not `ask`: the state is told even when the writer has stopped.
     let _ = call.app.writer.look().await;
     let readers = &call.app.readers;
-    let ledger = readers.run(move |connection| status::read(connection, suspense));
-    ok(&shaped(&call, &ledger.await?))
+    let ledger = readers.run(move |connection| {
+        let sources = sources::list(connection, None)?;
+        Ok((status::read(connection, suspense)?, sources))
+    });
+    let (ledger, sources) = ledger.await?;
+    let mut status = shaped(&call, &ledger);
+    if call.view.is_unlimited() {
+        status.silent_sources = source::silent(&call, &sources);
+    }
+    ok(&status)
 }
 
 fn shaped(call: &Call, ledger: &LedgerStatus) -> Status {
@@ -72,6 +81,7 @@ fn shaped(call: &Call, ledger: &LedgerStatus) -> Status {
         } else {
             Vec::new()
         },
+        silent_sources: Vec::new(),
     }
 }
 

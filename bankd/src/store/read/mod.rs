@@ -5,7 +5,7 @@
 //! moved them, `liens` and `jobs` for the work,
 //! `monitor` for what strict would have refused, `enforced` for a simulation of it,
 //! `fallback` for what ran on another account, `journal` (with `newest`, its end first) for the history, `records` for exports,
-//! `status` for the
+//! `sources` for collectors, `reconcile` for what was recorded beside what was charged, `status` for the
 //! daemon's own figures. Every function takes a connection and gives rows; none may write, decide
 //! a rule, or walk a growing table without a bound.
 
@@ -22,7 +22,9 @@ mod newest;
 pub mod past;
 pub mod quarantine;
 pub mod quotes;
+pub mod reconcile;
 pub mod records;
+pub mod sources;
 pub mod statement;
 pub mod status;
 pub mod usage;

@@ -1,0 +1,183 @@
+//! Collectors as the bank knows them, and what of them was charged.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// Query of `GET /api/v1/sources`. Answer: a list of [`Source`], by name.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SourceQuery {
+    /// Those that were removed too.
+    #[serde(default)]
+    pub all: bool,
+}
+
+/// A collector: who reports finished usage, by the name in each record's identity.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    /// Its name, such as `slurm:colony`.
+    pub name: String,
+    /// The format of what it sends; `null` where it sends records through the API.
+    pub format: Option<String>,
+    /// The machine of its records where they name none.
+    pub machine: Option<String>,
+    /// Machines that its records charge; on all others they are kept.
+    pub charges: Vec<String>,
+    /// When it was heard first; `null` where nobody knows.
+    pub first_contact: Option<String>,
+    /// When it was heard last.
+    pub last_contact: Option<String>,
+    /// The latest end of a use that it reported.
+    pub last_event: Option<String>,
+    /// Seconds from that end to now; negative where its clock is ahead.
+    pub lag_s: Option<i64>,
+    /// Seconds without a word after which it counts as silent; 0 for never.
+    pub silent_after_s: i64,
+    /// It has been silent for longer than that.
+    pub silent: bool,
+    /// Records of its input.
+    pub records: i64,
+    /// Jobs among them.
+    pub jobs: i64,
+    /// Records that are not charged, such as jobs that never started.
+    pub skipped: i64,
+    /// Records that could not be read or taken, ever.
+    pub rejected: i64,
+    /// Those of them that are in the quarantine now.
+    pub quarantined: i64,
+    /// It was removed from the list, and has not been heard since.
+    pub removed: bool,
+    /// The files that the daemon follows for it.
+    pub follow: Vec<Followed>,
+}
+
+/// A file that the daemon follows.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Followed {
+    /// The path of the settings.
+    pub path: String,
+    /// `ok`; `waiting`: there is no such file; `failing`: see `error`.
+    pub state: String,
+    /// The file that is read now.
+    pub file: Option<String>,
+    /// Bytes of it that are taken.
+    pub offset: i64,
+    /// Bytes of it that are not.
+    pub behind: i64,
+    /// Why nothing is taken.
+    pub error: Option<String>,
+    /// Looks that failed since the daemon started.
+    pub failures: i64,
+}
+
+/// `PATCH /api/v1/sources/{name}`. Answer: `Written<Source>`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PatchSource {
+    /// Seconds without a word after which it counts as silent, `never`, or `default` for
+    /// `sources.silent_after_s`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub silent_after: Option<String>,
+}
+
+/// Query of `GET /api/v1/reconcile`. Answer: [`Reconciled`].
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReconcileQuery {
+    /// The machine; absent: the only one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
+    /// Only the records of this collector; absent: of all that do not charge the machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// Uses that ended from here on; absent: 30 days before `until`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// And before here; absent: now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
+    /// Seconds by which wall times may differ and be equal, 0 to 86,400; absent: 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tolerance_s: Option<i64>,
+    /// Matched rows too; they are counted in any case.
+    #[serde(default)]
+    pub all: bool,
+    /// Rows looked at, 1 to 10,000; absent: 1,000.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u32>,
+    /// Where the page before ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+}
+
+/// What a machine was charged beside what others recorded. One page: the sums are those of its own
+/// rows, and the sums of all pages are those of the whole time.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reconciled {
+    /// The machine.
+    pub machine: String,
+    /// Who charges it: the collector, or `scheduler`.
+    pub charged_by: String,
+    /// Start of the time looked at.
+    pub from: String,
+    /// Its end, exclusive.
+    pub until: String,
+    /// What was found.
+    pub items: Vec<ReconcileRow>,
+    /// Sums by kind.
+    pub totals: BTreeMap<String, ReconcileSum>,
+    /// Where the next page goes on.
+    pub next: Option<String>,
+    /// Unit label of the amounts.
+    pub unit: String,
+}
+
+/// One use, as recorded and as charged. What a side does not say is `null`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReconcileRow {
+    /// `matched`, `differs`, `not_charged`: recorded and never charged; `not_recorded`: charged, and
+    /// in no record; `negative`: it ends before it starts.
+    pub kind: String,
+    /// The job.
+    pub job: String,
+    /// The collector of the record.
+    pub source: Option<String>,
+    /// Start.
+    pub start: Option<String>,
+    /// End.
+    pub end: Option<String>,
+    /// What differs, such as `wall +3600 s`: what was recorded against what was charged.
+    pub differences: Vec<String>,
+    /// Wall seconds of the record, an exact decimal.
+    pub wall_s: Option<String>,
+    /// Wall seconds that were charged.
+    pub charged_wall_s: Option<String>,
+    /// Processors of the record.
+    pub processors: Option<String>,
+    /// Processors that were charged.
+    pub charged_processors: Option<String>,
+    /// Project of the record, the account where it has none.
+    pub project: Option<String>,
+    /// Project that was charged.
+    pub charged_project: Option<String>,
+    /// User of the record.
+    pub user: Option<String>,
+    /// User that was charged.
+    pub charged_user: Option<String>,
+    /// What was charged, real and shadow together.
+    pub amount: Option<String>,
+}
+
+/// The sum of one kind.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReconcileSum {
+    /// Uses.
+    pub jobs: i64,
+    /// Processor-seconds recorded, an exact decimal.
+    pub processor_s: String,
+    /// Processor-seconds charged.
+    pub charged_processor_s: String,
+    /// What was charged.
+    pub amount: String,
+}

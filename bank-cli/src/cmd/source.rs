@@ -1,0 +1,138 @@
+//! `bank source`: collectors, what they brought and when they were heard last.
+
+use std::fmt::Write as _;
+
+use bank_api::v1::{Followed, List, PatchSource, Source, SourceQuery, Written};
+use ureq::http::Method;
+
+use super::{Context, nothing_to_set};
+use crate::{
+    cli::{SetSource, SourceCommand},
+    fail::Failure,
+    figure,
+    out::{Kind, Sheet, alarming, column},
+    when,
+};
+
+pub(super) fn run(context: &Context, command: SourceCommand) -> Result<String, Failure> {
+    match command {
+        SourceCommand::Ls { all } => {
+            let list: List<Source> = context.get(&["sources"], &SourceQuery { all })?;
+            let mut text = context.form.list(&list, &sheet(&list.items))?;
+            if context.form.is_table() && context.form.columns.is_empty() {
+                list.items
+                    .iter()
+                    .for_each(|source| text.push_str(&troubles(source)));
+            }
+            Ok(text)
+        }
+        SourceCommand::Show { name } => {
+            let source: Source = context.get(&["sources", &name], &())?;
+            let rows = std::slice::from_ref(&source);
+            let mut text = context.form.one(&source, &sheet(rows))?;
+            if context.form.is_table() && context.form.columns.is_empty() {
+                source
+                    .follow
+                    .iter()
+                    .for_each(|file| text.push_str(&followed(file)));
+            }
+            Ok(text)
+        }
+        SourceCommand::Set(args) => set(context, args),
+        SourceCommand::Rm { name, remove } => {
+            let what = format!("take collector {name:?} off the list");
+            let answer = context.remove(&["sources", &name], &what, &remove)?;
+            let sentence = format!("collector {name:?} is off the list until it is heard again");
+            context.removed(&answer, &sentence)
+        }
+    }
+}
+
+fn set(context: &Context, args: SetSource) -> Result<String, Failure> {
+    let Some(after) = args.silent_after else {
+        return Err(nothing_to_set());
+    };
+    let after = match after.as_str() {
+        "never" | "default" => after,
+        time => when::seconds(time)?.to_string(),
+    };
+    let body = PatchSource {
+        silent_after: Some(after),
+    };
+    let target = ["sources", args.name.as_str()];
+    let answer: Written<Source> = context.send(Method::PATCH, &target, &body, &args.write)?;
+    context.written(&answer, &format!("collector {:?} changed", args.name))
+}
+
+fn sheet(sources: &[Source]) -> Sheet {
+    let columns = vec![
+        column("name", "Source", Kind::Text),
+        column("format", "Format", Kind::Text),
+        column("machine", "Machine", Kind::Text)
+            .on_screen_if(sources.iter().any(|s| s.machine.is_some())),
+        column("charges", "Charges", Kind::Text),
+        column("last_contact", "Last contact", Kind::Time),
+        column("last_event", "Last event", Kind::Time),
+        column("lag_s", "Lag s", Kind::Number),
+        column("records", "Records", Kind::Number),
+        column("jobs", "Jobs", Kind::Number),
+        column("skipped", "Skipped", Kind::Number),
+        column("rejected", "Rejected", Kind::Number),
+        column("quarantined", "Quarantined", Kind::Number),
+        column("silent", "Silent", Kind::Text).on_screen_if(sources.iter().any(|s| s.silent)),
+        column("removed", "Removed", Kind::Text).on_screen_if(sources.iter().any(|s| s.removed)),
+        column("first_contact", "First contact", Kind::Time).if_machine(),
+        column("silent_after_s", "Silent after s", Kind::Number).if_machine(),
+    ];
+    Sheet::new(columns, sources, "no collector has reported anything")
+}
+
+/// What is wrong with a collector's files.
+fn troubles(source: &Source) -> String {
+    let failing = source.follow.iter().filter(|file| file.state != "ok");
+    failing.map(followed).collect()
+}
+
+fn followed(file: &Followed) -> String {
+    let mut line = format!("follows {}", file.path);
+    match (file.state.as_str(), &file.error) {
+        ("waiting", _) => line.push_str(": no such file yet"),
+        (_, Some(error)) => {
+            let _ = write!(line, ": {error} !");
+            return format!("{}\n", alarming(&line));
+        }
+        _ => {
+            let (offset, behind) = (file.offset.to_string(), file.behind.to_string());
+            let (offset, behind) = (figure::grouped(&offset), figure::grouped(&behind));
+            let _ = write!(line, ": {offset} bytes taken, {behind} to go");
+        }
+    }
+    line.push('\n');
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_say_how_they_stand() {
+        let file = |state: &str, error: Option<&str>| Followed {
+            path: "/var/acct".to_owned(),
+            state: state.to_owned(),
+            offset: 1_234_567,
+            behind: 12,
+            error: error.map(str::to_owned),
+            ..Followed::default()
+        };
+        assert_eq!(
+            followed(&file("ok", None)),
+            "follows /var/acct: 1,234,567 bytes taken, 12 to go\n"
+        );
+        let waiting = followed(&file("waiting", None));
+        assert_eq!(waiting, "follows /var/acct: no such file yet\n");
+        let failing = followed(&file("failing", Some("permission denied")));
+        let plain = anstream::adapter::strip_str(&failing).to_string();
+        assert_eq!(plain, "follows /var/acct: permission denied !\n");
+    }
+}

@@ -1,0 +1,42 @@
+//! Live accounting files, read as they are written (`collectors.md` 0.3).
+//!
+//! Each `[[follow]]` of the settings is a thread with a tracker: it finds its file, takes what was
+//! written since, and keeps how far it is in the transaction of the records, so that neither a restart
+//! nor a crash loses or doubles one. A file is followed through rotation, compression, copies and
+//! truncation by what was read of it, not by its name. One that cannot be read holds up no other.
+
+mod board;
+mod input;
+mod locate;
+mod names;
+#[cfg(test)]
+mod tests;
+mod thread;
+mod trace;
+mod tracker;
+mod window;
+
+pub use board::{Board, Standing};
+pub use names::Names;
+pub use thread::{Followers, start};
+
+/// What a format's files are like, for whoever reads them while they are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// Records of one line or several; each part of the file can be read by itself.
+    Lines,
+    /// The same behind a beginning that a reader must have seen.
+    Headed,
+    /// One document, or a folder of them: nothing is known before its end.
+    Document,
+}
+
+/// The shape of a format. One that is not known here cannot be followed.
+pub fn shape(format: &str) -> Shape {
+    match format {
+        "sacct" | "csv" | "swf" => Shape::Headed,
+        "sacct-keyvalue" | "slurm-scontrol" | "slurm-jobcomp" | "sge" | "gridware-json" | "pbs"
+        | "lsf" | "htcondor" | "htcondor-apel" | "maui" | "moab-events" => Shape::Lines,
+        _ => Shape::Document,
+    }
+}

@@ -1,0 +1,181 @@
+//! Finding a file again that was read before: where it was, beside it under the name that rotation gave
+//! it, or as a copy, compressed or not.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::DirEntryExt;
+use std::path::{Path, PathBuf};
+
+use super::input::{Input, Look, Node, look_at, named};
+use super::names::{Names, entries};
+use super::tracker::{Mark, Open};
+
+/// Copies that are looked into for one that begins as the file did.
+const COPIES_MAX: usize = 64;
+
+/// The file of a mark, at its place; `None` if it is nowhere, and where nothing was read of it: of
+/// nothing nothing can be told, and its inode may be that of another file by now.
+///
+/// # Errors
+/// If a folder or a file cannot be read.
+pub(super) fn again(names: &Names, mark: &Mark, now_us: i64) -> io::Result<Option<Open>> {
+    if mark.offset == 0 {
+        return Ok(None);
+    }
+    let own = match names {
+        Names::Plain(path) => path,
+        Names::Dated { .. } => &mark.file,
+    };
+    for path in [&mark.file, own] {
+        if let Some((node, _)) = look_at(path)?
+            && node == mark.node
+            && let Some(open) = opened(path, mark, now_us)?
+        {
+            return Ok(Some(open));
+        }
+    }
+    for folder in folders(names, mark) {
+        for path in of_inode(&folder, mark.node.inode)? {
+            let node = look_at(&path)?.map(|(node, _)| node);
+            if node == Some(mark.node)
+                && let Some(open) = opened(&path, mark, now_us)?
+            {
+                return Ok(Some(open));
+            }
+        }
+    }
+    // Restored, or on a device that has another number since the machine was started.
+    match opened(own, mark, now_us)? {
+        Some(open) => Ok(Some(open)),
+        None => copy(names, mark, now_us),
+    }
+}
+
+/// A copy of the file of a mark among those that rotation leaves, the youngest first.
+///
+/// # Errors
+/// If a folder or a file cannot be read.
+pub(super) fn copy(names: &Names, mark: &Mark, now_us: i64) -> io::Result<Option<Open>> {
+    if mark.offset == 0 {
+        return Ok(None);
+    }
+    let mut copies = rotated(names)?;
+    copies.sort_by_key(|(_, look, _)| std::cmp::Reverse(look.written));
+    for (path, _, node) in copies.into_iter().take(COPIES_MAX) {
+        if node != mark.node
+            && let Some(open) = opened(&path, mark, now_us)?
+        {
+            return Ok(Some(open));
+        }
+    }
+    Ok(None)
+}
+
+/// What is to be read after a file that was rotated away: one that was rotated away after it, else the
+/// one that is written.
+///
+/// # Errors
+/// If a folder cannot be read.
+pub(super) fn next(names: &Names, done: &Mark) -> io::Result<PathBuf> {
+    if let Names::Plain(path) = names {
+        return after(names, path, done, Some(done.node));
+    }
+    let later = names.after(names.day(&done.file))?;
+    Ok(later
+        .into_iter()
+        .next()
+        .unwrap_or_else(|| done.file.clone()))
+}
+
+/// What is to be read where the file of a mark is nowhere: what was written after it. Of names that
+/// tell a day the same day, if there is one in any shape.
+///
+/// # Errors
+/// If a folder cannot be read.
+pub(super) fn instead(names: &Names, gone: &Mark) -> io::Result<Option<PathBuf>> {
+    if let Names::Plain(path) = names {
+        return after(names, path, gone, None).map(Some);
+    }
+    let earlier = names.day(&gone.file).and_then(|day| day.pred_opt());
+    Ok(names.after(earlier)?.into_iter().next())
+}
+
+/// The first of the files that were rotated away and written later than this one, else the path.
+fn after(names: &Names, path: &Path, mark: &Mark, but: Option<Node>) -> io::Result<PathBuf> {
+    let now = look_at(path)?.map(|(node, _)| node);
+    let mut later = rotated(names)?;
+    later.retain(|(_, look, node)| {
+        look.written > mark.written && Some(*node) != but && Some(*node) != now
+    });
+    later.sort_by_key(|(_, look, _)| look.written);
+    let first = later.into_iter().map(|(path, ..)| path).next();
+    Ok(first.unwrap_or_else(|| path.to_owned()))
+}
+
+/// Whether a name leads to another file than this; not if it leads nowhere.
+///
+/// # Errors
+/// If it cannot be looked at.
+pub(super) fn is_another(path: &Path, node: Node) -> io::Result<bool> {
+    Ok(look_at(path)?.is_some_and(|(now, _)| now != node))
+}
+
+/// A file at the place of a mark, if it is as it was.
+fn opened(path: &Path, mark: &Mark, now_us: i64) -> io::Result<Option<Open>> {
+    let Some(mut input) = Input::open(path)? else {
+        return Ok(None);
+    };
+    let trace = match input.trace(mark.offset) {
+        Ok(trace) => trace,
+        // Half a compressed file: it is being written, or broken; it cannot be told to be this one.
+        Err(_) if input.is_packed() => None,
+        Err(e) => return Err(named(path, &e)),
+    };
+    let trace = trace.filter(|trace| trace.fingerprint() == mark.print);
+    Ok(trace.map(|trace| Open::new(input, trace, mark.line, now_us)))
+}
+
+/// Files that have the name of one that was rotated away. Of a file and its compressed copy only the
+/// plain one.
+fn rotated(names: &Names) -> io::Result<Vec<(PathBuf, Look, Node)>> {
+    let mut found = Vec::new();
+    let all = entries(names.folder()).map_err(|e| named(names.folder(), &e))?;
+    for path in &all {
+        let plain = path.with_extension("");
+        let is_copy = super::names::packing(path.as_os_str()).is_some() && all.contains(&plain);
+        if is_copy || !names.is_rotated(path) {
+            continue;
+        }
+        if let Some((node, look)) = look_at(path)? {
+            found.push((path.clone(), look, node));
+        }
+    }
+    Ok(found)
+}
+
+fn folders(names: &Names, mark: &Mark) -> Vec<PathBuf> {
+    let mut folders = vec![names.folder().to_owned()];
+    if let Some(folder) = mark.file.parent()
+        && folder != names.folder()
+    {
+        folders.push(folder.to_owned());
+    }
+    folders
+}
+
+/// The entries of a folder with an inode, without a look at each.
+fn of_inode(folder: &Path, inode: u64) -> io::Result<Vec<PathBuf>> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(e) => return Err(named(folder, &e)),
+    };
+    let mut found = Vec::new();
+    for entry in entries {
+        let entry = entry?;
+        if entry.ino() == inode {
+            found.push(entry.path());
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,395 @@
+//! What collectors recorded on a machine beside what it was charged, pair by pair.
+//!
+//! Two walks, one after the other: through the records of a time by their end, each with the charge
+//! that it may belong to, and through the instances, for charges that no record speaks of. Each page
+//! looks at a bounded number of rows.
+
+use super::super::{Error, codec};
+use super::SCAN_MAX;
+use bank_core::decimal::Decimal;
+use bank_core::reconcile::{Side, nearest, short_id};
+use bank_core::time::{MICROS, Seconds, Timestamp};
+use rusqlite::{Connection, OptionalExtension, Row};
+
+/// Charges whose first document came longer than this before the time in question are looked at only
+/// where a record speaks of them.
+const OPENED_BEFORE: Seconds = Seconds(92 * 86_400);
+
+/// Charges of one id that are looked at.
+const CHARGES_MAX: i64 = 1_000;
+
+/// What is asked.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// The machine.
+    pub machine: String,
+    /// Only the records of this collector.
+    pub source: Option<String>,
+    /// The collector that charges the machine; none where its scheduler does.
+    pub charging: Option<String>,
+    /// Uses that ended in this time, half open.
+    pub time: (Timestamp, Timestamp),
+}
+
+/// Where a page ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Behind a record, by its end and its number.
+    Record(i64, i64),
+    /// Behind an instance.
+    Charge(i64),
+}
+
+/// A use as it was recorded, or charged, or both.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pair {
+    /// The job, as the record prints it, else as the charge has it.
+    pub job: String,
+    /// The collector of the record.
+    pub source: Option<String>,
+    /// What was recorded.
+    pub record: Option<Side>,
+    /// What was charged, and for how much: minor units, real and shadow together.
+    pub charge: Option<(Side, i128)>,
+}
+
+/// The pairs of one page, and where the next one goes on.
+pub fn page(
+    connection: &Connection,
+    question: &Question,
+    after: Option<Place>,
+    limit: usize,
+) -> Result<(Vec<Pair>, Option<Place>), Error> {
+    let walk = Walk {
+        connection,
+        question,
+        compared: compared(connection, question)?,
+    };
+    let (from, _) = question.time;
+    let after = after.unwrap_or(Place::Record(from.0.saturating_sub(1), i64::MAX));
+    let mut pairs = Vec::new();
+    let next = match after {
+        Place::Record(end, id) => walk.records((end, id), limit, &mut pairs)?,
+        Place::Charge(id) => walk.charges(id, limit, &mut pairs)?,
+    };
+    Ok((pairs, next))
+}
+
+/// The collectors whose records are held against the charges: those that have kept ones in this time.
+fn compared(connection: &Connection, question: &Question) -> Result<Vec<i64>, Error> {
+    let (from, until) = question.time;
+    let mut statement = connection.prepare_cached(
+        "SELECT DISTINCT r.source FROM (SELECT source, became FROM usage_identity
+             WHERE machine = ?1 AND end_at >= ?2 AND end_at < ?3 LIMIT ?4) r
+         JOIN source s ON s.id = r.source
+         WHERE r.became = 'kept' AND (?5 IS NULL OR s.name = ?5)",
+    )?;
+    let scanned = i64::try_from(SCAN_MAX).unwrap_or(i64::MAX);
+    let asked = (
+        &question.machine,
+        from.0,
+        until.0,
+        scanned,
+        &question.source,
+    );
+    let rows = statement.query_map(asked, |r| r.get(0))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+struct Walk<'a> {
+    connection: &'a Connection,
+    question: &'a Question,
+    compared: Vec<i64>,
+}
+
+/// A row of `usage_identity`.
+struct Recorded {
+    id: i64,
+    source: String,
+    job: String,
+    side: Side,
+    is_kept: bool,
+    amount: i64,
+    end: i64,
+}
+
+/// An instance that was charged.
+struct Charged {
+    job: String,
+    side: Side,
+    amount: i128,
+}
+
+const RECORD: &str = "u.id, s.name, u.object_id, u.start_at, u.end_at, u.wall_us, u.millis,
+    u.project, u.account, u.user, u.became, u.amount
+    FROM usage_identity u JOIN source s ON s.id = u.source";
+
+const CHARGE: &str = "id, object_id, coalesce(start_at, began_at),
+    coalesce(end_at, used_until, closed_at), charged_s, processors, project, user, billed,
+    shadow_billed";
+
+impl Walk<'_> {
+    /// Records by their end; behind the last one come the charges.
+    fn records(
+        &self,
+        (end, id): (i64, i64),
+        limit: usize,
+        pairs: &mut Vec<Pair>,
+    ) -> Result<Option<Place>, Error> {
+        let sql = format!(
+            "SELECT {RECORD} WHERE u.machine = ?1 AND u.end_at >= ?2 AND u.end_at < ?4
+                 AND (u.end_at > ?2 OR u.id > ?3) ORDER BY u.end_at, u.id LIMIT ?5"
+        );
+        let (_, until) = self.question.time;
+        let most = i64::try_from(limit).unwrap_or(i64::MAX);
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        let mut rows = statement.query((&self.question.machine, end, id, until.0, most))?;
+        let (mut looked, mut last) = (0, None);
+        while let Some(row) = rows.next()? {
+            let record = recorded(row)?;
+            looked += 1;
+            last = Some(Place::Record(record.end, record.id));
+            pairs.extend(self.judged(record)?);
+        }
+        if looked < limit {
+            let first = self.first_charge()?;
+            return Ok(Some(Place::Charge(first)));
+        }
+        Ok(last)
+    }
+
+    /// What a record is to the charges, if anything.
+    fn judged(&self, record: Recorded) -> Result<Option<Pair>, Error> {
+        let wanted = self.question.source.as_ref();
+        let is_wanted = wanted.is_none_or(|name| *name == record.source);
+        if record.is_kept {
+            if !is_wanted {
+                return Ok(None);
+            }
+            let charge = self.charge_of(&record)?;
+            return Ok(Some(Pair {
+                job: record.job,
+                source: Some(record.source),
+                record: Some(record.side),
+                charge,
+            }));
+        }
+        if record.side.is_negative() {
+            return Ok(is_wanted.then_some(Pair {
+                job: record.job,
+                source: Some(record.source),
+                record: Some(record.side),
+                charge: None,
+            }));
+        }
+        // It is the charge itself.
+        if self.compared.is_empty() || self.is_recorded(&record.job, record.side.start)? {
+            return Ok(None);
+        }
+        Ok(Some(Pair {
+            job: record.job,
+            source: None,
+            record: None,
+            charge: Some((record.side, record.amount.into())),
+        }))
+    }
+
+    /// The charge that a kept record belongs to: of the scheduler, else of the collector that charges.
+    fn charge_of(&self, record: &Recorded) -> Result<Option<(Side, i128)>, Error> {
+        let mut charges = Vec::new();
+        for job in ids(&record.job) {
+            let sql = format!(
+                "SELECT {CHARGE} FROM instance WHERE object_id = ?1 AND machine = ?2 AND object_type = 'job'
+                     AND last_usage IS NOT NULL ORDER BY number LIMIT ?3"
+            );
+            let mut statement = self.connection.prepare_cached(&sql)?;
+            let mut rows = statement.query((job, &self.question.machine, CHARGES_MAX))?;
+            while let Some(row) = rows.next()? {
+                charges.push(charged(row)?);
+            }
+            if !charges.is_empty() {
+                break;
+            }
+        }
+        let start = record.side.start;
+        if let Some(charge) = nearest(start, &charges, |charge| charge.side.start) {
+            return Ok(Some((charge.side.clone(), charge.amount)));
+        }
+        let Some(charging) = &self.question.charging else {
+            return Ok(None);
+        };
+        let sql = format!(
+            "SELECT {RECORD} WHERE s.name = ?1 AND u.object_id = ?2 AND u.machine = ?3
+                 AND u.became <> 'kept' ORDER BY u.start_at LIMIT ?4"
+        );
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        let asked = (charging, &record.job, &self.question.machine, CHARGES_MAX);
+        let mut rows = statement.query(asked)?;
+        let mut own = Vec::new();
+        while let Some(row) = rows.next()? {
+            own.push(recorded(row)?);
+        }
+        let found = nearest(start, &own, |charge| charge.side.start);
+        Ok(found.map(|charge| (charge.side.clone(), charge.amount.into())))
+    }
+
+    /// Whether one of the compared collectors speaks of a use.
+    fn is_recorded(&self, job: &str, start: Option<Timestamp>) -> Result<bool, Error> {
+        // Behind the id may stand a server, whose name begins with anything but a digit.
+        let mut exact = self.connection.prepare_cached(
+            "SELECT start_at FROM usage_identity WHERE source = ?1 AND object_id = ?2 LIMIT ?3",
+        )?;
+        let mut longer = self.connection.prepare_cached(
+            "SELECT start_at, object_id FROM usage_identity
+             WHERE source = ?1 AND object_id > ?2 || '.' AND object_id < ?2 || '/' LIMIT ?3",
+        )?;
+        for source in &self.compared {
+            let mut starts: Vec<Option<Timestamp>> = Vec::new();
+            for id in ids(job) {
+                let mut rows = exact.query((source, id, CHARGES_MAX))?;
+                while let Some(row) = rows.next()? {
+                    starts.push(time(row.get(0)?));
+                }
+            }
+            let mut rows = longer.query((source, job, CHARGES_MAX))?;
+            while let Some(row) = rows.next()? {
+                let id: String = row.get(1)?;
+                if short_id(&id) == job {
+                    starts.push(time(row.get(0)?));
+                }
+            }
+            if nearest(start, &starts, |at| *at).is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The instance before the first one that is looked at.
+    fn first_charge(&self) -> Result<i64, Error> {
+        let sql = "SELECT coalesce(max(id), 0) FROM instance";
+        let last = self.connection.query_row(sql, [], |r| r.get(0))?;
+        let mut opened = self
+            .connection
+            .prepare_cached("SELECT opened_at FROM instance WHERE id >= ?1 LIMIT 1")?;
+        let (from, _) = self.question.time;
+        let first = from.minus(OPENED_BEFORE);
+        let (mut low, mut high) = (1_i64, i64::saturating_add(last, 1));
+        while low < high {
+            let middle = low.midpoint(high);
+            let at: Option<i64> = opened.query_row([middle], |r| r.get(0)).optional()?;
+            if at.is_some_and(|at| at < first.0) {
+                low = middle.saturating_add(1);
+            } else {
+                high = middle;
+            }
+        }
+        Ok(low.saturating_sub(1))
+    }
+
+    /// Charges of the time that no record speaks of.
+    fn charges(
+        &self,
+        after: i64,
+        limit: usize,
+        pairs: &mut Vec<Pair>,
+    ) -> Result<Option<Place>, Error> {
+        if self.compared.is_empty() {
+            return Ok(None);
+        }
+        // What a record was charged by was seen with the record. All rows are looked at, so that a
+        // page ends however few of them are meant.
+        let sql = format!(
+            "SELECT {CHARGE}, CASE WHEN machine = ?2 AND object_type = 'job'
+                     AND last_usage IS NOT NULL AND closed_at IS NOT NULL
+                 THEN NOT EXISTS (SELECT 1 FROM usage_identity u WHERE u.instance = i.id)
+                 ELSE 0 END
+             FROM instance i WHERE id > ?1 ORDER BY id"
+        );
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        let mut rows = statement.query((after, &self.question.machine))?;
+        let (mut looked, mut meant, mut last) = (0, 0, after);
+        let (from, until) = self.question.time;
+        while let Some(row) = rows.next()? {
+            if looked == SCAN_MAX || meant == limit {
+                return Ok(Some(Place::Charge(last)));
+            }
+            looked += 1;
+            last = row.get(0)?;
+            if !row.get::<_, bool>(10)? {
+                continue;
+            }
+            meant += 1;
+            let charge = charged(row)?;
+            let is_of_the_time = charge
+                .side
+                .end
+                .is_some_and(|end| end >= from && end < until);
+            if is_of_the_time && !self.is_recorded(&charge.job, charge.side.start)? {
+                pairs.push(Pair {
+                    job: charge.job,
+                    source: None,
+                    record: None,
+                    charge: Some((charge.side, charge.amount)),
+                });
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// An id, and what it is without a server's name.
+fn ids(job: &str) -> impl Iterator<Item = &str> {
+    let short = short_id(job);
+    std::iter::once(job).chain((short != job).then_some(short))
+}
+
+fn time(at: i64) -> Option<Timestamp> {
+    (at != 0).then_some(Timestamp(at))
+}
+
+fn recorded(r: &Row<'_>) -> Result<Recorded, Error> {
+    let (start, end): (i64, Option<i64>) = (r.get(3)?, r.get(4)?);
+    let wall: Option<i64> = r.get(5)?;
+    let millis: Option<i64> = r.get(6)?;
+    let (project, account): (String, String) = (r.get(7)?, r.get(8)?);
+    let became: String = r.get(10)?;
+    let between = end.and_then(|end| end.checked_sub(start));
+    Ok(Recorded {
+        id: r.get(0)?,
+        source: r.get(1)?,
+        job: r.get(2)?,
+        side: Side {
+            start: Some(Timestamp(start)),
+            end: end.map(Timestamp),
+            wall_us: wall.or(between),
+            processors: millis.map(|m| Decimal::from_billionths(i128::from(m) * 1_000_000)),
+            project: if project.is_empty() { account } else { project },
+            user: r.get(9)?,
+        },
+        is_kept: became == "kept",
+        amount: r.get::<_, Option<i64>>(11)?.unwrap_or_default(),
+        end: end.unwrap_or_default(),
+    })
+}
+
+fn charged(r: &Row<'_>) -> Result<Charged, Error> {
+    let seconds: i64 = r.get(4)?;
+    let processors: Option<String> = r.get(5)?;
+    let processors = processors
+        .map(|text| codec::word("instance.processors", &text, Decimal::parse))
+        .transpose()?;
+    let (real, shadow): (i64, i64) = (r.get(8)?, r.get(9)?);
+    Ok(Charged {
+        job: r.get(1)?,
+        side: Side {
+            start: r.get::<_, Option<i64>>(2)?.map(Timestamp),
+            end: r.get::<_, Option<i64>>(3)?.map(Timestamp),
+            wall_us: Some(seconds.saturating_mul(MICROS)),
+            processors,
+            project: r.get(6)?,
+            user: r.get(7)?,
+        },
+        amount: i128::from(real) + i128::from(shadow),
+    })
+}

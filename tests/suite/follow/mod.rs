@@ -1,0 +1,72 @@
+//! Live files followed by the real daemon, the list of collectors, and what of their records was
+//! charged.
+
+mod crash;
+mod live;
+mod reconcile;
+
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::harness::{Bank, Setup, until};
+
+/// The collector of these tests.
+const SOURCE: &str = "pbs:colony";
+
+/// A bank that follows `acct` in its folder.
+fn following(more: &str) -> Bank {
+    let mut bank = Setup::new().chemistry(1_000_000_000).start();
+    bank.stop();
+    let path = file(&bank, "acct");
+    bank.settings(&format!(
+        "\n[[follow]]\nsource = \"{SOURCE}\"\npath = \"{}\"\nformat = \"pbs\"\nsettle_s = 30\n{more}",
+        path.display()
+    ));
+    bank.start();
+    bank
+}
+
+fn file(bank: &Bank, name: &str) -> PathBuf {
+    bank.folder().join(name)
+}
+
+fn append(bank: &Bank, text: &str) {
+    let file = OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(file(bank, "acct"));
+    file.unwrap().write_all(text.as_bytes()).unwrap();
+}
+
+/// Lines of jobs of an hour on four processors, before the clock of these tests.
+fn jobs(ids: std::ops::Range<usize>) -> String {
+    let line = |id: usize| {
+        let start = 1_767_000_000 + id;
+        let end = start + 3600;
+        format!(
+            "12/31/2025 10:00:00;E;{id}.pbs01;user=amy account=chemistry ctime={start} \
+             start={start} end={end} resources_used.ncpus=4\n"
+        )
+    };
+    ids.map(line).collect()
+}
+
+fn source(bank: &Bank) -> Value {
+    bank.json(&["source", "show", SOURCE])
+}
+
+fn jobs_taken(bank: &Bank) -> Option<i64> {
+    let ran = bank.bank(&["source", "show", SOURCE, "--json"]);
+    let shown: Value = serde_json::from_str(&ran.stdout).ok()?;
+    shown["jobs"].as_i64()
+}
+
+/// Waits until so many jobs are taken.
+fn taken(bank: &Bank, count: i64) {
+    until("the jobs are taken", || {
+        (jobs_taken(bank) == Some(count)).then_some(())
+    });
+}

@@ -1,0 +1,202 @@
+//! A Moab event log beside what Moab had charged (collectors.md f.2, decision 19).
+
+use std::fs;
+
+use super::*;
+use crate::harness::T0;
+
+/// A bank whose scheduler charges, and whose event log is followed.
+fn watched() -> Bank {
+    let mut bank = Setup::new().chemistry(1_000_000_000).start();
+    bank.bank_ok(&["machine", "set", "colony", "--source", "nami"]);
+    bank.stop();
+    let path = file(&bank, "events");
+    bank.settings(&format!(
+        "\n[[follow]]\nsource = \"moab:colony\"\npath = \"{}\"\nformat = \"moab-events\"\n\
+         machine = \"colony\"\n",
+        path.display()
+    ));
+    bank.start();
+    bank
+}
+
+/// What Moab says to the bank of a job that ends now.
+fn charged(bank: &Bank, job: &str, project: &str, processors: u32, seconds: i64) {
+    let body = format!(
+        "<Job><ObjectID>{job}</ObjectID><User>amy</User><Account>{project}</Account>\
+         <Machine>colony</Machine><Processors>{processors}</Processors>\
+         <StartTime>{}</StartTime><ChargeDuration>{seconds}</ChargeDuration></Job>",
+        T0 - seconds
+    );
+    bank.script("charge", body.as_bytes()).expect(0, "");
+    bank.script("delete", body.as_bytes()).expect(0, "");
+}
+
+/// The line of the event log for the end of a job.
+fn event(job: &str, project: &str, processors: u32, start: i64, end: i64) -> String {
+    format!(
+        "01:00:10 {end}:4 job {job} jobend 2 {processors} amy staff 7200 Completed [batch:1] \
+         {start} {start} {start} {end} - - >= 0M >= 0M - {start} {processors} -1 -:- - {project} - - \
+         0 - 28000.50 base 1 0 0 0 0 0 n01,n02 rm1 - - -\n"
+    )
+}
+
+fn rows(found: &Value) -> Vec<(String, String, String)> {
+    let text = |row: &Value, key: &str| row[key].as_str().unwrap_or("-").to_owned();
+    let difference = |row: &Value| {
+        let all = row["differences"].as_array().unwrap();
+        let all: Vec<&str> = all.iter().map(|word| word.as_str().unwrap()).collect();
+        all.join(", ")
+    };
+    let items = found["items"].as_array().unwrap();
+    let row = |row: &Value| (text(row, "kind"), text(row, "job"), difference(row));
+    items.iter().map(row).collect()
+}
+
+#[test]
+fn an_event_log_is_held_against_the_charges() {
+    let mut bank = watched();
+    charged(&bank, "Moab.1", "chemistry", 8, 3600);
+    charged(&bank, "Moab.2", "chemistry", 8, 3600);
+    charged(&bank, "Moab.3", "chemistry", 8, 3600);
+    charged(&bank, "Moab.4", "physics", 16, 60);
+    let log = event("Moab.1", "chemistry", 8, T0 - 3600, T0)
+        + &event("Moab.2", "physics", 4, T0 - 3600, T0 - 600)
+        + &event("Moab.9", "chemistry", 2, T0 - 100, T0)
+        + &event("Moab.4", "physics", 16, T0 - 61, T0);
+    fs::write(file(&bank, "events"), log).unwrap();
+    let read = || {
+        let ran = bank.bank(&["source", "show", "moab:colony", "--json"]);
+        let shown: Value = serde_json::from_str(&ran.stdout).ok()?;
+        (shown["jobs"] == 4).then_some(())
+    };
+    until("the event log is taken", read);
+    assert_eq!(
+        bank.query("SELECT DISTINCT became FROM usage_identity"),
+        [["kept"]]
+    );
+
+    let until = ["--to", "2026-01-02", "--from", "2025-12-01"];
+    let ask =
+        |more: &[&str]| bank.json(&[&["reconcile", "-m", "colony"], &until[..], more].concat());
+    let found = ask(&[]);
+    let row = |kind: &str, job: &str, more: &str| (kind.into(), job.into(), more.into());
+    let differs = "wall -600 s, processors -4, project physics not chemistry";
+    assert_eq!(
+        rows(&found),
+        [
+            row("differs", "Moab.2", differs),
+            row("not_charged", "Moab.9", ""),
+            row("not_recorded", "Moab.3", ""),
+        ]
+    );
+    let totals = &found["totals"];
+    assert_eq!(totals["matched"]["jobs"], 2, "{totals}");
+    assert_eq!(totals["matched"]["processor_s"], "29776");
+    assert_eq!(totals["matched"]["charged_processor_s"], "29760");
+    assert_eq!(totals["not_charged"]["processor_s"], "200");
+    assert_eq!(totals["not_recorded"]["charged_processor_s"], "28800");
+    assert_eq!(found["charged_by"], "nami");
+
+    // A second is too much where none may differ.
+    let strict = ask(&["--tolerance", "0", "--all"]);
+    let matched = row("matched", "Moab.1", "");
+    assert!(rows(&strict).contains(&matched), "{strict}");
+    assert!(
+        rows(&strict).contains(&row("differs", "Moab.4", "wall +1 s")),
+        "{strict}"
+    );
+    let other = ask(&["--source", "slurm:colony"]);
+    assert_eq!(rows(&other), [], "nobody of that name recorded anything");
+    let screen = bank.bank_ok(&[&["reconcile"], &until[..], &["--csv"]].concat());
+    assert!(screen.contains("not_recorded,Moab.3"), "{screen}");
+    bank.verify();
+}
+
+/// Page by page the answer is the same.
+#[test]
+fn pages_add_up_to_the_whole() {
+    let bank = watched();
+    let mut log = String::new();
+    for job in 0..12 {
+        let name = format!("Moab.{job}");
+        if job % 3 != 0 {
+            charged(&bank, &name, "chemistry", 2, 100 + job);
+        }
+        if job % 3 != 1 {
+            log += &event(&name, "chemistry", 2, T0 - 100 - job, T0);
+        }
+    }
+    fs::write(file(&bank, "events"), log).unwrap();
+    let read = || {
+        let ran = bank.bank(&["source", "show", "moab:colony", "--json"]);
+        let shown: Value = serde_json::from_str(&ran.stdout).ok()?;
+        (shown["jobs"] == 8).then_some(())
+    };
+    until("the event log is taken", read);
+    let target = |limit: usize, after: &str| {
+        format!(
+            "/api/v1/reconcile?from=2025-12-01T00:00:00Z&until=2026-01-02T00:00:00Z&all=true\
+             &limit={limit}{after}"
+        )
+    };
+    let mut whole: Vec<(String, String, String)> = Vec::new();
+    for limit in [1, 2, 3, 5, 100] {
+        let (mut all, mut after, mut pages) = (Vec::new(), String::new(), 0);
+        loop {
+            let response = bank.over_socket(&crate::harness::Request::get(&target(limit, &after)));
+            let page: Value = serde_json::from_str(&response.text()).unwrap();
+            all.extend(rows(&page));
+            pages += 1;
+            match page["next"].as_str() {
+                Some(next) => after = format!("&after={next}"),
+                None => break,
+            }
+        }
+        assert_eq!(all.len(), 12, "{limit}: {all:?}");
+        assert!(pages > 8 / limit, "{limit} rows a page were {pages} pages");
+        if whole.is_empty() {
+            whole.clone_from(&all);
+        }
+        assert_eq!(all, whole, "{limit}");
+    }
+    let kinds = |kind: &str| whole.iter().filter(|row| row.0 == kind).count();
+    assert_eq!(
+        (
+            kinds("matched"),
+            kinds("not_charged"),
+            kinds("not_recorded")
+        ),
+        (4, 4, 4)
+    );
+}
+
+#[test]
+fn what_is_asked_wrongly_is_told() {
+    let bank = watched();
+    for (query, status, word) in [
+        ("limit=0", 422, "limit"),
+        ("limit=10001", 422, "limit"),
+        ("tolerance_s=-1", 422, "tolerance_s"),
+        ("after=x", 422, "after"),
+        ("machine=ia64", 404, "ia64"),
+        (
+            "from=2026-01-02T00:00:00Z&until=2026-01-01T00:00:00Z",
+            422,
+            "window",
+        ),
+        ("form=2026-01-02", 400, "form"),
+    ] {
+        let target = format!("/api/v1/reconcile?{query}");
+        let response = bank.over_socket(&crate::harness::Request::get(&target));
+        let text = response.text();
+        assert_eq!(response.status, status, "{query}: {text}");
+        assert!(text.contains(word), "{query}: {text}");
+    }
+    bank.bank_ok(&["machine", "add", "moon"]);
+    let ran = bank.bank(&["reconcile"]);
+    assert_ne!(ran.exit, 0, "two machines, and none is named");
+    assert!(ran.stderr.contains("machine"), "{}", ran.stderr);
+    let empty = bank.bank_ok(&["reconcile", "-m", "moon"]);
+    assert!(empty.contains("no differences"), "{empty}");
+}
