@@ -24,6 +24,7 @@ mod hold;
 mod import;
 mod journal;
 mod local;
+mod mapping;
 mod money;
 mod rates;
 mod records;
@@ -44,6 +45,11 @@ pub use hold::{Charged, Held, NewCharge, NewReserve, PatchLien};
 pub use import::{ImportFigure, ImportSummary, ImportTotals, Quantity};
 pub use journal::{JournalEntry, JournalQuery};
 pub use local::{Drained, Finding, Findings, Replayed, ReplayedObject, Waiting};
+pub use mapping::{
+    ASSIGN_MAX, AssignDone, AssignRefused, AssignedRecord, ImportedUsers, MERGE_MAX, Mapping,
+    MappingTest, MappingTested, MergeEntry, MergeUsers, MergedUser, MergedUsers, NewAssign,
+    NewMapping, PatchMapping, Unmapped, UnmappedQuery, UnmappedRow,
+};
 pub use money::{
     Account, Allocation, AllocationQuery, Balance, BalanceQuery, Constraint, NewAccount,
     NewDeposit, NewWithdrawal, PatchAccount, PatchAllocation, Receipt, ReceiptPart,

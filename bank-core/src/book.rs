@@ -348,6 +348,7 @@ impl Directory {
             DirectoryRow::Key(key) => self.put_key(key.clone()),
             DirectoryRow::Cycle(cycle) => self.put_cycle(cycle.clone()),
             DirectoryRow::Attribute(attribute) => self.put_attribute(attribute.clone()),
+            DirectoryRow::Mapping(mapping) => self.mappings.put(mapping.clone()),
         }
     }
 }

@@ -27,7 +27,7 @@ pub const PRIORITY: i64 = 100;
 /// The largest priority; the smallest is 0.
 pub const PRIORITY_MAX: i64 = 1_000_000;
 
-/// What usage says of whom it is for, as its source prints it. Empty text is as good as none.
+/// What usage says of whom it is for, as its source prints it; empty where it says nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Naming<'a> {
     /// The collector's name.
@@ -35,17 +35,17 @@ pub struct Naming<'a> {
     /// The machine.
     pub machine: &'a str,
     /// Who ran it.
-    pub user: Option<&'a str>,
+    pub user: &'a str,
     /// Their group.
-    pub group: Option<&'a str>,
+    pub group: &'a str,
     /// What names the project where no mapping says otherwise.
-    pub account: Option<&'a str>,
+    pub account: &'a str,
     /// Queue, class or partition.
-    pub queue: Option<&'a str>,
+    pub queue: &'a str,
     /// Quality of service.
-    pub qos: Option<&'a str>,
+    pub qos: &'a str,
     /// Namespace of the cluster.
-    pub namespace: Option<&'a str>,
+    pub namespace: &'a str,
     /// Attributes, annotations and labels by their names.
     pub attributes: Option<&'a BTreeMap<String, String>>,
 }
@@ -54,34 +54,31 @@ impl<'a> Naming<'a> {
     /// What it says in a field; none where it says nothing.
     pub fn get(&self, field: &Field) -> Option<&'a str> {
         let value = match field {
-            Field::Source => Some(self.source),
-            Field::Machine => Some(self.machine),
+            Field::Source => self.source,
+            Field::Machine => self.machine,
             Field::User => self.user,
             Field::Group => self.group,
             Field::Account => self.account,
             Field::Queue => self.queue,
             Field::Qos => self.qos,
             Field::Namespace => self.namespace,
-            Field::Attribute(name) => self
-                .attributes
-                .and_then(|all| all.get(name))
-                .map(String::as_str),
+            Field::Attribute(name) => self.attributes?.get(name)?,
         };
-        value.filter(|value| !value.is_empty())
+        Some(value).filter(|value| !value.is_empty())
     }
 }
 
 /// Whom usage is for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mapped {
-    /// The project, or account of a project; none where nothing names one.
-    pub project: Option<String>,
-    /// The user.
-    pub user: Option<String>,
+    /// The project, or account of a project; empty where nothing names one.
+    pub project: String,
+    /// The user; empty where nobody names one.
+    pub user: String,
     /// The mapping that gave the project.
-    pub rule: Option<MappingId>,
+    pub rule: Option<i64>,
     /// The mapping that gave the user.
-    pub user_rule: Option<MappingId>,
+    pub user_rule: Option<i64>,
 }
 
 /// One mapping.

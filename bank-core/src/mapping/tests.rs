@@ -28,8 +28,8 @@ fn naming<'a>(account: &'a str, user: &'a str) -> Naming<'a> {
     Naming {
         source: "slurm:colony",
         machine: "colony",
-        user: Some(user),
-        account: Some(account),
+        user,
+        account,
         ..Naming::default()
     }
 }

@@ -1,5 +1,6 @@
 //! Charge: bills what was used, and never loses any of it (ledger.md 2.8, decision 14).
 
+mod assigned;
 mod ceiling;
 mod find;
 mod finish;
@@ -53,6 +54,7 @@ fn bill(
         Some(amount) if amount < Amount::ZERO => bill.give_back(&view.paid, ctx)?,
         _ if mode.is_shadow() => bill.in_shadow(ctx)?,
         Some(_) => bill.for_real(ctx)?,
+        None if bill.assigned => return Err(Refusal::AmountOverflow),
         None => {
             bill.postings.remark("price_overflow");
             bill.debit_suspense(ctx)?;
@@ -97,6 +99,9 @@ fn begin(
     };
     let before = instance.standing();
     let known = instance.facts.project.clone();
+    if charge.terms.assigned {
+        assigned::take_back(&mut postings, &mut instance, view, at, ctx)?;
+    }
     note_start(&mut instance, request.facts.start);
     let reported = measure::reported(charge)?;
     let plausible = ceiling::check(charge, reported, &instance, at, ctx)?;
@@ -141,6 +146,7 @@ fn begin(
         plausible,
         instance,
         claimed: source::claimed(charge, ctx),
+        assigned: charge.terms.assigned,
     };
     Ok(Begun {
         bill,
@@ -239,6 +245,8 @@ struct Bill {
     claimed: Option<Machine>,
     /// The instance's standing before.
     before: Standing,
+    /// It waited for a project: where that cannot pay, it goes on waiting.
+    assigned: bool,
     plausible: Plausible,
 }
 
