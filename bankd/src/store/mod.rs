@@ -22,6 +22,7 @@ pub mod read;
 mod recent;
 mod record;
 mod snapshot;
+mod sources;
 pub mod sqlite;
 mod stamp;
 mod traces;
@@ -33,6 +34,7 @@ mod verify_past;
 pub use idempotency::{Known, PRUNE_MAX, StoredAnswer, known};
 pub use record::{KeptRecord, SinkState, last_record, records_after, sink_state};
 pub use snapshot::snapshot;
+pub use sources::{FollowMark, QuarantineRow, RawBlock, SourceSeen};
 pub use sqlite::SqliteStore;
 pub use stamp::Stamp;
 
