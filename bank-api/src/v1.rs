@@ -6,7 +6,7 @@
 //! `usage` for finished use and who ran on a fallback account, `import` for usage that others wrote
 //! down, `records` for usage records and their files, `local` for what `bank` says of files on its own
 //! machine, `watch` for
-//! what-if and the clock, `admin` for rates, keys and the state of the daemon.
+//! what-if and the clock, `mapping` for whom usage is for, `admin` for rates, keys and the state of the daemon.
 //!
 //! Conventions that hold for every shape:
 //! - An amount is a string of an exact decimal at the bank's precision (`"1000.000"`), never a

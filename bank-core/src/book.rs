@@ -3,8 +3,9 @@
 mod past;
 
 use crate::amount::Amount;
+use crate::command::AsNamed;
 use crate::directory::{Bank, Directory, Policy};
-use crate::effects::{DirectoryRow, Effects, Shortage, Transaction, UsageRow, UseRow};
+use crate::effects::{AssignedUse, DirectoryRow, Effects, Shortage, Transaction, UsageRow, UseRow};
 use crate::ids::{AccountId, AllocationId, TxId, UNBILLED};
 use crate::invariant::{self, Portions, Proof};
 use crate::ledger::{Ledger, Named};
@@ -98,6 +99,25 @@ impl Book {
     fn add_windows(&self, view: &mut View) {
         let of = |i: &Instance| Some((i.id, self.windows.get(&i.id.0)?.clone()));
         view.windows = view.instances.iter().filter_map(of).collect();
+    }
+
+    /// Says whom a finished use is for; what its source said stays.
+    fn give(&mut self, row: &AssignedUse) {
+        let Identity {
+            source, id, start, ..
+        } = row.identity.clone();
+        let Some(known) = self.uses.get_mut(&(source, id, start)) else {
+            return;
+        };
+        let (account, login) = (known.report.account(), known.report.login());
+        known.report.named = AsNamed {
+            account: Some(account.to_owned()),
+            user: Some(login.to_owned()),
+        };
+        let whose = &mut known.report.request.whose;
+        whose.project = Some(row.project.clone());
+        whose.user = row.user.clone().or(whose.user.take());
+        known.amount = row.amount.or(known.amount);
     }
 
     fn keep_shortage(&mut self, shortage: &Shortage) {
@@ -322,6 +342,9 @@ impl Ledger for Book {
                 source, id, start, ..
             } = row.report.identity();
             self.uses.insert((source, id, start), row.clone());
+        }
+        for row in &effects.assigned {
+            self.give(row);
         }
         for shortage in &effects.shortages {
             self.keep_shortage(shortage);

@@ -24,8 +24,8 @@ mod used;
 pub use after::{Adjusted, Refunded, Reversed, Settled, Transferred};
 pub use assigned::{Assigned, AssignedUse};
 pub use outcome::{
-    Charged, Closed, Created, Deposited, Landed, LienChanged, Merge, Outcome, Outlived, Quoted, Reserved,
-    Withdrawn,
+    Charged, Closed, Created, Deposited, Landed, LienChanged, Merge, Outcome, Outlived, Quoted,
+    Reserved, Withdrawn,
 };
 pub use traces::{Presence, Reshaped, Shape, Traces};
 pub use used::{Became, KnownUse, Shortage, UseRow, Used};

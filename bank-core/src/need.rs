@@ -5,8 +5,8 @@ mod after;
 pub use after::ObjectQuery;
 
 use crate::command::{
-    AddProject, After, Assign, Charge, Close, Command, Deposit, Repeat, Request, SetAccount, UsageReport,
-    Whose,
+    AddProject, After, Assign, Charge, Close, Command, Deposit, Repeat, Request, SetAccount,
+    UsageReport, Whose,
 };
 use crate::directory::Directory;
 use crate::ids::{AccountId, AllocationId, LienId, QuoteId, TxId};

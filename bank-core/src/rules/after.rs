@@ -108,7 +108,12 @@ fn one_instance<'a>(
 
 /// Tells the record writers of what changed a charge. The record of the close says what is billed
 /// then: a reversal before it needs none of its own, a refund always does.
-pub(in crate::rules) fn announce(postings: &mut Postings, instance: &Instance, row: &UsageRow, ctx: &Context<'_>) {
+pub(in crate::rules) fn announce(
+    postings: &mut Postings,
+    instance: &Instance,
+    row: &UsageRow,
+    ctx: &Context<'_>,
+) {
     let told = row.billing == Billing::Refund || !instance.is_open();
     let real = row.billing != Billing::Shadow && !row.amount.is_zero();
     if told && real && ctx.directory.policy.records && instance.record.is_some() {

@@ -19,11 +19,7 @@ use crate::usage;
 use crate::view::{Context, View};
 
 /// Gives a finished use to a project. One that does not wait for a project stays as it is.
-pub(super) fn assign(
-    assign: &Assign,
-    view: &View,
-    ctx: &Context<'_>,
-) -> Result<Effects, Refusal> {
+pub(super) fn assign(assign: &Assign, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
     let unknown = || Refusal::ProjectUnknown {
         project: short(&assign.project),
     };

@@ -102,7 +102,10 @@ fn check(mapping: &Mapping, ctx: &Context<'_>) -> Result<(), Refusal> {
     }
     let text = &mapping.description;
     if text.len() > NAME_BYTES_MAX || text.chars().any(char::is_control) {
-        return bad("description", "at most 256 bytes without control characters");
+        return bad(
+            "description",
+            "at most 256 bytes without control characters",
+        );
     }
     // What is filled in may be there later; what always is the same is there now.
     if let Some(name) = mapping.project.as_ref().and_then(Template::always) {

@@ -111,7 +111,9 @@ fn news(merge: &MergeUser, known: &User, ctx: &Context<'_>) -> SetUser {
         common_name: text(said.common_name, &known.common_name),
         email: text(said.email, &known.email),
         default_project: said.default_project.filter(|new| {
-            let own = known.default_project.and_then(|id| ctx.directory.project(id));
+            let own = known
+                .default_project
+                .and_then(|id| ctx.directory.project(id));
             own.map(|own| &own.name) != new.as_ref() && (own.is_none() || !keep)
         }),
         organization: text(said.organization, &known.organization),

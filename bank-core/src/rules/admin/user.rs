@@ -55,6 +55,7 @@ pub(super) fn remove(name: &str, view: &View, ctx: &Context<'_>) -> Result<Chang
     rows.push(DirectoryRow::User(User {
         deleted: true,
         active: false,
+        aliases: Vec::new(),
         ..user.clone()
     }));
     Ok(Change {
@@ -111,11 +112,7 @@ fn change(mut user: User, set: &SetUser, ctx: &Context<'_>) -> Result<Change, Re
 }
 
 /// Other names of a user, in order and without doubles; each is nobody else's.
-fn own_aliases(
-    name: &str,
-    aliases: &[String],
-    ctx: &Context<'_>,
-) -> Result<Vec<String>, Refusal> {
+fn own_aliases(name: &str, aliases: &[String], ctx: &Context<'_>) -> Result<Vec<String>, Refusal> {
     let mut own: Vec<String> = aliases.iter().filter(|a| *a != name).cloned().collect();
     own.sort_unstable();
     own.dedup();

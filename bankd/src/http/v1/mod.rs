@@ -24,6 +24,7 @@ mod key;
 mod lien;
 mod lists;
 mod machine;
+mod mapping;
 mod money;
 mod object;
 mod project;
@@ -35,8 +36,10 @@ mod report;
 mod reserve;
 mod shape;
 mod status;
+mod unmapped;
 mod usage;
 mod user;
+mod user_directory;
 mod view;
 mod whatif;
 
@@ -85,6 +88,7 @@ fn registry() -> Router<Arc<App>> {
             "/api/v1/users/{name}",
             get(user::show).patch(user::set).delete(user::remove),
         )
+        .route("/api/v1/user-directory", post(user_directory::merge))
         .route("/api/v1/machines", get(machine::list).post(machine::add))
         .route(
             "/api/v1/machines/{name}",
@@ -136,6 +140,8 @@ fn ledger() -> Router<Arc<App>> {
         .route("/api/v1/jobs/{id}", get(job::show))
         .route("/api/v1/journal", get(journal::list))
         .route("/api/v1/usage", post(usage::take))
+        .route("/api/v1/unmapped", get(unmapped::list))
+        .route("/api/v1/unmapped/assign", post(unmapped::assign))
         .route("/api/v1/report/fallback", get(report::on_fallback))
         .route("/api/v1/records", get(records::list))
 }
@@ -151,6 +157,14 @@ fn settings() -> Router<Arc<App>> {
             get(attribute::list).post(attribute::add),
         )
         .route("/api/v1/attributes/{name}", delete(attribute::remove))
+        .route("/api/v1/mappings", get(mapping::list).post(mapping::add))
+        .route("/api/v1/mappings/test", post(mapping::test))
+        .route(
+            "/api/v1/mappings/{id}",
+            get(mapping::show)
+                .patch(mapping::set)
+                .delete(mapping::remove),
+        )
         .route("/api/v1/keys", get(key::list).post(key::add))
         .route(
             "/api/v1/keys/{id}",

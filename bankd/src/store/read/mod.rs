@@ -4,8 +4,8 @@
 //! allocations, `past` for the same as it was, `burn` for how fast they are spent, `statement` for what
 //! moved them, `liens` and `jobs` for the work,
 //! `fallback` for what ran on another account, `journal` (with `newest`, its end first) for the history, `records` for exports,
-//! `status` for the
-//! daemon's own figures. Every function takes a connection and gives rows; none may write, decide
+//! `unmapped` for usage that waits for a
+//! project, `status` for the daemon's own figures. Every function takes a connection and gives rows; none may write, decide
 //! a rule, or walk a growing table without a bound.
 
 pub mod burn;
@@ -20,6 +20,7 @@ pub mod quotes;
 pub mod records;
 pub mod statement;
 pub mod status;
+pub mod unmapped;
 pub mod usage;
 pub mod whatif;
 
