@@ -13,6 +13,7 @@ mod after;
 mod asset;
 mod cycle;
 mod hold;
+mod mapping;
 mod nami;
 mod noun;
 mod price;
@@ -32,12 +33,13 @@ pub(crate) use self::{
     },
     cycle::{AddCycle, ClockCommand, CycleCommand, SetCycle, WhatIfArgs},
     hold::{ChargeArgs, ObjectArgs, ReserveArgs, UsageArgs},
+    mapping::{AddMapping, AssignArgs, MappingCommand, SetMapping, UnmappedArgs, UnmappedCommand},
     nami::{
         CheckArgs, DropArgs, MoabCommand, NamiCommand, One, Page, QuarantineCommand, SpoolCommand,
     },
     noun::{
-        AddMachine, AddProject, AddUser, MachineCommand, MemberCommand, ProjectCommand, SetMachine,
-        SetProject, SetUser, Switch, UserCommand,
+        AddMachine, AddProject, AddUser, ImportUsers, MachineCommand, MemberCommand, PeopleFormat,
+        ProjectCommand, SetMachine, SetProject, SetUser, Switch, UserCommand,
     },
     price::{AttrCommand, QuoteCommand, RateCommand, SetRate, TestRate},
     records::{ExportCommand, ExportFile, ExportUr1, RecordsCommand, SpanArgs},
@@ -143,6 +145,12 @@ pub(crate) enum Command {
     /// Take in finished usage
     #[command(subcommand)]
     Import(ImportCommand),
+    /// Whom usage is for, where its source says it in names of its own
+    #[command(subcommand)]
+    Mapping(MappingCommand),
+    /// Usage that waits for a project
+    #[command(args_conflicts_with_subcommands = true)]
+    Unmapped(Box<UnmappedArgs>),
     /// What happened over a time
     #[command(subcommand)]
     Report(ReportCommand),

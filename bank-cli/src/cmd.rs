@@ -21,6 +21,7 @@ mod journal;
 mod key;
 mod lien;
 mod machine;
+mod mapping;
 mod member;
 mod moab;
 pub(crate) mod nami;
@@ -33,7 +34,9 @@ mod report;
 mod reserve;
 mod status;
 pub(crate) mod units;
+mod unmapped;
 mod user;
+mod user_import;
 mod whatif;
 
 use std::{
@@ -96,6 +99,8 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure
         Command::WhatIf(args) => whatif::run(context, args),
         Command::Clock(command) => whatif::clock(context, command),
         Command::Import(command) => import::run(context, command),
+        Command::Mapping(command) => mapping::run(context, command),
+        Command::Unmapped(args) => unmapped::run(context, *args),
         Command::Report(command) => report::run(context, command),
         Command::Export(command) => export::run(context, command),
         Command::Records(command) => records::run(command),
