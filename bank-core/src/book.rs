@@ -3,7 +3,7 @@
 mod past;
 
 use crate::amount::Amount;
-use crate::command::AsNamed;
+use crate::command::{AsNamed, Chunk};
 use crate::directory::{Bank, Directory, Policy};
 use crate::effects::{AssignedUse, DirectoryRow, Effects, Shortage, Transaction, UsageRow, UseRow};
 use crate::ids::{AccountId, AllocationId, TxId, UNBILLED};
@@ -13,8 +13,8 @@ use crate::model::{Account, Allocation, Instance, InstanceKey, Lien, LienState, 
 use crate::need::{INSTANCES_MAX, Identity, Need};
 use crate::terms::{Paid, Span};
 use crate::time::{Timestamp, Window};
-use crate::view::{Next, View};
-use std::collections::BTreeMap;
+use crate::view::{Already, Next, View};
+use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -109,15 +109,16 @@ impl Book {
         let Some(known) = self.uses.get_mut(&(source, id, start)) else {
             return;
         };
-        let (account, login) = (known.report.account(), known.report.login());
-        known.report.named = AsNamed {
-            account: Some(account.to_owned()),
-            user: Some(login.to_owned()),
+        let report = Arc::make_mut(&mut known.report);
+        report.named = AsNamed {
+            account: Some(report.account().to_owned()),
+            user: Some(report.login().to_owned()),
         };
-        let whose = &mut known.report.request.whose;
+        let whose = &mut report.request.whose;
         whose.project = Some(row.project.clone());
         whose.user = row.user.clone().or(whose.user.take());
         known.amount = row.amount.or(known.amount);
+        known.on = row.on.or(known.on);
     }
 
     fn keep_shortage(&mut self, shortage: &Shortage) {
@@ -309,6 +310,30 @@ impl Ledger for Book {
         };
         let open = self.instances.values().filter(|i| i.is_open());
         Ok(i64::try_from(open.filter(has_it).count()).unwrap_or(i64::MAX))
+    }
+
+    fn load_chunk(
+        &mut self,
+        chunk: &Chunk,
+        unclaimed: &BTreeSet<String>,
+    ) -> Result<(Vec<Already>, BTreeSet<String>), Infallible> {
+        let already = chunk.reports.iter().map(|report| {
+            let key = report.request.key();
+            let identity = report.identity();
+            let (source, id) = (identity.source, identity.id);
+            let known = self.uses.get(&(source, id, identity.start));
+            Already {
+                known: known.map(|known| known.known(&identity.record)),
+                has_instance: self.instances.values().any(|i| i.key == key),
+            }
+        });
+        let already = already.collect();
+        let is_charged = |machine: &&String| {
+            let mut all = self.instances.values();
+            all.any(|i| i.key.machine == **machine && i.last_usage.is_some())
+        };
+        let charged = unclaimed.iter().filter(is_charged).cloned().collect();
+        Ok((already, charged))
     }
 
     fn append(&mut self, effects: &Effects) -> Result<(), Infallible> {

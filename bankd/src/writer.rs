@@ -10,7 +10,7 @@ mod portion;
 mod standing;
 mod thread;
 
-pub use portion::{Item, Landed, Portion};
+pub use portion::{Item, Landed, OnItsWay, Portion};
 pub use standing::Standing;
 
 use crate::answer::Answer;

@@ -1,6 +1,7 @@
 //! Finished usage that gets its project after all.
 
 use crate::need::Identity;
+use crate::time::Timestamp;
 
 /// Gives finished usage that no project could be found for to a project: what `#unbilled` carries of
 /// it goes back, and the project is charged at the rates of its own time. In a mode that moves no
@@ -13,6 +14,8 @@ pub struct Assign {
     pub project: String,
     /// Who ran it; as it was where none is given.
     pub user: Option<String>,
+    /// When the use ended, for use that no instance is of.
+    pub ended: Option<Timestamp>,
     /// Why, such as `mapping=3`; kept in the journal.
     pub note: String,
 }

@@ -2,6 +2,7 @@
 
 use super::Charged;
 use crate::amount::Amount;
+use crate::ids::AllocationId;
 use crate::need::Identity;
 
 /// What changes of a finished use that gets its project.
@@ -15,6 +16,8 @@ pub struct AssignedUse {
     pub user: Option<String>,
     /// What it comes to, where it was charged.
     pub amount: Option<Amount>,
+    /// Where that lies in the shadow totals, if it was taken in with a chunk.
+    pub on: Option<AllocationId>,
 }
 
 /// The answer to an assignment.

@@ -4,12 +4,12 @@
 use crate::amount::Amount;
 use crate::command::{Assign, Charge, Request, Whose};
 use crate::effects::{
-    Assigned, AssignedUse, Became, Billing, Effects, EntryKind, Outcome, UsageRow,
+    Assigned, AssignedUse, Became, Billing, Delta, Effects, EntryKind, KnownUse, Outcome, UsageRow,
 };
 use crate::history::rests;
 use crate::ids::{NAME_BYTES_MAX, TxId};
 use crate::model::{Facts, Instance, ObjectType};
-use crate::postings::Postings;
+use crate::postings::{About, Postings};
 use crate::refusal::{Refusal, short};
 use crate::rules::charge;
 use crate::select;
@@ -38,6 +38,7 @@ pub(super) fn assign(assign: &Assign, view: &View, ctx: &Context<'_>) -> Result<
         Some(instance) if waits(assign, &known.project, instance, view, ctx)? => {
             charged(assign, instance, known.became, view, ctx)
         }
+        None if known.amount.is_some() => in_shadow(assign, known, view, ctx),
         None if select::named(ctx.directory, &known.project).is_none() => {
             Ok(renamed(assign, view, ctx))
         }
@@ -113,6 +114,63 @@ fn renamed(assign: &Assign, view: &View, ctx: &Context<'_>) -> Effects {
     effects
 }
 
+/// Use of a chunk: its shadow figure goes to the allocation of the project that would have paid then,
+/// at the price that it had. It moved no money, and moves none now.
+fn in_shadow(
+    assign: &Assign,
+    known: &KnownUse,
+    view: &View,
+    ctx: &Context<'_>,
+) -> Result<Effects, Refusal> {
+    let amount = known.amount.unwrap_or_default();
+    let whose = Whose {
+        project: Some(assign.project.clone()),
+        user: assign.user.clone(),
+        machine: known.key.machine.clone(),
+        for_reservation: known.key.object_type == ObjectType::Reservation,
+    };
+    let payer = select::find(ctx.directory, &whose);
+    let ended = assign.ended.unwrap_or(ctx.now).min(ctx.now);
+    let order = |at| select::billing_order(ctx.directory, &payer, &view.allocations, at);
+    let on = order(ended).first().copied();
+    let on = on.or_else(|| order(ctx.now).first().copied());
+    let is_unknown = select::named(ctx.directory, &known.project).is_none();
+    let finds = known.project == assign.project && on.is_some();
+    if known.on.is_some() || known.became == Became::Kept || !(is_unknown || finds) {
+        return Ok(unchanged(view));
+    }
+    let mut postings = Postings::new(view);
+    postings.begin("adjust", ended);
+    postings.remark(&remark(assign));
+    let about = About {
+        project: payer.project_name.clone(),
+        user: assign.user.clone().unwrap_or_default(),
+        machine: whose.machine,
+        ..About::default()
+    };
+    match on {
+        None => postings.note(EntryKind::ChargeNotional, &about),
+        Some(id) => {
+            let delta = Delta {
+                shadow: amount.negate()?.0,
+                ..Delta::default()
+            };
+            postings.post(EntryKind::ChargeNotional, id, delta, &about)?;
+        }
+    }
+    let mut effects = postings.finish(Outcome::Assigned(Box::new(Assigned {
+        charged: None,
+        changed: true,
+        was: amount,
+        amount,
+    })));
+    effects.assigned.push(AssignedUse {
+        on,
+        ..row(assign, None)
+    });
+    Ok(effects)
+}
+
 /// The whole use, charged again: to the project, at the rates of its own time.
 fn charged(
     assign: &Assign,
@@ -145,6 +203,7 @@ fn row(assign: &Assign, amount: Option<Amount>) -> AssignedUse {
         project: assign.project.clone(),
         user: assign.user.clone(),
         amount,
+        on: None,
     }
 }
 
@@ -197,6 +256,7 @@ fn whole(
                 began: known.start.unwrap_or(instance.opened),
                 instance: Some(instance.id),
                 remark: remark(assign),
+                carried: None,
             }),
             ..Terms::default()
         },

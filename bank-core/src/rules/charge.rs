@@ -1,5 +1,6 @@
 //! Charge: bills what was used, and never loses any of it (ledger.md 2.8, decision 14).
 
+mod amend;
 mod assigned;
 mod ceiling;
 mod find;
@@ -49,10 +50,18 @@ fn bill(
         mode,
         counted,
         priced,
+        moved_from,
     } = begin(charge, view, ctx, has_price)?;
+    let priced = match moved_from {
+        Some(project) => bill.take_back(&project, &view.paid, priced, ctx)?,
+        None => priced,
+    };
     match priced {
         Some(amount) if amount < Amount::ZERO => bill.give_back(&view.paid, ctx)?,
-        _ if mode.is_shadow() => bill.in_shadow(ctx)?,
+        _ if mode.is_shadow() => {
+            bill.note_refusal(charge, ctx);
+            bill.in_shadow(ctx)?;
+        }
         Some(_) => bill.for_real(ctx)?,
         None if bill.assigned => return Err(Refusal::AmountOverflow),
         None => {
@@ -80,6 +89,8 @@ struct Begun {
     counted: Seconds,
     /// None where exact arithmetic ended.
     priced: Option<Amount>,
+    /// The project that paid for an earlier record of the use, where it is another one.
+    moved_from: Option<String>,
 }
 
 fn begin(
@@ -108,6 +119,7 @@ fn begin(
     let measured = measure::measure(charge, plausible, &instance, view, at, ctx)?;
     let facts_changed = keep_facts(&mut instance.facts, request, ctx);
     let payer = payer(&instance, request, ctx);
+    let moved_from = amend::moved_from(charge, &known, &payer);
     let mode = ctx.directory.mode(payer.project, payer.machine);
     let tx = postings.begin_for(source::op(charge), at, instance.id);
     // The first words of the reason: what else stands there comes from outside.
@@ -117,6 +129,7 @@ fn begin(
     let had_lien = instance.lien.is_some();
     give_back_other_money(&mut postings, &mut instance, mode)?;
     other_project(&mut postings, &mut instance, &known, &payer, charge)?;
+    amend::carry(&mut postings, &mut instance, charge, (tx, at))?;
     let price = || measure::billed_now(&mut instance, charge, &measured, ctx);
     let priced = has_price.then(price).flatten();
     remark_terms(&mut postings, charge, priced.as_ref());
@@ -139,6 +152,7 @@ fn begin(
         by_fallback: Amount::ZERO,
         shortfall: shortfall(charge, ctx),
         outcome: Billing::Billed,
+        would_refuse: None,
         first: None,
         facts_changed,
         binding,
@@ -153,6 +167,7 @@ fn begin(
         mode,
         counted: measured.counted,
         priced: priced.map(|p| p.amount),
+        moved_from,
     })
 }
 
@@ -200,7 +215,7 @@ fn other_project(
         return Ok(());
     }
     postings.remark(&format!("project_was={known}"));
-    if charge.terms.named_only {
+    if charge.terms.named_only || amend::moved_from(charge, known, payer).is_some() {
         end_lien(postings, instance, LienState::Released)?;
         instance.account = None;
         instance.fallback_from = None;
@@ -234,6 +249,8 @@ struct Bill {
     /// Who covers what is short.
     shortfall: Shortfall,
     outcome: Billing,
+    /// What strict enforcement would have said to a finished use.
+    would_refuse: Option<&'static str>,
     /// The allocation that carries what nothing covers, and an amount of zero.
     first: Option<AllocationId>,
     facts_changed: bool,

@@ -39,6 +39,7 @@ pub use snapshot::snapshot;
 pub use sources::{FollowMark, QuarantineRow, RawBlock, SourceSeen};
 pub use sqlite::SqliteStore;
 pub use stamp::Stamp;
+pub use uses::digest;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};

@@ -1,6 +1,7 @@
 //! Usage whose names are no project's: which rows of `usage_identity` wait for one, in and out.
 
 use super::Error;
+use bank_core::command::Whose;
 use bank_core::directory::Directory;
 use bank_core::effects::{AssignedUse, Became, UseRow};
 use bank_core::need::Identity;
@@ -10,23 +11,32 @@ use rusqlite::{Connection, params};
 const ONE: &str = "(SELECT u.id FROM source s JOIN usage_identity u ON u.source = s.id
     WHERE s.name = ?1 AND u.object_id = ?2 AND u.start_at = ?3)";
 
-/// Notes a finished use that was just written if it waits for a project, and that an amended one does
-/// not any more. What names a project costs nothing here.
+/// Notes those of the finished uses that were just written that wait for a project, and that amended
+/// ones do not any more. What names a project costs nothing here.
 pub(super) fn note(
     connection: &Connection,
     directory: &Directory,
-    row: &UseRow,
+    rows: &[UseRow],
 ) -> Result<(), Error> {
-    let whose = &row.report.request.whose;
-    let waits = row.became != Became::Unused && select::find(directory, whose).project.is_none();
-    let sql = match (waits, row.revision) {
-        (true, _) => format!("INSERT OR IGNORE INTO unmapped VALUES ({ONE})"),
-        (false, 0) => return Ok(()),
-        (false, _) => format!("DELETE FROM unmapped WHERE identity = {ONE}"),
-    };
-    let start = row.report.incarnation().0;
-    let key = (&row.report.source, &row.report.request.object_id, start);
-    connection.prepare_cached(&sql)?.execute(key)?;
+    // Those who follow one another are often for the same.
+    let mut last: Option<(&Whose, bool)> = None;
+    for row in rows {
+        let whose = &row.report.request.whose;
+        let known = last
+            .filter(|(known, _)| *known == whose)
+            .map(|(_, waits)| waits);
+        let nobody = || select::find(directory, whose).project.is_none();
+        let waits = known.unwrap_or_else(nobody);
+        last = Some((whose, waits));
+        let sql = match (waits && row.became != Became::Unused, row.revision) {
+            (true, _) => format!("INSERT OR IGNORE INTO unmapped VALUES ({ONE})"),
+            (false, 0) => continue,
+            (false, _) => format!("DELETE FROM unmapped WHERE identity = {ONE}"),
+        };
+        let start = row.report.incarnation().0;
+        let key = (&row.report.source, &row.report.request.object_id, start);
+        connection.prepare_cached(&sql)?.execute(key)?;
+    }
     Ok(())
 }
 
@@ -37,7 +47,8 @@ pub(super) fn give(connection: &Connection, row: &AssignedUse) -> Result<(), Err
     } = &row.identity;
     let sql = format!(
         "UPDATE usage_identity SET project = ?4, user = coalesce(?5, user),
-             amount = coalesce(?6, amount) WHERE id = {ONE}"
+             amount = coalesce(?6, amount), allocation = coalesce(?7, allocation)
+         WHERE id = {ONE}"
     );
     connection.prepare_cached(&sql)?.execute(params![
         source,
@@ -46,6 +57,7 @@ pub(super) fn give(connection: &Connection, row: &AssignedUse) -> Result<(), Err
         row.project,
         row.user,
         row.amount.map(|a| a.0),
+        row.on.map(|a| a.0),
     ])?;
     let sql = format!("DELETE FROM unmapped WHERE identity = {ONE}");
     let gone = params![source, id, start.0];

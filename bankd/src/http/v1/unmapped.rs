@@ -286,6 +286,7 @@ fn given(row: &Waiting, rule: &Mappings, mapping: Option<i64>) -> Option<Command
         identity: row.identity.clone(),
         project: project?.0,
         user: user.map(|(user, _)| user),
+        ended: row.end,
         note: mapping
             .map(|id| format!("mapping={id}"))
             .unwrap_or_default(),
