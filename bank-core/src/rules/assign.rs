@@ -87,7 +87,8 @@ fn waits(
 
 /// The last charge of an instance with use in it.
 fn standing(usages: &[UsageRow]) -> Option<&UsageRow> {
-    usages.last().filter(|row| row.billing != Billing::Refund)
+    let mut rows = usages.iter().rev();
+    rows.find(|row| row.billing != Billing::Refund)
 }
 
 fn unchanged(view: &View) -> Effects {
@@ -287,3 +288,6 @@ fn can_pay(request: &Request, view: &View, ctx: &Context<'_>) -> bool {
     let order = select::billing_order(ctx.directory, &payer, &view.allocations, at);
     !order.is_empty()
 }
+
+#[cfg(test)]
+mod tests;
