@@ -154,7 +154,8 @@ fn mappings_are_asked_in_order_and_say_why() {
         2
     );
     // It is there after a restart.
-    bank.restart();
+    bank.stop();
+    bank.start();
     assert_eq!(
         import(&bank, &[line("1", "grp_xa", "amy@egi.eu")]),
         "1 records: 1 charged\n"
