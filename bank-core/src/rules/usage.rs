@@ -299,6 +299,11 @@ impl Taking<'_> {
         let after = effects.instances.last().map(|change| &change.instance);
         let sum = |i: &Instance| i.billed.plus(i.shadow_billed).ok();
         let (amount, refusal) = match &effects.outcome {
+            // A first record came to what its charge did, whatever else its instance was charged.
+            Outcome::Charged(charged) if !self.is_amended() => {
+                let own = effects.usages.last().map(|usage| usage.amount);
+                (own, charged.would_refuse)
+            }
             Outcome::Charged(charged) => (after.and_then(sum), charged.would_refuse),
             _ => (None, None),
         };

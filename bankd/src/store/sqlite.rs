@@ -122,6 +122,13 @@ impl SqliteStore {
         Ok(())
     }
 
+    /// Room for the indexes of many rows, while nobody else is served.
+    pub fn prepare_for_bulk(&self) -> Result<(), Error> {
+        self.connection
+            .execute_batch("PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 16000;")?;
+        Ok(())
+    }
+
     /// Which bank this is.
     pub fn bank(&self) -> Result<bank::BankRow, Error> {
         bank::read(&self.connection)

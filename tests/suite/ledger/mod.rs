@@ -37,6 +37,7 @@ mod case_usage;
 mod case_was;
 mod case_who;
 mod case_window;
+mod chunks;
 mod defects;
 mod defects_outside;
 mod fixture;
