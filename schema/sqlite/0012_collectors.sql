@@ -159,7 +159,9 @@ CREATE TABLE user_alias (
 
 -- Rows of usage_identity whose names were no project's when they came. It names its rows without a
 -- reference: a chunk of a new site may bring thousands, and none is ever deleted.
-CREATE TABLE unmapped (identity INTEGER PRIMARY KEY) STRICT;
+CREATE TABLE unmapped (
+    identity INTEGER PRIMARY KEY
+) STRICT;
 INSERT INTO unmapped
     SELECT u.id FROM usage_identity u
     WHERE u.became <> 'unused'

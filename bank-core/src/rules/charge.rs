@@ -101,18 +101,11 @@ fn begin(
 ) -> Result<Begun, Refusal> {
     let request = &charge.request;
     measure::check(charge)?;
-    check_object(request)?;
     let at = charge.happened(ctx.now);
     let mut postings = Postings::new(view);
-    let mut instance = match charged_instance(view, charge, at, ctx) {
-        Some(known) => in_scope(known, ctx)?.clone(),
-        None => new_instance(&mut postings, view, request, measure::began(charge, at)),
-    };
+    let mut instance = subject(&mut postings, charge, view, at, ctx)?;
     let before = instance.standing();
     let known = instance.facts.project.clone();
-    if charge.terms.assigned {
-        assigned::take_back(&mut postings, &mut instance, view, at, ctx)?;
-    }
     note_start(&mut instance, request.facts.start);
     let reported = measure::reported(charge)?;
     let plausible = ceiling::check(charge, reported, &instance, at, ctx)?;
@@ -169,6 +162,26 @@ fn begin(
         priced: priced.map(|p| p.amount),
         moved_from,
     })
+}
+
+/// The instance that a charge is about, known or new; what waited for a project has gone back of it.
+fn subject(
+    postings: &mut Postings,
+    charge: &Charge,
+    view: &View,
+    at: Timestamp,
+    ctx: &Context<'_>,
+) -> Result<Instance, Refusal> {
+    let request = &charge.request;
+    check_object(request)?;
+    let mut instance = match charged_instance(view, charge, at, ctx) {
+        Some(known) => in_scope(known, ctx)?.clone(),
+        None => new_instance(postings, view, request, measure::began(charge, at)),
+    };
+    if charge.terms.assigned {
+        assigned::take_back(postings, &mut instance, view, at, ctx)?;
+    }
+    Ok(instance)
 }
 
 /// Journals what a bound made of the exact sum, and what is said of a finished use.
