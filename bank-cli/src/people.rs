@@ -186,12 +186,12 @@ impl People {
             Ok(entry) => entry,
             Err(detail) => return self.bad.push(bad(line, &detail)),
         };
-        if let Some((first, known)) = lines.get(&entry.user) {
-            if let Some(what) = contradiction(known, &entry) {
-                let user = &entry.user;
-                let detail = format!("user {user:?}: {what} is another one than on line {first}");
-                return self.bad.push(bad(line, &detail));
-            }
+        let before = lines.get(&entry.user);
+        let other = before.and_then(|(first, known)| Some((first, contradiction(known, &entry)?)));
+        if let Some((first, what)) = other {
+            let user = &entry.user;
+            let detail = format!("user {user:?}: {what} is another one than on line {first}");
+            return self.bad.push(bad(line, &detail));
         }
         lines
             .entry(entry.user.clone())

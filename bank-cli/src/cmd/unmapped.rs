@@ -8,7 +8,6 @@ use ureq::http::Method;
 use super::{Context, confirm, mapping};
 use crate::{
     cli::{AssignArgs, UnmappedArgs, UnmappedCommand, WriteArgs},
-    client::{self, Call},
     fail::Failure,
     out::{self, Kind, Sheet, column},
 };
@@ -147,12 +146,8 @@ fn all(context: &Context, body: &NewAssign, write: &WriteArgs) -> Result<AssignD
     };
     let mut body = body.clone();
     loop {
-        let query = bank_api::v1::WriteQuery {
-            dry_run: write.dry_run,
-        };
-        let target = client::path(&["unmapped", "assign"]) + &client::query(&query);
-        let call = Call::send(Method::POST, target, &body, None)?;
-        let page: AssignDone = context.client.call(&call).map_err(|failure| {
+        let sent = context.send(Method::POST, &["unmapped", "assign"], &body, write);
+        let page: AssignDone = sent.map_err(|failure: Failure| {
             failure.hint("what is done stays done: the same command goes on".to_owned())
         })?;
         body.after.clone_from(&page.next);

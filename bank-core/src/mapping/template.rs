@@ -131,11 +131,9 @@ impl Piece {
             return Some(Piece::Nth(n));
         }
         // The name of an attribute may have points itself: `attr.app.kubernetes.io/name`.
-        if let Some((field, n)) = place.rsplit_once('.') {
-            if let (Some(field), Some(n)) = (Field::parse(field), number(n)) {
-                return Some(Piece::Star(field, n));
-            }
-        }
-        Field::parse(place).map(Piece::Whole)
+        let parted = place.rsplit_once('.');
+        let star =
+            parted.and_then(|(field, n)| Some(Piece::Star(Field::parse(field)?, number(n)?)));
+        star.or_else(|| Field::parse(place).map(Piece::Whole))
     }
 }

@@ -244,6 +244,10 @@ fn payer(instance: &Instance, request: &Request, ctx: &Context<'_>) -> Payer {
 }
 
 /// A charge on its way.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one thing that holds of the charge by itself"
+)]
 struct Bill {
     postings: Postings,
     instance: Instance,

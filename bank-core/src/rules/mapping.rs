@@ -108,10 +108,10 @@ fn check(mapping: &Mapping, ctx: &Context<'_>) -> Result<(), Refusal> {
         );
     }
     // What is filled in may be there later; what always is the same is there now.
-    if let Some(name) = mapping.project.as_ref().and_then(Template::always) {
-        if select::named(ctx.directory, name).is_none() {
-            return Err(Refusal::not_found("project", name));
-        }
+    let always = mapping.project.as_ref().and_then(Template::always);
+    let is_unknown = |name: &&str| select::named(ctx.directory, name).is_none();
+    if let Some(name) = always.filter(is_unknown) {
+        return Err(Refusal::not_found("project", name));
     }
     let same = |known: &&Mapping| {
         let gives = known.project == mapping.project && known.user == mapping.user;

@@ -48,8 +48,8 @@ fn usage_that_waits_is_given_to_a_project_once() {
     assert_eq!(
         waiting(&bank),
         [
-            "grp_chem x1@egi.eu 2 5.333 19200.000",
-            "grp_bio x2@egi.eu 1 2.667 9600.000"
+            "grp_chem x1@egi.eu 2 5.333 19200",
+            "grp_bio x2@egi.eu 1 2.667 9600"
         ]
     );
     assert_eq!(bank.figures("chemistry").0, 100_000 - 9600);
@@ -71,11 +71,11 @@ fn usage_that_waits_is_given_to_a_project_once() {
     assert_eq!(bank.transactions(), before);
     let said = bank.bank_ok(&[&assign[..], &["--yes"]].concat());
     assert!(
-        said.contains("19200.000 were charged for them before, 19200.000 are now"),
+        said.contains("19200 were charged for them before, 19200 are now"),
         "{said}"
     );
     assert!(said.contains("mapping 1 does it for later usage"), "{said}");
-    assert_eq!(waiting(&bank), ["grp_bio x2@egi.eu 1 2.667 9600.000"]);
+    assert_eq!(waiting(&bank), ["grp_bio x2@egi.eu 1 2.667 9600"]);
     assert_eq!(bank.figures("chemistry").0, 100_000 - 9600 - 19_200);
     let done = bank.transactions();
     let again = bank.bank_ok(&[&assign[..], &["--yes"]].concat());

@@ -297,7 +297,7 @@ async fn submit(call: &Call, commands: Vec<Command>, dry_run: bool) -> Result<As
     let submission = |command: &Command| Submission {
         command: command.clone(),
         caller: call.auth.caller.clone(),
-        // What has its project does not wait any more: a repeat needs no key.
+        // What has its project does not wait any more: a repeat is harmless, and its answer is not kept.
         key: None,
         request_id: call.auth.request_id.clone(),
         dry_run,
