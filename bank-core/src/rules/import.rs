@@ -184,7 +184,7 @@ impl<'a> Taking<'a> {
         let stood = before.as_ref().filter(|before| before.amount.is_some());
         let mut worth = match verdict {
             Verdict::Charged(quantity) => {
-                let amount = self.price(report, &quantity).unwrap_or(Amount::ZERO);
+                let amount = self.price(report, &who, &quantity).unwrap_or(Amount::ZERO);
                 let total = quantity.total().ok_or(Refusal::AmountOverflow)?;
                 let became = match stood {
                     Some(_) => Became::Adjusted,
@@ -255,21 +255,20 @@ impl<'a> Taking<'a> {
     }
 
     /// The price of it, in minor units; none where exact arithmetic ends.
-    fn price(&self, report: &UsageReport, quantity: &Quantity) -> Option<Amount> {
+    fn price(&self, report: &UsageReport, who: &Who, quantity: &Quantity) -> Option<Amount> {
         let request = &report.request;
         let mut usage = request.facts.usage.clone();
         usage.counted = Some(quantity.processors);
         let began = request.facts.start.unwrap_or_default();
-        let payer = crate::select::find(self.ctx.directory, &request.whose);
         let user = short(request.whose.user.as_deref().unwrap_or_default());
         let asked = Priced {
             usage: &usage,
             duration: quantity.seconds,
-            machine: payer.machine,
+            machine: who.machine,
             machine_name: &request.whose.machine,
             named: Named {
                 user: &user,
-                project: &payer.project_name,
+                project: &who.project,
                 group: &request.facts.group,
             },
             at: began,

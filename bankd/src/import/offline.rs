@@ -36,6 +36,10 @@ pub(super) struct Target {
     /// The machine that they are of; else each record's cluster, else the only machine
     #[arg(short, long, value_name = "NAME", requires = "data")]
     pub(super) machine: Option<String>,
+    /// Jobs in one transaction, 1 to 50000
+    #[arg(long, value_name = "N", requires = "data", hide_short_help = true,
+        value_parser = clap::value_parser!(u16).range(1..=50_000))]
+    pub(super) chunk: Option<u16>,
     /// Do not keep the lines as they came
     #[arg(long, requires = "data")]
     pub(super) no_raw: bool,
@@ -109,8 +113,9 @@ impl Bank {
             dry_run: false,
             keep_raw: !target.no_raw,
         };
+        let chunk = target.chunk.map_or(CHUNK_OFFLINE, usize::from);
         Ok(Bank {
-            intake: Intake::new(writer.clone(), feed, CHUNK_OFFLINE),
+            intake: Intake::new(writer.clone(), feed, chunk),
             source,
             writer,
             thread,

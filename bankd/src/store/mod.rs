@@ -30,6 +30,7 @@ mod traces;
 mod unmapped;
 mod uses;
 pub mod verify;
+mod verify_chunks;
 mod verify_journal;
 mod verify_past;
 

@@ -97,7 +97,7 @@ fn test_hooks_are_in_no_release() {
 }
 
 /// A room of the daemon, and what of the daemon it may use.
-const ROOMS: [(&str, &[&str]); 8] = [
+const ROOMS: [(&str, &[&str]); 9] = [
     ("bankd/src/store", &["store", "answer"]),
     (
         "bankd/src/gold",
@@ -110,6 +110,10 @@ const ROOMS: [(&str, &[&str]); 8] = [
     ("bankd/src/nami", &["nami"]),
     ("bankd/src/emit", &["emit"]),
     ("bankd/src/ingest", &["ingest"]),
+    (
+        "bankd/src/intake",
+        &["intake", "ingest", "store", "writer"],
+    ),
     (
         "bankd/src/writer",
         &["writer", "store", "answer", "clock", "hooks"],

@@ -20,7 +20,7 @@ pub(super) struct Sums {
     /// Billionths of processor-seconds that were priced.
     processor_s: i128,
     /// By allocation, project and machine.
-    moved: BTreeMap<(Option<AllocationId>, String, String), i64>,
+    moved: BTreeMap<Option<AllocationId>, BTreeMap<String, BTreeMap<String, i64>>>,
     /// By project and machine.
     refused: BTreeMap<(String, String), u64>,
 }
@@ -56,9 +56,27 @@ impl Sums {
         machine: &str,
         amount: i64,
     ) {
-        let of = (on, project.to_owned(), machine.to_owned());
-        let sum = self.moved.entry(of).or_default();
+        let on = self.moved.entry(on).or_default();
+        let sum = if let Some(known) = on.get_mut(project).and_then(|of| of.get_mut(machine)) {
+            known
+        } else {
+            let of = on.entry(project.to_owned()).or_default();
+            of.entry(machine.to_owned()).or_default()
+        };
         *sum = sum.saturating_add(amount);
+    }
+
+    /// Every shadow total that moves: where, for which project on which machine, by how much.
+    fn moves(&self) -> Vec<(Option<AllocationId>, &str, &str, i64)> {
+        let mut moves = Vec::new();
+        for (on, projects) in &self.moved {
+            for (project, machines) in projects {
+                for (machine, amount) in machines {
+                    moves.push((*on, project.as_str(), machine.as_str(), *amount));
+                }
+            }
+        }
+        moves
     }
 
     /// Strict enforcement would have refused it.
@@ -79,10 +97,11 @@ impl Sums {
         let mut postings = Postings::new(view);
         let tx = postings.begin("import", ctx.now);
         postings.remark(&self.reason(chunk));
-        for ((on, project, machine), amount) in &self.moved {
+        let moves = self.moves();
+        for (on, project, machine, amount) in &moves {
             let about = About {
-                project: project.clone(),
-                machine: machine.clone(),
+                project: (*project).to_owned(),
+                machine: (*machine).to_owned(),
                 ..About::default()
             };
             let Some(allocation) = on else {
@@ -119,9 +138,9 @@ impl Sums {
         for (word, count) in &self.counts {
             text = format!("{text} {word}={count}");
         }
-        let on = self.moved.iter().filter(|((on, ..), _)| on.is_some());
-        let amount = on.fold(0_i128, |sum, (_, part)| {
-            sum.saturating_add(i128::from(*part))
+        let moves = self.moves().into_iter().filter(|(on, ..)| on.is_some());
+        let amount = moves.fold(0_i128, |sum, (.., part)| {
+            sum.saturating_add(i128::from(part))
         });
         let refused = self
             .refused

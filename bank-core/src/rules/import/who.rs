@@ -1,7 +1,7 @@
 //! Whom a use is for: looked up once for all records that name the same.
 
 use crate::command::{UsageReport, Whose};
-use crate::ids::AllocationId;
+use crate::ids::{AllocationId, MachineId};
 use crate::model::{Allocation, Mode};
 use crate::refusal::Refusal;
 use crate::rules::would;
@@ -21,6 +21,7 @@ const BETWEEN: char = '\u{1f}';
 pub(super) struct Who {
     pub(super) mode: Mode,
     pub(super) project: String,
+    pub(super) machine: Option<MachineId>,
     /// Who might have started it, or why nobody.
     pub(super) starters: Result<Vec<Candidate>, Refusal>,
     /// Who is billed, and who where those have nothing usable.
@@ -77,6 +78,7 @@ impl Who {
             starters: would::starters(&request.whose, usage, group, ctx),
             billed: select::billable(ctx.directory, &payer),
             others: select::anybody(ctx.directory, &payer),
+            machine: payer.machine,
             project: payer.project_name,
         }
     }
