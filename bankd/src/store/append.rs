@@ -60,7 +60,7 @@ pub(super) fn append(store: &mut SqliteStore, effects: &Effects) -> Result<(), E
     write_uses(store, &effects.uses, tx)?;
     unmapped::note(&store.connection, &store.directory, &effects.uses)?;
     for row in &effects.assigned {
-        unmapped::give(&store.connection, row)?;
+        unmapped::give(&store.connection, row, tx)?;
     }
     for row in &effects.shortages {
         write_shortage(&store.connection, row)?;

@@ -40,14 +40,20 @@ pub(super) fn note(
     Ok(())
 }
 
-/// Says whom a finished use is for: it does not wait any more.
-pub(super) fn give(connection: &Connection, row: &AssignedUse) -> Result<(), Error> {
+/// Says whom a finished use is for: it does not wait any more, and its row is that of the transaction
+/// which says so.
+pub(super) fn give(
+    connection: &Connection,
+    row: &AssignedUse,
+    tx: Option<i64>,
+) -> Result<(), Error> {
     let Identity {
         source, id, start, ..
     } = &row.identity;
     let sql = format!(
         "UPDATE usage_identity SET project = ?4, user = coalesce(?5, user),
-             amount = coalesce(?6, amount), allocation = coalesce(?7, allocation)
+             amount = coalesce(?6, amount), allocation = coalesce(?7, allocation),
+             tx = coalesce(?8, tx)
          WHERE id = {ONE}"
     );
     connection.prepare_cached(&sql)?.execute(params![
@@ -58,6 +64,7 @@ pub(super) fn give(connection: &Connection, row: &AssignedUse) -> Result<(), Err
         row.user,
         row.amount.map(|a| a.0),
         row.on.map(|a| a.0),
+        tx,
     ])?;
     let sql = format!("DELETE FROM unmapped WHERE identity = {ONE}");
     let gone = params![source, id, start.0];

@@ -221,3 +221,40 @@ fn a_directory_of_people_is_merged_and_takes_nothing_away() {
     assert_eq!(text(&bank.job("1"), "user"), "amy");
     bank.verify();
 }
+
+/// In a mode that moves no money the shadow figures of the project move, and the proof of chunks holds.
+#[test]
+fn where_no_money_moves_shadow_figures_go_to_the_project() {
+    let mut bank = Bank::new();
+    bank.bank_ok(&["machine", "set", "colony", "--mode", "track"]);
+    import(
+        &bank,
+        &[
+            line("1", "grp_chem", "x1@egi.eu"),
+            line("2", "grp_bio", "x2@egi.eu"),
+        ],
+    );
+    let waits = bank.json(&["unmapped"]);
+    assert_eq!(text(&waits["total"], "shadow"), "19200");
+    assert_eq!(text(&waits["total"], "unbilled"), "0");
+    let assign = [
+        "unmapped",
+        "assign",
+        "account=grp_*",
+        "chemistry",
+        "--no-rule",
+        "--yes",
+    ];
+    let said = bank.bank_ok(&assign);
+    assert!(said.contains("2 of 2 records"), "{said}");
+    assert_eq!(bank.figures("chemistry").0, 100_000);
+    assert_eq!(waiting(&bank), [""; 0]);
+    assert_eq!(
+        bank.json(&["mapping", "ls"])["items"]
+            .as_array()
+            .unwrap()
+            .len(),
+        0
+    );
+    bank.verify();
+}

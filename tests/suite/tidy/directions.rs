@@ -110,10 +110,7 @@ const ROOMS: [(&str, &[&str]); 9] = [
     ("bankd/src/nami", &["nami"]),
     ("bankd/src/emit", &["emit"]),
     ("bankd/src/ingest", &["ingest"]),
-    (
-        "bankd/src/intake",
-        &["intake", "ingest", "store", "writer"],
-    ),
+    ("bankd/src/intake", &["intake", "ingest", "store", "writer"]),
     (
         "bankd/src/writer",
         &["writer", "store", "answer", "clock", "hooks"],
