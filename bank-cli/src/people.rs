@@ -98,7 +98,7 @@ pub(crate) fn separated(bytes: &[u8]) -> Result<People, String> {
         .flexible(true)
         .from_reader(bytes);
     let heads = reader.byte_headers().map_err(|e| e.to_string())?.clone();
-    let heads: Vec<String> = heads.iter().map(|head| text(head)).collect();
+    let heads: Vec<String> = heads.iter().map(text).collect();
     let columns: Vec<Option<Column>> = heads.iter().map(|head| column(head)).collect();
     if !columns.contains(&Some(Column::User)) {
         return Err(format!(
