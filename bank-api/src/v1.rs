@@ -6,7 +6,8 @@
 //! `usage` for finished use and who ran on a fallback account, `import` for usage that others wrote
 //! down, `upload` for sending it and for what could not be read, `records` for usage records and their files, `local` for what `bank` says of files on its own
 //! machine, `watch` for
-//! what-if and the clock, `source` for collectors and what of their records was charged, `admin` for rates, keys and the state of the daemon.
+//! what-if and the clock, `source` for collectors and what of their records was charged, `mapping` for
+//! whom usage is for, `admin` for rates, keys and the state of the daemon.
 //!
 //! Conventions that hold for every shape:
 //! - An amount is a string of an exact decimal at the bank's precision (`"1000.000"`), never a
@@ -24,6 +25,7 @@ mod hold;
 mod import;
 mod journal;
 mod local;
+mod mapping;
 mod money;
 mod monitor;
 mod rates;
@@ -47,6 +49,11 @@ pub use hold::{Charged, Held, NewCharge, NewReserve, PatchLien};
 pub use import::{ImportFigure, ImportSummary, ImportTotals, Quantity};
 pub use journal::{JournalEntry, JournalQuery};
 pub use local::{Drained, Finding, Findings, Replayed, ReplayedObject, Waiting};
+pub use mapping::{
+    ASSIGN_MAX, AssignDone, AssignRefused, AssignedRecord, ImportedUsers, MERGE_MAX, Mapping,
+    MappingTest, MappingTested, MergeEntry, MergeUsers, MergedUser, MergedUsers, NewAssign,
+    NewMapping, PatchMapping, Unmapped, UnmappedQuery, UnmappedRow,
+};
 pub use money::{
     Account, Allocation, AllocationQuery, Balance, BalanceQuery, Constraint, NewAccount,
     NewDeposit, NewWithdrawal, PatchAccount, PatchAllocation, Receipt, ReceiptPart,

@@ -13,6 +13,7 @@ mod after;
 mod asset;
 mod cycle;
 mod hold;
+mod mapping;
 mod nami;
 mod noun;
 mod price;
@@ -33,12 +34,13 @@ pub(crate) use self::{
     },
     cycle::{AddCycle, ClockCommand, CycleCommand, MonitorArgs, SetCycle, WhatIfArgs},
     hold::{ChargeArgs, ObjectArgs, ReserveArgs, UsageArgs},
+    mapping::{AddMapping, AssignArgs, MappingCommand, SetMapping, UnmappedArgs, UnmappedCommand},
     nami::{
         CheckArgs, DropArgs, MoabCommand, NamiCommand, One, Page, QuarantineCommand, SpoolCommand,
     },
     noun::{
-        AddMachine, AddProject, AddUser, MachineCommand, MemberCommand, ProjectCommand, SetMachine,
-        SetProject, SetUser, Switch, UserCommand,
+        AddMachine, AddProject, AddUser, ImportUsers, MachineCommand, MemberCommand, PeopleFormat,
+        ProjectCommand, SetMachine, SetProject, SetUser, Switch, UserCommand,
     },
     price::{AttrCommand, QuoteCommand, RateCommand, SetRate, TestRate},
     records::{ExportCommand, ExportFile, ExportUr1, RecordsCommand, SpanArgs},
@@ -156,6 +158,12 @@ pub(crate) enum Command {
     Source(SourceCommand),
     /// What a machine was charged beside what others recorded
     Reconcile(ReconcileArgs),
+    /// Whom usage is for, where its source says it in names of its own
+    #[command(subcommand)]
+    Mapping(MappingCommand),
+    /// Usage that waits for a project
+    #[command(args_conflicts_with_subcommands = true)]
+    Unmapped(Box<UnmappedArgs>),
     /// What happened over a time
     #[command(subcommand)]
     Report(ReportCommand),

@@ -21,6 +21,7 @@ mod journal;
 mod key;
 mod lien;
 mod machine;
+mod mapping;
 mod member;
 mod moab;
 mod monitor;
@@ -37,7 +38,9 @@ mod reserve;
 mod source;
 mod status;
 pub(crate) mod units;
+mod unmapped;
 mod user;
+mod user_import;
 mod whatif;
 
 use std::{
@@ -105,6 +108,8 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure
         Command::Quarantine(command) => quarantine::run(context, command),
         Command::Source(command) => source::run(context, command),
         Command::Reconcile(args) => reconcile::run(context, args),
+        Command::Mapping(command) => mapping::run(context, command),
+        Command::Unmapped(args) => unmapped::run(context, *args),
         Command::Report(command) => report::run(context, command),
         Command::Export(command) => export::run(context, command),
         Command::Records(command) => records::run(command),

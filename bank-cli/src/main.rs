@@ -14,6 +14,7 @@ mod figure;
 mod gold;
 mod moab;
 mod out;
+mod people;
 mod upload;
 mod when;
 

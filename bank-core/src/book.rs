@@ -3,9 +3,9 @@
 mod past;
 
 use crate::amount::Amount;
-use crate::command::Chunk;
+use crate::command::{AsNamed, Chunk};
 use crate::directory::{Bank, Directory, Policy};
-use crate::effects::{DirectoryRow, Effects, Shortage, Transaction, UsageRow, UseRow};
+use crate::effects::{AssignedUse, DirectoryRow, Effects, Shortage, Transaction, UsageRow, UseRow};
 use crate::ids::{AccountId, AllocationId, TxId, UNBILLED};
 use crate::invariant::{self, Portions, Proof};
 use crate::ledger::{Ledger, Named};
@@ -99,6 +99,26 @@ impl Book {
     fn add_windows(&self, view: &mut View) {
         let of = |i: &Instance| Some((i.id, self.windows.get(&i.id.0)?.clone()));
         view.windows = view.instances.iter().filter_map(of).collect();
+    }
+
+    /// Says whom a finished use is for; what its source said stays.
+    fn give(&mut self, row: &AssignedUse) {
+        let Identity {
+            source, id, start, ..
+        } = row.identity.clone();
+        let Some(known) = self.uses.get_mut(&(source, id, start)) else {
+            return;
+        };
+        let report = Arc::make_mut(&mut known.report);
+        report.named = AsNamed {
+            account: Some(report.account().to_owned()),
+            user: Some(report.login().to_owned()),
+        };
+        let whose = &mut report.request.whose;
+        whose.project = Some(row.project.clone());
+        whose.user = row.user.clone().or(whose.user.take());
+        known.amount = row.amount.or(known.amount);
+        known.on = row.on.or(known.on);
     }
 
     fn keep_shortage(&mut self, shortage: &Shortage) {
@@ -348,6 +368,9 @@ impl Ledger for Book {
             } = row.report.identity();
             self.uses.insert((source, id, start), row.clone());
         }
+        for row in &effects.assigned {
+            self.give(row);
+        }
         for shortage in &effects.shortages {
             self.keep_shortage(shortage);
         }
@@ -378,6 +401,7 @@ impl Directory {
             DirectoryRow::Key(key) => self.put_key(key.clone()),
             DirectoryRow::Cycle(cycle) => self.put_cycle(cycle.clone()),
             DirectoryRow::Attribute(attribute) => self.put_attribute(attribute.clone()),
+            DirectoryRow::Mapping(mapping) => self.mappings.put(mapping.clone()),
         }
     }
 }

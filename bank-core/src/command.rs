@@ -3,7 +3,7 @@
 use crate::amount::Amount;
 use crate::attribute::Attribute;
 use crate::directory::Directory;
-use crate::ids::{AllocationId, LienId, ProjectId, QuoteId, RateId};
+use crate::ids::{AllocationId, LienId, MappingId, ProjectId, QuoteId, RateId};
 use crate::model::{Closing, Facts, InstanceKey, Key, ObjectType};
 use crate::price::Named;
 use crate::terms::Terms;
@@ -11,17 +11,19 @@ use crate::time::{Seconds, Timestamp, Window};
 use crate::usage::Usage;
 
 mod after;
+mod assign;
 mod import;
 mod op;
 mod registry;
 mod usage;
 
 pub use after::{Adjust, After, Refund, RemoveAllocation, Reverse, Settle, Transfer};
+pub use assign::Assign;
 pub use import::Chunk;
 pub use op::OPS;
 pub use registry::{
-    AddCycle, AddProject, SetAccount, SetCycle, SetKey, SetMachine, SetMember, SetProject, SetRate,
-    SetUser,
+    AddCycle, AddProject, MergeUser, SetAccount, SetCycle, SetKey, SetMachine, SetMapping,
+    SetMember, SetProject, SetRate, SetUser,
 };
 
 pub use usage::{AsNamed, UsageReport};
@@ -81,6 +83,8 @@ pub enum Command {
     SetUser(SetUser),
     /// Removes a user.
     RemoveUser(String),
+    /// Merges what a directory of people says of a user.
+    MergeUser(Box<MergeUser>),
     /// Adds a machine.
     AddMachine(SetMachine),
     /// Changes a machine.
@@ -154,6 +158,14 @@ pub enum Command {
     RemoveQuote(QuoteId),
     /// Journals that a charge came again.
     Repeat(Repeat),
+    /// Adds a mapping.
+    AddMapping(SetMapping),
+    /// Changes a mapping.
+    SetMapping(SetMapping),
+    /// Removes a mapping.
+    RemoveMapping(MappingId),
+    /// Gives finished usage that no project could be found for to a project.
+    Assign(Box<Assign>),
 }
 
 impl Command {
@@ -166,6 +178,7 @@ impl Command {
             Command::AddUser(_) => "user_add",
             Command::SetUser(_) => "user_set",
             Command::RemoveUser(_) => "user_rm",
+            Command::MergeUser(_) => "user_merge",
             Command::AddMachine(_) => "machine_add",
             Command::SetMachine(_) => "machine_set",
             Command::RemoveMachine(_) => "machine_rm",
@@ -202,6 +215,10 @@ impl Command {
             Command::RemoveAttribute(_) => "attr_rm",
             Command::RemoveQuote(_) => "quote_rm",
             Command::Repeat(_) => "repeat",
+            Command::AddMapping(_) => "mapping_add",
+            Command::SetMapping(_) => "mapping_set",
+            Command::RemoveMapping(_) => "mapping_rm",
+            Command::Assign(_) => "adjust",
         }
     }
 

@@ -4,6 +4,7 @@
 //! memory and load it anew whenever a command changed it.
 
 mod fallback;
+mod mapped;
 mod tree;
 
 pub use tree::DEPTH_MAX;
@@ -15,6 +16,7 @@ use crate::amount::Precision;
 use crate::attribute::Attribute;
 use crate::exact::Rounding;
 use crate::ids::{AccountId, CycleId, MachineId, ProjectId, UNBILLED, UserId};
+use crate::mapping::Mappings;
 use crate::model::{Account, Cycle, Dimension, Key, Machine, Member, Mode, Project, User};
 use crate::rate::Rate;
 use crate::terms::{Excess, Overlap, Shortfall};
@@ -121,6 +123,10 @@ pub struct Directory {
     pub rates: Vec<Rate>,
     /// Declared usage attributes, by name.
     pub attributes: Vec<Attribute>,
+    /// Whom usage is for, where its source says it in names of its own.
+    pub mappings: Mappings,
+    /// Other names of users, as sources have them, with the users.
+    aliases: BTreeMap<String, UserId>,
     projects: BTreeMap<ProjectId, Project>,
     users: BTreeMap<UserId, User>,
     machines: BTreeMap<MachineId, Machine>,
@@ -150,6 +156,8 @@ impl Directory {
             policy,
             rates: Vec::new(),
             attributes: Vec::new(),
+            mappings: Mappings::default(),
+            aliases: BTreeMap::new(),
             projects: BTreeMap::new(),
             users: BTreeMap::new(),
             machines: BTreeMap::new(),
@@ -176,6 +184,7 @@ impl Directory {
 
     /// Adds or replaces a user.
     pub fn put_user(&mut self, user: User) {
+        self.put_aliases(&user);
         self.user_names.insert(user.name.clone(), user.id);
         self.users.insert(user.id, user);
     }

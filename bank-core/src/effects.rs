@@ -6,6 +6,7 @@ use crate::decimal::Decimal;
 use crate::ids::{
     AccountId, AllocationId, EntryId, InstanceId, LienId, ProjectId, TxId, UsageId, UserId,
 };
+use crate::mapping::Mapping;
 use crate::model::{
     Account, Allocation, Cycle, Instance, Key, Lien, Machine, Member, Project, Quote, User,
 };
@@ -15,14 +16,16 @@ use crate::time::{Seconds, Timestamp};
 use crate::view::Next;
 
 mod after;
+mod assigned;
 mod outcome;
 mod traces;
 mod used;
 
 pub use after::{Adjusted, Refunded, Reversed, Settled, Transferred};
+pub use assigned::{Assigned, AssignedUse};
 pub use outcome::{
-    Charged, Closed, Created, Deposited, Landed, LienChanged, Outcome, Outlived, Quoted, Reserved,
-    Withdrawn,
+    Charged, Closed, Created, Deposited, Landed, LienChanged, Merge, Outcome, Outlived, Quoted,
+    Reserved, Withdrawn,
 };
 pub use traces::{Presence, Reshaped, Shape, Traces};
 pub use used::{Became, Fate, Imported, KnownUse, Shortage, UseRow, Used};
@@ -56,6 +59,8 @@ pub struct Effects {
     pub windows: Vec<(InstanceId, Vec<Span>)>,
     /// Finished uses that were taken in; one of the same identity is replaced.
     pub uses: Vec<UseRow>,
+    /// Finished uses that got their project after all.
+    pub assigned: Vec<AssignedUse>,
     /// Accounts that were short where the bank's own fallback stepped in.
     pub shortages: Vec<Shortage>,
     /// The numbers that the next command's rows get.
@@ -98,6 +103,8 @@ pub enum DirectoryRow {
     Cycle(Cycle),
     /// A declared usage attribute.
     Attribute(Attribute),
+    /// A mapping.
+    Mapping(Mapping),
 }
 
 /// A group of entries with one effective time (ledger.md 7).

@@ -31,6 +31,8 @@ id! {
     UsageId,
     /// A rate's number.
     RateId,
+    /// A mapping's number.
+    MappingId,
     /// A cycle's number.
     CycleId,
     /// A journal transaction's number, without gaps from 1.

@@ -108,7 +108,13 @@ pub struct User {
     pub phone: String,
     /// Free text.
     pub description: String,
+    /// Other names that sources have for them, such as `…@egi.eu`, in order; nobody else has one of
+    /// them.
+    pub aliases: Vec<String>,
 }
+
+/// How many other names a user may have.
+pub const ALIASES_MAX: usize = 64;
 
 /// A user's place in a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

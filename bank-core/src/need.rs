@@ -5,7 +5,7 @@ mod after;
 pub use after::ObjectQuery;
 
 use crate::command::{
-    AddProject, After, Charge, Chunk, Close, Command, Deposit, Repeat, Request, SetAccount,
+    AddProject, After, Assign, Charge, Chunk, Close, Command, Deposit, Repeat, Request, SetAccount,
     UsageReport, Whose,
 };
 use crate::directory::Directory;
@@ -68,6 +68,8 @@ pub struct Need {
     pub identity: Option<Identity>,
     /// Whether anything was charged on this machine.
     pub charges_on: Option<String>,
+    /// Where there is one instance only: what it was charged and what became of that.
+    pub history: bool,
 }
 
 /// What tells one finished use from another (collectors.md 0.1).
@@ -141,6 +143,7 @@ pub fn need(command: &Command, directory: &Directory, now: Timestamp) -> Need {
             newest_quote: true,
             ..Need::default()
         },
+        Command::Assign(assign) => of_assignment(assign, directory),
         Command::RemoveQuote(id) => Need {
             quote: Some(*id),
             ..Need::default()
@@ -180,6 +183,23 @@ fn of_report(report: &UsageReport, directory: &Directory, now: Timestamp) -> Nee
         charges_on: unclaimed.map(|machine| machine.name.clone()),
         ending_after: Some(used_until.map_or(now, |at| at.min(now))),
         ..instance_need(request, accounts, now)
+    }
+}
+
+/// A finished use with all that was charged for it, and who may pay.
+fn of_assignment(assign: &Assign, directory: &Directory) -> Need {
+    let whose = Whose {
+        project: Some(assign.project.clone()),
+        user: assign.user.clone(),
+        ..Whose::default()
+    };
+    let mut accounts = select::possible_payers(directory, &whose);
+    accounts.extend(directory.suspense().map(|a| a.id));
+    Need {
+        identity: Some(assign.identity.clone()),
+        accounts,
+        history: true,
+        ..Need::default()
     }
 }
 

@@ -315,6 +315,7 @@ impl Postings {
             relaid: self.relaid,
             windows: self.windows,
             uses: Vec::new(),
+            assigned: Vec::new(),
             shortages: Vec::new(),
             next: self.next,
             outcome,

@@ -6,6 +6,7 @@
 mod admin;
 mod after;
 mod allocation;
+mod assign;
 mod attribute;
 mod charge;
 pub(crate) mod clock;
@@ -18,6 +19,7 @@ mod instance;
 mod key;
 mod lien;
 mod lien_end;
+mod mapping;
 mod money;
 mod promise;
 mod quote;
@@ -75,6 +77,11 @@ fn by_family(command: &Command, view: &View, ctx: &Context<'_>) -> Result<Effect
         Command::RemoveAttribute(name) => attribute::remove(name, view, ctx),
         Command::RemoveQuote(id) => promise::remove(*id, view, ctx),
         Command::Repeat(repeat) => instance::repeated(repeat, view, ctx),
+        Command::AddMapping(set) => mapping::add(set, view, ctx),
+        Command::SetMapping(set) => mapping::set(set, view, ctx),
+        Command::RemoveMapping(id) => mapping::remove(*id, view, ctx),
+        Command::Assign(assign) => assign::assign(assign, view, ctx),
+        Command::MergeUser(merge) => admin::merge_user(merge, view, ctx),
         Command::AddProject(_)
         | Command::SetProject(_)
         | Command::RemoveProject(_)

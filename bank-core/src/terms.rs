@@ -44,6 +44,9 @@ pub struct Terms {
     pub track: bool,
     /// A finished use: what is charged is the whole of it.
     pub finished: Option<Whole>,
+    /// What was charged of it before waited for a project: it goes back first, and what is charged is
+    /// the whole of it again.
+    pub assigned: bool,
 }
 
 impl Terms {

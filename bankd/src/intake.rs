@@ -6,7 +6,7 @@
 
 mod report;
 
-pub use report::report;
+pub use report::{namespace, report};
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -184,3 +184,36 @@ CREATE TABLE auditor_value (
 -- settings say, 0: never), and whether it was taken off the list until it speaks again.
 ALTER TABLE source ADD COLUMN silent_after_s INTEGER CHECK (silent_after_s >= 0);
 ALTER TABLE source ADD COLUMN removed INTEGER NOT NULL DEFAULT 0 CHECK (removed IN (0, 1));
+
+-- Whom usage is for: mappings, other names of users, and usage that waits for a project.
+
+CREATE TABLE mapping (
+    id          INTEGER PRIMARY KEY,
+    -- Lower is asked first, then the lower number.
+    priority    INTEGER NOT NULL,
+    -- One condition a line, such as account=grp_*.
+    conditions  TEXT    NOT NULL,
+    -- What it gives, with places to fill; NULL for nothing.
+    project     TEXT,
+    user        TEXT,
+    description TEXT    NOT NULL,
+    deleted     INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE user_alias (
+    alias TEXT    PRIMARY KEY,
+    user  INTEGER NOT NULL REFERENCES user(id)
+) STRICT, WITHOUT ROWID;
+
+-- Rows of usage_identity whose names were no project's when they came. It names its rows without a
+-- reference: a chunk of a new site may bring thousands, and none is ever deleted.
+CREATE TABLE unmapped (
+    identity INTEGER PRIMARY KEY
+) STRICT;
+INSERT INTO unmapped
+    SELECT u.id FROM usage_identity u
+    WHERE u.became <> 'unused'
+        AND NOT EXISTS (SELECT 1 FROM project p WHERE p.name = u.project AND p.deleted = 0)
+        AND NOT EXISTS (SELECT 1 FROM account a WHERE a.name = u.project AND a.deleted = 0)
+        AND NOT (u.project = '' AND EXISTS (SELECT 1 FROM user p
+            WHERE p.name = u.user AND p.deleted = 0 AND p.default_project IS NOT NULL));

@@ -129,6 +129,9 @@ pub struct User {
     /// Free text, `null` for none.
     #[serde(default)]
     pub description: Option<String>,
+    /// Other names that sources of usage have for them.
+    #[serde(default)]
+    pub aliases: Vec<String>,
 }
 
 /// `POST /api/v1/users`. Answer: `Written<User>`.
@@ -155,6 +158,9 @@ pub struct NewUser {
     /// Free text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
+    /// All their other names anew: what sources of usage call them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aliases: Option<Vec<String>>,
 }
 
 /// `PATCH /api/v1/users/{name}`. Answer: `Written<User>`. An empty string clears a field.
@@ -182,6 +188,9 @@ pub struct PatchUser {
     /// Free text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
+    /// All their other names anew: what sources of usage call them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aliases: Option<Vec<String>>,
 }
 
 /// A machine, that is a cluster with one scheduler (`GET /api/v1/machines/{name}`).

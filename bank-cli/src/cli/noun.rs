@@ -153,6 +153,8 @@ pub(crate) enum UserCommand {
         #[command(flatten)]
         remove: RemoveArgs,
     },
+    /// Merge a directory of people: it adds and fills in, and takes nothing away
+    Import(ImportUsers),
 }
 
 #[derive(Debug, Clone, Args)]
@@ -172,8 +174,43 @@ pub(crate) struct AddUser {
     /// Telephone number
     #[arg(long, value_name = "NUMBER")]
     pub(crate) phone: Option<String>,
+    /// Other names that sources of usage have for them
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub(crate) aliases: Option<Vec<String>>,
     #[arg(long, value_name = "TEXT")]
     pub(crate) description: Option<String>,
+    #[command(flatten)]
+    pub(crate) write: WriteArgs,
+}
+
+/// What a directory of people is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum PeopleFormat {
+    /// Separated values with a head line
+    Csv,
+    /// The user database of ai4-accounting
+    Ai4,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ImportUsers {
+    /// The file; - for standard input
+    pub(crate) file: String,
+    /// csv or ai4 [default: by the first byte]
+    #[arg(long)]
+    pub(crate) format: Option<PeopleFormat>,
+    /// Where nobody has the name, whoever alone has the e-mail is meant, and gets it as another name
+    #[arg(long)]
+    pub(crate) by_email: bool,
+    /// Make no new users
+    #[arg(long)]
+    pub(crate) known_only: bool,
+    /// What is known already stays, whatever the file says
+    #[arg(long)]
+    pub(crate) keep: bool,
+    /// End with exit code 1 where a line was not merged
+    #[arg(long)]
+    pub(crate) strict: bool,
     #[command(flatten)]
     pub(crate) write: WriteArgs,
 }
@@ -198,6 +235,9 @@ pub(crate) struct SetUser {
     /// Telephone number; '' for none
     #[arg(long, value_name = "NUMBER")]
     pub(crate) phone: Option<String>,
+    /// All their other names anew; '' for none
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub(crate) aliases: Option<Vec<String>>,
     #[arg(long, value_name = "TEXT")]
     pub(crate) description: Option<String>,
     #[command(flatten)]

@@ -22,6 +22,7 @@ pub(super) fn run(context: &Context, command: UserCommand) -> Result<String, Fai
             context.form.one(&user, &sheet(std::slice::from_ref(&user)))
         }
         UserCommand::Set(args) => set(context, args),
+        UserCommand::Import(args) => super::user_import::run(context, &args),
         UserCommand::Rm { name, remove } => {
             let what = format!("remove user {name:?}");
             let answer = context.remove(&["users", &name], &what, &remove)?;
@@ -39,6 +40,7 @@ fn add(context: &Context, args: AddUser) -> Result<String, Failure> {
         organization: args.organization,
         phone: args.phone,
         description: args.description,
+        aliases: args.aliases.map(given),
     };
     let answer: Written<User> = context.send(Method::POST, &["users"], &body, &args.write)?;
     context.written(&answer, &format!("user {:?} added", body.name))
@@ -53,6 +55,7 @@ fn set(context: &Context, args: SetUser) -> Result<String, Failure> {
         organization: args.organization,
         phone: args.phone,
         description: args.description,
+        aliases: args.aliases.map(given),
     };
     if body == PatchUser::default() {
         return Err(nothing_to_set());
@@ -60,6 +63,14 @@ fn set(context: &Context, args: SetUser) -> Result<String, Failure> {
     let answer: Written<User> =
         context.send(Method::PATCH, &["users", &args.name], &body, &args.write)?;
     context.written(&answer, &format!("user {:?} changed", args.name))
+}
+
+/// `''` is no name.
+fn given(aliases: Vec<String>) -> Vec<String> {
+    aliases
+        .into_iter()
+        .filter(|alias| !alias.is_empty())
+        .collect()
 }
 
 fn sheet(users: &[User]) -> Sheet {
@@ -75,6 +86,8 @@ fn sheet(users: &[User]) -> Sheet {
         column("phone", "Phone", Kind::Text).on_screen_if(users.iter().any(|u| u.phone.is_some())),
         column("description", "Description", Kind::Text)
             .on_screen_if(users.iter().any(|u| u.description.is_some())),
+        column("aliases", "Other names", Kind::Text)
+            .on_screen_if(users.iter().any(|u| !u.aliases.is_empty())),
     ];
     Sheet::new(columns, users, "no users")
 }

@@ -33,7 +33,7 @@ impl Book {
                 self.add_windows(view);
             }
         }
-        if need.object.is_some() || !view.past.is_empty() {
+        if need.object.is_some() || need.history || !view.past.is_empty() {
             self.add_history(view);
         }
         let on: Vec<AllocationId> = view

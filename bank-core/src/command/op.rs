@@ -1,7 +1,7 @@
 //! The words of the journal's `op` column, for whoever asks for one of them.
 
 /// Every word of the journal's `op` column: commands, and what time alone does.
-pub const OPS: [&str; 50] = [
+pub const OPS: [&str; 54] = [
     "account_add",
     "account_rm",
     "account_set",
@@ -31,6 +31,9 @@ pub const OPS: [&str; 50] = [
     "machine_add",
     "machine_rm",
     "machine_set",
+    "mapping_add",
+    "mapping_rm",
+    "mapping_set",
     "member_rm",
     "member_set",
     "modify",
@@ -49,6 +52,7 @@ pub const OPS: [&str; 50] = [
     "undo",
     "usage",
     "user_add",
+    "user_merge",
     "user_rm",
     "user_set",
     "withdraw",

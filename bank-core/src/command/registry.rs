@@ -2,6 +2,8 @@
 
 use crate::amount::Amount;
 use crate::calendar::Calendar;
+use crate::ids::MappingId;
+use crate::mapping::{Condition, Template};
 use crate::model::{ChargeDuration, Constraint, Dimension, Every, Mode, Overflow};
 use crate::policy::ChargePolicy;
 use crate::rate::{Per, RateKind, RateValue};
@@ -64,6 +66,41 @@ pub struct SetUser {
     pub organization: Option<String>,
     /// Telephone number.
     pub phone: Option<String>,
+    /// Free text.
+    pub description: Option<String>,
+    /// All their other names anew.
+    pub aliases: Option<Vec<String>>,
+}
+
+/// What a directory of people says of a user, merged into what is known of them: it adds, and it
+/// never takes anything away.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MergeUser {
+    /// Who it is about and what is said of them: their name, or another name of theirs. What is empty
+    /// says nothing; other names are added to those that are known.
+    pub set: SetUser,
+    /// Where nobody has the name, whoever alone has the mail address is meant, and the name becomes
+    /// another name of theirs.
+    pub by_email: bool,
+    /// Make no user of a name that nobody has.
+    pub known_only: bool,
+    /// What is known already stays, whatever is said.
+    pub keep: bool,
+}
+
+/// A new mapping, or changes to one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SetMapping {
+    /// Which one is changed; none for a new one.
+    pub id: Option<MappingId>,
+    /// Lower is asked first.
+    pub priority: Option<i64>,
+    /// All its conditions anew.
+    pub conditions: Option<Vec<Condition>>,
+    /// The project that it gives, or none.
+    pub project: Option<Option<Template>>,
+    /// The user that it gives, or none.
+    pub user: Option<Option<Template>>,
     /// Free text.
     pub description: Option<String>,
 }

@@ -1,9 +1,12 @@
 //! The answers to commands, as the shell words them.
 
-use super::{Adjusted, Billing, Imported, Refunded, Reversed, Settled, Transferred, Used};
+use super::{
+    Adjusted, Assigned, Billing, Imported, Refunded, Reversed, Settled, Transferred, Used,
+};
 use crate::amount::Amount;
 use crate::attribute::Attribute;
 use crate::ids::{AccountId, AllocationId, InstanceId, LienId, TxId};
+use crate::mapping::Mapping;
 use crate::model::{
     Account, Allocation, Closing, Cycle, CycleRun, Figures, Instance, InstanceKey, Key, Lien,
     Machine, Member, Project, Quote, User,
@@ -75,8 +78,26 @@ pub enum Outcome {
     Settled(Settled),
     /// A usage attribute was declared.
     Attribute(Attribute),
+    /// A mapping was added or changed.
+    Mapping(Box<Mapping>),
+    /// What a directory of people said of a user was merged; whether they are new, and whether
+    /// anything changed.
+    Merged(User, Merge),
+    /// Finished usage has its project.
+    Assigned(Box<Assigned>),
     /// A charge of this instance came again, and is journalled.
     Repeated(InstanceId),
+}
+
+/// What merging did to a user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Merge {
+    /// They were not known.
+    Added,
+    /// Something is new of them.
+    Changed,
+    /// All of it was known.
+    Unchanged,
 }
 
 /// An open lien that lies on an allocation which ends before it (`outlives_allocation`).

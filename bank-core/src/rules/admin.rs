@@ -4,6 +4,7 @@
 mod account;
 mod link;
 mod machine;
+mod merge;
 mod project;
 mod user;
 
@@ -14,6 +15,8 @@ use crate::model::{Account, Constraint, Dimension, Mode};
 use crate::postings::Postings;
 use crate::refusal::Refusal;
 use crate::view::{Context, View};
+
+pub(super) use merge::merge_user;
 
 /// Decides a change of the reference data.
 pub(super) fn decide(

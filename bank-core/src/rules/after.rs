@@ -42,7 +42,7 @@ pub(super) fn decide(after: &After, view: &View, ctx: &Context<'_>) -> Result<Ef
 
 /// Changes the amount of an allocation, and its shadow total. One that has expired gets or gives
 /// the money and is corrected at once: what is not active stays so (ledger.md 2.4).
-fn move_money(
+pub(in crate::rules) fn move_money(
     postings: &mut Postings,
     kind: EntryKind,
     id: AllocationId,
@@ -108,7 +108,12 @@ fn one_instance<'a>(
 
 /// Tells the record writers of what changed a charge. The record of the close says what is billed
 /// then: a reversal before it needs none of its own, a refund always does.
-fn announce(postings: &mut Postings, instance: &Instance, row: &UsageRow, ctx: &Context<'_>) {
+pub(in crate::rules) fn announce(
+    postings: &mut Postings,
+    instance: &Instance,
+    row: &UsageRow,
+    ctx: &Context<'_>,
+) {
     let told = row.billing == Billing::Refund || !instance.is_open();
     let real = row.billing != Billing::Shadow && !row.amount.is_zero();
     if told && real && ctx.directory.policy.records && instance.record.is_some() {

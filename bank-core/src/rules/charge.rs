@@ -1,6 +1,7 @@
 //! Charge: bills what was used, and never loses any of it (ledger.md 2.8, decision 14).
 
 mod amend;
+mod assigned;
 mod ceiling;
 mod find;
 mod finish;
@@ -62,6 +63,7 @@ fn bill(
             bill.in_shadow(ctx)?;
         }
         Some(_) => bill.for_real(ctx)?,
+        None if bill.assigned => return Err(Refusal::AmountOverflow),
         None => {
             bill.postings.remark("price_overflow");
             bill.debit_suspense(ctx)?;
@@ -99,14 +101,11 @@ fn begin(
 ) -> Result<Begun, Refusal> {
     let request = &charge.request;
     measure::check(charge)?;
-    check_object(request)?;
     let at = charge.happened(ctx.now);
     let mut postings = Postings::new(view);
-    let mut instance = match charged_instance(view, charge, at, ctx) {
-        Some(known) => in_scope(known, ctx)?.clone(),
-        None => new_instance(&mut postings, view, request, measure::began(charge, at)),
-    };
-    let (before, known) = (instance.standing(), instance.facts.project.clone());
+    let mut instance = subject(&mut postings, charge, view, at, ctx)?;
+    let before = instance.standing();
+    let known = instance.facts.project.clone();
     note_start(&mut instance, request.facts.start);
     let reported = measure::reported(charge)?;
     let plausible = ceiling::check(charge, reported, &instance, at, ctx)?;
@@ -153,6 +152,7 @@ fn begin(
         plausible,
         instance,
         claimed: source::claimed(charge, ctx),
+        assigned: charge.terms.assigned,
     };
     Ok(Begun {
         bill,
@@ -169,6 +169,26 @@ fn mode(charge: &Charge, payer: &Payer, ctx: &Context<'_>) -> Mode {
         return Mode::Track;
     }
     ctx.directory.mode(payer.project, payer.machine)
+}
+
+/// The instance that a charge is about, known or new; what waited for a project has gone back of it.
+fn subject(
+    postings: &mut Postings,
+    charge: &Charge,
+    view: &View,
+    at: Timestamp,
+    ctx: &Context<'_>,
+) -> Result<Instance, Refusal> {
+    let request = &charge.request;
+    check_object(request)?;
+    let mut instance = match charged_instance(view, charge, at, ctx) {
+        Some(known) => in_scope(known, ctx)?.clone(),
+        None => new_instance(postings, view, request, measure::began(charge, at)),
+    };
+    if charge.terms.assigned {
+        assigned::take_back(postings, &mut instance, view, at, ctx)?;
+    }
+    Ok(instance)
 }
 
 /// Journals what a bound made of the exact sum, and what is said of a finished use.
@@ -231,6 +251,10 @@ fn payer(instance: &Instance, request: &Request, ctx: &Context<'_>) -> Payer {
 }
 
 /// A charge on its way.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one thing that holds of the charge by itself"
+)]
 struct Bill {
     postings: Postings,
     instance: Instance,
@@ -262,6 +286,8 @@ struct Bill {
     claimed: Option<Machine>,
     /// The instance's standing before.
     before: Standing,
+    /// It waited for a project: where that cannot pay, it goes on waiting.
+    assigned: bool,
     plausible: Plausible,
 }
 

@@ -129,7 +129,12 @@ impl Arrived<'_> {
     /// and a test of rates write nothing.
     pub(super) fn is_mutating(&self) -> bool {
         let reads = self.method == Method::GET || self.method == Method::HEAD;
-        !reads && !["/api/v1/quotes", "/api/v1/rates/test"].contains(&self.uri.path())
+        let asks = [
+            "/api/v1/quotes",
+            "/api/v1/rates/test",
+            "/api/v1/mappings/test",
+        ];
+        !reads && !asks.contains(&self.uri.path())
     }
 
     fn origin(&self) -> Origin {

@@ -9,8 +9,13 @@ use bank_core::policy::{Ended, Figures};
 use bank_core::time::{Seconds, Timestamp};
 use bank_core::usage::{ATTRIBUTE_NAME_MAX, ATTRIBUTE_VALUE_MAX, ATTRIBUTES_MAX, Usage};
 
+use std::collections::BTreeMap;
+
 use super::Feed;
 use crate::ingest::{Job, Number, State};
+
+/// Formats whose accounts are namespaces (collectors.md g, h, j).
+const NAMESPACED: [&str; 4] = ["kubernetes", "nomad", "openshift", "prometheus"];
 
 /// Bytes of a megabyte, as the rates have it.
 const MB: i128 = 1 << 20;
@@ -23,6 +28,7 @@ pub fn report(job: &Job, feed: &Feed, directory: &Directory) -> UsageReport {
     let user = text(job.user.as_deref());
     let group = text(job.group.as_deref());
     let queue = text(job.queue.as_deref());
+    let qos = text(job.qos.as_deref());
     let mapped = directory.mapped(&Naming {
         source: &feed.source,
         machine: &machine,
@@ -30,6 +36,8 @@ pub fn report(job: &Job, feed: &Feed, directory: &Directory) -> UsageReport {
         group: &group,
         account: &account,
         queue: &queue,
+        qos: &qos,
+        namespace: namespace(&feed.format, &account, &job.attributes),
         attributes: Some(&job.attributes),
     });
     let named = AsNamed {
@@ -55,7 +63,7 @@ pub fn report(job: &Job, feed: &Feed, directory: &Directory) -> UsageReport {
                 submit: job.submit_us.map(Timestamp),
                 state: text(job.state_word.as_deref()),
                 exit_code: job.exit.as_deref().and_then(exit_code),
-                usage: usage(job, queue),
+                usage: usage(job, queue, qos),
                 other: Vec::new(),
             },
             whose: Whose {
@@ -67,6 +75,18 @@ pub fn report(job: &Job, feed: &Feed, directory: &Directory) -> UsageReport {
             ..Request::default()
         },
     }
+}
+
+/// The namespace of a use: what an attribute of that name says, else the account of those formats that
+/// have namespaces for accounts.
+pub fn namespace<'a>(
+    format: &str,
+    account: &'a str,
+    attributes: &'a BTreeMap<String, String>,
+) -> &'a str {
+    let said = attributes.get("namespace").map(String::as_str);
+    let has = NAMESPACED.contains(&format);
+    said.unwrap_or(if has { account } else { "" })
 }
 
 /// The machine that was asked for, the cluster as the record names it, the caller's only one, the only
@@ -89,7 +109,7 @@ fn machine(job: &Job, feed: &Feed, directory: &Directory) -> String {
     behind.unwrap_or(&feed.source).to_owned()
 }
 
-fn usage(job: &Job, queue: String) -> Usage {
+fn usage(job: &Job, queue: String, qos: String) -> Usage {
     let gpus = job.gpus.and_then(decimal).map(|n| ("gpu".to_owned(), n));
     let fits = |(name, value): &(&String, &String)| {
         !name.is_empty() && name.len() <= ATTRIBUTE_NAME_MAX && value.len() <= ATTRIBUTE_VALUE_MAX
@@ -101,7 +121,7 @@ fn usage(job: &Job, queue: String) -> Usage {
         memory_mb: job.memory_bytes.and_then(megabytes),
         disk_mb: job.disk_bytes.and_then(megabytes),
         gres: gpus.into_iter().collect(),
-        qos: some(text(job.qos.as_deref())),
+        qos: some(qos),
         class: some(queue),
         attributes: attributes
             .map(|(name, value)| (text(Some(name)), text(Some(value))))

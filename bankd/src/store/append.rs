@@ -6,7 +6,7 @@ use super::append_instance::{relay_lien, write_instance, write_lien, write_windo
 use super::append_reference::write_reference;
 use super::sqlite::SqliteStore;
 use super::uses::{write_shortage, write_uses};
-use super::{Error, hash, traces};
+use super::{Error, hash, traces, unmapped};
 use bank_core::effects::{DirectoryRow, Effects, Entry, Transaction, UsageRow};
 use bank_core::model::{Allocation, Quote};
 use bank_core::time::Timestamp;
@@ -58,6 +58,10 @@ pub(super) fn append(store: &mut SqliteStore, effects: &Effects) -> Result<(), E
     }
     let tx = effects.transactions.first().map(|tx| tx.id.0);
     write_uses(store, &effects.uses, tx)?;
+    unmapped::note(&store.connection, &store.directory, &effects.uses)?;
+    for row in &effects.assigned {
+        unmapped::give(&store.connection, row, tx)?;
+    }
     for row in &effects.shortages {
         write_shortage(&store.connection, row)?;
     }

@@ -1,6 +1,6 @@
 //! Reference data out: one upsert a kind of row.
 
-use super::{Error, codec, cycle};
+use super::{Error, codec, cycle, mapping};
 use bank_core::effects::DirectoryRow;
 use bank_core::model::{Account, ChargeDuration, Key, Machine, Mode, Overflow, Project, User};
 use bank_core::policy::ChargePolicy;
@@ -25,6 +25,7 @@ pub(super) fn write_reference(connection: &Connection, row: &DirectoryRow) -> Re
         DirectoryRow::Rate(r) => write_rate(connection, r)?,
         DirectoryRow::Key(k) => write_key(connection, k)?,
         DirectoryRow::Cycle(c) => cycle::write(connection, c)?,
+        DirectoryRow::Mapping(m) => mapping::write(connection, m)?,
         DirectoryRow::Attribute(a) => connection.execute(
             "INSERT INTO attribute (name, kind, description, deleted) VALUES (?1, ?2, ?3, ?4)
              ON CONFLICT (name) DO UPDATE SET kind = ?2, description = ?3, deleted = ?4",
@@ -62,7 +63,7 @@ fn write_project(connection: &Connection, p: &Project) -> Result<usize, Error> {
 }
 
 fn write_user(connection: &Connection, u: &User) -> Result<usize, Error> {
-    Ok(connection.execute(
+    let written = connection.execute(
         "INSERT INTO user (id, name, active, deleted, common_name, email, default_project,
              organization, phone, description)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
@@ -80,7 +81,9 @@ fn write_user(connection: &Connection, u: &User) -> Result<usize, Error> {
             u.phone,
             u.description
         ],
-    )?)
+    )?;
+    mapping::write_aliases(connection, u)?;
+    Ok(written)
 }
 
 fn write_machine(connection: &Connection, m: &Machine) -> Result<usize, Error> {

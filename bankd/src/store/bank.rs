@@ -1,6 +1,6 @@
 //! The row that says which bank this is, and the reference data.
 
-use super::{Error, codec, cycle};
+use super::{Error, codec, cycle, mapping};
 use bank_core::amount::Precision;
 use bank_core::attribute::{Attribute, AttributeKind};
 use bank_core::calendar::{Calendar, Zone};
@@ -107,8 +107,15 @@ pub fn directory(connection: &Connection, policy: Policy) -> Result<Directory, E
     for project in projects(connection)? {
         directory.put_project(project);
     }
+    let mut aliases = mapping::aliases(connection)?;
     each(connection, USERS, |r| {
-        directory.put_user(user(r)?);
+        let user = user(r)?;
+        let aliases = aliases.remove(&user.id.0).unwrap_or_default();
+        directory.put_user(User { aliases, ..user });
+        Ok(())
+    })?;
+    each(connection, mapping::MAPPINGS, |r| {
+        directory.mappings.put(mapping::read(r)?);
         Ok(())
     })?;
     each(connection, MACHINES, |r| {
@@ -250,6 +257,7 @@ fn user(r: &Row<'_>) -> Result<User, Error> {
         organization: r.get(7)?,
         phone: r.get(8)?,
         description: r.get(9)?,
+        aliases: Vec::new(),
     })
 }
 

@@ -35,7 +35,7 @@ pub(super) const ENTRIES: &str = entries!("WHERE e.id >= ?1");
 /// Whether a need asks for anything of this room.
 pub(super) fn wanted(need: &Need) -> bool {
     let after = need.object.is_some() || need.transaction.is_some() || need.removal_of.is_some();
-    after || need.whole_account || need.holders || need.holders_on.is_some()
+    after || need.history || need.whole_account || need.holders || need.holders_on.is_some()
 }
 
 /// Adds what a command after the fact asks for.
@@ -64,7 +64,7 @@ pub(super) fn add(
             load_work::windows(connection, view)?;
         }
     }
-    if need.object.is_some() || !view.past.is_empty() {
+    if need.object.is_some() || need.history || !view.past.is_empty() {
         add_history(connection, view)?;
     }
     let on: Vec<AllocationId> = view

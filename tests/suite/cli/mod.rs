@@ -13,6 +13,7 @@ mod daemon;
 mod gold;
 mod hold;
 mod import;
+mod mapping;
 mod money;
 mod monitor;
 mod open_ends;

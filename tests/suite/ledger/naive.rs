@@ -304,6 +304,13 @@ impl Naive {
             Command::AddKey(_) | Command::SetKey(_) | Command::RemoveKey(_) => {
                 panic!("keys move no money: the scripts have none")
             }
+            Command::AddMapping(_)
+            | Command::SetMapping(_)
+            | Command::RemoveMapping(_)
+            | Command::MergeUser(_)
+            | Command::Assign(_) => {
+                panic!("what readers name is mapped before the rules: the scripts have none")
+            }
         }
     }
 

@@ -32,6 +32,7 @@ fn job(ended: Ended, used: i64, cpu: &str) -> Finished<'static> {
         exit_code: None,
         figures: Cow::Owned(Figures {
             ended,
+            wall_us: None,
             cpu_s: Some(decimal(cpu)),
             blocked_processors: Some(decimal("40")),
             dedicated: false,

@@ -4,7 +4,7 @@ use super::{Change, check_listed_name, check_organization, project};
 use crate::command::SetUser;
 use crate::effects::{DirectoryRow, Outcome};
 use crate::ids::UserId;
-use crate::model::User;
+use crate::model::{ALIASES_MAX, User};
 use crate::refusal::Refusal;
 use crate::view::{Context, View};
 
@@ -27,7 +27,14 @@ pub(super) fn add(set: &SetUser, ctx: &Context<'_>) -> Result<Change, Refusal> {
         organization: String::new(),
         phone: String::new(),
         description: String::new(),
+        aliases: Vec::new(),
     };
+    if let Some(owner) = ctx.directory.user_with_alias(&set.name) {
+        return Err(Refusal::InUse {
+            name: set.name.clone(),
+            by: format!("user {}, whose other name it is", owner.name),
+        });
+    }
     change(user, set, ctx)
 }
 
@@ -48,6 +55,7 @@ pub(super) fn remove(name: &str, view: &View, ctx: &Context<'_>) -> Result<Chang
     rows.push(DirectoryRow::User(User {
         deleted: true,
         active: false,
+        aliases: Vec::new(),
         ..user.clone()
     }));
     Ok(Change {
@@ -91,12 +99,40 @@ fn change(mut user: User, set: &SetUser, ctx: &Context<'_>) -> Result<Change, Re
     if let Some(description) = &set.description {
         user.description.clone_from(description);
     }
+    if let Some(aliases) = &set.aliases {
+        user.aliases = own_aliases(&user.name, aliases, ctx)?;
+        detail = format!("{detail} aliases={}", user.aliases.len());
+    }
     let rows = vec![DirectoryRow::User(user.clone())];
     Ok(Change {
         rows,
         outcome: Outcome::User(user),
         detail,
     })
+}
+
+/// Other names of a user, in order and without doubles; each is nobody else's.
+fn own_aliases(name: &str, aliases: &[String], ctx: &Context<'_>) -> Result<Vec<String>, Refusal> {
+    let mut own: Vec<String> = aliases.iter().filter(|a| *a != name).cloned().collect();
+    own.sort_unstable();
+    own.dedup();
+    if own.len() > ALIASES_MAX {
+        return Err(Refusal::BadValue {
+            field: "aliases",
+            expected: "at most 64 other names",
+        });
+    }
+    for alias in &own {
+        check_listed_name(alias)?;
+        let taken = ctx.directory.user_known_as(alias);
+        if let Some(owner) = taken.filter(|owner| owner.name != name) {
+            return Err(Refusal::InUse {
+                name: alias.clone(),
+                by: format!("user {}", owner.name),
+            });
+        }
+    }
+    Ok(own)
 }
 
 fn named<'a>(name: &str, ctx: &Context<'a>) -> Result<&'a User, Refusal> {

@@ -20,6 +20,10 @@ use crate::view::{Context, Next};
 /// The project that an earlier record of the use was charged to, where this one names another.
 pub(super) fn moved_from(charge: &Charge, known: &str, payer: &Payer) -> Option<String> {
     let whole = charge.terms.finished.as_ref()?;
+    // What waited for a project has gone back already.
+    if charge.terms.assigned {
+        return None;
+    }
     whole.instance?;
     (known != payer.project_name).then(|| known.to_owned())
 }

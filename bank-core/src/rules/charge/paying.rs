@@ -208,6 +208,11 @@ impl Bill {
 
     /// Usage that no project could be billed for is debited to `#unbilled` (decision 14).
     pub(super) fn debit_suspense(&mut self, ctx: &Context<'_>) -> Result<(), Refusal> {
+        if self.assigned {
+            return Err(Refusal::NoUsableAccount {
+                project: self.payer.project_name.clone(),
+            });
+        }
         let suspense = ctx.directory.suspense();
         let account = suspense.ok_or_else(|| Refusal::not_found("account", "#unbilled"))?;
         let mut own = self

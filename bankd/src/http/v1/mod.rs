@@ -26,6 +26,7 @@ mod key;
 mod lien;
 mod lists;
 mod machine;
+mod mapping;
 mod money;
 mod monitor;
 mod object;
@@ -41,8 +42,10 @@ mod reserve;
 mod shape;
 mod source;
 mod status;
+mod unmapped;
 mod usage;
 mod user;
+mod user_directory;
 mod view;
 mod whatif;
 
@@ -91,6 +94,7 @@ fn registry() -> Router<Arc<App>> {
             "/api/v1/users/{name}",
             get(user::show).patch(user::set).delete(user::remove),
         )
+        .route("/api/v1/user-directory", post(user_directory::merge))
         .route("/api/v1/machines", get(machine::list).post(machine::add))
         .route(
             "/api/v1/machines/{name}",
@@ -162,6 +166,8 @@ fn ledger() -> Router<Arc<App>> {
             get(quarantine::show).delete(quarantine::remove),
         )
         .route("/api/v1/quarantine/{id}/replay", post(quarantine::replay))
+        .route("/api/v1/unmapped", get(unmapped::list))
+        .route("/api/v1/unmapped/assign", post(unmapped::assign))
         .route("/api/v1/report/fallback", get(report::on_fallback))
         .route("/api/v1/records", get(records::list))
 }
@@ -177,6 +183,14 @@ fn settings() -> Router<Arc<App>> {
             get(attribute::list).post(attribute::add),
         )
         .route("/api/v1/attributes/{name}", delete(attribute::remove))
+        .route("/api/v1/mappings", get(mapping::list).post(mapping::add))
+        .route("/api/v1/mappings/test", post(mapping::test))
+        .route(
+            "/api/v1/mappings/{id}",
+            get(mapping::show)
+                .patch(mapping::set)
+                .delete(mapping::remove),
+        )
         .route("/api/v1/keys", get(key::list).post(key::add))
         .route(
             "/api/v1/keys/{id}",

@@ -163,6 +163,7 @@ pub(super) fn user(directory: &Directory, user: &User, view: Option<&View>) -> v
         organization: some(&user.organization),
         phone: some(&user.phone),
         description: some(&user.description),
+        aliases: user.aliases.clone(),
     }
 }
 

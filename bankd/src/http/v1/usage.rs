@@ -7,6 +7,7 @@ use bank_api::v1::{
 use bank_core::command::{AsNamed, Command, Request, UsageReport, Whose};
 use bank_core::decimal::Decimal;
 use bank_core::effects::{Became, Outcome, Used};
+use bank_core::mapping::{Mapped, Naming};
 use bank_core::model::{Facts, ObjectType};
 use bank_core::policy::{Ended, Equivalents, Figures, Share};
 use bank_core::refusal::Refusal;
@@ -16,10 +17,11 @@ use serde_json::Value;
 
 use super::call::{Call, Handled, ok, rendered, replayed};
 use super::object::only_machine;
-use super::shape::{self, read_time};
+use super::shape::{self, cleared, read_time};
 use crate::access::Role;
 use crate::answer::{Answer, Media};
 use crate::http::error::{Failure, problem};
+use crate::intake::namespace;
 use crate::writer::Decided;
 
 /// Most requirements of one record.
@@ -159,7 +161,7 @@ fn report(new: NewUsage, call: &Call) -> Result<UsageReport, Refusal> {
         let text = text.as_deref();
         text.map(|text| read_time(text, field)).transpose()
     };
-    let facts = Facts {
+    let mut facts = Facts {
         project: new.project.clone().unwrap_or_default(),
         user: new.user.clone().unwrap_or_default(),
         group: new.group.clone().unwrap_or_default(),
@@ -172,18 +174,36 @@ fn report(new: NewUsage, call: &Call) -> Result<UsageReport, Refusal> {
         usage: usage(&new)?,
         other: Vec::new(),
     };
+    let (account, login) = (facts.project.clone(), facts.user.clone());
+    let Mapped { project, user, .. } = call.directory().mapped(&Naming {
+        source: &new.source,
+        machine: &machine,
+        user: &login,
+        group: &facts.group,
+        account: &account,
+        queue: new.class.as_deref().unwrap_or_default(),
+        qos: new.qos.as_deref().unwrap_or_default(),
+        namespace: namespace("", "", &new.attributes),
+        attributes: Some(&new.attributes),
+    });
+    let named = AsNamed {
+        account: (project != account).then_some(account),
+        user: (user != login).then_some(login),
+    };
+    facts.project.clone_from(&project);
+    facts.user.clone_from(&user);
     Ok(UsageReport {
         source: new.source,
         figures,
-        named: AsNamed::default(),
+        named,
         flags: String::new(),
         track: false,
         request: Request {
             object_type,
             object_id: new.id,
             whose: Whose {
-                project: new.project,
-                user: new.user,
+                project: cleared(project),
+                user: cleared(user),
                 machine,
                 for_reservation: object_type == ObjectType::Reservation,
             },

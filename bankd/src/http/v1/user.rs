@@ -43,6 +43,7 @@ pub(super) async fn add(call: Call) -> Handled {
         organization: new.organization,
         phone: new.phone,
         description: new.description,
+        aliases: new.aliases,
     });
     Ok(call.write(command, render_added).await?.into_response())
 }
@@ -60,6 +61,7 @@ pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
         organization: patch.organization,
         phone: patch.phone,
         description: patch.description,
+        aliases: patch.aliases,
     });
     Ok(call.write(command, render).await?.into_response())
 }

@@ -5,8 +5,9 @@
 //! moved them, `liens` and `jobs` for the work,
 //! `monitor` for what strict would have refused, `enforced` for a simulation of it,
 //! `fallback` for what ran on another account, `journal` (with `newest`, its end first) for the history, `records` for exports,
-//! `sources` for collectors, `reconcile` for what was recorded beside what was charged, `status` for the
-//! daemon's own figures. Every function takes a connection and gives rows; none may write, decide
+//! `sources` for collectors, `reconcile` for what was recorded beside what was charged, `unmapped` for
+//! usage that waits for a project, `status` for the daemon's own figures. Every function takes a
+//! connection and gives rows; none may write, decide
 //! a rule, or walk a growing table without a bound.
 
 pub mod auditor;
@@ -27,6 +28,7 @@ pub mod records;
 pub mod sources;
 pub mod statement;
 pub mod status;
+pub mod unmapped;
 pub mod usage;
 pub mod whatif;
 

@@ -27,6 +27,7 @@ pub(in super::super) fn directory() -> Arc<Directory> {
             common_name: String::new(),
             phone: String::new(),
             description: String::new(),
+            aliases: Vec::new(),
             email: String::new(),
             default_project: None,
             organization: String::new(),

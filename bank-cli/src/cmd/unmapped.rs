@@ -1,0 +1,248 @@
+//! `bank unmapped`: usage that waits for a project, and the project that gets it.
+
+use bank_api::v1::{
+    AssignDone, AssignRefused, List, Mapping, NewAssign, NewMapping, Unmapped, UnmappedQuery,
+};
+use ureq::http::Method;
+
+use super::{Context, confirm, mapping};
+use crate::{
+    cli::{AssignArgs, UnmappedArgs, UnmappedCommand, WriteArgs},
+    fail::Failure,
+    out::{self, Kind, Sheet, column},
+};
+
+/// Refusals that are told one by one; the others are counted.
+const TOLD_MAX: usize = 20;
+
+pub(super) fn run(context: &Context, args: UnmappedArgs) -> Result<String, Failure> {
+    match args.command {
+        Some(UnmappedCommand::Assign(args)) => assign(context, args),
+        None => list(context, args),
+    }
+}
+
+fn list(context: &Context, args: UnmappedArgs) -> Result<String, Failure> {
+    let query = UnmappedQuery {
+        by: args.by,
+        source: args.source,
+        machine: args.machine,
+        account: args.account,
+        user: args.user,
+    };
+    let report: Unmapped = context.get(&["unmapped"], &query)?;
+    if !report.complete {
+        out::warn("more groups than one answer takes: those that are not listed are in the total");
+    }
+    context.form.list(&report, &sheet(context, &report))
+}
+
+fn sheet(context: &Context, report: &Unmapped) -> Sheet {
+    let items = &report.items;
+    let columns = vec![
+        column("source", "Source", Kind::Text)
+            .on_screen_if(items.iter().any(|row| row.source.is_some())),
+        column("machine", "Machine", Kind::Text)
+            .on_screen_if(items.iter().any(|row| row.machine.is_some())),
+        column("account", "Account", Kind::Text)
+            .on_screen_if(items.iter().any(|row| row.account.is_some())),
+        column("user", "User", Kind::Text).on_screen_if(items.iter().any(|row| row.user.is_some())),
+        column("group", "Group", Kind::Text)
+            .on_screen_if(items.iter().any(|row| row.group.is_some())),
+        column("queue", "Queue", Kind::Text)
+            .on_screen_if(items.iter().any(|row| row.queue.is_some())),
+        column("records", "Records", Kind::Number),
+        column("core_hours", "Core-hours", Kind::Amount),
+        column("unbilled", "On #unbilled", Kind::Amount),
+        column("shadow", "Shadow", Kind::Amount),
+        column("first", "First start", Kind::Time),
+        column("last", "Last end", Kind::Time),
+    ];
+    let mut sheet = Sheet::new(columns, items, "no usage waits for a project").unit(&report.unit);
+    let total = &report.total;
+    if total.records > 0 {
+        sheet.remark = format!(
+            "in all {} records, {} core-hours, {} on #unbilled; \
+             `bank unmapped assign account=NAME PROJECT` gives them to a project",
+            total.records,
+            context.form.amount(&total.core_hours),
+            context.form.amount(&total.unbilled),
+        );
+    }
+    sheet
+}
+
+/// What would happen first, then the mapping, then the records, page by page.
+fn assign(context: &Context, args: AssignArgs) -> Result<String, Failure> {
+    let AssignArgs {
+        when,
+        project,
+        user,
+        no_rule,
+        remove,
+    } = args;
+    let body = NewAssign {
+        when,
+        project,
+        user,
+        ..NewAssign::default()
+    };
+    let write = &remove.write;
+    let rule = NewMapping {
+        when: body.when.clone(),
+        project: Some(body.project.clone()),
+        user: body.user.clone(),
+        ..NewMapping::default()
+    };
+    let known = if no_rule { None } else { same(context, &rule)? };
+    let wanted = !no_rule && known.is_none();
+    let dry = WriteArgs {
+        dry_run: true,
+        key: None,
+    };
+    if wanted {
+        mapping::posted(context, &rule, &dry)?;
+    }
+    let trial = |why: &str| -> Result<AssignDone, Failure> {
+        let done = all(context, &body, &dry)?;
+        out::warn(&format!("{why}: {}", sentence(&done, &body.project)));
+        Ok(done)
+    };
+    if write.dry_run {
+        let done = all(context, &body, &dry)?;
+        return said(context, &done, &body.project, None, wanted);
+    }
+    if !remove.yes {
+        trial("this would happen")?;
+        confirm(&format!("give this usage to project {:?}", body.project))?;
+    }
+    let made = match known {
+        Some(id) => Some(id),
+        None if wanted => Some(mapping::posted(context, &rule, write)?.object.id),
+        None => None,
+    };
+    let body = NewAssign {
+        mapping: made,
+        ..body
+    };
+    let done = all(context, &body, write)?;
+    said(context, &done, &body.project, made, false)
+}
+
+/// The mapping that says the same already.
+fn same(context: &Context, rule: &NewMapping) -> Result<Option<i64>, Failure> {
+    let list: List<Mapping> = context.get(&["mappings"], &())?;
+    let is = |own: &&Mapping| {
+        own.when == rule.when && own.project == rule.project && own.user == rule.user
+    };
+    Ok(list.items.iter().find(is).map(|own| own.id))
+}
+
+/// Page after page until all was seen. What is done stays done: the same command goes on.
+fn all(context: &Context, body: &NewAssign, write: &WriteArgs) -> Result<AssignDone, Failure> {
+    let mut whole = AssignDone {
+        dry_run: write.dry_run,
+        ..AssignDone::default()
+    };
+    let mut body = body.clone();
+    loop {
+        let sent = context.send(Method::POST, &["unmapped", "assign"], &body, write);
+        let page: AssignDone = sent.map_err(|failure: Failure| {
+            failure.hint("what is done stays done: the same command goes on".to_owned())
+        })?;
+        body.after.clone_from(&page.next);
+        add(&mut whole, page);
+        if body.after.is_none() {
+            return Ok(whole);
+        }
+    }
+}
+
+fn add(whole: &mut AssignDone, page: AssignDone) {
+    whole.records += page.records;
+    whole.changed += page.changed;
+    whole.was = plus(&whole.was, &page.was);
+    whole.amount = plus(&whole.amount, &page.amount);
+    whole.debt = plus(&whole.debt, &page.debt);
+    whole.unit = page.unit;
+    whole.refused.extend(page.refused);
+    whole.transaction = whole.transaction.or(page.transaction);
+}
+
+/// The sum of two decimals with the same places; the first may be empty.
+fn plus(one: &str, two: &str) -> String {
+    let places = two.split_once('.').map_or(0, |(_, part)| part.len());
+    let minor = |text: &str| -> i128 { text.replace('.', "").parse().unwrap_or(0) };
+    let sum = minor(one).saturating_add(minor(two));
+    let digits = format!("{:0>width$}", sum.unsigned_abs(), width = places + 1);
+    let (whole, part) = digits.split_at(digits.len() - places);
+    let sign = if sum < 0 { "-" } else { "" };
+    if places == 0 {
+        return format!("{sign}{whole}");
+    }
+    format!("{sign}{whole}.{part}")
+}
+
+fn sentence(done: &AssignDone, project: &str) -> String {
+    format!(
+        "{} of {} records go to project {project:?}: {} were charged for them before, {} are now",
+        done.changed, done.records, done.was, done.amount
+    )
+}
+
+fn said(
+    context: &Context,
+    done: &AssignDone,
+    project: &str,
+    mapping: Option<i64>,
+    would_add: bool,
+) -> Result<String, Failure> {
+    for AssignRefused {
+        source,
+        id,
+        code,
+        detail,
+    } in done.refused.iter().take(TOLD_MAX)
+    {
+        out::warn(&format!("{source} {id}: {code}: {detail}"));
+    }
+    let refused = done.refused.len();
+    let mut text = sentence(done, project);
+    if refused > 0 {
+        text = format!("{text}; {refused} were refused");
+    }
+    if let Some(id) = mapping {
+        text = format!("{text}; mapping {id} does it for later usage");
+    }
+    if would_add {
+        text = format!("{text}; a mapping would do it for later usage");
+    }
+    let said = context.done(done, &text, done.transaction, done.dry_run, &[])?;
+    if refused == 0 {
+        return Ok(said);
+    }
+    let mut failure = Failure::of(
+        bank_api::exit::bank::REFUSED,
+        format!("{refused} records could not be given to project {project:?}"),
+    );
+    failure.before = Some(said);
+    Err(failure)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimals_add_up_to_the_last_place() {
+        for (one, two, sum) in [
+            ("", "0.000", "0.000"),
+            ("1.005", "2.995", "4.000"),
+            ("-0.010", "0.003", "-0.007"),
+            ("7", "5", "12"),
+            ("99999999999999999999.9", "0.1", "100000000000000000000.0"),
+        ] {
+            assert_eq!(plus(one, two), sum, "{one} + {two}");
+        }
+    }
+}

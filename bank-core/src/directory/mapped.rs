@@ -1,0 +1,60 @@
+//! Whom usage is for: mappings, then other names of users, then the names as they came.
+
+use super::Directory;
+use crate::ids::UserId;
+use crate::mapping::{Mapped, Naming};
+use crate::model::User;
+
+impl Directory {
+    /// Whom usage is for. The first mapping that gives a project gives it, else the account names it;
+    /// the user is the one that a mapping gives, else the one whose other name it is, else as named.
+    pub fn mapped(&self, naming: &Naming<'_>) -> Mapped {
+        let (project, user) = self.mappings.ask(naming);
+        let (project, rule) = match project {
+            Some((project, id)) => (project, Some(id.0)),
+            None => (naming.account.to_owned(), None),
+        };
+        let (user, user_rule) = match user {
+            Some((user, id)) => (user, Some(id.0)),
+            None => (naming.user.to_owned(), None),
+        };
+        let known = self.user_known_as(&user).map(|own| own.name.clone());
+        Mapped {
+            project,
+            user: known.unwrap_or(user),
+            rule,
+            user_rule,
+        }
+    }
+
+    /// A user by name or by another name of theirs, unless they were removed. The name goes first.
+    pub fn user_known_as(&self, name: &str) -> Option<&User> {
+        let alias = || {
+            let user = self.user(*self.aliases.get(name)?)?;
+            (!user.deleted).then_some(user)
+        };
+        self.user_named(name).or_else(alias)
+    }
+
+    /// Whose other name it is, unless they were removed.
+    pub fn user_with_alias(&self, alias: &str) -> Option<&User> {
+        let user = self.user(*self.aliases.get(alias)?)?;
+        (!user.deleted).then_some(user)
+    }
+
+    pub(super) fn put_aliases(&mut self, user: &User) {
+        let old = self.users.get(&user.id).map(|old| old.aliases.clone());
+        for alias in old.unwrap_or_default() {
+            let own = |id: &UserId| *id == user.id;
+            if self.aliases.get(&alias).is_some_and(own) {
+                self.aliases.remove(&alias);
+            }
+        }
+        if user.deleted {
+            return;
+        }
+        for alias in &user.aliases {
+            self.aliases.insert(alias.clone(), user.id);
+        }
+    }
+}

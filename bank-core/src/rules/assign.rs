@@ -1,0 +1,293 @@
+//! Finished usage that no project could be found for gets one after all (ledger.md 2.8,
+//! `docs/decisions/0046`): each once, at the rates of its own time, and nothing else is touched.
+
+use crate::amount::Amount;
+use crate::command::{Assign, Charge, Request, Whose};
+use crate::effects::{
+    Assigned, AssignedUse, Became, Billing, Delta, Effects, EntryKind, KnownUse, Outcome, UsageRow,
+};
+use crate::history::rests;
+use crate::ids::{NAME_BYTES_MAX, TxId};
+use crate::model::{Facts, Instance, ObjectType};
+use crate::postings::{About, Postings};
+use crate::refusal::{Refusal, short};
+use crate::rules::charge;
+use crate::select;
+use crate::terms::{Terms, Whole};
+use crate::time::Timestamp;
+use crate::usage;
+use crate::view::{Context, View};
+
+/// Gives a finished use to a project. One that does not wait for a project stays as it is.
+pub(super) fn assign(assign: &Assign, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
+    let unknown = || Refusal::ProjectUnknown {
+        project: short(&assign.project),
+    };
+    select::named(ctx.directory, &assign.project).ok_or_else(unknown)?;
+    if let Some(user) = &assign.user {
+        let bounded = !user.is_empty() && user.len() <= NAME_BYTES_MAX;
+        if !bounded || user.chars().any(char::is_control) {
+            return Err(Refusal::BadName { name: short(user) });
+        }
+    }
+    let missing = || Refusal::not_found("usage", &assign.identity.id);
+    let known = view.known.as_ref().ok_or_else(missing)?;
+    let of_known = |i: &&Instance| Some(i.id) == known.instance;
+    let instance = view.instances.iter().find(of_known);
+    match instance.filter(|i| i.last_usage.is_some()) {
+        Some(instance) if waits(assign, &known.project, instance, view, ctx)? => {
+            charged(assign, instance, known.became, view, ctx)
+        }
+        None if known.amount.is_some() => in_shadow(assign, known, view, ctx),
+        None if select::named(ctx.directory, &known.project).is_none() => {
+            Ok(renamed(assign, view, ctx))
+        }
+        _ => Ok(unchanged(view)),
+    }
+}
+
+/// Whether everything that an instance was charged waits for a project: on `#unbilled`, or in shadow
+/// figures that stand on no account. What a person gave back of it, or settled, is theirs to mend.
+fn waits(
+    assign: &Assign,
+    project: &str,
+    instance: &Instance,
+    view: &View,
+    ctx: &Context<'_>,
+) -> Result<bool, Refusal> {
+    let suspense = ctx.directory.suspense().map(|a| a.id);
+    let Some(last) = standing(&view.usages) else {
+        return Ok(false);
+    };
+    if last.billing == Billing::Shadow {
+        let placed = |kind| kind == EntryKind::ChargeNotional;
+        let mut shadow = view.history.iter().filter(|(_, e)| placed(e.kind));
+        let nowhere = instance.billed.is_zero() && shadow.all(|(_, e)| e.allocation.is_none());
+        // Shadow figures of a project without an allocation stand nowhere, before as after.
+        let charge = || whole(assign, instance, Became::Charged, view, ctx);
+        let finds = || project == assign.project && can_pay(&charge().request, view, ctx);
+        let is_unknown = select::named(ctx.directory, project).is_none();
+        return Ok(nowhere && (is_unknown || finds()));
+    }
+    let refund = |(tx, e): &(TxId, crate::effects::Entry)| {
+        let by_hand = e.kind == EntryKind::Refund && e.takes_back.is_some();
+        by_hand.then_some(tx.0)
+    };
+    let transactions: Vec<i64> = view.history.iter().filter_map(refund).collect();
+    let rests = rests(&view.history);
+    let all_there = rests.iter().all(|r| r.entry.account == suspense);
+    if rests.is_empty() || !all_there || !instance.shadow_billed.is_zero() {
+        return Ok(false);
+    }
+    if !transactions.is_empty() {
+        return Err(Refusal::HasRefunds { transactions });
+    }
+    Ok(true)
+}
+
+/// The last charge of an instance with use in it.
+fn standing(usages: &[UsageRow]) -> Option<&UsageRow> {
+    let mut rows = usages.iter().rev();
+    rows.find(|row| row.billing != Billing::Refund)
+}
+
+fn unchanged(view: &View) -> Effects {
+    Postings::new(view).finish(Outcome::Assigned(Box::new(Assigned {
+        charged: None,
+        changed: false,
+        was: Amount::ZERO,
+        amount: Amount::ZERO,
+    })))
+}
+
+/// Use that was never charged: it is for the project from now on, and no money moves.
+fn renamed(assign: &Assign, view: &View, ctx: &Context<'_>) -> Effects {
+    let mut postings = Postings::new(view);
+    postings.begin("adjust", ctx.now);
+    postings.remark(&remark(assign));
+    let mut effects = postings.finish(Outcome::Assigned(Box::new(Assigned {
+        charged: None,
+        changed: true,
+        was: Amount::ZERO,
+        amount: Amount::ZERO,
+    })));
+    effects.assigned.push(row(assign, None));
+    effects
+}
+
+/// Use of a chunk: its shadow figure goes to the allocation of the project that would have paid then,
+/// at the price that it had. It moved no money, and moves none now.
+fn in_shadow(
+    assign: &Assign,
+    known: &KnownUse,
+    view: &View,
+    ctx: &Context<'_>,
+) -> Result<Effects, Refusal> {
+    let amount = known.amount.unwrap_or_default();
+    let whose = Whose {
+        project: Some(assign.project.clone()),
+        user: assign.user.clone(),
+        machine: known.key.machine.clone(),
+        for_reservation: known.key.object_type == ObjectType::Reservation,
+    };
+    let payer = select::find(ctx.directory, &whose);
+    let ended = assign.ended.unwrap_or(ctx.now).min(ctx.now);
+    let order = |at| select::billing_order(ctx.directory, &payer, &view.allocations, at);
+    let on = order(ended).first().copied();
+    let on = on.or_else(|| order(ctx.now).first().copied());
+    let is_unknown = select::named(ctx.directory, &known.project).is_none();
+    let finds = known.project == assign.project && on.is_some();
+    if known.on.is_some() || known.became == Became::Kept || !(is_unknown || finds) {
+        return Ok(unchanged(view));
+    }
+    let mut postings = Postings::new(view);
+    postings.begin("adjust", ended);
+    postings.remark(&remark(assign));
+    let about = About {
+        project: payer.project_name.clone(),
+        user: assign.user.clone().unwrap_or_default(),
+        machine: whose.machine,
+        ..About::default()
+    };
+    match on {
+        None => postings.note(EntryKind::ChargeNotional, &about),
+        Some(id) => {
+            let delta = Delta {
+                shadow: amount.negate()?.0,
+                ..Delta::default()
+            };
+            postings.post(EntryKind::ChargeNotional, id, delta, &about)?;
+        }
+    }
+    let mut effects = postings.finish(Outcome::Assigned(Box::new(Assigned {
+        charged: None,
+        changed: true,
+        was: amount,
+        amount,
+    })));
+    effects.assigned.push(AssignedUse {
+        on,
+        ..row(assign, None)
+    });
+    Ok(effects)
+}
+
+/// The whole use, charged again: to the project, at the rates of its own time.
+fn charged(
+    assign: &Assign,
+    instance: &Instance,
+    became: Became,
+    view: &View,
+    ctx: &Context<'_>,
+) -> Result<Effects, Refusal> {
+    let was = instance.billed.plus(instance.shadow_billed)?;
+    let charge = whole(assign, instance, became, view, ctx);
+    let mut effects = charge::charge(&charge, view, ctx)?;
+    let charged = match effects.outcome {
+        Outcome::Charged(charged) => Some(charged),
+        _ => None,
+    };
+    let amount = effects.usages.last().map(|usage| usage.amount);
+    effects.assigned.push(row(assign, amount));
+    effects.outcome = Outcome::Assigned(Box::new(Assigned {
+        charged,
+        changed: true,
+        was,
+        amount: amount.unwrap_or_default(),
+    }));
+    Ok(effects)
+}
+
+fn row(assign: &Assign, amount: Option<Amount>) -> AssignedUse {
+    AssignedUse {
+        identity: assign.identity.clone(),
+        project: assign.project.clone(),
+        user: assign.user.clone(),
+        amount,
+        on: None,
+    }
+}
+
+fn remark(assign: &Assign) -> String {
+    let said = format!("assigned source={}", assign.identity.source);
+    format!("{said} {}", assign.note).trim_end().to_owned()
+}
+
+/// The charge of the whole use, measured as it was the last time.
+fn whole(
+    assign: &Assign,
+    instance: &Instance,
+    became: Became,
+    view: &View,
+    ctx: &Context<'_>,
+) -> Charge {
+    let known = &instance.facts;
+    // What was undone and done again has its quantities with the first of them.
+    let told = view.usages.iter().rev().find(|row| !row.facts.is_empty());
+    let last = told.or(view.usages.last());
+    let priced = last.and_then(|row| usage::text::read(&row.facts, Some(row.processors)));
+    let user = assign.user.clone().unwrap_or_else(|| known.user.clone());
+    let is_reservation = instance.key.object_type == ObjectType::Reservation;
+    let whose = Whose {
+        project: Some(assign.project.clone()),
+        user: Some(user).filter(|user| !user.is_empty()),
+        machine: instance.key.machine.clone(),
+        for_reservation: is_reservation,
+    };
+    let ended = known.end.or(instance.used_until).unwrap_or(ctx.now);
+    let is_free = became == Became::Free;
+    Charge {
+        request: Request {
+            object_type: instance.key.object_type,
+            object_id: instance.key.object_id.clone(),
+            event_time: Some(when(&whose, known, ended, view, ctx)),
+            whose,
+            facts: Facts {
+                usage: priced.unwrap_or_else(|| known.usage.clone()),
+                ..Facts::default()
+            },
+            ..Request::default()
+        },
+        duration: Some(instance.charged),
+        closes: true,
+        terms: Terms {
+            amount: is_free.then_some(Amount::ZERO),
+            assigned: true,
+            finished: Some(Whole {
+                began: known.start.unwrap_or(instance.opened),
+                instance: Some(instance.id),
+                remark: remark(assign),
+                carried: None,
+            }),
+            ..Terms::default()
+        },
+        ..Charge::default()
+    }
+}
+
+/// When it counts: at the end of the use, if anything of the project could pay then; else now, for
+/// what is there now pays for what was used before.
+fn when(
+    whose: &Whose,
+    known: &Facts,
+    ended: Timestamp,
+    view: &View,
+    ctx: &Context<'_>,
+) -> Timestamp {
+    let payer = select::find(ctx.directory, whose);
+    let payer = payer.knowing(ctx.directory, &known.usage, &known.group);
+    let then = select::billing_order(ctx.directory, &payer, &view.allocations, ended);
+    if then.is_empty() { ctx.now } else { ended }
+}
+
+/// Whether an allocation could pay when it counts.
+fn can_pay(request: &Request, view: &View, ctx: &Context<'_>) -> bool {
+    let payer = select::find(ctx.directory, &request.whose);
+    let payer = payer.knowing(ctx.directory, &request.facts.usage, &request.facts.group);
+    let at = request.event_time.unwrap_or(ctx.now);
+    let order = select::billing_order(ctx.directory, &payer, &view.allocations, at);
+    !order.is_empty()
+}
+
+#[cfg(test)]
+mod tests;

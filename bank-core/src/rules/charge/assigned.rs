@@ -1,0 +1,71 @@
+//! What waited for a project goes back before the project is charged (ledger.md 2.8, `#unbilled`).
+
+use crate::amount::Amount;
+use crate::effects::{Billing, EntryKind, UsageRow};
+use crate::history::rests;
+use crate::ids::UsageId;
+use crate::model::Instance;
+use crate::postings::{About, Postings};
+use crate::refusal::Refusal;
+use crate::rules::after::{announce, move_money};
+use crate::time::{Seconds, Timestamp};
+use crate::view::{Context, Next, View};
+
+/// Takes back all that an instance was charged, in a transaction of its own: what `#unbilled` carries,
+/// or shadow figures that stand on no account. The instance counts nothing afterwards.
+pub(super) fn take_back(
+    postings: &mut Postings,
+    instance: &mut Instance,
+    view: &View,
+    at: Timestamp,
+    ctx: &Context<'_>,
+) -> Result<(), Refusal> {
+    let Some(last) = view.usages.last() else {
+        return Ok(());
+    };
+    let in_shadow = last.billing == Billing::Shadow;
+    let tx = postings.begin_for("adjust", at, instance.id);
+    postings.remark("assigned");
+    let usage = UsageId(Next::take(&mut postings.next.usage));
+    let about = About {
+        usage: Some(usage),
+        ..About::instance(instance)
+    };
+    if in_shadow {
+        postings.note(EntryKind::ChargeNotional, &about);
+    }
+    for rest in rests(&view.history) {
+        let about = About {
+            takes_back: Some(rest.entry.id),
+            ..about.clone()
+        };
+        if let Some(allocation) = rest.entry.allocation {
+            let back = (rest.left, 0);
+            move_money(postings, EntryKind::Reverse, allocation, back, &about)?;
+        }
+    }
+    let row = UsageRow {
+        id: usage,
+        prev: instance.last_usage,
+        instance: instance.id,
+        tx,
+        at,
+        charged: Seconds(instance.charged.0.saturating_neg()),
+        processors: last.processors,
+        amount: instance.billed.plus(instance.shadow_billed)?.negate()?,
+        billing: last.billing,
+        late: !instance.is_open(),
+        facts: String::new(),
+        rates_at: None,
+    };
+    announce(postings, instance, &row, ctx);
+    instance.last_usage = Some(usage);
+    instance.billed = Amount::ZERO;
+    instance.shadow_billed = Amount::ZERO;
+    instance.exact_sum = 0;
+    instance.once_sum = 0;
+    instance.charged = Seconds(0);
+    instance.processor_seconds = 0;
+    postings.usages.push(row);
+    Ok(())
+}

@@ -1,0 +1,90 @@
+//! Usage that waits for a project: what its source said, and where its money is.
+
+use super::super::Error;
+use bank_core::amount::Amount;
+use bank_core::ids::AccountId;
+use bank_core::need::Identity;
+use bank_core::time::Timestamp;
+use rusqlite::{Connection, Row};
+
+/// A finished use whose names were no project's when it came.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// The number of its row: pages go on behind it.
+    pub number: i64,
+    /// Which use it is.
+    pub identity: Identity,
+    /// The format that its collector sends; empty where nobody said.
+    pub format: String,
+    /// When it ended.
+    pub end: Option<Timestamp>,
+    /// The machine as named.
+    pub machine: String,
+    /// The account as its source names it; empty for none.
+    pub account: String,
+    /// The user as its source names them.
+    pub user: String,
+    /// The group.
+    pub group: String,
+    /// Queue, class or partition.
+    pub queue: String,
+    /// Quality of service.
+    pub qos: String,
+    /// Thousandths of processors.
+    pub millis: i64,
+    /// Microseconds that it ran; where the source states none, from its start to its end.
+    pub wall_us: i64,
+    /// What it came to.
+    pub amount: Amount,
+    /// What `#unbilled` carries of it.
+    pub is_unbilled: bool,
+    /// The account that paid after all, such as one that is open to everybody.
+    pub paid_by: Option<AccountId>,
+}
+
+/// The uses behind a row, in the order in which they came, a bounded number of them; none after the
+/// last.
+pub fn page(connection: &Connection, behind: i64, most: usize) -> Result<Vec<Waiting>, Error> {
+    let sql = "SELECT u.id, s.name, u.object_id, u.start_at, s.format, u.end_at, u.machine,
+            u.account, u.login, u.group_name, u.queue, u.qos, u.millis, u.wall_us, u.amount,
+            i.account, coalesce(i.billed, 0)
+        FROM unmapped m JOIN usage_identity u ON u.id = m.identity
+            JOIN source s ON s.id = u.source LEFT JOIN instance i ON i.id = u.instance
+        WHERE m.identity > ?1 ORDER BY m.identity LIMIT ?2";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query((behind, i64::try_from(most).unwrap_or(i64::MAX)))?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.push(read(row)?);
+    }
+    Ok(found)
+}
+
+fn read(r: &Row<'_>) -> Result<Waiting, Error> {
+    let (start, end): (i64, Option<i64>) = (r.get(3)?, r.get(5)?);
+    let between = end.map_or(0, |end| end.saturating_sub(start).max(0));
+    let account: Option<i64> = r.get(15)?;
+    let suspense = bank_core::book::suspense_account().id;
+    Ok(Waiting {
+        number: r.get(0)?,
+        identity: Identity {
+            source: r.get(1)?,
+            id: r.get(2)?,
+            start: Timestamp(start),
+            record: String::new(),
+        },
+        format: r.get(4)?,
+        end: end.map(Timestamp),
+        machine: r.get(6)?,
+        account: r.get(7)?,
+        user: r.get(8)?,
+        group: r.get(9)?,
+        queue: r.get(10)?,
+        qos: r.get(11)?,
+        millis: r.get::<_, Option<i64>>(12)?.unwrap_or(1000),
+        wall_us: r.get::<_, Option<i64>>(13)?.unwrap_or(between),
+        amount: Amount(r.get::<_, Option<i64>>(14)?.unwrap_or(0)),
+        is_unbilled: r.get::<_, i64>(16)? != 0,
+        paid_by: account.map(AccountId).filter(|id| *id != suspense),
+    })
+}
