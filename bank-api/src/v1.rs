@@ -5,7 +5,7 @@
 //! `hold` for what is reserved and charged by hand, `journal` for journal rows, `cycle` for cycles,
 //! `usage` for finished use and who ran on a fallback account, `import` for usage that others wrote
 //! down, `records` for usage records and their files, `local` for what `bank` says of files on its own
-//! machine, `watch` for
+//! machine, `collect` for the queues of collectors, `watch` for
 //! what-if and the clock, `admin` for rates, keys and the state of the daemon.
 //!
 //! Conventions that hold for every shape:
@@ -19,6 +19,7 @@
 
 mod admin;
 mod after;
+mod collect;
 mod cycle;
 mod hold;
 mod import;
@@ -39,6 +40,7 @@ pub use after::{
     Correction, CorrectionPart, NewAdjustment, NewRefund, NewReversal, NewSettlement, NewTransfer,
     RemoveQuery, Transfer, TransferPart,
 };
+pub use collect::{CollectBatch, CollectRound, CollectState, CollectStatus, CollectStream};
 pub use cycle::{Cycle, CycleRun, NewCycle, PatchCycle};
 pub use hold::{Charged, Held, NewCharge, NewReserve, PatchLien};
 pub use import::{ImportFigure, ImportSummary, ImportTotals, Quantity};

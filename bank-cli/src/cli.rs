@@ -11,6 +11,7 @@
 
 mod after;
 mod asset;
+mod collect;
 mod cycle;
 mod hold;
 mod nami;
@@ -30,6 +31,7 @@ pub(crate) use self::{
         AccountCommand, AddAccount, AddKey, AllocationCommand, Constraints, KeyCommand,
         LienCommand, Overflowing, Place, SetAllocation, SetKey,
     },
+    collect::{CollectArgs, CollectCommand, CollectStatusArgs},
     cycle::{AddCycle, ClockCommand, CycleCommand, SetCycle, WhatIfArgs},
     hold::{ChargeArgs, ObjectArgs, ReserveArgs, UsageArgs},
     nami::{
@@ -143,6 +145,9 @@ pub(crate) enum Command {
     /// Take in finished usage
     #[command(subcommand)]
     Import(ImportCommand),
+    /// Fetch usage where it is, and send it to the bank
+    #[command(subcommand)]
+    Collect(CollectCommand),
     /// What happened over a time
     #[command(subcommand)]
     Report(ReportCommand),

@@ -10,6 +10,7 @@ mod allocation;
 mod attribute;
 mod balance;
 mod charge;
+mod collect;
 mod cycle;
 mod deposit;
 mod export;
@@ -96,6 +97,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure
         Command::WhatIf(args) => whatif::run(context, args),
         Command::Clock(command) => whatif::clock(context, command),
         Command::Import(command) => import::run(context, command),
+        Command::Collect(command) => collect::run(context, command),
         Command::Report(command) => report::run(context, command),
         Command::Export(command) => export::run(context, command),
         Command::Records(command) => records::run(command),
