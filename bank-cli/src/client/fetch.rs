@@ -173,7 +173,8 @@ impl Server {
             404 => Answer::Missing,
             408 | 425 | 429 | 500..=599 => Answer::Trouble(Failure::unreachable(said)),
             401 | 403 => Answer::Final(
-                Failure::of(exit::DENIED, said).hint("`token_file` names a file with a token that may read"),
+                Failure::of(exit::DENIED, said)
+                    .hint("`token_file` names a file with a token that may read"),
             ),
             _ => Answer::Final(Failure::usage(said)),
         }
@@ -247,4 +248,4 @@ fn private_key(file: &Path) -> Result<PrivateKey<'static>, Failure> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

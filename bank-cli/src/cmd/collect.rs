@@ -132,7 +132,10 @@ fn said(context: &Context, round: &CollectRound) -> Result<String, Failure> {
         [] => String::new(),
         _ => format!(": {}", outcomes.join(", ")),
     };
-    parts.push(format!("{} sent ({} records{outcomes})", round.sent, round.records));
+    parts.push(format!(
+        "{} sent ({} records{outcomes})",
+        round.sent, round.records
+    ));
     if round.refused > 0 {
         parts.push(format!("{} refused", round.refused));
     }
@@ -214,7 +217,10 @@ fn standing(file: &Path, settings: &Collect) -> Result<Vec<CollectStatus>, Failu
             records: known.records,
             refused: known.refused,
             round: state.round.as_ref().map(|round| round.at.clone()),
-            trouble: state.round.as_ref().map_or_else(Vec::new, |round| round.trouble.clone()),
+            trouble: state
+                .round
+                .as_ref()
+                .map_or_else(Vec::new, |round| round.trouble.clone()),
         }
     });
     Ok(rows.collect())

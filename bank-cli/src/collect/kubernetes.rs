@@ -71,7 +71,9 @@ impl Kubernetes {
                 return Err(Failure::unreachable(format!(
                     "{namespace}: more than {BATCH_MAX} bytes of pods that have ended"
                 ))
-                .hint("name `namespaces` one by one, or let the cluster remove such pods earlier"));
+                .hint(
+                    "name `namespaces` one by one, or let the cluster remove such pods earlier",
+                ));
             }
             if next.is_empty() {
                 all.extend_from_slice(b"\n]}\n");
@@ -79,7 +81,9 @@ impl Kubernetes {
             }
             token = next;
         }
-        Err(Failure::unreachable(format!("{namespace}: the list of pods has no end")))
+        Err(Failure::unreachable(format!(
+            "{namespace}: the list of pods has no end"
+        )))
     }
 }
 

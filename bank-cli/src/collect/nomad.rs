@@ -293,7 +293,10 @@ impl Life {
 fn main_tasks(job: &Value, allocation: &Value) -> Vec<String> {
     let own = text(allocation, "TaskGroup");
     // An old allocation belongs to an old version of its job, which it carries with it.
-    let job = allocation.get("Job").filter(|job| job.is_object()).unwrap_or(job);
+    let job = allocation
+        .get("Job")
+        .filter(|job| job.is_object())
+        .unwrap_or(job);
     let groups = job.get("TaskGroups").and_then(Value::as_array);
     let groups = groups.into_iter().flatten();
     let group = groups.filter(|group| own.is_none() || text(group, "Name") == own);
@@ -319,7 +322,9 @@ fn has_hook(task: &Value) -> bool {
 /// What an allocation has: all of its tasks, and what they share.
 fn allocated(allocation: &Value) -> Value {
     let has = allocation.get("AllocatedResources");
-    let tasks = has.and_then(|has| has.get("Tasks")).and_then(Value::as_object);
+    let tasks = has
+        .and_then(|has| has.get("Tasks"))
+        .and_then(Value::as_object);
     let mut sums = [0_i64; 4];
     for task in tasks.into_iter().flat_map(Map::values) {
         let cores = task.pointer("/Cpu/ReservedCores").and_then(Value::as_array);

@@ -185,7 +185,11 @@ mod tests {
         assert_eq!(output.writer, b"out\n");
         assert_eq!(output.head, b"out\n");
         assert_eq!(output.said, "err\n");
-        let lots = shell("head -c 300000 /dev/zero; head -c 300000 /dev/zero >&2", LONG).unwrap();
+        let lots = shell(
+            "head -c 300000 /dev/zero; head -c 300000 /dev/zero >&2",
+            LONG,
+        )
+        .unwrap();
         assert_eq!((lots.writer.len(), lots.head.len()), (300_000, HEAD_MAX));
         assert_eq!(lots.said.len(), SAID_MAX);
     }

@@ -28,7 +28,10 @@ const SECOND_US: i64 = 1_000_000;
 /// The stream of the requests of pods.
 const REQUESTS: &str = "requests";
 /// Labels of a node that its GPUs get.
-const GPU_LABELS: [&str; 2] = ["label_nvidia_com_gpu_product", "label_nvidia_com_gpu_machine"];
+const GPU_LABELS: [&str; 2] = [
+    "label_nvidia_com_gpu_product",
+    "label_nvidia_com_gpu_machine",
+];
 
 /// A server of the API of Prometheus.
 pub(super) struct Prometheus {
@@ -64,7 +67,11 @@ impl Prometheus {
             serde_json::from_slice(&body).map_err(|error| wrong(error.to_string()))?;
         let text = |name: &str| top.get(name).map_or("null", |value| value.get());
         if text("status") != "\"success\"" {
-            return Err(wrong(format!("status {}: {}", text("status"), text("error"))));
+            return Err(wrong(format!(
+                "status {}: {}",
+                text("status"),
+                text("error")
+            )));
         }
         if !matches!(text("warnings"), "null" | "[]") {
             let warnings: String = text("warnings").chars().take(300).collect();
@@ -146,7 +153,12 @@ impl Prometheus {
         CollectBatch {
             stream: stream.to_owned(),
             source,
-            format: if query.is_some() { "prometheus" } else { "openshift" }.to_owned(),
+            format: if query.is_some() {
+                "prometheus"
+            } else {
+                "openshift"
+            }
+            .to_owned(),
             machine: settings.machine.clone(),
             file: format!("{stream}-{}.json", second(window.from)),
             delimiter: None,
@@ -162,7 +174,9 @@ impl Prometheus {
         // The first window begins with the first sample that lies in it.
         let from = at.saturating_add((-at).rem_euclid(settings.step));
         let length = settings.window;
-        let to = from.saturating_sub(from.rem_euclid(length)).saturating_add(length);
+        let to = from
+            .saturating_sub(from.rem_euclid(length))
+            .saturating_add(length);
         let ready = to.saturating_add(settings.delay);
         (ready <= now_us.div_euclid(SECOND_US)).then_some(Window { from, to })
     }
@@ -220,7 +234,9 @@ fn labels_by(key: &str, series: &[Box<RawValue>]) -> Labels {
         let Some(name) = labels.get(key).and_then(Value::as_str) else {
             continue;
         };
-        all.entry(name.to_owned()).or_default().extend(labels.clone());
+        all.entry(name.to_owned())
+            .or_default()
+            .extend(labels.clone());
     }
     all
 }

@@ -279,8 +279,12 @@ fn sequence(name: &str) -> Option<u64> {
 fn head_of(input: &mut impl io::BufRead) -> io::Result<CollectBatch> {
     let mut line = Vec::new();
     input.take(HEAD_MAX).read_until(b'\n', &mut line)?;
-    serde_json::from_slice(&line)
-        .map_err(|error| Error::new(ErrorKind::InvalidData, format!("no head of a batch: {error}")))
+    serde_json::from_slice(&line).map_err(|error| {
+        Error::new(
+            ErrorKind::InvalidData,
+            format!("no head of a batch: {error}"),
+        )
+    })
 }
 
 fn flush(folder: &Path) -> io::Result<()> {
@@ -312,7 +316,11 @@ mod tests {
 
     fn text(queue: &Queue, batch: &Waiting) -> String {
         let mut text = String::new();
-        queue.body(batch).unwrap().read_to_string(&mut text).unwrap();
+        queue
+            .body(batch)
+            .unwrap()
+            .read_to_string(&mut text)
+            .unwrap();
         text
     }
 
@@ -321,7 +329,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a/queue");
         let queue = Queue::open(&path, 1 << 20).unwrap().unwrap();
-        assert!(Queue::open(&path, 1 << 20).unwrap().is_none(), "two have it");
+        assert!(
+            Queue::open(&path, 1 << 20).unwrap().is_none(),
+            "two have it"
+        );
         for (until, body) in [("1", "one\ntwo"), ("2", ""), ("3", "three")] {
             put(&queue, until, body);
         }

@@ -219,9 +219,7 @@ impl<'a> Rounds<'a> {
         if known < parse_rfc3339(&batch.head.until) {
             stream.until = Some(batch.head.until.clone());
         }
-        stream.refused = stream
-            .refused
-            .saturating_add(u64::from(refusal.is_some()));
+        stream.refused = stream.refused.saturating_add(u64::from(refusal.is_some()));
         self.remember()?;
         hooks::point("stated");
         let gone = match &refusal {
@@ -299,9 +297,8 @@ pub(crate) fn state(path: &std::path::Path) -> Result<CollectState, Failure> {
         Err(error) => return Err(unusable(path.display().to_string(), &error)),
     };
     serde_json::from_slice(&bytes).map_err(|error| {
-        Failure::usage(format!("{} cannot be read: {error}", path.display())).hint(
-            "moved away, the collector begins at its `start` again; nothing is counted twice",
-        )
+        Failure::usage(format!("{} cannot be read: {error}", path.display()))
+            .hint("moved away, the collector begins at its `start` again; nothing is counted twice")
     })
 }
 
@@ -314,8 +311,10 @@ pub(crate) fn state_file(folder: &std::path::Path) -> PathBuf {
 /// take what waits.
 pub(crate) fn unusable(what: String, error: &io::Error) -> Failure {
     if error.kind() == ErrorKind::QuotaExceeded {
-        return Failure::unreachable("the queue is full; nothing more is fetched until some is sent")
-            .hint("`queue_mib` says how much may wait");
+        return Failure::unreachable(
+            "the queue is full; nothing more is fetched until some is sent",
+        )
+        .hint("`queue_mib` says how much may wait");
     }
     let failure = Failure::of(exit::UNAVAILABLE, format!("cannot use {what}: {error}"));
     failure.hint("is there room on the disk, and does the folder belong to this user?")

@@ -234,7 +234,11 @@ impl Collect {
             return slurm.clusters.iter().map(|one| one.name.clone()).collect();
         }
         if let Some(prometheus) = &self.prometheus {
-            return prometheus.queries.iter().map(|one| one.name.clone()).collect();
+            return prometheus
+                .queries
+                .iter()
+                .map(|one| one.name.clone())
+                .collect();
         }
         let kubernetes = self.kubernetes.as_ref();
         kubernetes.map_or_else(Vec::new, |one| one.namespaces.clone())

@@ -78,7 +78,10 @@ impl Slurm {
                 return Err(format!("slurm.clusters.name: {:?}", cluster.name));
             }
             if !seen.insert(&cluster.name) {
-                return Err(format!("slurm.clusters: {} stands there twice", cluster.name));
+                return Err(format!(
+                    "slurm.clusters: {} stands there twice",
+                    cluster.name
+                ));
             }
         }
         let plain = |c: char| c.is_ascii_alphanumeric() || " _:.-=/,+[]()%".contains(c);
@@ -110,7 +113,10 @@ impl Prometheus {
         for query in &self.queries {
             named("prometheus.queries.name", &query.name)?;
             if !seen.insert(&query.name) {
-                return Err(format!("prometheus.queries: {} stands there twice", query.name));
+                return Err(format!(
+                    "prometheus.queries: {} stands there twice",
+                    query.name
+                ));
             }
             if query.query.trim().is_empty() {
                 return Err(format!("prometheus.queries: {} has no query", query.name));
@@ -138,12 +144,7 @@ impl Nomad {
     }
 }
 
-fn within<T: PartialOrd + Display>(
-    key: &str,
-    value: T,
-    least: T,
-    most: T,
-) -> Result<(), String> {
+fn within<T: PartialOrd + Display>(key: &str, value: T, least: T, most: T) -> Result<(), String> {
     if value < least || value > most {
         return Err(format!("{key}: {value} is not between {least} and {most}"));
     }
@@ -154,7 +155,9 @@ fn within<T: PartialOrd + Display>(
 fn named(key: &str, name: &str) -> Result<(), String> {
     let plain = |c: char| !c.is_control() && !c.is_whitespace();
     if name.is_empty() || name.len() > 200 || !name.chars().all(plain) {
-        return Err(format!("{key}: {name:?} is not 1 to 200 visible characters"));
+        return Err(format!(
+            "{key}: {name:?} is not 1 to 200 visible characters"
+        ));
     }
     Ok(())
 }
