@@ -22,7 +22,8 @@ pub(crate) fn collector_now_us() -> i64 {
     #[cfg(feature = "test-hooks")]
     if let Some(file) = crate::config::test_clock() {
         let text = std::fs::read_to_string(file).unwrap_or_default();
-        let seconds: i64 = text.trim().parse().unwrap_or(0);
+        let first = text.split_whitespace().next();
+        let seconds: i64 = first.and_then(|word| word.parse().ok()).unwrap_or(0);
         return seconds.saturating_mul(1_000_000);
     }
     now_us()

@@ -9,6 +9,7 @@
 
 mod auth;
 mod cli;
+mod collect;
 mod generator;
 mod gold;
 mod harness;

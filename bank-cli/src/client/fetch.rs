@@ -231,9 +231,9 @@ fn certificates(file: &Path) -> Result<Vec<Certificate<'static>>, Failure> {
     let wrong = |why: String| Failure::usage(format!("{}: {why}", file.display()));
     let mut found = Vec::new();
     for item in parse_pem(&bytes) {
-        match item.map_err(|error| wrong(error.to_string()))? {
-            PemItem::Certificate(certificate) => found.push(certificate),
-            _ => {}
+        let item = item.map_err(|error| wrong(error.to_string()))?;
+        if let PemItem::Certificate(certificate) = item {
+            found.push(certificate);
         }
     }
     if found.is_empty() {

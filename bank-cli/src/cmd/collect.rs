@@ -48,7 +48,7 @@ fn collect(context: &Context, name: &'static str, args: &CollectArgs) -> Result<
     let interval = Duration::from_secs(u64::try_from(interval_s).unwrap_or(0).max(1));
     let opened = queue::Queue::open(&settings.folder, settings.queue_bytes());
     let folder = settings.folder.display();
-    let opened = opened.map_err(|error| round::unusable(folder.to_string(), &error))?;
+    let opened = opened.map_err(|error| round::unusable(&folder.to_string(), &error))?;
     let queue = opened.ok_or_else(|| {
         Failure::unreachable(format!("another process collects into {folder}"))
             .hint("one is enough; try again when it has ended")
@@ -188,7 +188,7 @@ fn standing(file: &Path, settings: &Collect) -> Result<Vec<CollectStatus>, Failu
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
         Err(error) => {
             let folder = settings.folder.display().to_string();
-            return Err(round::unusable(folder, &error));
+            return Err(round::unusable(&folder, &error));
         }
     };
     let mut streams = settings.streams();

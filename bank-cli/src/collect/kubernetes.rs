@@ -36,14 +36,16 @@ impl Kubernetes {
         Self { settings, server }
     }
 
-    /// The pods of a namespace, or all, that have ended, as one list.
+    /// The pods that have ended, as one list; of one namespace where the settings name some.
     fn pods(&self, namespace: &str) -> Result<Vec<u8>, Failure> {
-        let mut path = "/api/v1/pods".to_owned();
-        if namespace != ALL || !self.settings.namespaces.is_empty() {
-            path = "/api/v1/namespaces/".to_owned();
+        let path = if self.settings.namespaces.is_empty() {
+            "/api/v1/pods".to_owned()
+        } else {
+            let mut path = "/api/v1/namespaces/".to_owned();
             percent_encode(namespace, &mut path);
             path.push_str("/pods");
-        }
+            path
+        };
         let mut query = format!("?limit={PAGE}&fieldSelector=");
         percent_encode("status.phase!=Pending,status.phase!=Running", &mut query);
         if !self.settings.label_selector.is_empty() {

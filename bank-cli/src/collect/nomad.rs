@@ -259,7 +259,7 @@ impl Life {
     /// again Nomad forgets when it did before, and the earliest of the others would then begin a second
     /// record over the same time. So a restart begins a record that touches no earlier sighting.
     fn of(allocation: &Value, tasks: &[String]) -> Self {
-        let states = |key: &str| {
+        let latest = |key: &str| {
             let states = tasks.iter().filter_map(|task| {
                 let state = allocation.get("TaskStates")?.get(task)?;
                 text(state, key).filter(|at| at != NEVER)
@@ -267,7 +267,7 @@ impl Life {
             let moments = states.filter_map(|at| Some((micros(&at)?, at)));
             moments.max().map(|(_, at)| at)
         };
-        let (start, finished) = (states("StartedAt"), states("FinishedAt"));
+        let (start, finished) = (latest("StartedAt"), latest("FinishedAt"));
         let said = text(allocation, "ClientStatus").unwrap_or_default();
         let has_ended = matches!(said.as_str(), "complete" | "failed" | "lost");
         let status = match said.as_str() {

@@ -177,7 +177,7 @@ mod tests {
         )
     }
 
-    const LONG: Duration = Duration::from_secs(60);
+    const LONG: Duration = Duration::from_mins(1);
 
     #[test]
     fn output_and_words_are_kept_apart() {

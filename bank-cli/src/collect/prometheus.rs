@@ -57,7 +57,8 @@ impl Prometheus {
         let mut target = "/api/v1/query_range?query=".to_owned();
         percent_encode(query, &mut target);
         let last = window.to.saturating_sub(step);
-        target.push_str(&format!("&start={}&end={last}&step={step}", window.from));
+        let rest = format!("&start={}&end={last}&step={step}", window.from);
+        target.push_str(&rest);
         let body = self.server.must(&target)?;
         let wrong = |why: String| {
             let query: String = query.chars().take(80).collect();
@@ -216,7 +217,7 @@ pub(super) fn put(queue: &Queue, head: &CollectBatch, body: &[u8]) -> Result<u64
         draft.write_all(body)?;
         draft.commit()
     });
-    written.map_err(|error| unusable(queue.folder().display().to_string(), &error))
+    written.map_err(|error| unusable(&queue.folder().display().to_string(), &error))
 }
 
 /// Labels by the value of one of them.

@@ -116,7 +116,7 @@ impl Queue {
             .open(&draft)?;
         let mut draft = Draft {
             to: self.folder.join(name),
-            draft,
+            from: draft,
             file: BufWriter::new(file),
             bytes: 0,
             free,
@@ -167,7 +167,7 @@ impl Queue {
 #[derive(Debug)]
 pub(crate) struct Draft {
     to: PathBuf,
-    draft: PathBuf,
+    from: PathBuf,
     file: BufWriter<File>,
     bytes: u64,
     /// Bytes that fit into the queue.
@@ -182,7 +182,7 @@ impl Draft {
         self.file.flush()?;
         self.file.get_ref().sync_all()?;
         hooks::point("drafted");
-        fs::rename(&self.draft, &self.to)?;
+        fs::rename(&self.from, &self.to)?;
         if let Some(folder) = self.to.parent() {
             flush(folder)?;
         }
@@ -214,7 +214,7 @@ impl Write for Draft {
 impl Drop for Draft {
     fn drop(&mut self) {
         // Gone already after a commit.
-        let _ = fs::remove_file(&self.draft);
+        let _ = fs::remove_file(&self.from);
     }
 }
 

@@ -285,7 +285,7 @@ impl<'a> Rounds<'a> {
     }
 
     fn unusable(&self, error: &io::Error) -> Failure {
-        unusable(self.queue.folder().display().to_string(), error)
+        unusable(&self.queue.folder().display().to_string(), error)
     }
 }
 
@@ -294,7 +294,7 @@ pub(crate) fn state(path: &std::path::Path) -> Result<CollectState, Failure> {
     let bytes = match std::fs::read(path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(CollectState::default()),
-        Err(error) => return Err(unusable(path.display().to_string(), &error)),
+        Err(error) => return Err(unusable(&path.display().to_string(), &error)),
     };
     serde_json::from_slice(&bytes).map_err(|error| {
         Failure::usage(format!("{} cannot be read: {error}", path.display()))
@@ -309,7 +309,7 @@ pub(crate) fn state_file(folder: &std::path::Path) -> PathBuf {
 
 /// The queue's folder or disk is in trouble; a full queue is trouble of the bank, which does not
 /// take what waits.
-pub(crate) fn unusable(what: String, error: &io::Error) -> Failure {
+pub(crate) fn unusable(what: &str, error: &io::Error) -> Failure {
     if error.kind() == ErrorKind::QuotaExceeded {
         return Failure::unreachable(
             "the queue is full; nothing more is fetched until some is sent",

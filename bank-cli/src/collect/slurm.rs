@@ -69,7 +69,7 @@ impl Slurm {
             if error.kind() == std::io::ErrorKind::FileTooLarge {
                 return Missed::TooMuch(error.to_string());
             }
-            Missed::Failed(unusable(queue.folder().display().to_string(), &error))
+            Missed::Failed(unusable(&queue.folder().display().to_string(), &error))
         };
         let draft = queue.begin(&head, batch_max).map_err(unwritten)?;
         let columns = self.columns();

@@ -154,6 +154,7 @@ pub(crate) struct Prometheus {
 /// `[[prometheus.queries]]`
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::struct_field_names, reason = "the settings call it so")]
 pub(crate) struct Query {
     /// What it is called here.
     pub(crate) name: String,

@@ -32,14 +32,14 @@ fn cluster(target: &str) -> (u16, String) {
         ]),
         "/v1/allocation/new?namespace=ai" => allocation(
             "running",
-            json!({
+            &json!({
                 "prepare": {"StartedAt": "2025-12-31T23:00:00Z", "FinishedAt": "2025-12-31T23:00:05Z"},
                 "main": {"StartedAt": "2025-12-31T23:00:06.5Z", "FinishedAt": NEVER},
             }),
         ),
         "/v1/allocation/old?namespace=ai" => allocation(
             "failed",
-            json!({
+            &json!({
                 "main": {"StartedAt": "2025-12-31T20:00:00.123456789Z", "FinishedAt": "2025-12-31T22:59:59Z"},
             }),
         ),
@@ -56,7 +56,7 @@ fn cluster(target: &str) -> (u16, String) {
     (200, body.to_string())
 }
 
-fn allocation(said: &str, states: Value) -> Value {
+fn allocation(said: &str, states: &Value) -> Value {
     json!({
         "TaskGroup": "g", "NodeID": "n1", "ClientStatus": said, "TaskStates": states,
         "AllocatedResources": {

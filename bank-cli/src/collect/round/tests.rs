@@ -49,7 +49,7 @@ impl Source for Minutes {
         let bytes = queue.begin(&head, 1000).and_then(write);
         bytes
             .map(Next::Batch)
-            .map_err(|error| unusable("queue".into(), &error))
+            .map_err(|error| unusable("queue", &error))
     }
 }
 

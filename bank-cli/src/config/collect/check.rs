@@ -144,7 +144,12 @@ impl Nomad {
     }
 }
 
-fn within<T: PartialOrd + Display>(key: &str, value: T, least: T, most: T) -> Result<(), String> {
+fn within<T: PartialOrd + Display + Copy>(
+    key: &str,
+    value: T,
+    least: T,
+    most: T,
+) -> Result<(), String> {
     if value < least || value > most {
         return Err(format!("{key}: {value} is not between {least} and {most}"));
     }
