@@ -4,8 +4,9 @@
 //! `money` for accounts, allocations, deposits and balances, `work` for quotes, liens and jobs,
 //! `hold` for what is reserved and charged by hand, `journal` for journal rows, `cycle` for cycles,
 //! `usage` for finished use and who ran on a fallback account, `import` for usage that others wrote
-//! down, `records` for usage records and their files, `local` for what `bank` says of files on its own
-//! machine, `collect` for the queues of collectors, `watch` for
+//! down, `upload` for sending it and for what could not be read, `collect` for the queues of
+//! collectors, `records` for usage records and their files, `local` for what `bank` says of files on
+//! its own machine, `watch` for
 //! what-if and the clock, `admin` for rates, keys and the state of the daemon.
 //!
 //! Conventions that hold for every shape:
@@ -29,6 +30,7 @@ mod money;
 mod rates;
 mod records;
 mod registry;
+mod upload;
 mod usage;
 mod watch;
 mod work;
@@ -58,6 +60,11 @@ pub use records::{RecordLine, RecordQuery, SinkStatus, Truth};
 pub use registry::{
     Machine, Member, NewMachine, NewMember, NewProject, NewUser, PatchMachine, PatchProject,
     PatchUser, Project, User,
+};
+pub use upload::{
+    IMPORT_FORMATS, Import, ImportDone, ImportOpened, ImportTaken, NewImport, PieceQuery,
+    QuarantineQuery, QuarantineRemoval, QuarantineRemoved, QuarantineReplayed, Quarantined,
+    ReadOptions, ReplayQuarantined,
 };
 pub use usage::{
     BadLine, FallbackJob, FallbackQuery, FallbackReport, Imported, NewEquivalents, NewShare,

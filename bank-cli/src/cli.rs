@@ -43,7 +43,9 @@ pub(crate) use self::{
     },
     price::{AttrCommand, QuoteCommand, RateCommand, SetRate, TestRate},
     records::{ExportCommand, ExportFile, ExportUr1, RecordsCommand, SpanArgs},
-    usage::{FallbackArgs, ImportArgs, ImportCommand, ReportCommand},
+    usage::{
+        FallbackArgs, ImportArgs, QuarantinedCommand, ReadArgs, ReplayArgs, ReportCommand, Which,
+    },
     verb::{BalanceArgs, DepositArgs, JobsArgs, JournalArgs, OnlyArgs, QuoteArgs, WithdrawArgs},
 };
 
@@ -143,8 +145,10 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Clock(ClockCommand),
     /// Take in finished usage
+    Import(Box<ImportArgs>),
+    /// What collectors sent that could not be read or taken in
     #[command(subcommand)]
-    Import(ImportCommand),
+    Quarantine(QuarantinedCommand),
     /// Fetch usage where it is, and send it to the bank
     #[command(subcommand)]
     Collect(CollectCommand),

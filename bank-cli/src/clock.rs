@@ -3,7 +3,7 @@
 //! The clock is used to resolve time arguments (`today`, `-30d`), to say how old something is, and
 //! to date a signature. It must never decide anything about money: the ledger clock is the daemon's.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use chrono::{DateTime, FixedOffset, Local, Offset as _, TimeZone as _, Utc};
 
@@ -29,9 +29,26 @@ pub(crate) fn collector_now_us() -> i64 {
     now_us()
 }
 
-/// Waits; used between two looks at the journal, two rounds of a collector, and two tries of a request.
+/// Waits; used between two looks at the journal, before something is sent again, and between two
+/// rounds of a collector.
 pub(crate) fn wait(time: Duration) {
     std::thread::park_timeout(time);
+}
+
+/// The instant at which something began, to tell how long it takes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Stopwatch(Instant);
+
+impl Stopwatch {
+    /// Begins now.
+    pub(crate) fn start() -> Self {
+        Self(Instant::now())
+    }
+
+    /// The time since then.
+    pub(crate) fn elapsed(self) -> Duration {
+        self.0.elapsed()
+    }
 }
 
 /// The zone in which times are read and shown.

@@ -26,6 +26,7 @@ mod member;
 mod moab;
 pub(crate) mod nami;
 mod project;
+mod quarantine;
 mod quote;
 mod rate;
 mod rate_test;
@@ -96,7 +97,8 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure
         Command::Cycle(command) => cycle::run(context, command),
         Command::WhatIf(args) => whatif::run(context, args),
         Command::Clock(command) => whatif::clock(context, command),
-        Command::Import(command) => import::run(context, command),
+        Command::Import(args) => import::run(context, &args),
+        Command::Quarantine(command) => quarantine::run(context, command),
         Command::Collect(command) => collect::run(context, command),
         Command::Report(command) => report::run(context, command),
         Command::Export(command) => export::run(context, command),
@@ -176,7 +178,7 @@ impl Context {
     }
 
     /// The idempotency key: the one given, else a new one.
-    fn key(&self, write: &WriteArgs) -> Result<String, Failure> {
+    pub(crate) fn key(&self, write: &WriteArgs) -> Result<String, Failure> {
         if let Some(key) = &write.key {
             return Ok(key.clone());
         }

@@ -16,6 +16,7 @@ mod gold;
 mod hooks;
 mod moab;
 mod out;
+mod upload;
 mod when;
 
 use std::{

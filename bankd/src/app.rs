@@ -22,6 +22,7 @@ use crate::config::Config;
 use crate::keys::KeyRing;
 use crate::obs::Counters;
 use crate::store::{self, SqliteStore};
+use crate::uploads::Uploads;
 use crate::writer::{self, Writer};
 use crate::{gold, http, records};
 
@@ -52,6 +53,8 @@ pub struct App {
     pub counters: Arc<Counters>,
     /// How the record files stand.
     pub records: records::Board,
+    /// Usage files on their way in.
+    pub uploads: Uploads,
     /// Room for requests under way.
     pub slots: Semaphore,
     /// When the daemon started.
@@ -146,9 +149,10 @@ pub async fn run(
     }
     drop(listeners);
     let _ = ticker.await;
-    // The record files first: what they confirm is written by the writer.
+    // The record files and the imports first: what they have to say is written by the writer.
     let ended = tokio::task::spawn_blocking(move || {
         records.stop();
+        app.uploads.stop();
         app.writer.stop();
         app.writer_thread.wait()
     });
@@ -206,6 +210,7 @@ pub(crate) fn start_with(
         people: People::new(bank.init_uid, config.access.clone()),
         counters,
         records: records.board(),
+        uploads: Uploads::new(config.uploads()),
         slots: Semaphore::new(config.http.concurrency),
         started: Stopwatch::start(),
         writer,
@@ -247,6 +252,7 @@ async fn tick(app: Arc<App>, mut stopped: watch::Receiver<()>) {
                 if app.writer.look().await.is_err() {
                     tracing::debug!("boundaries are left for the next command");
                 }
+                app.uploads.expire(&app.writer);
                 if until_prune == 0 {
                     let may_be_more = app.writer.prune().await.unwrap_or(false);
                     until_prune = if may_be_more { 1 } else { PRUNE_TICKS };

@@ -5,6 +5,7 @@
 //! the environment. Secrets are not settings: they are files in `keys/`.
 
 mod gold;
+mod import;
 mod overlay;
 mod sample;
 mod sink;
@@ -19,6 +20,7 @@ use bank_core::time::{Seconds, TEN_YEARS_S};
 use serde::{Deserialize, Serialize};
 
 pub use gold::{Gold, GoldPeer, Network, NoFundsWord};
+pub use import::Import;
 pub use sample::SAMPLE;
 pub use sink::{SINKS_MAX, Sink};
 pub use words::{
@@ -49,6 +51,8 @@ pub struct Config {
     /// Further record files.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sink: Vec<Sink>,
+    /// Usage files.
+    pub import: Import,
     /// The log.
     pub log: Log,
     /// Signatures.
@@ -373,6 +377,7 @@ impl Config {
             );
         }
         self.check_sinks()?;
+        self.import.check()?;
         self.gold.check()
     }
 

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use bank_api::v1::{CollectBatch, CollectRound, CollectStatus, List};
+use bank_api::v1::{CollectBatch, CollectRound, CollectStatus, List, ReadOptions};
 
 use super::Context;
 use crate::{
@@ -14,6 +14,7 @@ use crate::{
     config::collect::{self as settings, Collect},
     fail::Failure,
     out::{Kind, Sheet, column},
+    upload::{self, Upload},
     when,
 };
 
@@ -109,13 +110,29 @@ impl round::Source for Renewed<'_> {
     }
 }
 
-/// Sends a batch to the bank.
+/// Sends a batch to the bank, as `bank import` sends a file.
 fn deliver(
-    _context: &Context,
+    context: &Context,
     head: &CollectBatch,
-    _body: Box<dyn Read>,
+    body: Box<dyn Read>,
 ) -> Result<round::Sent, Failure> {
-    Err(Failure::unreachable(format!("{}: no way yet", head.file)))
+    let upload = Upload {
+        source: head.source.clone(),
+        format: head.format.clone(),
+        machine: head.machine.clone(),
+        options: ReadOptions {
+            delimiter: head.delimiter.clone(),
+            ..ReadOptions::default()
+        },
+        ..Upload::default()
+    };
+    let file = (head.file.clone(), body);
+    let done = upload::send(context, &upload, std::iter::once(file))?;
+    Ok(round::Sent {
+        records: done.records,
+        outcomes: done.outcomes,
+        quarantined: done.quarantined,
+    })
 }
 
 /// The one line of a round.

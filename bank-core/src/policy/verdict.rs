@@ -83,7 +83,10 @@ pub fn verdict(policy: ChargePolicy, job: &Finished<'_>) -> Result<Verdict, Refu
         return Ok(Verdict::Free("suspended"));
     }
     let end = job.end.ok_or(Refusal::MissingField { field: "end" })?;
-    let used = used(start, end)?;
+    let used = match job.figures.wall_us {
+        Some(us) => used(Timestamp(0), Timestamp(us))?,
+        None => used(start, end)?,
+    };
     if policy.whose == Whose::Successful && !is_success(job, used) {
         return Ok(Verdict::Free("not_successful"));
     }

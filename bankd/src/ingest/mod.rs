@@ -25,6 +25,7 @@ mod pbs;
 mod prometheus;
 mod repair;
 mod samples;
+pub mod screen;
 mod sge;
 mod slurm;
 pub mod summary;

@@ -210,7 +210,7 @@ fn every_command_is_in_the_reference() {
         ("bank key", &nouns, "KeyCommand"),
         ("bank cycle", &nouns, "CycleCommand"),
         ("bank clock", &nouns, "ClockCommand"),
-        ("bank import", &nouns, "ImportCommand"),
+        ("bank quarantine", &nouns, "QuarantinedCommand"),
         ("bank collect", &nouns, "CollectCommand"),
         ("bank report", &nouns, "ReportCommand"),
         ("bank nami spool", &nouns, "SpoolCommand"),

@@ -18,6 +18,7 @@ mod cycle;
 mod explain;
 mod formula;
 mod given;
+mod import;
 mod job;
 mod journal;
 mod key;
@@ -27,6 +28,7 @@ mod machine;
 mod money;
 mod object;
 mod project;
+mod quarantine;
 mod quote;
 mod rate;
 mod rate_test;
@@ -136,6 +138,19 @@ fn ledger() -> Router<Arc<App>> {
         .route("/api/v1/jobs/{id}", get(job::show))
         .route("/api/v1/journal", get(journal::list))
         .route("/api/v1/usage", post(usage::take))
+        .route("/api/v1/imports", get(import::list).post(import::open))
+        .route("/api/v1/imports/{id}", delete(import::give_up))
+        .route("/api/v1/imports/{id}/data", post(import::take))
+        .route("/api/v1/imports/{id}/end", post(import::end))
+        .route(
+            "/api/v1/quarantine",
+            get(quarantine::list).delete(quarantine::clear),
+        )
+        .route(
+            "/api/v1/quarantine/{id}",
+            get(quarantine::show).delete(quarantine::remove),
+        )
+        .route("/api/v1/quarantine/{id}/replay", post(quarantine::replay))
         .route("/api/v1/report/fallback", get(report::on_fallback))
         .route("/api/v1/records", get(records::list))
 }

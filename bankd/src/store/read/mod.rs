@@ -16,6 +16,7 @@ pub mod liens;
 pub mod money;
 mod newest;
 pub mod past;
+pub mod quarantine;
 pub mod quotes;
 pub mod records;
 pub mod statement;
