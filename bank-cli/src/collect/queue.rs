@@ -94,6 +94,24 @@ impl Queue {
         look(&self.folder)
     }
 
+    /// The head of the newest batch of a stream.
+    pub(crate) fn newest(&self, stream: &str) -> io::Result<Option<CollectBatch>> {
+        for (name, _) in names(&self.folder)?.iter().rev() {
+            let head = head_in(&self.folder, name)?;
+            if let Some(head) = head.filter(|head| head.stream == stream) {
+                return Ok(Some(head));
+            }
+        }
+        Ok(None)
+    }
+
+    /// How many batches wait, and their bytes.
+    pub(crate) fn size(&self) -> io::Result<(u64, u64)> {
+        let names = names(&self.folder)?;
+        let bytes = names.iter().fold(0_u64, |sum, (_, bytes)| sum + bytes);
+        Ok((u64::try_from(names.len()).unwrap_or(u64::MAX), bytes))
+    }
+
     /// Begins a batch of at most `batch_max` bytes. `QuotaExceeded` if the queue is full.
     pub(crate) fn begin(&self, head: &CollectBatch, batch_max: u64) -> io::Result<Draft> {
         let names = names(&self.folder)?;
@@ -222,17 +240,23 @@ impl Drop for Draft {
 pub(crate) fn look(folder: &Path) -> io::Result<Vec<Waiting>> {
     let mut waiting = Vec::new();
     for (name, bytes) in names(folder)? {
-        let file = match File::open(folder.join(&name)) {
-            Ok(file) => file,
-            // Taken out meanwhile.
-            Err(error) if error.kind() == ErrorKind::NotFound => continue,
-            Err(error) => return Err(error),
-        };
-        let head = head_of(&mut BufReader::new(file));
-        let head = head.map_err(|error| Error::new(error.kind(), format!("{name}: {error}")))?;
-        waiting.push(Waiting { name, bytes, head });
+        if let Some(head) = head_in(folder, &name)? {
+            waiting.push(Waiting { name, bytes, head });
+        }
     }
     Ok(waiting)
+}
+
+/// The head of a batch; `None` of one that was taken out meanwhile.
+fn head_in(folder: &Path, name: &str) -> io::Result<Option<CollectBatch>> {
+    let file = match File::open(folder.join(name)) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let head = head_of(&mut BufReader::new(file));
+    head.map(Some)
+        .map_err(|error| Error::new(error.kind(), format!("{name}: {error}")))
 }
 
 /// Writes a file of which at no moment a part is seen under its name.
@@ -345,6 +369,10 @@ mod tests {
         assert_eq!(untils, ["1", "2", "3"]);
         assert_eq!(text(&queue, &all[0]), "one\ntwo");
         assert_eq!(text(&queue, &all[1]), "");
+        assert_eq!(queue.newest("colony").unwrap().unwrap().until, "3");
+        assert_eq!(queue.newest("annex").unwrap(), None);
+        let bytes = all.iter().map(|one| one.bytes).sum::<u64>();
+        assert_eq!(queue.size().unwrap(), (3, bytes));
         queue.remove(&all[0]).unwrap();
         queue.set_aside(&all[1], "no such format").unwrap();
         put(&queue, "4", "four");

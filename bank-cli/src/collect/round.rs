@@ -174,9 +174,9 @@ impl<'a> Rounds<'a> {
     fn position(&self, stream: &str) -> Result<Option<i64>, Failure> {
         let with_bank = self.state.streams.get(stream);
         let with_bank = with_bank.and_then(|known| known.until.clone());
-        let waiting = self.queue.list().map_err(|error| self.unusable(&error))?;
-        let waiting = waiting.into_iter().filter(|one| one.head.stream == stream);
-        let all = waiting.map(|one| one.head.until).chain(with_bank);
+        let waiting = self.queue.newest(stream);
+        let waiting = waiting.map_err(|error| self.unusable(&error))?;
+        let all = waiting.map(|head| head.until).into_iter().chain(with_bank);
         Ok(all.filter_map(|until| parse_rfc3339(&until)).max())
     }
 
@@ -259,11 +259,10 @@ impl<'a> Rounds<'a> {
     }
 
     fn count_waiting(&mut self) {
-        let Ok(waiting) = self.queue.list() else {
-            return;
-        };
-        self.done.waiting = u64::try_from(waiting.len()).unwrap_or(u64::MAX);
-        self.done.waiting_bytes = waiting.iter().fold(0, |sum, one| sum + one.bytes);
+        // The round has told of a folder that cannot be read.
+        let (count, bytes) = self.queue.size().unwrap_or_default();
+        self.done.waiting = count;
+        self.done.waiting_bytes = bytes;
     }
 
     fn remember(&self) -> Result<(), Failure> {
