@@ -4,10 +4,11 @@
 //! `money` for accounts, allocations, deposits and balances, `work` for quotes, liens and jobs,
 //! `hold` for what is reserved and charged by hand, `journal` for journal rows, `cycle` for cycles,
 //! `usage` for finished use and who ran on a fallback account, `import` for usage that others wrote
-//! down, `upload` for sending it and for what could not be read, `records` for usage records and their files, `local` for what `bank` says of files on its own
-//! machine, `watch` for
-//! what-if and the clock, `source` for collectors and what of their records was charged, `mapping` for
-//! whom usage is for, `admin` for rates, keys and the state of the daemon.
+//! down, `upload` for sending it and for what could not be read, `collect` for the queues of
+//! collectors, `records` for usage records and their files, `local` for what `bank` says of files on
+//! its own machine, `watch` for what-if and the clock, `source` for collectors and what of their
+//! records was charged, `mapping` for whom usage is for, `admin` for rates, keys and the state of the
+//! daemon.
 //!
 //! Conventions that hold for every shape:
 //! - An amount is a string of an exact decimal at the bank's precision (`"1000.000"`), never a
@@ -20,6 +21,7 @@
 
 mod admin;
 mod after;
+mod collect;
 mod cycle;
 mod hold;
 mod import;
@@ -44,6 +46,7 @@ pub use after::{
     Correction, CorrectionPart, NewAdjustment, NewRefund, NewReversal, NewSettlement, NewTransfer,
     RemoveQuery, Transfer, TransferPart,
 };
+pub use collect::{CollectBatch, CollectRound, CollectState, CollectStatus, CollectStream};
 pub use cycle::{Cycle, CycleRun, NewCycle, PatchCycle};
 pub use hold::{Charged, Held, NewCharge, NewReserve, PatchLien};
 pub use import::{ImportFigure, ImportSummary, ImportTotals, Quantity};

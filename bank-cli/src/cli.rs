@@ -11,6 +11,7 @@
 
 mod after;
 mod asset;
+mod collect;
 mod cycle;
 mod hold;
 mod mapping;
@@ -32,6 +33,7 @@ pub(crate) use self::{
         AccountCommand, AddAccount, AddKey, AllocationCommand, Constraints, KeyCommand,
         LienCommand, Overflowing, Place, SetAllocation, SetKey,
     },
+    collect::{CollectArgs, CollectCommand, CollectStatusArgs},
     cycle::{AddCycle, ClockCommand, CycleCommand, MonitorArgs, SetCycle, WhatIfArgs},
     hold::{ChargeArgs, ObjectArgs, ReserveArgs, UsageArgs},
     mapping::{AddMapping, AssignArgs, MappingCommand, SetMapping, UnmappedArgs, UnmappedCommand},
@@ -164,6 +166,9 @@ pub(crate) enum Command {
     /// Usage that waits for a project
     #[command(args_conflicts_with_subcommands = true)]
     Unmapped(Box<UnmappedArgs>),
+    /// Fetch usage where it is, and send it to the bank
+    #[command(subcommand)]
+    Collect(CollectCommand),
     /// What happened over a time
     #[command(subcommand)]
     Report(ReportCommand),

@@ -5,6 +5,7 @@
 //! reported as "daemon unreachable". It never repeats a request by itself.
 
 mod address;
+pub(crate) mod fetch;
 mod path;
 mod signer;
 mod unix;

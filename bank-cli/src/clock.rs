@@ -16,7 +16,21 @@ pub(crate) fn now_us() -> i64 {
     i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
 }
 
-/// Waits; used between two looks at the journal, and before something is sent again.
+/// Now for a collector, µs since 1970 UTC; in builds with the feature `test-hooks` what the file named
+/// by `BANK_TEST_CLOCK` says, in seconds.
+pub(crate) fn collector_now_us() -> i64 {
+    #[cfg(feature = "test-hooks")]
+    if let Some(file) = crate::config::test_clock() {
+        let text = std::fs::read_to_string(file).unwrap_or_default();
+        let first = text.split_whitespace().next();
+        let seconds: i64 = first.and_then(|word| word.parse().ok()).unwrap_or(0);
+        return seconds.saturating_mul(1_000_000);
+    }
+    now_us()
+}
+
+/// Waits; used between two looks at the journal, before something is sent again, and between two
+/// rounds of a collector.
 pub(crate) fn wait(time: Duration) {
     std::thread::park_timeout(time);
 }

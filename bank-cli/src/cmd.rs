@@ -10,6 +10,7 @@ mod allocation;
 mod attribute;
 mod balance;
 mod charge;
+mod collect;
 mod cycle;
 mod deposit;
 mod export;
@@ -110,6 +111,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure
         Command::Reconcile(args) => reconcile::run(context, args),
         Command::Mapping(command) => mapping::run(context, command),
         Command::Unmapped(args) => unmapped::run(context, *args),
+        Command::Collect(command) => collect::run(context, command),
         Command::Report(command) => report::run(context, command),
         Command::Export(command) => export::run(context, command),
         Command::Records(command) => records::run(command),

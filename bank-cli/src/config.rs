@@ -1,6 +1,8 @@
 //! Settings: flag, then environment, then `~/.config/bank/bank.toml`, then `/etc/bank/bank.toml`,
 //! then the default (ux.md 2.2). The environment is read here and nowhere else.
 
+pub(crate) mod collect;
+
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -56,6 +58,18 @@ fn environment(name: &str) -> Option<String> {
 /// The name under which the caller logged in, where the environment tells it.
 pub(crate) fn login() -> Option<String> {
     environment("LOGNAME").or_else(|| environment("USER"))
+}
+
+/// The kill point that a test has armed.
+#[cfg(feature = "test-hooks")]
+pub(crate) fn kill_at() -> Option<String> {
+    environment("BANK_KILL_AT")
+}
+
+/// The file that has the time of a test, in seconds since 1970.
+#[cfg(feature = "test-hooks")]
+pub(crate) fn test_clock() -> Option<String> {
+    environment("BANK_TEST_CLOCK")
 }
 
 /// The settings of this call.

@@ -9,6 +9,7 @@
 
 mod auth;
 mod cli;
+mod collect;
 mod follow;
 mod generator;
 mod gold;

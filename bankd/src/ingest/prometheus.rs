@@ -9,7 +9,7 @@ use super::job::{Extra, Figure, Found, Job, Record, State};
 use super::json::Object;
 use super::lines::document;
 use super::number::Number;
-use super::samples::Series;
+use super::samples::{Series, stated_step};
 use super::{Reader, Sink, not_of_the_format};
 
 /// Seconds that a sample stands for, where a series has only one.
@@ -30,15 +30,18 @@ struct Pod {
     value: Number,
     wall: Number,
     samples: u64,
+    user: Option<String>,
+    group: Option<String>,
 }
 
 impl Reader for Prometheus {
     fn file(&mut self, _: &str, input: &mut dyn BufRead, sink: &mut Sink<'_>) -> io::Result<()> {
         let bytes = document(input)?;
         let text = String::from_utf8_lossy(&bytes);
-        for (raw, number) in result(&text)?.into_iter().zip(1..) {
+        let (series, step) = result(&text)?;
+        for (raw, number) in series.into_iter().zip(1..) {
             self.series = self.series.saturating_add(1);
-            if let Err(why) = self.series(raw) {
+            if let Err(why) = self.series(raw, step) {
                 let found = Found::Malformed(why);
                 sink(Record::new(number, raw.get().as_bytes(), found))?;
             }
@@ -71,7 +74,7 @@ impl Reader for Prometheus {
 
 impl Prometheus {
     /// Adds a series to its pod. Series of nodes have no pod, and are known by their node.
-    fn series(&mut self, raw: &RawValue) -> Result<(), String> {
+    fn series(&mut self, raw: &RawValue, stated: Option<Number>) -> Result<(), String> {
         let beyond = || "a figure beyond what can be counted".to_owned();
         let series = Series::read(raw)?;
         let (Some(first), Some(last)) = (series.samples.first(), series.samples.last()) else {
@@ -79,6 +82,7 @@ impl Prometheus {
         };
         let step =
             step(&series.samples).ok_or("samples that are not in the order of their times")?;
+        let step = stated.unwrap_or(step);
         let end = last.0.plus(step).ok_or_else(beyond)?;
         let mut value = Number::ZERO;
         for (_, sample) in &series.samples {
@@ -96,7 +100,11 @@ impl Prometheus {
             value: Number::ZERO,
             wall: Number::ZERO,
             samples: 0,
+            user: None,
+            group: None,
         });
+        seen.user = series.user().or(seen.user.take());
+        seen.group = series.group().or(seen.group.take());
         let value = value.times(step).and_then(|value| seen.value.plus(value));
         let wall = step
             .times(Number::whole(count))
@@ -111,10 +119,11 @@ impl Prometheus {
     }
 }
 
-/// The list of series: in the envelope, or bare.
-fn result(text: &str) -> io::Result<Vec<&RawValue>> {
+/// The list of series, in the envelope or bare, and what the envelope says of its step.
+fn result(text: &str) -> io::Result<(Vec<&RawValue>, Option<Number>)> {
     if text.trim_start().starts_with('[') {
-        return serde_json::from_str(text).map_err(|e| not_of_the_format(e.to_string()));
+        let bare = serde_json::from_str(text).map_err(|e| not_of_the_format(e.to_string()))?;
+        return Ok((bare, None));
     }
     let whole = Object::parse(text).ok_or_else(|| not_of_the_format("no JSON"))?;
     if whole.text("status").as_deref() == Some("error") {
@@ -122,7 +131,8 @@ fn result(text: &str) -> io::Result<Vec<&RawValue>> {
         return Err(not_of_the_format(format!("an error of Prometheus: {why}")));
     }
     let list = whole.object("data").and_then(|data| data.list("result"));
-    list.ok_or_else(|| not_of_the_format("no list of series at data.result"))
+    let list = list.ok_or_else(|| not_of_the_format("no list of series at data.result"))?;
+    Ok((list, stated_step(&whole)))
 }
 
 /// The least distance of two samples; `None` where one is not behind the one before.
@@ -161,7 +171,9 @@ fn job(name: String, namespace: &str, seen: &Pod) -> Option<Job> {
         start_us: seen.start.as_microseconds()?,
         end_us: seen.end.as_microseconds()?,
         wall: seen.wall,
+        user: seen.user.clone(),
         account: Some(namespace.to_owned()).filter(|name| !name.is_empty()),
+        group: seen.group.clone(),
         state_word: Some("sampled".to_owned()),
         state: State::Running,
         flags: vec!["sampled"],

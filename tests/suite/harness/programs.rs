@@ -65,7 +65,10 @@ fn build() -> Programs {
         .args(["--profile", &profile, "--target-dir"])
         .arg(target)
         .args(["-p", "bankd", "-p", "nami-scripts", "-p", "bank-cli"])
-        .args(["--features", "bankd/test-hooks,nami-scripts/test-hooks"])
+        .args([
+            "--features",
+            "bankd/test-hooks,nami-scripts/test-hooks,bank-cli/test-hooks",
+        ])
         .stderr(Stdio::inherit())
         .output()
         .unwrap();

@@ -96,6 +96,39 @@ fn every_setting_of_the_scripts_and_the_command_line_is_in_the_reference() {
 }
 
 #[test]
+fn every_setting_of_the_collectors_is_in_the_reference_and_in_a_sample() {
+    let page = read("docs/reference/collect.md");
+    let samples: String = ["slurm", "prometheus", "nomad", "kubernetes"]
+        .iter()
+        .map(|name| read(&format!("etc/collect/{name}.toml")))
+        .collect();
+    let source = read("bank-cli/src/config/collect.rs");
+    let fields = source.lines().filter_map(|line| {
+        let (name, _) = line.strip_prefix("    pub(crate) ")?.split_once(": ")?;
+        (!name.contains(' ')).then_some(name)
+    });
+    let sections = ["http", "slurm", "prometheus", "nomad", "kubernetes"];
+    let mut findings = Vec::new();
+    let mut count = 0;
+    for field in fields.filter(|field| !sections.contains(field)) {
+        count += 1;
+        if !names(&page, field) {
+            findings.push(format!("docs/reference/collect.md: no {field}"));
+        }
+        let in_sample = ["", "#"].iter().any(|mark| {
+            samples.contains(&format!("\n{mark}{field} = "))
+                || samples.contains(&format!("\n{mark}[[slurm.{field}]]"))
+                || samples.contains(&format!("\n{mark}[[prometheus.{field}]]"))
+        });
+        if !in_sample {
+            findings.push(format!("etc/collect: no {field}"));
+        }
+    }
+    assert!(count > 40, "{count} settings");
+    none_of(&findings);
+}
+
+#[test]
 fn every_route_is_in_the_reference() {
     let page = read("docs/reference/http-api.md");
     let mut findings = Vec::new();
@@ -176,6 +209,7 @@ fn every_command_is_in_the_reference() {
     let nouns = [
         read("bank-cli/src/cli/noun.rs"),
         read("bank-cli/src/cli/asset.rs"),
+        read("bank-cli/src/cli/collect.rs"),
         read("bank-cli/src/cli/cycle.rs"),
         read("bank-cli/src/cli/mapping.rs"),
         read("bank-cli/src/cli/nami.rs"),
@@ -203,6 +237,7 @@ fn every_command_is_in_the_reference() {
         ("bank quarantine", &nouns, "QuarantinedCommand"),
         ("bank mapping", &nouns, "MappingCommand"),
         ("bank unmapped", &nouns, "UnmappedCommand"),
+        ("bank collect", &nouns, "CollectCommand"),
         ("bank report", &nouns, "ReportCommand"),
         ("bank source", &nouns, "SourceCommand"),
         ("bank nami spool", &nouns, "SpoolCommand"),

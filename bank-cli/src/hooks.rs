@@ -1,0 +1,46 @@
+//! Kill points: named places at which a test can end the process as a power cut would.
+//!
+//! They exist in builds with the feature `test-hooks` only (decision 33); otherwise [`point`] is
+//! nothing. `BANK_KILL_AT=name` or `name:count` aborts the process when that point is reached for the
+//! count-th time.
+
+/// A kill point. The names in use are those of the life of a batch: `drafted queued sent stated
+/// removed`.
+#[inline]
+pub(crate) fn point(name: &str) {
+    #[cfg(feature = "test-hooks")]
+    armed::point(name);
+    #[cfg(not(feature = "test-hooks"))]
+    let _ = name;
+}
+
+#[cfg(feature = "test-hooks")]
+mod armed {
+    use std::sync::OnceLock;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    struct Trap {
+        name: String,
+        left: AtomicU64,
+    }
+
+    pub(super) fn point(name: &str) {
+        static TRAP: OnceLock<Option<Trap>> = OnceLock::new();
+        let trap = TRAP.get_or_init(|| crate::config::kill_at().as_deref().and_then(parse));
+        if let Some(trap) = trap.as_ref().filter(|trap| trap.name == name) {
+            // The last of the count is the one that ends it; later ones cannot come.
+            if trap.left.fetch_sub(1, Ordering::Relaxed) == 1 {
+                std::process::abort();
+            }
+        }
+    }
+
+    fn parse(text: &str) -> Option<Trap> {
+        let (name, count) = text.split_once(':').unwrap_or((text, "1"));
+        let left = AtomicU64::new(count.parse().ok().filter(|count| *count > 0)?);
+        (!name.is_empty()).then(|| Trap {
+            name: name.to_owned(),
+            left,
+        })
+    }
+}
