@@ -108,15 +108,13 @@ impl Reader for Prometheus {
             let counts = seen.samples;
             sink(Record { counts, ..record })?;
         }
-        let figure = |sums: BTreeMap<&'static str, Number>| match sums.get("value_s") {
-            Some(value) => Figure::Number(*value),
-            None => {
-                let sums = sums.into_iter();
-                Figure::Map(
-                    sums.map(|(name, value)| (name.to_owned(), Figure::Number(value)))
-                        .collect(),
-                )
+        let figure = |sums: BTreeMap<&'static str, Number>| {
+            if let Some(value) = sums.get("value_s") {
+                return Figure::Number(*value);
             }
+            let sums = sums.into_iter();
+            let sums = sums.map(|(name, value)| (name.to_owned(), Figure::Number(value)));
+            Figure::Map(sums.collect())
         };
         let by_pod = by_pod.into_iter().map(|(name, sums)| (name, figure(sums)));
         let extra = |key, value| Extra { key, value };
