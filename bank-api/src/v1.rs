@@ -4,7 +4,7 @@
 //! `money` for accounts, allocations, deposits and balances, `work` for quotes, liens and jobs,
 //! `hold` for what is reserved and charged by hand, `journal` for journal rows, `cycle` for cycles,
 //! `usage` for finished use and who ran on a fallback account, `import` for usage that others wrote
-//! down, `records` for usage records and their files, `local` for what `bank` says of files on its own
+//! down, `upload` for sending it and for what could not be read, `records` for usage records and their files, `local` for what `bank` says of files on its own
 //! machine, `watch` for
 //! what-if and the clock, `admin` for rates, keys and the state of the daemon.
 //!
@@ -25,9 +25,11 @@ mod import;
 mod journal;
 mod local;
 mod money;
+mod monitor;
 mod rates;
 mod records;
 mod registry;
+mod upload;
 mod usage;
 mod watch;
 mod work;
@@ -48,6 +50,10 @@ pub use money::{
     Account, Allocation, AllocationQuery, Balance, BalanceQuery, Constraint, NewAccount,
     NewDeposit, NewWithdrawal, PatchAccount, PatchAllocation, Receipt, ReceiptPart,
 };
+pub use monitor::{
+    Enforced, EnforcedQuery, EnforcedSum, EnforcedUse, Monitor, MonitorQuery, MonitorSum,
+    Monitored, Watched,
+};
 pub use rates::{
     Attribute, GivenQuote, GivenQuoteQuery, NewAttribute, RateQuery, RateTest, RateTested, Replay,
     ReplayRow, TestedPrice,
@@ -56,6 +62,11 @@ pub use records::{RecordLine, RecordQuery, SinkStatus, Truth};
 pub use registry::{
     Machine, Member, NewMachine, NewMember, NewProject, NewUser, PatchMachine, PatchProject,
     PatchUser, Project, User,
+};
+pub use upload::{
+    IMPORT_FORMATS, Import, ImportDone, ImportOpened, ImportTaken, NewImport, PieceQuery,
+    QuarantineQuery, QuarantineRemoval, QuarantineRemoved, QuarantineReplayed, Quarantined,
+    ReadOptions, ReplayQuarantined,
 };
 pub use usage::{
     BadLine, FallbackJob, FallbackQuery, FallbackReport, Imported, NewEquivalents, NewShare,

@@ -30,7 +30,7 @@ pub(crate) use self::{
         AccountCommand, AddAccount, AddKey, AllocationCommand, Constraints, KeyCommand,
         LienCommand, Overflowing, Place, SetAllocation, SetKey,
     },
-    cycle::{AddCycle, ClockCommand, CycleCommand, SetCycle, WhatIfArgs},
+    cycle::{AddCycle, ClockCommand, CycleCommand, MonitorArgs, SetCycle, WhatIfArgs},
     hold::{ChargeArgs, ObjectArgs, ReserveArgs, UsageArgs},
     nami::{
         CheckArgs, DropArgs, MoabCommand, NamiCommand, One, Page, QuarantineCommand, SpoolCommand,
@@ -41,7 +41,9 @@ pub(crate) use self::{
     },
     price::{AttrCommand, QuoteCommand, RateCommand, SetRate, TestRate},
     records::{ExportCommand, ExportFile, ExportUr1, RecordsCommand, SpanArgs},
-    usage::{FallbackArgs, ImportArgs, ImportCommand, ReportCommand},
+    usage::{
+        FallbackArgs, ImportArgs, QuarantinedCommand, ReadArgs, ReplayArgs, ReportCommand, Which,
+    },
     verb::{BalanceArgs, DepositArgs, JobsArgs, JournalArgs, OnlyArgs, QuoteArgs, WithdrawArgs},
 };
 
@@ -135,14 +137,18 @@ pub(crate) enum Command {
     /// Money that comes again each month, quarter or year
     #[command(subcommand)]
     Cycle(CycleCommand),
+    /// What strict enforcement would refuse, as it happens
+    Monitor(MonitorArgs),
     /// Which jobs strict enforcement would have refused
     WhatIf(WhatIfArgs),
     /// The daemon's clock
     #[command(subcommand)]
     Clock(ClockCommand),
     /// Take in finished usage
+    Import(Box<ImportArgs>),
+    /// What collectors sent that could not be read or taken in
     #[command(subcommand)]
-    Import(ImportCommand),
+    Quarantine(QuarantinedCommand),
     /// What happened over a time
     #[command(subcommand)]
     Report(ReportCommand),

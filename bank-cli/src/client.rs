@@ -30,6 +30,9 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 /// The largest answer that is read.
 const MAX_ANSWER_BYTES: u64 = 64 * 1024 * 1024;
 
+/// What most bodies are.
+const JSON: &str = "application/json";
+
 /// One request as it will be sent.
 #[derive(Debug, Clone)]
 pub(crate) struct Call {
@@ -37,8 +40,10 @@ pub(crate) struct Call {
     pub(crate) method: http::Method,
     /// Path and query, percent-encoded.
     pub(crate) target: String,
-    /// JSON, or empty.
+    /// What is sent; empty for nothing.
     pub(crate) body: Vec<u8>,
+    /// What that is.
+    pub(crate) media: &'static str,
     /// The idempotency key of a call that writes.
     pub(crate) key: Option<String>,
 }
@@ -50,6 +55,7 @@ impl Call {
             method: http::Method::GET,
             target,
             body: Vec::new(),
+            media: JSON,
             key: None,
         }
     }
@@ -67,8 +73,20 @@ impl Call {
             method,
             target,
             body,
+            media: JSON,
             key,
         })
+    }
+
+    /// Bytes as they are, with the key of the call.
+    pub(crate) fn bytes(target: String, body: Vec<u8>, key: String) -> Self {
+        Self {
+            method: http::Method::POST,
+            target,
+            body,
+            media: "application/octet-stream",
+            key: Some(key),
+        }
     }
 
     /// A removal.
@@ -77,6 +95,7 @@ impl Call {
             method: http::Method::DELETE,
             target,
             body: Vec::new(),
+            media: JSON,
             key: Some(key),
         }
     }
@@ -161,7 +180,7 @@ impl Client {
             .uri(format!("{}{}", self.base, call.target))
             .header("accept", "application/json");
         if !call.body.is_empty() {
-            request = request.header("content-type", "application/json");
+            request = request.header("content-type", call.media);
         }
         if let Some(key) = &call.key {
             request = request.header("idempotency-key", key);

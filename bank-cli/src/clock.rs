@@ -3,7 +3,7 @@
 //! The clock is used to resolve time arguments (`today`, `-30d`), to say how old something is, and
 //! to date a signature. It must never decide anything about money: the ledger clock is the daemon's.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use chrono::{DateTime, FixedOffset, Local, Offset as _, TimeZone as _, Utc};
 
@@ -16,9 +16,25 @@ pub(crate) fn now_us() -> i64 {
     i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
 }
 
-/// Waits; used between two looks at the journal only.
+/// Waits; used between two looks at the journal, and before something is sent again.
 pub(crate) fn wait(time: Duration) {
     std::thread::park_timeout(time);
+}
+
+/// The instant at which something began, to tell how long it takes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Stopwatch(Instant);
+
+impl Stopwatch {
+    /// Begins now.
+    pub(crate) fn start() -> Self {
+        Self(Instant::now())
+    }
+
+    /// The time since then.
+    pub(crate) fn elapsed(self) -> Duration {
+        self.0.elapsed()
+    }
 }
 
 /// The zone in which times are read and shown.

@@ -23,8 +23,10 @@ mod lien;
 mod machine;
 mod member;
 mod moab;
+mod monitor;
 pub(crate) mod nami;
 mod project;
+mod quarantine;
 mod quote;
 mod rate;
 mod rate_test;
@@ -93,9 +95,12 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure
         Command::Key(command) => key::run(context, command),
         Command::Status => status::run(context),
         Command::Cycle(command) => cycle::run(context, command),
+        Command::Monitor(args) => monitor::run(context, args),
+        Command::WhatIf(args) if args.enforce_from.is_some() => monitor::enforced(context, args),
         Command::WhatIf(args) => whatif::run(context, args),
         Command::Clock(command) => whatif::clock(context, command),
-        Command::Import(command) => import::run(context, command),
+        Command::Import(args) => import::run(context, &args),
+        Command::Quarantine(command) => quarantine::run(context, command),
         Command::Report(command) => report::run(context, command),
         Command::Export(command) => export::run(context, command),
         Command::Records(command) => records::run(command),
@@ -174,7 +179,7 @@ impl Context {
     }
 
     /// The idempotency key: the one given, else a new one.
-    fn key(&self, write: &WriteArgs) -> Result<String, Failure> {
+    pub(crate) fn key(&self, write: &WriteArgs) -> Result<String, Failure> {
         if let Some(key) = &write.key {
             return Ok(key.clone());
         }

@@ -14,6 +14,7 @@ mod figure;
 mod gold;
 mod moab;
 mod out;
+mod upload;
 mod when;
 
 use std::{

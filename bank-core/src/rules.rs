@@ -10,6 +10,7 @@ mod attribute;
 mod charge;
 pub(crate) mod clock;
 mod cycle;
+pub mod enforce;
 pub(crate) mod fallback;
 mod funds;
 mod instance;

@@ -22,8 +22,9 @@ use crate::config::Config;
 use crate::keys::KeyRing;
 use crate::obs::Counters;
 use crate::store::{self, SqliteStore};
+use crate::uploads::Uploads;
 use crate::writer::{self, Writer};
-use crate::{gold, http, records};
+use crate::{auditor, gold, http, records};
 
 /// How long open requests may take to end once the daemon stops.
 const DRAIN: Duration = Duration::from_secs(10);
@@ -52,6 +53,8 @@ pub struct App {
     pub counters: Arc<Counters>,
     /// How the record files stand.
     pub records: records::Board,
+    /// Usage files on their way in.
+    pub uploads: Uploads,
     /// Room for requests under way.
     pub slots: Semaphore,
     /// When the daemon started.
@@ -108,6 +111,8 @@ pub struct Listeners {
     pub unix: Option<UnixListener>,
     /// The Gold gateway.
     pub gold: Option<TcpListener>,
+    /// AUDITOR's API, without TLS.
+    pub auditor: Option<TcpListener>,
 }
 
 /// Serves until `shutdown` is done, then drains and returns. `ready` is called when everything is
@@ -124,6 +129,7 @@ pub async fn run(
 ) -> Result<()> {
     let (app, records) = start(data, config)?;
     ready();
+    let database = data.database();
     let (stop, stopped) = watch::channel(());
     let ticker = tokio::spawn(tick(Arc::clone(&app), stopped.clone()));
     {
@@ -131,6 +137,7 @@ pub async fn run(
             tokio::join!(
                 http::serve(&app, &listeners, stopped.clone()),
                 gold::serve(&app, listeners.gold.as_ref(), stopped.clone()),
+                auditor::serve(&app, &database, listeners.auditor.as_ref(), stopped.clone()),
             )
         };
         tokio::pin!(served);
@@ -146,9 +153,10 @@ pub async fn run(
     }
     drop(listeners);
     let _ = ticker.await;
-    // The record files first: what they confirm is written by the writer.
+    // The record files and the imports first: what they have to say is written by the writer.
     let ended = tokio::task::spawn_blocking(move || {
         records.stop();
+        app.uploads.stop();
         app.writer.stop();
         app.writer_thread.wait()
     });
@@ -206,6 +214,7 @@ pub(crate) fn start_with(
         people: People::new(bank.init_uid, config.access.clone()),
         counters,
         records: records.board(),
+        uploads: Uploads::new(config.uploads()),
         slots: Semaphore::new(config.http.concurrency),
         started: Stopwatch::start(),
         writer,
@@ -247,6 +256,7 @@ async fn tick(app: Arc<App>, mut stopped: watch::Receiver<()>) {
                 if app.writer.look().await.is_err() {
                     tracing::debug!("boundaries are left for the next command");
                 }
+                app.uploads.expire(&app.writer);
                 if until_prune == 0 {
                     let may_be_more = app.writer.prune().await.unwrap_or(false);
                     until_prune = if may_be_more { 1 } else { PRUNE_TICKS };

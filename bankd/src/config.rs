@@ -4,7 +4,9 @@
 //! line and key, never silently a default. This and the rooms below it are the only ones that read
 //! the environment. Secrets are not settings: they are files in `keys/`.
 
+mod auditor;
 mod gold;
+mod import;
 mod overlay;
 mod sample;
 mod sink;
@@ -18,7 +20,9 @@ use bank_core::directory::Policy;
 use bank_core::time::{Seconds, TEN_YEARS_S};
 use serde::{Deserialize, Serialize};
 
+pub use auditor::Auditor;
 pub use gold::{Gold, GoldPeer, Network, NoFundsWord};
+pub use import::Import;
 pub use sample::SAMPLE;
 pub use sink::{SINKS_MAX, Sink};
 pub use words::{
@@ -49,12 +53,16 @@ pub struct Config {
     /// Further record files.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sink: Vec<Sink>,
+    /// Usage files.
+    pub import: Import,
     /// The log.
     pub log: Log,
     /// Signatures.
     pub auth: Auth,
     /// The Gold gateway.
     pub gold: Gold,
+    /// AUDITOR's API.
+    pub auditor: Auditor,
 }
 
 /// `[http]`
@@ -373,6 +381,8 @@ impl Config {
             );
         }
         self.check_sinks()?;
+        self.import.check()?;
+        self.auditor.check()?;
         self.gold.check()
     }
 

@@ -1,7 +1,5 @@
 //! `bankd import FORMAT FILE… --dry-run`: reads usage files without a bank and says what is in them.
 
-mod screen;
-
 use std::cell::Cell;
 use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
@@ -13,7 +11,7 @@ use chrono_tz::Tz;
 use clap::builder::PossibleValuesParser;
 
 use crate::clock;
-use crate::ingest::{FORMATS, Found, Options, Record, Summary, formats, open};
+use crate::ingest::{FORMATS, Options, Record, Summary, formats, open, screen};
 
 /// Records between two signs of life on a terminal.
 const PROGRESS: u64 = 100_000;
@@ -111,8 +109,8 @@ pub fn run(args: &ImportArgs) -> Result<(String, u8), Failure> {
             let unreadable = |e: io::Error| Failure::usage(format!("{shown}: {e}"));
             let mut input = open::open(&file).map_err(unreadable)?;
             summary.begin(&shown);
-            let mut sink = |record| {
-                summary.take(&left(record, since_us))?;
+            let mut sink = |record: Record| {
+                summary.take(&record.since(since_us))?;
                 progress.show(summary.records());
                 Ok(())
             };
@@ -121,7 +119,7 @@ pub fn run(args: &ImportArgs) -> Result<(String, u8), Failure> {
             files = files.saturating_add(1);
         }
     }
-    let mut sink = |record| summary.take(&left(record, since_us));
+    let mut sink = |record: Record| summary.take(&record.since(since_us));
     let extra = reader
         .finish(&mut sink)
         .map_err(|e| refused(&args.format, &e))?;
@@ -137,7 +135,7 @@ pub fn run(args: &ImportArgs) -> Result<(String, u8), Failure> {
     let text = if args.json {
         screen::json(&summary)
     } else {
-        screen::people(&summary, files)
+        screen::people(&summary, files, true)
     };
     let is_bad = args.strict && summary.malformed() > 0;
     Ok((text, if is_bad { exit::REFUSED } else { exit::DONE }))
@@ -202,17 +200,6 @@ fn since(args: &ImportArgs) -> Result<Option<i64>, Failure> {
 fn zone(name: &str) -> Result<Tz, String> {
     name.parse()
         .map_err(|_| "no such zone; as Europe/Berlin".to_owned())
-}
-
-/// A record without the jobs that ended before a time.
-fn left(mut record: Record, since_us: Option<i64>) -> Record {
-    if let (Found::Jobs(jobs), Some(since_us)) = (&mut record.found, since_us) {
-        jobs.retain(|job| job.end_us >= since_us);
-        if jobs.is_empty() {
-            record.found = Found::Skipped("before_since".into());
-        }
-    }
-    record
 }
 
 /// A line that says how far it is, where somebody watches.

@@ -14,6 +14,7 @@ mod gold;
 mod harness;
 mod hostile;
 mod howto;
+mod imports;
 mod ingest;
 mod kill;
 mod ledger;

@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::{RemoveArgs, Switch, WriteArgs, amount};
+use super::{OnlyArgs, RemoveArgs, Switch, WriteArgs, amount};
 
 /// `bank cycle`.
 #[derive(Debug, Subcommand)]
@@ -117,12 +117,61 @@ pub(crate) enum ClockCommand {
     },
 }
 
+/// `bank monitor`.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct MonitorArgs {
+    /// Go on showing what is added
+    #[arg(short = 'f', long)]
+    pub(crate) follow: bool,
+    /// Only the sums by project
+    #[arg(long, conflicts_with = "follow")]
+    pub(crate) totals: bool,
+    #[command(flatten)]
+    pub(crate) only: OnlyArgs,
+    /// Only refusals of this code: `insufficient_funds`, `not_a_member`, …
+    #[arg(long)]
+    pub(crate) code: Option<String>,
+    /// From this time on, inclusive
+    #[arg(
+        long,
+        alias = "from",
+        value_name = "TIME",
+        default_value = "-1d",
+        allow_hyphen_values = true
+    )]
+    pub(crate) since: Option<String>,
+    /// Before this time
+    #[arg(
+        long,
+        alias = "to",
+        value_name = "TIME",
+        conflicts_with = "follow",
+        allow_hyphen_values = true
+    )]
+    pub(crate) until: Option<String>,
+    /// The newest N rows [default: 20 of a table, else all]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) limit: Option<u32>,
+}
+
 /// `bank what-if`.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct WhatIfArgs {
     /// How many days to look back [default: 30]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", conflicts_with = "enforce_from")]
     pub(crate) days: Option<u32>,
+    /// Run all uses since then against the money that there was: who is refused does not run
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) enforce_from: Option<String>,
+    /// Only uses that began before this time [default: now]
+    #[arg(
+        long,
+        alias = "to",
+        value_name = "TIME",
+        requires = "enforce_from",
+        allow_hyphen_values = true
+    )]
+    pub(crate) until: Option<String>,
     /// Only this project
     #[arg(short = 'A', long)]
     pub(crate) project: Option<String>,

@@ -1,219 +1,263 @@
-//! `bank import`: finished usage from a file, in requests of a bounded size. A bad line stops no
-//! other; a repeat of the whole changes nothing.
+//! `bank import`: usage files of any format into the bank. The daemon reads them; here they are
+//! found, named and sent, and what it said is shown.
+
+mod jsonl;
+mod progress;
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read as _};
+use std::io::{self, IsTerminal as _, Read};
+use std::path::{Path, PathBuf};
 
-use bank_api::v1::{BadLine, Imported, NewUsages, UsageItem, UsageTaken};
-use serde_json::Value;
-use ureq::http::Method;
+use bank_api::v1::{ImportDone, ReadOptions};
 
+use self::progress::Progress;
 use super::Context;
 use crate::{
-    cli::{ImportArgs, ImportCommand, WriteArgs},
+    cli::{ImportArgs, ReadArgs},
     fail::Failure,
-    out,
+    upload::{self, Upload},
 };
 
-/// Most records of one request.
-const RECORDS_MAX: usize = 500;
-/// Most bytes of their lines; the daemon takes 1 MiB.
-const BYTES_MAX: usize = 512 * 1024;
-/// Longest line in bytes.
-const LINE_MAX: usize = 64 * 1024;
+/// The largest mapping file, in bytes; the daemon takes 1 MiB with all that is around it.
+const MAPPING_MAX: u64 = 512 << 10;
 
-pub(super) fn run(context: &Context, command: ImportCommand) -> Result<String, Failure> {
-    let ImportCommand::Jsonl(args) = command;
-    let unreadable =
-        |error: io::Error| Failure::usage(format!("cannot read {}: {error}", args.file));
-    let mut import = Import::new(context, &args);
-    if args.file == "-" {
-        import.read(&mut io::stdin().lock())
+pub(super) fn run(context: &Context, args: &ImportArgs) -> Result<String, Failure> {
+    if args.kind == "jsonl" {
+        only_for_files(args)?;
+        return jsonl::run(context, args);
+    }
+    if args.write.key.is_some() {
+        return Err(Failure::usage("--key is for `bank import jsonl`")
+            .hint("a repeat of an import changes nothing in any case"));
+    }
+    let files = files(&args.files)?;
+    let upload = Upload {
+        source: source(args),
+        format: args.kind.clone(),
+        machine: args.machine.clone(),
+        options: options(&args.kind, &args.read)?,
+        since: since(context, args)?,
+        days: args.days,
+        dry_run: args.write.dry_run,
+        strict: args.strict,
+        no_raw: args.no_raw,
+    };
+    let inputs = files.iter().map(|file| {
+        let input: Box<dyn Read> = Box::new(Input::of(file));
+        (file.display().to_string(), input)
+    });
+    if !io::stderr().is_terminal() {
+        return told(context, &upload::send(context, &upload, inputs)?);
+    }
+    let mut progress = Progress::new(total(&files));
+    let done = upload::send_shown(context, &upload, inputs, &mut |sent| progress.show(sent));
+    progress.end();
+    told(context, &done?)
+}
+
+/// Prints what an import came to.
+fn told(context: &Context, done: &ImportDone) -> Result<String, Failure> {
+    let said = if context.is_json() {
+        // Exact numbers as they came, which may be larger than any machine word.
+        format!("{}\n", done.summary.get())
     } else {
-        let file = File::open(&args.file).map_err(unreadable)?;
-        import.read(&mut BufReader::new(file))
-    }?;
-    import.end()
+        done.said.clone()
+    };
+    if done.ok {
+        return Ok(said);
+    }
+    let rejected = done.rejected;
+    let mut failure = Failure::of(
+        bank_api::exit::bank::REFUSED,
+        format!("{rejected} records could not be read"),
+    );
+    failure = failure.hint(format!(
+        "`bank quarantine ls --source {}` lists them",
+        done.source
+    ));
+    failure.before = Some(said);
+    Err(failure)
 }
 
-/// An import on its way.
-struct Import<'a> {
-    context: &'a Context,
-    args: &'a ImportArgs,
-    /// What waits to be sent, with the numbers of its lines.
-    waiting: Vec<(u64, Value)>,
-    bytes: usize,
-    requests: u64,
-    done: Imported,
-    /// What was said once already.
-    said: Vec<String>,
-}
-
-impl<'a> Import<'a> {
-    fn new(context: &'a Context, args: &'a ImportArgs) -> Self {
-        Self {
-            context,
-            args,
-            waiting: Vec::new(),
-            bytes: 0,
-            requests: 0,
-            done: Imported {
-                dry_run: args.write.dry_run,
-                ..Imported::default()
-            },
-            said: Vec::new(),
-        }
-    }
-
-    fn read(&mut self, input: &mut impl BufRead) -> Result<(), Failure> {
-        let mut line = Vec::new();
-        for number in 1_u64.. {
-            line.clear();
-            // One byte more than a line may have tells one that is too long.
-            let most = u64::try_from(LINE_MAX + 2).unwrap_or(u64::MAX);
-            let read = input.by_ref().take(most).read_until(b'\n', &mut line);
-            let read = read.map_err(|error| {
-                Failure::usage(format!("cannot read {}: {error}", self.args.file))
-            })?;
-            if read == 0 {
-                break;
-            }
-            if line.last() != Some(&b'\n') && line.len() > LINE_MAX {
-                skip_line(input)
-                    .map_err(|e| Failure::usage(format!("cannot read {}: {e}", self.args.file)))?;
-                self.done.records += 1;
-                self.bad(number, "bad_line", "longer than 65536 bytes");
-                continue;
-            }
-            self.line(number, line.trim_ascii())?;
-        }
-        self.send()
-    }
-
-    fn line(&mut self, number: u64, line: &[u8]) -> Result<(), Failure> {
-        if line.is_empty() {
-            return Ok(());
-        }
-        self.done.records += 1;
-        let value: Value = match serde_json::from_slice(line) {
-            Ok(value @ Value::Object(_)) => value,
-            Ok(_) => {
-                self.bad(number, "bad_line", "no JSON object");
-                return Ok(());
-            }
-            Err(error) => {
-                self.bad(number, "bad_line", &format!("no JSON: {error}"));
-                return Ok(());
-            }
-        };
-        if self.waiting.len() >= RECORDS_MAX || self.bytes + line.len() > BYTES_MAX {
-            self.send()?;
-        }
-        self.bytes += line.len();
-        self.waiting.push((number, value));
-        Ok(())
-    }
-
-    /// Sends what waits.
-    fn send(&mut self) -> Result<(), Failure> {
-        if self.waiting.is_empty() {
-            return Ok(());
-        }
-        self.requests += 1;
-        self.bytes = 0;
-        let (numbers, records): (Vec<u64>, Vec<Value>) =
-            std::mem::take(&mut self.waiting).into_iter().unzip();
-        let key = self.args.write.key.as_ref();
-        let write = WriteArgs {
-            dry_run: self.args.write.dry_run,
-            key: key.map(|key| format!("{key}.{}", self.requests)),
-        };
-        let body = NewUsages { records };
-        let sent = self.context.send(Method::POST, &["usage"], &body, &write);
-        let taken: UsageTaken = sent.map_err(|failure| self.broken(&numbers, failure))?;
-        for (number, item) in numbers.into_iter().zip(taken.items) {
-            self.took(number, item);
-        }
-        Ok(())
-    }
-
-    /// What came before stays; the same import again goes on where this one stopped.
-    fn broken(&self, numbers: &[u64], failure: Failure) -> Failure {
-        let (first, file) = (numbers.first().copied().unwrap_or(1), &self.args.file);
-        failure.hint(format!(
-            "stopped at {file}:{first}; the same import again goes on, nothing counts twice"
-        ))
-    }
-
-    fn took(&mut self, number: u64, item: UsageItem) {
-        *self.done.outcomes.entry(item.outcome.clone()).or_default() += 1;
-        let detail = item.detail.unwrap_or_default();
-        if item.outcome == "refused" {
-            let code = item.code.unwrap_or_default();
-            self.bad(number, &code, &detail);
-        } else if !detail.is_empty() && !self.said.contains(&detail) {
-            out::warn(&detail);
-            self.said.push(detail);
-        }
-    }
-
-    fn bad(&mut self, line: u64, code: &str, detail: &str) {
-        if code == "bad_line" {
-            *self.done.outcomes.entry("refused".to_owned()).or_default() += 1;
-        }
-        out::warn(&format!("{}:{line}: {code}: {detail}", self.args.file));
-        self.done.bad.push(BadLine {
-            line,
-            code: code.to_owned(),
-            detail: detail.to_owned(),
-        });
-    }
-
-    fn end(self) -> Result<String, Failure> {
-        let Imported {
-            records,
-            outcomes,
-            bad,
-            ..
-        } = &self.done;
-        let counts: Vec<String> = outcomes
-            .iter()
-            .map(|(word, n)| format!("{n} {word}"))
-            .collect();
-        let counts = match counts.as_slice() {
-            [] => String::new(),
-            _ => format!(": {}", counts.join(", ")),
-        };
-        let sentence = format!("{records} records{counts}");
-        let bad = bad.len();
-        let dry_run = self.args.write.dry_run;
-        let said = self
-            .context
-            .done(&self.done, &sentence, None, dry_run, &[])?;
-        if bad == 0 || !self.args.strict {
-            return Ok(said);
-        }
-        let mut failure = Failure::of(
-            bank_api::exit::bank::REFUSED,
-            format!("{bad} lines were not taken in"),
-        );
-        failure.before = Some(said);
-        Err(failure)
+/// What `jsonl` has no use for is a mistake.
+fn only_for_files(args: &ImportArgs) -> Result<(), Failure> {
+    let read = &args.read;
+    let given = [
+        (args.source.is_some(), "--source"),
+        (args.machine.is_some(), "--machine"),
+        (args.since.is_some(), "--since"),
+        (args.days, "--days"),
+        (args.no_raw, "--no-raw"),
+        (read.layout.is_some(), "--layout"),
+        (!read.columns.is_empty(), "--columns"),
+        (read.delimiter.is_some(), "--delimiter"),
+        (read.tz.is_some(), "--tz"),
+        (read.mapping.is_some(), "--mapping"),
+        (read.gpus_per_slot, "--gpus-per-slot"),
+    ];
+    match given.iter().find(|(is_given, _)| *is_given) {
+        Some((_, option)) => Err(Failure::usage(format!("{option} is not for jsonl"))
+            .hint("a line of jsonl names its source, machine and figures itself")),
+        None => Ok(()),
     }
 }
 
-/// Reads to the end of a line that is too long, without keeping it.
-fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
-    loop {
-        let buffer = input.fill_buf()?;
-        if buffer.is_empty() {
-            return Ok(());
+/// The collector: as given, else by the format and the machine or this host.
+fn source(args: &ImportArgs) -> String {
+    if let Some(source) = &args.source {
+        return source.clone();
+    }
+    let place = args.machine.clone().unwrap_or_else(host);
+    format!("{}:{place}", args.kind)
+}
+
+/// The first part of this host's name.
+fn host() -> String {
+    let text = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let name = text.trim().split('.').next().unwrap_or_default();
+    let name: String = name.chars().filter(|c| !c.is_control()).take(64).collect();
+    if name.is_empty() {
+        "localhost".to_owned()
+    } else {
+        name
+    }
+}
+
+fn since(context: &Context, args: &ImportArgs) -> Result<Option<String>, Failure> {
+    let since = context.time(args.since.as_ref())?;
+    match since.as_deref() {
+        Some("infinity") => Err(Failure::usage("--since: nothing ends after that")),
+        Some("-infinity") => Ok(None),
+        _ => Ok(since),
+    }
+}
+
+/// How files are read, with the text of the mapping.
+pub(super) fn options(format: &str, args: &ReadArgs) -> Result<ReadOptions, Failure> {
+    let mapping = args.mapping.as_deref().map(mapping).transpose()?;
+    if mapping.is_some() && format != "csv" {
+        return Err(Failure::usage(format!(
+            "--mapping: {format} has none, only csv"
+        )));
+    }
+    Ok(ReadOptions {
+        layout: args.layout.clone(),
+        columns: args.columns.clone(),
+        delimiter: args.delimiter.clone(),
+        tz: args.tz.clone(),
+        mapping,
+        gpus_per_slot: args.gpus_per_slot,
+    })
+}
+
+fn mapping(path: &Path) -> Result<String, Failure> {
+    let failed =
+        |error: io::Error| Failure::usage(format!("cannot read {}: {error}", path.display()));
+    let mut text = String::new();
+    let file = File::open(path).map_err(failed)?;
+    let read = file.take(MAPPING_MAX + 1).read_to_string(&mut text);
+    let read = read.map_err(failed)?;
+    if u64::try_from(read).unwrap_or(u64::MAX) > MAPPING_MAX {
+        return Err(Failure::usage(format!(
+            "{}: larger than {MAPPING_MAX} bytes",
+            path.display()
+        )));
+    }
+    Ok(text)
+}
+
+/// The files that the arguments stand for: of a folder everything below it, by the names of the files,
+/// for those of snapshots are their times, in whichever folder they lie.
+fn files(arguments: &[String]) -> Result<Vec<PathBuf>, Failure> {
+    let mut all = Vec::new();
+    for argument in arguments {
+        let path = Path::new(argument);
+        let failed =
+            |error: io::Error| Failure::usage(format!("cannot read {}: {error}", path.display()));
+        if argument != "-" && path.metadata().map_err(failed)?.is_dir() {
+            all.append(&mut below(path).map_err(failed)?);
+        } else {
+            all.push(path.to_owned());
         }
-        let end = buffer.iter().position(|byte| *byte == b'\n');
-        let used = end.map_or(buffer.len(), |end| end + 1);
-        input.consume(used);
-        if end.is_some() {
-            return Ok(());
+    }
+    Ok(all)
+}
+
+fn below(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder)? {
+            let path = entry?.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                found.push(path);
+            }
         }
+    }
+    found.sort_by(|one, other| (one.file_name(), one).cmp(&(other.file_name(), other)));
+    Ok(found)
+}
+
+/// Bytes of all files, where all of them have a length.
+fn total(files: &[PathBuf]) -> Option<u64> {
+    let length = |file: &PathBuf| {
+        let about = std::fs::metadata(file).ok()?;
+        about.is_file().then(|| about.len())
+    };
+    files.iter().map(length).sum()
+}
+
+/// A file that is opened when it is its turn, and closed at its end.
+enum Input {
+    Waiting(PathBuf),
+    Open(Box<dyn Read>),
+}
+
+impl Input {
+    fn of(path: &Path) -> Self {
+        Self::Waiting(path.to_owned())
+    }
+}
+
+impl Read for Input {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if let Self::Waiting(path) = self {
+            let input: Box<dyn Read> = if path == Path::new("-") {
+                Box::new(io::stdin())
+            } else {
+                Box::new(File::open(path)?)
+            };
+            *self = Self::Open(input);
+        }
+        match self {
+            Self::Open(input) => input.read(buffer),
+            Self::Waiting(_) => Ok(0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_read_by_the_names_of_its_files() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["b/1", "a/2", "a/c/0", "3"] {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, name).unwrap();
+        }
+        let arguments = [folder.path().to_str().unwrap().to_owned()];
+        let found = files(&arguments).unwrap();
+        let names: Vec<_> = found.iter().map(|f| f.file_name().unwrap()).collect();
+        assert_eq!(names, ["0", "1", "2", "3"]);
+        assert_eq!(total(&found), Some(3 + 3 + 5 + 1));
+        let with_stdin = [found, vec![PathBuf::from("-")]].concat();
+        assert_eq!(total(&with_stdin), None);
+        let missing = files(&["/nowhere/at/all".to_owned()]).unwrap_err();
+        assert_eq!(missing.exit, 2);
     }
 }

@@ -45,6 +45,18 @@ impl Record {
             found,
         }
     }
+
+    /// The record without the jobs that ended before a time, in microseconds since 1970.
+    #[must_use]
+    pub fn since(mut self, since_us: Option<i64>) -> Self {
+        if let (Found::Jobs(jobs), Some(since_us)) = (&mut self.found, since_us) {
+            jobs.retain(|job| job.end_us >= since_us);
+            if jobs.is_empty() {
+                self.found = Found::Skipped("before_since".into());
+            }
+        }
+        self
+    }
 }
 
 /// One finished use of something (`collectors.md` 0.1). What a format does not state is `None` or

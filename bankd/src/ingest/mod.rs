@@ -25,6 +25,7 @@ mod pbs;
 mod prometheus;
 mod repair;
 mod samples;
+pub mod screen;
 mod sge;
 mod slurm;
 mod split;
@@ -33,11 +34,13 @@ mod swf;
 mod tally;
 mod text;
 
+pub(crate) use auditor::job as auditor_job;
 pub use formats::{FORMATS, Format, Options};
 pub use job::{Extra, Found, Job, Label, Record, State};
 pub use lines::Lines;
 pub use number::Number;
 pub use summary::Summary;
+pub(crate) use text::known;
 
 use std::io::{self, BufRead};
 

@@ -20,8 +20,11 @@ pub fn open(path: &Path) -> io::Result<Box<dyn BufRead>> {
     plain(BufReader::with_capacity(BUFFER, File::open(path)?))
 }
 
-/// The bytes behind a compression, if there is one.
-fn plain<R: Read + 'static>(mut input: BufReader<R>) -> io::Result<Box<dyn BufRead>> {
+/// The bytes behind a compression, if there is one: gzip and Zstandard, by their first bytes.
+///
+/// # Errors
+/// If the beginning cannot be read.
+pub fn plain<R: Read + 'static>(mut input: BufReader<R>) -> io::Result<Box<dyn BufRead>> {
     let head = input.fill_buf()?;
     if head.starts_with(&[0x1f, 0x8b]) {
         let decoder = MultiGzDecoder::new(input);

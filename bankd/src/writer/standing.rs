@@ -40,6 +40,11 @@ impl Writer {
         self.shared.clock.now().max(standing.now)
     }
 
+    /// Time as it passes, whatever is done to the clock: to tell how long nothing has happened.
+    pub fn steady(&self) -> Timestamp {
+        self.shared.clock.reading().steady
+    }
+
     fn lock_standing(&self) -> MutexGuard<'_, Standing> {
         let locked = self.shared.standing.lock();
         locked.unwrap_or_else(PoisonError::into_inner)

@@ -14,6 +14,7 @@ mod gold;
 mod hold;
 mod import;
 mod money;
+mod monitor;
 mod open_ends;
 mod play;
 mod rates;

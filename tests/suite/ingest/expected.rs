@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::harness::{shared_folder, skip};
 
 /// Which format and options a file of the samples needs (`data/LAYOUT.md`).
-pub(super) fn asked(key: &str) -> (&'static str, Options) {
+pub(crate) fn asked(key: &str) -> (&'static str, Options) {
     let mut options = Options::default();
     let file = key.rsplit('/').next().unwrap_or(key);
     let extension = file.rsplit('.').next().unwrap_or(file);

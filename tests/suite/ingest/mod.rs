@@ -1,7 +1,7 @@
 //! Readers against files of the field, and against their totals counted by another program.
 
 mod command;
-mod expected;
+pub(crate) mod expected;
 mod fuzz;
 mod large;
 mod mappings;

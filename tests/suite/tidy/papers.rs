@@ -176,7 +176,7 @@ fn every_command_is_in_the_reference() {
         ("bank key", &nouns, "KeyCommand"),
         ("bank cycle", &nouns, "CycleCommand"),
         ("bank clock", &nouns, "ClockCommand"),
-        ("bank import", &nouns, "ImportCommand"),
+        ("bank quarantine", &nouns, "QuarantinedCommand"),
         ("bank report", &nouns, "ReportCommand"),
         ("bank nami spool", &nouns, "SpoolCommand"),
         ("bank nami quarantine", &nouns, "QuarantineCommand"),

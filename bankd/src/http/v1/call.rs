@@ -102,6 +102,11 @@ impl Call {
         Ok(query)
     }
 
+    /// The body as it came.
+    pub(super) fn body(&self) -> &Bytes {
+        &self.body
+    }
+
     /// The body as JSON; unknown fields are refused.
     pub(super) fn json<T: DeserializeOwned>(&self) -> Result<T, Failure> {
         serde_json::from_slice(&self.body)

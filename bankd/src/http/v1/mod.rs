@@ -15,9 +15,11 @@ mod call;
 mod charge;
 mod clock;
 mod cycle;
+mod enforced;
 mod explain;
 mod formula;
 mod given;
+mod import;
 mod job;
 mod journal;
 mod key;
@@ -25,8 +27,10 @@ mod lien;
 mod lists;
 mod machine;
 mod money;
+mod monitor;
 mod object;
 mod project;
+mod quarantine;
 mod quote;
 mod rate;
 mod rate_test;
@@ -135,7 +139,21 @@ fn ledger() -> Router<Arc<App>> {
         .route("/api/v1/jobs", get(job::list))
         .route("/api/v1/jobs/{id}", get(job::show))
         .route("/api/v1/journal", get(journal::list))
+        .route("/api/v1/monitor", get(monitor::list))
         .route("/api/v1/usage", post(usage::take))
+        .route("/api/v1/imports", get(import::list).post(import::open))
+        .route("/api/v1/imports/{id}", delete(import::give_up))
+        .route("/api/v1/imports/{id}/data", post(import::take))
+        .route("/api/v1/imports/{id}/end", post(import::end))
+        .route(
+            "/api/v1/quarantine",
+            get(quarantine::list).delete(quarantine::clear),
+        )
+        .route(
+            "/api/v1/quarantine/{id}",
+            get(quarantine::show).delete(quarantine::remove),
+        )
+        .route("/api/v1/quarantine/{id}/replay", post(quarantine::replay))
         .route("/api/v1/report/fallback", get(report::on_fallback))
         .route("/api/v1/records", get(records::list))
 }
@@ -163,6 +181,7 @@ fn settings() -> Router<Arc<App>> {
         )
         .route("/api/v1/cycles/{name}/run", post(cycle::run))
         .route("/api/v1/what-if", get(whatif::show))
+        .route("/api/v1/what-if/enforced", get(enforced::show))
         .route("/api/v1/clock", post(clock::confirm))
 }
 

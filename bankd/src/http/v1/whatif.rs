@@ -12,7 +12,8 @@ use bank_core::time::{Seconds, Timestamp};
 use super::call::{Call, Handled, ok};
 use super::shape;
 use crate::http::error::Failure;
-use crate::store::read::journal::JournalRow;
+use crate::store::read::SCAN_MAX;
+use crate::store::read::monitor::{self, Place, Watched};
 use crate::store::read::whatif::{self, Refused};
 
 /// Questions to the store for one answer; each looks at a bounded number of rows.
@@ -58,26 +59,28 @@ async fn collect(
     from: Timestamp,
 ) -> Result<(Vec<Refused>, bool), Failure> {
     let mut rows = Vec::new();
-    let mut after = 0;
+    let mut after = Place::BEGIN;
     for _ in 0..QUESTIONS {
         let (view, query) = (call.view.clone(), query.clone());
-        let keep = move |row: &JournalRow| {
-            let Some((_, entry)) = &row.entry else {
-                return false;
-            };
-            let named = view.directory().any_project_named(&entry.project);
+        let keep = move |row: &Watched| {
+            let named = view.directory().any_project_named(&row.project);
             let seen = view.is_unlimited() || named.is_some_and(|p| view.sees_project(p));
-            seen && view.sees_machine(&entry.machine)
-                && query.project.as_ref().is_none_or(|p| *p == entry.project)
-                && query.machine.as_ref().is_none_or(|m| *m == entry.machine)
+            let (_, machine) = &row.object;
+            seen && view.sees_machine(machine)
+                && query.project.as_ref().is_none_or(|p| *p == row.project)
+                && query.machine.as_ref().is_none_or(|m| m == machine)
         };
-        let page = call.ask(move |connection| whatif::refused(connection, from, after, keep));
-        let page = page.await?;
-        rows.extend(page.rows);
-        match page.next {
-            Some(next) => after = next,
-            None => return Ok((rows, true)),
+        let page = call.ask(move |connection| {
+            let page = monitor::page(connection, (Some(from), None), after, SCAN_MAX, keep)?;
+            let rows = whatif::refused(connection, page.rows)?;
+            Ok((rows, page.next, page.more))
+        });
+        let (found, next, more) = page.await?;
+        rows.extend(found);
+        if !more {
+            return Ok((rows, true));
         }
+        after = next;
     }
     Ok((rows, false))
 }
@@ -85,7 +88,8 @@ async fn collect(
 /// A job, and its sums in minor units.
 struct Job {
     shape: WouldRefuse,
-    instance: Option<i64>,
+    /// It became an instance, or was reported.
+    has_used: bool,
     needed: i128,
     used: i128,
 }
@@ -118,7 +122,7 @@ fn by_job(rows: Vec<Refused>, bank: &Bank) -> Vec<Job> {
                 transaction: row.tx,
                 ..WouldRefuse::default()
             },
-            instance: row.instance,
+            has_used: row.instance.is_some() || row.is_reported,
             needed: 0,
             used: row.billed,
         };
@@ -146,7 +150,7 @@ fn sums(jobs: &[Job], bank: &Bank) -> Vec<WouldRefuseSum> {
         sum.0 += 1;
         sum.1 = sum.1.saturating_add(job.needed);
         // What never became an instance used nothing.
-        let used = if job.instance.is_some() { job.used } else { 0 };
+        let used = if job.has_used { job.used } else { 0 };
         sum.2 = sum.2.saturating_add(used);
     }
     let rows = sums.into_iter().map(|(project, (jobs, needed, used))| {

@@ -3,19 +3,24 @@
 //! [`Pool`] lends connections for the time of one question; `money` answers for accounts and
 //! allocations, `past` for the same as it was, `burn` for how fast they are spent, `statement` for what
 //! moved them, `liens` and `jobs` for the work,
+//! `monitor` for what strict would have refused, `enforced` for a simulation of it,
 //! `fallback` for what ran on another account, `journal` (with `newest`, its end first) for the history, `records` for exports,
 //! `status` for the
 //! daemon's own figures. Every function takes a connection and gives rows; none may write, decide
 //! a rule, or walk a growing table without a bound.
 
+pub mod auditor;
 pub mod burn;
+pub mod enforced;
 pub mod fallback;
 pub mod jobs;
 pub mod journal;
 pub mod liens;
 pub mod money;
+pub mod monitor;
 mod newest;
 pub mod past;
+pub mod quarantine;
 pub mod quotes;
 pub mod records;
 pub mod statement;

@@ -2,8 +2,8 @@
 //! their jobs used since.
 
 use super::super::Error;
-use super::journal::{self, JournalRow, Span};
-use super::{Page, SCAN_MAX};
+use super::journal::JournalRow;
+use super::monitor::Watched;
 use bank_core::time::{Seconds, Timestamp};
 use rusqlite::{Connection, OptionalExtension};
 
@@ -16,6 +16,8 @@ pub struct Refused {
     pub at: Timestamp,
     /// The instance; none for what never became one.
     pub instance: Option<i64>,
+    /// A source reported it when it was over.
+    pub is_reported: bool,
     /// The scheduler's id, and the machine.
     pub object: (String, String),
     /// Project as named.
@@ -32,62 +34,46 @@ pub struct Refused {
     pub billed: i128,
 }
 
-/// Those after a transaction that count from an instant on; the cursor goes on where this question
-/// had to end.
-pub fn refused(
-    connection: &Connection,
-    since: Timestamp,
-    after: i64,
-    keep: impl Fn(&JournalRow) -> bool,
-) -> Result<Page<Refused>, Error> {
-    let span = Span {
-        after,
-        since: Some(since),
-        limit: SCAN_MAX,
-        ..Span::default()
+/// With what their jobs used since: a page of [`monitor::page`].
+pub fn refused(connection: &Connection, watched: Vec<Watched>) -> Result<Vec<Refused>, Error> {
+    let read = |row: Watched| {
+        let (used, billed) = match (row.instance, row.reported) {
+            (Some(id), _) => used(connection, id)?,
+            (None, reported) => reported.unwrap_or_default(),
+        };
+        Ok(Refused {
+            tx: row.tx,
+            at: row.at,
+            instance: row.instance,
+            is_reported: row.reported.is_some(),
+            object: row.object,
+            project: row.project,
+            user: row.user,
+            code: row.code,
+            figures: row.figures,
+            used: Seconds(used),
+            billed,
+        })
     };
-    let is_refusal = |row: &JournalRow| {
-        let entry = row.entry.as_ref();
-        entry.is_some_and(|(_, e)| e.kind == "would_refuse") && keep(row)
-    };
-    let page = journal::page(connection, &span, is_refusal)?;
-    let rows = page.rows.iter().map(|row| read(connection, row));
-    Ok(Page {
-        rows: rows.collect::<Result<_, _>>()?,
-        next: page.next,
-    })
+    watched.into_iter().map(read).collect()
 }
 
-fn read(connection: &Connection, row: &JournalRow) -> Result<Refused, Error> {
-    let instance = row.tx.instance;
-    let (used, billed) = match instance {
-        Some(id) => used(connection, id)?,
-        None => (0, 0),
-    };
-    let entry = row.entry.as_ref().map(|(_, entry)| entry);
-    let machine = entry.map(|e| e.machine.clone()).unwrap_or_default();
+/// The refusal that a transaction tells of.
+pub(super) struct Said {
+    pub(super) code: String,
+    pub(super) figures: Option<(String, String)>,
+}
+
+pub(super) fn said(row: &JournalRow) -> Said {
     let value = |name: &str| {
         let mut words = row.tx.reason.split(' ');
         let found = words.find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
         found.map(str::to_owned)
     };
-    Ok(Refused {
-        tx: row.tx.id,
-        at: row.tx.at_effective,
-        instance,
-        object: row
-            .object
-            .as_ref()
-            .map_or((String::new(), machine), |(job, machine, _)| {
-                (job.clone(), machine.clone())
-            }),
-        project: entry.map(|e| e.project.clone()).unwrap_or_default(),
-        user: entry.map(|e| e.user.clone()).unwrap_or_default(),
+    Said {
         code: value("would_refuse").unwrap_or_default(),
         figures: value("needed").zip(value("available")),
-        used: Seconds(used),
-        billed,
-    })
+    }
 }
 
 /// What an instance was charged: seconds and minor units.

@@ -5,19 +5,19 @@ use std::fmt::Write as _;
 
 use bank_api::v1::{ImportFigure, ImportSummary, Quantity};
 
-use crate::ingest::{Number, Summary};
+use super::{Number, Summary};
 
 /// Reasons that are shown of the records that could not be read.
 const REASONS_MAX: usize = 5;
 
 /// The summary in the layout of the shared samples: exact numbers only.
-pub(super) fn json(summary: &Summary) -> String {
+pub fn json(summary: &Summary) -> String {
     let shown = serde_json::to_string_pretty(&summary.shown()).unwrap_or_default();
     format!("{shown}\n")
 }
 
-/// The summary in words.
-pub(super) fn people(summary: &Summary, files: u64) -> String {
+/// The summary in words. `is_tried`: nothing was written.
+pub fn people(summary: &Summary, files: u64, is_tried: bool) -> String {
     let shown = summary.shown();
     let mut out = String::new();
     let rejected = summary.malformed();
@@ -55,7 +55,8 @@ pub(super) fn people(summary: &Summary, files: u64) -> String {
             count(shown.identities)
         );
     }
-    would_add(&mut out, summary, &shown);
+    let verb = if is_tried { "would add" } else { "holds" };
+    adds(&mut out, summary, &shown, verb);
     days(&mut out, &shown);
     if summary.left_out() > 0 {
         let _ = writeln!(
@@ -68,9 +69,9 @@ pub(super) fn people(summary: &Summary, files: u64) -> String {
 }
 
 /// What is charged when it is imported: each identity once.
-fn would_add(out: &mut String, summary: &Summary, shown: &ImportSummary) {
+fn adds(out: &mut String, summary: &Summary, shown: &ImportSummary, verb: &str) {
     let Some((from, to)) = summary.period() else {
-        let _ = writeln!(out, "would add nothing");
+        let _ = writeln!(out, "{verb} nothing");
         return;
     };
     let hours: Vec<String> = [
@@ -105,7 +106,7 @@ fn would_add(out: &mut String, summary: &Summary, shown: &ImportSummary) {
     }
     let _ = writeln!(
         out,
-        "would add {}, from {from} to {to} (exclusive){who}",
+        "{verb} {}, from {from} to {to} (exclusive){who}",
         hours.join(", ")
     );
 }

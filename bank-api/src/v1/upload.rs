@@ -1,0 +1,315 @@
+//! Usage files that are sent to the daemon in pieces, and what it could not read of them.
+//!
+//! An import is opened, gets the bytes of its files in order, and is ended; the daemon reads. What
+//! was sent is acknowledged with how far it came, so that a piece that is sent twice counts once.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+/// The formats of usage files: name, and what it is in one line (`data/LAYOUT.md`).
+pub const IMPORT_FORMATS: [(&str, &str); 20] = [
+    (
+        "sacct",
+        "Slurm: sacct --parsable2, by its header line or by --layout",
+    ),
+    (
+        "sacct-keyvalue",
+        "Slurm: Name=\"value\" pairs, a job in a line",
+    ),
+    ("slurm-scontrol", "Slurm: scontrol show job"),
+    ("slurm-jobcomp", "Slurm: the file of jobcomp/filetxt"),
+    ("slurm-json", "Slurm: sacct --json"),
+    (
+        "sge",
+        "Grid Engine: SGE, Son of Grid Engine, Univa, accounting and reporting files",
+    ),
+    (
+        "gridware-json",
+        "Open Cluster Scheduler, Gridware: JSON lines",
+    ),
+    ("pbs", "PBS, OpenPBS and TORQUE accounting logs"),
+    ("lsf", "LSF's lsb.acct"),
+    (
+        "htcondor",
+        "HTCondor history: condor_history -l, or the spool's file",
+    ),
+    ("htcondor-apel", "HTCondor jobs in the pipe form of APEL"),
+    ("maui", "Maui's workload trace"),
+    ("moab-events", "Moab's event log"),
+    ("nomad", "snapshots of Nomad's deployments: a folder"),
+    ("openshift", "OpenShift metrics every 15 minutes: a folder"),
+    ("prometheus", "answers of Prometheus to query_range"),
+    ("kubernetes", "a list of Kubernetes pods"),
+    ("auditor", "AUDITOR records"),
+    ("csv", "separated values of any kind, by a mapping file"),
+    ("swf", "Standard Workload Format"),
+];
+
+/// How something from the quarantine is read, as in [`NewImport`].
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReadOptions {
+    /// The columns of a file without a header line, by name: `xdmod26`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layout: Option<String>,
+    /// The columns of a file without a header line, one by one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub columns: Vec<String>,
+    /// What stands between two columns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delimiter: Option<String>,
+    /// Zone of times that name none, such as `Europe/Berlin`; UTC without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tz: Option<String>,
+    /// The text of a mapping file, for `csv`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mapping: Option<String>,
+    /// Grid Engine's complex `gpu` counts for each slot, not for the job.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub gpus_per_slot: bool,
+}
+
+/// `POST /api/v1/imports`: what will be sent, with the options of `bankd import`, of which a format
+/// ignores those that it has no use for. Answer: [`ImportOpened`], 201.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the caller's"
+)]
+pub struct NewImport {
+    /// The collector, such as `slurm:colony`: with id and start the identity of a record.
+    pub source: String,
+    /// A name of [`IMPORT_FORMATS`].
+    pub format: String,
+    /// The machine of records that name none; without it their cluster, else the only machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
+    /// The columns of a file without a header line, by name: `xdmod26`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layout: Option<String>,
+    /// The columns of a file without a header line, one by one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub columns: Vec<String>,
+    /// What stands between two columns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delimiter: Option<String>,
+    /// Zone of times that name none, such as `Europe/Berlin`; UTC without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tz: Option<String>,
+    /// The text of a mapping file, for `csv`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mapping: Option<String>,
+    /// Grid Engine's complex `gpu` counts for each slot, not for the job.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub gpus_per_slot: bool,
+    /// Leave out what ended before this time, RFC 3339.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<String>,
+    /// Sum up by UTC day too.
+    #[serde(default)]
+    pub days: bool,
+    /// Read and decide, write nothing.
+    #[serde(default)]
+    pub dry_run: bool,
+    /// Say in the end that it is not well where records could not be read.
+    #[serde(default)]
+    pub strict: bool,
+    /// Keep the raw lines, compressed; true unless said otherwise.
+    #[serde(default = "yes")]
+    pub raw: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// An import that takes pieces.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImportOpened {
+    /// Its id.
+    pub id: String,
+    /// Bytes taken so far: 0.
+    pub at: u64,
+    /// Largest piece, in bytes.
+    pub piece: u64,
+}
+
+/// Query of `POST /api/v1/imports/{id}/data`, whose body is the piece. Answer: [`ImportTaken`].
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PieceQuery {
+    /// The file as it is called in messages; its last part is what the reader sees.
+    pub file: String,
+    /// Where in the file the piece begins, in bytes.
+    pub at: u64,
+    /// Which file of the import it is, counted from 1. Without it a file is new when its name
+    /// differs from the one before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub number: Option<u64>,
+}
+
+/// How far an import is.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImportTaken {
+    /// Bytes of the file that are taken: where the next piece begins.
+    pub at: u64,
+    /// Records read so far, of all files.
+    pub records: u64,
+}
+
+/// What an import came to.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ImportDone {
+    /// The collector.
+    pub source: String,
+    /// The format.
+    pub format: String,
+    /// Files read.
+    pub files: u64,
+    /// Bytes taken, as they were sent.
+    pub bytes: u64,
+    /// The summary, in the layout of `data/LAYOUT.md`; its numbers may be larger than 64 bits.
+    pub summary: Box<RawValue>,
+    /// Records in it.
+    pub records: u64,
+    /// Jobs in it.
+    pub jobs: u64,
+    /// Records that could not be read.
+    pub rejected: u64,
+    /// What became of the jobs: how many came to each outcome of
+    /// [`UsageItem::outcome`](super::UsageItem).
+    pub outcomes: BTreeMap<String, u64>,
+    /// Records put into the quarantine now.
+    pub quarantined: u64,
+    /// False where `strict` was asked for and records could not be read.
+    pub ok: bool,
+    /// True when decided only.
+    pub dry_run: bool,
+    /// The summary in words, line by line.
+    pub said: String,
+}
+
+/// A running import, an item of `GET /api/v1/imports`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Import {
+    /// Its id.
+    pub id: String,
+    /// Who sends it.
+    pub client: String,
+    /// The collector.
+    pub source: String,
+    /// The format.
+    pub format: String,
+    /// `running`; `ended`, `failed`: there for whoever asks again.
+    pub state: String,
+    /// The file that is being sent.
+    pub file: String,
+    /// Bytes of it that are taken.
+    pub at: u64,
+    /// Bytes taken of all files.
+    pub bytes: u64,
+    /// Records read.
+    pub records: u64,
+    /// Whether it writes nothing.
+    pub dry_run: bool,
+    /// Seconds since something came.
+    pub idle_s: i64,
+}
+
+/// Query of `GET /api/v1/quarantine`. Answer: `List<Quarantined>`, oldest first.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct QuarantineQuery {
+    /// Only of this collector.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// The `next` of the page before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+    /// Rows of a page, 1 to 1000; 100 by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u32>,
+}
+
+/// Something that could not be read.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Quarantined {
+    /// Its number.
+    pub id: i64,
+    /// When it was put aside.
+    pub at: String,
+    /// The collector.
+    pub source: String,
+    /// Who sent it.
+    pub peer: String,
+    /// The file, or the route.
+    pub place: String,
+    /// Which line of the file; `null` where it has none.
+    pub line: Option<u64>,
+    /// Why it could not be read.
+    pub reason: String,
+    /// Its length in bytes.
+    pub bytes: u64,
+    /// What it is, of a single one only; bytes that are not UTF-8 as U+FFFD.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub body: Option<String>,
+}
+
+/// `POST /api/v1/quarantine/{id}/replay`: read it again. Answer: [`QuarantineReplayed`].
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReplayQuarantined {
+    /// The format, where it is not that of its collector.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub format: Option<String>,
+    /// The machine of records that name none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
+    /// How it is read; without it as its collector was read last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub options: Option<ReadOptions>,
+    /// Text in place of what is there: the line as it should have been.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub body: Option<String>,
+}
+
+/// What became of something from the quarantine.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QuarantineReplayed {
+    /// Its number.
+    pub id: i64,
+    /// Jobs in it.
+    pub jobs: u64,
+    /// What became of them, by [`UsageItem::outcome`](super::UsageItem).
+    pub outcomes: BTreeMap<String, u64>,
+    /// Why nothing was charged, where the reader skips it: `step`, `not_ended`, …
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<String>,
+    /// True when decided only: then it is still there.
+    #[serde(default)]
+    pub dry_run: bool,
+}
+
+/// Query of `DELETE /api/v1/quarantine`: all of a collector. Answer: [`QuarantineRemoved`].
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct QuarantineRemoval {
+    /// The collector.
+    pub source: String,
+    /// Say how many, remove nothing.
+    #[serde(default)]
+    pub dry_run: bool,
+}
+
+/// How many were removed from the quarantine.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QuarantineRemoved {
+    /// Rows.
+    pub removed: u64,
+    /// True when counted only.
+    #[serde(default)]
+    pub dry_run: bool,
+}

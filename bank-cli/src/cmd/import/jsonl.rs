@@ -1,0 +1,221 @@
+//! `bank import jsonl`: finished usage from a file, in requests of a bounded size. A bad line stops no
+//! other; a repeat of the whole changes nothing.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read as _};
+
+use bank_api::v1::{BadLine, Imported, NewUsages, UsageItem, UsageTaken};
+use serde_json::Value;
+use ureq::http::Method;
+
+use crate::{
+    cli::{ImportArgs, WriteArgs},
+    cmd::Context,
+    fail::Failure,
+    out,
+};
+
+/// Most records of one request.
+const RECORDS_MAX: usize = 500;
+/// Most bytes of their lines; the daemon takes 1 MiB.
+const BYTES_MAX: usize = 512 * 1024;
+/// Longest line in bytes.
+const LINE_MAX: usize = 64 * 1024;
+
+pub(super) fn run(context: &Context, args: &ImportArgs) -> Result<String, Failure> {
+    let [file] = args.files.as_slice() else {
+        return Err(Failure::usage("import jsonl takes one file"));
+    };
+    let unreadable = |error: io::Error| Failure::usage(format!("cannot read {file}: {error}"));
+    let mut import = Import::new(context, args, file);
+    if file == "-" {
+        import.read(&mut io::stdin().lock())
+    } else {
+        let file = File::open(file).map_err(unreadable)?;
+        import.read(&mut BufReader::new(file))
+    }?;
+    import.end()
+}
+
+/// An import on its way.
+struct Import<'a> {
+    context: &'a Context,
+    args: &'a ImportArgs,
+    file: &'a str,
+    /// What waits to be sent, with the numbers of its lines.
+    waiting: Vec<(u64, Value)>,
+    bytes: usize,
+    requests: u64,
+    done: Imported,
+    /// What was said once already.
+    said: Vec<String>,
+}
+
+impl<'a> Import<'a> {
+    fn new(context: &'a Context, args: &'a ImportArgs, file: &'a str) -> Self {
+        Self {
+            context,
+            args,
+            file,
+            waiting: Vec::new(),
+            bytes: 0,
+            requests: 0,
+            done: Imported {
+                dry_run: args.write.dry_run,
+                ..Imported::default()
+            },
+            said: Vec::new(),
+        }
+    }
+
+    fn read(&mut self, input: &mut impl BufRead) -> Result<(), Failure> {
+        let mut line = Vec::new();
+        for number in 1_u64.. {
+            line.clear();
+            // One byte more than a line may have tells one that is too long.
+            let most = u64::try_from(LINE_MAX + 2).unwrap_or(u64::MAX);
+            let read = input.by_ref().take(most).read_until(b'\n', &mut line);
+            let read = read
+                .map_err(|error| Failure::usage(format!("cannot read {}: {error}", self.file)))?;
+            if read == 0 {
+                break;
+            }
+            if line.last() != Some(&b'\n') && line.len() > LINE_MAX {
+                skip_line(input)
+                    .map_err(|e| Failure::usage(format!("cannot read {}: {e}", self.file)))?;
+                self.done.records += 1;
+                self.bad(number, "bad_line", "longer than 65536 bytes");
+                continue;
+            }
+            self.line(number, line.trim_ascii())?;
+        }
+        self.send()
+    }
+
+    fn line(&mut self, number: u64, line: &[u8]) -> Result<(), Failure> {
+        if line.is_empty() {
+            return Ok(());
+        }
+        self.done.records += 1;
+        let value: Value = match serde_json::from_slice(line) {
+            Ok(value @ Value::Object(_)) => value,
+            Ok(_) => {
+                self.bad(number, "bad_line", "no JSON object");
+                return Ok(());
+            }
+            Err(error) => {
+                self.bad(number, "bad_line", &format!("no JSON: {error}"));
+                return Ok(());
+            }
+        };
+        if self.waiting.len() >= RECORDS_MAX || self.bytes + line.len() > BYTES_MAX {
+            self.send()?;
+        }
+        self.bytes += line.len();
+        self.waiting.push((number, value));
+        Ok(())
+    }
+
+    /// Sends what waits.
+    fn send(&mut self) -> Result<(), Failure> {
+        if self.waiting.is_empty() {
+            return Ok(());
+        }
+        self.requests += 1;
+        self.bytes = 0;
+        let (numbers, records): (Vec<u64>, Vec<Value>) =
+            std::mem::take(&mut self.waiting).into_iter().unzip();
+        let key = self.args.write.key.as_ref();
+        let write = WriteArgs {
+            dry_run: self.args.write.dry_run,
+            key: key.map(|key| format!("{key}.{}", self.requests)),
+        };
+        let body = NewUsages { records };
+        let sent = self.context.send(Method::POST, &["usage"], &body, &write);
+        let taken: UsageTaken = sent.map_err(|failure| self.broken(&numbers, failure))?;
+        for (number, item) in numbers.into_iter().zip(taken.items) {
+            self.took(number, item);
+        }
+        Ok(())
+    }
+
+    /// What came before stays; the same import again goes on where this one stopped.
+    fn broken(&self, numbers: &[u64], failure: Failure) -> Failure {
+        let (first, file) = (numbers.first().copied().unwrap_or(1), self.file);
+        failure.hint(format!(
+            "stopped at {file}:{first}; the same import again goes on, nothing counts twice"
+        ))
+    }
+
+    fn took(&mut self, number: u64, item: UsageItem) {
+        *self.done.outcomes.entry(item.outcome.clone()).or_default() += 1;
+        let detail = item.detail.unwrap_or_default();
+        if item.outcome == "refused" {
+            let code = item.code.unwrap_or_default();
+            self.bad(number, &code, &detail);
+        } else if !detail.is_empty() && !self.said.contains(&detail) {
+            out::warn(&detail);
+            self.said.push(detail);
+        }
+    }
+
+    fn bad(&mut self, line: u64, code: &str, detail: &str) {
+        if code == "bad_line" {
+            *self.done.outcomes.entry("refused".to_owned()).or_default() += 1;
+        }
+        out::warn(&format!("{}:{line}: {code}: {detail}", self.file));
+        self.done.bad.push(BadLine {
+            line,
+            code: code.to_owned(),
+            detail: detail.to_owned(),
+        });
+    }
+
+    fn end(self) -> Result<String, Failure> {
+        let Imported {
+            records,
+            outcomes,
+            bad,
+            ..
+        } = &self.done;
+        let counts: Vec<String> = outcomes
+            .iter()
+            .map(|(word, n)| format!("{n} {word}"))
+            .collect();
+        let counts = match counts.as_slice() {
+            [] => String::new(),
+            _ => format!(": {}", counts.join(", ")),
+        };
+        let sentence = format!("{records} records{counts}");
+        let bad = bad.len();
+        let dry_run = self.args.write.dry_run;
+        let said = self
+            .context
+            .done(&self.done, &sentence, None, dry_run, &[])?;
+        if bad == 0 || !self.args.strict {
+            return Ok(said);
+        }
+        let mut failure = Failure::of(
+            bank_api::exit::bank::REFUSED,
+            format!("{bad} lines were not taken in"),
+        );
+        failure.before = Some(said);
+        Err(failure)
+    }
+}
+
+/// Reads to the end of a line that is too long, without keeping it.
+fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
+    loop {
+        let buffer = input.fill_buf()?;
+        if buffer.is_empty() {
+            return Ok(());
+        }
+        let end = buffer.iter().position(|byte| *byte == b'\n');
+        let used = end.map_or(buffer.len(), |end| end + 1);
+        input.consume(used);
+        if end.is_some() {
+            return Ok(());
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! What strict enforcement from an instant on would have come to.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bank_api::v1::{Enforced, EnforcedQuery, EnforcedSum, EnforcedUse};
+use bank_core::amount::Amount;
+use bank_core::command::Scope;
+use bank_core::directory::Bank;
+use bank_core::refusal::Refusal;
+use bank_core::rules::enforce::{Enforcement, Party, PastUse};
+use bank_core::time::Timestamp;
+use bank_core::view::Context;
+
+use super::call::{Call, Handled, ok};
+use super::job::Work;
+use super::shape::{self, read_time};
+use crate::store::read::enforced::{self, Use, Who};
+
+/// Most refused uses that are told one by one.
+const ITEMS_MAX: usize = 1_000;
+
+/// `GET /api/v1/what-if/enforced`
+pub(super) async fn show(call: Call) -> Handled {
+    let query: EnforcedQuery = call.query()?;
+    let now = call.now();
+    let window = window(&query, now).map_err(|refusal| call.refused(&refusal))?;
+    if let Some(name) = &query.machine {
+        call.view.machine(name)?;
+    }
+    let work = Work::new(&call.view, query.project, None, query.machine)?;
+    let directory = Arc::clone(call.directory());
+    let told = call.ask(move |connection| {
+        let (from, until) = window;
+        let found = enforced::uses(connection, from, until)?;
+        let (standing, changes) = enforced::money(connection, from)?;
+        let scope = Scope::default();
+        let ctx = Context {
+            directory: &directory,
+            now,
+            scope: &scope,
+        };
+        let parties: Vec<Party> = found.people.iter().map(|who| party(&ctx, who)).collect();
+        let mut money = Enforcement::new(&ctx, standing, changes);
+        let mut tale = Tale::default();
+        for one in &found.uses {
+            let (Some(party), Some(who)) = (parties.get(one.who), found.people.get(one.who)) else {
+                continue;
+            };
+            let fate = money.begin(&PastUse {
+                party,
+                start: one.start,
+                end: one.end,
+                cost: Amount(one.cost.max(0)),
+            });
+            if work.holds(&who.project, &who.user, &who.machine) {
+                tale.tell(one, who, fate.err());
+            }
+        }
+        for (one, shown, _) in &mut tale.items {
+            shown.job = enforced::id_of(connection, one.row)?;
+        }
+        Ok((tale, found.complete))
+    });
+    let (tale, complete) = told.await?;
+    let bank = &call.directory().bank;
+    ok(&tale.shaped(window, complete, bank))
+}
+
+fn window(query: &EnforcedQuery, now: Timestamp) -> Result<(Timestamp, Timestamp), Refusal> {
+    let from = read_time(&query.from, "from")?;
+    let until = query.until.as_deref().map(|text| read_time(text, "until"));
+    let until = until.transpose()?.map_or(now, |until| until.min(now));
+    if from >= until {
+        return Err(Refusal::BadWindow);
+    }
+    Ok((from, until))
+}
+
+fn party(ctx: &Context<'_>, who: &Who) -> Party {
+    Party::new(ctx, &who.whose(), &who.usage(), &who.group)
+}
+
+/// What became of the uses that are shown.
+#[derive(Default)]
+struct Tale {
+    sums: BTreeMap<String, Sum>,
+    /// With what would have been available, where money was short.
+    items: Vec<(Use, EnforcedUse, Option<Amount>)>,
+}
+
+#[derive(Default)]
+struct Sum {
+    jobs: i64,
+    cost: i128,
+    refused: i64,
+    refused_cost: i128,
+    first: Option<Timestamp>,
+}
+
+impl Tale {
+    fn tell(&mut self, one: &Use, who: &Who, refusal: Option<Refusal>) {
+        if !self.sums.contains_key(&who.project) {
+            self.sums.insert(who.project.clone(), Sum::default());
+        }
+        let Some(sum) = self.sums.get_mut(&who.project) else {
+            return;
+        };
+        let cost = i128::from(one.cost);
+        let Some(refusal) = refusal else {
+            sum.jobs += 1;
+            sum.cost = sum.cost.saturating_add(cost);
+            return;
+        };
+        sum.refused += 1;
+        sum.refused_cost = sum.refused_cost.saturating_add(cost);
+        sum.first = sum.first.or(Some(one.start));
+        if self.items.len() >= ITEMS_MAX {
+            return;
+        }
+        let available = match &refusal {
+            Refusal::InsufficientFunds { available, .. } => Some(*available),
+            _ => None,
+        };
+        let shown = EnforcedUse {
+            at: shape::time(one.start),
+            machine: who.machine.clone(),
+            project: who.project.clone(),
+            user: who.user.clone(),
+            code: refusal.code().to_owned(),
+            ..EnforcedUse::default()
+        };
+        self.items.push((*one, shown, available));
+    }
+
+    fn shaped(
+        self,
+        (from, until): (Timestamp, Timestamp),
+        complete: bool,
+        bank: &Bank,
+    ) -> Enforced {
+        let items = self
+            .items
+            .into_iter()
+            .map(|(one, shown, available)| EnforcedUse {
+                cost: shape::amount(Amount(one.cost), bank),
+                available: available.map(|amount| shape::amount(amount, bank)),
+                ..shown
+            });
+        let projects = self.sums.into_iter().map(|(project, sum)| EnforcedSum {
+            project,
+            jobs: sum.jobs,
+            cost: shape::sum(sum.cost, bank),
+            refused: sum.refused,
+            refused_cost: shape::sum(sum.refused_cost, bank),
+            first_refused: sum.first.map(shape::time),
+        });
+        Enforced {
+            from: shape::time(from),
+            until: shape::time(until),
+            projects: projects.collect(),
+            items: items.collect(),
+            complete,
+            unit: bank.unit.clone(),
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Watching without enforcing: what strict would refuse, as the journal grows.
+
+use bank_api::v1::{Monitor, MonitorQuery, Watched as Shown};
+use bank_core::directory::Bank;
+use bank_core::refusal::Refusal;
+use bank_core::time::Timestamp;
+
+use super::call::{Call, Handled, ok};
+use super::job::{self, Work};
+use super::shape;
+use crate::store::read::monitor::{self, Place, Watched};
+
+/// Rows of a page that names no limit.
+const DEFAULT_LIMIT: u32 = 100;
+
+/// `GET /api/v1/monitor`: in the order of the journal.
+pub(super) async fn list(call: Call) -> Handled {
+    let query: MonitorQuery = call.query()?;
+    let read = || {
+        let window = window(&query)?;
+        let limit = job::limit(query.limit, DEFAULT_LIMIT)?;
+        let after = query.after.as_deref().map(place).transpose()?;
+        Ok((window, limit, after.unwrap_or(Place::BEGIN)))
+    };
+    let (window, limit, after) = read().map_err(|refusal| call.refused(&refusal))?;
+    let work = Work::new(&call.view, query.project, query.user, query.machine)?;
+    let code = query.code;
+    let keep = move |row: &Watched| {
+        let (_, machine) = &row.object;
+        work.holds(&row.project, &row.user, machine) && code.as_ref().is_none_or(|c| *c == row.code)
+    };
+    let page = call.ask(move |connection| monitor::page(connection, window, after, limit, keep));
+    let page = page.await?;
+    let bank = &call.directory().bank;
+    ok(&Monitor {
+        items: page.rows.into_iter().map(|row| shaped(row, bank)).collect(),
+        next: cursor(page.next),
+        more: page.more,
+        unit: bank.unit.clone(),
+    })
+}
+
+fn window(query: &MonitorQuery) -> Result<(Option<Timestamp>, Option<Timestamp>), Refusal> {
+    let time = |text: &Option<String>, field| {
+        let text = text.as_deref();
+        text.map(|text| shape::read_time(text, field)).transpose()
+    };
+    Ok((time(&query.since, "since")?, time(&query.until, "until")?))
+}
+
+fn cursor(place: Place) -> String {
+    match place.row {
+        i64::MAX => place.tx.to_string(),
+        row => format!("{}.{row}", place.tx),
+    }
+}
+
+fn place(text: &str) -> Result<Place, Refusal> {
+    let (tx, row) = text.split_once('.').unwrap_or((text, ""));
+    let number = |text: &str| text.parse::<i64>().ok().filter(|number| *number >= 0);
+    let row = if row.is_empty() {
+        Some(i64::MAX)
+    } else {
+        number(row)
+    };
+    let found = number(tx).zip(row).map(|(tx, row)| Place { tx, row });
+    found.ok_or(Refusal::BadValue {
+        field: "after",
+        expected: "next of a page before",
+    })
+}
+
+fn shaped(row: Watched, bank: &Bank) -> Shown {
+    let (needed, available) = row.figures.unzip();
+    // A use that was reported needed what it cost.
+    let short = row.code == "insufficient_funds";
+    let cost = row
+        .reported
+        .filter(|_| short)
+        .map(|(_, cost)| shape::sum(cost, bank));
+    let needed = needed.or(cost);
+    let (job, machine) = row.object;
+    Shown {
+        at: shape::time(row.at),
+        job,
+        machine,
+        project: row.project,
+        user: row.user,
+        code: row.code,
+        needed,
+        available,
+        source: row.source,
+        transaction: row.tx,
+    }
+}

@@ -1,0 +1,148 @@
+//! The same import again is harmless; several files are one source; what an import says.
+
+use serde_json::json;
+
+use super::{HEAD, file, lines, summary, watching};
+use crate::harness::Bank;
+
+#[test]
+fn the_same_import_again_changes_nothing() {
+    let mut bank = watching(&[("BANKD_IMPORT_CHUNK", "7")]);
+    let text = format!("{HEAD}{}a line without columns\n", lines(0, 25));
+    let day = file(&bank, "day.sacct", text);
+    let said = bank.bank_ok(&["import", "sacct", &day, "--source", "slurm:colony"]);
+    assert!(
+        said.starts_with("read 26 records: 25 jobs, 0 skipped, 1 rejected\n"),
+        "{said}"
+    );
+    assert!(said.contains("\nholds 50.000 core-hours"), "{said}");
+    assert!(said.contains("\ntaken in as slurm:colony: 25 "), "{said}");
+    assert!(
+        said.contains("\n1 in the quarantine: `bank quarantine ls --source slurm:colony`\n"),
+        "{said}"
+    );
+    let said = bank.bank_ok(&["import", "sacct", &day, "--source", "slurm:colony"]);
+    assert!(
+        said.contains("\ntaken in as slurm:colony: 25 duplicate\n"),
+        "{said}"
+    );
+    let aside = bank.json(&["quarantine", "ls"]);
+    assert_eq!(aside["items"].as_array().unwrap().len(), 1, "{aside}");
+    bank.verify();
+    assert_eq!(
+        bank.query("SELECT count(*), sum(millis) FROM usage_identity"),
+        [["25", "50000"]]
+    );
+}
+
+#[test]
+fn several_files_and_folders_are_one_source() {
+    let mut bank = watching(&[]);
+    file(&bank, "in/b/2.sacct", format!("{HEAD}{}", lines(10, 5)));
+    let folder = file(&bank, "in/a/1.sacct", format!("{HEAD}{}", lines(0, 10)));
+    let folder = folder.trim_end_matches("/a/1.sacct");
+    let gzip = file(&bank, "more.sacct.zst", {
+        let text = format!("{HEAD}{}", lines(5, 10));
+        zstd(text.as_bytes())
+    });
+    let found = summary(&bank, &["sacct", folder, &gzip, "--source", "s"]);
+    assert_eq!(found["records"], json!(25));
+    assert_eq!(found["jobs"], json!(25));
+    assert_eq!(found["identities"], json!(15));
+    assert_eq!(found["replaced"], json!(10));
+    bank.verify();
+    let counted = "SELECT count(*) FROM usage_identity";
+    assert_eq!(bank.query(counted), [["15"]]);
+}
+
+/// One raw block: bytes as Zstandard has them uncompressed, so that no library is needed here.
+fn zstd(bytes: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(bytes.len()).unwrap();
+    // A frame with its content size in four bytes and a single segment; one last raw block.
+    let block = (length << 3) | 1;
+    let head = [0x28, 0xb5, 0x2f, 0xfd, 0b1010_0000];
+    let block = &block.to_le_bytes()[..3];
+    [&head[..], &length.to_le_bytes(), block, bytes].concat()
+}
+
+#[test]
+fn a_dry_run_writes_nothing_and_says_what_would_be() {
+    let mut bank = watching(&[]);
+    let day = file(&bank, "day.sacct", format!("{HEAD}{}bad\n", lines(0, 3)));
+    let arguments = ["import", "sacct", &day, "--source", "s", "--dry-run"];
+    let said = bank.bank_ok(&arguments);
+    assert!(said.contains("\nwould add 6.000 core-hours"), "{said}");
+    assert!(said.contains("\nwould be as s: 3 "), "{said}");
+    assert_eq!(bank.json(&["quarantine", "ls"])["items"], json!([]));
+    bank.verify();
+    for table in ["usage_identity", "source", "quarantine", "raw_block"] {
+        let sql = format!("SELECT count(*) FROM {table}");
+        assert_eq!(bank.query(&sql), [["0"]], "{table}");
+    }
+}
+
+#[test]
+fn since_strict_days_and_no_raw() {
+    let mut bank = watching(&[]);
+    let day = file(&bank, "day.sacct", format!("{HEAD}{}", lines(0, 60)));
+    let source = ["--source", "s"];
+    let since = ["--since", "2025-12-01T02:30:00Z", "--days", "--no-raw"];
+    let found = summary(&bank, &[&["sacct", &day][..], &source, &since].concat());
+    assert_eq!(found["jobs"], json!(30));
+    assert_eq!(found["skipped"], json!({"before_since": 30}));
+    let by_day = &found["by_day"]["2025-12-01"];
+    assert_eq!(by_day["core_s"], json!(30 * 2 * 3600), "{by_day}");
+    let bad = file(&bank, "bad.sacct", format!("{HEAD}bad\n"));
+    let ran = bank.bank(&["import", "sacct", &bad, "--source", "s", "--strict"]);
+    assert_eq!(ran.exit, 1, "{}", ran.stderr);
+    ran.says(&[
+        "1 records could not be read",
+        "bank quarantine ls --source s",
+    ]);
+    assert!(
+        ran.stdout.starts_with("read 1 records: 0 jobs"),
+        "{}",
+        ran.stdout
+    );
+    bank.verify();
+    assert_eq!(bank.query("SELECT count(*) FROM raw_block"), [["0"]]);
+}
+
+#[test]
+fn a_source_that_nobody_names_is_called_by_format_and_machine() {
+    let bank = watching(&[]);
+    let day = file(&bank, "day.sacct", format!("{HEAD}{}", lines(0, 1)));
+    let said = bank.bank_ok(&["import", "sacct", &day, "-m", "colony"]);
+    assert!(said.contains("taken in as sacct:colony: 1 "), "{said}");
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+    let host = host.trim().split('.').next().unwrap();
+    let said = bank.bank_ok(&["import", "sacct", &day]);
+    let named = format!("taken in as sacct:{host}: 1 ");
+    assert!(said.contains(&named), "{said}");
+}
+
+#[test]
+fn what_cannot_be_used_is_told_at_once() {
+    let bank = Bank::new();
+    let day = file(&bank, "day.sacct", format!("{HEAD}{}", lines(0, 1)));
+    let cases: [(&[&str], i32, &str); 9] = [
+        (&["shell", &day], 2, "shell"),
+        (&["sacct", "/nowhere/at/all"], 2, "/nowhere/at/all"),
+        (&["sacct", &day, "--layout", "nosuch"], 2, "nosuch"),
+        (&["sacct", &day, "--tz", "Mars/Base"], 2, "zone"),
+        (&["sacct", &day, "--machine", "nosuch"], 4, "no machine"),
+        (&["sacct", &day, "--source", "#x"], 1, "source"),
+        (&["sacct", &day, "--mapping", &day], 2, "only csv"),
+        (&["sacct", &day, "--key", "k"], 2, "jsonl"),
+        (&["jsonl", &day, "--tz", "UTC"], 2, "--tz is not for jsonl"),
+    ];
+    for (arguments, exit, told) in cases {
+        let ran = bank.bank(&[&["import"], arguments].concat());
+        assert_eq!(ran.exit, exit, "{arguments:?}: {}", ran.stderr);
+        ran.says(&[told]);
+    }
+    let other = file(&bank, "other", "{\"no\": \"sacct\"}\n".repeat(200));
+    let ran = bank.bank(&["import", "sacct", &other, "--source", "s"]);
+    assert_eq!(ran.exit, 1, "{}", ran.stderr);
+    ran.says(&["other"]);
+}

@@ -1,0 +1,118 @@
+//! Imports that break off, whoever ends: the same command again, and everything is there once.
+
+use std::io::Write as _;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::{Value, json};
+
+use super::{HEAD, file, lines, watching};
+use crate::harness::{Bank, Request, programs, until};
+
+/// Jobs of the file; more than a chunk, in more than one piece.
+const JOBS: usize = 400;
+
+const SMALL: [(&str, &str); 2] = [
+    ("BANKD_HTTP_BODY_LIMIT", "4096"),
+    ("BANKD_IMPORT_CHUNK", "50"),
+];
+
+/// A `bank import` whose input is a pipe that stays open.
+fn piped(bank: &Bank) -> Child {
+    Command::new(programs().bank())
+        .args(["import", "sacct", "-", "--source", "slurm:colony"])
+        .env_clear()
+        .env("BANK_SERVER", format!("unix:{}", bank.socket().display()))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+fn records(bank: &Bank) -> u64 {
+    let answer = bank.over_socket(&Request::get("/api/v1/imports"));
+    let answer: Value = serde_json::from_slice(&answer.body).unwrap();
+    let items = answer["items"].as_array().unwrap();
+    items
+        .iter()
+        .filter_map(|item| item["records"].as_u64())
+        .sum()
+}
+
+/// The same again, and what is in the bank is what a single import would have left.
+fn is_whole_after_another(mut bank: Bank, day: &str) {
+    let said = bank.bank_ok(&["import", "sacct", day, "--source", "slurm:colony"]);
+    assert!(said.contains(&format!("{JOBS} jobs")), "{said}");
+    let said = bank.bank_ok(&["import", "sacct", day, "--source", "slurm:colony"]);
+    let all = format!("taken in as slurm:colony: {JOBS} duplicate\n");
+    assert!(said.contains(&all), "{said}");
+    let machine = bank.json(&["machine", "show", "colony"]);
+    assert_eq!(machine["source"], json!("slurm:colony"));
+    bank.verify();
+    let totals = "SELECT count(*), sum(millis), sum(end_at - start_at) / 1000000
+                  FROM usage_identity";
+    let jobs = JOBS.to_string();
+    let (millis, seconds) = ((JOBS * 2000).to_string(), (JOBS * 3600).to_string());
+    assert_eq!(bank.query(totals), [[jobs, millis, seconds]]);
+}
+
+#[test]
+fn the_sender_is_killed() {
+    let bank = watching(&SMALL);
+    let text = format!("{HEAD}{}", lines(0, JOBS));
+    let day = file(&bank, "day.sacct", &text);
+    let mut sender = piped(&bank);
+    // Pieces of 1 MiB are filled before they are sent: lines that count for nothing fill them.
+    let mut pipe = sender.stdin.take().unwrap();
+    let half = &text.as_bytes()[..text.len() * 2 / 3];
+    pipe.write_all(half).unwrap();
+    let filler = "# a comment that is none\n".repeat(50_000);
+    // It may be gone before all of it is written.
+    let _ = pipe.write_all(filler.as_bytes());
+    until("two chunks are read", || {
+        (records(&bank) > 100).then_some(())
+    });
+    sender.kill().unwrap();
+    sender.wait().unwrap();
+    drop(pipe);
+    is_whole_after_another(bank, &day);
+}
+
+#[test]
+fn the_daemon_is_killed_between_two_chunks() {
+    for point in ["decided:60", "committed:3", "committed:6", "replied:2"] {
+        let mut bank = watching(&SMALL);
+        let day = file(&bank, "day.sacct", format!("{HEAD}{}", lines(0, JOBS)));
+        bank.stop();
+        if bank.start_with(&[("BANKD_KILL_AT", point)]) {
+            let ran = bank.bank(&["import", "sacct", &day, "--source", "slurm:colony"]);
+            assert_eq!(ran.exit, 5, "{point}: {}", ran.stderr);
+            ran.says(&["cannot reach the daemon", "nothing counts twice"]);
+        }
+        bank.stop_or_kill();
+        bank.start();
+        is_whole_after_another(bank, &day);
+    }
+}
+
+#[test]
+fn a_stop_of_the_daemon_ends_imports_in_order() {
+    let mut bank = watching(&SMALL);
+    let text = format!("{HEAD}{}", lines(0, JOBS));
+    let day = file(&bank, "day.sacct", &text);
+    let body = br#"{"source":"slurm:colony","format":"sacct"}"#;
+    let opened = bank.over_socket(&Request {
+        target: "/api/v1/imports".to_owned(),
+        ..Request::nami("x", "k", body)
+    });
+    let opened: Value = serde_json::from_slice(&opened.body).unwrap();
+    let id = opened["id"].as_str().unwrap();
+    let taken = bank.over_socket(&Request {
+        target: format!("/api/v1/imports/{id}/data?file=a&at=0"),
+        ..Request::nami("x", "k2", &text.as_bytes()[..4000])
+    });
+    assert_eq!(taken.status, 200, "{}", taken.text());
+    bank.stop();
+    bank.start();
+    is_whole_after_another(bank, &day);
+}
