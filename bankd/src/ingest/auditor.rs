@@ -24,6 +24,11 @@ const UNITS: [(&str, i64); 4] = [
 /// Places to which processors are cut that are a mean.
 const PLACES: u8 = 9;
 
+/// The unit of `Memory` where nobody says another.
+fn mebibyte() -> Number {
+    Number::whole(1 << 20)
+}
+
 /// Reads records.
 #[derive(Debug)]
 pub(super) struct Auditor {
@@ -36,7 +41,7 @@ impl Auditor {
     /// # Errors
     /// If there is no such component or unit.
     pub(super) fn new(options: &Options) -> Result<Self, String> {
-        let mut memory_unit = Number::whole(1 << 20);
+        let mut memory_unit = mebibyte();
         for stated in &options.columns {
             let unit = stated.trim().strip_prefix("Memory=");
             let unit = unit.and_then(|unit| UNITS.iter().find(|(name, _)| *name == unit));
@@ -89,16 +94,21 @@ fn judged(record: &Object<'_>, memory_unit: Number) -> Result<Result<Job, Label>
     if end_us < start_us {
         return Err("stop_time: before start_time".to_owned());
     }
-    filled(record, start_us, end_us).map(Ok)
+    filled(record, start_us, end_us, memory_unit).map(Ok)
 }
 
-/// A record whose times are known, in microseconds, as the job that it is.
+/// A record whose times are known, in microseconds, as the job that it is; `Memory` is mebibytes.
 pub(crate) fn job(record: &str, start_us: i64, end_us: i64) -> Result<Job, String> {
     let record = Object::parse(record).ok_or("a record that is no object")?;
-    filled(&record, start_us, end_us)
+    filled(&record, start_us, end_us, mebibyte())
 }
 
-fn filled(record: &Object<'_>, start_us: i64, end_us: i64) -> Result<Job, String> {
+fn filled(
+    record: &Object<'_>,
+    start_us: i64,
+    end_us: i64,
+    memory_unit: Number,
+) -> Result<Job, String> {
     let meta = record.object("meta").unwrap_or_default();
     let first = |names: &[&str]| names.iter().find_map(|name| value(&meta, name));
     let status = first(&["status"]);
