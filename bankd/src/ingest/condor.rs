@@ -46,6 +46,8 @@ struct Ad {
     line: u64,
     raw: Vec<u8>,
     values: BTreeMap<String, String>,
+    /// Records inside of the ad that are open: what they say is not said of the job.
+    depth: i64,
 }
 
 impl Ad {
@@ -58,6 +60,11 @@ impl Ad {
             self.raw.push(b'\n');
         }
         let text = line.text();
+        let is_inside = self.depth > 0;
+        self.depth = self.depth.saturating_add(opened(&text)).max(0);
+        if is_inside {
+            return;
+        }
         if let Some((name, value)) = text.split_once(" = ")
             && self.values.len() < ATTRIBUTES_MAX
         {
@@ -99,7 +106,7 @@ impl Ad {
     fn job(&self, start: i64, end: i64, word: &str, state: State) -> Result<Job, String> {
         let beyond = || "a figure beyond what can be counted".to_owned();
         let micros = |seconds: i64| seconds.checked_mul(1_000_000).ok_or_else(beyond);
-        let wall = self.decimal("remotewallclocktime")?;
+        let mut wall = self.decimal("remotewallclocktime")?;
         let procs = self.count(["cpusprovisioned", "requestcpus"]);
         let procs = procs.unwrap_or(Number::whole(1));
         let gpus = self
@@ -112,12 +119,18 @@ impl Ad {
         let account = ACCOUNTS.iter().find_map(|name| known(&self.text(name)?));
         let (start_us, end_us) = (micros(start)?, micros(end)?);
         // The run time may be that of several starts, so it repairs an end that is missing only.
-        let times = match end {
+        let mut times = match end {
             0 => span(Some(start_us), None, Some(wall))?,
             _ => span(Some(start_us), Some(end_us.max(start_us)), None)?,
         };
+        // Nothing said is not the same as no time: a job may have been taken away at once.
+        if !self.values.contains_key("remotewallclocktime") {
+            wall = Number::seconds(times.end_us.saturating_sub(times.start_us));
+            times.is_repaired = true;
+        }
+        let id = self.text("globaljobid").filter(|id| !id.is_empty());
         let mut job = Job {
-            id: self.text("globaljobid").ok_or("GlobalJobId: missing")?,
+            id: id.ok_or("GlobalJobId: missing")?,
             start_us: times.start_us,
             end_us: times.end_us,
             submit_us: micros(self.seconds("qdate")?).ok().filter(|at| *at > 0),
@@ -184,6 +197,21 @@ impl Ad {
     }
 }
 
+/// Brackets that a line opens and does not close, those in strings left out.
+fn opened(line: &str) -> i64 {
+    let (mut depth, mut is_string, mut is_escaped) = (0_i64, false, false);
+    for byte in line.bytes() {
+        match byte {
+            b'"' if !is_escaped => is_string = !is_string,
+            b'[' if !is_string => depth = depth.saturating_add(1),
+            b']' if !is_string => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        is_escaped = byte == b'\\' && !is_escaped;
+    }
+    depth
+}
+
 /// Reads `GlobalJobId|Owner|wall|user CPU|system CPU|start|end|resident|image|cpus|…`.
 #[derive(Debug, Default)]
 pub(super) struct Apel;
@@ -223,8 +251,9 @@ fn piped(text: &str) -> Result<Result<Job, Label>, String> {
         return Ok(Err("never_started".into()));
     }
     let (start_us, end_us) = (micros(start)?, micros(end)?);
+    let id = columns.first().filter(|id| !id.is_empty());
     let mut job = Job {
-        id: columns.first().copied().unwrap_or_default().to_owned(),
+        id: (*id.ok_or("GlobalJobId: missing")?).to_owned(),
         start_us,
         end_us: end_us.max(start_us),
         wall,
@@ -289,6 +318,23 @@ mod tests {
             (
                 ad("AcctGroup = \"bio\"\nProjectName = \"chem\""),
                 "s#1.0#9 bio 160 60 1",
+            ),
+            (
+                ad("ToE = [\n JobStatus = 2\n A = \"]\"\n]\nCpusProvisioned = 2"),
+                "s#1.0#9 none 160 60 2",
+            ),
+            (
+                ad("Args = \"[ \\\" [\"\nCpusProvisioned = 2"),
+                "s#1.0#9 none 160 60 2",
+            ),
+            (ad("GlobalJobId = \"\""), "!GlobalJobId: missing"),
+            (
+                ad("CompletionDate = 170").replace("RemoteWallClockTime", "Unheard"),
+                "s#1.0#9 none 170 70 1",
+            ),
+            (
+                ad("CompletionDate = 170\nRemoteWallClockTime = 0.0"),
+                "s#1.0#9 none 170 0 1",
             ),
             (ad("JobStatus = 2"), "live_state"),
             (ad("JobStartDate = undefined"), "never_started"),

@@ -120,7 +120,7 @@ pub const FORMATS: &[Format] = &[
     Format {
         name: "auditor",
         about: "AUDITOR records",
-        reader: |_| Ok(Box::new(Auditor)),
+        reader: |options| Ok(Box::new(Auditor::new(options)?)),
     },
     Format {
         name: "csv",

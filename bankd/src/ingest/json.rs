@@ -21,6 +21,11 @@ impl<'a> Object<'a> {
         self.0.get(name).and_then(|raw| Object::parse(raw.get()))
     }
 
+    /// The names, in their order.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
     /// The list under a name, each element as its text.
     pub(super) fn list(&self, name: &str) -> Option<Vec<&'a RawValue>> {
         let raw = *self.0.get(name)?;

@@ -1,5 +1,6 @@
 //! Lists of Kubernetes pods (`collectors.md` j): finished pods, by the limits of their containers.
 
+use std::collections::BTreeMap;
 use std::io::{self, BufRead};
 
 use super::job::{Found, Job, Label, Record, State};
@@ -8,6 +9,12 @@ use super::lines::document;
 use super::number::Number;
 use super::text::{known, rfc3339};
 use super::{Reader, Sink, not_of_the_format};
+
+/// Labels, and annotations, of a pod that are kept.
+const NOTES_MAX: usize = 32;
+
+/// The longest value of them, in bytes: some annotations are whole documents.
+const NOTE_MAX: usize = 256;
 
 /// Reads a `PodList`.
 #[derive(Debug, Default)]
@@ -90,6 +97,7 @@ fn job(
     let end_us = end_us.max(start_us);
     let wall = Number::seconds(end_us.checked_sub(start_us).ok_or_else(beyond)?);
     let (mut core, mut memory, mut procs) = (Number::ZERO, Number::ZERO, Number::ZERO);
+    let mut gpus = None;
     let spec = pod.object("spec").unwrap_or_default();
     let mut flags = Vec::new();
     for container in spec.list("containers").unwrap_or_default() {
@@ -107,6 +115,10 @@ fn job(
         core = used.and_then(|used| core.plus(used)).ok_or_else(beyond)?;
         memory = memory.plus(bytes.unwrap_or_default()).ok_or_else(beyond)?;
         procs = procs.plus(cpus).ok_or_else(beyond)?;
+        if let Some(count) = accelerators(&container)? {
+            let sum = gpus.unwrap_or(Number::ZERO).plus(count);
+            gpus = Some(sum.ok_or_else(beyond)?);
+        }
     }
     let notes = meta.object("annotations").unwrap_or_default();
     let note = |name: &str| notes.text(name).and_then(|text| known(&text));
@@ -125,14 +137,54 @@ fn job(
         hosts: spec.text("nodeName").and_then(|node| known(&node)),
         procs: Some(procs),
         memory_bytes: Some(memory),
+        gpus,
         flags,
+        attributes: attributes(&meta),
         ..Job::default()
     };
     job.add("wall_s", wall);
     job.add("core_s", core);
     job.add("memory_bytes", memory);
     job.add("byte_s", memory.times(wall).ok_or_else(beyond)?);
+    if let Some(gpus) = gpus {
+        job.add("gpu_s", gpus.times(wall).ok_or_else(beyond)?);
+    }
     Ok(job)
+}
+
+/// Labels and annotations of a pod, by the names that Kubernetes' own state metrics give them.
+fn attributes(meta: &Object<'_>) -> BTreeMap<String, String> {
+    let mut all = BTreeMap::new();
+    for (kind, prefix) in [("annotations", "annotation_"), ("labels", "label_")] {
+        let notes = meta.object(kind).unwrap_or_default();
+        let short = |value: &String| value.len() <= NOTE_MAX;
+        for name in notes.names().take(NOTES_MAX) {
+            let value = notes.text(name).and_then(|text| known(&text));
+            if let Some(value) = value.filter(short) {
+                let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+                let name: String = name.chars().map(plain).collect();
+                all.insert(format!("{prefix}{name}"), value);
+            }
+        }
+    }
+    all
+}
+
+/// GPUs that a container has: of every vendor's resource `gpu`, and NVIDIA's parts of one.
+fn accelerators(container: &Object<'_>) -> Result<Option<Number>, String> {
+    let resources = container.object("resources").unwrap_or_default();
+    let limits = resources.object("limits").or(resources.object("requests"));
+    let limits = limits.unwrap_or_default();
+    let mut sum = None;
+    for name in limits.names() {
+        let is_gpu = name.ends_with("/gpu") || name.starts_with("nvidia.com/mig-");
+        if is_gpu {
+            let count = asked(container, name)?.unwrap_or_default();
+            let grown = sum.unwrap_or(Number::ZERO).plus(count);
+            sum = Some(grown.ok_or_else(|| format!("{name}: beyond what can be counted"))?);
+        }
+    }
+    Ok(sum)
 }
 
 /// The limit of a container, else what it requests.
@@ -175,6 +227,39 @@ pub(super) fn quantity(text: &str) -> Option<Number> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn gpus_labels_and_annotations_are_kept() {
+        let text = r#"{"items":[{"metadata":{"namespace":"chem","name":"p","uid":"u",
+            "annotations":{"cf_pi":"amy","kubectl/x":""},"labels":{"app.kubernetes.io/name":"a"}},
+            "spec":{"containers":[{"name":"c","resources":{"limits":
+                {"cpu":"1","nvidia.com/gpu":"2","nvidia.com/mig-1g.5gb":1}}}]},
+            "status":{"phase":"Succeeded","startTime":"2026-01-01T00:00:00Z","containerStatuses":
+                [{"name":"c","state":{"terminated":{"startedAt":"2026-01-01T00:00:00Z",
+                "finishedAt":"2026-01-01T00:01:00Z"}}}]}}]}"#;
+        let mut jobs = Vec::new();
+        let mut sink = |record: Record| {
+            match record.found {
+                Found::Jobs(found) => jobs.extend(found),
+                other => panic!("{other:?}"),
+            }
+            Ok(())
+        };
+        Kubernetes
+            .file("pods", &mut text.as_bytes(), &mut sink)
+            .unwrap();
+        assert_eq!(jobs[0].gpus, Some(Number::whole(3)));
+        let gpu_s = jobs[0].quantities.iter().find(|(name, _)| name == "gpu_s");
+        assert_eq!(gpu_s.map(|(_, value)| *value), Some(Number::whole(180)));
+        let attributes: Vec<_> = jobs[0].attributes.iter().collect();
+        let told = attributes
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"));
+        assert_eq!(
+            told.collect::<Vec<_>>(),
+            ["annotation_cf_pi=amy", "label_app_kubernetes_io_name=a"]
+        );
+    }
 
     #[test]
     fn quantities_have_suffixes() {

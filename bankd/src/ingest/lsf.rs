@@ -68,7 +68,7 @@ fn judged(text: &str) -> Result<Result<Job, Label>, String> {
     }
     let end: i64 = fields.number(2, "event time")?;
     let start: i64 = fields.number(10, "start time")?;
-    let procs: i64 = fields.number(6, "numProcessors")?;
+    let procs: u32 = fields.number(6, "numProcessors")?;
     let mut job = Job {
         id: fields.text(3, "job id")?.to_owned(),
         submit_us: fields
@@ -99,7 +99,7 @@ fn judged(text: &str) -> Result<Result<Job, Label>, String> {
         .filter(|kb| *kb >= 0)
         .and_then(|kb| kb.checked_mul(1024))
         .map(Number::whole);
-    if start == 0 {
+    if start <= 0 {
         return Ok(Err("never_started".into()));
     }
     finish(job, start, end, procs, status, times).map(Ok)
@@ -109,7 +109,7 @@ fn finish(
     mut job: Job,
     start: i64,
     end: i64,
-    procs: i64,
+    procs: u32,
     status: i64,
     times: [Number; 2],
 ) -> Result<Job, String> {

@@ -156,6 +156,14 @@ impl Number {
         (product.places <= PLACES_MAX).then_some(product)
     }
 
+    /// The quotient, cut to so many places.
+    pub fn over(self, other: Self, places: u8) -> Option<Self> {
+        let most = self.places.max(other.places);
+        let up = 10_i128.checked_pow(places.into())?;
+        let top = self.at(most)?.checked_mul(up)?;
+        Some(Self::scaled(top.checked_div(other.at(most)?)?, places))
+    }
+
     /// It divided by a count above zero, for people: rounded to so many places, halves to even, with
     /// commas between thousands.
     pub fn shared_out(self, among: i64, places: u8) -> Option<String> {
@@ -304,6 +312,9 @@ mod tests {
         assert_eq!(number("1").minus(number("0.001")), Some(number("0.999")));
         assert_eq!(number("0.25").times(number("4")), Some(Number::whole(1)));
         assert_eq!(number("1.23456789").cut(3), number("1.234"));
+        assert_eq!(number("36.5").over(number("0.25"), 3), Some(number("146")));
+        assert_eq!(number("2").over(number("3"), 6), Some(number("0.666666")));
+        assert_eq!(number("2").over(Number::ZERO, 6), None);
         assert_eq!(number("-1.9").cut(0), number("-1"));
         assert_eq!(number("1.0000019").as_microseconds(), Some(1_000_001));
         for (text, said) in [

@@ -16,6 +16,9 @@ use super::{Reader, Sink, not_of_the_format};
 /// Seconds that a sample stands for, where a file does not say.
 const STEP_S: i64 = 900;
 
+/// The label of a pod that names its class.
+const CLASS: &str = "label_nerc_mghpcc_org_class";
+
 /// Reads a folder of `metrics-*.json`; other documents in it are left alone.
 #[derive(Debug, Default)]
 pub(super) struct OpenShift {
@@ -34,6 +37,8 @@ struct Sample {
     group: Option<String>,
     /// Seconds that it stands for.
     step: i64,
+    /// The class of a notebook, by which some sites bill.
+    class: Option<String>,
     /// Samples of the input that it is made of.
     counts: u64,
 }
@@ -114,6 +119,7 @@ impl OpenShift {
         let label = |name: &str| series.label(name);
         let namespace = label("namespace").ok_or("a series without a namespace")?;
         let pod = label("pod").ok_or("a series without a pod")?;
+        let class = label(CLASS);
         let line = self.pods.entry((namespace, pod)).or_default();
         for (at, value) in &series.samples {
             let at = at.cut(0).as_whole().and_then(|at| i64::try_from(at).ok());
@@ -125,7 +131,7 @@ impl OpenShift {
             sample.group = series.group().or(sample.group.take());
             self.samples = self.samples.saturating_add(1);
             match what {
-                What::Cpu => sample.cpu = *value,
+                What::Cpu => (sample.cpu, sample.class) = (*value, class.clone()),
                 What::Memory => sample.memory = *value,
                 What::Gpu => {
                     sample.gpu = *value;
@@ -186,6 +192,9 @@ fn job(namespace: &str, pod: &str, run: &Run) -> Option<Job> {
         flags: vec!["sampled"],
         ..Job::default()
     };
+    if let Some(class) = &asked.class {
+        job.attributes.insert(CLASS.to_owned(), class.clone());
+    }
     job.add("wall_s", wall);
     job.add("core_s", asked.cpu.times(wall)?);
     job.add("byte_s", asked.memory.times(wall)?);

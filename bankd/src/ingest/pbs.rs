@@ -54,7 +54,7 @@ fn judged(text: &str) -> Result<Result<Job, Label>, String> {
     let (start, end) = (said.seconds("start")?, said.seconds("end")?);
     let used = said.text("resources_used.walltime").and_then(duration);
     let is_over = end != 0 || used.is_some_and(Number::is_above_zero);
-    if start == 0 || !is_over {
+    if start <= 0 || !is_over {
         return Ok(Err("never_started".into()));
     }
     job(id, start, end, used, &said).map(Ok)
@@ -199,7 +199,7 @@ fn procs(said: &Said<'_>) -> Number {
 fn host_processors(hosts: &str) -> i128 {
     let range = |part: &str| {
         if let Some((_, times)) = part.split_once('*') {
-            return times.parse().unwrap_or(0);
+            return times.parse().unwrap_or(0).max(0);
         }
         let ends = part.split_once('-');
         let ends = ends.and_then(|(low, high)| Some((low.parse().ok()?, high.parse().ok()?)));
@@ -219,8 +219,8 @@ fn node_processors(nodes: &str) -> Option<i128> {
     let part = |part: &str| {
         let (count, rest) = part.split_once(':')?;
         let each = rest.split(':').find_map(|word| word.strip_prefix("ppn="))?;
-        let count: i128 = count.parse().unwrap_or(1);
-        count.checked_mul(each.parse().ok()?)
+        let count: i128 = count.parse().unwrap_or(1).max(0);
+        count.checked_mul(each.parse::<i128>().ok()?.max(0))
     };
     let sum = nodes
         .split('+')
@@ -238,7 +238,8 @@ fn nodes(said: &Said<'_>) -> Option<Number> {
     }
     let asked = said.text("Resource_List.nodect")?;
     let digits = asked.split(':').next().unwrap_or(asked);
-    digits.parse::<i128>().ok().map(Number::whole)
+    let count = digits.parse::<i128>().ok().filter(|count| *count >= 0);
+    count.map(Number::whole)
 }
 
 /// GPUs, the first that is said.
@@ -256,12 +257,12 @@ fn gpus(said: &Said<'_>) -> Option<Number> {
 pub(super) fn node_gpus(nodes: &str) -> Option<i128> {
     let part = |part: &str| {
         let mut words = part.split(':');
-        let count: i128 = words.next()?.parse().unwrap_or(1);
+        let count: i128 = words.next()?.parse().unwrap_or(1).max(0);
         let each = words.find_map(|word| {
             word.strip_prefix("gpus=")
                 .or_else(|| word.strip_prefix("gpu="))
         })?;
-        count.checked_mul(each.parse().ok()?)
+        count.checked_mul(each.parse::<i128>().ok()?.max(0))
     };
     let sum = nodes
         .split('+')
@@ -322,12 +323,15 @@ mod tests {
             ("n1/0*13+n2/0*13", 26),
             ("n1/24", 1),
             ("h/0*0", 0),
+            ("n1/0*13+n2/0*-5", 13),
             ("n1", 1),
         ] {
             assert_eq!(host_processors(hosts), count, "{hosts}");
         }
         assert_eq!(node_processors("n1:ppn=2+n2:ppn=2"), Some(4));
         assert_eq!(node_processors("2"), None);
+        assert_eq!(node_processors("-2:ppn=-2"), None);
+        assert_eq!(node_gpus("1:gpus=2+-1:gpus=-9"), Some(2));
     }
 
     #[test]
@@ -367,6 +371,7 @@ mod tests {
             ("E;1.srv;start=200 end=160", "1.srv 200 0 1"),
             ("E;1[].srv;ctime=5", "never_started"),
             ("E;1.srv;start=100", "never_started"),
+            ("E;1.srv;start=-100 end=160", "never_started"),
             ("E;1.srv;start=x end=160", "!start: \"x\" is no time"),
             ("E;;start=100 end=160", "!an ended job without an id"),
             ("Q;1.srv;queue=q", "event_Q"),

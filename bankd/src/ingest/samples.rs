@@ -1,16 +1,31 @@
 //! Series of samples, as Prometheus answers a `query_range` (`collectors.md` h.2).
 
+use std::collections::BTreeMap;
+
 use serde_json::value::RawValue;
 
 use super::json::Object;
 use super::number::Number;
+use super::text::known;
+
+/// Labels and annotations by their names.
+pub(super) type Notes = BTreeMap<String, String>;
+
+/// How the names of labels begin that are labels or annotations of an object.
+const PREFIXES: [&str; 2] = ["label_", "annotation_"];
+
+/// Labels that name who answers for a namespace, where a collector wrote them as they are.
+const WHO: [&str; 2] = ["cf_pi", "cf_project_id"];
+
+/// Labels and annotations of an object that are kept.
+const NOTES_MAX: usize = 64;
 
 /// One series: its labels, and its samples in the order of the answer.
 pub(super) struct Series<'a> {
     labels: Object<'a>,
     /// Time in seconds, and the value.
     pub(super) samples: Vec<(Number, Number)>,
-    /// Samples whose value is no number: `NaN`, `+Inf`.
+    /// Samples whose value is no amount of anything: `NaN`, `+Inf`, what is below zero.
     pub(super) without_value: u64,
 }
 
@@ -28,8 +43,8 @@ impl<'a> Series<'a> {
                 .map_err(|_| format!("a sample that is no [time, \"value\"]: {}", value.get()))?;
             let at = Number::parse(pair.0.get()).ok_or("a sample without a time")?;
             match Number::parse(pair.1) {
-                Some(number) => samples.push((at, number)),
-                None => without_value = without_value.saturating_add(1),
+                Some(number) if !number.is_negative() => samples.push((at, number)),
+                _ => without_value = without_value.saturating_add(1),
             }
         }
         Ok(Self {
@@ -53,6 +68,20 @@ impl<'a> Series<'a> {
         let ways = ["annotation_", "label_", ""];
         ways.iter()
             .find_map(|way| self.label(&format!("{way}{name}")))
+    }
+
+    /// The labels that Kubernetes' own state metrics make of labels and annotations, each with its
+    /// name as it stands: `label_app`, `annotation_cf_pi`.
+    pub(super) fn notes(&self) -> Notes {
+        let names = self.labels.names();
+        let is_note = |name: &&str| {
+            WHO.contains(name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+        };
+        let names = names.filter(is_note);
+        names
+            .filter_map(|name| Some((name.to_owned(), known(&self.label(name)?)?)))
+            .take(NOTES_MAX)
+            .collect()
     }
 
     /// The value of a label.
@@ -105,21 +134,21 @@ mod tests {
         let text = |step: &str| {
             format!(
                 r#"{{"status":"success",{step}"data":{{"resultType":"matrix","result":[
-                {{"metric":{{{LABELS}}},"values":[[3000,"2"],[3600,"2"]]}},
-                {{"metric":{{"namespace":"a","pod":"q"}},"values":[[3000,"2"]]}}]}}}}"#
+                {{"metric":{{{LABELS}}},"values":[[3600,"2"],[4200,"2"]]}},
+                {{"metric":{{"namespace":"a","pod":"q"}},"values":[[3600,"2"]]}}]}}}}"#
             )
         };
         let jobs = read(Prometheus::default(), &text("\"step_s\":300,"));
-        assert_eq!(figures(&jobs[0]), (3000, 3900, "600".to_owned()));
-        assert_eq!(figures(&jobs[1]), (3000, 3300, "300".to_owned()));
+        assert_eq!(figures(&jobs[0]), (3600, 4500, "600".to_owned()));
+        assert_eq!(figures(&jobs[1]), (3600, 3900, "300".to_owned()));
         assert_eq!(jobs[0].user.as_deref(), Some("amy"));
         assert_eq!(jobs[0].group.as_deref(), Some("7"));
         assert_eq!(jobs[0].account.as_deref(), Some("a"));
         assert_eq!((&jobs[1].user, &jobs[1].group), (&None, &None));
         for none in ["", "\"step_s\":0,", "\"step_s\":-300,", "\"step_s\":\"x\","] {
             let jobs = read(Prometheus::default(), &text(none));
-            assert_eq!(figures(&jobs[0]), (3000, 4200, "1200".to_owned()), "{none}");
-            assert_eq!(figures(&jobs[1]), (3000, 3060, "60".to_owned()), "{none}");
+            assert_eq!(figures(&jobs[0]), (3600, 4800, "1200".to_owned()), "{none}");
+            assert_eq!(figures(&jobs[1]), (3600, 3660, "60".to_owned()), "{none}");
         }
     }
 

@@ -10,7 +10,7 @@ use super::json::Object;
 use super::lines::{Line, Lines};
 use super::number::Number;
 use super::split::split;
-use super::text::{epoch_by_size, known};
+use super::text::{digits, epoch_by_size, known};
 use super::{Reader, Sink};
 
 /// Fields that every dialect has.
@@ -81,7 +81,7 @@ impl Sge {
 
     /// The job, or why nothing is charged for it; in the order of the tests of `data/LAYOUT.md`.
     fn judged(&mut self, usage: &Usage<'_>) -> Result<Result<Job, Label>, String> {
-        if usage.start_us == 0 || usage.end_us < usage.start_us {
+        if usage.start_us <= 0 || usage.end_us < usage.start_us {
             return Ok(Err("never_started".into()));
         }
         if known(&usage.pe_task).is_some() {
@@ -127,8 +127,9 @@ impl<'a> Usage<'a> {
     fn of_fields(text: &'a str) -> Result<Self, String> {
         let all = split(text, ":", usize::MAX);
         let fields = match all.as_slice() {
-            // The reporting file has the time and the kind of the line before everything else.
-            [_, "acct", rest @ ..] => rest,
+            // The reporting file has the time and the kind of the line before everything else; a
+            // host may be called so too.
+            [time, "acct", rest @ ..] if digits(time.as_bytes()).is_some() => rest,
             all => all,
         };
         if fields.len() < FIELDS {
@@ -280,7 +281,8 @@ fn times(texts: [&str; 3]) -> Result<(i64, i64, i64), String> {
 }
 
 fn number(text: &str, what: &str) -> Result<Number, String> {
-    Number::parse(text).ok_or_else(|| format!("{what}: {text:?} is no number"))
+    let number = Number::parse(text).filter(|number| !number.is_negative());
+    number.ok_or_else(|| format!("{what}: {text:?} is no number"))
 }
 
 fn whole(number: Number, what: &str) -> Result<i128, String> {
@@ -313,7 +315,8 @@ fn requested(category: &str, name: &str) -> Option<Number> {
         let list = words.next().unwrap_or_default();
         let found = list.split(',').find_map(|item| {
             let (key, value) = item.split_once('=')?;
-            (key == name).then(|| Number::parse(value)).flatten()
+            let count = (key == name).then(|| Number::parse(value)).flatten();
+            count.filter(|count| !count.is_negative())
         });
         if found.is_some() {
             return found;
@@ -427,6 +430,7 @@ mod tests {
         }
         for (fields, label) in [
             (&[(10, "0"), (11, "0")][..], "never_started"),
+            (&[(10, "-5")], "never_started"),
             (&[(11, "1700000000")], "never_started"),
             (&[(42, "1.eddie244")], "slave_task"),
         ] {
@@ -471,5 +475,7 @@ mod tests {
             &format!("1700000161:acct:{}", line(&[])),
         );
         assert!(matches!(found, Found::Jobs(_)), "{found:?}");
+        let job = job(&[(2, "acct")]);
+        assert_eq!(job.hosts.as_deref(), Some("acct"));
     }
 }

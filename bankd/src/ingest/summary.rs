@@ -39,6 +39,12 @@ const COMPLAINTS_MAX: usize = 100;
 /// Labels that are told apart: `event_X` and `object_X` come from the input.
 const LABELS_MAX: usize = 1_000;
 
+/// The longest of them, in bytes.
+const LABEL_MAX: usize = 64;
+
+/// What has no label of its own.
+const OTHER: &str = "other";
+
 /// A line that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Complaint {
@@ -151,12 +157,15 @@ impl Summary {
     }
 
     fn skip(&mut self, label: &Label, counts: u64) {
+        if label.len() > LABEL_MAX {
+            return self.skip(&OTHER.into(), counts);
+        }
         if let Some(count) = self.skipped.get_mut(label) {
             *count = count.saturating_add(counts);
         } else if self.skipped.len() < LABELS_MAX {
             self.skipped.insert(label.clone(), counts);
         } else {
-            let count = self.skipped.entry("other".into()).or_default();
+            let count = self.skipped.entry(OTHER.into()).or_default();
             *count = count.saturating_add(counts);
         }
     }

@@ -20,6 +20,7 @@ impl Reader for Swf {
     fn file(&mut self, _: &str, input: &mut dyn BufRead, sink: &mut Sink<'_>) -> io::Result<()> {
         let mut lines = Lines::new(input);
         let mut is_first = true;
+        self.origin = Number::ZERO;
         while let Some(line) = lines.next_line()? {
             if line.bytes.starts_with(b";") {
                 self.header(&line);

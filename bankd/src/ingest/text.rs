@@ -81,8 +81,8 @@ fn plain_time(text: &[u8]) -> Option<i64> {
         y3,
         y4,
         b'-',
-        mo1,
-        mo2,
+        m1,
+        m2,
         b'-',
         d1,
         d2,
@@ -90,8 +90,8 @@ fn plain_time(text: &[u8]) -> Option<i64> {
         h1,
         h2,
         b':',
-        mi1,
-        mi2,
+        n1,
+        n2,
         b':',
         s1,
         s2,
@@ -101,8 +101,8 @@ fn plain_time(text: &[u8]) -> Option<i64> {
     };
     let year = digits(&[*y1, *y2, *y3, *y4])?;
     let two = |one: &u8, other: &u8| digits(&[*one, *other]);
-    let (month, day) = (two(mo1, mo2)?, two(d1, d2)?);
-    let (hour, minute, second) = (two(h1, h2)?, two(mi1, mi2)?, two(s1, s2)?);
+    let (month, day) = (two(m1, m2)?, two(d1, d2)?);
+    let (hour, minute, second) = (two(h1, h2)?, two(n1, n2)?, two(s1, s2)?);
     let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     let days = match month {
         1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,

@@ -5,6 +5,7 @@ pub(crate) mod expected;
 mod fuzz;
 mod large;
 mod mappings;
+mod nasty;
 mod xdmod;
 
 /// A number that makes a run longer or repeats it.

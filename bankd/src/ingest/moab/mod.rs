@@ -236,7 +236,7 @@ fn job(words: &Words<'_>, columns: &Columns) -> Judged {
         words.seconds(columns.start, "start")?,
         words.seconds(columns.end, "completion")?,
     );
-    if start == 0 {
+    if start <= 0 {
         return Ok(Err("never_started".into()));
     }
     let micros = |seconds: i64| seconds.checked_mul(1_000_000).ok_or_else(beyond);
@@ -262,7 +262,7 @@ fn job(words: &Words<'_>, columns: &Columns) -> Judged {
         account: words.known(columns.account),
         queue: class(words.at(columns.class)),
         qos: words.known(columns.qos).and_then(|qos| delivered(&qos)),
-        state_word: known(word),
+        state_word: words.known(columns.state),
         state: state(word),
         hosts: words.known(columns.hosts),
         procs: Some(procs),

@@ -55,10 +55,8 @@ fn value<'a>(values: &'a Values, names: &[&str]) -> Option<&'a str> {
 
 /// Adds what is said, unless it was said before.
 pub(super) fn say(values: &mut Values, name: &str, text: &str) {
-    let name = name.to_ascii_lowercase();
-    if !values.contains_key(&name) {
-        values.insert(name, text.trim().to_owned());
-    }
+    let value = values.entry(name.to_ascii_lowercase());
+    value.or_insert_with(|| text.trim().to_owned());
 }
 
 impl Said {

@@ -92,12 +92,15 @@ const NAMES: [&str; 26] = [
     "totalcpu",
 ];
 
+/// Whether a field looks like what its column holds.
+type Look = fn(&str) -> bool;
+
 /// The names of the columns, lower case, where those stand that are read, and how each must look.
 #[derive(Clone, Debug)]
 pub(super) struct Columns {
     names: Vec<String>,
     places: [Option<usize>; NAMES.len()],
-    looks: Vec<Option<fn(&str) -> bool>>,
+    looks: Vec<Option<Look>>,
 }
 
 impl Columns {
@@ -246,7 +249,7 @@ fn cut<'a>(
 }
 
 /// How the fields of a column look; columns that are not checked take anything.
-fn look(column: &str) -> Option<fn(&str) -> bool> {
+fn look(column: &str) -> Option<Look> {
     match column {
         "jobid" | "jobidraw" => Some(is_job_id),
         "submit" | "start" | "end" | "eligible" => {

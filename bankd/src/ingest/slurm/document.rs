@@ -62,7 +62,7 @@ fn found(job: &Object<'_>) -> Found {
         cpus: resources.cpus,
         gpus: Some(resources.gpus),
         memory_bytes: resources.memory_bytes,
-        elapsed: number(&time, "elapsed"),
+        elapsed: number(&time, "elapsed").filter(|elapsed| !elapsed.is_negative()),
         limit_s: number(&time, "limit")
             .and_then(|minutes| minutes.times(Number::whole(60)))
             .and_then(|seconds| i64::try_from(seconds.as_whole()?).ok()),
@@ -128,8 +128,8 @@ impl Resources {
             };
             let kind = one.text("type").unwrap_or_default();
             let name = one.text("name").unwrap_or_default();
-            let count =
-                number(&one, "count").and_then(|count| i64::try_from(count.as_whole()?).ok());
+            let count = number(&one, "count").filter(|count| !count.is_negative());
+            let count = count.and_then(|count| i64::try_from(count.as_whole()?).ok());
             match (kind.as_str(), name.as_str()) {
                 ("cpu", _) => found.cpus = count,
                 ("node", _) => found.nodes = count,

@@ -59,7 +59,7 @@ pub(super) fn old_gpus(text: &str) -> i64 {
             // `gpu:a100:2(S:0-1)` says on which sockets.
             let part = part.split('(').next().unwrap_or(part);
             let last = part.rsplit(':').next().unwrap_or(part);
-            last.parse().unwrap_or(1)
+            last.parse().unwrap_or(1).max(0)
         })
         .fold(0, i64::saturating_add)
 }
@@ -99,6 +99,9 @@ pub(super) fn requested_memory(
 /// A size in megabytes: `144000M`, `62.50G`; a bare number counts megabytes.
 fn megabytes(text: &str) -> Option<Number> {
     let unit = text.chars().last()?;
+    if text.starts_with('-') {
+        return None;
+    }
     if unit.is_ascii_digit() {
         return Number::parse(text);
     }
@@ -114,9 +117,10 @@ fn megabytes(text: &str) -> Option<Number> {
     }
 }
 
-/// A count, perhaps with a suffix of 1024s; what is none counts nothing.
+/// A count, perhaps with a suffix of 1024s; what is none counts nothing, as what is below zero.
 fn number(text: &str) -> i64 {
-    text.parse().ok().or_else(|| suffixed(text)).unwrap_or(0)
+    let count = text.parse().ok().or_else(|| suffixed(text));
+    count.unwrap_or(0).max(0)
 }
 
 fn suffixed(text: &str) -> Option<i64> {
@@ -134,6 +138,8 @@ mod tests {
             ("billing=8,cpu=8,gres/gpu=4,gres/gpu:a100=4,mem=16G", 4),
             ("gres/gpu:a100=1,gres/gpu:v100=2", 3),
             ("gres/gpu=2K", 2048),
+            ("gres/gpu=-4", 0),
+            ("gres/gpu:a100=2,gres/gpu:v100=-1", 2),
             ("cpu=1", 0),
             ("", 0),
         ] {
@@ -174,6 +180,7 @@ mod tests {
             ("125Gn", mib(256_000)),
             ("0n", Some(0)),
             ("512K", Some(524_288)),
+            ("-512K", None),
             ("", None),
             ("x", None),
         ] {

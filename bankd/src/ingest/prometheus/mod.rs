@@ -1,0 +1,316 @@
+//! Answers of Prometheus: one sampled use for each namespace, pod and hour (`collectors.md` h.2, h.4).
+//! Several files are one source, whose metrics are put together: cores of one, memory of another,
+//! annotations of a third.
+
+mod measure;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, BufRead};
+
+use serde_json::value::RawValue;
+
+use self::measure::{Kind, Measure, is_about_labels};
+use super::job::{Extra, Figure, Found, Job, Record, State};
+use super::json::Object;
+use super::lines::document;
+use super::number::Number;
+use super::samples::{Notes, Series, stated_step};
+use super::{Reader, Sink, not_of_the_format};
+
+/// Seconds that a sample stands for, where a series has only one.
+const STEP_S: i64 = 60;
+
+/// Seconds of an hour.
+const HOUR_S: i128 = 3_600;
+
+/// Places to which a mean is cut: as fine as a command of the ledger has it.
+const PLACES: u8 = 9;
+
+/// The annotations of a namespace that name who answers for it, and its project.
+const WHO: [(&str, &str); 3] = [
+    ("annotation_cf_pi", "annotation_cf_project_id"),
+    ("label_cf_pi", "label_cf_project_id"),
+    ("cf_pi", "cf_project_id"),
+];
+
+/// Namespace, and pod or node.
+type Key = (String, String);
+
+/// Reads the envelope of a `query_range`, or the bare list in it.
+#[derive(Debug, Default)]
+pub(super) struct Prometheus {
+    series: u64,
+    /// By pod and hour since 1970.
+    pods: BTreeMap<(Key, i128), Pod>,
+    /// Labels and annotations of pods, and of namespaces under an empty pod.
+    notes: BTreeMap<Key, Notes>,
+    measures: BTreeSet<Measure>,
+}
+
+/// What was seen of a pod in an hour.
+#[derive(Debug)]
+struct Pod {
+    start: Number,
+    end: Number,
+    used: BTreeMap<Measure, Used>,
+    gpu_type: Option<String>,
+    samples: u64,
+}
+
+/// The sum of a measure, and of the time in which it was seen.
+#[derive(Clone, Copy, Debug, Default)]
+struct Used {
+    value: Number,
+    wall: Number,
+}
+
+impl Reader for Prometheus {
+    fn file(&mut self, name: &str, input: &mut dyn BufRead, sink: &mut Sink<'_>) -> io::Result<()> {
+        let bytes = document(input)?;
+        let text = String::from_utf8_lossy(&bytes);
+        let (series, stated) = result(&text)?;
+        for (raw, number) in series.into_iter().zip(1..) {
+            self.series = self.series.saturating_add(1);
+            let taken = Series::read(raw).and_then(|series| self.take(&series, name, stated));
+            match taken {
+                Ok(0) => {}
+                Ok(counts) => {
+                    let found = Found::Skipped("labels".into());
+                    let record = Record::new(number, raw.get().as_bytes(), found);
+                    sink(Record { counts, ..record })?;
+                }
+                Err(why) => {
+                    let found = Found::Malformed(why);
+                    sink(Record::new(number, raw.get().as_bytes(), found))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, sink: &mut Sink<'_>) -> io::Result<Vec<Extra>> {
+        let mut by_pod: BTreeMap<String, BTreeMap<&'static str, Number>> = BTreeMap::new();
+        let pods = std::mem::take(&mut self.pods);
+        for (((key, _), seen), number) in pods.iter().zip(1..) {
+            let name = format!("{}/{}", key.0, key.1);
+            let found = match self.job(&name, key, seen) {
+                Some(job) => {
+                    let sums = by_pod.entry(name).or_default();
+                    for (quantity, value) in self.quantities(seen) {
+                        let sum = sums.entry(quantity).or_default();
+                        *sum = sum.plus(value).unwrap_or(*sum);
+                    }
+                    Found::Jobs(vec![job])
+                }
+                None => Found::Malformed("a figure beyond what can be counted".to_owned()),
+            };
+            let record = Record::new(number, b"", found);
+            let counts = seen.samples;
+            sink(Record { counts, ..record })?;
+        }
+        let figure = |sums: BTreeMap<&'static str, Number>| {
+            if let Some(value) = sums.get("value_s") {
+                return Figure::Number(*value);
+            }
+            let sums = sums.into_iter();
+            let sums = sums.map(|(name, value)| (name.to_owned(), Figure::Number(value)));
+            Figure::Map(sums.collect())
+        };
+        let by_pod = by_pod.into_iter().map(|(name, sums)| (name, figure(sums)));
+        let extra = |key, value| Extra { key, value };
+        Ok(vec![
+            extra("series", Figure::Number(Number::whole(self.series))),
+            extra("by_pod", Figure::Map(by_pod.collect())),
+        ])
+    }
+}
+
+impl Prometheus {
+    /// Adds a series to its pod. Series of nodes have no pod, and are known by their node. Gives how
+    /// many of its samples only tell of labels.
+    fn take(
+        &mut self,
+        series: &Series<'_>,
+        file: &str,
+        stated: Option<Number>,
+    ) -> Result<u64, String> {
+        let pod = series.label("pod").or_else(|| series.label("node"));
+        let key = (
+            series.label("namespace").unwrap_or_default(),
+            pod.unwrap_or_default(),
+        );
+        let notes = series.notes();
+        if !notes.is_empty() {
+            self.notes.entry(key.clone()).or_default().extend(notes);
+        }
+        let count = u64::try_from(series.samples.len()).unwrap_or(u64::MAX);
+        if is_about_labels(&series.label("__name__").unwrap_or_default()) {
+            return Ok(count.saturating_add(series.without_value));
+        }
+        let step =
+            step(&series.samples).ok_or("samples that are not in the order of their times")?;
+        let step = stated.unwrap_or(step);
+        let measure = Measure::of(series, file);
+        let mut spare = series.without_value;
+        for (at, value) in &series.samples {
+            let pod = self.pod(&key, *at, step)?;
+            pod.samples = pod.samples.saturating_add(1).saturating_add(spare);
+            spare = 0;
+            pod.gpu_type = pod.gpu_type.take().or_else(|| gpu_type(series));
+            let used = pod.used.entry(measure).or_default();
+            let value = value.times(step).and_then(|value| used.value.plus(value));
+            used.value = value.ok_or_else(beyond)?;
+            used.wall = used.wall.plus(step).ok_or_else(beyond)?;
+            self.measures.insert(measure);
+        }
+        Ok(0)
+    }
+
+    /// The pod in the hour of a sample, with its time stretched over the sample.
+    fn pod(&mut self, key: &Key, at: Number, step: Number) -> Result<&mut Pod, String> {
+        let hour = at.cut(0).as_whole().ok_or_else(beyond)?.div_euclid(HOUR_S);
+        let end = at.plus(step).ok_or_else(beyond)?;
+        // What cannot be told in microseconds is no time.
+        at.as_microseconds().ok_or_else(beyond)?;
+        end.as_microseconds().ok_or_else(beyond)?;
+        let pod = self.pods.entry((key.clone(), hour)).or_insert(Pod {
+            start: at,
+            end,
+            used: BTreeMap::new(),
+            gpu_type: None,
+            samples: 0,
+        });
+        pod.start = earlier(pod.start, at);
+        pod.end = later(pod.end, end);
+        Ok(pod)
+    }
+
+    /// What a pod used: of a source with one measure its value, of others cores, bytes and GPUs.
+    fn quantities(&self, seen: &Pod) -> Vec<(&'static str, Number)> {
+        if self.measures.len() == 1 {
+            let value = seen.used.values().next().map(|used| used.value);
+            return value.map(|value| ("value_s", value)).into_iter().collect();
+        }
+        [
+            ("core_s", Kind::Cores),
+            ("byte_s", Kind::Bytes),
+            ("gpu_s", Kind::Gpus),
+        ]
+        .into_iter()
+        .filter_map(|(name, kind)| Some((name, seen.of(kind)?.value)))
+        .collect()
+    }
+
+    fn job(&self, name: &str, key: &Key, seen: &Pod) -> Option<Job> {
+        let walls = seen.used.values().map(|used| used.wall);
+        let wall = walls.fold(Number::ZERO, later);
+        let space = self.notes.get(&(key.0.clone(), String::new()));
+        let own = self.notes.get(key);
+        let note = |name: &str| {
+            let mut notes = [own, space].into_iter().flatten();
+            notes.find_map(|notes| notes.get(name))
+        };
+        let who = |place: fn(&(&'static str, &'static str)) -> &'static str| {
+            WHO.iter().find_map(|names| note(place(names))).cloned()
+        };
+        let mean = |kind, places| match seen.of(kind) {
+            Some(used) => used.value.over(used.wall, places),
+            None => None,
+        };
+        let mut job = Job {
+            id: name.to_owned(),
+            start_us: seen.start.as_microseconds()?,
+            end_us: seen.end.as_microseconds()?,
+            wall,
+            account: Some(key.0.clone()).filter(|name| !name.is_empty()),
+            user: who(|names| names.0),
+            group: who(|names| names.1),
+            name: Some(key.1.clone()).filter(|name| !name.is_empty()),
+            procs: mean(Kind::Cores, PLACES),
+            memory_bytes: mean(Kind::Bytes, 0),
+            gpus: mean(Kind::Gpus, PLACES),
+            gpu_type: seen.gpu_type.clone(),
+            state_word: Some("sampled".to_owned()),
+            state: State::Running,
+            flags: vec!["sampled"],
+            ..Job::default()
+        };
+        for notes in [own, space].into_iter().flatten() {
+            for (name, value) in notes {
+                let attribute = job.attributes.entry(name.clone());
+                attribute.or_insert_with(|| value.clone());
+            }
+        }
+        for (name, value) in self.quantities(seen) {
+            job.add(name, value);
+        }
+        job.add("wall_s", wall);
+        Some(job)
+    }
+}
+
+impl Pod {
+    /// What counts of a kind: what was asked for, else what was used, else the limit.
+    fn of(&self, kind: Kind) -> Option<Used> {
+        let mut used = self.used.iter();
+        used.find(|(measure, _)| measure.kind == kind)
+            .map(|(_, used)| *used)
+    }
+}
+
+fn gpu_type(series: &Series<'_>) -> Option<String> {
+    let names = ["label_nvidia_com_gpu_product", "gpu_type", "modelName"];
+    names.iter().find_map(|name| series.label(name))
+}
+
+fn beyond() -> String {
+    "a figure beyond what can be counted".to_owned()
+}
+
+/// The list of series, in the envelope or bare, and what the envelope says of its step.
+fn result(text: &str) -> io::Result<(Vec<&RawValue>, Option<Number>)> {
+    if text.trim_start().starts_with('[') {
+        let bare = serde_json::from_str(text).map_err(|e| not_of_the_format(e.to_string()))?;
+        return Ok((bare, None));
+    }
+    let whole = Object::parse(text).ok_or_else(|| not_of_the_format("no JSON"))?;
+    if whole.text("status").as_deref() == Some("error") {
+        let why = whole.text("error").unwrap_or_default();
+        return Err(not_of_the_format(format!("an error of Prometheus: {why}")));
+    }
+    let list = whole.object("data").and_then(|data| data.list("result"));
+    let list = list.ok_or_else(|| not_of_the_format("no list of series at data.result"))?;
+    Ok((list, stated_step(&whole)))
+}
+
+/// The least distance of two samples; `None` where one is not behind the one before.
+fn step(samples: &[(Number, Number)]) -> Option<Number> {
+    let mut least = None;
+    for pair in samples.windows(2) {
+        let [(before, _), (after, _)] = pair else {
+            continue;
+        };
+        let distance = after.minus(*before).filter(|d| d.is_above_zero())?;
+        least = Some(least.map_or(distance, |least| earlier(least, distance)));
+    }
+    Some(least.unwrap_or(Number::whole(STEP_S)))
+}
+
+/// The smaller of two.
+fn earlier(one: Number, other: Number) -> Number {
+    match one.minus(other) {
+        Some(difference) if difference.is_above_zero() => other,
+        _ => one,
+    }
+}
+
+/// The greater of two.
+fn later(one: Number, other: Number) -> Number {
+    if earlier(one, other) == one {
+        other
+    } else {
+        one
+    }
+}

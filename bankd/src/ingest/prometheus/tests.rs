@@ -1,0 +1,136 @@
+//! Several metrics of one source, and what their labels say.
+
+use super::*;
+
+fn series(labels: &str, first: i64, step: i64, values: &[&str]) -> String {
+    let at = |number: usize| first + step * i64::try_from(number).unwrap();
+    let samples = values.iter().enumerate();
+    let samples: Vec<String> = samples
+        .map(|(number, value)| format!("[{},\"{value}\"]", at(number)))
+        .collect();
+    format!(
+        "{{\"metric\":{{{labels}}},\"values\":[{}]}}",
+        samples.join(",")
+    )
+}
+
+fn read(files: &[(&str, Vec<String>)]) -> (Vec<Job>, Vec<String>) {
+    let (mut jobs, mut others) = (Vec::new(), Vec::new());
+    let mut reader = Prometheus::default();
+    let mut sink = |record: Record| {
+        match record.found {
+            Found::Jobs(found) => jobs.extend(found),
+            Found::Skipped(label) => others.push(format!("{label} {}", record.counts)),
+            Found::Malformed(why) => others.push(format!("!{why}")),
+        }
+        Ok(())
+    };
+    for (name, series) in files {
+        let text = format!("[{}]", series.join(","));
+        reader.file(name, &mut text.as_bytes(), &mut sink).unwrap();
+    }
+    reader.finish(&mut sink).unwrap();
+    (jobs, others)
+}
+
+fn quantities(job: &Job) -> String {
+    let each = job
+        .quantities
+        .iter()
+        .map(|(name, value)| format!("{name}={value}"));
+    each.collect::<Vec<_>>().join(" ")
+}
+
+const POD: &str = r#""namespace":"chem","pod":"p""#;
+
+#[test]
+fn metrics_of_one_pod_are_put_together() {
+    let with = |labels: &str| format!("{POD},{labels}");
+    let (jobs, others) = read(&[
+        (
+            "all.json",
+            vec![
+                series(
+                    &with(r#""resource":"cpu","unit":"core""#),
+                    0,
+                    900,
+                    &["0.5", "1.5"],
+                ),
+                series(&with(r#""resource":"memory""#), 0, 900, &["1024", "NaN"]),
+                series(
+                    &with(r#""resource":"nvidia_com_gpu","label_nvidia_com_gpu_product":"A100""#),
+                    900,
+                    900,
+                    &["2", "-1"],
+                ),
+            ],
+        ),
+        (
+            "notes.json",
+            vec![
+                series(
+                    r#""__name__":"kube_namespace_annotations","namespace":"chem","annotation_cf_pi":"amy","annotation_cf_project_id":"p1""#,
+                    0,
+                    900,
+                    &["1", "1"],
+                ),
+                series(
+                    &with(r#""__name__":"kube_pod_labels","label_class":"c1""#),
+                    0,
+                    900,
+                    &["1"],
+                ),
+            ],
+        ),
+    ]);
+    assert_eq!(others, ["labels 2", "labels 1"]);
+    let [job] = jobs.as_slice() else {
+        panic!("{jobs:?}");
+    };
+    // One sample of memory and one of GPUs: each has its own step where it has one sample only.
+    assert_eq!(
+        quantities(job),
+        "core_s=1800 byte_s=61440 gpu_s=120 wall_s=1800"
+    );
+    let one = Number::whole(1);
+    assert_eq!((job.procs, job.gpus), (Some(one), Some(Number::whole(2))));
+    assert_eq!(job.memory_bytes, Some(Number::whole(1024)));
+    let texts = [&job.user, &job.group, &job.account, &job.gpu_type];
+    let texts = texts.map(|text| text.as_deref().unwrap_or("none"));
+    assert_eq!(texts, ["amy", "p1", "chem", "A100"]);
+    assert_eq!(
+        job.attributes.get("label_class").map(String::as_str),
+        Some("c1")
+    );
+}
+
+#[test]
+fn of_requests_usage_and_limits_the_requests_count() {
+    let (jobs, _) = read(&[
+        ("pod-limit-cpu-cores", vec![series(POD, 0, 60, &["8", "8"])]),
+        ("pod-usage-cpu-cores", vec![series(POD, 0, 60, &["3", "3"])]),
+        (
+            "pod-request-cpu-cores",
+            vec![series(POD, 0, 60, &["2", "2"])],
+        ),
+    ]);
+    assert_eq!(quantities(&jobs[0]), "core_s=240 wall_s=120");
+    assert_eq!(jobs[0].procs, Some(Number::whole(2)));
+}
+
+#[test]
+fn each_hour_is_a_use_of_its_own() {
+    let (jobs, others) = read(&[("cpu", vec![series(POD, 3_480, 60, &["1", "1", "1", "1"])])]);
+    assert!(others.is_empty());
+    let told = jobs.iter().map(|job| {
+        let (start, end) = (job.start_us / 1_000_000, job.end_us / 1_000_000);
+        format!("{} {start} {end} {}", job.id, quantities(job))
+    });
+    assert_eq!(
+        told.collect::<Vec<_>>(),
+        [
+            "chem/p 3480 3600 value_s=120 wall_s=120",
+            "chem/p 3600 3720 value_s=120 wall_s=120",
+        ]
+    );
+}
