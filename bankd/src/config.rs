@@ -4,6 +4,7 @@
 //! line and key, never silently a default. This and the rooms below it are the only ones that read
 //! the environment. Secrets are not settings: they are files in `keys/`.
 
+mod auditor_tls;
 mod gold;
 mod overlay;
 mod sample;
@@ -18,6 +19,7 @@ use bank_core::directory::Policy;
 use bank_core::time::{Seconds, TEN_YEARS_S};
 use serde::{Deserialize, Serialize};
 
+pub use auditor_tls::{AuditorAccess, AuditorMetrics, AuditorTls, EVERYBODY};
 pub use gold::{Gold, GoldPeer, Network, NoFundsWord};
 pub use sample::SAMPLE;
 pub use sink::{SINKS_MAX, Sink};

@@ -7,6 +7,7 @@
 pub mod access;
 pub mod answer;
 pub mod app;
+pub mod auditor;
 pub mod cli;
 pub mod clock;
 pub mod config;
