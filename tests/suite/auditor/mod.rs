@@ -1,0 +1,4 @@
+//! AUDITOR's REST API from outside.
+
+mod authority;
+mod tls;
