@@ -6,6 +6,7 @@
 //! vocabulary that `bankd`, `bank` and `nami-scripts` share, and nothing else.
 #![warn(missing_docs)]
 
+pub mod auditor;
 pub mod error;
 pub mod exit;
 pub mod nami;

@@ -107,8 +107,11 @@ impl Book {
 
     /// The finished use of an identity, and its instance.
     fn add_known(&self, identity: &Identity, view: &mut View) {
-        let Identity { source, id, start } = identity.clone();
-        view.known = self.uses.get(&(source, id, start)).cloned();
+        let Identity {
+            source, id, start, ..
+        } = identity.clone();
+        let known = self.uses.get(&(source, id, start));
+        view.known = known.map(|known| known.known(&identity.record));
         let instance = view.known.as_ref().and_then(|known| known.instance);
         let missing = instance.filter(|id| view.instances.iter().all(|i| i.id != *id));
         let found = missing.and_then(|id| self.instances.get(&id.0));
@@ -315,8 +318,10 @@ impl Ledger for Book {
         self.usages.extend(effects.usages.iter().cloned());
         self.removals.extend(effects.removals.iter().copied());
         for row in &effects.uses {
-            let identity = (row.source.clone(), row.key.object_id.clone(), row.start);
-            self.uses.insert(identity, row.clone());
+            let Identity {
+                source, id, start, ..
+            } = row.report.identity();
+            self.uses.insert((source, id, start), row.clone());
         }
         for shortage in &effects.shortages {
             self.keep_shortage(shortage);

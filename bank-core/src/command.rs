@@ -22,7 +22,7 @@ pub use registry::{
     SetUser,
 };
 
-pub use usage::UsageReport;
+pub use usage::{AsNamed, UsageReport};
 
 /// What the caller may touch (http-auth.md 4). Empty lists mean everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -29,6 +29,7 @@ pub mod history;
 pub mod ids;
 pub mod invariant;
 pub mod ledger;
+pub mod mapping;
 pub mod model;
 pub mod months;
 pub mod need;

@@ -78,6 +78,8 @@ pub struct Identity {
     pub id: String,
     /// When it started; 0 where it never did.
     pub start: Timestamp,
+    /// Everything that is said of it now, as [`UsageReport::canonical`] writes it.
+    pub record: String,
 }
 
 /// What a command must see. Allocations that ended before anything the command is about are left
@@ -171,11 +173,7 @@ fn of_report(report: &UsageReport, directory: &Directory, now: Timestamp) -> Nee
     let unclaimed = machine.filter(|machine| machine.source.is_none());
     let used_until = request.facts.end.or(request.facts.start);
     Need {
-        identity: Some(Identity {
-            source: report.source.clone(),
-            id: request.object_id.clone(),
-            start: report.incarnation(),
-        }),
+        identity: Some(report.identity()),
         charges_on: unclaimed.map(|machine| machine.name.clone()),
         ending_after: Some(used_until.map_or(now, |at| at.min(now))),
         ..instance_need(request, accounts, now)

@@ -221,7 +221,8 @@ impl Figures {
     pub fn has_negative(&self) -> bool {
         let own = [self.cpu_s, self.blocked_processors];
         let equivalents = self.equivalents.as_ref();
-        own.into_iter().flatten().any(Decimal::is_negative)
+        self.wall_us.is_some_and(|us| us < 0)
+            || own.into_iter().flatten().any(Decimal::is_negative)
             || equivalents.is_some_and(Equivalents::has_negative)
     }
 }
@@ -231,6 +232,10 @@ impl Figures {
 pub struct Figures {
     /// How it ended.
     pub ended: Ended,
+    /// Microseconds used, where that is not the time from start to end: what samples show.
+    pub wall_us: Option<i64>,
+    /// The source says that it ended before it began, and stands by it: on record, at no price.
+    pub backwards: bool,
     /// Processor-seconds used.
     pub cpu_s: Option<Decimal>,
     /// Configured processors of the nodes that nobody else could use meanwhile.

@@ -40,6 +40,8 @@ pub struct Terms {
     /// Another source charges the machine: the time is kept with amount 0, and however it is
     /// reported nothing is charged or given back.
     pub kept: bool,
+    /// No money moves, whatever the mode is: priced as in mode `track` (decision 30).
+    pub track: bool,
     /// A finished use: what is charged is the whole of it.
     pub finished: Option<Whole>,
 }

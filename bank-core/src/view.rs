@@ -1,7 +1,7 @@
 //! The slice of the ledger that one command sees.
 
 use crate::directory::Directory;
-use crate::effects::{UsageRow, UseRow};
+use crate::effects::{KnownUse, UsageRow};
 use crate::history::{PastTx, Placed};
 use crate::ids::{AccountId, AllocationId, InstanceId, ProjectId};
 use crate::model::{Allocation, Cycle, Instance, Lien, Quote};
@@ -42,7 +42,7 @@ pub struct View {
     /// What allocations have paid for the newest instances.
     pub paid: Vec<Paid>,
     /// The finished use of the identity asked for; its instance is among those above.
-    pub known: Option<UseRow>,
+    pub known: Option<KnownUse>,
     /// Something was charged on the machine asked about.
     pub machine_charged: bool,
 }

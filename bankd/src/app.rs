@@ -17,13 +17,14 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{Semaphore, watch};
 
 use crate::access::People;
+use crate::auditor::tls::Tls;
 use crate::clock::{self, LedgerClock, Stopwatch};
 use crate::config::Config;
 use crate::keys::KeyRing;
 use crate::obs::Counters;
 use crate::store::{self, SqliteStore};
 use crate::writer::{self, Writer};
-use crate::{gold, http, records};
+use crate::{auditor, gold, http, records};
 
 /// How long open requests may take to end once the daemon stops.
 const DRAIN: Duration = Duration::from_secs(10);
@@ -54,6 +55,8 @@ pub struct App {
     pub records: records::Board,
     /// Room for requests under way.
     pub slots: Semaphore,
+    /// The certificates of AUDITOR's listener with TLS.
+    pub auditor_tls: Option<Tls>,
     /// When the daemon started.
     pub started: Stopwatch,
 }
@@ -108,6 +111,10 @@ pub struct Listeners {
     pub unix: Option<UnixListener>,
     /// The Gold gateway.
     pub gold: Option<TcpListener>,
+    /// AUDITOR's API, without TLS.
+    pub auditor: Option<TcpListener>,
+    /// The same for callers with a certificate.
+    pub auditor_tls: Option<TcpListener>,
 }
 
 /// Serves until `shutdown` is done, then drains and returns. `ready` is called when everything is
@@ -124,6 +131,7 @@ pub async fn run(
 ) -> Result<()> {
     let (app, records) = start(data, config)?;
     ready();
+    let database = data.database();
     let (stop, stopped) = watch::channel(());
     let ticker = tokio::spawn(tick(Arc::clone(&app), stopped.clone()));
     {
@@ -131,6 +139,7 @@ pub async fn run(
             tokio::join!(
                 http::serve(&app, &listeners, stopped.clone()),
                 gold::serve(&app, listeners.gold.as_ref(), stopped.clone()),
+                auditor::serve(&app, &database, &listeners, stopped.clone()),
             )
         };
         tokio::pin!(served);
@@ -207,6 +216,7 @@ pub(crate) fn start_with(
         counters,
         records: records.board(),
         slots: Semaphore::new(config.http.concurrency),
+        auditor_tls: certificates(data, &config)?,
         started: Stopwatch::start(),
         writer,
         writer_thread: Thread::new(thread),
@@ -215,6 +225,16 @@ pub(crate) fn start_with(
     });
     app.keys.reload(&app.writer.directory());
     Ok((app, records))
+}
+
+/// What AUDITOR's listener with TLS shows, and whom it lets in.
+fn certificates(data: &DataDir, config: &Config) -> Result<Option<Tls>> {
+    let settings = &config.auditor.tls;
+    if settings.listen.is_empty() {
+        return Ok(None);
+    }
+    let tls = Tls::load(settings, data.path(), clock::auth_now_s());
+    tls.map(Some).map_err(anyhow::Error::msg)
 }
 
 /// The bank's own fallback does not start over settings that make a chain or a loop (nami.md 5).
@@ -258,6 +278,12 @@ async fn tick(app: Arc<App>, mut stopped: watch::Receiver<()>) {
                 app.keys.reload(&app.writer.directory());
                 app.records.reopen();
                 tracing::info!("keys read anew, record files opened anew");
+                if let Some(tls) = &app.auditor_tls {
+                    match tls.reload(clock::auth_now_s()) {
+                        Ok(()) => tracing::info!("certificates read anew"),
+                        Err(error) => tracing::error!(error, "the certificates stay as they were"),
+                    }
+                }
             }
             _ = stopped.changed() => return,
         }

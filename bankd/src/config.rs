@@ -4,6 +4,7 @@
 //! line and key, never silently a default. This and the rooms below it are the only ones that read
 //! the environment. Secrets are not settings: they are files in `keys/`.
 
+mod auditor;
 mod auditor_tls;
 mod gold;
 mod overlay;
@@ -19,6 +20,7 @@ use bank_core::directory::Policy;
 use bank_core::time::{Seconds, TEN_YEARS_S};
 use serde::{Deserialize, Serialize};
 
+pub use auditor::Auditor;
 pub use auditor_tls::{AuditorAccess, AuditorMetrics, AuditorTls, EVERYBODY};
 pub use gold::{Gold, GoldPeer, Network, NoFundsWord};
 pub use sample::SAMPLE;
@@ -57,6 +59,8 @@ pub struct Config {
     pub auth: Auth,
     /// The Gold gateway.
     pub gold: Gold,
+    /// AUDITOR's API.
+    pub auditor: Auditor,
 }
 
 /// `[http]`
@@ -375,6 +379,7 @@ impl Config {
             );
         }
         self.check_sinks()?;
+        self.auditor.check()?;
         self.gold.check()
     }
 

@@ -19,6 +19,7 @@ pub mod http;
 pub mod import;
 pub mod ingest;
 pub mod init;
+pub mod intake;
 pub mod keys;
 mod listen;
 pub mod nami;

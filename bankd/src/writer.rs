@@ -5,15 +5,19 @@
 //! waits to fill a batch. If a batch fails, each of its commands is tried alone, so that one bad
 //! command cannot take others with it.
 
+mod collect;
 mod discipline;
+mod portion;
 mod standing;
 mod thread;
 
+pub use collect::{Collect, Collected, Collecting, Gathered, Told, Work};
+pub use portion::{Item, Landed, Portion};
 pub use standing::Standing;
 
 use crate::answer::Answer;
 use crate::clock::LedgerClock;
-use crate::store::{SinkState, SqliteStore};
+use crate::store::{FollowMark, QuarantineRow, SinkState, SqliteStore};
 use bank_core::clock::Watch;
 use bank_core::command::{Command, Scope};
 use bank_core::directory::Directory;
@@ -42,6 +46,8 @@ pub enum Origin {
     Nami,
     /// A client of the gateway.
     Gold,
+    /// A client of AUDITOR's API.
+    Auditor,
     /// The daemon itself.
     System,
 }
@@ -53,6 +59,7 @@ impl Origin {
             Origin::Cli => "cli",
             Origin::Nami => "nami",
             Origin::Gold => "gold",
+            Origin::Auditor => "auditor",
             Origin::System => "system",
         }
     }
@@ -232,6 +239,16 @@ enum Task {
     Settle(oneshot::Sender<Result<(), SubmitError>>),
     Prune(oneshot::Sender<Result<bool, SubmitError>>),
     Confirm(SinkState, oneshot::Sender<Result<(), SubmitError>>),
+    Collect(
+        Box<Collect>,
+        oneshot::Sender<Result<Collected, SubmitError>>,
+    ),
+    Portion(Box<Portion>, oneshot::Sender<Result<Landed, SubmitError>>),
+    Aside(
+        Vec<QuarantineRow>,
+        Vec<FollowMark>,
+        oneshot::Sender<Result<(), SubmitError>>,
+    ),
     Stop,
 }
 

@@ -2,6 +2,7 @@
 
 use super::Charged;
 use crate::amount::Amount;
+use crate::command::UsageReport;
 use crate::ids::InstanceId;
 use crate::model::InstanceKey;
 use crate::time::Timestamp;
@@ -9,19 +10,9 @@ use crate::time::Timestamp;
 /// A finished use as it is kept: what tells a repeat, and what `bank reconcile` compares.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UseRow {
-    /// Who reported it.
-    pub source: String,
-    /// About which object.
-    pub key: InstanceKey,
-    /// When it started; 0 where it never did. With source and id its identity.
-    pub start: Timestamp,
-    /// When it ended.
-    pub end: Option<Timestamp>,
-    /// Project as named.
-    pub project: String,
-    /// User as named.
-    pub user: String,
-    /// Everything that was reported, as [`crate::command::UsageReport::canonical`] writes it.
+    /// What was reported.
+    pub report: UsageReport,
+    /// Everything of it as one text, [`UsageReport::canonical`].
     pub record: String,
     /// How often it was amended.
     pub revision: i64,
@@ -33,6 +24,56 @@ pub struct UseRow {
     pub counted: String,
     /// The instance that was charged or closed.
     pub instance: Option<InstanceId>,
+    /// What it came to, in the shadow totals too; none where nothing was charged.
+    pub amount: Option<Amount>,
+    /// The code of what strict enforcement would have said to it; none where nothing.
+    pub refusal: Option<&'static str>,
+}
+
+/// What is known of an identity.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownUse {
+    /// Who reported it.
+    pub source: String,
+    /// About which object.
+    pub key: InstanceKey,
+    /// The project that it was for.
+    pub project: String,
+    /// What is said of it now says the same as what is known.
+    pub is_same: bool,
+    /// How often it was amended.
+    pub revision: i64,
+    /// What became of it.
+    pub became: Became,
+    /// The charge policy's word; empty where none was asked.
+    pub policy: String,
+    /// What the policy counted, or why it counted nothing.
+    pub counted: String,
+    /// The instance that was charged or closed.
+    pub instance: Option<InstanceId>,
+}
+
+impl UseRow {
+    /// As it is known when a record says something of it.
+    pub fn known(&self, record: &str) -> KnownUse {
+        KnownUse {
+            source: self.report.source.clone(),
+            key: self.report.request.key(),
+            project: self
+                .report
+                .request
+                .whose
+                .project
+                .clone()
+                .unwrap_or_default(),
+            is_same: self.record == record,
+            revision: self.revision,
+            became: self.became,
+            policy: self.policy.clone(),
+            counted: self.counted.clone(),
+            instance: self.instance,
+        }
+    }
 }
 
 /// What became of a finished use.

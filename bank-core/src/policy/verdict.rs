@@ -82,8 +82,14 @@ pub fn verdict(policy: ChargePolicy, job: &Finished<'_>) -> Result<Verdict, Refu
     if ended == Ended::Suspended {
         return Ok(Verdict::Free("suspended"));
     }
+    if job.figures.backwards {
+        return Ok(Verdict::Free("negative_time"));
+    }
     let end = job.end.ok_or(Refusal::MissingField { field: "end" })?;
-    let used = used(start, end)?;
+    let used = match job.figures.wall_us {
+        Some(us) => used(Timestamp(0), Timestamp(us))?,
+        None => used(start, end)?,
+    };
     if policy.whose == Whose::Successful && !is_success(job, used) {
         return Ok(Verdict::Free("not_successful"));
     }

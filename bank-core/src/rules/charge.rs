@@ -103,7 +103,11 @@ fn begin(
     let measured = measure::measure(charge, plausible, &instance, view, at, ctx)?;
     let facts_changed = keep_facts(&mut instance.facts, request, ctx);
     let payer = payer(&instance, request, ctx);
-    let mode = ctx.directory.mode(payer.project, payer.machine);
+    let mode = if charge.terms.track {
+        Mode::Track
+    } else {
+        ctx.directory.mode(payer.project, payer.machine)
+    };
     let tx = postings.begin_for(source::op(charge), at, instance.id);
     // The first words of the reason: what else stands there comes from outside.
     postings.remark(&terms::written(&measured.billed_windows()));

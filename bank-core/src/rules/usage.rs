@@ -2,9 +2,9 @@
 //! policy says (nami.md 4.3, decision 19).
 
 use crate::command::{Charge, Close, UsageReport};
-use crate::effects::{Became, Charged, Effects, Outcome, UseRow, Used};
+use crate::effects::{Became, Charged, Effects, KnownUse, Outcome, UseRow, Used};
 use crate::ids::{InstanceId, NAME_BYTES_MAX, check_name};
-use crate::model::{Closing, Machine};
+use crate::model::{Closing, Instance, Machine};
 use crate::policy::{ChargePolicy, Quantity, Verdict, verdict};
 use crate::postings::Postings;
 use crate::refusal::{Refusal, short};
@@ -27,10 +27,9 @@ pub(super) fn take(
     let policy = machine(report, ctx).and_then(|m| m.charge_policy);
     let policy = policy.unwrap_or_default();
     let verdict = verdict(policy, &report.finished())?;
-    let record = report.canonical();
     let known = view.known.as_ref();
     let foreign = foreign(report, view, ctx);
-    if let Some(known) = known.filter(|known| known.record == record) {
+    if let Some(known) = known.filter(|known| known.is_same) {
         // What was kept for another source is charged once the machine is this one's.
         if known.became != Became::Kept || foreign.is_some() {
             return Ok(unchanged(known, foreign, view));
@@ -39,12 +38,14 @@ pub(super) fn take(
     let taking = Taking {
         report,
         policy,
-        record,
         revision: known.map_or(0, |known| known.revision.saturating_add(1)),
         before: known.and_then(|known| known.instance),
     };
     if let Some(source) = foreign {
         return Ok(taking.keep(source, view));
+    }
+    if report.track && taking.has_money(view) {
+        return Ok(taking.keep("whoever charged it before".to_owned(), view));
     }
     match verdict {
         Verdict::Charged(quantity) => taking.charge(&quantity, view, ctx),
@@ -103,7 +104,7 @@ fn check(report: &UsageReport, ctx: &Context<'_>) -> Result<(), Refusal> {
 }
 
 /// The answer to what is known already.
-fn unchanged(known: &UseRow, charged_by: Option<String>, view: &View) -> Effects {
+fn unchanged(known: &KnownUse, charged_by: Option<String>, view: &View) -> Effects {
     Postings::new(view).finish(Outcome::Used(Box::new(Used {
         became: Became::Duplicate,
         policy: known.policy.clone(),
@@ -117,13 +118,21 @@ fn unchanged(known: &UseRow, charged_by: Option<String>, view: &View) -> Effects
 struct Taking<'a> {
     report: &'a UsageReport,
     policy: ChargePolicy,
-    record: String,
     revision: i64,
     /// The instance of the record that this one replaces.
     before: Option<InstanceId>,
 }
 
 impl Taking<'_> {
+    /// Whether money was charged or is held for it: what comes where nobody is known leaves that
+    /// alone.
+    fn has_money(&self, view: &View) -> bool {
+        let of_use = |i: &&Instance| i.is_open() || Some(i.id) == self.before;
+        let is_held = |i: &Instance| i.lien.as_ref().is_some_and(|lien| !lien.shadow);
+        let mut instances = view.instances.iter().filter(of_use);
+        instances.any(|i| !i.billed.is_zero() || is_held(i))
+    }
+
     /// Another source charges the machine: kept for reconciliation, and nothing else.
     fn keep(self, charged_by: String, view: &View) -> Effects {
         let effects = Postings::new(view).finish(Outcome::Swept);
@@ -198,6 +207,7 @@ impl Taking<'_> {
             terms: Terms {
                 total: self.before.is_some(),
                 source: Some(self.report.source.clone()),
+                track: self.report.track,
                 finished: Some(Whole {
                     began,
                     instance: self.before,
@@ -234,24 +244,20 @@ impl Taking<'_> {
         instance: Option<InstanceId>,
         charged_by: Option<String>,
     ) -> Effects {
-        let request = &self.report.request;
         let policy = match became {
             Became::Kept => String::new(),
             _ => self.policy.word().to_owned(),
         };
         effects.uses.push(UseRow {
-            source: self.report.source.clone(),
-            key: request.key(),
-            start: self.report.incarnation(),
-            end: request.facts.end,
-            project: request.whose.project.clone().unwrap_or_default(),
-            user: request.whose.user.clone().unwrap_or_default(),
-            record: self.record,
+            report: self.report.clone(),
+            record: self.report.canonical(),
             revision: self.revision,
             became,
             policy: policy.clone(),
             counted: counted.clone(),
             instance,
+            amount: effects.usages.last().map(|usage| usage.amount),
+            refusal: None,
         });
         let charged: Option<Charged> = match effects.outcome {
             Outcome::Charged(charged) => Some(charged),

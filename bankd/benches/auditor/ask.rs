@@ -73,7 +73,10 @@ pub(crate) fn stream(options: &Options) -> Result<()> {
         bail!("{found} records instead of {stored}");
     }
     let first = first.unwrap_or_default().as_nanos();
-    println!("records={found} nanos={} first_ns={first}", taken.as_nanos());
+    println!(
+        "records={found} nanos={} first_ns={first}",
+        taken.as_nanos()
+    );
     Ok(())
 }
 

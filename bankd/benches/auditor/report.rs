@@ -13,7 +13,11 @@ const MEASURED: [(&str, &str, usize); 14] = [
     ("commits_per_record", "  commits for each record", 4),
     ("day_few_ms", "a day of 500, few stored, median, ms", 3),
     ("day_many_ms", "  many stored", 3),
-    ("group_few_ms", "the last 100 of a group, few stored, median, ms", 3),
+    (
+        "group_few_ms",
+        "the last 100 of a group, few stored, median, ms",
+        3,
+    ),
     ("group_many_ms", "  many stored", 3),
     ("one_few_ms", "one by its id, few stored, median, ms", 3),
     ("one_many_ms", "  many stored", 3),

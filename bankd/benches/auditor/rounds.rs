@@ -116,7 +116,10 @@ impl Bench<'_> {
     fn post(&self, batch: u64, connections: u64) -> Result<(Report, u64)> {
         let data = self.place.copy_of(&self.empty, "post")?;
         let server = Server::start(&data, batch)?;
-        let warm = [("count", "500".to_owned()), ("connections", "16".to_owned())];
+        let warm = [
+            ("count", "500".to_owned()),
+            ("connections", "16".to_owned()),
+        ];
         part("post", &server, &warm)?;
         let before = server.commits()?;
         let options = [

@@ -1,6 +1,208 @@
-//! AUDITOR's REST API.
+//! AUDITOR's REST API, so that its collectors and plugins work unchanged (`auditor-api.md`).
+//!
+//! Start at [`routes`]; `write` takes records in and `read` gives them out, `record`, `query` and
+//! `time` say what a text means and know nothing of the daemon, `money` makes of a record what the
+//! ledger is asked. A record is stored and charged in one database transaction; where that fails,
+//! the connection ends without an answer, for these clients take any answer for success.
+//!
+//! Nothing here decides about money, and nobody is who a header says.
 
 pub mod access;
+mod answer;
+mod body;
 pub mod certificate;
+mod escape;
+mod house;
 pub mod metrics;
+mod money;
+mod open;
+mod query;
+mod read;
+mod record;
+mod routes;
+mod tally;
+mod time;
 pub mod tls;
+mod write;
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, watch};
+
+use crate::app::{App, Listeners};
+use crate::listen::{self, gone};
+use access::{Access, Identity};
+use house::{House, Visitor};
+
+/// How long the head of a request may take, the wait for it on an idle connection included.
+const HEAD_TIME: Duration = Duration::from_secs(90);
+
+/// Serves until the sender of `stopped` is gone and every open request is answered.
+pub(crate) async fn serve(
+    app: &Arc<App>,
+    database: &Path,
+    listeners: &Listeners,
+    stopped: watch::Receiver<()>,
+) {
+    let (plain, secure) = (&listeners.auditor, &listeners.auditor_tls);
+    if plain.is_none() && secure.is_none() {
+        return;
+    }
+    let access = Access::from(&app.config.auditor.access);
+    let house = match House::new(Arc::clone(app), database, access) {
+        Ok(house) => Arc::new(house),
+        Err(error) => {
+            tracing::error!(%error, "AUDITOR's API is not served");
+            return;
+        }
+    };
+    let renewals = tokio::spawn(open::renew(Arc::clone(&house), stopped.clone()));
+    let counting = tokio::spawn(count(Arc::clone(&house), stopped.clone()));
+    let plain = async {
+        if let Some(listener) = plain {
+            open_door(&house, listener, stopped.clone()).await;
+        }
+    };
+    let secure = async {
+        if let Some(listener) = secure {
+            guarded_door(&house, listener, stopped.clone()).await;
+        }
+    };
+    tokio::join!(plain, secure);
+    let _ = renewals.await;
+    let _ = counting.await;
+}
+
+/// Counts what is stored, so that the first question for the metrics need not.
+async fn count(house: Arc<House>, mut stopped: watch::Receiver<()>) {
+    tokio::select! {
+        _ = house.tally.catch_up(&house.readers) => {}
+        () = gone(&mut stopped) => {}
+    }
+}
+
+/// The door without TLS: whoever comes is nobody.
+async fn open_door(house: &Arc<House>, listener: &TcpListener, stopped: watch::Receiver<()>) {
+    let address = listener.local_addr();
+    let track = !address
+        .as_ref()
+        .is_ok_and(|address| address.ip().is_loopback());
+    if track {
+        tracing::warn!(
+            listen = house.settings().listen,
+            "auditor.listen is off loopback and without TLS: its records are priced, and no money \
+             moves for them"
+        );
+    }
+    let attend = |(stream, peer): (_, SocketAddr), permit| {
+        let visitor = Visitor {
+            identity: Identity::Anyone,
+            peer,
+            track,
+        };
+        let served = attend(Arc::clone(house), stream, visitor, permit, stopped.clone());
+        tokio::spawn(served);
+    };
+    let most = house.app.config.http.max_connections;
+    listen::admit(most, stopped.clone(), || listen::tcp(listener), attend).await;
+}
+
+/// The door with TLS: whoever comes shows a certificate, in the task of its connection.
+async fn guarded_door(house: &Arc<House>, listener: &TcpListener, stopped: watch::Receiver<()>) {
+    let attend = |(stream, peer): (TcpStream, SocketAddr), permit| {
+        tokio::spawn(admit(
+            Arc::clone(house),
+            stream,
+            peer,
+            permit,
+            stopped.clone(),
+        ));
+    };
+    let most = house.app.config.http.max_connections;
+    listen::admit(most, stopped.clone(), || listen::tcp(listener), attend).await;
+}
+
+/// The handshake of one connection, and then its requests. It ends with the daemon, and when the
+/// certificates are read anew.
+async fn admit(
+    house: Arc<House>,
+    stream: TcpStream,
+    peer: SocketAddr,
+    permit: OwnedSemaphorePermit,
+    stopped: watch::Receiver<()>,
+) {
+    let Some(tls) = &house.app.auditor_tls else {
+        return;
+    };
+    let mut reloads = tls.reloads();
+    let mut ended = stopped.clone();
+    let shaken = tokio::select! {
+        shaken = tls.handshake(stream) => shaken,
+        () = gone(&mut ended) => return,
+    };
+    let (stream, identity) = match shaken {
+        Ok(shaken) => shaken,
+        Err(error) => {
+            house.tally.meter.handshake_failed();
+            tracing::info!(remote = %peer, %error, "a handshake failed");
+            return;
+        }
+    };
+    let visitor = Visitor {
+        identity,
+        peer,
+        track: false,
+    };
+    // Whichever comes first.
+    let (stop, either) = watch::channel(());
+    let guard = tokio::spawn(async move {
+        tokio::select! {
+            _ = reloads.changed() => {}
+            () = gone(&mut ended) => {}
+        }
+        drop(stop);
+    });
+    attend(Arc::clone(&house), stream, visitor, permit, either).await;
+    guard.abort();
+}
+
+/// Serves one connection; it ends after its request when the daemon stops.
+async fn attend<S>(
+    house: Arc<House>,
+    stream: S,
+    visitor: Visitor,
+    permit: OwnedSemaphorePermit,
+    mut stopped: watch::Receiver<()>,
+) where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let visitor = Arc::new(visitor);
+    let answer = service_fn(|request| {
+        let (house, visitor) = (Arc::clone(&house), Arc::clone(&visitor));
+        async move { routes::answer(&house, &visitor, request).await }
+    });
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_TIME)
+        .serve_connection(TokioIo::new(stream), answer);
+    tokio::pin!(connection);
+    let ended = tokio::select! {
+        ended = connection.as_mut() => ended,
+        () = gone(&mut stopped) => {
+            connection.as_mut().graceful_shutdown();
+            connection.as_mut().await
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%error, "a connection broke off");
+    }
+    drop(permit);
+}

@@ -54,6 +54,16 @@ fn judged(record: &Object<'_>) -> Result<Result<Job, Label>, String> {
     if end_us < start_us {
         return Err("stop_time: before start_time".to_owned());
     }
+    filled(record, start_us, end_us).map(Ok)
+}
+
+/// A record whose times are known, in microseconds, as the job that it is.
+pub(crate) fn job(record: &str, start_us: i64, end_us: i64) -> Result<Job, String> {
+    let record = Object::parse(record).ok_or("a record that is no object")?;
+    filled(&record, start_us, end_us)
+}
+
+fn filled(record: &Object<'_>, start_us: i64, end_us: i64) -> Result<Job, String> {
     let meta = record.object("meta").unwrap_or_default();
     let first = |names: &[&str]| names.iter().find_map(|name| value(&meta, name));
     let status = first(&["status"]);
@@ -77,7 +87,7 @@ fn judged(record: &Object<'_>) -> Result<Result<Job, Label>, String> {
     job.cpu = sums.cpu;
     job.add("wall_s", job.wall);
     job.quantities.extend(sums.quantities);
-    Ok(Ok(job))
+    Ok(job)
 }
 
 /// The first value of a key of `meta`.

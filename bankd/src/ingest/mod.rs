@@ -31,11 +31,13 @@ pub mod summary;
 mod swf;
 mod text;
 
+pub(crate) use auditor::job as auditor_job;
 pub use formats::{FORMATS, Format, Options};
 pub use job::{Extra, Found, Job, Label, Record, State};
 pub use lines::Lines;
 pub use number::Number;
 pub use summary::Summary;
+pub(crate) use text::known;
 
 use std::io::{self, BufRead};
 

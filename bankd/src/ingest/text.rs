@@ -9,7 +9,7 @@ use super::number::Number;
 const NULLS: [&str; 6] = ["", "NONE", "[NONE]", "(null)", "N/A", "Unknown"];
 
 /// A text that says something, without its control characters (`collectors.md` 0.3).
-pub(super) fn known(text: &str) -> Option<String> {
+pub(crate) fn known(text: &str) -> Option<String> {
     if NULLS.contains(&text) {
         return None;
     }

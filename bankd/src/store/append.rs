@@ -57,7 +57,8 @@ pub(super) fn append(store: &mut SqliteStore, effects: &Effects) -> Result<(), E
         write_removal(&store.connection, account.0, tx.0)?;
     }
     for row in &effects.uses {
-        write_use(&store.connection, row)?;
+        let tx = effects.transactions.first().map(|tx| tx.id.0);
+        write_use(&store.connection, row, tx)?;
     }
     for row in &effects.shortages {
         write_shortage(&store.connection, row)?;

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 pub(super) const APPLICATION_ID: i32 = 0x6261_6e6b;
 
 /// Every migration, the first with number 1.
-const MIGRATIONS: [&str; 11] = [
+const MIGRATIONS: [&str; 12] = [
     include_str!("../../../schema/sqlite/0001_ledger.sql"),
     include_str!("../../../schema/sqlite/0002_accounts.sql"),
     include_str!("../../../schema/sqlite/0003_reversal.sql"),
@@ -21,6 +21,7 @@ const MIGRATIONS: [&str; 11] = [
     include_str!("../../../schema/sqlite/0009_usage.sql"),
     include_str!("../../../schema/sqlite/0010_records.sql"),
     include_str!("../../../schema/sqlite/0011_scheduler.sql"),
+    include_str!("../../../schema/sqlite/0012_collectors.sql"),
 ];
 
 /// The schema version that this program reads and writes.

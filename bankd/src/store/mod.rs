@@ -7,6 +7,7 @@ mod append;
 mod append_correction;
 mod append_instance;
 mod append_reference;
+pub mod auditor;
 pub mod bank;
 mod clock;
 mod codec;
@@ -22,6 +23,7 @@ pub mod read;
 mod recent;
 mod record;
 mod snapshot;
+mod sources;
 pub mod sqlite;
 mod stamp;
 mod traces;
@@ -30,9 +32,11 @@ pub mod verify;
 mod verify_journal;
 mod verify_past;
 
+pub use auditor::{RecordRow, StoredRecord};
 pub use idempotency::{Known, PRUNE_MAX, StoredAnswer, known};
 pub use record::{KeptRecord, SinkState, last_record, records_after, sink_state};
 pub use snapshot::snapshot;
+pub use sources::{FollowMark, QuarantineRow, RawBlock, SourceSeen};
 pub use sqlite::SqliteStore;
 pub use stamp::Stamp;
 

@@ -1,6 +1,9 @@
 //! The writer thread: batches, transactions, answers.
 
-use super::{Decided, Origin, RecordKeeper, Reply, Shared, Submission, SubmitError, Summary, Task};
+use super::{
+    Collected, Decided, Landed, Origin, RecordKeeper, Reply, Shared, Submission, SubmitError,
+    Summary, Task,
+};
 use crate::hooks;
 use crate::store::{self, Known, PRUNE_MAX, SqliteStore, Stamp, StoredAnswer};
 use bank_core::clock::Watch;
@@ -40,6 +43,8 @@ pub(super) struct Thread {
 enum Done {
     Reply(Reply),
     Pruned { may_be_more: bool },
+    Landed(Landed),
+    Collected(Collected),
     Nothing,
 }
 
@@ -146,11 +151,25 @@ impl Thread {
                 Ok(Done::Pruned { may_be_more })
             }
             Task::Confirm(state, _) => self.store.confirm(state).map(|()| Done::Nothing),
+            Task::Collect(asked, _) => self.collect(asked, now).map(Done::Collected),
+            Task::Portion(portion, _) => self.portion(portion, now).map(Done::Landed),
+            Task::Aside(rows, marks, _) => self.aside(rows, marks, now).map(|()| Done::Nothing),
             Task::Stop => self.keep().map(|()| Done::Nothing),
         }
     }
 
-    fn sweep(&mut self, now: Timestamp) -> Result<(), store::Error> {
+    /// Runs something over the store; usage records of what it does are kept.
+    pub(super) fn recorded<T>(
+        &mut self,
+        work: impl FnOnce(&mut Recording<'_>) -> Result<T, store::Error>,
+    ) -> Result<T, store::Error> {
+        let mut recording = Recording::new(&mut self.store, self.keep);
+        let done = work(&mut recording)?;
+        self.newest_record = recording.newest.or(self.newest_record);
+        Ok(done)
+    }
+
+    pub(super) fn sweep(&mut self, now: Timestamp) -> Result<(), store::Error> {
         if self.store.next_due().is_none_or(|due| due > now) {
             if !self.stuck.is_empty() {
                 self.note_stuck(Vec::new());
@@ -295,11 +314,17 @@ impl Thread {
                     // A caller that has gone away has its answer stored with its key.
                     let _ = reply.send(Ok(answer));
                 }
-                (Task::Settle(reply) | Task::Confirm(_, reply), _) => {
+                (Task::Settle(reply) | Task::Confirm(_, reply) | Task::Aside(_, _, reply), _) => {
                     let _ = reply.send(Ok(()));
                 }
                 (Task::Prune(reply), Done::Pruned { may_be_more }) => {
                     let _ = reply.send(Ok(may_be_more));
+                }
+                (Task::Collect(_, reply), Done::Collected(collected)) => {
+                    let _ = reply.send(Ok(collected));
+                }
+                (Task::Portion(_, reply), Done::Landed(landed)) => {
+                    let _ = reply.send(Ok(landed));
                 }
                 _ => {}
             }
@@ -312,7 +337,13 @@ impl Thread {
 
 /// Whether somebody outside asked for something in this batch.
 fn has_command(batch: &[Task]) -> bool {
-    batch.iter().any(|task| matches!(task, Task::Submit(..)))
+    let asks = |task: &Task| {
+        matches!(
+            task,
+            Task::Submit(..) | Task::Portion(..) | Task::Collect(..)
+        )
+    };
+    batch.iter().any(asks)
 }
 
 fn fail(task: Task) {
@@ -320,7 +351,13 @@ fn fail(task: Task) {
         Task::Submit(_, _, reply) => {
             let _ = reply.send(Err(SubmitError::Failed));
         }
-        Task::Settle(reply) | Task::Confirm(_, reply) => {
+        Task::Collect(_, reply) => {
+            let _ = reply.send(Err(SubmitError::Failed));
+        }
+        Task::Portion(_, reply) => {
+            let _ = reply.send(Err(SubmitError::Failed));
+        }
+        Task::Settle(reply) | Task::Confirm(_, reply) | Task::Aside(_, _, reply) => {
             let _ = reply.send(Err(SubmitError::Failed));
         }
         Task::Prune(reply) => {
@@ -331,7 +368,7 @@ fn fail(task: Task) {
 }
 
 /// The store, with the usage records of everything that is appended.
-struct Recording<'a> {
+pub(super) struct Recording<'a> {
     store: &'a mut SqliteStore,
     keep: RecordKeeper,
     first_tx: Option<i64>,

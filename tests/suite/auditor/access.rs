@@ -8,7 +8,11 @@ use super::{Site, secure_site};
 
 /// A record of a site, open or closed.
 fn record(name: &str, site: &str, closed: bool) -> String {
-    let stop = if closed { "\"2026-01-01T01:00:00Z\"" } else { "null" };
+    let stop = if closed {
+        "\"2026-01-01T01:00:00Z\""
+    } else {
+        "null"
+    };
     format!(
         "{{\"record_id\":\"{name}\",\"meta\":{{\"site_id\":[\"{site}\"],\"group_id\":[\"g\"],\
          \"user_id\":[\"u\"]}},\"components\":[{{\"name\":\"Cores\",\"amount\":8,\"scores\":[]}}],\
@@ -36,7 +40,9 @@ struct Door {
 impl Door {
     fn new() -> Option<Self> {
         let authority = Authority::new()?;
-        for name in ["reader", "hpc", "both", "writer", "other", "watcher", "stranger"] {
+        for name in [
+            "reader", "hpc", "both", "writer", "other", "watcher", "stranger",
+        ] {
             authority.issue(name, &format!("/O=Example/CN={name}"));
         }
         authority.issue("two", "/CN=writer/CN=reader");
@@ -68,7 +74,11 @@ impl Door {
 #[test]
 fn every_right_is_refused_to_everybody_else() {
     let Some(mut door) = Door::new() else { return };
-    assert_eq!(door.ask("writer", "POST", "/record", &record("r", "hpc", true)).status, 200);
+    assert_eq!(
+        door.ask("writer", "POST", "/record", &record("r", "hpc", true))
+            .status,
+        200
+    );
     let fresh = record("fresh", "hpc", true);
     let many = format!("[{fresh}]");
     for (method, target, body, may) in [
@@ -79,14 +89,20 @@ fn every_right_is_refused_to_everybody_else() {
         ("GET", "/record/r", "", &["reader", "hpc", "both"]),
         ("GET", "/metrics", "", &["watcher", "hpc"]),
     ] {
-        for name in ["reader", "hpc", "both", "writer", "other", "watcher", "stranger", "two"] {
+        for name in [
+            "reader", "hpc", "both", "writer", "other", "watcher", "stranger", "two",
+        ] {
             let told = door.ask(name, method, target, body);
             if may.contains(&name) {
                 assert_ne!(told.status, 403, "{name} {method} {target}: {}", told.body);
                 continue;
             }
             assert_eq!(told.status, 403, "{name} {method} {target}: {}", told.body);
-            assert!(told.body.starts_with("Insufficient permissions"), "{}", told.body);
+            assert!(
+                told.body.starts_with("Insufficient permissions"),
+                "{}",
+                told.body
+            );
             let media = told.field("content-type");
             assert_eq!(media, Some("text/plain; charset=utf-8"));
         }
@@ -116,7 +132,11 @@ fn headers_say_nothing_about_who_calls() {
         ("Authorization", "Basic cmVhZGVyOg=="),
         ("Host", "localhost"),
     ] {
-        for (method, target) in [("GET", "/records"), ("GET", "/metrics"), ("GET", "/record/r")] {
+        for (method, target) in [
+            ("GET", "/records"),
+            ("GET", "/metrics"),
+            ("GET", "/record/r"),
+        ] {
             let told = door.ask_with("stranger", method, target, &[fields], "");
             assert_eq!(told.status, 403, "{fields:?} {target}: {}", told.body);
         }
@@ -146,7 +166,11 @@ fn a_record_is_closed_by_who_created_it_only() {
     assert_eq!(door.ask("writer", "POST", "/record", &open).status, 200);
     let told = door.ask("other", "PUT", "/record", &closed);
     assert_eq!(told.status, 403, "{}", told.body);
-    assert!(told.body.starts_with("Insufficient permissions"), "{}", told.body);
+    assert!(
+        told.body.starts_with("Insufficient permissions"),
+        "{}",
+        told.body
+    );
     let told = door.ask("reader", "GET", "/record/r", "");
     assert!(told.body.contains("\"stop_time\":null"), "{}", told.body);
     // Who may not write at all hears nothing about records.
@@ -159,7 +183,11 @@ fn a_record_is_closed_by_who_created_it_only() {
     assert_eq!(door.ask("writer", "PUT", "/record", &closed).status, 200);
     assert_eq!(door.ask("other", "PUT", "/record", &closed).status, 403);
     let told = door.ask("watcher", "GET", "/metrics", "");
-    assert!(told.body.contains("\naccess_denied_total 4\n"), "{}", told.body);
+    assert!(
+        told.body.contains("\naccess_denied_total 4\n"),
+        "{}",
+        told.body
+    );
     door.site.bank.verify();
 }
 
@@ -167,7 +195,11 @@ fn a_record_is_closed_by_who_created_it_only() {
 fn a_reader_sees_its_records_only() {
     let Some(door) = Door::new() else { return };
     for (name, site) in [("a", "hpc"), ("b", "htc"), ("c", "other")] {
-        assert_eq!(door.ask("writer", "POST", "/record", &record(name, site, true)).status, 200);
+        assert_eq!(
+            door.ask("writer", "POST", "/record", &record(name, site, true))
+                .status,
+            200
+        );
     }
     for (caller, target, seen) in [
         ("reader", "/records", &["a", "b", "c"][..]),
@@ -180,7 +212,11 @@ fn a_reader_sees_its_records_only() {
         ("hpc", "/records?limit=1&sort_by[desc]=record_id", &["a"]),
         ("hpc", "/records?meta[user_id][c][0]=u", &["a"]),
         ("both", "/records", &["a", "b"]),
-        ("both", "/records?limit=2&sort_by[desc]=record_id", &["b", "a"]),
+        (
+            "both",
+            "/records?limit=2&sort_by[desc]=record_id",
+            &["b", "a"],
+        ),
     ] {
         let told = door.ask(caller, "GET", target, "");
         assert_eq!(told.status, 200);
@@ -201,7 +237,9 @@ fn a_reader_sees_its_records_only() {
     }
     let gauges = |caller: &str| {
         let told = door.ask(caller, "GET", "/metrics", "").body;
-        let lines = told.lines().filter(|line| line.starts_with("num_records_database"));
+        let lines = told
+            .lines()
+            .filter(|line| line.starts_with("num_records_database"));
         lines.map(str::to_owned).collect::<Vec<_>>()
     };
     assert_eq!(

@@ -91,7 +91,10 @@ fn both(before: &str, prefix: &str, numbers: &[&str]) -> String {
 #[test]
 fn every_query_that_the_builder_makes_is_answered() {
     let Some(python) = client() else { return };
-    let Site { bank: _bank, address } = site();
+    let Site {
+        bank: _bank,
+        address,
+    } = site();
     let told = ran(command(python, "query", &address));
     // q1: 0 to 100, hpc, 8. q2: 10 to 60, odd site, 16. q3: from 20, hpc, 4. q#4: 30 to 40, htc, 8.
     let expected = "\
@@ -138,7 +141,11 @@ fn the_client_with_a_certificate_is_known_by_it() {
     );
     let as_caller = |name: &str| {
         let mut command = command(python.clone(), "tls", &address);
-        for file in [format!("{name}.pem"), format!("{name}.key"), "ca.pem".to_owned()] {
+        for file in [
+            format!("{name}.pem"),
+            format!("{name}.key"),
+            "ca.pem".to_owned(),
+        ] {
             command.arg(authority.path(&file));
         }
         ran(command)

@@ -57,7 +57,13 @@ impl Drop for Queue {
 
 /// Every record that is stored, with whether it is closed; by name.
 fn stored(bank: &Bank) -> Vec<(String, bool)> {
-    let told = ask(plain(&address(bank)), "GET", "/records?sort_by[asc]=record_id", &[], "");
+    let told = ask(
+        plain(&address(bank)),
+        "GET",
+        "/records?sort_by[asc]=record_id",
+        &[],
+        "",
+    );
     let told = told.unwrap();
     assert_eq!(told.status, 200);
     let records = told.body.lines().map(|line| {
@@ -76,7 +82,10 @@ fn come_back(bank: &mut Bank, relay: &Relay) {
 
 #[test]
 fn the_queued_client_loses_nothing_while_the_daemon_is_killed() {
-    let Site { mut bank, address: at } = site();
+    let Site {
+        mut bank,
+        address: at,
+    } = site();
     let relay = Relay::new();
     let file = bank.folder().join("queue.db");
     let Some(mut queue) = Queue::start(&relay, &file) else {
@@ -103,7 +112,11 @@ fn the_queued_client_loses_nothing_while_the_daemon_is_killed() {
         relay.lead_to(None);
         assert_eq!(queue.say("health"), "False");
         for number in 0..10 {
-            expected.push(add(&mut queue, format!("b{round}{number}"), number % 3 == 0));
+            expected.push(add(
+                &mut queue,
+                format!("b{round}{number}"),
+                number % 3 == 0,
+            ));
         }
         let bulk = format!("bulk c{round}0 c{round}1");
         assert_eq!(queue.say(&bulk), "kept");
@@ -118,14 +131,19 @@ fn the_queued_client_loses_nothing_while_the_daemon_is_killed() {
     let mut queue = Queue::start(&relay, &file).unwrap();
     come_back(&mut bank, &relay);
     expected.sort();
-    until("everything has come", || (stored(&bank) == expected).then_some(()));
+    until("everything has come", || {
+        (stored(&bank) == expected).then_some(())
+    });
     assert_eq!(queue.say("stop"), "stopped");
     bank.verify();
 }
 
 #[test]
 fn what_the_daemon_cannot_take_stays_in_the_queue() {
-    let Site { mut bank, address: at } = site();
+    let Site {
+        mut bank,
+        address: at,
+    } = site();
     let relay = Relay::new();
     let file = bank.folder().join("queue.db");
     let Some(mut queue) = Queue::start(&relay, &file) else {
@@ -142,6 +160,8 @@ fn what_the_daemon_cannot_take_stays_in_the_queue() {
         relay.lead_to(None);
         come_back(&mut bank, &relay);
     }
-    until("everything has come", || (stored(&bank) == expected).then_some(()));
+    until("everything has come", || {
+        (stored(&bank) == expected).then_some(())
+    });
     bank.verify();
 }

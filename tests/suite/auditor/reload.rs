@@ -33,7 +33,11 @@ fn certificates_are_read_anew_on_sighup() {
 
     put(
         &next,
-        &[("ca.pem", "ca.pem"), ("server.pem", "server.pem"), ("server.key", "server.key")],
+        &[
+            ("ca.pem", "ca.pem"),
+            ("server.pem", "server.pem"),
+            ("server.key", "server.key"),
+        ],
         &own,
     );
     bank.signal("HUP");

@@ -68,7 +68,8 @@ pub(super) fn ask(
     }
     request.push_str(&format!("Content-Length: {}\r\n\r\n{body}", body.len()));
     let sent = stream.write_all(request.as_bytes());
-    sent.and_then(|()| stream.flush()).map_err(|e| e.to_string())?;
+    sent.and_then(|()| stream.flush())
+        .map_err(|e| e.to_string())?;
     let mut answer = Vec::new();
     // Who closes without saying so in TLS has said all that there is nevertheless.
     if let Err(error) = stream.read_to_end(&mut answer)

@@ -30,6 +30,7 @@ fn finished(id: &str, seconds: i64) -> UsageReport {
             cpu_s: Some(Decimal::whole(28_800)),
             ..Figures::default()
         },
+        ..UsageReport::default()
     }
 }
 

@@ -45,6 +45,10 @@ fn machine<'a>(charge: &Charge, ctx: &Context<'a>) -> Option<&'a Machine> {
 pub(super) fn claimed(charge: &Charge, ctx: &Context<'_>) -> Option<Machine> {
     let unclaimed = machine(charge, ctx).filter(|machine| machine.source.is_none())?;
     charge.terms.finished.as_ref()?;
+    // Whom nobody knows may not decide who charges a machine from now on.
+    if charge.terms.track {
+        return None;
+    }
     let source = Some(charge.terms.source.clone()?);
     Some(Machine {
         source,

@@ -5,7 +5,7 @@ use bank_api::v1::{ChargeRow, Job, JobLien, JobQuery, List, Payer};
 use bank_core::amount::Amount;
 use bank_core::decimal::Decimal;
 use bank_core::directory::Directory;
-use bank_core::effects::{Billing, UseRow};
+use bank_core::effects::{Billing, KnownUse};
 use bank_core::exact::to_amount;
 use bank_core::model::{Closing, LienState};
 use bank_core::price::{Priced, price};
@@ -328,8 +328,8 @@ fn as_given(text: &str) -> String {
 }
 
 /// `policy DEBITALLCPU: cpu 28800, from slurm:colony`
-fn policy(finished: &UseRow) -> String {
-    let UseRow {
+fn policy(finished: &KnownUse) -> String {
+    let KnownUse {
         policy,
         counted,
         source,

@@ -4,7 +4,7 @@ use bank_api::error::Problem;
 use bank_api::v1::{
     NewEquivalents, NewUsage, NewUsages, Number, USAGE_RECORDS_MAX, UsageItem, UsageTaken,
 };
-use bank_core::command::{Command, Request, UsageReport, Whose};
+use bank_core::command::{AsNamed, Command, Request, UsageReport, Whose};
 use bank_core::decimal::Decimal;
 use bank_core::effects::{Became, Outcome, Used};
 use bank_core::model::{Facts, ObjectType};
@@ -175,6 +175,9 @@ fn report(new: NewUsage, call: &Call) -> Result<UsageReport, Refusal> {
     Ok(UsageReport {
         source: new.source,
         figures,
+        named: AsNamed::default(),
+        flags: String::new(),
+        track: false,
         request: Request {
             object_type,
             object_id: new.id,
@@ -215,6 +218,8 @@ fn figures(new: &NewUsage) -> Result<Figures, Refusal> {
     })?;
     Ok(Figures {
         ended,
+        wall_us: None,
+        backwards: false,
         cpu_s: known(new.cpu_s.as_ref(), "cpu_s")?,
         blocked_processors: known(new.blocked_processors.as_ref(), "blocked_processors")?,
         dedicated: new.dedicated,

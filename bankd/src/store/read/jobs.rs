@@ -4,7 +4,7 @@ use super::super::{Error, codec, uses};
 use super::{Page, SCAN_MAX, journal, liens};
 use bank_core::amount::Amount;
 use bank_core::decimal::Decimal;
-use bank_core::effects::{Billing, UseRow};
+use bank_core::effects::{Billing, KnownUse};
 use bank_core::ids::{AccountId, AllocationId};
 use bank_core::model::InstanceKey;
 use bank_core::model::{CLOSINGS, Closing, ObjectType};
@@ -130,7 +130,7 @@ pub struct Detail {
     /// What its charges took from that lien, minor units.
     pub taken_from_lien: i128,
     /// The finished use that it was charged for, where no scheduler charged it.
-    pub finished: Option<UseRow>,
+    pub finished: Option<KnownUse>,
 }
 
 macro_rules! job_columns {

@@ -8,6 +8,7 @@
 //! daemon's own figures. Every function takes a connection and gives rows; none may write, decide
 //! a rule, or walk a growing table without a bound.
 
+pub mod auditor;
 pub mod burn;
 pub mod fallback;
 pub mod jobs;

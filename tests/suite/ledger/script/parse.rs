@@ -358,6 +358,7 @@ impl<'a> Line<'a> {
                 cpu_s: self.count("cpu").map(Decimal::whole),
                 ..Figures::default()
             },
+            ..UsageReport::default()
         }))
     }
 }

@@ -1,0 +1,105 @@
+//! A request's body: within its limit, its time, and what all bodies together may take of memory.
+
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::body::{Body as _, Incoming};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, timeout_at};
+
+use super::answer::Dropped;
+
+/// How long a body may take to arrive, and to wait for memory.
+const TIME: Duration = Duration::from_secs(60);
+/// Bytes of all bodies together, in units of [`UNIT`], beside what each has for itself.
+const MEMORY: usize = (512 << 20) / UNIT;
+/// Bytes that memory is counted in, and that each body has for itself.
+const UNIT: usize = 64 << 10;
+/// What of a body beyond its limit is read so that its sender sees the answer, in limits.
+const REST: u64 = 4;
+
+/// Memory for the bodies of all requests.
+#[derive(Clone, Debug)]
+pub(super) struct Room(Arc<Semaphore>);
+
+/// A body as it came.
+#[derive(Debug)]
+pub(super) struct Taken {
+    pub(super) bytes: Vec<u8>,
+    /// How long it was, where that is more than the limit.
+    pub(super) beyond: Option<u64>,
+    memory: Option<OwnedSemaphorePermit>,
+}
+
+impl Default for Room {
+    fn default() -> Self {
+        Self(Arc::new(Semaphore::new(MEMORY)))
+    }
+}
+
+impl Room {
+    /// Takes a body in, up to its limit; what is beyond is read and forgotten.
+    ///
+    /// # Errors
+    /// If it breaks off, or time or memory ends: nobody is answered.
+    pub(super) async fn take(&self, body: Incoming, limit: usize) -> Result<Taken, Dropped> {
+        let until = Instant::now() + TIME;
+        let taken = timeout_at(until, self.whole(body, limit)).await;
+        taken.unwrap_or(Err(Dropped("the body took too long")))
+    }
+
+    async fn whole(&self, mut body: Incoming, limit: usize) -> Result<Taken, Dropped> {
+        let announced = body.size_hint().exact().unwrap_or(0);
+        let mut taken = Taken {
+            bytes: Vec::with_capacity(usize::try_from(announced).unwrap_or(0).min(limit).min(UNIT)),
+            beyond: None,
+            memory: None,
+        };
+        let mut length = 0_u64;
+        let most = u64::try_from(limit).unwrap_or(u64::MAX);
+        loop {
+            let frame = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await;
+            let Some(frame) = frame else { break };
+            let frame = frame.map_err(|_| Dropped("the body broke off"))?;
+            let Ok(data) = frame.into_data() else {
+                continue;
+            };
+            length = length.saturating_add(u64::try_from(data.len()).unwrap_or(u64::MAX));
+            let room = limit.saturating_sub(taken.bytes.len());
+            let kept = data.get(..room).unwrap_or(&data);
+            self.cover(&mut taken, kept.len()).await?;
+            taken.bytes.extend_from_slice(kept);
+            if length > most.saturating_mul(REST) {
+                break;
+            }
+        }
+        if length.max(announced) > most {
+            taken.beyond = Some(length.max(announced));
+        }
+        Ok(taken)
+    }
+
+    /// Holds memory for so many more bytes.
+    async fn cover(&self, taken: &mut Taken, more: usize) -> Result<(), Dropped> {
+        let held = taken
+            .memory
+            .as_ref()
+            .map_or(0, OwnedSemaphorePermit::num_permits);
+        let needed = (taken.bytes.len() + more)
+            .div_ceil(UNIT)
+            .saturating_sub(1 + held);
+        if needed == 0 {
+            return Ok(());
+        }
+        let needed = u32::try_from(needed).map_err(|_| Dropped("no memory"))?;
+        let permit = Arc::clone(&self.0).acquire_many_owned(needed).await;
+        let permit = permit.map_err(|_| Dropped("no memory"))?;
+        match &mut taken.memory {
+            Some(memory) => memory.merge(permit),
+            none => *none = Some(permit),
+        }
+        Ok(())
+    }
+}

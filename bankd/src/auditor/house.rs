@@ -1,0 +1,101 @@
+//! What all requests of AUDITOR's API share, and who is behind one of them.
+
+use std::fmt::Display;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+
+use bank_core::command::Scope;
+
+use super::access::{Access, Identity};
+use super::body::Room;
+use super::read::Readers;
+use super::tally::Tally;
+use crate::app::App;
+use crate::config;
+use crate::intake::Feed;
+use crate::store;
+use crate::writer::{Caller, Origin};
+
+/// Everything behind the routes.
+pub(crate) struct House {
+    pub(super) app: Arc<App>,
+    pub(super) access: Access,
+    pub(super) readers: Readers,
+    pub(super) room: Room,
+    pub(super) tally: Tally,
+}
+
+/// Who is behind a request, and through which door it came.
+#[derive(Clone, Debug)]
+pub(super) struct Visitor {
+    pub(super) identity: Identity,
+    pub(super) peer: SocketAddr,
+    /// Nobody is known, and the door is open to others than this machine: no money moves.
+    pub(super) track: bool,
+}
+
+impl House {
+    /// Opens what reads.
+    ///
+    /// # Errors
+    /// If the database cannot be opened.
+    pub(crate) fn new(
+        app: Arc<App>,
+        database: &Path,
+        access: Access,
+    ) -> Result<Self, store::Error> {
+        Ok(Self {
+            readers: Readers::open(database)?,
+            room: Room::default(),
+            tally: Tally::new(app.config.auditor.metrics.clone(), &access),
+            access,
+            app,
+        })
+    }
+
+    pub(super) fn settings(&self) -> &config::Auditor {
+        &self.app.config.auditor
+    }
+
+    /// A caller without a right: one line, and one more of them.
+    pub(super) fn denied(&self, visitor: &Visitor, route: &str, why: &dyn Display) {
+        self.tally.meter.denied();
+        tracing::warn!(remote = visitor.said(), route, reason = %why, "not allowed");
+    }
+
+    /// Who the ledger says did it.
+    pub(super) fn caller(&self, visitor: &Visitor) -> Caller {
+        let client = self.settings().source.clone();
+        Caller {
+            actor: visitor.identity.name().unwrap_or(&client).to_owned(),
+            client,
+            origin: Origin::Auditor,
+            scope: Scope::default(),
+        }
+    }
+
+    /// As what its records come in.
+    pub(super) fn feed(&self, visitor: &Visitor, request_id: &str) -> Feed {
+        let settings = self.settings();
+        Feed {
+            source: settings.source.clone(),
+            format: "auditor".to_owned(),
+            machine: Some(settings.machine.clone()).filter(|machine| !machine.is_empty()),
+            caller: self.caller(visitor),
+            request_id: request_id.to_owned(),
+            dry_run: false,
+            keep_raw: false,
+        }
+    }
+}
+
+impl Visitor {
+    /// Who it is, for people.
+    pub(super) fn said(&self) -> String {
+        match self.identity.name() {
+            Some(name) => format!("{name} at {}", self.peer),
+            None => self.peer.to_string(),
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Liens of records that go on (`auditor-api.md` 9.1): placed again before they are over, until the
+//! record is closed or `auditor.open_max` is over.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bank_core::time::Timestamp;
+use tokio::sync::watch;
+use tokio::time::{MissedTickBehavior, interval};
+
+use super::access::Identity;
+use super::house::{House, Visitor};
+use super::money::{Known, Terms};
+use super::read::looked;
+use crate::clock;
+use crate::listen::gone;
+use crate::store::read::auditor::{StoredRecord, renewals};
+use crate::writer::{Collect, Collecting};
+
+/// How often is looked for liens that are to be placed again.
+const TICK: Duration = Duration::from_secs(5);
+/// How many of them at once.
+const ONCE: i64 = 256;
+/// How long a lien may wait for its turn.
+const PATIENCE: Duration = Duration::from_secs(8);
+
+/// Looks after liens until the daemon stops.
+pub(super) async fn renew(house: Arc<House>, mut stopped: watch::Receiver<()>) {
+    if house.settings().open_horizon == 0 {
+        return;
+    }
+    let mut ticks = interval(TICK);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            _ = ticks.tick() => due(&house).await,
+            () = gone(&mut stopped) => return,
+        }
+    }
+}
+
+/// Places again what is due.
+pub(super) async fn due(house: &House) {
+    let now = house.app.writer.ledger_now();
+    let asked = house.readers.ask(PATIENCE, move |connection| {
+        renewals(connection, now.0, ONCE)
+    });
+    for record in asked.await.unwrap_or_default() {
+        one(house, &record, now).await;
+    }
+}
+
+async fn one(house: &House, record: &StoredRecord, now: Timestamp) {
+    let Some(text) = looked(&record.head).ok() else {
+        return;
+    };
+    let visitor = Visitor {
+        identity: Identity::Anyone,
+        peer: ([127, 0, 0, 1], 0).into(),
+        track: false,
+    };
+    let request_id = clock::request_id();
+    let directory = house.app.writer.directory();
+    let feed = house.feed(&visitor, &request_id);
+    let terms = Terms {
+        settings: house.settings(),
+        feed: &feed,
+        directory: &directory,
+        track: false,
+    };
+    let record_id = record.record_id.as_str();
+    let work = terms.work(
+        &Known {
+            record_id,
+            head: &record.head,
+            meta: text.meta.as_ref(),
+            start: record.start,
+            stop: None,
+            runtime: None,
+        },
+        now,
+    );
+    // What cannot be held any more is not tried again.
+    let (work, next) = work.unwrap_or_default();
+    let asked = Collect {
+        what: Collecting::Renew {
+            record_id: record.record_id.clone(),
+            work: Box::new(work),
+            next,
+        },
+        source: house.settings().source.clone(),
+        caller: house.caller(&visitor),
+        request_id,
+        place: "open records",
+        peer: String::new(),
+    };
+    if let Err(error) = house.app.writer.collect(asked, PATIENCE).await {
+        tracing::warn!(record_id, %error, "a lien was not placed again");
+    }
+}

@@ -1,0 +1,188 @@
+//! The query of `GET /records` (`auditor-api.md` 4): nested keys with brackets, all terms together.
+//!
+//! Pure: the text behind the `?` in, [`Query`] out, or one sentence for a 400. What AUDITOR drops or
+//! ignores in silence is done or refused here; `docs/decisions/0039` has each of these cases.
+
+mod terms;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use crate::store::read::auditor::{Order, Range, Select, pair};
+
+use super::record::fault;
+use super::time::Time;
+use terms::Term;
+
+/// What is asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Query {
+    /// What the database can look for by itself.
+    pub(super) select: Select,
+    /// What the values of keys must be.
+    pub(super) meta: BTreeMap<String, Meta>,
+    /// What the amount of a component must be: one of that name fits.
+    pub(super) components: BTreeMap<String, Range>,
+    /// At most so many.
+    pub(super) limit: Option<u64>,
+}
+
+/// Values that a key must have, and must not have.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Meta {
+    /// All of them.
+    pub(super) has: Vec<String>,
+    /// None of them, where the key is there.
+    pub(super) lacks: Vec<String>,
+}
+
+/// Most terms of one query.
+const TERMS_MAX: usize = 1000;
+
+impl Query {
+    /// Reads the text behind the `?`.
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        let mut terms = Vec::new();
+        for piece in text.split('&').filter(|piece| !piece.is_empty()) {
+            if terms.len() == TERMS_MAX {
+                return Err(format!("more than {TERMS_MAX} terms"));
+            }
+            terms.push(Term::parse(piece)?);
+        }
+        let mut query = Query::default();
+        let mut seen = std::collections::BTreeSet::new();
+        for term in &terms {
+            if query.take(term)? && !term.is_next() && !seen.insert(&term.path) {
+                return Err(format!("{}: given twice", term.name()));
+            }
+        }
+        Ok(query.close())
+    }
+
+    /// Takes a term; false for one without a value, which is as if it were not given.
+    fn take(&mut self, term: &Term) -> Result<bool, String> {
+        let path: Vec<&str> = term.path.iter().map(String::as_str).collect();
+        let is_empty = term.value.is_empty();
+        match path.as_slice() {
+            ["record_id" | "limit"] if is_empty => return Ok(false),
+            ["record_id"] => self.select.record_id = Some(term.as_name()?),
+            ["limit"] => self.limit = Some(term.as_number()?),
+            ["start_time" | "stop_time" | "runtime" | "sort_by" | "meta" | "component"]
+                if is_empty =>
+            {
+                return Ok(false);
+            }
+            ["start_time" | "stop_time" | "runtime" | "sort_by", operator]
+                if is_empty && is_known(path.first(), operator) =>
+            {
+                return Ok(false);
+            }
+            ["start_time", operator] => narrow_time(&mut self.select.start, operator, term)?,
+            ["stop_time", operator] => narrow_time(&mut self.select.stop, operator, term)?,
+            ["runtime", operator] => narrow_number(&mut self.select.runtime, operator, term)?,
+            ["sort_by", direction @ ("asc" | "desc")] => {
+                if self.select.order.is_some() {
+                    return Err("sort_by: asc and desc together".to_owned());
+                }
+                let order = match term.value.as_str() {
+                    "start_time" => Order::Start,
+                    "stop_time" => Order::Stop,
+                    "runtime" => Order::Runtime,
+                    "record_id" => Order::RecordId,
+                    _ => {
+                        let fields = "start_time, stop_time, runtime or record_id";
+                        return Err(format!("{}: one of {fields} expected", term.name()));
+                    }
+                };
+                self.select.order = Some(order);
+                self.select.descending = *direction == "desc";
+            }
+            ["meta", key, "c", _] => {
+                let value = term.as_name()?;
+                self.meta(key, term)?.has.push(value);
+            }
+            ["meta", key, "dnc", _] => {
+                let value = term.as_name()?;
+                self.meta(key, term)?.lacks.push(value);
+            }
+            ["meta", _] | ["meta", _, "c" | "dnc"] if is_empty => return Ok(false),
+            ["component", _] if is_empty => return Ok(false),
+            ["component", name, operator] => {
+                check(name, term)?;
+                if is_empty && is_known(path.first(), operator) {
+                    return Ok(false);
+                }
+                let range = self.components.entry((*name).to_owned()).or_default();
+                narrow_number(range, operator, term)?;
+            }
+            _ => return Err(term.unknown()),
+        }
+        Ok(true)
+    }
+
+    /// The conditions on a key; the last part of the term's path says the order only.
+    fn meta(&mut self, key: &str, term: &Term) -> Result<&mut Meta, String> {
+        check(key, term)?;
+        let place = term.path.last().map_or("", String::as_str);
+        if !place.bytes().all(|b| b.is_ascii_digit()) {
+            return Err(term.unknown());
+        }
+        Ok(self.meta.entry(key.to_owned()).or_default())
+    }
+
+    /// One of the values that a key must have leads through the database.
+    fn close(mut self) -> Self {
+        let mut wanted = self
+            .meta
+            .iter()
+            .flat_map(|(key, meta)| meta.has.iter().map(move |value| pair(key, value)));
+        self.select.pair = wanted.next();
+        self
+    }
+}
+
+/// A key of `meta`, or the name of a component.
+fn check(name: &str, term: &Term) -> Result<(), String> {
+    fault(name).map_or(Ok(()), |why| Err(format!("{}: name {why}", term.name())))
+}
+
+fn is_known(field: Option<&&str>, operator: &str) -> bool {
+    match field {
+        Some(&"sort_by") => matches!(operator, "asc" | "desc"),
+        _ => matches!(operator, "gt" | "gte" | "lt" | "lte" | "equals"),
+    }
+}
+
+/// Times are whole microseconds, as records keep them.
+fn narrow_time(range: &mut Range, operator: &str, term: &Term) -> Result<(), String> {
+    let at = Time::parse(&term.value).map(Time::micros);
+    let at = at.ok_or_else(|| {
+        let hint = "a time such as 2024-01-02T03:04:05%2B00:00 expected";
+        format!("{}: {hint}", term.name())
+    })?;
+    narrow(range, operator, Ok(at)).ok_or_else(|| term.unknown())
+}
+
+fn narrow_number(range: &mut Range, operator: &str, term: &Term) -> Result<(), String> {
+    // What is beyond is above everything that can be stored.
+    let value = i64::try_from(term.as_number()?).map_err(|_| ());
+    narrow(range, operator, value).ok_or_else(|| term.unknown())
+}
+
+fn narrow(range: &mut Range, operator: &str, value: Result<i64, ()>) -> Option<()> {
+    match (operator, value) {
+        ("gt", Ok(i64::MAX)) | ("gt" | "gte" | "equals", Err(())) => range.empty(),
+        ("lt" | "lte", Err(())) => range.at_most(i64::MAX),
+        ("gt", Ok(value)) => range.at_least(value.saturating_add(1)),
+        ("gte", Ok(value)) => range.at_least(value),
+        ("lt", Ok(value)) => range.at_most(value.saturating_sub(1)),
+        ("lte", Ok(value)) => range.at_most(value),
+        ("equals", Ok(value)) => {
+            range.at_least(value);
+            range.at_most(value);
+        }
+        _ => return None,
+    }
+    Some(())
+}

@@ -1,0 +1,320 @@
+//! `GET /records` and `GET /record/{id}`: what is stored, as it is asked for.
+//!
+//! A stream begins when the database has its first records, so that what goes wrong before has an
+//! answer; it is of one committed state, and holds a few pieces in memory however long it is. A
+//! client that stops taking is let go: what it reads must not keep the log of the database for ever.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use bank_api::auditor::Looked;
+use hyper::body::Bytes;
+use tokio::runtime::Handle;
+use tokio::sync::mpsc::{Sender, channel};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+
+use super::access::Reach;
+use super::answer::{self, Answer, Piece};
+use super::query::Query;
+use super::time;
+use crate::store;
+use crate::store::read::auditor::{Found, each, record};
+
+/// Answers under way at once.
+const READERS: usize = 16;
+/// How long one may wait for its turn.
+const TURN: Duration = Duration::from_secs(8);
+/// How long a client may take nothing, and how long its answer may take in all.
+const STALL: Duration = Duration::from_secs(30);
+const WHOLE: Duration = Duration::from_secs(1800);
+/// Bytes of a piece, and pieces on their way.
+const PIECE: usize = 64 << 10;
+const PIECES: usize = 4;
+/// Records between two looks at whether somebody is still there.
+const LOOK: u32 = 1000;
+
+/// Connections for long answers, beside those of the bank's own routes.
+#[derive(Clone)]
+pub(super) struct Readers {
+    idle: Arc<Mutex<Vec<rusqlite::Connection>>>,
+    room: Arc<Semaphore>,
+}
+
+/// One of them, for one answer.
+struct Lease {
+    connection: Option<rusqlite::Connection>,
+    idle: Arc<Mutex<Vec<rusqlite::Connection>>>,
+    _turn: OwnedSemaphorePermit,
+}
+
+impl Readers {
+    pub(super) fn open(database: &Path) -> Result<Self, store::Error> {
+        let all = (0..READERS).map(|_| store::open_reader(database));
+        Ok(Self {
+            idle: Arc::new(Mutex::new(all.collect::<Result<_, _>>()?)),
+            room: Arc::new(Semaphore::new(READERS)),
+        })
+    }
+
+    async fn lend(&self, patience: Duration) -> Option<Lease> {
+        let turn = timeout(patience, Arc::clone(&self.room).acquire_owned()).await;
+        let turn = turn.ok()?.ok()?;
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(Lease {
+            connection: Some(idle.pop()?),
+            idle: Arc::clone(&self.idle),
+            _turn: turn,
+        })
+    }
+
+    /// Asks something short; none where there is no answer in time.
+    pub(super) async fn ask<T, F>(&self, patience: Duration, question: F) -> Option<T>
+    where
+        T: Send + 'static,
+        F: FnOnce(&rusqlite::Connection) -> Result<T, store::Error> + Send + 'static,
+    {
+        let asked = async {
+            let lease = self.lend(patience).await?;
+            let answer = tokio::task::spawn_blocking(move || {
+                let answer = question(lease.connection.as_ref()?);
+                Some(answer.inspect_err(|error| tracing::error!(%error, "a question failed")))
+            });
+            answer.await.ok()??.ok()
+        };
+        timeout(patience, asked).await.ok()?
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        let connection = self.connection.take();
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.extend(connection);
+    }
+}
+
+/// `GET /record/{id}`.
+pub(super) async fn one(readers: &Readers, reach: Option<Reach>, record_id: String) -> Answer {
+    let asked = readers.ask(TURN, move |connection| record(connection, &record_id));
+    let Some(found) = asked.await else {
+        return answer::unanswered("the database does not answer");
+    };
+    let Some(found) = found else {
+        return answer::no_such_record();
+    };
+    if !sees(reach.as_ref(), &found.head) {
+        return answer::no_such_record();
+    }
+    let mut said = Vec::with_capacity(found.head.len() + 80);
+    close(&found.head, found.stop, found.runtime, &mut said);
+    answer::record(said)
+}
+
+/// `GET /records`; as an array where the client asks for JSON by name.
+pub(super) async fn many(
+    readers: &Readers,
+    reach: Option<Reach>,
+    query: Query,
+    array: bool,
+) -> Answer {
+    let Some(lease) = readers.lend(TURN).await else {
+        return answer::unanswered("too many answers under way");
+    };
+    let (pieces, mut rest) = channel(PIECES);
+    let handle = Handle::current();
+    tokio::task::spawn_blocking(move || {
+        let Some(connection) = &lease.connection else {
+            return;
+        };
+        let mut taker = Taker {
+            query: &query,
+            reach: reach.as_ref(),
+            array,
+            left: query.limit.unwrap_or(u64::MAX),
+            seen: 0,
+            until: Instant::now() + WHOLE,
+            said: Vec::with_capacity(PIECE + (8 << 10)),
+            begun: false,
+            pieces: &pieces,
+            handle: &handle,
+        };
+        taker.run(connection);
+    });
+    match rest.recv().await {
+        Some(Piece::Records(first)) => answer::stream(Some(first), rest),
+        // A stream that is over before it began: its end is told once more.
+        Some(Piece::End) => answer::stream(None, ended()),
+        Some(Piece::Broken(why)) => {
+            tracing::error!(error = why, "a query failed");
+            answer::unanswered("the database does not answer")
+        }
+        None => answer::unanswered("the database does not answer"),
+    }
+}
+
+fn ended() -> tokio::sync::mpsc::Receiver<Piece> {
+    let (pieces, rest) = channel(1);
+    // There is room for one.
+    let _ = pieces.try_send(Piece::End);
+    rest
+}
+
+/// Takes records from the database and gives them to the client.
+struct Taker<'a> {
+    query: &'a Query,
+    reach: Option<&'a Reach>,
+    array: bool,
+    left: u64,
+    seen: u32,
+    until: Instant,
+    said: Vec<u8>,
+    begun: bool,
+    pieces: &'a Sender<Piece>,
+    handle: &'a Handle,
+}
+
+impl Taker<'_> {
+    fn run(&mut self, connection: &rusqlite::Connection) {
+        if self.array {
+            self.said.push(b'[');
+        }
+        let mut gone = false;
+        let mut result = Ok(());
+        if self.left > 0 {
+            let query = self.query;
+            result = each(connection, &query.select, |found| {
+                let flow = self.take(&found);
+                gone |= flow.is_err();
+                flow.unwrap_or(ControlFlow::Break(()))
+            });
+        }
+        if gone {
+            tracing::info!("a client did not take its answer");
+            return;
+        }
+        if let Err(error) = result {
+            tracing::error!(%error, "an answer broke off");
+            self.send(Piece::Broken(error.to_string()));
+            return;
+        }
+        if self.array {
+            self.said.push(b']');
+        }
+        if self.flush().is_ok() {
+            self.send(Piece::End);
+        }
+    }
+
+    /// Takes one; an error where nobody takes it any more.
+    fn take(&mut self, found: &Found<'_>) -> Result<ControlFlow<()>, ()> {
+        self.seen += 1;
+        if self.seen == LOOK {
+            self.seen = 0;
+            if self.pieces.is_closed() || Instant::now() > self.until {
+                return Err(());
+            }
+        }
+        if !fits(self.query, found) || !sees(self.reach, found.head) {
+            return Ok(ControlFlow::Continue(()));
+        }
+        if self.array && self.begun {
+            self.said.push(b',');
+        }
+        self.begun = true;
+        close(found.head, found.stop, found.runtime, &mut self.said);
+        if !self.array {
+            self.said.push(b'\n');
+        }
+        if self.said.len() >= PIECE {
+            self.flush()?;
+        }
+        self.left -= 1;
+        Ok(if self.left == 0 {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        })
+    }
+
+    fn flush(&mut self) -> Result<(), ()> {
+        if self.said.is_empty() {
+            return Ok(());
+        }
+        let room = Vec::with_capacity(PIECE + (8 << 10));
+        let said = std::mem::replace(&mut self.said, room);
+        if self.send(Piece::Records(Bytes::from(said))) {
+            Ok(())
+        } else {
+            Err(())
+        }
+    }
+
+    fn send(&self, piece: Piece) -> bool {
+        let sent = self.pieces.send_timeout(piece, STALL);
+        self.handle.block_on(sent).is_ok()
+    }
+}
+
+/// Adds a record as it is answered.
+pub(super) fn close(head: &str, stop: Option<i64>, runtime: Option<i64>, said: &mut Vec<u8>) {
+    said.extend_from_slice(head.as_bytes());
+    said.extend_from_slice(b",\"stop_time\":");
+    match stop {
+        Some(stop) => {
+            said.push(b'"');
+            time::write(stop, said);
+            said.push(b'"');
+        }
+        None => said.extend_from_slice(b"null"),
+    }
+    said.extend_from_slice(b",\"runtime\":");
+    match runtime {
+        Some(runtime) => {
+            if runtime < 0 {
+                said.push(b'-');
+            }
+            time::number(said, runtime, 1);
+        }
+        None => said.extend_from_slice(b"null"),
+    }
+    said.push(b'}');
+}
+
+/// Whether a record is what was asked for, beyond what the database looked for.
+fn fits(query: &Query, found: &Found<'_>) -> bool {
+    if query.meta.is_empty() && query.components.is_empty() {
+        return true;
+    }
+    let Ok(looked) = looked(found.head) else {
+        return false;
+    };
+    let values = |key: &String| looked.meta.as_ref().and_then(|meta| meta.get(key));
+    let meta = query.meta.iter().all(|(key, wanted)| {
+        let Some(values) = values(key) else {
+            return false;
+        };
+        wanted.has.iter().all(|value| values.contains(value))
+            && wanted.lacks.iter().all(|value| !values.contains(value))
+    });
+    meta && query.components.iter().all(|(name, range)| {
+        let mut same = looked.components.iter().filter(|c| c.name == *name);
+        same.any(|component| range.holds(component.amount))
+    })
+}
+
+/// Whether the caller may see it.
+fn sees(reach: Option<&Reach>, head: &str) -> bool {
+    let meta = |head| looked(head).ok().and_then(|looked| looked.meta);
+    reach.is_none_or(|reach| reach.holds(&meta(head).unwrap_or_default()))
+}
+
+/// What conditions look at in a stored head.
+pub(super) fn looked(head: &str) -> serde_json::Result<Looked> {
+    let mut text = String::with_capacity(head.len() + 1);
+    text.push_str(head);
+    text.push('}');
+    serde_json::from_str(&text)
+}

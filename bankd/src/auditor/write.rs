@@ -1,0 +1,376 @@
+//! `POST /record`, `POST /records` and `PUT /record`.
+//!
+//! Clients of these routes take any answer but one for success and forget what they sent
+//! (`auditor-api.md` 9). So there is no answer where a later try would do better, 200 comes after
+//! the commit only, and what is refused for good goes into the quarantine before it is answered.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use hyper::Request;
+use hyper::body::Incoming;
+use hyper::header::CONTENT_TYPE;
+
+use super::access::{Access, Right};
+use super::answer::{self, Answer, Dropped};
+use super::house::{House, Visitor};
+use super::money::{Known, Terms};
+use super::read::looked;
+use super::record::{self, Added, Refused, Updated};
+use super::time::Time;
+use crate::store::read::auditor::pair;
+use crate::store::{QuarantineRow, RecordRow, read};
+use crate::writer::{Collect, Collected, Collecting, Gathered, SubmitError, Told, Work};
+
+/// How long a request waits for its commit at most: clients give up after 10 or 30 seconds.
+const PATIENCE: Duration = Duration::from_secs(8);
+/// Bodies from here on are read on a thread of their own, in bytes.
+const LARGE: usize = 256 << 10;
+/// A record of more bytes than this stops one of the clients (`auditor-api.md` 6).
+const WARN: usize = 10_000;
+
+/// What a route does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Act {
+    One,
+    Many,
+    End,
+}
+
+impl Act {
+    /// The route, for the log and the quarantine.
+    pub(super) fn place(self) -> &'static str {
+        match self {
+            Act::One => "POST /record",
+            Act::Many => "POST /records",
+            Act::End => "PUT /record",
+        }
+    }
+}
+
+/// A request for writing, on its way.
+pub(super) struct Writing<'a> {
+    pub(super) house: &'a House,
+    pub(super) visitor: &'a Visitor,
+    pub(super) act: Act,
+    pub(super) request_id: String,
+}
+
+/// A body as it was understood.
+enum Understood {
+    Add(Vec<Added>),
+    End(Updated),
+}
+
+impl Writing<'_> {
+    /// The answer, if there is one.
+    pub(super) async fn answer(&self, request: Request<Incoming>) -> Result<Answer, Dropped> {
+        let allowed = self
+            .house
+            .access
+            .allowed(&self.visitor.identity, Right::Write);
+        if let Err(denied) = allowed {
+            self.house.denied(self.visitor, self.act.place(), &denied);
+            return Ok(answer::forbidden(&denied));
+        }
+        let is_json = request
+            .headers()
+            .get(CONTENT_TYPE)
+            .is_some_and(|value| value.to_str().is_ok_and(is_json));
+        let limit = self.house.settings().body_limit;
+        let body = self.house.room.take(request.into_body(), limit).await?;
+        if let Some(length) = body.beyond {
+            let why = Refused {
+                record_id: None,
+                why: format!("{length} bytes, more than auditor.body_limit"),
+            };
+            self.refuse(&why, body.bytes).await?;
+            return Ok(answer::too_large(length, limit));
+        }
+        if !is_json {
+            let why = Refused {
+                record_id: None,
+                why: "the content type is not application/json".to_owned(),
+            };
+            self.refuse(&why, body.bytes).await?;
+            return Ok(answer::not_json());
+        }
+        let (understood, bytes) = self.understand(body.bytes).await?;
+        match understood {
+            Ok(Understood::Add(records)) => self.add(records).await,
+            Ok(Understood::End(end)) => self.end(&end).await,
+            Err(refused) => {
+                self.refuse(&refused, bytes).await?;
+                Ok(answer::no_record(&refused.why))
+            }
+        }
+    }
+
+    /// Reads a body; what is long on a thread of its own.
+    async fn understand(
+        &self,
+        bytes: Vec<u8>,
+    ) -> Result<(Result<Understood, Refused>, Vec<u8>), Dropped> {
+        let act = self.act;
+        if bytes.len() < LARGE {
+            return Ok((understood(act, &bytes), bytes));
+        }
+        let read = tokio::task::spawn_blocking(move || (understood(act, &bytes), bytes));
+        read.await.map_err(|_| Dropped("an internal error"))
+    }
+
+    async fn add(&self, mut records: Vec<Added>) -> Result<Answer, Dropped> {
+        let lenient = self.house.settings().ignore_record_exists_error;
+        let many = self.act == Act::Many;
+        let mut names = HashSet::with_capacity(records.len());
+        let before = records.len();
+        let twice = records
+            .iter()
+            .any(|record| !names.insert(record.record_id.clone()));
+        if twice && !lenient {
+            return Ok(answer::exists());
+        }
+        if twice {
+            names.clear();
+            records.retain(|record| names.insert(record.record_id.clone()));
+        }
+        let left_out = before != records.len();
+        if records.is_empty() {
+            return Ok(answer::done());
+        }
+        let gathered = records.into_iter().map(|record| self.gather(record));
+        let records = gathered.collect::<Vec<_>>();
+        match self.collect(Collecting::Add { records, lenient }).await? {
+            Collected::Done(told) => {
+                self.tell(&told);
+                Ok(if left_out || told.known > 0 {
+                    answer::warned(many)
+                } else {
+                    answer::done()
+                })
+            }
+            Collected::Exists(told) => {
+                self.tell(&told);
+                Ok(answer::exists())
+            }
+            Collected::Unknown => Err(Dropped("no answer of the ledger")),
+        }
+    }
+
+    /// A record as it is stored, with what it does to the ledger.
+    fn gather(&self, record: Added) -> Gathered {
+        if record.head.len() + 80 > WARN {
+            let (bytes, record_id) = (record.head.len(), &record.record_id);
+            tracing::warn!(
+                record_id,
+                bytes,
+                "a record that some clients cannot read: too long"
+            );
+        }
+        let (work, renew_at) = self.work(&Known {
+            record_id: &record.record_id,
+            head: &record.head,
+            meta: record.meta.as_ref(),
+            start: record.start,
+            stop: record.stop,
+            runtime: record.runtime,
+        });
+        Gathered {
+            row: RecordRow {
+                pairs: pairs(record.meta.as_ref()),
+                record_id: record.record_id,
+                head: record.head,
+                start: record.start,
+                stop: record.stop,
+                runtime: record.runtime,
+                creator: self.visitor.identity.name().unwrap_or_default().to_owned(),
+                renew_at,
+            },
+            work,
+        }
+    }
+
+    /// What a record does to the ledger: nothing where it cannot be usage, which the log says.
+    fn work(&self, known: &Known<'_>) -> (Work, Option<i64>) {
+        let directory = self.house.app.writer.directory();
+        let feed = self.house.feed(self.visitor, &self.request_id);
+        let terms = Terms {
+            settings: self.house.settings(),
+            feed: &feed,
+            directory: &directory,
+            track: self.visitor.track,
+        };
+        match terms.work(known, self.house.app.writer.ledger_now()) {
+            Ok(work) => work,
+            Err(error) => {
+                let record_id = known.record_id;
+                tracing::error!(record_id, error, "a record is stored and not charged");
+                (Work::default(), None)
+            }
+        }
+    }
+
+    async fn end(&self, end: &Updated) -> Result<Answer, Dropped> {
+        let name = end.record_id.clone();
+        let asked = self.house.readers.ask(PATIENCE, move |connection| {
+            read::auditor::record(connection, &name)
+        });
+        let known = asked.await.ok_or(Dropped("the database does not answer"))?;
+        let Some(known) = known else {
+            return Ok(answer::unknown(&end.record_id));
+        };
+        let creator = Some(known.creator.as_str()).filter(|creator| !creator.is_empty());
+        if let Err(denied) = Access::may_change(&self.visitor.identity, creator) {
+            self.house.denied(self.visitor, self.act.place(), &denied);
+            return Ok(answer::forbidden(&denied));
+        }
+        let meta = looked(&known.head).ok().and_then(|looked| looked.meta);
+        let stop = end.stop.micros();
+        let runtime = end.stop.seconds_since(Time::of_micros(known.start));
+        let (work, _) = self.work(&Known {
+            record_id: &end.record_id,
+            head: &known.head,
+            meta: meta.as_ref(),
+            start: known.start,
+            stop: Some(stop),
+            runtime: Some(runtime),
+        });
+        let collected = self.collect(Collecting::End {
+            record_id: end.record_id.clone(),
+            stop,
+            runtime,
+            pairs: pairs(meta.as_ref()),
+            work: Box::new(work),
+        });
+        match collected.await? {
+            Collected::Done(told) | Collected::Exists(told) => {
+                self.tell(&told);
+                Ok(answer::done())
+            }
+            Collected::Unknown => Ok(answer::unknown(&end.record_id)),
+        }
+    }
+
+    async fn collect(&self, what: Collecting) -> Result<Collected, Dropped> {
+        let asked = Collect {
+            what,
+            source: self.house.settings().source.clone(),
+            caller: self.house.caller(self.visitor),
+            request_id: self.request_id.clone(),
+            place: self.act.place(),
+            peer: self.visitor.said(),
+        };
+        let collected = self.house.app.writer.collect(asked, PATIENCE).await;
+        collected.map_err(dropped)
+    }
+
+    /// What there is to say of records that were there, and of what the rules refused.
+    fn tell(&self, told: &Told) {
+        let remote = self.visitor.said();
+        for record_id in &told.conflicts {
+            self.house.tally.meter.conflict();
+            tracing::warn!(
+                record_id,
+                remote,
+                "a record came again with other content: what is stored stays"
+            );
+        }
+        for (record_id, code) in &told.refused {
+            tracing::error!(
+                record_id,
+                code,
+                remote,
+                "a record is stored, and the rules refuse it"
+            );
+        }
+    }
+
+    /// Keeps a body that is refused for good: its sender forgets it.
+    async fn refuse(&self, refused: &Refused, body: Vec<u8>) -> Result<(), Dropped> {
+        let remote = self.visitor.said();
+        let record_id = refused.record_id.as_deref().unwrap_or_default();
+        tracing::error!(
+            record_id,
+            reason = refused.why,
+            remote,
+            route = self.act.place(),
+            bytes = body.len(),
+            "refused, and kept in the quarantine"
+        );
+        self.house.tally.meter.rejected();
+        let row = QuarantineRow {
+            source: self.house.settings().source.clone(),
+            peer: remote,
+            place: self.act.place().to_owned(),
+            line: 0,
+            reason: refused.why.clone(),
+            body,
+        };
+        let kept = self.house.app.writer.quarantine(vec![row]).await;
+        kept.map_err(dropped)
+    }
+}
+
+fn understood(act: Act, bytes: &[u8]) -> Result<Understood, Refused> {
+    match act {
+        Act::One => record::add(bytes).map(|one| Understood::Add(vec![one])),
+        Act::Many => record::add_many(bytes).map(Understood::Add),
+        Act::End => record::update(bytes).map(Understood::End),
+    }
+}
+
+fn dropped(error: SubmitError) -> Dropped {
+    Dropped(match error {
+        SubmitError::Busy => "no commit in time",
+        SubmitError::Failed => "the store failed",
+        SubmitError::Stopped => "stopping",
+    })
+}
+
+/// The numbers of a record's keys with their values, each once.
+fn pairs(meta: Option<&super::money::Meta>) -> Vec<i64> {
+    let values = meta.into_iter().flatten();
+    let pairs = values.flat_map(|(key, values)| values.iter().map(move |value| pair(key, value)));
+    let mut pairs: Vec<i64> = pairs.collect();
+    pairs.sort_unstable();
+    pairs.dedup();
+    pairs
+}
+
+/// `application/json` or `application/…+json`, whatever stands behind a semicolon.
+fn is_json(media: &str) -> bool {
+    let media = media
+        .split(';')
+        .next()
+        .unwrap_or_default()
+        .trim()
+        .to_ascii_lowercase();
+    let Some(kind) = media.strip_prefix("application/") else {
+        return false;
+    };
+    kind == "json"
+        || kind
+            .strip_suffix("+json")
+            .is_some_and(|kind| !kind.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bodies_are_json() {
+        for (media, fits) in [
+            ("application/json", true),
+            ("Application/JSON; charset=utf-8", true),
+            ("application/vnd.x+json", true),
+            ("application/+json", false),
+            ("application/jsonx", false),
+            ("text/json", false),
+            ("text/plain", false),
+            ("", false),
+        ] {
+            assert_eq!(is_json(media), fits, "{media}");
+        }
+    }
+}

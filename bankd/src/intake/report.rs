@@ -1,0 +1,167 @@
+//! A reader's job as the command of the ledger.
+
+use bank_core::command::{AsNamed, Request, UsageReport, Whose};
+use bank_core::decimal::Decimal;
+use bank_core::directory::Directory;
+use bank_core::mapping::Naming;
+use bank_core::model::{Facts, ObjectType};
+use bank_core::policy::{Ended, Figures};
+use bank_core::time::{Seconds, Timestamp};
+use bank_core::usage::{ATTRIBUTE_NAME_MAX, ATTRIBUTE_VALUE_MAX, ATTRIBUTES_MAX, Usage};
+
+use super::Feed;
+use crate::ingest::{Job, Number, State};
+
+/// Bytes of a megabyte, as the rates have it.
+const MB: i128 = 1 << 20;
+
+/// A reader's job as the command of the ledger. Texts lose their control characters; quantities are
+/// cut to nine places; attributes that are beyond what a command holds are left out.
+pub fn report(job: &Job, feed: &Feed, directory: &Directory) -> UsageReport {
+    let machine = machine(job, feed, directory);
+    let account = text(job.account.as_deref());
+    let user = text(job.user.as_deref());
+    let group = text(job.group.as_deref());
+    let queue = text(job.queue.as_deref());
+    let mapped = directory.mapped(&Naming {
+        source: &feed.source,
+        machine: &machine,
+        user: &user,
+        group: &group,
+        account: &account,
+        queue: &queue,
+        attributes: Some(&job.attributes),
+    });
+    let named = AsNamed {
+        account: (mapped.project != account).then_some(account),
+        user: (mapped.user != user).then_some(user),
+    };
+    UsageReport {
+        source: feed.source.clone(),
+        figures: figures(job),
+        named,
+        flags: job.flags.join(" "),
+        track: false,
+        request: Request {
+            object_type: ObjectType::Job,
+            object_id: text(Some(&job.id)),
+            facts: Facts {
+                project: mapped.project.clone(),
+                user: mapped.user.clone(),
+                group,
+                wall: job.limit_s.filter(|s| *s >= 0).map(Seconds),
+                start: Some(Timestamp(job.start_us)),
+                end: Some(Timestamp(job.end_us)),
+                submit: job.submit_us.map(Timestamp),
+                state: text(job.state_word.as_deref()),
+                exit_code: job.exit.as_deref().and_then(exit_code),
+                usage: usage(job, queue),
+                other: Vec::new(),
+            },
+            whose: Whose {
+                project: some(mapped.project),
+                user: some(mapped.user),
+                machine,
+                for_reservation: false,
+            },
+            ..Request::default()
+        },
+    }
+}
+
+/// The machine that was asked for, the cluster as the record names it, the only one there is; where
+/// there are several, what stands behind the colon of the source.
+fn machine(job: &Job, feed: &Feed, directory: &Directory) -> String {
+    if let Some(machine) = &feed.machine {
+        return machine.clone();
+    }
+    if let Some(cluster) = job.cluster.as_deref().filter(|cluster| !cluster.is_empty()) {
+        return text(Some(cluster));
+    }
+    let mut present = directory.machines().filter(|machine| !machine.deleted);
+    match (present.next(), present.next()) {
+        (Some(only), None) => only.name.clone(),
+        _ => {
+            let behind = feed.source.split_once(':').map(|(_, name)| name);
+            behind.unwrap_or(&feed.source).to_owned()
+        }
+    }
+}
+
+fn usage(job: &Job, queue: String) -> Usage {
+    let gpus = job.gpus.and_then(decimal).map(|n| ("gpu".to_owned(), n));
+    let fits = |(name, value): &(&String, &String)| {
+        !name.is_empty() && name.len() <= ATTRIBUTE_NAME_MAX && value.len() <= ATTRIBUTE_VALUE_MAX
+    };
+    let attributes = job.attributes.iter().filter(fits).take(ATTRIBUTES_MAX);
+    Usage {
+        processors: job.procs.and_then(decimal),
+        nodes: job.nodes.and_then(decimal),
+        memory_mb: job.memory_bytes.and_then(megabytes),
+        disk_mb: job.disk_bytes.and_then(megabytes),
+        gres: gpus.into_iter().collect(),
+        qos: some(text(job.qos.as_deref())),
+        class: some(queue),
+        attributes: attributes
+            .map(|(name, value)| (text(Some(name)), text(Some(value))))
+            .collect(),
+        counted: None,
+    }
+}
+
+fn figures(job: &Job) -> Figures {
+    let used = job.wall.as_microseconds();
+    let between = job.end_us.saturating_sub(job.start_us);
+    Figures {
+        ended: ended(job.state),
+        wall_us: used.filter(|used| *used != between),
+        cpu_s: job.cpu.and_then(decimal),
+        ..Figures::default()
+    }
+}
+
+/// What goes on was seen so far: a later record of it takes its place.
+fn ended(state: State) -> Ended {
+    match state {
+        State::Completed => Ended::Completed,
+        State::Failed => Ended::Failed,
+        State::Timeout => Ended::Timeout,
+        State::Aborted => Ended::Removed,
+        State::Preempted => Ended::Preempted,
+        State::Running | State::Unknown => Ended::Unknown,
+    }
+}
+
+/// `1:0`, code and signal, as one number: the code, else the signal.
+fn exit_code(text: &str) -> Option<i64> {
+    let (code, signal) = text.split_once(':').unwrap_or((text, "0"));
+    let code: i64 = code.trim().parse().ok()?;
+    let signal = signal.trim().parse().unwrap_or(0);
+    Some(if code == 0 { signal } else { code })
+}
+
+fn decimal(number: Number) -> Option<Decimal> {
+    let (units, places) = number.cut(9).parts();
+    let more = 9_u32.checked_sub(places.into())?;
+    let billionths = units.checked_mul(10_i128.checked_pow(more)?)?;
+    Some(Decimal::from_billionths(billionths))
+}
+
+fn megabytes(bytes: Number) -> Option<Decimal> {
+    let billionths = decimal(bytes)?.billionths();
+    Some(Decimal::from_billionths(billionths.checked_div(MB)?))
+}
+
+fn some(text: String) -> Option<String> {
+    Some(text).filter(|text| !text.is_empty())
+}
+
+/// Without control characters, and without blanks around it.
+fn text(text: Option<&str>) -> String {
+    let text = text.unwrap_or_default();
+    if text.chars().any(char::is_control) {
+        let kept: String = text.chars().filter(|c| !c.is_control()).collect();
+        return kept.trim().to_owned();
+    }
+    text.trim().to_owned()
+}

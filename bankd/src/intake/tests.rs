@@ -1,0 +1,128 @@
+use super::*;
+use crate::clock::LedgerClock;
+use crate::ingest::{Options, formats};
+use crate::records;
+use crate::store::SqliteStore;
+use crate::store::bank::NewBank;
+use crate::writer::{self, BATCH_MAX, Origin};
+use bank_core::amount::Precision;
+use bank_core::command::Scope;
+use bank_core::directory::Policy;
+use bank_core::model::Mode;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+struct Fixed(Timestamp);
+
+impl LedgerClock for Fixed {
+    fn now(&self) -> Timestamp {
+        self.0
+    }
+}
+
+struct Site {
+    folder: tempfile::TempDir,
+    writer: Writer,
+    thread: JoinHandle<()>,
+}
+
+/// 2026-01-01 in microseconds.
+const NOW: i64 = 1_767_225_600_000_000;
+
+fn site(mode: Mode) -> Site {
+    let folder = tempfile::tempdir().unwrap();
+    let new = NewBank {
+        uuid: "00000000-0000-4000-8000-000000000000".into(),
+        precision: Precision::DEFAULT,
+        unit: "SU".into(),
+        test: true,
+        init_uid: 0,
+        created_at: Timestamp(0),
+    };
+    let policy = Policy {
+        mode,
+        ..Policy::default()
+    };
+    let store = SqliteStore::create(&folder.path().join("bank.db"), &new, policy).unwrap();
+    let clock = Arc::new(Fixed(Timestamp(NOW)));
+    let (writer, thread) = writer::start(store, clock, records::keep, BATCH_MAX).unwrap();
+    Site {
+        folder,
+        writer,
+        thread,
+    }
+}
+
+impl Site {
+    fn import(&self, text: &str, chunk: usize) -> Taken {
+        let feed = Feed {
+            source: "slurm:colony".to_owned(),
+            format: "sacct".to_owned(),
+            machine: None,
+            caller: Caller {
+                actor: "amy".to_owned(),
+                client: "unix:amy".to_owned(),
+                origin: Origin::Cli,
+                scope: Scope::default(),
+            },
+            request_id: "r".to_owned(),
+            dry_run: false,
+            keep_raw: true,
+        };
+        let mut intake = Intake::new(self.writer.clone(), feed, chunk);
+        let format = formats::named("sacct").unwrap();
+        let mut reader = (format.reader)(&Options::default()).unwrap();
+        intake.place("day.sacct");
+        let mut input = text.as_bytes();
+        let mut sink = |record| intake.take(record);
+        reader.file("day.sacct", &mut input, &mut sink).unwrap();
+        let extra = reader.finish(&mut |record| intake.take(record)).unwrap();
+        intake.end(extra).unwrap()
+    }
+
+    /// One number out of the database, once the writer is gone.
+    fn number(&self, sql: &str) -> i64 {
+        let bank = rusqlite::Connection::open(self.folder.path().join("bank.db")).unwrap();
+        bank.query_row(sql, [], |r| r.get(0)).unwrap()
+    }
+}
+
+const HEAD: &str = "JobID|Cluster|User|Account|State|ExitCode|Submit|Start|End|NNodes|NCPUS\n";
+
+fn line(id: usize, account: &str, start: &str, end: &str) -> String {
+    format!(
+        "{id}|colony|amy|{account}|COMPLETED|0:0|2025-12-01T00:00:00|2025-12-01T{start}|2025-12-01T{end}|1|4\n"
+    )
+}
+
+#[test]
+fn what_came_once_changes_nothing_when_it_comes_again() {
+    for mode in [Mode::Strict, Mode::Track] {
+        let site = site(mode);
+        let mut text = HEAD.to_owned();
+        for id in 0..25 {
+            text.push_str(&line(id, "chem", "01:00:00", "02:00:00"));
+        }
+        text.push_str("not a line of it\n");
+        let first = site.import(&text, 10);
+        assert_eq!(first.outcomes.values().sum::<u64>(), 25, "{first:?}");
+        assert_eq!(first.outcomes.get("duplicate"), None, "{first:?}");
+        assert_eq!(first.quarantined, 1);
+        assert_eq!(first.summary.jobs, 25);
+        let shown = site.number("SELECT max(id) FROM tx");
+        let again = site.import(&text, 7);
+        assert_eq!(again.outcomes, [("duplicate".to_owned(), 25)].into());
+        site.writer.stop();
+        let Site { folder, thread, .. } = site;
+        thread.join().unwrap();
+        let bank = rusqlite::Connection::open(folder.path().join("bank.db")).unwrap();
+        let number = |sql: &str| -> i64 { bank.query_row(sql, [], |r| r.get(0)).unwrap() };
+        assert_eq!(number("SELECT max(id) FROM tx"), shown);
+        assert_eq!(number("SELECT count(*) FROM usage_identity"), 25);
+        let usage = "SELECT sum(millis) FROM usage_identity";
+        assert_eq!(number(usage), 25 * 4_000);
+        assert_eq!(number("SELECT held FROM quarantine_total"), 2);
+        assert_eq!(number("SELECT records FROM source"), 52);
+        assert_eq!(number("SELECT rejected FROM source"), 2);
+    }
+}

@@ -1,0 +1,227 @@
+//! Collectors as the bank knows them: their figures, what could not be read of them, the lines as
+//! they came, and how far followed files are. Written in the transaction of what they are about.
+
+use super::Error;
+use super::sqlite::SqliteStore;
+use bank_core::time::Timestamp;
+use rusqlite::{Connection, OptionalExtension, params};
+
+/// Rows that the quarantine holds; the oldest go first.
+pub(super) const QUARANTINE_ROWS: u64 = 100_000;
+
+/// Bytes that the quarantine holds.
+pub(super) const QUARANTINE_BYTES: u64 = 1 << 30;
+
+/// What was seen of a collector since it was told last; counts are added.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SourceSeen {
+    /// Its name.
+    pub name: String,
+    /// The format of what it sends; empty for the API.
+    pub format: String,
+    /// The machine of records that name none; empty for none.
+    pub machine: String,
+    /// The latest end of a use.
+    pub last_event: Option<Timestamp>,
+    /// Records of its input.
+    pub records: u64,
+    /// Jobs among them.
+    pub jobs: u64,
+    /// Those that are not charged, by their reader's word.
+    pub skipped: u64,
+    /// Those that could not be read or taken.
+    pub rejected: u64,
+}
+
+/// Something that could not be read or taken.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct QuarantineRow {
+    /// The collector.
+    pub source: String,
+    /// Who sent it.
+    pub peer: String,
+    /// File or route.
+    pub place: String,
+    /// Which line or record, from 1; 0 where there are none.
+    pub line: u64,
+    /// Why, in words for whoever mends it.
+    pub reason: String,
+    /// It, as it came.
+    pub body: Vec<u8>,
+}
+
+/// How far a followed file was taken in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FollowMark {
+    /// The collector.
+    pub source: String,
+    /// The file as the settings name it.
+    pub path: String,
+    /// Its device.
+    pub device: u64,
+    /// Its inode.
+    pub inode: u64,
+    /// SHA-256 over its first bytes.
+    pub head: Vec<u8>,
+    /// How many bytes that are.
+    pub head_length: u64,
+    /// Bytes taken in.
+    pub offset: u64,
+    /// Lines taken in.
+    pub line: u64,
+    /// What else its follower must know.
+    pub state: String,
+}
+
+/// Lines as they came, compressed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RawBlock {
+    /// How many.
+    pub lines: u64,
+    /// How long they are together.
+    pub bytes: u64,
+    /// One zstd frame of them, each behind its length.
+    pub body: Vec<u8>,
+}
+
+impl SqliteStore {
+    /// Adds what was seen of a collector, and makes it known where it is not.
+    pub fn saw(&self, seen: &SourceSeen, now: Timestamp) -> Result<(), Error> {
+        let mut statement = self.connection.prepare_cached(
+            "INSERT INTO source (name, format, machine, first_contact, last_contact, last_event,
+                 records, jobs, skipped, rejected)
+             VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6, ?7, ?8, ?9)
+             ON CONFLICT (name) DO UPDATE SET
+                 format = CASE ?2 WHEN '' THEN format ELSE ?2 END,
+                 machine = CASE ?3 WHEN '' THEN machine ELSE ?3 END,
+                 first_contact = CASE first_contact WHEN 0 THEN ?4 ELSE first_contact END,
+                 last_contact = max(last_contact, ?4),
+                 last_event = max(coalesce(last_event, ?5), coalesce(?5, last_event)),
+                 records = records + ?6, jobs = jobs + ?7, skipped = skipped + ?8,
+                 rejected = rejected + ?9",
+        )?;
+        statement.execute(params![
+            seen.name,
+            seen.format,
+            seen.machine,
+            now.0,
+            seen.last_event.map(|t| t.0),
+            count(seen.records),
+            count(seen.jobs),
+            count(seen.skipped),
+            count(seen.rejected),
+        ])?;
+        Ok(())
+    }
+
+    /// Puts something into the quarantine; what no longer fits falls out at its other end and is
+    /// counted.
+    pub fn quarantine(&self, rows: &[QuarantineRow], now: Timestamp) -> Result<(), Error> {
+        for row in rows {
+            let bytes = count(u64::try_from(row.body.len()).unwrap_or(u64::MAX));
+            self.connection
+                .prepare_cached(
+                    "INSERT INTO quarantine (at, source, peer, place, line, reason, bytes, body)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                )?
+                .execute(params![
+                    now.0,
+                    row.source,
+                    row.peer,
+                    row.place,
+                    count(row.line),
+                    row.reason,
+                    bytes,
+                    row.body,
+                ])?;
+            self.connection
+                .prepare_cached("UPDATE quarantine_total SET held = held + 1, bytes = bytes + ?1")?
+                .execute([bytes])?;
+        }
+        if rows.is_empty() {
+            return Ok(());
+        }
+        self.bound_quarantine(QUARANTINE_ROWS, QUARANTINE_BYTES)
+    }
+
+    /// Lets the oldest rows of the quarantine go until it is within its bounds.
+    pub(super) fn bound_quarantine(&self, rows: u64, bytes: u64) -> Result<(), Error> {
+        let sql = "SELECT held > ?1 OR bytes > ?2 FROM quarantine_total";
+        let bounds = (count(rows), count(bytes));
+        let is_full = || -> Result<bool, Error> {
+            let mut statement = self.connection.prepare_cached(sql)?;
+            Ok(statement.query_row(bounds, |r| r.get(0))?)
+        };
+        while is_full()? {
+            let gone = self
+                .connection
+                .prepare_cached(
+                    "DELETE FROM quarantine WHERE id = (SELECT min(id) FROM quarantine)
+                     RETURNING bytes",
+                )?
+                .query_row([], |r| r.get::<_, i64>(0))
+                .optional()?;
+            let Some(gone) = gone else { break };
+            self.connection
+                .prepare_cached(
+                    "UPDATE quarantine_total SET held = held - 1, bytes = bytes - ?1,
+                         dropped = dropped + 1",
+                )?
+                .execute([gone])?;
+        }
+        Ok(())
+    }
+
+    /// Keeps how far a followed file was taken in.
+    pub fn mark(&self, mark: &FollowMark, now: Timestamp) -> Result<(), Error> {
+        let signed = |n: u64| i64::from_ne_bytes(n.to_ne_bytes());
+        self.connection
+            .prepare_cached(
+                "INSERT INTO follow (source, path, device, inode, head, head_length, offset, line,
+                     state, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+                 ON CONFLICT (source, path) DO UPDATE SET device = ?3, inode = ?4, head = ?5,
+                     head_length = ?6, offset = ?7, line = ?8, state = ?9, at = ?10",
+            )?
+            .execute(params![
+                mark.source,
+                mark.path,
+                signed(mark.device),
+                signed(mark.inode),
+                mark.head,
+                count(mark.head_length),
+                count(mark.offset),
+                count(mark.line),
+                mark.state,
+                now.0,
+            ])?;
+        Ok(())
+    }
+
+    /// Keeps lines as they came; gives the block's number.
+    pub fn keep_raw(&self, source: &str, block: &RawBlock) -> Result<i64, Error> {
+        let source = id_of(&self.connection, source)?;
+        let sql = "INSERT INTO raw_block (source, lines, bytes, body) VALUES (?1, ?2, ?3, ?4)";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let row = (source, count(block.lines), count(block.bytes), &block.body);
+        Ok(statement.insert(row)?)
+    }
+}
+
+/// The number of a collector; one that is not known yet becomes so.
+pub(super) fn id_of(connection: &Connection, name: &str) -> Result<i64, Error> {
+    let sql = "SELECT id FROM source WHERE name = ?1";
+    let known = connection
+        .prepare_cached(sql)?
+        .query_row([name], |r| r.get(0))
+        .optional()?;
+    if let Some(id) = known {
+        return Ok(id);
+    }
+    let sql = "INSERT INTO source (name, format, machine, first_contact, last_contact)
+               VALUES (?1, '', '', 0, 0)";
+    Ok(connection.prepare_cached(sql)?.insert([name])?)
+}
+
+fn count(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
