@@ -102,6 +102,16 @@ async fn open_door(house: &Arc<House>, listener: &TcpListener, stopped: watch::R
              moves for them"
         );
     }
+    serve_house(house, listener, track, stopped).await;
+}
+
+/// Serves a house at a door where nobody is known; `track`: no money moves.
+async fn serve_house(
+    house: &Arc<House>,
+    listener: &TcpListener,
+    track: bool,
+    stopped: watch::Receiver<()>,
+) {
     let attend = |(stream, peer): (_, SocketAddr), permit| {
         let visitor = Visitor {
             identity: Identity::Anyone,
@@ -206,3 +216,6 @@ async fn attend<S>(
     }
     drop(permit);
 }
+
+#[cfg(test)]
+mod tests;

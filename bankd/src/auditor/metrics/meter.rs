@@ -112,6 +112,17 @@ impl Meter {
         self.handshakes.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Bodies refused, records in conflict, requests without an answer, requests without a right.
+    #[cfg(test)]
+    pub(crate) fn all(&self) -> [u64; 4] {
+        let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let dropped = self.routes.iter().filter_map(|timed| timed.answers.last());
+        let dropped = dropped.map(load).sum();
+        let [rejected, conflicts, denied] =
+            [&self.rejected, &self.conflicts, &self.denied].map(load);
+        [rejected, conflicts, dropped, denied]
+    }
+
     pub(super) fn write(&self, text: &mut Text) {
         let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let name = "auditor_http_requests_total";

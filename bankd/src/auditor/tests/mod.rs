@@ -1,0 +1,5 @@
+mod fixture;
+mod money;
+mod routes;
+mod stream;
+mod trouble;
