@@ -17,6 +17,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let kind = options.text("kind")?;
     let mut connection = Connection::open(port)?;
     let (mut times, mut answer) = (Vec::new(), Vec::new());
+    counted(&mut connection)?;
     for number in 0..count {
         // A step that is prime to everything here goes through all of them.
         let place = number.wrapping_mul(7_919) % (stored / PER_DAY).saturating_sub(1).max(1);
@@ -62,6 +63,7 @@ pub(crate) fn stream(options: &Options) -> Result<()> {
     let port = u16::try_from(options.number("port", 0)?)?;
     let stored = options.number("stored", 0)?;
     let mut connection = Connection::open(port)?;
+    counted(&mut connection)?;
     let since = Stopwatch::start();
     let (mut found, mut first) = (0_u64, None);
     connection.take(&get("/records"), |piece| {
@@ -78,6 +80,11 @@ pub(crate) fn stream(options: &Options) -> Result<()> {
         taken.as_nanos()
     );
     Ok(())
+}
+
+/// Waits until the daemon has counted what is stored, which it does once after its start.
+fn counted(connection: &mut Connection) -> Result<()> {
+    connection.ask(&get("/metrics"), &mut Vec::new())
 }
 
 /// Each record of a stream ends with a line feed; one by its id has none.

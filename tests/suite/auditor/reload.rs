@@ -42,7 +42,7 @@ fn certificates_are_read_anew_on_sighup() {
     );
     bank.signal("HUP");
     until("the new CA is in force", || is_served(&next).then_some(()));
-    // Whoever holds what the former CA signed does not trust the daemon, nor it them.
+    // What the former CA signed opens nothing any more.
     assert!(!is_served(&authority));
     bank.verify();
 }
