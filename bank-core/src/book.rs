@@ -3,6 +3,7 @@
 mod past;
 
 use crate::amount::Amount;
+use crate::command::Chunk;
 use crate::directory::{Bank, Directory, Policy};
 use crate::effects::{DirectoryRow, Effects, Shortage, Transaction, UsageRow, UseRow};
 use crate::ids::{AccountId, AllocationId, TxId, UNBILLED};
@@ -12,8 +13,8 @@ use crate::model::{Account, Allocation, Instance, InstanceKey, Lien, LienState, 
 use crate::need::{INSTANCES_MAX, Identity, Need};
 use crate::terms::{Paid, Span};
 use crate::time::{Timestamp, Window};
-use crate::view::{Next, View};
-use std::collections::BTreeMap;
+use crate::view::{Already, Next, View};
+use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -289,6 +290,30 @@ impl Ledger for Book {
         };
         let open = self.instances.values().filter(|i| i.is_open());
         Ok(i64::try_from(open.filter(has_it).count()).unwrap_or(i64::MAX))
+    }
+
+    fn load_chunk(
+        &mut self,
+        chunk: &Chunk,
+        unclaimed: &BTreeSet<String>,
+    ) -> Result<(Vec<Already>, BTreeSet<String>), Infallible> {
+        let already = chunk.reports.iter().map(|report| {
+            let key = report.request.key();
+            let identity = report.identity();
+            let (source, id) = (identity.source, identity.id);
+            let known = self.uses.get(&(source, id, identity.start));
+            Already {
+                known: known.map(|known| known.known(&identity.record)),
+                has_instance: self.instances.values().any(|i| i.key == key),
+            }
+        });
+        let already = already.collect();
+        let is_charged = |machine: &&String| {
+            let mut all = self.instances.values();
+            all.any(|i| i.key.machine == **machine && i.last_usage.is_some())
+        };
+        let charged = unclaimed.iter().filter(is_charged).cloned().collect();
+        Ok((already, charged))
     }
 
     fn append(&mut self, effects: &Effects) -> Result<(), Infallible> {

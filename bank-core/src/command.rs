@@ -11,11 +11,13 @@ use crate::time::{Seconds, Timestamp, Window};
 use crate::usage::Usage;
 
 mod after;
+mod import;
 mod op;
 mod registry;
 mod usage;
 
 pub use after::{Adjust, After, Refund, RemoveAllocation, Reverse, Settle, Transfer};
+pub use import::Chunk;
 pub use op::OPS;
 pub use registry::{
     AddCycle, AddProject, SetAccount, SetCycle, SetKey, SetMachine, SetMember, SetProject, SetRate,
@@ -113,6 +115,8 @@ pub enum Command {
     Charge(Charge),
     /// Takes in a finished use, as the machine's policy charges it.
     Usage(Box<UsageReport>),
+    /// Takes in finished uses of one source that move no money, in one transaction.
+    Import(Box<Chunk>),
     /// Closes an instance and releases its lien.
     Close(Close),
     /// Adds a rate; one about the same subject ends.
@@ -179,6 +183,7 @@ impl Command {
             Command::Reserve(_) => "reserve",
             Command::Charge(_) => "charge",
             Command::Usage(_) => "usage",
+            Command::Import(_) => "import",
             Command::Close(_) => "delete",
             Command::SetRate(_) => "rate_set",
             Command::RemoveRate(_) => "rate_rm",

@@ -25,7 +25,7 @@ pub use outcome::{
     Withdrawn,
 };
 pub use traces::{Presence, Reshaped, Shape, Traces};
-pub use used::{Became, KnownUse, Shortage, UseRow, Used};
+pub use used::{Became, Fate, Imported, KnownUse, Shortage, UseRow, Used};
 
 /// Everything a command changes, in the order in which it is written.
 #[derive(Clone, Debug)]

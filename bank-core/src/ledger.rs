@@ -3,7 +3,7 @@
 //! The trait is synchronous and knows no database: `SQLite` implements it in the daemon, and
 //! [`crate::book::Book`] in memory for the tests and the model.
 
-use crate::command::{Command, Scope};
+use crate::command::{Chunk, Command, Scope};
 use crate::directory::Directory;
 use crate::effects::{Effects, Outcome, Shortage};
 use crate::need::{Need, further, need};
@@ -11,7 +11,8 @@ use crate::refusal::Refusal;
 use crate::rules;
 use crate::rules::sweep::Stuck;
 use crate::time::Timestamp;
-use crate::view::{Context, View};
+use crate::view::{Already, Context, View};
+use std::collections::BTreeSet;
 
 /// An open database transaction over the ledger.
 pub trait Ledger {
@@ -33,6 +34,14 @@ pub trait Ledger {
 
     /// Open jobs that name a user, or a machine.
     fn open_instances_of(&mut self, named: Named<'_>) -> Result<i64, Self::Error>;
+
+    /// What is known of the reports of a chunk, in their order, and on which of these machines
+    /// something was charged.
+    fn load_chunk(
+        &mut self,
+        chunk: &Chunk,
+        unclaimed: &BTreeSet<String>,
+    ) -> Result<(Vec<Already>, BTreeSet<String>), Self::Error>;
 
     /// Writes what a command did: all of it, or an error and none.
     fn append(&mut self, effects: &Effects) -> Result<(), Self::Error>;
@@ -98,12 +107,34 @@ fn decide<L: Ledger>(
         Command::RemoveMachine(name) => ledger.open_instances_of(Named::Machine(name))?,
         _ => 0,
     };
+    if let Command::Import(chunk) = command {
+        let unclaimed = unclaimed(chunk, &directory);
+        (view.already, view.charged_machines) = ledger.load_chunk(chunk, &unclaimed)?;
+    }
     let ctx = Context {
         directory: &directory,
         now,
         scope,
     };
     Ok(rules::decide(command, &view, &ctx))
+}
+
+/// The machines of a chunk that no source has claimed.
+fn unclaimed(chunk: &Chunk, directory: &Directory) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut last = None;
+    for report in &chunk.reports {
+        let name = &report.request.whose.machine;
+        if last == Some(name) {
+            continue;
+        }
+        last = Some(name);
+        let machine = directory.machine_named(name);
+        if machine.is_some_and(|machine| machine.source.is_none()) {
+            found.insert(name.clone());
+        }
+    }
+    found
 }
 
 /// Journals every boundary up to now, a bounded number at a time. What no rule lets be journalled

@@ -5,8 +5,8 @@ mod after;
 pub use after::ObjectQuery;
 
 use crate::command::{
-    AddProject, After, Charge, Close, Command, Deposit, Repeat, Request, SetAccount, UsageReport,
-    Whose,
+    AddProject, After, Charge, Chunk, Close, Command, Deposit, Repeat, Request, SetAccount,
+    UsageReport, Whose,
 };
 use crate::directory::Directory;
 use crate::ids::{AccountId, AllocationId, LienId, QuoteId, TxId};
@@ -16,6 +16,7 @@ use crate::select;
 use crate::terms::Shortfall;
 use crate::time::Timestamp;
 use crate::view::View;
+use std::collections::BTreeSet;
 
 /// How many uses of an object's id are looked at, newest first. A charge from a spool may be about
 /// an older use than the newest one.
@@ -127,6 +128,7 @@ pub fn need(command: &Command, directory: &Directory, now: Timestamp) -> Need {
         }
         Command::Charge(charge) => of_charge(charge, directory, now),
         Command::Usage(report) => of_report(report, directory, now),
+        Command::Import(chunk) => of_chunk(chunk, directory, now),
         Command::Close(Close { key, .. }) | Command::Repeat(Repeat { key, .. }) => Need {
             instance: Some(key.clone()),
             ending_after: Some(now),
@@ -171,12 +173,38 @@ fn of_report(report: &UsageReport, directory: &Directory, now: Timestamp) -> Nee
     accounts.extend(directory.suspense().map(|a| a.id));
     let machine = directory.machine_named(&request.whose.machine);
     let unclaimed = machine.filter(|machine| machine.source.is_none());
-    let used_until = request.facts.end.or(request.facts.start);
+    // What is over by its end could have been there when it began: strict enforcement is asked.
+    let used_until = request.facts.start.or(request.facts.end);
     Need {
         identity: Some(report.identity()),
         charges_on: unclaimed.map(|machine| machine.name.clone()),
         ending_after: Some(used_until.map_or(now, |at| at.min(now))),
         ..instance_need(request, accounts, now)
+    }
+}
+
+/// Who may pay for any of a chunk; what is known of its reports is loaded beside.
+fn of_chunk(chunk: &Chunk, directory: &Directory, now: Timestamp) -> Need {
+    let mut accounts = BTreeSet::new();
+    let mut met: BTreeSet<[&str; 3]> = BTreeSet::new();
+    let mut earliest = now;
+    for report in &chunk.reports {
+        let (facts, whose) = (&report.request.facts, &report.request.whose);
+        let names = [
+            whose.project.as_deref().unwrap_or_default(),
+            whose.user.as_deref().unwrap_or_default(),
+            whose.machine.as_str(),
+        ];
+        if met.insert(names) {
+            accounts.extend(select::possible_payers(directory, whose));
+        }
+        let began = facts.start.or(facts.end).unwrap_or(now);
+        earliest = earliest.min(began);
+    }
+    Need {
+        accounts: accounts.into_iter().collect(),
+        ending_after: Some(earliest),
+        ..Need::default()
     }
 }
 

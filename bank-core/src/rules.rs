@@ -12,6 +12,7 @@ pub(crate) mod clock;
 mod cycle;
 pub(crate) mod fallback;
 mod funds;
+mod import;
 mod instance;
 mod key;
 mod lien;
@@ -23,6 +24,7 @@ mod rates;
 mod scope;
 pub mod sweep;
 mod usage;
+mod would;
 
 pub use rates::propose;
 
@@ -52,6 +54,7 @@ fn by_family(command: &Command, view: &View, ctx: &Context<'_>) -> Result<Effect
         Command::Reserve(reserve) => lien::reserve(reserve, view, ctx),
         Command::Charge(charge) => charge::charge(charge, view, ctx),
         Command::Usage(used) => usage::take(used, view, ctx),
+        Command::Import(chunk) => import::import(chunk, view, ctx),
         Command::Close(close) => instance::close(close, view, ctx),
         Command::SetAllocation(set) => allocation::set(set, view, ctx),
         Command::SetRate(set) => rates::set(set, view, ctx),

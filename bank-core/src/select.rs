@@ -242,6 +242,11 @@ pub fn billable(directory: &Directory, payer: &Payer) -> Vec<Candidate> {
     found
 }
 
+/// All accounts of the project, whoever used it: who is billed where nobody else can be.
+pub fn anybody(directory: &Directory, payer: &Payer) -> Vec<Candidate> {
+    matching(directory, payer, User::Anybody)
+}
+
 /// The allocations that are billed, in the order in which they pay. Where those that match have
 /// none to bill, all of the project's do.
 pub fn billing_order(

@@ -60,6 +60,9 @@ pub struct Whole {
     pub began: Timestamp,
     /// Which instance an amended record is about; the open one, else a new one, where none is named.
     pub instance: Option<InstanceId>,
+    /// What an earlier record of it came to in the shadow totals, where it was taken in with a chunk
+    /// and has no instance.
+    pub carried: Option<Amount>,
     /// What the journal says of it: policy, metric and quantity.
     pub remark: String,
 }

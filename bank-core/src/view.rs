@@ -7,6 +7,7 @@ use crate::ids::{AccountId, AllocationId, InstanceId, ProjectId};
 use crate::model::{Allocation, Cycle, Instance, Lien, Quote};
 use crate::terms::{Paid, Span};
 use crate::time::Timestamp;
+use std::collections::BTreeSet;
 
 /// The rows that [`crate::need::need`] asked for, as they are before the command.
 #[derive(Clone, Debug, Default)]
@@ -43,8 +44,21 @@ pub struct View {
     pub paid: Vec<Paid>,
     /// The finished use of the identity asked for; its instance is among those above.
     pub known: Option<KnownUse>,
+    /// What is known of each report of a chunk, in their order.
+    pub already: Vec<Already>,
+    /// Of the machines of a chunk that no source has claimed, those on which something was charged.
+    pub charged_machines: BTreeSet<String>,
     /// Something was charged on the machine asked about.
     pub machine_charged: bool,
+}
+
+/// What is known of a report of a chunk.
+#[derive(Clone, Debug, Default)]
+pub struct Already {
+    /// The finished use of its identity.
+    pub known: Option<KnownUse>,
+    /// There is an instance of its object.
+    pub has_instance: bool,
 }
 
 impl View {

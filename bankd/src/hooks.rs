@@ -5,7 +5,7 @@
 //! the count-th time.
 
 /// A kill point. The names in use: `decided appended committed replied record_written
-/// record_synced`, and `swept` after boundaries were journalled, before their commit.
+/// record_synced`, `portion` after what an intake gave was written, and `swept` after boundaries were journalled, before their commit.
 #[inline]
 pub fn point(name: &str) {
     #[cfg(feature = "test-hooks")]

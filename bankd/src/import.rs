@@ -1,5 +1,7 @@
-//! `bankd import FORMAT FILE… --dry-run`: reads usage files without a bank and says what is in them.
+//! `bankd import FORMAT FILE…`: reads usage files and says what is in them, without a bank
+//! (`--dry-run`) or into one that nobody serves (`--data DIR`).
 
+mod offline;
 mod screen;
 
 use std::cell::Cell;
@@ -13,7 +15,8 @@ use chrono_tz::Tz;
 use clap::builder::PossibleValuesParser;
 
 use crate::clock;
-use crate::ingest::{FORMATS, Found, Options, Record, Summary, formats, open};
+use crate::ingest::{Extra, FORMATS, Found, Options, Record, Summary, formats, open};
+use offline::{Bank, Done};
 
 /// Records between two signs of life on a terminal.
 const PROGRESS: u64 = 100_000;
@@ -34,9 +37,11 @@ pub struct ImportArgs {
     /// Files or folders, plain, .gz or .zst; - is standard input
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// Read and say what is there; the only way yet, and it touches no bank
-    #[arg(long, required = true)]
+    /// Read and say what is there, without touching a bank
+    #[arg(long, required_unless_present = "data", conflicts_with = "data")]
     dry_run: bool,
+    #[command(flatten)]
+    target: offline::Target,
     /// The whole summary as JSON, with exact numbers
     #[arg(long)]
     json: bool,
@@ -96,10 +101,10 @@ pub fn run(args: &ImportArgs) -> Result<(String, u8), Failure> {
     let format = formats::named(&args.format)
         .ok_or_else(|| Failure::usage(format!("no format {:?}", args.format)))?;
     let mut reader = (format.reader)(&options).map_err(Failure::usage)?;
-    let mut summary = if args.days {
-        Summary::by_day()
-    } else {
-        Summary::default()
+    let mut sum = match &args.target.data {
+        Some(folder) => Sum::Bank(Box::new(Bank::open(&args.target, &args.format, folder)?)),
+        None if args.days => Sum::Dry(Box::new(Summary::by_day())),
+        None => Sum::Dry(Box::default()),
     };
     let progress = Progress::new();
     let mut files = 0_u64;
@@ -110,10 +115,10 @@ pub fn run(args: &ImportArgs) -> Result<(String, u8), Failure> {
             let shown = file.display().to_string();
             let unreadable = |e: io::Error| Failure::usage(format!("{shown}: {e}"));
             let mut input = open::open(&file).map_err(unreadable)?;
-            summary.begin(&shown);
+            sum.begin(&shown);
             let mut sink = |record| {
-                summary.take(&left(record, since_us))?;
-                progress.show(summary.records());
+                sum.take(left(record, since_us))?;
+                progress.show(sum.records());
                 Ok(())
             };
             let read = reader.file(&name, &mut *input, &mut sink);
@@ -121,26 +126,72 @@ pub fn run(args: &ImportArgs) -> Result<(String, u8), Failure> {
             files = files.saturating_add(1);
         }
     }
-    let mut sink = |record| summary.take(&left(record, since_us));
+    let mut sink = |record| sum.take(left(record, since_us));
     let extra = reader
         .finish(&mut sink)
         .map_err(|e| refused(&args.format, &e))?;
-    summary
-        .close(extra)
-        .map_err(|e| refused("temporary file", &e))?;
+    let closed = sum.close(extra);
+    let (summary, taken) = closed.map_err(|e| refused("temporary file or bank", &e))?;
     progress.end();
     if summary.has_overflown() {
         let why = "the sums leave the range of exact numbers: a record states what cannot be";
         let (why, code) = (why.to_owned(), exit::REFUSED);
         return Err(Failure { why, code });
     }
-    let text = if args.json {
-        screen::json(&summary)
-    } else {
-        screen::people(&summary, files)
+    let text = match (args.json, &taken) {
+        (true, _) => screen::json(&summary),
+        (false, Some(taken)) => screen::people(&summary, files) + &screen::taken(taken),
+        (false, None) => screen::people(&summary, files),
     };
+    if let (true, Some(taken)) = (args.json, &taken) {
+        // The summary alone is on standard output, for whoever compares it.
+        eprint!("{}", screen::taken(taken));
+    }
     let is_bad = args.strict && summary.malformed() > 0;
     Ok((text, if is_bad { exit::REFUSED } else { exit::DONE }))
+}
+
+/// Where records go: into a summary alone, or into a bank too.
+enum Sum {
+    Dry(Box<Summary>),
+    Bank(Box<Bank>),
+}
+
+impl Sum {
+    fn begin(&mut self, file: &str) {
+        match self {
+            Sum::Dry(summary) => summary.begin(file),
+            Sum::Bank(bank) => bank.intake().place(file),
+        }
+    }
+
+    fn take(&mut self, record: Record) -> io::Result<()> {
+        match self {
+            Sum::Dry(summary) => summary.take(&record),
+            Sum::Bank(bank) => bank.intake().take(record),
+        }
+    }
+
+    fn records(&mut self) -> u64 {
+        match self {
+            Sum::Dry(summary) => summary.records(),
+            Sum::Bank(bank) => bank.intake().records(),
+        }
+    }
+
+    fn close(self, extra: Vec<Extra>) -> io::Result<(Summary, Option<Done>)> {
+        match self {
+            Sum::Dry(mut summary) => {
+                summary.close(extra)?;
+                Ok((*summary, None))
+            }
+            Sum::Bank(bank) => {
+                let mut done = bank.close(extra)?;
+                let summary = std::mem::take(&mut done.summary);
+                Ok((summary, Some(done)))
+            }
+        }
+    }
 }
 
 /// A file that ends the run: of another format, or unreadable half-way.

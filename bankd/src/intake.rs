@@ -9,17 +9,26 @@ mod report;
 pub use report::report;
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::io;
+use std::sync::Arc;
 
 use bank_api::v1::ImportSummary;
 use bank_core::time::Timestamp;
+use sha2::{Digest as _, Sha256};
 
 use crate::ingest::{Extra, Found, Job, Record, Summary};
-use crate::store::{FollowMark, QuarantineRow, RawBlock, SourceSeen};
-use crate::writer::{Caller, Item, Portion, SubmitError, Writer};
+use crate::store::{FollowMark, QuarantineRow, RawBlock, SourceSeen, digest};
+use crate::writer::{Caller, Item, Landed, OnItsWay, Portion, SubmitError, Writer};
 
 /// Jobs in one transaction while others are served (limits.md 6.8).
 pub const CHUNK_ONLINE: usize = 5_000;
+
+/// Uses that are commands of their own and go into one database transaction together.
+const ALONE: usize = 64;
+
+/// Bytes of lines in one transaction; one record more may lie beyond.
+const LINES_MAX: usize = 32 << 20;
 
 /// What is taken in, and for whom.
 #[derive(Clone, Debug)]
@@ -51,46 +60,51 @@ pub struct Taken {
     pub quarantined: u64,
 }
 
-/// Records on their way into the bank.
+/// Records on their way into the bank. While a chunk is decided and written, the next one is read.
 pub struct Intake {
     writer: Writer,
     feed: Feed,
     chunk: usize,
-    place: String,
+    file: Arc<str>,
     summary: Summary,
+    waiting: Waiting,
+    /// The portion before, with what may have to come again as commands of their own.
+    under_way: Option<(OnItsWay, Portion)>,
+    outcomes: BTreeMap<String, u64>,
+    quarantined: u64,
+}
+
+/// What waits for its transaction.
+#[derive(Default)]
+struct Waiting {
     items: Vec<Item>,
     seen: SourceSeen,
     quarantine: Vec<QuarantineRow>,
     marks: Vec<FollowMark>,
-    raw: Vec<u8>,
-    raw_lines: u64,
-    outcomes: BTreeMap<String, u64>,
-    quarantined: u64,
+    /// The lines of the items, each behind its length.
+    lines: Vec<u8>,
+    count: u32,
 }
 
 impl Intake {
     /// One that gives `chunk` jobs to the ledger in one transaction.
     pub fn new(writer: Writer, feed: Feed, chunk: usize) -> Intake {
         Intake {
-            seen: seen(&feed),
             writer,
-            feed,
             chunk: chunk.max(1),
-            place: String::new(),
+            file: Arc::from(""),
             summary: Summary::default(),
-            items: Vec::new(),
-            quarantine: Vec::new(),
-            marks: Vec::new(),
-            raw: Vec::new(),
-            raw_lines: 0,
+            waiting: Waiting::new(&feed),
+            under_way: None,
             outcomes: BTreeMap::new(),
             quarantined: 0,
+            feed,
         }
     }
 
     /// Whose records come next.
     pub fn place(&mut self, file: &str) {
-        file.clone_into(&mut self.place);
+        self.file = Arc::from(file);
         self.summary.begin(file);
     }
 
@@ -101,60 +115,52 @@ impl Intake {
     pub fn take(&mut self, record: Record) -> io::Result<()> {
         self.summary.take(&record)?;
         let counts = record.counts;
-        self.seen.records = self.seen.records.saturating_add(counts);
+        let waiting = &mut self.waiting;
+        waiting.seen.records = waiting.seen.records.saturating_add(counts);
         match record.found {
             Found::Jobs(jobs) => {
                 let directory = self.writer.directory();
+                let raw = waiting.keep(&record.raw);
                 for job in jobs {
-                    self.note(&job);
                     let report = report(&job, &self.feed, &directory);
-                    self.items.push(Item {
-                        report,
-                        place: self.place.clone(),
+                    waiting.note(&job);
+                    waiting.items.push(Item {
+                        said: digest(&report.canonical()),
+                        report: Arc::new(report),
+                        file: Arc::clone(&self.file),
                         line: record.line,
-                        raw: record.raw.clone(),
+                        place: waiting.count,
+                        raw,
                     });
                 }
-                self.keep_line(&record.raw);
+                waiting.count = waiting.count.saturating_add(1);
             }
-            Found::Skipped(_) => self.seen.skipped = self.seen.skipped.saturating_add(counts),
+            Found::Skipped(_) => {
+                waiting.seen.skipped = waiting.seen.skipped.saturating_add(counts);
+            }
             Found::Malformed(reason) => {
-                self.seen.rejected = self.seen.rejected.saturating_add(counts);
-                self.quarantine.push(QuarantineRow {
+                waiting.seen.rejected = waiting.seen.rejected.saturating_add(counts);
+                waiting.quarantine.push(QuarantineRow {
                     source: self.feed.source.clone(),
                     peer: self.feed.caller.client.clone(),
-                    place: self.place.clone(),
+                    place: self.file.to_string(),
                     line: record.line,
                     reason,
                     body: record.raw,
                 });
             }
         }
-        if self.items.len().max(self.quarantine.len()) >= self.chunk {
-            self.flush()?;
+        if waiting.is_full(self.chunk) {
+            self.send()?;
         }
         Ok(())
     }
 
-    fn note(&mut self, job: &Job) {
-        self.seen.jobs = self.seen.jobs.saturating_add(1);
-        let end = Timestamp(job.end_us);
-        self.seen.last_event = Some(self.seen.last_event.map_or(end, |at| at.max(end)));
-    }
-
-    fn keep_line(&mut self, line: &[u8]) {
-        if self.feed.keep_raw {
-            let length = u32::try_from(line.len()).unwrap_or(u32::MAX);
-            self.raw.extend_from_slice(&length.to_le_bytes());
-            self.raw.extend_from_slice(line);
-            self.raw_lines = self.raw_lines.saturating_add(1);
-        }
-    }
-
     /// Says how far a followed file is: kept in the transaction of what was taken so far.
     pub fn mark(&mut self, mark: FollowMark) {
-        self.marks.retain(|known| known.path != mark.path);
-        self.marks.push(mark);
+        let marks = &mut self.waiting.marks;
+        marks.retain(|known| known.path != mark.path);
+        marks.push(mark);
     }
 
     /// Gives to the ledger what waits, and waits until it is durable.
@@ -163,41 +169,81 @@ impl Intake {
     /// If the store fails or the daemon is going down: nothing of it is in the bank, and it is gone
     /// from here.
     pub fn flush(&mut self) -> io::Result<()> {
-        let portion = Portion {
-            seen: std::mem::replace(&mut self.seen, seen(&self.feed)),
-            caller: self.feed.caller.clone(),
-            request_id: self.feed.request_id.clone(),
-            items: std::mem::take(&mut self.items),
-            raw: self.block()?,
-            quarantine: std::mem::take(&mut self.quarantine),
-            marks: std::mem::take(&mut self.marks),
-            dry_run: self.feed.dry_run,
-        };
-        if portion.seen.records == 0 && portion.marks.is_empty() {
+        self.send()?;
+        self.land()
+    }
+
+    /// Gives to the ledger what waits, once the portion before it is durable.
+    fn send(&mut self) -> io::Result<()> {
+        let waiting = std::mem::replace(&mut self.waiting, Waiting::new(&self.feed));
+        if waiting.is_empty() {
             return Ok(());
         }
-        let landed = self.writer.portion(portion).map_err(failed)?;
+        let portion = waiting.portion(&self.feed)?;
+        self.land()?;
+        let after = Portion {
+            items: portion.items.clone(),
+            marks: portion.marks.clone(),
+            ..self.part(&portion)
+        };
+        let under_way = self.writer.portion(portion).map_err(failed)?;
+        self.under_way = Some((under_way, after));
+        Ok(())
+    }
+
+    /// Waits for the portion that is under way. What it left alone goes in by itself, a few at a time,
+    /// so that nobody else waits for long; marks go with the last of them.
+    fn land(&mut self) -> io::Result<()> {
+        let Some((under_way, after)) = self.under_way.take() else {
+            return Ok(());
+        };
+        let landed = under_way.landed().map_err(failed)?;
+        let (alone, block) = (landed.alone.clone(), landed.block);
+        self.count(landed);
+        let mut left = alone.chunks(ALONE).peekable();
+        while let Some(places) = left.next() {
+            let items = places.iter().filter_map(|n| after.items.get(*n).cloned());
+            let is_last = left.peek().is_none();
+            let part = Portion {
+                items: items.collect(),
+                block,
+                marks: if is_last {
+                    after.marks.clone()
+                } else {
+                    Vec::new()
+                },
+                ..self.part(&after)
+            };
+            let landed = self.writer.portion(part).map_err(failed)?.landed();
+            self.count(landed.map_err(failed)?);
+        }
+        Ok(())
+    }
+
+    /// A portion of commands of their own, of the same lines, with nothing in it yet.
+    fn part(&self, of: &Portion) -> Portion {
+        Portion {
+            seen: seen(&self.feed),
+            caller: self.feed.caller.clone(),
+            request_id: self.feed.request_id.clone(),
+            items: Vec::new(),
+            alone: true,
+            lines: Arc::clone(&of.lines),
+            digest: String::new(),
+            raw: None,
+            block: None,
+            quarantine: Vec::new(),
+            marks: Vec::new(),
+            dry_run: self.feed.dry_run,
+        }
+    }
+
+    fn count(&mut self, landed: Landed) {
         for (word, more) in landed.outcomes {
             let count = self.outcomes.entry(word).or_default();
             *count = count.saturating_add(more);
         }
         self.quarantined = self.quarantined.saturating_add(landed.quarantined);
-        Ok(())
-    }
-
-    /// The lines that wait, compressed.
-    fn block(&mut self) -> io::Result<Option<RawBlock>> {
-        if self.raw.is_empty() {
-            return Ok(None);
-        }
-        let block = RawBlock {
-            lines: self.raw_lines,
-            bytes: u64::try_from(self.raw.len()).unwrap_or(u64::MAX),
-            body: zstd::encode_all(self.raw.as_slice(), 1)?,
-        };
-        self.raw.clear();
-        self.raw_lines = 0;
-        Ok(Some(block))
     }
 
     /// How many records were taken so far.
@@ -210,15 +256,92 @@ impl Intake {
     ///
     /// # Errors
     /// As [`flush`](Intake::flush), and if the temporary file of identities cannot be read.
-    pub fn end(mut self, extra: Vec<Extra>) -> io::Result<Taken> {
-        self.flush()?;
-        self.summary.close(extra)?;
+    pub fn end(self, extra: Vec<Extra>) -> io::Result<Taken> {
+        let (summary, outcomes, quarantined) = self.close(extra)?;
         Ok(Taken {
-            summary: self.summary.shown(),
-            outcomes: self.outcomes,
-            quarantined: self.quarantined,
+            summary: summary.shown(),
+            outcomes,
+            quarantined,
         })
     }
+
+    /// The same with the summary itself.
+    pub(crate) fn close(
+        mut self,
+        extra: Vec<Extra>,
+    ) -> io::Result<(Summary, BTreeMap<String, u64>, u64)> {
+        self.flush()?;
+        self.summary.close(extra)?;
+        Ok((self.summary, self.outcomes, self.quarantined))
+    }
+}
+
+impl Waiting {
+    fn new(feed: &Feed) -> Waiting {
+        Waiting {
+            seen: seen(feed),
+            ..Waiting::default()
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.seen.records == 0 && self.marks.is_empty()
+    }
+
+    fn is_full(&self, chunk: usize) -> bool {
+        let most = self.items.len().max(self.quarantine.len());
+        most >= chunk || self.lines.len() >= LINES_MAX
+    }
+
+    fn note(&mut self, job: &Job) {
+        self.seen.jobs = self.seen.jobs.saturating_add(1);
+        let end = Timestamp(job.end_us);
+        self.seen.last_event = Some(self.seen.last_event.map_or(end, |at| at.max(end)));
+    }
+
+    /// Keeps a line behind its length; says where it lies.
+    fn keep(&mut self, line: &[u8]) -> (usize, usize) {
+        let length = u32::try_from(line.len()).unwrap_or(u32::MAX);
+        self.lines.extend_from_slice(&length.to_le_bytes());
+        let start = self.lines.len();
+        self.lines.extend_from_slice(line);
+        (start, line.len())
+    }
+
+    fn portion(self, feed: &Feed) -> io::Result<Portion> {
+        let raw = if feed.keep_raw && !self.lines.is_empty() {
+            Some(RawBlock {
+                lines: self.count.into(),
+                bytes: u64::try_from(self.lines.len()).unwrap_or(u64::MAX),
+                body: zstd::encode_all(self.lines.as_slice(), 1)?,
+            })
+        } else {
+            None
+        };
+        Ok(Portion {
+            seen: self.seen,
+            caller: feed.caller.clone(),
+            request_id: feed.request_id.clone(),
+            items: self.items,
+            alone: false,
+            digest: hex(&Sha256::digest(&self.lines)),
+            lines: Arc::new(self.lines),
+            raw,
+            block: None,
+            quarantine: self.quarantine,
+            marks: self.marks,
+            dry_run: feed.dry_run,
+        })
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(64);
+    for byte in bytes {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
 }
 
 fn seen(feed: &Feed) -> SourceSeen {

@@ -12,7 +12,7 @@ mod standing;
 mod thread;
 
 pub use collect::{Collect, Collected, Collecting, Gathered, Told, Work};
-pub use portion::{Item, Landed, Portion};
+pub use portion::{Item, Landed, OnItsWay, Portion};
 pub use standing::Standing;
 
 use crate::answer::Answer;

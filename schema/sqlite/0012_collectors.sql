@@ -57,6 +57,8 @@ CREATE TABLE usage_identity (
     instance     INTEGER REFERENCES instance(id),
     -- Priced, in minor units; in the shadow totals where it moved no money.
     amount       INTEGER,
+    -- Where that lies in the shadow totals, if it came with a chunk.
+    allocation   INTEGER,
     -- The code of what strict enforcement would have said.
     refusal      TEXT,
     -- The transaction that took it in; NULL where it moved nothing.
@@ -88,6 +90,8 @@ DROP TABLE finished_use;
 CREATE TABLE raw_block (
     id     INTEGER PRIMARY KEY,
     source INTEGER NOT NULL REFERENCES source(id),
+    -- The transaction of the chunk; NULL where each line was a transaction of its own.
+    tx     INTEGER,
     lines  INTEGER NOT NULL,
     bytes  INTEGER NOT NULL,
     body   BLOB    NOT NULL

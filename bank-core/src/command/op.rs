@@ -1,7 +1,7 @@
 //! The words of the journal's `op` column, for whoever asks for one of them.
 
 /// Every word of the journal's `op` column: commands, and what time alone does.
-pub const OPS: [&str; 49] = [
+pub const OPS: [&str; 50] = [
     "account_add",
     "account_rm",
     "account_set",
@@ -22,6 +22,7 @@ pub const OPS: [&str; 49] = [
     "cycle_set",
     "delete",
     "deposit",
+    "import",
     "key_add",
     "key_rm",
     "key_set",

@@ -5,7 +5,7 @@ use crate::need::Identity;
 use crate::policy::{Figures, Finished, Share};
 use crate::time::Timestamp;
 use std::borrow::Cow;
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 
 /// Between two facts of the canonical text; no record holds it.
 const BETWEEN: char = '\u{1e}';
@@ -87,39 +87,50 @@ impl UsageReport {
     pub fn canonical(&self) -> String {
         let (request, figures) = (&self.request, &self.figures);
         let facts = &request.facts;
-        let mut text = String::new();
-        let mut add = |name: &str, value: Option<String>| {
-            if let Some(value) = value.filter(|value| !value.is_empty()) {
-                // Writing to a string cannot fail.
-                let _ = write!(text, "{name}={value}{BETWEEN}");
-            }
-        };
-        let time = |at: Option<Timestamp>| at.map(|at| at.0.to_string());
-        add("machine", Some(request.whose.machine.clone()));
-        add("type", Some(request.object_type.word().to_owned()));
-        add("project", Some(self.account().to_owned()));
-        add("user", Some(self.login().to_owned()));
-        add("group", Some(facts.group.clone()));
-        add("submit", time(facts.submit));
-        add("start", time(facts.start));
-        add("end", time(facts.end));
-        add("requested", facts.wall.map(|s| s.0.to_string()));
-        add("processors", facts.usage.processors.map(|p| p.to_string()));
-        add("usage", Some(crate::usage::text::write(&facts.usage)));
-        add("exit", facts.exit_code.map(|code| code.to_string()));
-        add("state", Some(figures.ended.word().to_owned()));
-        add("wall", figures.wall_us.map(|us| us.to_string()));
-        add("cpu", figures.cpu_s.map(|s| s.to_string()));
-        add("blocked", figures.blocked_processors.map(|p| p.to_string()));
-        add("dedicated", figures.dedicated.then(|| "yes".to_owned()));
-        add("backwards", figures.backwards.then(|| "yes".to_owned()));
+        let mut text = String::with_capacity(256);
+        say(&mut text, "machine", &request.whose.machine);
+        say(&mut text, "type", request.object_type.word());
+        say(&mut text, "project", self.account());
+        say(&mut text, "user", self.login());
+        say(&mut text, "group", &facts.group);
+        add(&mut text, "submit", facts.submit.map(|at| at.0));
+        add(&mut text, "start", facts.start.map(|at| at.0));
+        add(&mut text, "end", facts.end.map(|at| at.0));
+        add(&mut text, "requested", facts.wall.map(|s| s.0));
+        add(&mut text, "processors", facts.usage.processors);
+        say(&mut text, "usage", &crate::usage::text::write(&facts.usage));
+        add(&mut text, "exit", facts.exit_code);
+        say(&mut text, "state", figures.ended.word());
+        add(&mut text, "wall", figures.wall_us);
+        add(&mut text, "cpu", figures.cpu_s);
+        add(&mut text, "blocked", figures.blocked_processors);
+        add(&mut text, "dedicated", figures.dedicated.then_some("yes"));
+        add(&mut text, "backwards", figures.backwards.then_some("yes"));
         if let Some(equivalents) = &figures.equivalents {
-            add("partition", Some(share(&equivalents.partition)));
+            add(&mut text, "partition", Some(share(&equivalents.partition)));
             for (tasks, each) in &equivalents.tasks {
-                add("tasks", Some(format!("{tasks}:{}", share(each))));
+                add(&mut text, "tasks", Some(format!("{tasks}:{}", share(each))));
             }
         }
         text
+    }
+}
+
+/// A fact of the canonical text, where there is one.
+fn add(text: &mut String, name: &str, value: Option<impl Display>) {
+    if let Some(value) = value {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{name}={value}{BETWEEN}");
+    }
+}
+
+/// A text of the canonical text, unless it is empty.
+fn say(text: &mut String, name: &str, value: &str) {
+    if !value.is_empty() {
+        text.push_str(name);
+        text.push('=');
+        text.push_str(value);
+        text.push(BETWEEN);
     }
 }
 

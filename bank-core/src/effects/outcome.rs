@@ -1,6 +1,6 @@
 //! The answers to commands, as the shell words them.
 
-use super::{Adjusted, Billing, Refunded, Reversed, Settled, Transferred, Used};
+use super::{Adjusted, Billing, Imported, Refunded, Reversed, Settled, Transferred, Used};
 use crate::amount::Amount;
 use crate::attribute::Attribute;
 use crate::ids::{AccountId, AllocationId, InstanceId, LienId, TxId};
@@ -37,6 +37,8 @@ pub enum Outcome {
     Swept,
     /// A finished use was taken in.
     Used(Box<Used>),
+    /// A chunk of finished uses was taken in.
+    Imported(Box<Imported>),
     /// Money came in.
     Deposited(Deposited),
     /// Money went out.
@@ -242,6 +244,9 @@ pub struct Charged {
     /// The source that charges the machine in place of this one, so that this is on record with
     /// amount 0 (decision 19).
     pub kept_for: Option<String>,
+    /// The code of what strict enforcement would have said, of a finished use in a mode that refuses
+    /// nothing.
+    pub would_refuse: Option<&'static str>,
 }
 
 /// The answer to a change of a lien.

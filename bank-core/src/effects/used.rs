@@ -3,17 +3,20 @@
 use super::Charged;
 use crate::amount::Amount;
 use crate::command::UsageReport;
-use crate::ids::InstanceId;
+use crate::ids::{AllocationId, InstanceId, TxId};
 use crate::model::InstanceKey;
+use crate::refusal::Refusal;
 use crate::time::Timestamp;
+use std::borrow::Cow;
+use std::sync::Arc;
 
 /// A finished use as it is kept: what tells a repeat, and what `bank reconcile` compares.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UseRow {
     /// What was reported.
-    pub report: UsageReport,
-    /// Everything of it as one text, [`UsageReport::canonical`].
-    pub record: String,
+    pub report: Arc<UsageReport>,
+    /// The shell's digest of what it says, where it has it already.
+    pub said: Option<[u8; 16]>,
     /// How often it was amended.
     pub revision: i64,
     /// What became of it.
@@ -26,8 +29,12 @@ pub struct UseRow {
     pub instance: Option<InstanceId>,
     /// What it came to, in the shadow totals too; none where nothing was charged.
     pub amount: Option<Amount>,
+    /// Where that lies in the shadow totals, if it was taken in with a chunk.
+    pub on: Option<AllocationId>,
     /// The code of what strict enforcement would have said to it; none where nothing.
-    pub refusal: Option<&'static str>,
+    pub refusal: Option<Cow<'static, str>>,
+    /// Which line of its chunk it is from, counted from 0, where lines are kept.
+    pub place: Option<u32>,
 }
 
 /// What is known of an identity.
@@ -51,9 +58,21 @@ pub struct KnownUse {
     pub counted: String,
     /// The instance that was charged or closed.
     pub instance: Option<InstanceId>,
+    /// What it came to; none where nothing was charged.
+    pub amount: Option<Amount>,
+    /// Where that lies in the shadow totals, if it was taken in with a chunk.
+    pub on: Option<AllocationId>,
+    /// The code of what strict enforcement would have said to it; none where nothing.
+    pub refusal: Option<Cow<'static, str>>,
 }
 
 impl UseRow {
+    /// The project that it was for.
+    pub fn project(&self) -> &str {
+        let project = &self.report.request.whose.project;
+        project.as_deref().unwrap_or_default()
+    }
+
     /// As it is known when a record says something of it.
     pub fn known(&self, record: &str) -> KnownUse {
         KnownUse {
@@ -66,14 +85,48 @@ impl UseRow {
                 .project
                 .clone()
                 .unwrap_or_default(),
-            is_same: self.record == record,
+            is_same: self.report.canonical() == record,
             revision: self.revision,
             became: self.became,
             policy: self.policy.clone(),
             counted: self.counted.clone(),
             instance: self.instance,
+            amount: self.amount,
+            on: self.on,
+            refusal: self.refusal.clone(),
         }
     }
+}
+
+/// What became of one report of a chunk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It was taken in, or was known.
+    Took(Became),
+    /// It moves money, or belongs to an instance: it is for a command of its own.
+    Alone,
+    /// A rule said no to it.
+    Refused(Refusal),
+}
+
+impl Fate {
+    /// Its word.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Fate::Took(became) => became.word(),
+            Fate::Alone => "alone",
+            Fate::Refused(_) => "refused",
+        }
+    }
+}
+
+/// What became of a chunk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Imported {
+    /// Its transaction; none where nothing of it was new.
+    pub tx: Option<TxId>,
+    /// What became of each of its reports, in their order.
+    pub fates: Vec<Fate>,
 }
 
 /// What became of a finished use.

@@ -1,5 +1,6 @@
 //! Charge: bills what was used, and never loses any of it (ledger.md 2.8, decision 14).
 
+mod amend;
 mod ceiling;
 mod find;
 mod finish;
@@ -48,10 +49,18 @@ fn bill(
         mode,
         counted,
         priced,
+        moved_from,
     } = begin(charge, view, ctx, has_price)?;
+    let priced = match moved_from {
+        Some(project) => bill.take_back(&project, &view.paid, priced, ctx)?,
+        None => priced,
+    };
     match priced {
         Some(amount) if amount < Amount::ZERO => bill.give_back(&view.paid, ctx)?,
-        _ if mode.is_shadow() => bill.in_shadow(ctx)?,
+        _ if mode.is_shadow() => {
+            bill.note_refusal(charge, ctx);
+            bill.in_shadow(ctx)?;
+        }
         Some(_) => bill.for_real(ctx)?,
         None => {
             bill.postings.remark("price_overflow");
@@ -78,6 +87,8 @@ struct Begun {
     counted: Seconds,
     /// None where exact arithmetic ended.
     priced: Option<Amount>,
+    /// The project that paid for an earlier record of the use, where it is another one.
+    moved_from: Option<String>,
 }
 
 fn begin(
@@ -103,11 +114,8 @@ fn begin(
     let measured = measure::measure(charge, plausible, &instance, view, at, ctx)?;
     let facts_changed = keep_facts(&mut instance.facts, request, ctx);
     let payer = payer(&instance, request, ctx);
-    let mode = if charge.terms.track {
-        Mode::Track
-    } else {
-        ctx.directory.mode(payer.project, payer.machine)
-    };
+    let moved_from = amend::moved_from(charge, &known, &payer);
+    let mode = mode(charge, &payer, ctx);
     let tx = postings.begin_for(source::op(charge), at, instance.id);
     // The first words of the reason: what else stands there comes from outside.
     postings.remark(&terms::written(&measured.billed_windows()));
@@ -116,6 +124,7 @@ fn begin(
     let had_lien = instance.lien.is_some();
     give_back_other_money(&mut postings, &mut instance, mode)?;
     other_project(&mut postings, &mut instance, &known, &payer, charge)?;
+    amend::carry(&mut postings, &mut instance, charge, (tx, at))?;
     let price = || measure::billed_now(&mut instance, charge, &measured, ctx);
     let priced = has_price.then(price).flatten();
     remark_terms(&mut postings, charge, priced.as_ref());
@@ -138,6 +147,7 @@ fn begin(
         by_fallback: Amount::ZERO,
         shortfall: shortfall(charge, ctx),
         outcome: Billing::Billed,
+        would_refuse: None,
         first: None,
         facts_changed,
         binding,
@@ -151,7 +161,16 @@ fn begin(
         mode,
         counted: measured.counted,
         priced: priced.map(|p| p.amount),
+        moved_from,
     })
+}
+
+/// The mode of project and machine; where nobody is known, no money moves (decision 30).
+fn mode(charge: &Charge, payer: &Payer, ctx: &Context<'_>) -> Mode {
+    if charge.terms.track {
+        return Mode::Track;
+    }
+    ctx.directory.mode(payer.project, payer.machine)
 }
 
 /// Journals what a bound made of the exact sum, and what is said of a finished use.
@@ -198,7 +217,7 @@ fn other_project(
         return Ok(());
     }
     postings.remark(&format!("project_was={known}"));
-    if charge.terms.named_only {
+    if charge.terms.named_only || amend::moved_from(charge, known, payer).is_some() {
         end_lien(postings, instance, LienState::Released)?;
         instance.account = None;
         instance.fallback_from = None;
@@ -232,6 +251,8 @@ struct Bill {
     /// Who covers what is short.
     shortfall: Shortfall,
     outcome: Billing,
+    /// What strict enforcement would have said to a finished use.
+    would_refuse: Option<&'static str>,
     /// The allocation that carries what nothing covers, and an amount of zero.
     first: Option<AllocationId>,
     facts_changed: bool,

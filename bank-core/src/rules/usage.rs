@@ -1,7 +1,8 @@
 //! Finished usage that no scheduler has decided about: known, kept, or charged as the machine's
 //! policy says (nami.md 4.3, decision 19).
 
-use crate::command::{Charge, Close, UsageReport};
+use crate::amount::Amount;
+use crate::command::{Charge, Chunk, Close, UsageReport};
 use crate::effects::{Became, Charged, Effects, KnownUse, Outcome, UseRow, Used};
 use crate::ids::{InstanceId, NAME_BYTES_MAX, check_name};
 use crate::model::{Closing, Instance, Machine};
@@ -9,10 +10,13 @@ use crate::policy::{ChargePolicy, Quantity, Verdict, verdict};
 use crate::postings::Postings;
 use crate::refusal::{Refusal, short};
 use crate::rules::instance::check_object;
-use crate::rules::{charge, instance};
+use crate::rules::{charge, import, instance};
+use crate::select;
 use crate::terms::{Terms, Whole};
 use crate::time::Seconds;
-use crate::view::{Context, View};
+use crate::view::{Already, Context, View};
+use std::borrow::Cow;
+use std::sync::Arc;
 
 /// How far the clock of a source may be ahead of the bank's.
 const SKEW: Seconds = Seconds(300);
@@ -28,16 +32,23 @@ pub(super) fn take(
     let policy = policy.unwrap_or_default();
     let verdict = verdict(policy, &report.finished())?;
     let known = view.known.as_ref();
-    let foreign = foreign(report, view, ctx);
+    let foreign = foreign(report, || view.machine_charged, ctx);
     if let Some(known) = known.filter(|known| known.is_same) {
         // What was kept for another source is charged once the machine is this one's.
         if known.became != Became::Kept || foreign.is_some() {
             return Ok(unchanged(known, foreign, view));
         }
     }
+    let carried = known.filter(|known| known.instance.is_none());
+    let carried = carried.and_then(|known| known.amount);
+    if carried.is_some() && foreign.is_none() && in_shadow(report, ctx) {
+        return in_chunk(report, view, ctx);
+    }
     let taking = Taking {
         report,
         policy,
+        carried,
+        refusal: known.and_then(|known| known.refusal.clone()),
         revision: known.map_or(0, |known| known.revision.saturating_add(1)),
         before: known.and_then(|known| known.instance),
     };
@@ -54,21 +65,62 @@ pub(super) fn take(
     }
 }
 
-fn machine<'a>(report: &UsageReport, ctx: &Context<'a>) -> Option<&'a Machine> {
+/// Whether only the shadow totals move for it.
+fn in_shadow(report: &UsageReport, ctx: &Context<'_>) -> bool {
+    let payer = select::find(ctx.directory, &report.request.whose);
+    ctx.directory.mode(payer.project, payer.machine).is_shadow()
+}
+
+/// What was taken in with a chunk is amended as a chunk's records are: there is no instance of it.
+fn in_chunk(report: &UsageReport, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
+    let chunk = Chunk {
+        source: report.source.clone(),
+        reports: vec![Arc::new(report.clone())],
+        ..Chunk::default()
+    };
+    let already = Already {
+        known: view.known.clone(),
+        has_instance: false,
+    };
+    let view = View {
+        already: vec![already],
+        ..view.clone()
+    };
+    let mut effects = import::import(&chunk, &view, ctx)?;
+    let Some(row) = effects.uses.first() else {
+        return Ok(effects);
+    };
+    effects.outcome = Outcome::Used(Box::new(Used {
+        became: row.became,
+        policy: row.policy.clone(),
+        counted: row.counted.clone(),
+        charged: None,
+        charged_by: None,
+    }));
+    Ok(effects)
+}
+
+pub(super) fn machine<'a>(report: &UsageReport, ctx: &Context<'a>) -> Option<&'a Machine> {
     ctx.directory.machine_named(&report.request.whose.machine)
 }
 
 /// Who charges the machine in place of the record's source: the one that is set; where none is, and
 /// the machine was charged already, whoever did that.
-fn foreign(report: &UsageReport, view: &View, ctx: &Context<'_>) -> Option<String> {
+pub(super) fn foreign(
+    report: &UsageReport,
+    is_charged: impl FnOnce() -> bool,
+    ctx: &Context<'_>,
+) -> Option<String> {
     match &machine(report, ctx)?.source {
         Some(source) => Some(source.clone()).filter(|source| *source != report.source),
-        None => view.machine_charged.then(|| "its scheduler".to_owned()),
+        // What nobody stands for claims no machine, so that it was charged says nothing: its price
+        // moves shadow totals only.
+        None => (!report.track && is_charged()).then(|| "its scheduler".to_owned()),
     }
 }
 
 /// That it is a record at all, and of something that is over.
-fn check(report: &UsageReport, ctx: &Context<'_>) -> Result<(), Refusal> {
+pub(super) fn check(report: &UsageReport, ctx: &Context<'_>) -> Result<(), Refusal> {
     let request = &report.request;
     check_name(&report.source)?;
     check_object(request)?;
@@ -121,6 +173,10 @@ struct Taking<'a> {
     revision: i64,
     /// The instance of the record that this one replaces.
     before: Option<InstanceId>,
+    /// What it came to in the shadow totals, where it was taken in with a chunk.
+    carried: Option<Amount>,
+    /// What strict enforcement would have said to the record that this one replaces.
+    refusal: Option<Cow<'static, str>>,
 }
 
 impl Taking<'_> {
@@ -157,9 +213,10 @@ impl Taking<'_> {
         let mut charge = self.as_charge(&counted);
         charge.request.facts.usage.counted = Some(quantity.processors);
         charge.duration = Some(quantity.seconds);
-        let became = match self.before {
-            Some(_) => Became::Adjusted,
-            None => Became::Charged,
+        let became = if self.is_amended() {
+            Became::Adjusted
+        } else {
+            Became::Charged
         };
         self.charged(&charge, became, counted, view, ctx)
     }
@@ -168,14 +225,14 @@ impl Taking<'_> {
     fn free(self, why: &str, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
         let mut charge = self.as_charge(why);
         charge.duration = Some(Seconds(0));
-        charge.terms.amount = Some(crate::amount::Amount::ZERO);
+        charge.terms.amount = Some(Amount::ZERO);
         self.charged(&charge, Became::Free, why.to_owned(), view, ctx)
     }
 
     /// Nothing was used: what waits for it is released, and what was charged for an earlier record
     /// of it goes back.
     fn unused(self, why: &str, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
-        if self.before.is_some() {
+        if self.is_amended() {
             return self.free(why, view, ctx);
         }
         let close = Close {
@@ -189,6 +246,11 @@ impl Taking<'_> {
             _ => None,
         };
         Ok(self.taken(effects, Became::Unused, why.to_owned(), closed, None))
+    }
+
+    /// Something was made of an earlier record of it.
+    fn is_amended(&self) -> bool {
+        self.before.is_some() || self.carried.is_some()
     }
 
     /// The charge of a whole use, which closes its instance. An amended record reports a total: the
@@ -205,12 +267,13 @@ impl Taking<'_> {
             duration: None,
             closes: true,
             terms: Terms {
-                total: self.before.is_some(),
+                total: self.is_amended(),
                 source: Some(self.report.source.clone()),
                 track: self.report.track,
                 finished: Some(Whole {
                     began,
                     instance: self.before,
+                    carried: self.carried,
                     remark: format!("policy={word} counted={}", counted.replace(' ', ":")),
                 }),
                 ..Terms::default()
@@ -248,16 +311,29 @@ impl Taking<'_> {
             Became::Kept => String::new(),
             _ => self.policy.word().to_owned(),
         };
+        let after = effects.instances.last().map(|change| &change.instance);
+        let sum = |i: &Instance| i.billed.plus(i.shadow_billed).ok();
+        let (amount, refusal) = match &effects.outcome {
+            // A first record came to what its charge did, whatever else its instance was charged.
+            Outcome::Charged(charged) if !self.is_amended() => {
+                let own = effects.usages.last().map(|usage| usage.amount);
+                (own, charged.would_refuse)
+            }
+            Outcome::Charged(charged) => (after.and_then(sum), charged.would_refuse),
+            _ => (None, None),
+        };
         effects.uses.push(UseRow {
-            report: self.report.clone(),
-            record: self.report.canonical(),
+            report: Arc::new(self.report.clone()),
+            said: None,
             revision: self.revision,
             became,
             policy: policy.clone(),
             counted: counted.clone(),
             instance,
-            amount: effects.usages.last().map(|usage| usage.amount),
-            refusal: None,
+            amount,
+            on: None,
+            refusal: refusal.map(Cow::Borrowed).or(self.refusal),
+            place: None,
         });
         let charged: Option<Charged> = match effects.outcome {
             Outcome::Charged(charged) => Some(charged),

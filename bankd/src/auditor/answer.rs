@@ -204,3 +204,48 @@ pub(super) fn no_route() -> Answer {
     let said = "The requested resource was not found. 404 Not Found";
     made(StatusCode::NOT_FOUND, Some(TEXT), said)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::sync::mpsc::channel;
+
+    /// What comes of a stream: its bytes, and whether it ends well.
+    async fn taken(pieces: Vec<Piece>) -> (String, bool) {
+        let (sender, rest) = channel(8);
+        for piece in pieces {
+            sender.send(piece).await.unwrap();
+        }
+        drop(sender);
+        let mut said = Said::Stream(Some(Bytes::from_static(b"first ")), rest);
+        let mut text = String::new();
+        loop {
+            let next = std::future::poll_fn(|context| Pin::new(&mut said).poll_frame(context));
+            match next.await {
+                Some(Ok(frame)) => {
+                    text.push_str(std::str::from_utf8(frame.data_ref().unwrap()).unwrap());
+                }
+                Some(Err(_)) => return (text, false),
+                None => return (text, true),
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_stream_is_whole_only_with_its_end() {
+        let more = || Piece::Records(Bytes::from_static(b"more"));
+        for (pieces, text, whole) in [
+            (vec![Piece::End], "first ", true),
+            (vec![more(), Piece::End], "first more", true),
+            (vec![more()], "first more", false),
+            (
+                vec![more(), Piece::Broken("disk".into())],
+                "first more",
+                false,
+            ),
+            (vec![], "first ", false),
+        ] {
+            assert_eq!(taken(pieces).await, (text.to_owned(), whole));
+        }
+    }
+}

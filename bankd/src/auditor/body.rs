@@ -12,7 +12,7 @@ use tokio::time::{Instant, timeout_at};
 use super::answer::Dropped;
 
 /// How long a body may take to arrive, and to wait for memory.
-const TIME: Duration = Duration::from_secs(60);
+const TIME: Duration = Duration::from_mins(1);
 /// Bytes of all bodies together, in units of [`UNIT`], beside what each has for itself.
 const MEMORY: usize = (512 << 20) / UNIT;
 /// Bytes that memory is counted in, and that each body has for itself.

@@ -111,9 +111,12 @@ impl Terms<'_> {
         let mut request = report.request;
         request.facts.end = None;
         request.facts.wall = Some(Seconds(horizon));
+        // The use began with the record, so that its end finds it; the lien begins now.
+        request.event_time = Some(now.min(Timestamp(record.start)));
         let again = now.0.saturating_add(horizon.saturating_mul(MICROS) / 3 * 2);
         let reserve = Reserve {
             request,
+            start: Some(now),
             ..Reserve::default()
         };
         Some((reserve, (again < over).then_some(again)))

@@ -63,21 +63,12 @@ impl Query {
     /// Takes a term; false for one without a value, which is as if it were not given.
     fn take(&mut self, term: &Term) -> Result<bool, String> {
         let path: Vec<&str> = term.path.iter().map(String::as_str).collect();
-        let is_empty = term.value.is_empty();
+        if term.value.is_empty() && may_be_empty(path.as_slice()) {
+            return Ok(false);
+        }
         match path.as_slice() {
-            ["record_id" | "limit"] if is_empty => return Ok(false),
             ["record_id"] => self.select.record_id = Some(term.as_name()?),
             ["limit"] => self.limit = Some(term.as_number()?),
-            ["start_time" | "stop_time" | "runtime" | "sort_by" | "meta" | "component"]
-                if is_empty =>
-            {
-                return Ok(false);
-            }
-            ["start_time" | "stop_time" | "runtime" | "sort_by", operator]
-                if is_empty && is_known(path.first(), operator) =>
-            {
-                return Ok(false);
-            }
             ["start_time", operator] => narrow_time(&mut self.select.start, operator, term)?,
             ["stop_time", operator] => narrow_time(&mut self.select.stop, operator, term)?,
             ["runtime", operator] => narrow_number(&mut self.select.runtime, operator, term)?,
@@ -106,13 +97,8 @@ impl Query {
                 let value = term.as_name()?;
                 self.meta(key, term)?.lacks.push(value);
             }
-            ["meta", _] | ["meta", _, "c" | "dnc"] if is_empty => return Ok(false),
-            ["component", _] if is_empty => return Ok(false),
             ["component", name, operator] => {
                 check(name, term)?;
-                if is_empty && is_known(path.first(), operator) {
-                    return Ok(false);
-                }
                 let range = self.components.entry((*name).to_owned()).or_default();
                 narrow_number(range, operator, term)?;
             }
@@ -131,13 +117,14 @@ impl Query {
         Ok(self.meta.entry(key.to_owned()).or_default())
     }
 
-    /// One of the values that a key must have leads through the database.
+    /// The values that keys must have lead through the database.
     fn close(mut self) -> Self {
-        let mut wanted = self
-            .meta
-            .iter()
-            .flat_map(|(key, meta)| meta.has.iter().map(move |value| pair(key, value)));
-        self.select.pair = wanted.next();
+        let wanted = self.meta.iter().flat_map(|(key, meta)| {
+            let values = meta.has.iter();
+            values.map(move |value| pair(key, value))
+        });
+        self.select.pairs = wanted.collect();
+        self.select.limited = self.limit.is_some();
         self
     }
 }
@@ -147,10 +134,19 @@ fn check(name: &str, term: &Term) -> Result<(), String> {
     fault(name).map_or(Ok(()), |why| Err(format!("{}: name {why}", term.name())))
 }
 
-fn is_known(field: Option<&&str>, operator: &str) -> bool {
-    match field {
-        Some(&"sort_by") => matches!(operator, "asc" | "desc"),
-        _ => matches!(operator, "gt" | "gte" | "lt" | "lte" | "equals"),
+/// Terms that are as if they were not given where they have no value; in a list there are none.
+fn may_be_empty(path: &[&str]) -> bool {
+    match path {
+        [field] => {
+            let fields = ["record_id", "limit", "start_time", "stop_time", "runtime"];
+            fields.contains(field) || ["sort_by", "meta", "component"].contains(field)
+        }
+        ["sort_by", direction] => matches!(*direction, "asc" | "desc"),
+        ["meta" | "component", _] | ["meta", _, "c" | "dnc"] => true,
+        ["start_time" | "stop_time" | "runtime", operator] | ["component", _, operator] => {
+            matches!(*operator, "gt" | "gte" | "lt" | "lte" | "equals")
+        }
+        _ => false,
     }
 }
 

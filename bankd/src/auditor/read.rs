@@ -24,12 +24,12 @@ use crate::store;
 use crate::store::read::auditor::{Found, each, record};
 
 /// Answers under way at once.
-const READERS: usize = 16;
+const READERS: usize = 8;
 /// How long one may wait for its turn.
 const TURN: Duration = Duration::from_secs(8);
 /// How long a client may take nothing, and how long its answer may take in all.
 const STALL: Duration = Duration::from_secs(30);
-const WHOLE: Duration = Duration::from_secs(1800);
+const WHOLE: Duration = Duration::from_mins(30);
 /// Bytes of a piece, and pieces on their way.
 const PIECE: usize = 64 << 10;
 const PIECES: usize = 4;

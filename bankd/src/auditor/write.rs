@@ -19,7 +19,7 @@ use super::read::looked;
 use super::record::{self, Added, Refused, Updated};
 use super::time::Time;
 use crate::store::read::auditor::pair;
-use crate::store::{QuarantineRow, RecordRow, read};
+use crate::store::{RecordRow, read};
 use crate::writer::{Collect, Collected, Collecting, Gathered, SubmitError, Told, Work};
 
 /// How long a request waits for its commit at most: clients give up after 10 or 30 seconds.
@@ -276,11 +276,11 @@ impl Writing<'_> {
             );
         }
         for (record_id, code) in &told.refused {
-            tracing::error!(
+            tracing::warn!(
                 record_id,
                 code,
                 remote,
-                "a record is stored, and the rules refuse it"
+                "a record is stored, and the rules refuse what it does"
             );
         }
     }
@@ -298,16 +298,9 @@ impl Writing<'_> {
             "refused, and kept in the quarantine"
         );
         self.house.tally.meter.rejected();
-        let row = QuarantineRow {
-            source: self.house.settings().source.clone(),
-            peer: remote,
-            place: self.act.place().to_owned(),
-            line: 0,
-            reason: refused.why.clone(),
-            body,
-        };
-        let kept = self.house.app.writer.quarantine(vec![row]).await;
-        kept.map_err(dropped)
+        let reason = refused.why.clone();
+        let kept = self.collect(Collecting::Refuse { reason, body }).await;
+        kept.map(|_| ())
     }
 }
 

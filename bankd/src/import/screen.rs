@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use bank_api::v1::{ImportFigure, ImportSummary, Quantity};
 
+use super::Done;
 use crate::ingest::{Number, Summary};
 
 /// Reasons that are shown of the records that could not be read.
@@ -65,6 +66,24 @@ pub(super) fn people(summary: &Summary, files: u64) -> String {
         );
     }
     out
+}
+
+/// What became of the jobs in the bank.
+pub(super) fn taken(done: &Done) -> String {
+    let became = done.outcomes.iter();
+    let became: Vec<String> = became
+        .map(|(word, many)| format!("{} {word}", count(*many)))
+        .collect();
+    let mut text = format!("in the bank, from {}: ", done.source);
+    if became.is_empty() {
+        text.push_str("nothing");
+    }
+    text.push_str(&became.join(", "));
+    text.push('\n');
+    if done.quarantined > 0 {
+        let _ = writeln!(text, "in the quarantine: {}", count(done.quarantined));
+    }
+    text
 }
 
 /// What is charged when it is imported: each identity once.

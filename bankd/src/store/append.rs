@@ -5,7 +5,7 @@ use super::append_correction::{write_correction, write_removal, write_reversal};
 use super::append_instance::{relay_lien, write_instance, write_lien, write_windows};
 use super::append_reference::write_reference;
 use super::sqlite::SqliteStore;
-use super::uses::{write_shortage, write_use};
+use super::uses::{write_shortage, write_uses};
 use super::{Error, hash, traces};
 use bank_core::effects::{DirectoryRow, Effects, Entry, Transaction, UsageRow};
 use bank_core::model::{Allocation, Quote};
@@ -56,10 +56,8 @@ pub(super) fn append(store: &mut SqliteStore, effects: &Effects) -> Result<(), E
     for (account, tx) in &effects.removals {
         write_removal(&store.connection, account.0, tx.0)?;
     }
-    for row in &effects.uses {
-        let tx = effects.transactions.first().map(|tx| tx.id.0);
-        write_use(&store.connection, row, tx)?;
-    }
+    let tx = effects.transactions.first().map(|tx| tx.id.0);
+    write_uses(store, &effects.uses, tx)?;
     for row in &effects.shortages {
         write_shortage(&store.connection, row)?;
     }

@@ -29,6 +29,7 @@ mod stamp;
 mod traces;
 mod uses;
 pub mod verify;
+mod verify_chunks;
 mod verify_journal;
 mod verify_past;
 
@@ -39,6 +40,7 @@ pub use snapshot::snapshot;
 pub use sources::{FollowMark, QuarantineRow, RawBlock, SourceSeen};
 pub use sqlite::SqliteStore;
 pub use stamp::Stamp;
+pub use uses::digest;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};

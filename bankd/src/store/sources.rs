@@ -197,13 +197,39 @@ impl SqliteStore {
         Ok(())
     }
 
-    /// Keeps lines as they came; gives the block's number.
-    pub fn keep_raw(&self, source: &str, block: &RawBlock) -> Result<i64, Error> {
+    /// The number that the next block of lines gets: what is written from now on is from there.
+    pub fn begin_block(&mut self) -> Result<i64, Error> {
+        let sql = "SELECT coalesce(max(id), 0) + 1 FROM raw_block";
+        let block = self
+            .connection
+            .prepare_cached(sql)?
+            .query_row([], |r| r.get(0))?;
+        self.block = Some(block);
+        Ok(block)
+    }
+
+    /// What is written from now on is from no block, or from one that is there already; `place` is the
+    /// line of what is written by a command of its own.
+    pub fn of_block(&mut self, block: Option<i64>, place: Option<u32>) {
+        (self.block, self.place) = (block, place);
+    }
+
+    /// Keeps lines as they came, under the number of [`begin_block`](SqliteStore::begin_block); `tx` is
+    /// the transaction of their chunk.
+    pub fn keep_raw(
+        &self,
+        id: i64,
+        source: &str,
+        tx: Option<i64>,
+        block: &RawBlock,
+    ) -> Result<(), Error> {
         let source = id_of(&self.connection, source)?;
-        let sql = "INSERT INTO raw_block (source, lines, bytes, body) VALUES (?1, ?2, ?3, ?4)";
+        let sql = "INSERT INTO raw_block (id, source, tx, lines, bytes, body)
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
         let mut statement = self.connection.prepare_cached(sql)?;
-        let row = (source, count(block.lines), count(block.bytes), &block.body);
-        Ok(statement.insert(row)?)
+        let (lines, bytes) = (count(block.lines), count(block.bytes));
+        statement.execute((id, source, tx, lines, bytes, &block.body))?;
+        Ok(())
     }
 }
 

@@ -3,13 +3,15 @@
 use super::recent::Recent;
 use super::stamp::Stamp;
 use super::{BUSY_TIMEOUT, Error, append, bank, keep_plans, load, migrate, uses, verify_journal};
+use bank_core::command::Chunk;
 use bank_core::directory::{Directory, Policy};
 use bank_core::effects::{Effects, Shortage};
 use bank_core::ledger::{Ledger, Named};
 use bank_core::need::Need;
 use bank_core::time::Timestamp;
-use bank_core::view::{Next, View};
+use bank_core::view::{Already, Next, View};
 use rusqlite::Connection;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -31,6 +33,10 @@ pub struct SqliteStore {
     pub(super) next_due: Option<Timestamp>,
     pub(super) stamp: Stamp,
     pub(super) recent: Recent,
+    /// The block of lines that the uses written now are from, and the line of one that is written
+    /// by a command of its own.
+    pub(super) block: Option<i64>,
+    pub(super) place: Option<u32>,
     /// What the state was when the database transaction began.
     saved: Option<Saved>,
 }
@@ -95,6 +101,8 @@ impl SqliteStore {
             last_recorded: tail.recorded,
             stamp: Stamp::default(),
             recent: Recent::default(),
+            block: None,
+            place: None,
             saved: None,
             directory,
             connection,
@@ -111,6 +119,13 @@ impl SqliteStore {
              DROP TABLE warm_up; PRAGMA wal_checkpoint(RESTART);",
             WAL_MIB * 16
         ))?;
+        Ok(())
+    }
+
+    /// Room for the indexes of many rows, while nobody else is served.
+    pub fn prepare_for_bulk(&self) -> Result<(), Error> {
+        self.connection
+            .execute_batch("PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 16000;")?;
         Ok(())
     }
 
@@ -264,6 +279,21 @@ impl Ledger for SqliteStore {
             ),
         };
         Ok(self.connection.query_row(sql, [name], |r| r.get(0))?)
+    }
+
+    fn load_chunk(
+        &mut self,
+        chunk: &Chunk,
+        unclaimed: &BTreeSet<String>,
+    ) -> Result<(Vec<Already>, BTreeSet<String>), Error> {
+        let already = uses::of_chunk(&self.connection, chunk)?;
+        let mut charged = BTreeSet::new();
+        for machine in unclaimed {
+            if uses::is_charged(&self.connection, machine)? {
+                charged.insert(machine.clone());
+            }
+        }
+        Ok((already, charged))
     }
 
     fn append(&mut self, effects: &Effects) -> Result<(), Error> {

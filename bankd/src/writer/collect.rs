@@ -56,6 +56,13 @@ pub enum Collecting {
         /// What the end does to the ledger.
         work: Box<Work>,
     },
+    /// Keep aside what is refused for good.
+    Refuse {
+        /// Why.
+        reason: String,
+        /// It, as it came.
+        body: Vec<u8>,
+    },
     /// Place a record's lien again.
     Renew {
         /// Its name.
@@ -165,14 +172,25 @@ impl Thread {
                 self.store.end_collected(&known, *stop, *runtime, pairs)?;
                 let mut told = Told::default();
                 self.perform(asked, record_id, work, &mut told, now)?;
-                self.seen(
-                    asked,
-                    u64::from(known.stop.is_none()),
-                    Some(*stop),
-                    &told,
-                    now,
-                )?;
+                let seen = SourceSeen {
+                    jobs: u64::from(known.stop.is_none()),
+                    last_event: Some(Timestamp(*stop)),
+                    rejected: count(&told.refused),
+                    ..SourceSeen::default()
+                };
+                self.seen(asked, seen, now)?;
                 Ok(Collected::Done(told))
+            }
+            Collecting::Refuse { reason, body } => {
+                let row = aside(asked, reason.clone(), body.clone());
+                self.store.quarantine(&[row], now)?;
+                let seen = SourceSeen {
+                    records: 1,
+                    rejected: 1,
+                    ..SourceSeen::default()
+                };
+                self.seen(asked, seen, now)?;
+                Ok(Collected::Done(Told::default()))
             }
             Collecting::Renew {
                 record_id,
@@ -220,8 +238,15 @@ impl Thread {
             self.perform(asked, record_id, &record.work, &mut told, now)?;
         }
         let ended = new.iter().filter_map(|record| record.row.stop);
-        let count = u64::try_from(new.len()).unwrap_or(u64::MAX);
-        self.seen(asked, count, ended.max(), &told, now)?;
+        let ended: Vec<i64> = ended.collect();
+        let seen = SourceSeen {
+            records: count(&new),
+            jobs: count(&ended),
+            last_event: ended.into_iter().max().map(Timestamp),
+            rejected: count(&told.refused),
+            ..SourceSeen::default()
+        };
+        self.seen(asked, seen, now)?;
         Ok(Collected::Done(told))
     }
 
@@ -258,38 +283,36 @@ impl Thread {
         if !matches!(command, Command::Usage(_)) {
             return Ok(());
         }
-        let row = QuarantineRow {
-            source: asked.source.clone(),
-            peer: asked.peer.clone(),
-            place: asked.place.to_owned(),
-            line: 0,
-            reason: format!("stored, not charged: {}", refusal.code()),
-            body: work.record.clone().into_bytes(),
-        };
+        let reason = format!("stored, not charged: {}", refusal.code());
+        let row = aside(asked, reason, work.record.clone().into_bytes());
         self.store.quarantine(&[row], now)
     }
 
     /// Counts for the collector.
-    fn seen(
-        &mut self,
-        asked: &Collect,
-        records: u64,
-        last_event: Option<i64>,
-        told: &Told,
-        now: Timestamp,
-    ) -> Result<(), store::Error> {
+    fn seen(&self, asked: &Collect, seen: SourceSeen, now: Timestamp) -> Result<(), store::Error> {
         let seen = SourceSeen {
             name: asked.source.clone(),
             format: "auditor".to_owned(),
-            machine: String::new(),
-            last_event: last_event.map(Timestamp),
-            records,
-            jobs: records,
-            skipped: 0,
-            rejected: u64::try_from(told.refused.len()).unwrap_or(u64::MAX),
+            ..seen
         };
         self.store.saw(&seen, now)
     }
+}
+
+/// What is kept aside of a request.
+fn aside(asked: &Collect, reason: String, body: Vec<u8>) -> QuarantineRow {
+    QuarantineRow {
+        source: asked.source.clone(),
+        peer: asked.peer.clone(),
+        place: asked.place.to_owned(),
+        line: 0,
+        reason,
+        body,
+    }
+}
+
+fn count<T>(all: &[T]) -> u64 {
+    u64::try_from(all.len()).unwrap_or(u64::MAX)
 }
 
 /// Whether a record that comes again says something else. One that was closed meanwhile is sent

@@ -3,26 +3,33 @@
 
 use super::thread::Thread;
 use super::{Caller, SubmitError, Task, Writer};
+use crate::hooks;
 use crate::store::{self, FollowMark, QuarantineRow, RawBlock, SourceSeen, Stamp};
-use bank_core::command::{Command, UsageReport};
-use bank_core::effects::{Billing, Outcome, Used};
+use bank_core::command::{Chunk, Command, UsageReport};
+use bank_core::effects::{Billing, Fate, Outcome, Used};
 use bank_core::ledger;
+use bank_core::refusal::Refusal;
 use bank_core::time::Timestamp;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use tokio::sync::oneshot;
 
-/// A finished use with the line that it came from.
+/// A finished use with where it came from.
 #[derive(Clone, Debug)]
 pub struct Item {
     /// The use.
-    pub report: UsageReport,
+    pub report: Arc<UsageReport>,
+    /// Its digest ([`digest`](crate::store::digest)).
+    pub said: [u8; 16],
     /// File or route.
-    pub place: String,
+    pub file: Arc<str>,
     /// Which line of it, from 1.
     pub line: u64,
-    /// The line as it came.
-    pub raw: Vec<u8>,
+    /// Which line of the portion, from 0.
+    pub place: u32,
+    /// Where that line lies in [`Portion::lines`]: from there, so many bytes.
+    pub raw: (usize, usize),
 }
 
 /// Everything that goes in together.
@@ -36,8 +43,16 @@ pub struct Portion {
     pub request_id: String,
     /// Finished uses, in the order in which they came.
     pub items: Vec<Item>,
-    /// The lines as they came, where they are kept.
+    /// Each use is a command of its own: those that a portion before left alone.
+    pub alone: bool,
+    /// The lines as they came, each behind its length.
+    pub lines: Arc<Vec<u8>>,
+    /// SHA-256 over them, in hex.
+    pub digest: String,
+    /// They as they are kept, where they are.
     pub raw: Option<RawBlock>,
+    /// The block that they are in already.
+    pub block: Option<i64>,
     /// What could not be read.
     pub quarantine: Vec<QuarantineRow>,
     /// How far followed files are.
@@ -53,18 +68,36 @@ pub struct Landed {
     pub outcomes: BTreeMap<String, u64>,
     /// What went into the quarantine.
     pub quarantined: u64,
+    /// Items that are to come in portions of commands of their own, by their places in the portion.
+    /// Where there are any, the marks wait for the last of them.
+    pub alone: Vec<usize>,
+    /// The block that the lines are in.
+    pub block: Option<i64>,
 }
 
-impl Writer {
-    /// Takes a portion in and waits until it is durable. Waits for room in the queue: it is called
-    /// from a thread of its own.
+/// A portion on its way.
+pub struct OnItsWay(oneshot::Receiver<Result<Landed, SubmitError>>);
+
+impl OnItsWay {
+    /// Waits until it is durable; from a thread.
     ///
     /// # Errors
     /// If the store fails, which leaves nothing of it, or the daemon is going down.
-    pub fn portion(&self, portion: Portion) -> Result<Landed, SubmitError> {
+    pub fn landed(self) -> Result<Landed, SubmitError> {
+        self.0.blocking_recv().unwrap_or(Err(SubmitError::Failed))
+    }
+}
+
+impl Writer {
+    /// Gives a portion to the ledger. Waits for room in the queue: it is called from a thread of its
+    /// own, which may go on reading meanwhile.
+    ///
+    /// # Errors
+    /// If the daemon is going down.
+    pub fn portion(&self, portion: Portion) -> Result<OnItsWay, SubmitError> {
         let (reply, answer) = oneshot::channel();
         self.wait_for_room(Task::Portion(Box::new(portion), reply))?;
-        answer.blocking_recv().unwrap_or(Err(SubmitError::Failed))
+        Ok(OnItsWay(answer))
     }
 
     /// Puts something into the quarantine.
@@ -126,57 +159,159 @@ impl Thread {
         portion: &Portion,
         now: Timestamp,
     ) -> Result<Landed, store::Error> {
-        let mut landed = Landed::default();
-        let mut refused = Vec::new();
-        for item in &portion.items {
-            self.sweep(now)?;
-            self.store.stamp(Stamp {
-                now,
-                request_id: portion.request_id.clone(),
-                actor: portion.caller.actor.clone(),
-                client: portion.caller.client.clone(),
-                origin: portion.caller.origin.word(),
-                key: None,
-            });
-            let command = Command::Usage(Box::new(item.report.clone()));
-            let decision = self.recorded(|recording| {
-                let scope = &portion.caller.scope;
-                ledger::execute(recording, &command, scope, now, portion.dry_run)
-            })?;
-            let word = match decision {
-                Ok(Outcome::Used(used)) => became(&used),
-                Ok(_) => "charged",
-                Err(refusal) => {
-                    refused.push(QuarantineRow {
-                        source: item.report.source.clone(),
-                        peer: portion.caller.client.clone(),
-                        place: item.place.clone(),
-                        line: item.line,
-                        reason: refusal.code().to_owned(),
-                        body: item.raw.clone(),
-                    });
-                    "refused"
-                }
-            };
-            let count = landed.outcomes.entry(word.to_owned()).or_default();
-            *count = count.saturating_add(1);
+        self.sweep(now)?;
+        let mut taking = Taking {
+            portion,
+            now,
+            landed: Landed::default(),
+            refused: Vec::new(),
+        };
+        if portion.alone {
+            for item in &portion.items {
+                self.alone(&mut taking, item)?;
+            }
+            taking.landed.block = portion.block;
+        } else if !portion.items.is_empty() {
+            self.together(&mut taking)?;
         }
+        self.store.of_block(None, None);
+        let Taking {
+            mut landed,
+            refused,
+            ..
+        } = taking;
         let aside = portion.quarantine.len().saturating_add(refused.len());
-        landed.quarantined = u64::try_from(aside).unwrap_or(u64::MAX);
+        landed.quarantined = number(aside);
         if portion.dry_run {
             return Ok(landed);
         }
         let mut seen = portion.seen.clone();
-        let more = u64::try_from(refused.len()).unwrap_or(u64::MAX);
-        seen.rejected = seen.rejected.saturating_add(more);
+        seen.rejected = seen.rejected.saturating_add(number(refused.len()));
         self.store.saw(&seen, now)?;
-        if let Some(raw) = &portion.raw {
-            self.store.keep_raw(&seen.name, raw)?;
-        }
-        self.aside(&portion.quarantine, &portion.marks, now)?;
+        let marks = if landed.alone.is_empty() {
+            portion.marks.as_slice()
+        } else {
+            &[]
+        };
+        self.aside(&portion.quarantine, marks, now)?;
         self.store.quarantine(&refused, now)?;
+        hooks::point("portion");
         Ok(landed)
     }
+
+    fn stamp_portion(&mut self, portion: &Portion, now: Timestamp) {
+        self.store.stamp(Stamp {
+            now,
+            request_id: portion.request_id.clone(),
+            actor: portion.caller.actor.clone(),
+            client: portion.caller.client.clone(),
+            origin: portion.caller.origin.word(),
+            key: None,
+        });
+    }
+
+    /// All items as one command.
+    fn together(&mut self, taking: &mut Taking<'_>) -> Result<(), store::Error> {
+        let portion = taking.portion;
+        self.stamp_portion(portion, taking.now);
+        let block = match &portion.raw {
+            Some(_) if !portion.dry_run => Some(self.store.begin_block()?),
+            _ => None,
+        };
+        let items = &portion.items;
+        let lines = items
+            .last()
+            .map_or(0, |item| u64::from(item.place).saturating_add(1));
+        let command = Command::Import(Box::new(Chunk {
+            source: portion.seen.name.clone(),
+            digest: portion.digest.clone(),
+            lines,
+            reports: items.iter().map(|item| Arc::clone(&item.report)).collect(),
+            said: items.iter().map(|item| item.said).collect(),
+            places: items.iter().map(|item| item.place).collect(),
+        }));
+        let (scope, now) = (&portion.caller.scope, taking.now);
+        let decision = self.recorded(|recording| {
+            ledger::execute(recording, &command, scope, now, portion.dry_run)
+        })?;
+        let imported = match decision {
+            Ok(Outcome::Imported(imported)) => *imported,
+            Ok(_) => return Ok(()),
+            Err(refusal) => {
+                items.iter().for_each(|item| taking.refuse(item, &refusal));
+                return Ok(());
+            }
+        };
+        for (n, (item, fate)) in items.iter().zip(&imported.fates).enumerate() {
+            match fate {
+                Fate::Took(became) => taking.count(became.word()),
+                Fate::Alone => taking.landed.alone.push(n),
+                Fate::Refused(refusal) => taking.refuse(item, refusal),
+            }
+        }
+        let is_kept = imported.tx.is_some() || !taking.landed.alone.is_empty();
+        if let (Some(id), Some(raw), true) = (block, &portion.raw, is_kept) {
+            let tx = imported.tx.map(|tx| tx.0);
+            self.store.keep_raw(id, &portion.seen.name, tx, raw)?;
+            taking.landed.block = Some(id);
+        }
+        Ok(())
+    }
+
+    /// One item as a command of its own.
+    fn alone(&mut self, taking: &mut Taking<'_>, item: &Item) -> Result<(), store::Error> {
+        let portion = taking.portion;
+        self.sweep(taking.now)?;
+        self.stamp_portion(portion, taking.now);
+        self.store.of_block(portion.block, Some(item.place));
+        let command = Command::Usage(Box::new(UsageReport::clone(&item.report)));
+        let (scope, now) = (&portion.caller.scope, taking.now);
+        let decision = self.recorded(|recording| {
+            ledger::execute(recording, &command, scope, now, portion.dry_run)
+        })?;
+        match decision {
+            Ok(Outcome::Used(used)) => taking.count(became(&used)),
+            Ok(_) => taking.count("charged"),
+            Err(refusal) => taking.refuse(item, &refusal),
+        }
+        Ok(())
+    }
+}
+
+/// A portion as it is taken in.
+struct Taking<'a> {
+    portion: &'a Portion,
+    now: Timestamp,
+    landed: Landed,
+    refused: Vec<QuarantineRow>,
+}
+
+impl Taking<'_> {
+    fn count(&mut self, word: &str) {
+        if let Some(count) = self.landed.outcomes.get_mut(word) {
+            *count = count.saturating_add(1);
+        } else {
+            self.landed.outcomes.insert(word.to_owned(), 1);
+        }
+    }
+
+    fn refuse(&mut self, item: &Item, refusal: &Refusal) {
+        self.count("refused");
+        let (start, length) = item.raw;
+        let lines = self.portion.lines.get(start..).unwrap_or_default();
+        self.refused.push(QuarantineRow {
+            source: item.report.source.clone(),
+            peer: self.portion.caller.client.clone(),
+            place: item.file.to_string(),
+            line: item.line,
+            reason: refusal.code().to_owned(),
+            body: lines.get(..length).unwrap_or(lines).to_vec(),
+        });
+    }
+}
+
+fn number(count: usize) -> u64 {
+    u64::try_from(count).unwrap_or(u64::MAX)
 }
 
 /// What became of a use, in one word.

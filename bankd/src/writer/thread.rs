@@ -7,14 +7,15 @@ use super::{
 use crate::hooks;
 use crate::store::{self, Known, PRUNE_MAX, SqliteStore, Stamp, StoredAnswer};
 use bank_core::clock::Watch;
-use bank_core::command::Command;
+use bank_core::command::{Chunk, Command};
 use bank_core::directory::Directory;
 use bank_core::effects::{Effects, Outcome, Shortage};
 use bank_core::ledger::{self, Ledger, Named};
 use bank_core::need::Need;
 use bank_core::rules::sweep::Stuck;
 use bank_core::time::Timestamp;
-use bank_core::view::View;
+use bank_core::view::{Already, View};
+use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, PoisonError};
@@ -411,6 +412,14 @@ impl Ledger for Recording<'_> {
 
     fn open_instances_of(&mut self, named: Named<'_>) -> Result<i64, store::Error> {
         self.store.open_instances_of(named)
+    }
+
+    fn load_chunk(
+        &mut self,
+        chunk: &Chunk,
+        unclaimed: &BTreeSet<String>,
+    ) -> Result<(Vec<Already>, BTreeSet<String>), store::Error> {
+        self.store.load_chunk(chunk, unclaimed)
     }
 
     fn append(&mut self, effects: &Effects) -> Result<(), store::Error> {

@@ -6,6 +6,7 @@
 //! The seed of a run is printed; `BANK_TEST_SEED` repeats its choices.
 
 mod cycle;
+mod import;
 mod load;
 
 use std::collections::BTreeMap;

@@ -2,7 +2,9 @@
 
 use super::fixture::show_time;
 use bank_api::error;
-use bank_core::effects::{Billing, Charged, LienChanged, Outcome, Outlived, Quoted, Reserved};
+use bank_core::effects::{
+    Billing, Charged, Fate, LienChanged, Outcome, Outlived, Quoted, Reserved,
+};
 use bank_core::ledger::Decision;
 use bank_core::model::LienState;
 use bank_core::refusal::Refusal;
@@ -77,6 +79,10 @@ fn done(outcome: &Outcome) -> String {
             let charged = used.charged.as_ref().map(charged);
             let charged = charged.map(|charged| format!(": {charged}"));
             format!("{}{}", said.trim_end(), charged.unwrap_or_default())
+        }
+        Outcome::Imported(imported) => {
+            let fates: Vec<&str> = imported.fates.iter().map(Fate::word).collect();
+            format!("imported: {}", fates.join(" "))
         }
         Outcome::Closed(c) if c.instance.is_none() => "nothing open".to_owned(),
         Outcome::Closed(c) => format!("closed, released {}", c.released.0),

@@ -97,7 +97,13 @@ fn test_hooks_are_in_no_release() {
 }
 
 /// A room of the daemon, and what of the daemon it may use.
-const ROOMS: [(&str, &[&str]); 8] = [
+const ROOMS: [(&str, &[&str]); 10] = [
+    (
+        "bankd/src/auditor",
+        &[
+            "auditor", "app", "clock", "config", "ingest", "intake", "listen", "store", "writer",
+        ],
+    ),
     ("bankd/src/store", &["store", "answer"]),
     (
         "bankd/src/gold",
@@ -110,6 +116,7 @@ const ROOMS: [(&str, &[&str]); 8] = [
     ("bankd/src/nami", &["nami"]),
     ("bankd/src/emit", &["emit"]),
     ("bankd/src/ingest", &["ingest"]),
+    ("bankd/src/intake", &["intake", "ingest", "store", "writer"]),
     (
         "bankd/src/writer",
         &["writer", "store", "answer", "clock", "hooks"],

@@ -118,6 +118,28 @@ fn every_route_is_in_the_reference() {
     none_of(&findings);
 }
 
+#[test]
+fn every_route_of_auditor_is_in_the_reference() {
+    let page = read("docs/reference/auditor.md");
+    let mut findings = Vec::new();
+    let mut count = 0;
+    for source in product() {
+        if source.is_in("bankd/src/auditor/routes") {
+            let routes = source.literals.iter().filter(|text| {
+                text.starts_with('/') && !text.ends_with('/') && !text.contains(' ')
+            });
+            for route in routes {
+                count += 1;
+                if !names(&page, route) {
+                    findings.push(format!("docs/reference/auditor.md: no {route}"));
+                }
+            }
+        }
+    }
+    assert!(count >= 4, "the routes are somewhere else");
+    none_of(&findings);
+}
+
 /// `WhatIf` as it is typed: `what-if`.
 fn kebab(word: &str) -> String {
     let mut typed = String::new();

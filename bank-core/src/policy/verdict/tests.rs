@@ -36,7 +36,21 @@ fn job(ended: Ended, used: i64, cpu: &str) -> Finished<'static> {
             blocked_processors: Some(decimal("40")),
             dedicated: false,
             equivalents: equivalents_text("1024,2097152:16,1,6144"),
+            ..Figures::default()
         }),
+    }
+}
+
+/// auditor-api.md 9.1: what its source says ended before it began is on record at no price, whatever
+/// the policy is; without that word the clocks were wrong by a moment, and it counts a second.
+#[test]
+fn what_stands_by_its_negative_time_is_free() {
+    let mut backwards = job(Ended::Completed, -10, "5");
+    assert_eq!(said("DEBITALLWC", &backwards), "16");
+    backwards.figures.to_mut().backwards = true;
+    for word in ["DEBITALLWC", "DEBITALLCPU", "DEBITREQUESTEDWC"] {
+        let verdict = verdict(ChargePolicy::parse(word).unwrap(), &backwards);
+        assert_eq!(verdict.unwrap(), Verdict::Free("negative_time"), "{word}");
     }
 }
 

@@ -94,6 +94,7 @@ impl Bill {
             by_fallback: self.by_fallback,
             counted: duration,
             disputed: self.plausible.disputed,
+            would_refuse: self.would_refuse,
             kept_for: source::owner(asked, ctx).map(str::to_owned),
         });
         let standing_changed = self.before != self.instance.standing();

@@ -119,7 +119,7 @@ impl Bill {
         Ok(())
     }
 
-    fn refund(
+    pub(super) fn refund(
         &mut self,
         allocation: AllocationId,
         share: i128,

@@ -67,7 +67,7 @@ pub(super) fn claim(postings: &mut Postings, machine: Machine, ctx: &Context<'_>
 
 /// The word for it in the journal.
 pub(super) fn op(charge: &Charge) -> &'static str {
-    let amended = |whole: &Whole| whole.instance.is_some();
+    let amended = |whole: &Whole| whole.instance.is_some() || whole.carried.is_some();
     if charge.terms.finished.as_ref().is_some_and(amended) {
         "adjust"
     } else {

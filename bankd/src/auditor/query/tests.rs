@@ -22,7 +22,7 @@ fn what_clients_send_is_understood() {
     assert_eq!(day.select.runtime, range(Some(1), None));
     let next = DAY + 86_400_000_000;
     assert_eq!(day.select.stop, range(Some(DAY), Some(next - 1)));
-    assert_eq!(day.select.pair, Some(pair("site_id", "hpc")));
+    assert_eq!(day.select.pairs, [pair("site_id", "hpc")]);
     let all = parse(
         "record_id=abc%231+%252f&start_time[gte]=2024-01-02T03%3A04%3A05.678900%2B00%3A00&runtime[gt]=0\
          &meta[site+id][c][0]=a%2Fb&meta[site+id][c][1]=c%26d&meta[g][dnc][0]=x&component[cpu][equals]=4\

@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 
 use bank_core::amount::{Amount, Precision};
-use bank_core::command::{AddProject, Command, Deposit, Scope, SetMachine};
+use bank_core::command::{AddProject, Command, Deposit, Scope, SetMachine, SetUser};
 use bank_core::time::Timestamp;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -19,14 +19,14 @@ use crate::init::{self, Choices};
 use crate::records::Drain;
 use crate::writer::{Caller, Decided, Origin, Submission};
 
-/// 2024-03-01T00:00:00Z: the bank's present in every test.
-pub(super) const NOW: i64 = 1_709_251_200_000_000;
-
 pub(super) struct Bank {
     _folder: tempfile::TempDir,
     pub(super) app: Arc<App>,
     pub(super) house: Arc<House>,
     pub(super) clock: Arc<SetClock>,
+    /// The bank's present when it was opened, µs.
+    pub(super) now: i64,
+    pub(super) database: std::path::PathBuf,
     drain: Option<Drain>,
     pub(super) address: SocketAddr,
     stop: Option<watch::Sender<()>>,
@@ -70,7 +70,9 @@ impl Bank {
         let data = data.await.unwrap().unwrap();
         let mut config = Config::default();
         change(&mut config);
-        let clock = Arc::new(SetClock::new(Timestamp(NOW)));
+        // Not before what `init` wrote down.
+        let now = (crate::clock::auth_now_s() + 1) * 1_000_000;
+        let clock = Arc::new(SetClock::new(Timestamp(now)));
         let shown: Arc<dyn LedgerClock> = Arc::clone(&clock) as Arc<dyn LedgerClock>;
         let (app, drain) = app::start_with(&data, config, |_| Ok(shown)).unwrap();
         let house = House::new(
@@ -91,6 +93,8 @@ impl Bank {
             app,
             house,
             clock,
+            now,
+            database: data.database(),
             drain: Some(drain),
             address,
             stop: Some(stop),
@@ -107,9 +111,15 @@ impl Bank {
             ..SetMachine::default()
         }))
         .await;
+        self.run(Command::AddUser(SetUser {
+            name: "amy".into(),
+            ..SetUser::default()
+        }))
+        .await;
         self.run(Command::AddProject(AddProject {
             name: "physics".into(),
             with_account: true,
+            members: vec!["amy".into()],
             ..AddProject::default()
         }))
         .await;
@@ -273,4 +283,17 @@ pub(super) fn record(id: &str, start: &str, stop: Option<&str>, more: &str) -> S
     format!(
         r#"{{"record_id":"{id}","meta":{{"site_id":["hpc"],"group_id":["physics"],"user_id":["amy"]}},"components":[{{"name":"Cores","amount":2,"scores":[]}}],"start_time":"2024-02-{start}Z","stop_time":{stop}{more}}}"#
     )
+}
+
+/// An open record of `amy` that began so many seconds from the bank's present.
+pub(super) fn begun(bank: &Bank, id: &str, seconds: i64) -> String {
+    let at = moment(bank, seconds);
+    record(id, "01T00:00:00", None, "").replace("2024-02-01T00:00:00Z", &at)
+}
+
+/// So many seconds from the bank's present.
+pub(super) fn moment(bank: &Bank, seconds: i64) -> String {
+    let mut text = Vec::new();
+    super::super::time::write(bank.now + seconds * 1_000_000, &mut text);
+    String::from_utf8(text).unwrap()
 }

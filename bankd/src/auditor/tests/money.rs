@@ -1,15 +1,19 @@
 use bank_core::command::{Command, SetMachine};
 use bank_core::time::Timestamp;
 
-use super::fixture::{Bank, NOW, record};
+use super::fixture::{Bank, begun, moment};
 
-/// Two cores for so many seconds from 2024-02-10 on.
-fn job(id: &str, stop: Option<&str>) -> String {
-    record(id, "10T00:00:00", stop, "")
+/// Two cores from the bank's present on, until so many seconds later.
+fn job(bank: &Bank, id: &str, stop: Option<i64>) -> String {
+    let stop = stop.map_or("null".to_owned(), |stop| {
+        format!("\"{}\"", moment(bank, stop))
+    });
+    begun(bank, id, 0).replace("null}", &format!("{stop}}}"))
 }
 
-fn end(id: &str, stop: &str) -> String {
-    format!(r#"{{"record_id":"{id}","components":[],"stop_time":"2024-02-{stop}Z"}}"#)
+fn end(bank: &Bank, id: &str, stop: i64) -> String {
+    let stop = moment(bank, stop);
+    format!(r#"{{"record_id":"{id}","components":[],"stop_time":"{stop}"}}"#)
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -17,15 +21,17 @@ async fn a_record_with_an_end_is_charged_once() {
     let bank = Bank::open().await;
     bank.furnish().await;
     assert_eq!(
-        bank.send("POST", "/record", &job("a", Some("10T00:00:10")))
+        bank.send("POST", "/record", &job(&bank, "a", Some(10)))
             .await
             .status,
         200
     );
     assert_eq!(bank.money().await, [980, 0, 0, 0]);
     // A repeat after a lost answer has no effect, whatever it says.
-    for stop in ["10T00:00:10", "10T00:01:00"] {
-        let again = bank.send("POST", "/record", &job("a", Some(stop))).await;
+    for stop in [10, 60] {
+        let again = bank
+            .send("POST", "/record", &job(&bank, "a", Some(stop)))
+            .await;
         assert_eq!(again.body, "RECORD_EXISTS");
     }
     assert_eq!(bank.money().await, [980, 0, 0, 0]);
@@ -37,16 +43,13 @@ async fn a_record_with_an_end_is_charged_once() {
 async fn an_end_is_charged_and_its_changes_are_the_difference() {
     let bank = Bank::open().await;
     bank.furnish().await;
-    bank.send("POST", "/record", &job("a", None)).await;
+    bank.send("POST", "/record", &job(&bank, "a", None)).await;
     assert_eq!(bank.money().await, [1000, 0, 0, 0]);
-    for (stop, left) in [
-        ("10T00:00:10", 980),
-        ("10T00:00:30", 940),
-        ("10T00:00:05", 990),
-        ("10T00:00:05", 990),
-    ] {
+    for (stop, left) in [(10, 980), (30, 940), (5, 990), (5, 990)] {
         assert_eq!(
-            bank.send("PUT", "/record", &end("a", stop)).await.status,
+            bank.send("PUT", "/record", &end(&bank, "a", stop))
+                .await
+                .status,
             200,
             "{stop}"
         );
@@ -54,7 +57,7 @@ async fn an_end_is_charged_and_its_changes_are_the_difference() {
     }
     // The clocks of collectors are not always right: on record, at no price.
     assert_eq!(
-        bank.send("PUT", "/record", &end("a", "09T00:00:00"))
+        bank.send("PUT", "/record", &end(&bank, "a", -86_400))
             .await
             .status,
         200
@@ -67,7 +70,7 @@ async fn an_end_is_charged_and_its_changes_are_the_difference() {
 async fn what_ended_before_it_began_is_kept_at_no_price() {
     let bank = Bank::open().await;
     bank.furnish().await;
-    bank.send("POST", "/record", &job("a", Some("09T00:00:00")))
+    bank.send("POST", "/record", &job(&bank, "a", Some(-86_400)))
         .await;
     assert_eq!(bank.money().await, [1000, 0, 0, 0]);
     let sql = "SELECT count(*) FROM usage_identity WHERE end_at < start_at AND became = 'free'";
@@ -87,15 +90,15 @@ async fn a_bulk_is_stored_and_charged_as_one() {
     bank.furnish().await;
     let list = format!(
         "[{},{}]",
-        job("a", Some("10T00:00:10")),
-        job("b", Some("10T00:00:20"))
+        job(&bank, "a", Some(10)),
+        job(&bank, "b", Some(20))
     );
     assert_eq!(bank.send("POST", "/records", &list).await.status, 200);
     assert_eq!(bank.money().await, [940, 0, 0, 0]);
     let list = format!(
         "[{},{}]",
-        job("c", Some("10T00:00:10")),
-        job("b", Some("10T00:00:20"))
+        job(&bank, "c", Some(10)),
+        job(&bank, "b", Some(20))
     );
     assert_eq!(
         bank.send("POST", "/records", &list).await.body,
@@ -115,9 +118,9 @@ async fn another_sources_machine_is_kept_for_reconciliation() {
         ..SetMachine::default()
     }))
     .await;
-    bank.send("POST", "/record", &job("a", None)).await;
-    bank.send("PUT", "/record", &end("a", "10T00:00:10")).await;
-    bank.send("POST", "/record", &job("b", Some("10T00:00:10")))
+    bank.send("POST", "/record", &job(&bank, "a", None)).await;
+    bank.send("PUT", "/record", &end(&bank, "a", 10)).await;
+    bank.send("POST", "/record", &job(&bank, "b", Some(10)))
         .await;
     assert_eq!(bank.money().await, [1000, 0, 0, 0]);
     assert_eq!(
@@ -133,21 +136,21 @@ async fn where_nobody_is_known_no_money_moves() {
     let bank = Bank::with(|_| (), true).await;
     bank.furnish().await;
     assert_eq!(
-        bank.send("POST", "/record", &job("a", Some("10T00:00:10")))
+        bank.send("POST", "/record", &job(&bank, "a", Some(10)))
             .await
             .status,
         200
     );
-    assert_eq!(bank.money().await, [1000, 0, 20, 0]);
-    bank.send("PUT", "/record", &end("a", "10T00:00:05")).await;
-    assert_eq!(bank.money().await, [1000, 0, 10, 0]);
+    assert_eq!(bank.money().await, [1000, 0, -20, 0]);
+    bank.send("PUT", "/record", &end(&bank, "a", 5)).await;
+    assert_eq!(bank.money().await, [1000, 0, -10, 0]);
     // Nor is anybody's machine claimed.
     bank.run(Command::AddMachine(SetMachine {
         name: "other".into(),
         ..SetMachine::default()
     }))
     .await;
-    let other = job("b", Some("10T00:00:10")).replace("\"hpc\"", "\"other\"");
+    let other = job(&bank, "b", Some(10)).replace("\"hpc\"", "\"other\"");
     bank.send("POST", "/record", &other).await;
     assert_eq!(
         bank.number("SELECT count(*) FROM machine WHERE name = 'other' AND source IS NULL")
@@ -168,23 +171,23 @@ async fn an_open_record_holds_money_only_where_it_is_set() {
     )
     .await;
     bank.furnish().await;
-    let open = record("a", "29T23:59:00", None, "");
+    let open = begun(&bank, "a", 0);
     assert_eq!(bank.send("POST", "/record", &open).await.status, 200);
     assert_eq!(bank.money().await, [1000, 180, 0, 0]);
     // After two thirds of its time it is placed again.
     assert_eq!(
         bank.number("SELECT renew_at FROM auditor_record").await,
-        NOW + 60_000_000
+        bank.now + 60_000_000
     );
-    bank.clock.set(Timestamp(NOW + 61_000_000));
+    bank.clock.set(Timestamp(bank.now + 61_000_000));
     super::super::open::due(&bank.house).await;
     assert_eq!(bank.money().await, [1000, 180, 0, 0]);
     assert_eq!(
         bank.number("SELECT renew_at FROM auditor_record").await,
-        NOW + 121_000_000
+        bank.now + 121_000_000
     );
     assert_eq!(
-        bank.send("PUT", "/record", &end("a", "29T23:59:10"))
+        bank.send("PUT", "/record", &end(&bank, "a", 10))
             .await
             .status,
         200
@@ -202,7 +205,7 @@ async fn an_open_record_holds_money_only_where_it_is_set() {
 async fn a_lien_that_is_not_to_be_had_leaves_the_record() {
     let bank = Bank::with(|config| config.auditor.open_horizon = 86_400, false).await;
     bank.furnish().await;
-    let open = record("a", "29T23:59:00", None, "");
+    let open = begun(&bank, "a", -60);
     assert_eq!(bank.send("POST", "/record", &open).await.status, 200);
     assert_eq!(bank.money().await, [1000, 0, 0, 0]);
     assert_eq!(bank.ids("").await, ["a"]);
@@ -214,13 +217,9 @@ async fn what_the_rules_refuse_is_stored_and_kept_aside() {
     let bank = Bank::open().await;
     bank.furnish().await;
     // It ends a day after the bank's present.
-    let reply = bank
-        .send(
-            "POST",
-            "/record",
-            &record("a", "29T00:00:00", None, "").replace("null}", "\"2024-03-02T00:00:00Z\"}"),
-        )
-        .await;
+    let stop = format!("\"{}\"}}", moment(&bank, 86_400));
+    let late = begun(&bank, "a", -60).replace("null}", &stop);
+    let reply = bank.send("POST", "/record", &late).await;
     assert_eq!(reply.status, 200, "{reply:?}");
     assert_eq!(bank.money().await, [1000, 0, 0, 0]);
     assert_eq!(bank.ids("").await, ["a"]);
@@ -240,19 +239,20 @@ async fn the_keys_of_project_and_user_are_settings() {
     )
     .await;
     bank.furnish().await;
+    let (start, stop) = (moment(&bank, 0), moment(&bank, 10));
     let of = |id: &str, meta: &str| {
         format!(
-            r#"{{"record_id":"{id}","meta":{meta},"components":[{{"name":"NumCPUs","amount":1,"scores":[]}}],"start_time":"2024-02-10T00:00:00Z","stop_time":"2024-02-10T00:00:10Z"}}"#
+            r#"{{"record_id":"{id}","meta":{meta},"components":[{{"name":"NumCPUs","amount":1,"scores":[]}}],"start_time":"{start}","stop_time":"{stop}"}}"#
         )
     };
     for (id, meta, left) in [
         (
             "a",
-            r#"{"vo":["physics"],"group_id":["x"],"site_id":["elsewhere"]}"#,
+            r#"{"vo":["physics"],"group_id":["x"],"site_id":["elsewhere"],"user":["amy"]}"#,
             990,
         ),
-        ("b", r#"{"group_id":["physics"]}"#, 980),
-        ("c", r#"{"group":["physics"]}"#, 980),
+        ("b", r#"{"group_id":["physics"],"user_id":["amy"]}"#, 980),
+        ("c", r#"{"group":["physics"],"user_id":["amy"]}"#, 980),
         ("d", "null", 980),
     ] {
         assert_eq!(

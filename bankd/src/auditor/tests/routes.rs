@@ -169,7 +169,7 @@ async fn headers_are_as_clients_know_them() {
             "/record",
             "{".to_owned(),
             Some("text/plain; charset=utf-8"),
-            Some("64"),
+            Some("70"),
         ),
         (
             "GET",

@@ -107,6 +107,11 @@ async fn records_come_as_they_are_asked_for() {
         ("meta[g][c][]=b&meta[g][c][]=a&sort_by[asc]=start_time", "d"),
         ("meta[g][c][0]=b&sort_by[desc]=stop_time&limit=1", "b"),
         ("meta[g][c][0]=b&meta[s][c][0]=x", "d"),
+        (
+            "meta[s][c][0]=y&meta[g][c][0]=b&sort_by[asc]=record_id&limit=9",
+            "b",
+        ),
+        ("meta[g][c][0]=a&sort_by[desc]=start_time&limit=1", "c"),
         ("meta[g][c][0]=b&stop_time[gt]=2024-01-01T00:00:00Z", "d"),
         ("meta[g][c][0]=A", ""),
         // The key must be there, and may be empty.
@@ -124,6 +129,36 @@ async fn records_come_as_they_are_asked_for() {
         ("component[Cores][lt]=2", "edca"),
         ("component[cores][gt]=0", ""),
     ] {
+        assert_eq!(bank.ids(query).await.concat(), ids, "{query}");
+    }
+    bank.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_common_value_is_looked_for_in_the_order_asked_for() {
+    let bank = filled().await;
+    let asked = [
+        ("meta[g][c][0]=a&sort_by[desc]=start_time&limit=1", "c"),
+        ("meta[g][c][0]=a&sort_by[asc]=start_time&limit=5", "dc"),
+        (
+            "meta[g][c][0]=b&meta[g][c][1]=a&sort_by[asc]=record_id&limit=5",
+            "d",
+        ),
+        ("meta[g][c][0]=a&sort_by[desc]=runtime&limit=1", "d"),
+        ("meta[g][c][0]=a&limit=1", "d"),
+    ];
+    for (query, ids) in asked {
+        assert_eq!(bank.ids(query).await.concat(), ids, "{query}");
+    }
+    // As if 20,000 more had it.
+    let many = rusqlite::Connection::open(&bank.database).unwrap();
+    let sql = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+               INSERT INTO auditor_value SELECT ?1, i, 1000 + i FROM n";
+    let pair = crate::store::read::auditor::pair;
+    for value in ["a", "b"] {
+        many.execute(sql, [pair("g", value)]).unwrap();
+    }
+    for (query, ids) in asked {
         assert_eq!(bank.ids(query).await.concat(), ids, "{query}");
     }
     bank.close().await;

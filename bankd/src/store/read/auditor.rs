@@ -81,8 +81,10 @@ pub struct Select {
     pub stop: Range,
     /// Seconds; what goes on has none.
     pub runtime: Range,
-    /// They may have this key with this value: what is found is compared by the caller.
-    pub pair: Option<i64>,
+    /// They may have these keys with these values: what is found is compared by the caller.
+    pub pairs: Vec<i64>,
+    /// Only the first of them are wanted.
+    pub limited: bool,
     /// By their ends, where it is not said.
     pub order: Option<Order>,
     /// Downwards.
@@ -110,7 +112,7 @@ pub fn each(
     if ranges.iter().any(Range::is_empty) {
         return Ok(());
     }
-    let statement = Statement::of(select);
+    let statement = Statement::of(select, narrowest(connection, select)?);
     let mut prepared = connection.prepare_cached(&statement.sql)?;
     let bound: Vec<&dyn ToSql> = statement.bound.iter().map(|value| &**value).collect();
     let mut rows = prepared.query(bound.as_slice())?;
@@ -159,6 +161,37 @@ fn unread() -> Error {
     }
 }
 
+/// From here on a value is common: the first records in another order that have it are found faster
+/// by going through that order than by sorting all that have it (about √(100 × 2,000,000)).
+const COMMON: i64 = 16_000;
+
+/// The value that fewest records have, of those that lead through the database; none where it is
+/// faster to go through all records in their order.
+fn narrowest(connection: &Connection, select: &Select) -> Result<Option<i64>, Error> {
+    let order = select.order.unwrap_or(Order::Stop);
+    let has_index = matches!(order, Order::Start | Order::RecordId);
+    let may_walk = has_index && select.limited && !select.stop.is_bound();
+    let [first, rest @ ..] = select.pairs.as_slice() else {
+        return Ok(None);
+    };
+    if rest.is_empty() && !may_walk {
+        return Ok(Some(*first));
+    }
+    let mut statement = connection.prepare_cached(
+        "SELECT count(*) FROM (SELECT 1 FROM auditor_value
+             WHERE pair = ?1 AND end_at >= ?2 AND end_at <= ?3 LIMIT ?4)",
+    )?;
+    let (least, most) = (select.stop.least, select.stop.most);
+    let (least, most) = (least.unwrap_or(i64::MIN), most.unwrap_or(i64::MAX));
+    let mut fewest = (COMMON + 1, *first);
+    for pair in &select.pairs {
+        let count: i64 = statement.query_row([*pair, least, most, COMMON], |row| row.get(0))?;
+        fewest = fewest.min((count, *pair));
+    }
+    let (count, pair) = fewest;
+    Ok((count < COMMON || !may_walk).then_some(pair))
+}
+
 /// What is asked of the database.
 struct Statement {
     sql: String,
@@ -166,13 +199,13 @@ struct Statement {
 }
 
 impl Statement {
-    fn of(select: &Select) -> Self {
+    fn of(select: &Select, pair: Option<i64>) -> Self {
         let mut made = Statement {
             sql: String::new(),
             bound: Vec::new(),
         };
         let order = select.order.unwrap_or(Order::Stop);
-        let by_pair = select.pair.is_some();
+        let by_pair = pair.is_some();
         // The values' own index has the ends as well; a span of starts has the starts' index.
         let end = if by_pair { "v.end_at" } else { "r.end_at" };
         let by_start = !by_pair && !select.stop.is_bound() && select.start.least.is_some();
@@ -202,7 +235,7 @@ impl Statement {
         };
         let place = if by_pair { "v.record" } else { "r.id" };
         let direction = if select.descending { "DESC" } else { "ASC" };
-        let wanted = made.conditions(select, end);
+        let wanted = made.conditions(select, pair, end);
         let by = format!("ORDER BY {key} {direction}, {place}");
         made.sql = if in_order {
             format!("SELECT r.head, r.end_at, r.runtime FROM {from} WHERE {wanted} {by}")
@@ -216,13 +249,13 @@ impl Statement {
         made
     }
 
-    fn conditions(&mut self, select: &Select, end: &str) -> String {
+    fn conditions(&mut self, select: &Select, pair: Option<i64>, end: &str) -> String {
         let mut all = vec!["1".to_owned()];
         let mut bind = |sql: String, value: Box<dyn ToSql>| {
             self.bound.push(value);
             all.push(format!("{sql} ?{}", self.bound.len()));
         };
-        if let Some(pair) = select.pair {
+        if let Some(pair) = pair {
             bind("v.pair =".to_owned(), Box::new(pair));
         }
         if let Some(record_id) = &select.record_id {

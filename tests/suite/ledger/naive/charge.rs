@@ -122,7 +122,9 @@ impl Naive {
             self.end_lien(n, "released");
         }
         let is_other = request.whose.project.is_some() && known_project != payer.named;
-        if is_other && charge.terms.named_only {
+        let is_amended = charge.terms.finished.is_some() && charge.terms.total;
+        let is_moved = is_amended && known_project != payer.named;
+        if is_other && (charge.terms.named_only || is_moved) {
             self.end_lien(n, "released");
             (self.instances[n].account, self.instances[n].fallback_from) = (None, None);
         }
@@ -146,7 +148,11 @@ impl Naive {
             shortfall: charge.terms.shortfall.unwrap_or(self.policy.shortfall),
             first: None,
         };
-        if amount < 0 {
+        if is_moved {
+            let back = self.take_back(n, &known_project);
+            bill.amount = (amount + back).max(0);
+        }
+        if bill.amount < 0 {
             self.give_back(&mut bill);
         } else if mode.is_shadow() {
             self.take_shadow(&mut bill);
@@ -317,6 +323,36 @@ impl Naive {
                 ..Entry::default()
             });
         }
+    }
+
+    /// An amended record names another project: what the old one paid goes back, whatever is left.
+    fn take_back(&mut self, n: usize, project: &str) -> i64 {
+        let mut back = 0;
+        for in_shadow in [false, true] {
+            for (allocation, part) in self.paid(n, in_shadow) {
+                if part <= 0 {
+                    continue;
+                }
+                back += part;
+                if in_shadow {
+                    self.enter(Entry {
+                        kind: "charge_notional",
+                        allocation,
+                        shadow: part,
+                        project: project.to_owned(),
+                        ..Entry::default()
+                    });
+                    self.instances[n].shadow_billed -= part;
+                    continue;
+                }
+                self.move_amount("refund", allocation, part);
+                let last = self.tx().entries.last_mut().unwrap();
+                project.clone_into(&mut last.project);
+                self.expire_beside(allocation, part);
+                self.instances[n].billed -= part;
+            }
+        }
+        back
     }
 
     /// A total fell: the difference goes back to who paid, as far as nobody gave it back before.

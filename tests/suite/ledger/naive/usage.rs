@@ -158,6 +158,7 @@ fn whole(report: &UsageReport, is_amended: bool) -> Charge {
             finished: Some(Whole {
                 began,
                 instance: None,
+                carried: None,
                 remark: String::new(),
             }),
             ..Terms::default()

@@ -70,6 +70,7 @@ fn a_charge() -> Charged {
         unpriced: false,
         disputed: Seconds(0),
         kept_for: None,
+        would_refuse: None,
     }
 }
 
@@ -103,6 +104,7 @@ fn charges() {
             Charged {
                 amount: Amount::ZERO,
                 kept_for: Some("pbs:colony".to_owned()),
+                would_refuse: None,
                 ..a_charge()
             },
             "warning kept: not charged, pbs:colony charges this machine (bank machine set --source)\n",

@@ -1,0 +1,171 @@
+//! Amended records of finished uses: what an earlier record came to goes back where another project
+//! pays now, or is taken over from a chunk (decision 19).
+
+use super::Bill;
+use crate::amount::Amount;
+use crate::command::Charge;
+use crate::decimal::Decimal;
+use crate::effects::{Billing, RecordEvent, UsageRow};
+use crate::ids::{TxId, UsageId};
+use crate::model::Instance;
+use crate::postings::{About, Postings};
+use crate::refusal::Refusal;
+use crate::rules::instance::would_refuse;
+use crate::rules::would::{self, Needed};
+use crate::select::Payer;
+use crate::terms::{Paid, Whole};
+use crate::time::{Seconds, Timestamp};
+use crate::view::{Context, Next};
+
+/// The project that an earlier record of the use was charged to, where this one names another.
+pub(super) fn moved_from(charge: &Charge, known: &str, payer: &Payer) -> Option<String> {
+    let whole = charge.terms.finished.as_ref()?;
+    whole.instance?;
+    (known != payer.project_name).then(|| known.to_owned())
+}
+
+/// Takes over what a chunk counted in the shadow totals: what was counted there is not charged
+/// again, so that only the difference moves money.
+pub(super) fn carry(
+    postings: &mut Postings,
+    instance: &mut Instance,
+    charge: &Charge,
+    by: (TxId, Timestamp),
+) -> Result<(), Refusal> {
+    let finished = charge.terms.finished.as_ref();
+    let Some(amount) = finished.and_then(|whole| whole.carried) else {
+        return Ok(());
+    };
+    instance.shadow_billed = instance.shadow_billed.plus(amount)?;
+    let id = UsageId(Next::take(&mut postings.next.usage));
+    let row = row(instance, id, by, (amount, Billing::Shadow));
+    postings.usages.push(row);
+    instance.last_usage = Some(id);
+    Ok(())
+}
+
+/// A row that changes what an instance came to, and counts no time.
+fn row(
+    instance: &Instance,
+    id: UsageId,
+    (tx, at): (TxId, Timestamp),
+    (amount, billing): (Amount, Billing),
+) -> UsageRow {
+    UsageRow {
+        id,
+        prev: instance.last_usage,
+        instance: instance.id,
+        tx,
+        at,
+        charged: Seconds(0),
+        processors: instance.facts.usage.processors.unwrap_or(Decimal::ZERO),
+        amount,
+        billing,
+        late: false,
+        facts: String::new(),
+        rates_at: instance.rates_at,
+    }
+}
+
+impl Bill {
+    /// Gives back what another project paid, all that is left of it, and says what is to be charged
+    /// now instead of the difference.
+    pub(super) fn take_back(
+        &mut self,
+        project: &str,
+        paid: &[Paid],
+        priced: Option<Amount>,
+        ctx: &Context<'_>,
+    ) -> Result<Option<Amount>, Refusal> {
+        let id = self.instance.id;
+        let mut back = Amount::ZERO;
+        for in_shadow in [false, true] {
+            let part = |p: &Paid| if in_shadow { p.shadow } else { p.amount };
+            let own = paid.iter().filter(|p| p.instance == id);
+            let parts = own.map(|p| (p.allocation, part(p)));
+            let parts: Vec<_> = parts.filter(|(_, part)| *part > Amount::ZERO).collect();
+            if parts.is_empty() {
+                continue;
+            }
+            let next = UsageId(Next::take(&mut self.postings.next.usage));
+            let usage = std::mem::replace(&mut self.usage, next);
+            let about = About {
+                project: project.to_owned(),
+                usage: Some(usage),
+                ..self.about()
+            };
+            let mut sum = Amount::ZERO;
+            for (allocation, part) in parts {
+                self.refund(allocation, i128::from(part.0), in_shadow, &about)?;
+                sum = sum.plus(part)?;
+            }
+            self.went_back(usage, sum, in_shadow, ctx)?;
+            back = back.plus(sum)?;
+        }
+        let Some(priced) = priced else {
+            return Ok(None);
+        };
+        self.amount = priced.plus(back)?.max(Amount::ZERO);
+        Ok(Some(self.amount))
+    }
+
+    /// Keeps with the instance that so much of it went back.
+    fn went_back(
+        &mut self,
+        usage: UsageId,
+        sum: Amount,
+        in_shadow: bool,
+        ctx: &Context<'_>,
+    ) -> Result<(), Refusal> {
+        let minus = sum.negate()?;
+        let (billing, total) = if in_shadow {
+            (Billing::Shadow, &mut self.instance.shadow_billed)
+        } else {
+            (Billing::Billed, &mut self.instance.billed)
+        };
+        *total = total.plus(minus)?;
+        let row = row(&self.instance, usage, (self.tx, self.at), (minus, billing));
+        if ctx.directory.policy.records && !in_shadow {
+            self.postings.records.push(RecordEvent::Adjusted {
+                instance: Box::new(self.instance.clone()),
+                usage: row.clone(),
+                created: ctx.now,
+            });
+        }
+        self.postings.usages.push(row);
+        self.instance.last_usage = Some(usage);
+        Ok(())
+    }
+
+    /// Journals what strict enforcement would have said when a finished use began; an amended record
+    /// is not asked again.
+    pub(super) fn note_refusal(&mut self, charge: &Charge, ctx: &Context<'_>) {
+        let fresh = |whole: &&Whole| whole.instance.is_none() && whole.carried.is_none();
+        let Some(whole) = charge.terms.finished.as_ref().filter(fresh) else {
+            return;
+        };
+        let request = &charge.request;
+        let facts = &request.facts;
+        let refusal = match would::starters(&request.whose, &facts.usage, &facts.group, ctx) {
+            Err(refusal) => Some(refusal),
+            Ok(starters) => {
+                let needed = Needed {
+                    cost: self.amount,
+                    began: whole.began,
+                    ended: facts.end.unwrap_or(whole.began),
+                };
+                let allocations = self.postings.allocations();
+                let there = would::short(needed, &starters, allocations, ctx);
+                there.map(|available| Refusal::InsufficientFunds {
+                    needed: self.amount,
+                    available,
+                    whose: self.payer.project_name.clone(),
+                })
+            }
+        };
+        let Some(refusal) = refusal else { return };
+        let about = self.about();
+        would_refuse(&mut self.postings, &about, &refusal, ctx);
+        self.would_refuse = Some(refusal.code());
+    }
+}

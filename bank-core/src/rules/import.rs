@@ -1,0 +1,379 @@
+//! A chunk of finished uses in one transaction, where none of them moves money (decisions 18 to 20).
+//!
+//! Each comes to what the command of its own would have made of it: the same price, shadow totals,
+//! refusal that strict enforcement would have said, and identity. What moves money, or belongs to an
+//! instance, is left to its own command.
+
+mod journal;
+mod who;
+
+use crate::amount::Amount;
+use crate::command::{Chunk, UsageReport};
+use crate::effects::{Became, Effects, Fate, Imported, Outcome, UseRow};
+use crate::exact::to_amount;
+use crate::ids::{AllocationId, check_name};
+use crate::model::Allocation;
+use crate::policy::{Quantity, Verdict, verdict};
+use crate::price::{Named, Priced, price};
+use crate::refusal::{Refusal, short};
+use crate::rules::would::{self, Needed};
+use crate::rules::{scope, usage};
+use crate::time::{Seconds, Timestamp};
+use crate::view::{Already, Context, View};
+use journal::Sums;
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+use who::{Who, Whos};
+
+/// Takes a chunk in.
+pub(super) fn import(chunk: &Chunk, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
+    check_name(&chunk.source)?;
+    let mut taking = Taking {
+        view,
+        ctx,
+        allocations: view.allocations.clone(),
+        whos: Whos::default(),
+        seen: HashMap::new(),
+        rows: Vec::with_capacity(chunk.reports.len()),
+        sums: Sums::default(),
+        claims: BTreeSet::new(),
+    };
+    let none = Already::default();
+    let mut fates = Vec::with_capacity(chunk.reports.len());
+    for (n, report) in chunk.reports.iter().enumerate() {
+        let already = view.already.get(n).unwrap_or(&none);
+        let beside = (chunk.said.get(n).copied(), chunk.places.get(n).copied());
+        let fate = if report.source == chunk.source {
+            taking.one(report, beside, already)
+        } else {
+            Fate::Alone
+        };
+        taking.sums.count(&fate);
+        fates.push(fate);
+    }
+    taking.finish(chunk, fates)
+}
+
+/// What stands of an identity before a record.
+struct Before {
+    is_same: bool,
+    became: Became,
+    revision: i64,
+    /// What it came to, and where that lies.
+    amount: Option<Amount>,
+    on: Option<AllocationId>,
+    refusal: Option<Cow<'static, str>>,
+    project: String,
+}
+
+/// What became of an identity within the chunk.
+struct Seen {
+    /// Its row; none where it is left alone.
+    row: Option<usize>,
+}
+
+struct Taking<'a> {
+    view: &'a View,
+    ctx: &'a Context<'a>,
+    /// As they are after the records so far.
+    allocations: Vec<Allocation>,
+    whos: Whos,
+    seen: HashMap<(&'a str, Timestamp), Seen>,
+    rows: Vec<UseRow>,
+    sums: Sums,
+    /// Machines that are this source's from now on.
+    claims: BTreeSet<String>,
+}
+
+/// What a use came to.
+struct Worth {
+    became: Became,
+    counted: String,
+    policy: &'static str,
+    /// None where nothing was charged.
+    amount: Option<Amount>,
+    on: Option<AllocationId>,
+    refusal: Option<Cow<'static, str>>,
+}
+
+impl<'a> Taking<'a> {
+    fn one(
+        &mut self,
+        report: &'a Arc<UsageReport>,
+        (said, place): (Option<[u8; 16]>, Option<u32>),
+        already: &'a Already,
+    ) -> Fate {
+        let key = (report.request.object_id.as_str(), report.incarnation());
+        let decided = self.decide(report, already);
+        let (worth, before) = match decided {
+            Ok(Ok(decided)) => decided,
+            Ok(Err(fate)) => {
+                if fate == Fate::Alone {
+                    self.seen.insert(key, Seen { row: None });
+                }
+                return fate;
+            }
+            Err(refusal) => return Fate::Refused(refusal),
+        };
+        let became = worth.became;
+        self.sums.measure(report, &worth);
+        self.rows.push(UseRow {
+            report: Arc::clone(report),
+            said,
+            revision: before.map_or(0, |before| before.revision.saturating_add(1)),
+            became,
+            policy: worth.policy.to_owned(),
+            counted: worth.counted,
+            instance: None,
+            amount: worth.amount,
+            on: worth.on,
+            refusal: worth.refusal,
+            place,
+        });
+        let row = Some(self.rows.len().saturating_sub(1));
+        self.seen.insert(key, Seen { row });
+        Fate::Took(became)
+    }
+
+    /// What it comes to, and what stood before; or what becomes of it without a row.
+    #[expect(
+        clippy::type_complexity,
+        reason = "a refusal of the record, a fate without a row, or the row's figures"
+    )]
+    fn decide(
+        &mut self,
+        report: &'a Arc<UsageReport>,
+        already: &'a Already,
+    ) -> Result<Result<(Worth, Option<Before>), Fate>, Refusal> {
+        scope::whose(&report.request.whose, self.ctx)?;
+        usage::check(report, self.ctx)?;
+        let machine = usage::machine(report, self.ctx);
+        let policy = machine.and_then(|m| m.charge_policy).unwrap_or_default();
+        let verdict = verdict(policy, &report.finished())?;
+        let Ok(before) = self.before(report, already) else {
+            return Ok(Err(Fate::Alone));
+        };
+        let machines = &self.view.charged_machines;
+        let is_charged = || machines.contains(&report.request.whose.machine);
+        let foreign = usage::foreign(report, is_charged, self.ctx);
+        if let Some(before) = before.as_ref().filter(|before| before.is_same) {
+            if before.became != Became::Kept || foreign.is_some() {
+                return Ok(Err(Fate::Took(Became::Duplicate)));
+            }
+        }
+        if foreign.is_some() {
+            // What was charged before another source had the machine stays charged.
+            let worth = Worth {
+                became: Became::Kept,
+                counted: String::new(),
+                policy: "",
+                amount: before.as_ref().and_then(|before| before.amount),
+                on: before.as_ref().and_then(|before| before.on),
+                refusal: before.as_ref().and_then(|before| before.refusal.clone()),
+            };
+            return Ok(Ok((worth, before)));
+        }
+        let who = self.whos.of(report, self.ctx);
+        if !who.mode.is_shadow() || already.has_instance {
+            return Ok(Err(Fate::Alone));
+        }
+        if machine.is_some_and(|m| m.source.is_none()) && !matches!(verdict, Verdict::Unused(_)) {
+            self.claims.insert(report.request.whose.machine.clone());
+        }
+        let stood = before.as_ref().filter(|before| before.amount.is_some());
+        let mut worth = match verdict {
+            Verdict::Charged(quantity) => {
+                let amount = self.price(report, &who, &quantity).unwrap_or(Amount::ZERO);
+                let total = quantity.total().ok_or(Refusal::AmountOverflow)?;
+                let became = match stood {
+                    Some(_) => Became::Adjusted,
+                    None => Became::Charged,
+                };
+                self.sums.counted(&quantity);
+                Worth::of(
+                    became,
+                    format!("{} {total}", quantity.metric.word()),
+                    amount,
+                )
+            }
+            Verdict::Unused(why) if stood.is_none() => Worth {
+                amount: None,
+                ..Worth::of(Became::Unused, why.to_owned(), Amount::ZERO)
+            },
+            Verdict::Free(why) | Verdict::Unused(why) => {
+                Worth::of(Became::Free, why.to_owned(), Amount::ZERO)
+            }
+        };
+        worth.policy = policy.word();
+        if worth.amount.is_some() {
+            worth.refusal = match stood {
+                Some(before) => before.refusal.clone(),
+                None => self.refused(report, &who, &worth).map(Cow::Borrowed),
+            };
+            self.lay(report, &who, &mut worth, stood);
+        }
+        Ok(Ok((worth, before)))
+    }
+
+    /// What stands of the identity; an error where it is left to a command of its own.
+    fn before(
+        &self,
+        report: &'a Arc<UsageReport>,
+        already: &Already,
+    ) -> Result<Option<Before>, ()> {
+        let key = (report.request.object_id.as_str(), report.incarnation());
+        if let Some(seen) = self.seen.get(&key) {
+            let row = seen.row.and_then(|row| self.rows.get(row)).ok_or(())?;
+            let is_same = report.canonical() == row.report.canonical();
+            return Ok(Some(Before {
+                is_same,
+                became: row.became,
+                revision: row.revision,
+                amount: row.amount,
+                on: row.on,
+                refusal: row.refusal.clone(),
+                project: row.project().to_owned(),
+            }));
+        }
+        let Some(known) = &already.known else {
+            return Ok(None);
+        };
+        // What an instance was charged for is adjusted on it.
+        if known.instance.is_some() && !known.is_same {
+            return Err(());
+        }
+        Ok(Some(Before {
+            is_same: known.is_same,
+            became: known.became,
+            revision: known.revision,
+            amount: known.amount,
+            on: known.on,
+            refusal: known.refusal.clone(),
+            project: known.project.clone(),
+        }))
+    }
+
+    /// The price of it, in minor units; none where exact arithmetic ends.
+    fn price(&self, report: &UsageReport, who: &Who, quantity: &Quantity) -> Option<Amount> {
+        let request = &report.request;
+        let mut usage = request.facts.usage.clone();
+        usage.counted = Some(quantity.processors);
+        let began = request.facts.start.unwrap_or_default();
+        let user = short(request.whose.user.as_deref().unwrap_or_default());
+        let asked = Priced {
+            usage: &usage,
+            duration: quantity.seconds,
+            machine: who.machine,
+            machine_name: &request.whose.machine,
+            named: Named {
+                user: &user,
+                project: &who.project,
+                group: &request.facts.group,
+            },
+            at: began,
+            from: began,
+        };
+        let policy = &self.ctx.directory.policy;
+        let price = price(&asked, self.ctx.directory.rates_at(began))?;
+        let sum = price.metered.checked_add(price.once)?;
+        let precision = self.ctx.directory.bank.precision;
+        let amount = to_amount(price.bounded(sum), precision, policy.rounding)?;
+        Some(amount.max(Amount::ZERO))
+    }
+
+    /// What strict enforcement would have said.
+    fn refused(&mut self, report: &UsageReport, who: &Who, worth: &Worth) -> Option<&'static str> {
+        let facts = &report.request.facts;
+        let starters = match &who.starters {
+            Ok(starters) => starters,
+            Err(refusal) => return Some(refusal.code()),
+        };
+        let began = facts.start.unwrap_or_default();
+        let needed = Needed {
+            cost: worth.amount.unwrap_or_default(),
+            began,
+            ended: facts.end.unwrap_or(began),
+        };
+        let short = would::short(needed, starters, &self.allocations, self.ctx);
+        short.map(|_| "insufficient_funds")
+    }
+
+    /// Moves the shadow totals: what stood goes back to where it lay, and what counts now lies where
+    /// a charge of it would.
+    fn lay(&mut self, report: &UsageReport, who: &Who, worth: &mut Worth, before: Option<&Before>) {
+        let facts = &report.request.facts;
+        let began = facts.start.unwrap_or_default();
+        let ended = facts.end.map_or(began, |end| end.max(began));
+        let at = ended.min(self.ctx.now);
+        let machine = &report.request.whose.machine;
+        if let Some(before) = before {
+            let back = before.amount.unwrap_or_default().0.saturating_neg();
+            self.shift(before.on, back);
+            self.sums.post(before.on, &before.project, machine, back);
+        }
+        worth.on = who.pays(&self.allocations, at);
+        let mut amount = worth.amount.unwrap_or_default().0;
+        if !self.shift(worth.on, amount) {
+            // Beyond what an account holds: it counts nothing, as a charge of its own would.
+            amount = 0;
+            worth.amount = Some(Amount::ZERO);
+        }
+        let project = &who.project;
+        self.sums.post(worth.on, project, machine, amount);
+        if worth.refusal.is_some() && before.is_none() {
+            self.sums.refuse(project, machine);
+        }
+    }
+
+    /// Adds to the shadow total of an allocation, if that can be.
+    fn shift(&mut self, on: Option<AllocationId>, amount: i64) -> bool {
+        let Some(id) = on else { return true };
+        let Some(allocation) = self.allocations.iter_mut().find(|a| a.id == id) else {
+            return true;
+        };
+        // Shadow totals are counted downwards, as charges are.
+        let after = allocation.shadow.minus(Amount(amount));
+        if let Ok(after) = after {
+            allocation.shadow = after;
+        }
+        after.is_ok()
+    }
+
+    fn finish(self, chunk: &Chunk, fates: Vec<Fate>) -> Result<Effects, Refusal> {
+        let (tx, mut effects) = if self.rows.is_empty() {
+            let postings = crate::postings::Postings::new(self.view);
+            (None, postings.finish(Outcome::Swept))
+        } else {
+            self.sums
+                .journal(chunk, self.view, self.ctx, &self.claims)?
+        };
+        effects.uses = self.rows;
+        effects.outcome = Outcome::Imported(Box::new(Imported { tx, fates }));
+        Ok(effects)
+    }
+}
+
+impl Worth {
+    fn of(became: Became, counted: String, amount: Amount) -> Worth {
+        Worth {
+            became,
+            counted,
+            policy: "",
+            amount: Some(amount),
+            on: None,
+            refusal: None,
+        }
+    }
+}
+
+/// How long a use lasted, for the sums of a chunk.
+fn lasted(report: &UsageReport) -> Seconds {
+    let facts = &report.request.facts;
+    let (start, end) = (
+        facts.start.unwrap_or_default(),
+        facts.end.unwrap_or_default(),
+    );
+    let us = end.0.saturating_sub(start.0).max(0);
+    Seconds(report.figures.wall_us.unwrap_or(us))
+}

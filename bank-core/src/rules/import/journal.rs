@@ -1,0 +1,168 @@
+//! The one transaction of a chunk: counts, totals and digest under its hash, and what it moves.
+
+use super::{Worth, lasted};
+use crate::command::{Chunk, UsageReport};
+use crate::effects::{Became, Delta, DirectoryRow, Effects, EntryKind, Fate, Outcome};
+use crate::ids::{AllocationId, TxId};
+use crate::model::Machine;
+use crate::policy::Quantity;
+use crate::postings::{About, Postings};
+use crate::refusal::Refusal;
+use crate::view::{Context, View};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a chunk comes to.
+#[derive(Default)]
+pub(super) struct Sums {
+    counts: BTreeMap<&'static str, u64>,
+    /// Microseconds used by what is new or other than before.
+    wall_us: i128,
+    /// Billionths of processor-seconds that were priced.
+    processor_s: i128,
+    /// By allocation, project and machine.
+    moved: BTreeMap<Option<AllocationId>, BTreeMap<String, BTreeMap<String, i64>>>,
+    /// By project and machine.
+    refused: BTreeMap<(String, String), u64>,
+}
+
+impl Sums {
+    /// What became of one record.
+    pub(super) fn count(&mut self, fate: &Fate) {
+        let count = self.counts.entry(fate.word()).or_default();
+        *count = count.saturating_add(1);
+    }
+
+    /// How long a use lasted that is taken in.
+    pub(super) fn measure(&mut self, report: &UsageReport, worth: &Worth) {
+        if worth.became != Became::Unused {
+            let us = i128::from(lasted(report).0);
+            self.wall_us = self.wall_us.saturating_add(us);
+        }
+    }
+
+    /// What of it was priced.
+    pub(super) fn counted(&mut self, quantity: &Quantity) {
+        let total = quantity
+            .total()
+            .and_then(crate::exact::Fraction::billionths);
+        self.processor_s = self.processor_s.saturating_add(total.unwrap_or(0));
+    }
+
+    /// Moves a shadow total.
+    pub(super) fn post(
+        &mut self,
+        on: Option<AllocationId>,
+        project: &str,
+        machine: &str,
+        amount: i64,
+    ) {
+        let on = self.moved.entry(on).or_default();
+        let sum = if let Some(known) = on.get_mut(project).and_then(|of| of.get_mut(machine)) {
+            known
+        } else {
+            let of = on.entry(project.to_owned()).or_default();
+            of.entry(machine.to_owned()).or_default()
+        };
+        *sum = sum.saturating_add(amount);
+    }
+
+    /// Every shadow total that moves: where, for which project on which machine, by how much.
+    fn moves(&self) -> Vec<(Option<AllocationId>, &str, &str, i64)> {
+        let mut moves = Vec::new();
+        for (on, projects) in &self.moved {
+            for (project, machines) in projects {
+                for (machine, amount) in machines {
+                    moves.push((*on, project.as_str(), machine.as_str(), *amount));
+                }
+            }
+        }
+        moves
+    }
+
+    /// Strict enforcement would have refused it.
+    pub(super) fn refuse(&mut self, project: &str, machine: &str) {
+        let of = (project.to_owned(), machine.to_owned());
+        let count = self.refused.entry(of).or_default();
+        *count = count.saturating_add(1);
+    }
+
+    /// Writes it down; machines that the chunk claims follow, each in a transaction of its own.
+    pub(super) fn journal(
+        &self,
+        chunk: &Chunk,
+        view: &View,
+        ctx: &Context<'_>,
+        claims: &BTreeSet<String>,
+    ) -> Result<(Option<TxId>, Effects), Refusal> {
+        let mut postings = Postings::new(view);
+        let tx = postings.begin("import", ctx.now);
+        postings.remark(&self.reason(chunk));
+        let moves = self.moves();
+        for (on, project, machine, amount) in &moves {
+            let about = About {
+                project: (*project).to_owned(),
+                machine: (*machine).to_owned(),
+                ..About::default()
+            };
+            let Some(allocation) = on else {
+                postings.note(EntryKind::ChargeNotional, &about);
+                continue;
+            };
+            let delta = Delta {
+                shadow: amount.saturating_neg(),
+                ..Delta::default()
+            };
+            postings.post(EntryKind::ChargeNotional, *allocation, delta, &about)?;
+        }
+        for (project, machine) in self.refused.keys() {
+            let about = About {
+                project: project.clone(),
+                machine: machine.clone(),
+                ..About::default()
+            };
+            postings.note(EntryKind::WouldRefuse, &about);
+        }
+        for name in claims {
+            claim(&mut postings, name, &chunk.source, ctx);
+        }
+        Ok((Some(tx), postings.finish(Outcome::Swept)))
+    }
+
+    /// `digest=… lines=… charged=… amount=… wall_us=… processor_s=… source=…`: figures of what is in
+    /// this transaction. The source is last: it comes from outside, with blanks.
+    fn reason(&self, chunk: &Chunk) -> String {
+        let mut text = format!("lines={}", chunk.lines);
+        if !chunk.digest.is_empty() {
+            text = format!("digest={} {text}", chunk.digest);
+        }
+        for (word, count) in &self.counts {
+            text = format!("{text} {word}={count}");
+        }
+        let moves = self.moves().into_iter().filter(|(on, ..)| on.is_some());
+        let amount = moves.fold(0_i128, |sum, (.., part)| {
+            sum.saturating_add(i128::from(part))
+        });
+        let refused = self
+            .refused
+            .values()
+            .fold(0_u64, |sum, n| sum.saturating_add(*n));
+        format!(
+            "{text} amount={amount} would_refuse={refused} wall_us={} processor_ns={} source={}",
+            self.wall_us, self.processor_s, chunk.source
+        )
+    }
+}
+
+/// The source charges the machine from now on, as the first charge of its own would say.
+fn claim(postings: &mut Postings, name: &str, source: &str, ctx: &Context<'_>) {
+    let Some(known) = ctx.directory.machine_named(name) else {
+        return;
+    };
+    let machine = Machine {
+        source: Some(source.to_owned()),
+        ..known.clone()
+    };
+    postings.begin("machine_set", ctx.now);
+    postings.remark(&format!("machine={name} source={source}"));
+    postings.directory.push(DirectoryRow::Machine(machine));
+}

@@ -1,0 +1,94 @@
+//! Whom a use is for: looked up once for all records that name the same.
+
+use crate::command::{UsageReport, Whose};
+use crate::ids::{AllocationId, MachineId};
+use crate::model::{Allocation, Mode};
+use crate::refusal::Refusal;
+use crate::rules::would;
+use crate::select::{self, Candidate};
+use crate::time::Timestamp;
+use crate::view::Context;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// Names that are remembered at a time.
+const KNOWN_MAX: usize = 4_096;
+
+/// Between two names; none holds it.
+const BETWEEN: char = '\u{1f}';
+
+/// Whom a use is for.
+pub(super) struct Who {
+    pub(super) mode: Mode,
+    pub(super) project: String,
+    pub(super) machine: Option<MachineId>,
+    /// Who might have started it, or why nobody.
+    pub(super) starters: Result<Vec<Candidate>, Refusal>,
+    /// Who is billed, and who where those have nothing usable.
+    billed: Vec<Candidate>,
+    others: Vec<Candidate>,
+}
+
+/// Those that were met.
+#[derive(Default)]
+pub(super) struct Whos {
+    known: HashMap<String, Rc<Who>>,
+    key: String,
+}
+
+impl Whos {
+    pub(super) fn of(&mut self, report: &UsageReport, ctx: &Context<'_>) -> Rc<Who> {
+        // Where lists look at classes, attributes and the like, names alone do not tell.
+        if ctx.directory.looks_at_traits() {
+            return Rc::new(Who::of(report, ctx));
+        }
+        let whose = &report.request.whose;
+        self.key.clear();
+        for name in [&whose.project, &whose.user] {
+            self.key.push_str(name.as_deref().unwrap_or_default());
+            self.key.push(BETWEEN);
+        }
+        self.key.push_str(&whose.machine);
+        if let Some(known) = self.known.get(self.key.as_str()) {
+            return Rc::clone(known);
+        }
+        if self.known.len() >= KNOWN_MAX {
+            self.known.clear();
+        }
+        let who = Rc::new(Who::of(report, ctx));
+        self.known.insert(self.key.clone(), Rc::clone(&who));
+        who
+    }
+}
+
+impl Who {
+    fn of(report: &UsageReport, ctx: &Context<'_>) -> Who {
+        let request = &report.request;
+        let (usage, group) = (&request.facts.usage, &request.facts.group);
+        let found = select::find(ctx.directory, &request.whose);
+        // The instance of a charge would know the project from here on.
+        let known = Some(found.project_name).filter(|name| !name.is_empty());
+        let whose = Whose {
+            project: request.whose.project.clone().or(known),
+            ..request.whose.clone()
+        };
+        let payer = select::find(ctx.directory, &whose).knowing(ctx.directory, usage, group);
+        Who {
+            mode: ctx.directory.mode(payer.project, payer.machine),
+            starters: would::starters(&request.whose, usage, group, ctx),
+            billed: select::billable(ctx.directory, &payer),
+            others: select::anybody(ctx.directory, &payer),
+            machine: payer.machine,
+            project: payer.project_name,
+        }
+    }
+
+    /// The allocation that a charge of then lies on, in the shadow totals.
+    pub(super) fn pays(&self, allocations: &[Allocation], at: Timestamp) -> Option<AllocationId> {
+        let first = |candidates: &[Candidate]| {
+            let order = select::paying_order(candidates, allocations, at);
+            order.first().copied()
+        };
+        first(&self.billed).or_else(|| first(&self.others))
+    }
+}

@@ -1,0 +1,152 @@
+//! Files straight into a bank that nobody serves: chunks of 50,000 jobs, each one transaction.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::thread::JoinHandle;
+
+use bank_api::exit::bank as exit;
+use bank_core::command::Scope;
+
+use super::Failure;
+use crate::access::People;
+use crate::app::DataDir;
+use crate::clock;
+use crate::config::Config;
+use crate::ingest::{Extra, Summary};
+use crate::intake::{Feed, Intake};
+use crate::records;
+use crate::serve;
+use crate::store::SqliteStore;
+use crate::writer::{self, Caller, Origin, Writer};
+
+/// Jobs in one transaction while nobody else is served (limits.md 6.8).
+const CHUNK_OFFLINE: usize = 50_000;
+
+/// Where the records go, and how.
+#[derive(Debug, clap::Args)]
+pub(super) struct Target {
+    /// The data folder of a bank that no daemon serves; what is read is taken in there
+    #[arg(long, value_name = "DIR")]
+    pub(super) data: Option<PathBuf>,
+    /// The collector that the records are of; FORMAT:MACHINE, or FORMAT, where it is not said
+    #[arg(long, value_name = "NAME", requires = "data")]
+    pub(super) source: Option<String>,
+    /// The machine that they are of; else each record's cluster, else the only machine
+    #[arg(short, long, value_name = "NAME", requires = "data")]
+    pub(super) machine: Option<String>,
+    /// Jobs in one transaction, 1 to 50000
+    #[arg(long, value_name = "N", requires = "data", hide_short_help = true,
+        value_parser = clap::value_parser!(u16).range(1..=50_000))]
+    pub(super) chunk: Option<u16>,
+    /// Do not keep the lines as they came
+    #[arg(long, requires = "data")]
+    pub(super) no_raw: bool,
+}
+
+/// A bank that is open for this import alone.
+pub(super) struct Bank {
+    intake: Intake,
+    source: String,
+    writer: Writer,
+    thread: JoinHandle<()>,
+    _lock: File,
+}
+
+/// What became of the records.
+pub(super) struct Done {
+    pub(super) summary: Summary,
+    pub(super) source: String,
+    pub(super) outcomes: BTreeMap<String, u64>,
+    pub(super) quarantined: u64,
+}
+
+impl Bank {
+    /// Opens the bank in a folder, holding its lock.
+    pub(super) fn open(target: &Target, format: &str, folder: &Path) -> Result<Bank, Failure> {
+        let data = DataDir::new(folder);
+        let shown = folder.display();
+        if !data.database().exists() {
+            let why = format!("no bank in {shown}: `bankd init --data {shown}` makes one");
+            let code = exit::NOT_FOUND;
+            return Err(Failure { why, code });
+        }
+        let config = Config::load(&data.config()).map_err(Failure::usage)?;
+        let lock = serve::lock(&data).map_err(|error| {
+            refused(format!(
+                "{error:#}: import through it with `bank import`, or stop it first"
+            ))
+        })?;
+        let said = |error: &dyn std::fmt::Display| refused(format!("{shown}: {error}"));
+        let store = SqliteStore::open(&data.database(), config.policy()).map_err(|e| said(&e))?;
+        if let Some(finding) = store.broken_journal().map_err(|e| said(&e))? {
+            return Err(refused(format!(
+                "{shown}: {finding}. `bankd verify --data {shown}` tells all that is wrong"
+            )));
+        }
+        store.prepare_for_bulk().map_err(|e| said(&e))?;
+        let bank = store.bank().map_err(|e| said(&e))?;
+        let clock = clock::for_bank(bank.test).map_err(|e| said(&e))?;
+        let started = writer::start(store, clock, records::keep, 1).map_err(|e| said(&e))?;
+        let (writer, thread) = started;
+        let source = target
+            .source
+            .clone()
+            .unwrap_or_else(|| match &target.machine {
+                Some(machine) => format!("{format}:{machine}"),
+                None => format.to_owned(),
+            });
+        let uid = std::fs::metadata("/proc/self").map_or(bank.init_uid, |of| of.uid());
+        let person = People::new(bank.init_uid, config.access.clone()).find(uid);
+        let feed = Feed {
+            source: source.clone(),
+            format: format.to_owned(),
+            machine: target.machine.clone(),
+            caller: Caller {
+                client: format!("offline:{}", person.name),
+                actor: person.name,
+                origin: Origin::Cli,
+                scope: Scope::default(),
+            },
+            request_id: clock::request_id(),
+            dry_run: false,
+            keep_raw: !target.no_raw,
+        };
+        let chunk = target.chunk.map_or(CHUNK_OFFLINE, usize::from);
+        Ok(Bank {
+            intake: Intake::new(writer.clone(), feed, chunk),
+            source,
+            writer,
+            thread,
+            _lock: lock,
+        })
+    }
+
+    pub(super) fn intake(&mut self) -> &mut Intake {
+        &mut self.intake
+    }
+
+    /// Takes in what waits, and closes the bank.
+    pub(super) fn close(self, extra: Vec<Extra>) -> std::io::Result<Done> {
+        let taken = self.intake.close(extra);
+        self.writer.stop();
+        let ended = self.thread.join();
+        let (summary, outcomes, quarantined) = taken?;
+        if ended.is_err() {
+            return Err(std::io::Error::other("the writer ended badly"));
+        }
+        let source = self.source;
+        Ok(Done {
+            summary,
+            source,
+            outcomes,
+            quarantined,
+        })
+    }
+}
+
+fn refused(why: String) -> Failure {
+    let code = exit::REFUSED;
+    Failure { why, code }
+}

@@ -1,0 +1,116 @@
+//! Proof of chunks of finished uses: what their transactions say under the hash is what their entries
+//! moved, what their rows hold, and what their lines hash to, where those are kept.
+
+use super::Error;
+use super::verify::Report;
+use rusqlite::Connection;
+use sha2::{Digest as _, Sha256};
+use std::fmt::Write as _;
+use std::io::Read as _;
+
+/// Adds what is wrong to the report.
+pub(super) fn check(connection: &Connection, report: &mut Report) -> Result<(), Error> {
+    sums(connection, report)?;
+    lines(connection, report)
+}
+
+/// The counts that each have a row, by their words in the reason.
+const ROWS: [&str; 5] = ["charged", "adjusted", "free", "unused", "kept"];
+
+/// Entries and rows come to what the transaction says. A row that was amended since is another
+/// transaction's, so that fewer may be left.
+fn sums(connection: &Connection, report: &mut Report) -> Result<(), Error> {
+    let mut statement = connection.prepare(
+        "SELECT t.id, t.reason, coalesce(e.moved, 0), coalesce(u.held, 0), coalesce(u.revision, 0),
+             coalesce(u.amount, 0)
+         FROM tx t
+         LEFT JOIN (SELECT tx, sum(delta_shadow) AS moved FROM entry GROUP BY tx) e ON e.tx = t.id
+         LEFT JOIN (SELECT tx, count(*) AS held, max(revision) AS revision,
+                 sum(CASE WHEN allocation IS NOT NULL THEN amount END) AS amount
+             FROM usage_identity WHERE tx IS NOT NULL GROUP BY tx) u ON u.tx = t.id
+         WHERE t.op = 'import' ORDER BY t.id",
+    )?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let (tx, reason): (i64, String) = (row.get(0)?, row.get(1)?);
+        let (moved, held): (i64, i64) = (row.get(2)?, row.get(3)?);
+        let (revision, amount): (i64, i64) = (row.get(4)?, row.get(5)?);
+        let said = |name| figure(&reason, name).unwrap_or(0);
+        let counted = ROWS
+            .iter()
+            .fold(0_i64, |sum, word| sum.saturating_add(said(word)));
+        let is_whole = held == counted && revision == 0;
+        if moved != said("amount").saturating_neg() {
+            report.find(format!(
+                "transaction {tx}: its entries are not what it counts"
+            ));
+        }
+        if held > counted || (is_whole && amount != said("amount")) {
+            report.find(format!(
+                "transaction {tx}: its finished uses are not what it counts"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Lines that are kept hash to what their transaction says.
+fn lines(connection: &Connection, report: &mut Report) -> Result<(), Error> {
+    let mut statement = connection.prepare(
+        "SELECT b.id, b.bytes, b.body, b.lines, t.id, t.reason FROM raw_block b
+         LEFT JOIN tx t ON t.id = b.tx AND t.op = 'import' WHERE b.tx IS NOT NULL ORDER BY b.id",
+    )?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let (id, bytes, count): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(3)?);
+        let (tx, reason): (Option<i64>, Option<String>) = (row.get(4)?, row.get(5)?);
+        let (Some(tx), Some(reason)) = (tx, reason) else {
+            report.find(format!(
+                "lines {id}: the transaction of their chunk is missing"
+            ));
+            continue;
+        };
+        let body = row.get_ref(2)?.as_blob().map_err(rusqlite::Error::from)?;
+        let digest = digest(body, u64::try_from(bytes).unwrap_or(0));
+        let is_same = digest.as_deref() == word(&reason, "digest");
+        if !is_same || figure(&reason, "lines") != Some(count) {
+            report.find(format!(
+                "transaction {tx}: its lines are not those that it was made of"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// SHA-256 of lines as they were, in hex; none where they cannot be read or are more than they say.
+fn digest(body: &[u8], bytes: u64) -> Option<String> {
+    let mut plain = zstd::Decoder::with_buffer(body)
+        .ok()?
+        .take(bytes.saturating_add(1));
+    let (mut hash, mut length) = (Sha256::new(), 0_u64);
+    let mut buffer = vec![0; 64 << 10];
+    loop {
+        let read = plain.read(&mut buffer).ok()?;
+        if read == 0 {
+            break;
+        }
+        hash.update(buffer.get(..read)?);
+        length = length.saturating_add(u64::try_from(read).ok()?);
+    }
+    let mut text = String::with_capacity(64);
+    for byte in hash.finalize() {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    (length == bytes).then_some(text)
+}
+
+/// What stands behind `NAME=` in a reason; the first, for the source behind it comes from outside.
+fn word<'a>(reason: &'a str, name: &str) -> Option<&'a str> {
+    let mut words = reason.split(' ');
+    words.find_map(|word| word.strip_prefix(name)?.strip_prefix('='))
+}
+
+fn figure(reason: &str, name: &str) -> Option<i64> {
+    word(reason, name)?.parse().ok()
+}

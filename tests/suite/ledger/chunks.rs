@@ -1,0 +1,313 @@
+//! A chunk of records comes to what the same records come to as single commands, in the modes in which
+//! no money moves: shadow totals, identities, prices, refusals, balances.
+
+use super::bench::BEFORE;
+use super::fixture::T0;
+use super::ground::Ground;
+use super::memory::Memory;
+use super::script::{Known, WORLD, command};
+use super::sqlite::Sqlite;
+use bank_core::book::Book;
+use bank_core::command::{Chunk, Command, SetMachine, SetProject, UsageReport};
+use bank_core::decimal::Decimal;
+use bank_core::directory::Policy;
+use bank_core::model::{Facts, Mode, ObjectType};
+use bank_core::policy::{CHARGE_POLICIES, Ended, Figures};
+use bank_core::time::{MICROS, Timestamp};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+const SEED: [u8; 32] = *b"a chunk is what its records are.";
+
+fn runner(cases: u32) -> TestRunner {
+    let config = Config {
+        cases,
+        failure_persistence: None,
+        ..Config::default()
+    };
+    println!("seed {:?}", String::from_utf8_lossy(&SEED));
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &SEED);
+    TestRunner::new_with_rng(config, rng)
+}
+
+/// What one record may say.
+#[derive(Clone, Debug)]
+struct Line {
+    id: u8,
+    start: i64,
+    wall: i64,
+    whose: (&'static str, &'static str, &'static str),
+    processors: i64,
+    cpu: Option<i64>,
+    ended: Ended,
+    never: bool,
+}
+
+impl Line {
+    fn report(&self) -> UsageReport {
+        let at = |second: i64| Timestamp(T0.0.saturating_add(second * MICROS));
+        let some = |name: &str| Some(name.to_owned()).filter(|name| !name.is_empty());
+        let mut report = UsageReport {
+            source: "slurm".to_owned(),
+            figures: Figures {
+                ended: self.ended,
+                cpu_s: self.cpu.map(Decimal::whole),
+                ..Figures::default()
+            },
+            ..UsageReport::default()
+        };
+        let (project, user, machine) = self.whose;
+        let request = &mut report.request;
+        request.object_type = ObjectType::Job;
+        request.object_id = format!("j{}", self.id);
+        request.whose.project = some(project);
+        request.whose.user = some(user);
+        machine.clone_into(&mut request.whose.machine);
+        request.facts = Facts {
+            project: project.to_owned(),
+            user: user.to_owned(),
+            start: (!self.never).then(|| at(-self.start)),
+            end: Some(at(self.wall - self.start)),
+            ..Facts::default()
+        };
+        request.facts.usage.processors = Some(Decimal::whole(self.processors));
+        report
+    }
+}
+
+const USERS: [&str; 4] = ["amy", "bob", "stranger", ""];
+const MACHINES: [&str; 4] = ["colony", "colony", "blue", "unheard"];
+
+/// Records of few ids and starts, so that identities meet; no two uses of an id overlap.
+fn line() -> impl Strategy<Value = Line> {
+    let ended = prop::sample::select(
+        &[
+            Ended::Completed,
+            Ended::Failed,
+            Ended::Removed,
+            Ended::Waiting,
+            Ended::Suspended,
+            Ended::Running,
+        ][..],
+    );
+    let project = prop::sample::select(&["P", "N", "W", "Q", "nobody", ""][..]);
+    let numbers = (0_u8..12, 1_i64..5, 0_i64..900, 0_i64..5);
+    let cpu = prop::option::of(0_i64..500);
+    let never = prop::bool::weighted(0.1);
+    (project, numbers, cpu, ended, never).prop_map(|(project, numbers, cpu, ended, never)| {
+        let (id, start, wall, processors) = numbers;
+        // Who it was never changes; the project may.
+        let user = USERS[usize::from(id) % USERS.len()];
+        let machine = MACHINES[usize::from(id / 4) % MACHINES.len()];
+        Line {
+            id,
+            start: start * 1_000 + 60,
+            wall,
+            whose: (project, user, machine),
+            processors,
+            cpu,
+            ended,
+            never,
+        }
+    })
+}
+
+/// A world with or without lists that look at more than names, and with or without allocations that
+/// begin or end.
+#[derive(Clone, Copy, Debug)]
+struct World {
+    mode: Mode,
+    policy: usize,
+    has_traits: bool,
+    has_windows: bool,
+}
+
+impl World {
+    fn make(self, ground: &mut dyn Ground) {
+        let known = Known {
+            now: BEFORE,
+            txs: Vec::new(),
+            liens: 0,
+            asked: 0,
+        };
+        for line in WORLD {
+            let is_of_traits = line.contains("--class") || line.starts_with("deposit E");
+            let is_of_window = line.contains('[');
+            if (is_of_traits && !self.has_traits) || (is_of_window && !self.has_windows) {
+                continue;
+            }
+            ground.submit(&command(line, &known), None, BEFORE);
+        }
+        for name in ["colony", "blue"] {
+            let set = SetMachine {
+                name: name.to_owned(),
+                mode: Some(Some(self.mode)),
+                charge_policy: Some(Some(CHARGE_POLICIES[self.policy].0)),
+                ..SetMachine::default()
+            };
+            ground.submit(&Command::SetMachine(set), None, T0);
+        }
+        // A project's own mode is another than that of the machines.
+        let set = SetProject {
+            name: "W".to_owned(),
+            mode: Some(Some(Mode::Notional)),
+            ..SetProject::default()
+        };
+        ground.submit(&Command::SetProject(set), None, T0);
+    }
+}
+
+fn site() -> Policy {
+    Policy {
+        mode: Mode::Track,
+        ..Policy::default()
+    }
+}
+
+/// Balances and shadow totals of every allocation, what is known of every identity, and whose word
+/// each machine is charged by.
+fn shown(book: &Book) -> Vec<String> {
+    let allocations = book
+        .allocations
+        .values()
+        .map(|a| format!("{:?} {:?} {:?} {:?}", a.id, a.amount, a.held, a.shadow));
+    let uses = book.uses.iter().map(|(identity, row)| {
+        let became = row.became.word();
+        let (amount, refusal) = (row.amount, &row.refusal);
+        let counted = (&row.policy, &row.counted, row.revision);
+        let whose = &row.report.request.whose;
+        format!("{identity:?} {became} {counted:?} {amount:?} {refusal:?} {whose:?}")
+    });
+    let machines = book.reference().machines();
+    let claims = machines.map(|m| format!("{} {:?}", m.name, m.source));
+    allocations.chain(uses).chain(claims).collect()
+}
+
+fn chunk(lines: &[Line]) -> Command {
+    Command::Import(Box::new(Chunk {
+        source: "slurm".to_owned(),
+        reports: lines.iter().map(|line| Arc::new(line.report())).collect(),
+        ..Chunk::default()
+    }))
+}
+
+fn compare(world: World, lines: &[Line], size: usize) -> Result<(), TestCaseError> {
+    let (mut alone, mut together) = (Memory::new(site()), Memory::new(site()));
+    let mut disk = Sqlite::new(site(), 64);
+    for ground in [
+        &mut alone as &mut dyn Ground,
+        &mut together as &mut dyn Ground,
+        &mut disk as &mut dyn Ground,
+    ] {
+        world.make(ground);
+    }
+    for line in lines {
+        alone.submit(&Command::Usage(Box::new(line.report())), None, T0);
+    }
+    for lines in lines.chunks(size) {
+        let answer = together.submit(&chunk(lines), None, T0);
+        prop_assert_eq!(answer, disk.submit(&chunk(lines), None, T0));
+    }
+    prop_assert_eq!(shown(&alone.book), shown(&together.book));
+    prop_assert_eq!(together.allocations(), disk.allocations());
+    prop_assert_eq!(together.journal(0), disk.journal(0));
+    prop_assert_eq!(together.findings(), Vec::<String>::new());
+    prop_assert_eq!(disk.proof(), Vec::<String>::new());
+    Ok(())
+}
+
+fn worlds() -> impl Strategy<Value = World> {
+    let mode = prop::sample::select(&[Mode::Track, Mode::Notional][..]);
+    let (policy, flag) = (0..CHARGE_POLICIES.len(), any::<bool>());
+    (mode, policy, flag).prop_map(|(mode, policy, has_traits)| World {
+        mode,
+        policy,
+        has_traits,
+        has_windows: true,
+    })
+}
+
+/// Each identity once, on allocations with and without windows; and the whole of it once more.
+#[test]
+fn a_chunk_comes_to_what_its_records_come_to_alone() {
+    let lines = prop::collection::vec(line(), 1..40);
+    let outcome = runner(60).run(
+        &(worlds(), lines, 1..40_usize),
+        |(world, mut lines, size)| {
+            let mut seen = BTreeSet::new();
+            lines.retain(|line| seen.insert((line.id, line.start)));
+            compare(world, &lines, size)
+        },
+    );
+    outcome.unwrap();
+}
+
+/// Records that come again, with equal or other figures, or for another project.
+#[test]
+fn amended_records_in_chunks_come_to_what_they_come_to_alone() {
+    let lines = prop::collection::vec(line(), 20..80);
+    let outcome = runner(60).run(
+        &(worlds(), lines, 1..40_usize),
+        |(world, mut lines, size)| {
+            let again: Vec<Line> = lines.iter().step_by(3).cloned().collect();
+            lines.extend(again);
+            let world = World {
+                has_windows: false,
+                ..world
+            };
+            compare(world, &lines, size)
+        },
+    );
+    outcome.unwrap();
+}
+
+/// What was counted in the shadow totals is not charged again once money moves: only the difference
+/// to an amended record is.
+#[test]
+fn what_a_chunk_counted_is_not_charged_again_when_money_moves() {
+    let world = World {
+        mode: Mode::Track,
+        policy: 0,
+        has_traits: false,
+        has_windows: false,
+    };
+    let mut bank = Sqlite::new(site(), 1);
+    world.make(&mut bank);
+    let mut line = Line {
+        id: 0,
+        start: 2_060,
+        wall: 100,
+        whose: ("P", "amy", "colony"),
+        processors: 2,
+        cpu: None,
+        ended: Ended::Completed,
+        never: false,
+    };
+    bank.submit(&chunk(&[line.clone()]), None, T0);
+    let total = |bank: &mut Sqlite| -> (i64, i64) {
+        let all = bank.allocations();
+        let real = all.iter().map(|a| a.used.0).sum();
+        (real, all.iter().map(|a| a.shadow.0).sum())
+    };
+    assert_eq!(total(&mut bank), (0, -100), "2 processors for 100 s at 0.5");
+    let set = SetMachine {
+        name: "colony".to_owned(),
+        mode: Some(Some(Mode::Strict)),
+        ..SetMachine::default()
+    };
+    bank.submit(&Command::SetMachine(set), None, T0);
+    let usage = |line: &Line| Command::Usage(Box::new(line.report()));
+    assert!(
+        bank.submit(&usage(&line), None, T0)
+            .starts_with("duplicate")
+    );
+    line.wall = 130;
+    let said = bank.submit(&chunk(&[line.clone()]), None, T0);
+    assert_eq!(said, "imported: alone");
+    let said = bank.submit(&usage(&line), None, T0);
+    assert!(said.starts_with("adjusted wc 260: charged 30"), "{said}");
+    assert_eq!(total(&mut bank), (30, -100));
+    assert_eq!(bank.proof(), [""; 0]);
+}
