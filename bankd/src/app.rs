@@ -18,6 +18,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{Semaphore, watch};
 
 use crate::access::People;
+use crate::auditor::tls::Tls;
 use crate::clock::{self, LedgerClock, Stopwatch};
 use crate::config::Config;
 use crate::keys::KeyRing;
@@ -60,6 +61,8 @@ pub struct App {
     pub uploads: Uploads,
     /// Room for requests under way.
     pub slots: Semaphore,
+    /// The certificates of AUDITOR's listener with TLS.
+    pub auditor_tls: Option<Tls>,
     /// When the daemon started.
     pub started: Stopwatch,
 }
@@ -116,6 +119,8 @@ pub struct Listeners {
     pub gold: Option<TcpListener>,
     /// AUDITOR's API, without TLS.
     pub auditor: Option<TcpListener>,
+    /// The same for callers with a certificate.
+    pub auditor_tls: Option<TcpListener>,
 }
 
 /// Serves until `shutdown` is done, then drains and returns. `ready` is called when everything is
@@ -149,7 +154,7 @@ pub async fn run(
             tokio::join!(
                 http::serve(&app, &listeners, stopped.clone()),
                 gold::serve(&app, listeners.gold.as_ref(), stopped.clone()),
-                auditor::serve(&app, &database, listeners.auditor.as_ref(), stopped.clone()),
+                auditor::serve(&app, &database, &listeners, stopped.clone()),
             )
         };
         tokio::pin!(served);
@@ -235,6 +240,7 @@ pub(crate) fn start_with(
         ),
         uploads: Uploads::new(config.uploads()),
         slots: Semaphore::new(config.http.concurrency),
+        auditor_tls: certificates(data, &config)?,
         started: Stopwatch::start(),
         writer,
         writer_thread: Thread::new(thread),
@@ -243,6 +249,16 @@ pub(crate) fn start_with(
     });
     app.keys.reload(&app.writer.directory());
     Ok((app, records))
+}
+
+/// What AUDITOR's listener with TLS shows, and whom it lets in.
+fn certificates(data: &DataDir, config: &Config) -> Result<Option<Tls>> {
+    let settings = &config.auditor.tls;
+    if settings.listen.is_empty() {
+        return Ok(None);
+    }
+    let tls = Tls::load(settings, data.path(), clock::auth_now_s());
+    tls.map(Some).map_err(anyhow::Error::msg)
 }
 
 /// The bank's own fallback does not start over settings that make a chain or a loop (nami.md 5).
@@ -288,6 +304,12 @@ async fn tick(app: Arc<App>, mut stopped: watch::Receiver<()>) {
                 app.records.reopen();
                 app.follow.wake();
                 tracing::info!("keys read anew, record files opened anew, followed files looked at");
+                if let Some(tls) = &app.auditor_tls {
+                    match tls.reload(clock::auth_now_s()) {
+                        Ok(()) => tracing::info!("certificates read anew"),
+                        Err(error) => tracing::error!(error, "the certificates stay as they were"),
+                    }
+                }
             }
             _ = stopped.changed() => return,
         }

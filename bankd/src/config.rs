@@ -5,6 +5,7 @@
 //! the environment. Secrets are not settings: they are files in `keys/`.
 
 mod auditor;
+mod auditor_tls;
 mod follow;
 mod gold;
 mod import;
@@ -23,6 +24,7 @@ use bank_core::time::{Seconds, TEN_YEARS_S};
 use serde::{Deserialize, Serialize};
 
 pub use auditor::Auditor;
+pub use auditor_tls::{AuditorAccess, AuditorMetrics, AuditorTls, EVERYBODY};
 pub use follow::{FOLLOWS_MAX, Follow};
 pub use gold::{Gold, GoldPeer, Network, NoFundsWord};
 pub use import::Import;

@@ -97,6 +97,12 @@ async fn listen(data: &DataDir, config: &Config) -> Result<(Listeners, String)> 
         let _ = writeln!(said, "listening auditor http://{}", listener.local_addr()?);
         listeners.auditor = Some(listener);
     }
+    if !config.auditor.tls.listen.is_empty() {
+        let listener = crowded(&config.auditor.tls.listen)
+            .with_context(|| format!("cannot listen on {}", config.auditor.tls.listen))?;
+        let _ = writeln!(said, "listening auditor https://{}", listener.local_addr()?);
+        listeners.auditor_tls = Some(listener);
+    }
     Ok((listeners, said))
 }
 

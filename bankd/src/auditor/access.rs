@@ -6,8 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// The word in a list that stands for every certificate of the CA.
-const EVERYBODY: &str = "*";
+use crate::config::{AuditorAccess, EVERYBODY};
 
 /// Who is behind a connection.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -87,6 +86,20 @@ pub struct Denied(String);
 impl fmt::Display for Denied {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.0)
+    }
+}
+
+impl From<&AuditorAccess> for Access {
+    fn from(settings: &AuditorAccess) -> Self {
+        let data = settings.data.iter();
+        Self {
+            read: settings.read.clone(),
+            write: settings.write.clone(),
+            metrics: settings.metrics.clone(),
+            data: data
+                .map(|(name, keys)| (name.clone(), Reach(keys.clone())))
+                .collect(),
+        }
     }
 }
 

@@ -12,6 +12,8 @@ use hyper::header::{ALLOW, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use hyper::{Response, StatusCode};
 use tokio::sync::mpsc::Receiver;
 
+use super::access::Denied;
+
 /// The connection ends without an answer: the client keeps its record and comes again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
@@ -139,8 +141,8 @@ pub(super) fn unknown(record_id: &str) -> Answer {
 }
 
 /// Not for this caller.
-pub(super) fn forbidden(why: &'static str) -> Answer {
-    made(StatusCode::FORBIDDEN, Some(TEXT), why)
+pub(super) fn forbidden(why: &Denied) -> Answer {
+    made(StatusCode::FORBIDDEN, Some(TEXT), why.to_string())
 }
 
 /// A query that is none.

@@ -4,13 +4,13 @@ use std::fmt::Display;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use bank_core::command::Scope;
 
 use super::access::{Access, Identity};
 use super::body::Room;
 use super::read::Readers;
+use super::tally::Tally;
 use crate::app::App;
 use crate::config;
 use crate::intake::Feed;
@@ -23,7 +23,7 @@ pub(crate) struct House {
     pub(super) access: Access,
     pub(super) readers: Readers,
     pub(super) room: Room,
-    pub(super) counters: Counters,
+    pub(super) tally: Tally,
 }
 
 /// Who is behind a request, and through which door it came.
@@ -33,15 +33,6 @@ pub(super) struct Visitor {
     pub(super) peer: SocketAddr,
     /// Nobody is known, and the door is open to others than this machine: no money moves.
     pub(super) track: bool,
-}
-
-/// What is counted since the start.
-#[derive(Debug, Default)]
-pub(super) struct Counters {
-    rejected: AtomicU64,
-    conflicts: AtomicU64,
-    dropped: AtomicU64,
-    denied: AtomicU64,
 }
 
 impl House {
@@ -57,7 +48,7 @@ impl House {
         Ok(Self {
             readers: Readers::open(database)?,
             room: Room::default(),
-            counters: Counters::default(),
+            tally: Tally::new(app.config.auditor.metrics.clone(), &access),
             access,
             app,
         })
@@ -69,7 +60,7 @@ impl House {
 
     /// A caller without a right: one line, and one more of them.
     pub(super) fn denied(&self, visitor: &Visitor, route: &str, why: &dyn Display) {
-        self.counters.denied.fetch_add(1, Ordering::Relaxed);
+        self.tally.meter.denied();
         tracing::warn!(remote = visitor.said(), route, reason = %why, "not allowed");
     }
 
@@ -106,29 +97,5 @@ impl Visitor {
             Some(name) => format!("{name} at {}", self.peer),
             None => self.peer.to_string(),
         }
-    }
-}
-
-impl Counters {
-    /// A body was refused.
-    pub(super) fn rejected(&self) {
-        self.rejected.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// A record came again with other content.
-    pub(super) fn conflict(&self) {
-        self.conflicts.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// A connection was dropped instead of an answer.
-    pub(super) fn dropped(&self) {
-        self.dropped.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// `rejected_records_total`, `record_conflicts_total`, dropped connections, callers without the
-    /// right.
-    pub(super) fn all(&self) -> [u64; 4] {
-        let all = [&self.rejected, &self.conflicts, &self.dropped, &self.denied];
-        all.map(|counter| counter.load(Ordering::Relaxed))
     }
 }

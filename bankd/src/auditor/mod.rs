@@ -10,15 +10,19 @@
 pub mod access;
 mod answer;
 mod body;
+pub mod certificate;
 mod escape;
 mod house;
+pub mod metrics;
 mod money;
 mod open;
 mod query;
 mod read;
 mod record;
 mod routes;
+mod tally;
 mod time;
+pub mod tls;
 mod write;
 
 use std::net::SocketAddr;
@@ -30,10 +34,10 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, watch};
 
-use crate::app::App;
+use crate::app::{App, Listeners};
 use crate::listen::{self, gone};
 use access::{Access, Identity};
 use house::{House, Visitor};
@@ -45,56 +49,139 @@ const HEAD_TIME: Duration = Duration::from_secs(90);
 pub(crate) async fn serve(
     app: &Arc<App>,
     database: &Path,
-    listener: Option<&TcpListener>,
+    listeners: &Listeners,
     stopped: watch::Receiver<()>,
 ) {
-    let Some(listener) = listener else { return };
-    let house = match House::new(Arc::clone(app), database, Access::default()) {
+    let (plain, secure) = (&listeners.auditor, &listeners.auditor_tls);
+    if plain.is_none() && secure.is_none() {
+        return;
+    }
+    let access = Access::from(&app.config.auditor.access);
+    let house = match House::new(Arc::clone(app), database, access) {
         Ok(house) => Arc::new(house),
         Err(error) => {
             tracing::error!(%error, "AUDITOR's API is not served");
             return;
         }
     };
+    let renewals = tokio::spawn(open::renew(Arc::clone(&house), stopped.clone()));
+    let counting = tokio::spawn(count(Arc::clone(&house), stopped.clone()));
+    let plain = async {
+        if let Some(listener) = plain {
+            open_door(&house, listener, stopped.clone()).await;
+        }
+    };
+    let secure = async {
+        if let Some(listener) = secure {
+            guarded_door(&house, listener, stopped.clone()).await;
+        }
+    };
+    tokio::join!(plain, secure);
+    let _ = renewals.await;
+    let _ = counting.await;
+}
+
+/// Counts what is stored, so that the first question for the metrics need not.
+async fn count(house: Arc<House>, mut stopped: watch::Receiver<()>) {
+    tokio::select! {
+        _ = house.tally.catch_up(&house.readers) => {}
+        () = gone(&mut stopped) => {}
+    }
+}
+
+/// The door without TLS: whoever comes is nobody.
+async fn open_door(house: &Arc<House>, listener: &TcpListener, stopped: watch::Receiver<()>) {
     let address = listener.local_addr();
     let track = !address
         .as_ref()
         .is_ok_and(|address| address.ip().is_loopback());
     if track {
         tracing::warn!(
-            listen = app.config.auditor.listen,
+            listen = house.settings().listen,
             "auditor.listen is off loopback and without TLS: its records are priced, and no money \
              moves for them"
         );
     }
-    serve_house(&house, listener, track, stopped).await;
+    serve_house(house, listener, track, stopped).await;
 }
 
-/// Serves a house at one door; `track`: nobody is known there, and no money moves.
+/// Serves a house at a door where nobody is known; `track`: no money moves.
 async fn serve_house(
     house: &Arc<House>,
     listener: &TcpListener,
     track: bool,
     stopped: watch::Receiver<()>,
 ) {
-    let renewals = tokio::spawn(open::renew(Arc::clone(house), stopped.clone()));
     let attend = |(stream, peer): (_, SocketAddr), permit| {
         let visitor = Visitor {
             identity: Identity::Anyone,
             peer,
             track,
         };
-        tokio::spawn(attend(
+        let served = attend(Arc::clone(house), stream, visitor, permit, stopped.clone());
+        tokio::spawn(served);
+    };
+    let most = house.app.config.http.max_connections;
+    listen::admit(most, stopped.clone(), || listen::tcp(listener), attend).await;
+}
+
+/// The door with TLS: whoever comes shows a certificate, in the task of its connection.
+async fn guarded_door(house: &Arc<House>, listener: &TcpListener, stopped: watch::Receiver<()>) {
+    let attend = |(stream, peer): (TcpStream, SocketAddr), permit| {
+        tokio::spawn(admit(
             Arc::clone(house),
             stream,
-            visitor,
+            peer,
             permit,
             stopped.clone(),
         ));
     };
     let most = house.app.config.http.max_connections;
     listen::admit(most, stopped.clone(), || listen::tcp(listener), attend).await;
-    let _ = renewals.await;
+}
+
+/// The handshake of one connection, and then its requests. It ends with the daemon, and when the
+/// certificates are read anew.
+async fn admit(
+    house: Arc<House>,
+    stream: TcpStream,
+    peer: SocketAddr,
+    permit: OwnedSemaphorePermit,
+    stopped: watch::Receiver<()>,
+) {
+    let Some(tls) = &house.app.auditor_tls else {
+        return;
+    };
+    let mut reloads = tls.reloads();
+    let mut ended = stopped.clone();
+    let shaken = tokio::select! {
+        shaken = tls.handshake(stream) => shaken,
+        () = gone(&mut ended) => return,
+    };
+    let (stream, identity) = match shaken {
+        Ok(shaken) => shaken,
+        Err(error) => {
+            house.tally.meter.handshake_failed();
+            tracing::info!(remote = %peer, %error, "a handshake failed");
+            return;
+        }
+    };
+    let visitor = Visitor {
+        identity,
+        peer,
+        track: false,
+    };
+    // Whichever comes first.
+    let (stop, either) = watch::channel(());
+    let guard = tokio::spawn(async move {
+        tokio::select! {
+            _ = reloads.changed() => {}
+            () = gone(&mut ended) => {}
+        }
+        drop(stop);
+    });
+    attend(Arc::clone(&house), stream, visitor, permit, either).await;
+    guard.abort();
 }
 
 /// Serves one connection; it ends after its request when the daemon stops.

@@ -9,6 +9,7 @@ use hyper::{HeaderMap, Method, Request};
 use super::access::Right;
 use super::answer::{self, Answer, Dropped};
 use super::house::{House, Visitor};
+use super::metrics::{Answered, MEDIA, Route};
 use super::query::Query;
 use super::write::{Act, Writing};
 use super::{escape, read};
@@ -28,7 +29,13 @@ pub(super) async fn answer(
     let method = request.method().clone();
     let path = request.uri().path().to_owned();
     let answered = route(house, visitor, request, &request_id).await;
-    let duration_us = u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX);
+    let took = since.elapsed();
+    let duration_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+    let how = match &answered {
+        Ok(answer) => Answered::Status(answer.status().as_u16()),
+        Err(_) => Answered::Dropped,
+    };
+    house.tally.meter.answered(known(&method, &path), how, took);
     let remote = visitor.said();
     match &answered {
         Ok(answer) => tracing::debug!(
@@ -36,7 +43,6 @@ pub(super) async fn answer(
             "request"
         ),
         Err(dropped) => {
-            house.counters.dropped();
             tracing::error!(
                 request_id, remote, %method, path, reason = dropped.0, duration_us,
                 "not answered: the client comes again"
@@ -73,7 +79,7 @@ async fn route(
     Ok(match path.as_str() {
         "/records" if is_read => records(house, visitor, &request).await,
         "/health_check" if is_read => health(house).await,
-        "/metrics" if is_read => metrics(house, visitor),
+        "/metrics" if is_read => metrics(house, visitor).await,
         "/record" => answer::no_method("POST, PUT"),
         "/records" => answer::no_method("GET, HEAD, POST"),
         path => match path.strip_prefix("/record/") {
@@ -86,7 +92,7 @@ async fn route(
 async fn records(house: &House, visitor: &Visitor, request: &Request<Incoming>) -> Answer {
     if let Err(denied) = house.access.allowed(&visitor.identity, Right::Read) {
         house.denied(visitor, "GET /records", &denied);
-        return answer::forbidden("Insufficient permissions");
+        return answer::forbidden(&denied);
     }
     let query = match Query::parse(request.uri().query().unwrap_or_default()) {
         Ok(query) => query,
@@ -115,7 +121,7 @@ fn wants_array(headers: &HeaderMap) -> bool {
 async fn record(house: &House, visitor: &Visitor, record_id: &str) -> Answer {
     if let Err(denied) = house.access.allowed(&visitor.identity, Right::Read) {
         house.denied(visitor, "GET /record", &denied);
-        return answer::forbidden("Insufficient permissions");
+        return answer::forbidden(&denied);
     }
     let Some(record_id) = escape::decoded(record_id) else {
         return answer::no_such_record();
@@ -136,19 +142,30 @@ async fn health(house: &House) -> Answer {
     }
 }
 
-/// What is counted since the start.
-fn metrics(house: &House, visitor: &Visitor) -> Answer {
+/// What is stored, as far as the caller sees it, and what is counted since the start.
+async fn metrics(house: &House, visitor: &Visitor) -> Answer {
     if let Err(denied) = house.access.allowed(&visitor.identity, Right::Metrics) {
         house.denied(visitor, "GET /metrics", &denied);
-        return answer::forbidden("Insufficient permissions");
+        return answer::forbidden(&denied);
     }
-    let names = [
-        "rejected_records_total",
-        "record_conflicts_total",
-        "dropped_requests_total",
-        "denied_requests_total",
-    ];
-    let counted = names.iter().zip(house.counters.all());
-    let lines = counted.map(|(name, count)| format!("# TYPE {name} counter\n{name} {count}\n"));
-    answer::plain("text/plain; version=0.0.4; charset=utf-8", lines.collect())
+    let reach = house.access.reach(&visitor.identity);
+    match house.tally.text(&house.readers, reach).await {
+        Some(text) => answer::plain(MEDIA, text),
+        None => answer::unanswered("the database does not answer"),
+    }
+}
+
+/// The route of a request, for the meter.
+fn known(method: &Method, path: &str) -> Route {
+    let is_read = matches!(*method, Method::GET | Method::HEAD);
+    match (method, path) {
+        (&Method::POST, "/record") => Route::Add,
+        (&Method::PUT, "/record") => Route::Update,
+        (&Method::POST, "/records") => Route::Bulk,
+        (_, "/records") if is_read => Route::Query,
+        (_, "/health_check") if is_read => Route::Health,
+        (_, "/metrics") if is_read => Route::Metrics,
+        (_, path) if is_read && path.starts_with("/record/") => Route::One,
+        _ => Route::Other,
+    }
 }

@@ -71,7 +71,7 @@ impl Writing<'_> {
             .allowed(&self.visitor.identity, Right::Write);
         if let Err(denied) = allowed {
             self.house.denied(self.visitor, self.act.place(), &denied);
-            return Ok(answer::forbidden("Insufficient permissions"));
+            return Ok(answer::forbidden(&denied));
         }
         let is_json = request
             .headers()
@@ -222,7 +222,7 @@ impl Writing<'_> {
         let creator = Some(known.creator.as_str()).filter(|creator| !creator.is_empty());
         if let Err(denied) = Access::may_change(&self.visitor.identity, creator) {
             self.house.denied(self.visitor, self.act.place(), &denied);
-            return Ok(answer::forbidden("Insufficient permissions"));
+            return Ok(answer::forbidden(&denied));
         }
         let meta = looked(&known.head).ok().and_then(|looked| looked.meta);
         let stop = end.stop.micros();
@@ -268,7 +268,7 @@ impl Writing<'_> {
     fn tell(&self, told: &Told) {
         let remote = self.visitor.said();
         for record_id in &told.conflicts {
-            self.house.counters.conflict();
+            self.house.tally.meter.conflict();
             tracing::warn!(
                 record_id,
                 remote,
@@ -297,7 +297,7 @@ impl Writing<'_> {
             bytes = body.len(),
             "refused, and kept in the quarantine"
         );
-        self.house.counters.rejected();
+        self.house.tally.meter.rejected();
         let reason = refused.why.clone();
         let kept = self.collect(Collecting::Refuse { reason, body }).await;
         kept.map(|_| ())

@@ -4,6 +4,8 @@ use std::net::SocketAddr;
 
 use serde::{Deserialize, Serialize};
 
+use super::{AuditorAccess, AuditorMetrics, AuditorTls};
+
 /// `[auditor]`
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -27,6 +29,12 @@ pub struct Auditor {
     pub project_keys: Vec<String>,
     /// Meta keys that name the user.
     pub user_keys: Vec<String>,
+    /// The listener for callers with a certificate.
+    pub tls: AuditorTls,
+    /// What they may do.
+    pub access: AuditorAccess,
+    /// Whose figures the metrics have.
+    pub metrics: AuditorMetrics,
 }
 
 impl Default for Auditor {
@@ -42,6 +50,9 @@ impl Default for Auditor {
             open_max: 2_592_000,
             project_keys: words(&["group_id", "group", "namespace"]),
             user_keys: words(&["user_id", "user"]),
+            tls: AuditorTls::default(),
+            access: AuditorAccess::default(),
+            metrics: AuditorMetrics::default(),
         }
     }
 }
@@ -84,7 +95,8 @@ impl Auditor {
                 ));
             }
         }
-        Ok(())
+        self.tls.check()?;
+        self.access.check(&self.tls)
     }
 }
 

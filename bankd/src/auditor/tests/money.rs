@@ -35,7 +35,7 @@ async fn a_record_with_an_end_is_charged_once() {
         assert_eq!(again.body, "RECORD_EXISTS");
     }
     assert_eq!(bank.money().await, [980, 0, 0, 0]);
-    assert_eq!(bank.house.counters.all(), [0, 1, 0, 0]);
+    assert_eq!(bank.house.tally.meter.all(), [0, 1, 0, 0]);
     bank.close().await;
 }
 

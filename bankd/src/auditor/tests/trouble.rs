@@ -98,7 +98,7 @@ async fn what_is_refused_is_kept_aside() {
             assert_eq!(reply.body, said);
         }
     }
-    assert_eq!(bank.house.counters.all(), [6, 0, 0, 0]);
+    assert_eq!(bank.house.tally.meter.all(), [6, 0, 0, 0]);
     assert_eq!(bank.ids("").await, [""; 0]);
     bank.close().await;
 }
@@ -127,7 +127,7 @@ async fn what_a_later_try_would_cure_has_no_answer() {
         let reply = bank.raw(method, target, json, body.as_bytes()).await;
         assert!(reply.is_none(), "{method} {target}: {reply:?}");
     }
-    assert_eq!(bank.house.counters.all()[2], 4);
+    assert_eq!(bank.house.tally.meter.all()[2], 4);
     // Those who ask are answered, and hear that records cannot be taken.
     assert_eq!(bank.get("/record/a").await.status, 200);
     assert_eq!(bank.get("/health_check").await.status, 500);

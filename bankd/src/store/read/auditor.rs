@@ -133,6 +133,27 @@ pub fn each(
     Ok(())
 }
 
+/// The records behind a place in the table, the first ones: places and heads, in their order. Places
+/// only grow.
+pub fn behind(
+    connection: &Connection,
+    after: i64,
+    most: i64,
+    mut take: impl FnMut(i64, &str),
+) -> Result<(), Error> {
+    let sql = "SELECT id, head FROM auditor_record WHERE id > ?1 ORDER BY id LIMIT ?2";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query([after, most])?;
+    while let Some(row) = rows.next()? {
+        let ValueRef::Text(head) = row.get_ref(1)? else {
+            return Err(unread());
+        };
+        let head = std::str::from_utf8(head).map_err(|_| unread())?;
+        take(row.get(0)?, head);
+    }
+    Ok(())
+}
+
 fn unread() -> Error {
     Error::Value {
         what: "auditor_record.head",

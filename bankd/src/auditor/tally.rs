@@ -1,0 +1,75 @@
+//! Records counted as they come (`docs/decisions/0042`): each question for the metrics looks at those
+//! that were stored since the last one.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use super::access::{Access, Reach};
+use super::metrics::{Figures, Meter};
+use super::read::{Readers, looked};
+use crate::config::AuditorMetrics;
+use crate::store::read::auditor::behind;
+
+/// Records that are looked at with one question to the database.
+const ONCE: i64 = 10_000;
+/// How long one may take.
+const PATIENCE: Duration = Duration::from_secs(8);
+
+/// What the metrics are made of.
+#[derive(Debug)]
+pub(super) struct Tally {
+    figures: Mutex<Figures>,
+    /// Whoever counts; others wait and find it done.
+    turn: tokio::sync::Mutex<()>,
+    pub(super) meter: Meter,
+}
+
+impl Tally {
+    /// Nothing counted yet.
+    pub(super) fn new(keys: AuditorMetrics, access: &Access) -> Self {
+        Self {
+            figures: Mutex::new(Figures::new(keys, access)),
+            turn: tokio::sync::Mutex::new(()),
+            meter: Meter::default(),
+        }
+    }
+
+    /// The metrics of this instant for who sees everything, or a part; none where the database does
+    /// not answer.
+    pub(super) async fn text(&self, readers: &Readers, reach: Option<&Reach>) -> Option<String> {
+        self.catch_up(readers).await?;
+        let figures = self.figures.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(figures.text(reach, &self.meter))
+    }
+
+    /// Counts what is not counted yet.
+    pub(super) async fn catch_up(&self, readers: &Readers) -> Option<()> {
+        let _turn = self.turn.lock().await;
+        loop {
+            let last = self.last();
+            let asked = readers.ask(PATIENCE, move |connection| {
+                let mut found = Vec::new();
+                behind(connection, last, ONCE, |place, head| {
+                    // What cannot be read has no values, and is a record nevertheless.
+                    let looked = looked(head).ok().and_then(|looked| looked.meta);
+                    found.push((place, looked.unwrap_or_default()));
+                })?;
+                Ok(found)
+            });
+            let found = asked.await?;
+            let is_all = i64::try_from(found.len()).is_ok_and(|count| count < ONCE);
+            let mut figures = self.figures.lock().unwrap_or_else(PoisonError::into_inner);
+            for (place, meta) in &found {
+                figures.add(*place, meta);
+            }
+            if is_all {
+                return Some(());
+            }
+        }
+    }
+
+    fn last(&self) -> i64 {
+        let figures = self.figures.lock().unwrap_or_else(PoisonError::into_inner);
+        figures.last()
+    }
+}

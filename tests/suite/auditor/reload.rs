@@ -1,0 +1,63 @@
+//! New certificates while the daemon runs: SIGHUP.
+
+use super::authority::{Authority, put};
+use super::wire::{ask, plain, secure};
+use super::{Site, secure_site};
+use crate::harness::until;
+
+#[test]
+fn certificates_are_read_anew_on_sighup() {
+    let (Some(authority), Some(next)) = (Authority::new(), Authority::new()) else {
+        return;
+    };
+    authority.issue("a", "/CN=a");
+    next.issue("a", "/CN=a");
+    let Site { mut bank, address } = secure_site(&authority, "read = [\"a\"]\n");
+    let is_served = |by: &Authority| {
+        let stream = secure(&address, by.caller(Some("a")));
+        ask(stream, "GET", "/records", &[], "").is_ok_and(|told| told.status == 200)
+    };
+    assert!(is_served(&authority) && !is_served(&next));
+
+    // What is wrong leaves all as it is.
+    let own = authority.path("");
+    std::fs::copy(authority.path("ca.pem"), authority.path("first-ca.pem")).unwrap();
+    std::fs::write(authority.path("ca.pem"), "nothing").unwrap();
+    bank.signal("HUP");
+    until("the daemon says what is wrong", || {
+        let log = bank.log();
+        log.contains("no certificate in it").then_some(())
+    });
+    put(&authority, &[("first-ca.pem", "ca.pem")], &own);
+    assert!(is_served(&authority));
+
+    put(
+        &next,
+        &[
+            ("ca.pem", "ca.pem"),
+            ("server.pem", "server.pem"),
+            ("server.key", "server.key"),
+        ],
+        &own,
+    );
+    bank.signal("HUP");
+    until("the new CA is in force", || is_served(&next).then_some(()));
+    // What the former CA signed opens nothing any more.
+    assert!(!is_served(&authority));
+    bank.verify();
+}
+
+#[test]
+fn silent_connections_hold_up_nobody() {
+    let Some(authority) = Authority::new() else {
+        return;
+    };
+    authority.issue("a", "/CN=a");
+    let Site { mut bank, address } = secure_site(&authority, "read = [\"a\"]\n");
+    let silent: Vec<_> = (0..100).map(|_| plain(&address)).collect();
+    let stream = secure(&address, authority.caller(Some("a")));
+    let told = ask(stream, "GET", "/health_check", &[], "").unwrap();
+    assert_eq!(told.status, 200);
+    drop(silent);
+    bank.verify();
+}
