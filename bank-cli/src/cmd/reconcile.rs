@@ -1,7 +1,8 @@
 //! `bank reconcile`: what a machine was charged beside what others recorded.
 
+use std::collections::BTreeMap;
+
 use bank_api::v1::{ReconcileQuery, ReconcileSum, Reconciled};
-use serde::Serialize;
 
 use super::Context;
 use crate::{
@@ -105,14 +106,6 @@ fn sheet(context: &Context, found: &Reconciled) -> Sheet {
     sheet
 }
 
-/// One line of the sums.
-#[derive(Serialize)]
-struct Line<'a> {
-    kind: &'a String,
-    #[serde(flatten)]
-    sum: &'a ReconcileSum,
-}
-
 fn sums(found: &Reconciled) -> Sheet {
     let columns = vec![
         column("kind", "What", Kind::Text),
@@ -121,7 +114,15 @@ fn sums(found: &Reconciled) -> Sheet {
         column("charged_processor_s", "Charged s", Kind::Number),
         column("amount", "Amount", Kind::Amount),
     ];
-    let line = |(kind, sum)| Line { kind, sum };
-    let lines: Vec<Line<'_>> = found.totals.iter().map(line).collect();
+    let line = |(kind, sum): (&String, &ReconcileSum)| {
+        BTreeMap::from([
+            ("kind", kind.clone()),
+            ("jobs", sum.jobs.to_string()),
+            ("processor_s", sum.processor_s.clone()),
+            ("charged_processor_s", sum.charged_processor_s.clone()),
+            ("amount", sum.amount.clone()),
+        ])
+    };
+    let lines: Vec<BTreeMap<&str, String>> = found.totals.iter().map(line).collect();
     Sheet::new(columns, &lines, "nothing").unit(&found.unit)
 }
