@@ -89,7 +89,7 @@ pub(crate) fn separated(bytes: &[u8]) -> Result<People, String> {
         .split(|byte| *byte == b'\n')
         .next()
         .unwrap_or_default();
-    let count = |byte: u8| head.iter().filter(|b| **b == byte).count();
+    let count = |byte: u8| head.split(|b| *b == byte).count();
     let delimiter = [b';', b',', b'\t']
         .into_iter()
         .max_by_key(|byte| (count(*byte), *byte == b';'));

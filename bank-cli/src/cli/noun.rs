@@ -193,6 +193,10 @@ pub(crate) enum PeopleFormat {
 }
 
 #[derive(Debug, Clone, Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one flag of the command line"
+)]
 pub(crate) struct ImportUsers {
     /// The file; - for standard input
     pub(crate) file: String,
