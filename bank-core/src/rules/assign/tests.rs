@@ -136,6 +136,7 @@ fn job(id: &str, account: &str, processors: i64, seconds: i64) -> UsageReport {
         source: "slurm:colony".into(),
         named: AsNamed::default(),
         flags: String::new(),
+        track: false,
         figures: Figures {
             ended: Ended::Completed,
             ..Figures::default()
