@@ -43,15 +43,18 @@ impl Certificate {
         let since_s = instant(validity.next()?)?;
         let until_s = instant(validity.next()?)?;
         Some(Self {
-            name: common_name(body.take(SEQUENCE)?)?,
+            name: common_name(body.take(SEQUENCE)?)?.0,
             since_s,
             until_s,
         })
     }
 }
 
-/// The one common name of a subject. The outer none is a subject that cannot be read.
-fn common_name(mut subject: Der<'_>) -> Option<Option<String>> {
+/// A common name, where there is just one.
+struct CommonName(Option<String>);
+
+/// The one common name of a subject. None is a subject that cannot be read.
+fn common_name(mut subject: Der<'_>) -> Option<CommonName> {
     let mut names = 0;
     let mut name = None;
     while !subject.is_empty() {
@@ -65,7 +68,7 @@ fn common_name(mut subject: Der<'_>) -> Option<Option<String>> {
             }
         }
     }
-    Some(name.filter(|_| names == 1))
+    Some(CommonName(name.filter(|_| names == 1)))
 }
 
 /// A text in one of the encodings that a name may have. One with control characters, or with space
@@ -137,8 +140,6 @@ impl<'a> Der<'a> {
         let (first, rest) = rest.split_first()?;
         let (length, rest) = match *first {
             short @ 0..=0x7f => (usize::from(short), rest),
-            // No length beforehand: BER, not DER.
-            0x80 => return None,
             // Up to four bytes of length: far beyond what a certificate needs.
             long @ 0x81..=0x84 => {
                 let (digits, rest) = rest.split_at_checked(usize::from(long & 0x7f))?;
@@ -147,6 +148,7 @@ impl<'a> Der<'a> {
                     .fold(0_usize, |sum, digit| (sum << 8) | usize::from(*digit));
                 (length, rest)
             }
+            // Longer ones, and 0x80, a length that is not said beforehand: BER, not DER.
             _ => return None,
         };
         let (value, rest) = rest.split_at_checked(length)?;
@@ -177,7 +179,13 @@ mod tests {
         let mut bytes = vec![tag];
         match u8::try_from(length) {
             Ok(short @ 0..=0x7f) => bytes.push(short),
-            _ => bytes.extend([0x82, (length >> 8) as u8, (length & 0xff) as u8]),
+            _ => bytes.extend(
+                [
+                    [0x82].as_slice(),
+                    &u16::try_from(length).unwrap().to_be_bytes(),
+                ]
+                .concat(),
+            ),
         }
         bytes.extend(value);
         bytes

@@ -1,5 +1,6 @@
 //! One request over a stream of any kind, and its whole answer, chunked or not.
 
+use std::fmt::Write as _;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
@@ -61,12 +62,12 @@ pub(super) fn ask(
 ) -> Result<Told, String> {
     let mut request = format!("{method} {target} HTTP/1.1\r\nHost: bank\r\nConnection: close\r\n");
     for (name, value) in fields {
-        request.push_str(&format!("{name}: {value}\r\n"));
+        let _ = write!(request, "{name}: {value}\r\n");
     }
     if !body.is_empty() {
         request.push_str("Content-Type: application/json\r\n");
     }
-    request.push_str(&format!("Content-Length: {}\r\n\r\n{body}", body.len()));
+    let _ = write!(request, "Content-Length: {}\r\n\r\n{body}", body.len());
     let sent = stream.write_all(request.as_bytes());
     sent.and_then(|()| stream.flush())
         .map_err(|e| e.to_string())?;
@@ -95,19 +96,18 @@ fn read(answer: &[u8]) -> Option<Told> {
         body: String::new(),
     };
     let mut rest = &answer[end + 4..];
-    let body = match told.field("content-length") {
-        Some(length) => rest.get(..length.parse().ok()?)?.to_vec(),
-        None => {
-            let mut body = Vec::new();
-            loop {
-                let line = rest.windows(2).position(|two| two == b"\r\n")?;
-                let size = std::str::from_utf8(&rest[..line]).ok()?;
-                let size = usize::from_str_radix(size, 16).ok()?;
-                body.extend_from_slice(rest.get(line + 2..line + 2 + size)?);
-                rest = rest.get(line + 2 + size + 2..)?;
-                if size == 0 {
-                    break body;
-                }
+    let body = if let Some(length) = told.field("content-length") {
+        rest.get(..length.parse().ok()?)?.to_vec()
+    } else {
+        let mut body = Vec::new();
+        loop {
+            let line = rest.windows(2).position(|two| two == b"\r\n")?;
+            let size = std::str::from_utf8(&rest[..line]).ok()?;
+            let size = usize::from_str_radix(size, 16).ok()?;
+            body.extend_from_slice(rest.get(line + 2..line + 2 + size)?);
+            rest = rest.get(line + 2 + size + 2..)?;
+            if size == 0 {
+                break body;
             }
         }
     };

@@ -26,7 +26,7 @@ impl Collector {
     pub(super) fn new(bank: &Bank, name: &'static str, settings: &str) -> Self {
         let folder = bank.folder().join("queue");
         let path = bank.folder().join(format!("{name}.toml"));
-        let text = format!("folder = {folder:?}\n{settings}");
+        let text = format!("folder = \"{}\"\n{settings}", folder.display());
         fs::write(&path, text).unwrap();
         Self {
             name,

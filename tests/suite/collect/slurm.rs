@@ -7,9 +7,9 @@ use crate::harness::{Bank, T0};
 
 pub(super) fn slurm(bank: &Bank, more: &str) -> Collector {
     let settings = format!(
-        "[slurm]\nsacct = {:?}\nstart = \"2026-01-01\"\nwindow = \"30m\"\noverlap = \"10m\"\n{more}\n\
+        "[slurm]\nsacct = \"{}\"\nstart = \"2026-01-01\"\nwindow = \"30m\"\noverlap = \"10m\"\n{more}\n\
          [[slurm.clusters]]\nname = \"colony\"\n",
-        sacct(bank)
+        sacct(bank).display()
     );
     Collector::new(bank, "slurm", &settings)
 }

@@ -86,6 +86,10 @@ impl Ground {
         decided
     }
 
+    #[allow(
+        clippy::needless_pass_by_value,
+        reason = "commands are made where they are run"
+    )]
     fn done(&mut self, command: Command) -> Outcome {
         self.run(&command).unwrap()
     }

@@ -3,7 +3,7 @@
 
 use super::super::{Error, load};
 use super::past::walk;
-use super::usage;
+use super::usage::{self, UsedRow};
 use bank_core::amount::Amount;
 use bank_core::command::Whose;
 use bank_core::model::Allocation;
@@ -131,29 +131,11 @@ impl Finding {
             let Some(last) = page.last() else { break };
             next = last.id.saturating_add(1);
             for row in page.into_iter().filter(|row| row.shadow) {
-                if !places.contains_key(&row.instance) {
-                    let began = began(connection, row.instance)?.unwrap_or(row.opened);
-                    let is_meant = from <= began && began < until;
-                    places.insert(row.instance, is_meant.then_some(self.uses.len()));
-                    if is_meant {
-                        let who = self.who(Who {
-                            project: row.project.clone(),
-                            user: row.user.clone(),
-                            machine: row.machine.clone(),
-                            group: row.group.clone(),
-                            qos: row.usage.qos.clone().unwrap_or_default(),
-                            class: row.usage.class.clone().unwrap_or_default(),
-                        });
-                        self.uses.push(Use {
-                            start: began,
-                            end: row.at,
-                            cost: 0,
-                            who,
-                            row: Row::Instance(row.instance),
-                        });
-                    }
-                }
-                let place = places.get(&row.instance).copied().flatten();
+                let place = match places.get(&row.instance) {
+                    Some(place) => *place,
+                    None => self.meet(connection, &row, from, until)?,
+                };
+                places.insert(row.instance, place);
                 if let Some(one) = place.and_then(|place| self.uses.get_mut(place)) {
                     one.cost = one.cost.saturating_add(row.amount.0);
                     one.end = one.end.max(row.at);
@@ -161,6 +143,36 @@ impl Finding {
             }
         }
         Ok(())
+    }
+
+    /// The first charge of an instance: its use, where that began in time.
+    fn meet(
+        &mut self,
+        connection: &Connection,
+        row: &UsedRow,
+        from: Timestamp,
+        until: Timestamp,
+    ) -> Result<Option<usize>, Error> {
+        let start = began(connection, row.instance)?.unwrap_or(row.opened);
+        if start < from || until <= start {
+            return Ok(None);
+        }
+        let who = self.who(Who {
+            project: row.project.clone(),
+            user: row.user.clone(),
+            machine: row.machine.clone(),
+            group: row.group.clone(),
+            qos: row.usage.qos.clone().unwrap_or_default(),
+            class: row.usage.class.clone().unwrap_or_default(),
+        });
+        self.uses.push(Use {
+            start,
+            end: row.at,
+            cost: 0,
+            who,
+            row: Row::Instance(row.instance),
+        });
+        Ok(Some(self.uses.len().saturating_sub(1)))
     }
 
     /// What imports took in without money: one row for each identity.
