@@ -127,8 +127,9 @@ fn begin(
     let price = || measure::billed_now(&mut instance, charge, &measured, ctx);
     let priced = has_price.then(price).flatten();
     remark_terms(&mut postings, charge, priced.as_ref());
-    let windows = measured.windows.map(|windows| (instance.id, windows));
-    postings.windows.extend(windows);
+    postings
+        .windows
+        .extend(measured.windows.map(|windows| (instance.id, windows)));
     let bill = Bill {
         usage: UsageId(Next::take(&mut postings.next.usage)),
         postings,
