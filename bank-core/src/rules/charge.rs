@@ -113,7 +113,6 @@ fn begin(
     let measured = measure::measure(charge, plausible, &instance, view, at, ctx)?;
     let facts_changed = keep_facts(&mut instance.facts, request, ctx);
     let payer = payer(&instance, request, ctx);
-    let moved_from = amend::moved_from(charge, &known, &payer);
     let mode = ctx.directory.mode(payer.project, payer.machine);
     let tx = postings.begin_for(source::op(charge), at, instance.id);
     // The first words of the reason: what else stands there comes from outside.
@@ -127,9 +126,8 @@ fn begin(
     let price = || measure::billed_now(&mut instance, charge, &measured, ctx);
     let priced = has_price.then(price).flatten();
     remark_terms(&mut postings, charge, priced.as_ref());
-    postings
-        .windows
-        .extend(measured.windows.map(|windows| (instance.id, windows)));
+    let windows = measured.windows.map(|windows| (instance.id, windows));
+    postings.windows.extend(windows);
     let bill = Bill {
         usage: UsageId(Next::take(&mut postings.next.usage)),
         postings,
@@ -156,11 +154,11 @@ fn begin(
         claimed: source::claimed(charge, ctx),
     };
     Ok(Begun {
+        moved_from: amend::moved_from(charge, &known, &bill.payer),
         bill,
         mode,
         counted: measured.counted,
         priced: priced.map(|p| p.amount),
-        moved_from,
     })
 }
 
