@@ -6,6 +6,7 @@
 use crate::command::{Chunk, Command, Scope};
 use crate::directory::Directory;
 use crate::effects::{Effects, Outcome, Shortage};
+use crate::ids::AllocationId;
 use crate::need::{Need, further, need};
 use crate::refusal::Refusal;
 use crate::rules;
@@ -111,12 +112,31 @@ fn decide<L: Ledger>(
         let unclaimed = unclaimed(chunk, &directory);
         (view.already, view.charged_machines) = ledger.load_chunk(chunk, &unclaimed)?;
     }
+    add_laid(ledger, &mut view)?;
     let ctx = Context {
         directory: &directory,
         now,
         scope,
     };
     Ok(rules::decide(command, &view, &ctx))
+}
+
+/// Adds the allocations on which amended records lie: they may be of accounts that nobody names now.
+fn add_laid<L: Ledger>(ledger: &mut L, view: &mut View) -> Result<(), L::Error> {
+    let already = view.already.iter().filter_map(|a| a.known.as_ref());
+    let known = already.chain(&view.known).filter(|known| !known.is_same);
+    let mut laid: BTreeSet<AllocationId> = known.filter_map(|known| known.on).collect();
+    laid.retain(|id| view.allocation(*id).is_none());
+    for id in laid {
+        let need = Need {
+            allocation: Some(id),
+            ..Need::default()
+        };
+        let more = ledger.load(&need)?.allocations;
+        view.allocations
+            .extend(more.into_iter().filter(|a| a.id == id));
+    }
+    Ok(())
 }
 
 /// The machines of a chunk that no source has claimed.

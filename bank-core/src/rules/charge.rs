@@ -112,7 +112,6 @@ fn begin(
     let measured = measure::measure(charge, plausible, &instance, view, at, ctx)?;
     let facts_changed = keep_facts(&mut instance.facts, request, ctx);
     let payer = payer(&instance, request, ctx);
-    let moved_from = amend::moved_from(charge, &known, &payer);
     let mode = mode(charge, &payer, ctx);
     let tx = postings.begin_for(source::op(charge), at, instance.id);
     // The first words of the reason: what else stands there comes from outside.
@@ -155,11 +154,11 @@ fn begin(
         assigned: charge.terms.assigned,
     };
     Ok(Begun {
+        moved_from: amend::moved_from(charge, &known, &bill.payer),
         bill,
         mode,
         counted: measured.counted,
         priced: priced.map(|p| p.amount),
-        moved_from,
     })
 }
 

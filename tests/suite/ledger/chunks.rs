@@ -245,13 +245,18 @@ fn a_chunk_comes_to_what_its_records_come_to_alone() {
     outcome.unwrap();
 }
 
-/// Records that come again, with equal or other figures, or for another project.
+/// Records that come again, with equal or other figures, or for another project. What the project's own
+/// account is called stands for no other one: by an amended name of that kind the same sums may lie on
+/// other accounts (decision note 0034).
 #[test]
 fn amended_records_in_chunks_come_to_what_they_come_to_alone() {
     let lines = prop::collection::vec(line(), 20..80);
     let outcome = runner(40).run(
         &(worlds(), lines, 1..40_usize),
         |(world, mut lines, size)| {
+            for line in lines.iter_mut().filter(|line| line.whose.0 == "Q") {
+                line.whose.0 = "W";
+            }
             let again: Vec<Line> = lines.iter().step_by(3).cloned().collect();
             lines.extend(again);
             let world = World {
