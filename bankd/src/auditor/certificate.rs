@@ -42,30 +42,32 @@ impl Certificate {
         let mut validity = body.take(SEQUENCE)?;
         let since_s = instant(validity.next()?)?;
         let until_s = instant(validity.next()?)?;
+        let name = match common_names(body.take(SEQUENCE)?)?.as_mut_slice() {
+            [only] => only.take(),
+            _ => None,
+        };
         Some(Self {
-            name: common_name(body.take(SEQUENCE)?)?,
+            name,
             since_s,
             until_s,
         })
     }
 }
 
-/// The one common name of a subject. The outer none is a subject that cannot be read.
-fn common_name(mut subject: Der<'_>) -> Option<Option<String>> {
-    let mut names = 0;
-    let mut name = None;
+/// Every common name of a subject, as far as it is one. None if the subject cannot be read.
+fn common_names(mut subject: Der<'_>) -> Option<Vec<Option<String>>> {
+    let mut names = Vec::new();
     while !subject.is_empty() {
         let mut part = subject.take(SET)?;
         while !part.is_empty() {
             let mut pair = part.take(SEQUENCE)?;
             let (tag, kind) = pair.next()?;
             if tag == OID && kind == COMMON_NAME {
-                names += 1;
-                name = text(pair.next()?);
+                names.push(text(pair.next()?));
             }
         }
     }
-    Some(name.filter(|_| names == 1))
+    Some(names)
 }
 
 /// A text in one of the encodings that a name may have. One with control characters, or with space
@@ -137,8 +139,6 @@ impl<'a> Der<'a> {
         let (first, rest) = rest.split_first()?;
         let (length, rest) = match *first {
             short @ 0..=0x7f => (usize::from(short), rest),
-            // No length beforehand: BER, not DER.
-            0x80 => return None,
             // Up to four bytes of length: far beyond what a certificate needs.
             long @ 0x81..=0x84 => {
                 let (digits, rest) = rest.split_at_checked(usize::from(long & 0x7f))?;
@@ -147,6 +147,7 @@ impl<'a> Der<'a> {
                     .fold(0_usize, |sum, digit| (sum << 8) | usize::from(*digit));
                 (length, rest)
             }
+            // Longer, or without a length beforehand, which is BER and not DER.
             _ => return None,
         };
         let (value, rest) = rest.split_at_checked(length)?;
@@ -177,7 +178,10 @@ mod tests {
         let mut bytes = vec![tag];
         match u8::try_from(length) {
             Ok(short @ 0..=0x7f) => bytes.push(short),
-            _ => bytes.extend([0x82, (length >> 8) as u8, (length & 0xff) as u8]),
+            _ => {
+                bytes.push(0x82);
+                bytes.extend(u16::try_from(length).unwrap().to_be_bytes());
+            }
         }
         bytes.extend(value);
         bytes
