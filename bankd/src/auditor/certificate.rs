@@ -42,33 +42,32 @@ impl Certificate {
         let mut validity = body.take(SEQUENCE)?;
         let since_s = instant(validity.next()?)?;
         let until_s = instant(validity.next()?)?;
+        let name = match common_names(body.take(SEQUENCE)?)?.as_mut_slice() {
+            [only] => only.take(),
+            _ => None,
+        };
         Some(Self {
-            name: common_name(body.take(SEQUENCE)?)?.0,
+            name,
             since_s,
             until_s,
         })
     }
 }
 
-/// A common name, where there is just one.
-struct CommonName(Option<String>);
-
-/// The one common name of a subject. None is a subject that cannot be read.
-fn common_name(mut subject: Der<'_>) -> Option<CommonName> {
-    let mut names = 0;
-    let mut name = None;
+/// Every common name of a subject, as far as it is one. None if the subject cannot be read.
+fn common_names(mut subject: Der<'_>) -> Option<Vec<Option<String>>> {
+    let mut names = Vec::new();
     while !subject.is_empty() {
         let mut part = subject.take(SET)?;
         while !part.is_empty() {
             let mut pair = part.take(SEQUENCE)?;
             let (tag, kind) = pair.next()?;
             if tag == OID && kind == COMMON_NAME {
-                names += 1;
-                name = text(pair.next()?);
+                names.push(text(pair.next()?));
             }
         }
     }
-    Some(CommonName(name.filter(|_| names == 1)))
+    Some(names)
 }
 
 /// A text in one of the encodings that a name may have. One with control characters, or with space
@@ -148,7 +147,7 @@ impl<'a> Der<'a> {
                     .fold(0_usize, |sum, digit| (sum << 8) | usize::from(*digit));
                 (length, rest)
             }
-            // Longer ones, and 0x80, a length that is not said beforehand: BER, not DER.
+            // Longer, or without a length beforehand, which is BER and not DER.
             _ => return None,
         };
         let (value, rest) = rest.split_at_checked(length)?;
@@ -179,13 +178,10 @@ mod tests {
         let mut bytes = vec![tag];
         match u8::try_from(length) {
             Ok(short @ 0..=0x7f) => bytes.push(short),
-            _ => bytes.extend(
-                [
-                    [0x82].as_slice(),
-                    &u16::try_from(length).unwrap().to_be_bytes(),
-                ]
-                .concat(),
-            ),
+            _ => {
+                bytes.push(0x82);
+                bytes.extend(u16::try_from(length).unwrap().to_be_bytes());
+            }
         }
         bytes.extend(value);
         bytes

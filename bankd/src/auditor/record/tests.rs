@@ -23,7 +23,7 @@ fn records_are_kept_as_they_are_answered() {
             r#"{"start_time":"2024-01-01T01:00:00.5+01:00","components":[
                 {"name":"C","amount":9223372036854775807,"scores":[{"name":"H","value":3},{"name":"H","value":1.50}]},
                 {"name":"C","amount":0,"scores":[]}],"record_id":" a/b \"<>\\ "}"#.to_owned(),
-            r#"{"record_id":" a/b \"<>\\ ","meta":null,"components":[{"name":"C","amount":9223372036854775807,"scores":[{"name":"H","value":3.0},{"name":"H","value":1.5}]},{"name":"C","amount":0,"scores":[]}],"start_time":"2024-01-01T00:00:00.500Z""#,
+            r#"{"record_id":" a/b \"<>\u005c ","meta":null,"components":[{"name":"C","amount":9223372036854775807,"scores":[{"name":"H","value":3.0},{"name":"H","value":1.5}]},{"name":"C","amount":0,"scores":[]}],"start_time":"2024-01-01T00:00:00.500Z""#,
         ),
     ] {
         let added = add(body.as_bytes()).unwrap();
