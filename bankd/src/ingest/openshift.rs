@@ -10,10 +10,10 @@ use super::job::{Extra, Figure, Found, Job, Record, State};
 use super::json::Object;
 use super::lines::document;
 use super::number::Number;
-use super::samples::Series;
+use super::samples::{Series, stated_step};
 use super::{Reader, Sink, not_of_the_format};
 
-/// Seconds that a sample stands for.
+/// Seconds that a sample stands for, where a file does not say.
 const STEP_S: i64 = 900;
 
 /// The label of a pod that names its class.
@@ -35,6 +35,10 @@ struct Sample {
     gpu_type: Option<String>,
     /// The class of a notebook, by which some sites bill.
     class: Option<String>,
+    user: Option<String>,
+    group: Option<String>,
+    /// Seconds that it stands for.
+    step: i64,
     /// Samples of the input that it is made of.
     counts: u64,
 }
@@ -51,13 +55,15 @@ impl Reader for OpenShift {
         let bytes = document(input)?;
         let text = String::from_utf8_lossy(&bytes);
         let whole = Object::parse(&text).ok_or_else(|| not_of_the_format("no JSON object"))?;
+        let stated = stated_step(&whole).and_then(|step| i64::try_from(step.as_whole()?).ok());
+        let step = stated.unwrap_or(STEP_S);
         for (key, what) in [
             ("cpu_metrics", What::Cpu),
             ("memory_metrics", What::Memory),
             ("gpu_metrics", What::Gpu),
         ] {
             for (raw, number) in whole.list(key).unwrap_or_default().into_iter().zip(1..) {
-                let taken = Series::read(raw).and_then(|series| self.take(&series, what));
+                let taken = Series::read(raw).and_then(|series| self.take(&series, what, step));
                 if let Err(why) = taken {
                     let found = Found::Malformed(format!("{key}: {why}"));
                     sink(Record::new(number, raw.get().as_bytes(), found))?;
@@ -109,7 +115,7 @@ enum What {
 }
 
 impl OpenShift {
-    fn take(&mut self, series: &Series<'_>, what: What) -> Result<(), String> {
+    fn take(&mut self, series: &Series<'_>, what: What, step: i64) -> Result<(), String> {
         let label = |name: &str| series.label(name);
         let namespace = label("namespace").ok_or("a series without a namespace")?;
         let pod = label("pod").ok_or("a series without a pod")?;
@@ -120,6 +126,9 @@ impl OpenShift {
             let at = at.ok_or("a time beyond what can be counted")?;
             let sample = line.entry(at).or_default();
             sample.counts = sample.counts.saturating_add(1);
+            sample.step = step;
+            sample.user = series.user().or(sample.user.take());
+            sample.group = series.group().or(sample.group.take());
             self.samples = self.samples.saturating_add(1);
             match what {
                 What::Cpu => (sample.cpu, sample.class) = (*value, class.clone()),
@@ -145,7 +154,7 @@ struct Run {
 fn runs(line: &BTreeMap<i64, Sample>) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     for (at, sample) in line {
-        let end = at.saturating_add(STEP_S);
+        let end = at.saturating_add(sample.step);
         match runs.last_mut() {
             Some(run) if run.end == *at && run.asked.asks_as(sample) => {
                 run.end = end;
@@ -170,7 +179,9 @@ fn job(namespace: &str, pod: &str, run: &Run) -> Option<Job> {
         start_us: run.start.checked_mul(1_000_000)?,
         end_us: run.end.checked_mul(1_000_000)?,
         wall,
+        user: asked.user.clone(),
         account: Some(namespace.to_owned()),
+        group: asked.group.clone(),
         name: Some(pod.to_owned()),
         state_word: Some("sampled".to_owned()),
         state: State::Running,
@@ -197,7 +208,7 @@ fn add_to_day(days: &mut BTreeMap<String, [Number; 3]>, at: i64, sample: &Sample
         return;
     };
     let sums = days.entry(time.format("%Y-%m-%d").to_string()).or_default();
-    let step = Number::whole(STEP_S);
+    let step = Number::whole(sample.step);
     for (sum, value) in sums.iter_mut().zip([sample.cpu, sample.memory, sample.gpu]) {
         let grown = value.times(step).and_then(|used| sum.plus(used));
         *sum = grown.unwrap_or(*sum);

@@ -12,7 +12,7 @@ use super::text::known;
 pub(super) type Notes = BTreeMap<String, String>;
 
 /// How the names of labels begin that are labels or annotations of an object.
-const PREFIXES: [&str; 2] = ["label_", "annotation_"];
+const PREFIXES: [&str; 3] = ["label_", "annotation_", "cf_"];
 
 /// Labels and annotations of an object that are kept.
 const NOTES_MAX: usize = 64;
@@ -62,8 +62,111 @@ impl<'a> Series<'a> {
             .collect()
     }
 
+    /// Who a namespace belongs to, by the annotation or label `cf_pi` that a collector added.
+    pub(super) fn user(&self) -> Option<String> {
+        self.noted("cf_pi")
+    }
+
+    /// The project that a namespace belongs to, by `cf_project_id`.
+    pub(super) fn group(&self) -> Option<String> {
+        self.noted("cf_project_id")
+    }
+
+    fn noted(&self, name: &str) -> Option<String> {
+        let ways = ["annotation_", "label_", ""];
+        ways.iter()
+            .find_map(|way| self.label(&format!("{way}{name}")))
+    }
+
     /// The value of a label.
     pub(super) fn label(&self, name: &str) -> Option<String> {
         self.labels.text(name).filter(|value| !value.is_empty())
+    }
+}
+
+/// Seconds that each sample of a document stands for, where it says so (`step_s`, as `bank collect`
+/// writes it): the distance of samples alone does not tell, for some may be missing.
+pub(super) fn stated_step(document: &Object<'_>) -> Option<Number> {
+    let step = document.number("step_s")?;
+    step.is_above_zero().then_some(step)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::openshift::OpenShift;
+    use super::super::prometheus::Prometheus;
+    use super::super::{Found, Job, Reader};
+
+    fn read(mut reader: impl Reader, text: &str) -> Vec<Job> {
+        let mut jobs = Vec::new();
+        let mut sink = |record: super::super::Record| {
+            if let Found::Jobs(found) = record.found {
+                jobs.extend(found);
+            }
+            Ok(())
+        };
+        reader.file("x", &mut text.as_bytes(), &mut sink).unwrap();
+        reader.finish(&mut sink).unwrap();
+        jobs
+    }
+
+    fn figures(job: &Job) -> (i64, i64, String) {
+        (
+            job.start_us / 1_000_000,
+            job.end_us / 1_000_000,
+            job.wall.to_string(),
+        )
+    }
+
+    const LABELS: &str =
+        r#""namespace":"a","pod":"p","annotation_cf_pi":"amy","label_cf_project_id":"7""#;
+
+    /// The second of three samples is missing, and one pod has one sample only: a step of 300 seconds
+    /// must not become one of 600 or of 60.
+    #[test]
+    fn a_step_that_is_stated_stands() {
+        let text = |step: &str| {
+            format!(
+                r#"{{"status":"success",{step}"data":{{"resultType":"matrix","result":[
+                {{"metric":{{{LABELS}}},"values":[[3600,"2"],[4200,"2"]]}},
+                {{"metric":{{"namespace":"a","pod":"q"}},"values":[[3600,"2"]]}}]}}}}"#
+            )
+        };
+        let jobs = read(Prometheus::default(), &text("\"step_s\":300,"));
+        assert_eq!(figures(&jobs[0]), (3600, 4500, "600".to_owned()));
+        assert_eq!(figures(&jobs[1]), (3600, 3900, "300".to_owned()));
+        assert_eq!(jobs[0].user.as_deref(), Some("amy"));
+        assert_eq!(jobs[0].group.as_deref(), Some("7"));
+        assert_eq!(jobs[0].account.as_deref(), Some("a"));
+        assert_eq!((&jobs[1].user, &jobs[1].group), (&None, &None));
+        for none in ["", "\"step_s\":0,", "\"step_s\":-300,", "\"step_s\":\"x\","] {
+            let jobs = read(Prometheus::default(), &text(none));
+            assert_eq!(figures(&jobs[0]), (3600, 4800, "1200".to_owned()), "{none}");
+            assert_eq!(figures(&jobs[1]), (3600, 3660, "60".to_owned()), "{none}");
+        }
+    }
+
+    #[test]
+    fn runs_of_requests_follow_the_stated_step() {
+        let text = |step: &str| {
+            format!(
+                r#"{{{step}"cpu_metrics":[{{"metric":{{{LABELS}}},"values":[[3000,"2"],[3300,"2"],[3900,"2"]]}}],
+                "memory_metrics":[]}}"#
+            )
+        };
+        let jobs = read(OpenShift::default(), &text("\"step_s\":300,"));
+        let all: Vec<_> = jobs.iter().map(figures).collect();
+        assert_eq!(
+            all,
+            [
+                (3000, 3600, "600".to_owned()),
+                (3900, 4200, "300".to_owned())
+            ]
+        );
+        assert_eq!(jobs[0].user.as_deref(), Some("amy"));
+        assert_eq!(jobs[0].group.as_deref(), Some("7"));
+        let jobs = read(OpenShift::default(), &text(""));
+        let all: Vec<_> = jobs.iter().map(figures).collect();
+        assert_eq!(all[0], (3000, 3900, "900".to_owned()));
     }
 }

@@ -16,7 +16,7 @@ use super::job::{Extra, Figure, Found, Job, Record, State};
 use super::json::Object;
 use super::lines::document;
 use super::number::Number;
-use super::samples::{Notes, Series};
+use super::samples::{Notes, Series, stated_step};
 use super::{Reader, Sink, not_of_the_format};
 
 /// Seconds that a sample stands for, where a series has only one.
@@ -29,9 +29,10 @@ const HOUR_S: i128 = 3_600;
 const PLACES: u8 = 9;
 
 /// The annotations of a namespace that name who answers for it, and its project.
-const WHO: [(&str, &str); 2] = [
+const WHO: [(&str, &str); 3] = [
     ("annotation_cf_pi", "annotation_cf_project_id"),
     ("label_cf_pi", "label_cf_project_id"),
+    ("cf_pi", "cf_project_id"),
 ];
 
 /// Namespace, and pod or node.
@@ -69,9 +70,10 @@ impl Reader for Prometheus {
     fn file(&mut self, name: &str, input: &mut dyn BufRead, sink: &mut Sink<'_>) -> io::Result<()> {
         let bytes = document(input)?;
         let text = String::from_utf8_lossy(&bytes);
-        for (raw, number) in result(&text)?.into_iter().zip(1..) {
+        let (series, stated) = result(&text)?;
+        for (raw, number) in series.into_iter().zip(1..) {
             self.series = self.series.saturating_add(1);
-            let taken = Series::read(raw).and_then(|series| self.take(&series, name));
+            let taken = Series::read(raw).and_then(|series| self.take(&series, name, stated));
             match taken {
                 Ok(0) => {}
                 Ok(counts) => {
@@ -128,7 +130,12 @@ impl Reader for Prometheus {
 impl Prometheus {
     /// Adds a series to its pod. Series of nodes have no pod, and are known by their node. Gives how
     /// many of its samples only tell of labels.
-    fn take(&mut self, series: &Series<'_>, file: &str) -> Result<u64, String> {
+    fn take(
+        &mut self,
+        series: &Series<'_>,
+        file: &str,
+        stated: Option<Number>,
+    ) -> Result<u64, String> {
         let pod = series.label("pod").or_else(|| series.label("node"));
         let key = (
             series.label("namespace").unwrap_or_default(),
@@ -144,6 +151,7 @@ impl Prometheus {
         }
         let step =
             step(&series.samples).ok_or("samples that are not in the order of their times")?;
+        let step = stated.unwrap_or(step);
         let measure = Measure::of(series, file);
         let mut spare = series.without_value;
         for (at, value) in &series.samples {
@@ -261,10 +269,11 @@ fn beyond() -> String {
     "a figure beyond what can be counted".to_owned()
 }
 
-/// The list of series: in the envelope, or bare.
-fn result(text: &str) -> io::Result<Vec<&RawValue>> {
+/// The list of series, in the envelope or bare, and what the envelope says of its step.
+fn result(text: &str) -> io::Result<(Vec<&RawValue>, Option<Number>)> {
     if text.trim_start().starts_with('[') {
-        return serde_json::from_str(text).map_err(|e| not_of_the_format(e.to_string()));
+        let bare = serde_json::from_str(text).map_err(|e| not_of_the_format(e.to_string()))?;
+        return Ok((bare, None));
     }
     let whole = Object::parse(text).ok_or_else(|| not_of_the_format("no JSON"))?;
     if whole.text("status").as_deref() == Some("error") {
@@ -272,7 +281,8 @@ fn result(text: &str) -> io::Result<Vec<&RawValue>> {
         return Err(not_of_the_format(format!("an error of Prometheus: {why}")));
     }
     let list = whole.object("data").and_then(|data| data.list("result"));
-    list.ok_or_else(|| not_of_the_format("no list of series at data.result"))
+    let list = list.ok_or_else(|| not_of_the_format("no list of series at data.result"))?;
+    Ok((list, stated_step(&whole)))
 }
 
 /// The least distance of two samples; `None` where one is not behind the one before.
