@@ -39,6 +39,10 @@ struct Sample {
     step: i64,
     /// The class of a notebook, by which some sites bill.
     class: Option<String>,
+    user: Option<String>,
+    group: Option<String>,
+    /// Seconds that it stands for.
+    step: i64,
     /// Samples of the input that it is made of.
     counts: u64,
 }

@@ -12,7 +12,7 @@ use super::text::known;
 pub(super) type Notes = BTreeMap<String, String>;
 
 /// How the names of labels begin that are labels or annotations of an object.
-const PREFIXES: [&str; 2] = ["label_", "annotation_"];
+const PREFIXES: [&str; 3] = ["label_", "annotation_", "cf_"];
 
 /// Labels that name who answers for a namespace, where a collector wrote them as they are.
 const WHO: [&str; 2] = ["cf_pi", "cf_project_id"];
@@ -82,6 +82,22 @@ impl<'a> Series<'a> {
             .filter_map(|name| Some((name.to_owned(), known(&self.label(name)?)?)))
             .take(NOTES_MAX)
             .collect()
+    }
+
+    /// Who a namespace belongs to, by the annotation or label `cf_pi` that a collector added.
+    pub(super) fn user(&self) -> Option<String> {
+        self.noted("cf_pi")
+    }
+
+    /// The project that a namespace belongs to, by `cf_project_id`.
+    pub(super) fn group(&self) -> Option<String> {
+        self.noted("cf_project_id")
+    }
+
+    fn noted(&self, name: &str) -> Option<String> {
+        let ways = ["annotation_", "label_", ""];
+        ways.iter()
+            .find_map(|way| self.label(&format!("{way}{name}")))
     }
 
     /// The value of a label.
