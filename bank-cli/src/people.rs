@@ -96,6 +96,8 @@ pub(crate) fn separated(bytes: &[u8]) -> Result<People, String> {
     let mut reader = csv::ReaderBuilder::new()
         .delimiter(delimiter.unwrap_or(b','))
         .flexible(true)
+        // With CRLF for one end the lines would be counted one behind the other.
+        .terminator(csv::Terminator::Any(b'\n'))
         .from_reader(bytes);
     let heads = reader.byte_headers().map_err(|e| e.to_string())?.clone();
     let heads: Vec<String> = heads.iter().map(text).collect();
