@@ -33,10 +33,6 @@ struct Sample {
     memory: Number,
     gpu: Number,
     gpu_type: Option<String>,
-    user: Option<String>,
-    group: Option<String>,
-    /// Seconds that it stands for.
-    step: i64,
     /// The class of a notebook, by which some sites bill.
     class: Option<String>,
     user: Option<String>,

@@ -14,9 +14,6 @@ pub(super) type Notes = BTreeMap<String, String>;
 /// How the names of labels begin that are labels or annotations of an object.
 const PREFIXES: [&str; 3] = ["label_", "annotation_", "cf_"];
 
-/// Labels that name who answers for a namespace, where a collector wrote them as they are.
-const WHO: [&str; 2] = ["cf_pi", "cf_project_id"];
-
 /// Labels and annotations of an object that are kept.
 const NOTES_MAX: usize = 64;
 
@@ -54,30 +51,11 @@ impl<'a> Series<'a> {
         })
     }
 
-    /// Who a namespace belongs to, by the annotation or label `cf_pi` that a collector added.
-    pub(super) fn user(&self) -> Option<String> {
-        self.noted("cf_pi")
-    }
-
-    /// The project that a namespace belongs to, by `cf_project_id`.
-    pub(super) fn group(&self) -> Option<String> {
-        self.noted("cf_project_id")
-    }
-
-    fn noted(&self, name: &str) -> Option<String> {
-        let ways = ["annotation_", "label_", ""];
-        ways.iter()
-            .find_map(|way| self.label(&format!("{way}{name}")))
-    }
-
     /// The labels that Kubernetes' own state metrics make of labels and annotations, each with its
     /// name as it stands: `label_app`, `annotation_cf_pi`.
     pub(super) fn notes(&self) -> Notes {
         let names = self.labels.names();
-        let is_note = |name: &&str| {
-            WHO.contains(name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
-        };
-        let names = names.filter(is_note);
+        let names = names.filter(|name| PREFIXES.iter().any(|prefix| name.starts_with(prefix)));
         names
             .filter_map(|name| Some((name.to_owned(), known(&self.label(name)?)?)))
             .take(NOTES_MAX)
