@@ -210,7 +210,7 @@ impl Taking<'_> {
     ) -> Result<Effects, Refusal> {
         let total = quantity.total().ok_or(Refusal::AmountOverflow)?;
         let counted = format!("{} {total}", quantity.metric.word());
-        let mut charge = self.as_charge(&counted);
+        let mut charge = self.as_charge(&counted, ctx);
         charge.request.facts.usage.counted = Some(quantity.processors);
         charge.duration = Some(quantity.seconds);
         let became = if self.is_amended() {
@@ -223,7 +223,7 @@ impl Taking<'_> {
 
     /// Its use is on record, at no price.
     fn free(self, why: &str, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
-        let mut charge = self.as_charge(why);
+        let mut charge = self.as_charge(why, ctx);
         charge.duration = Some(Seconds(0));
         charge.terms.amount = Some(Amount::ZERO);
         self.charged(&charge, Became::Free, why.to_owned(), view, ctx)
@@ -255,12 +255,17 @@ impl Taking<'_> {
 
     /// The charge of a whole use, which closes its instance. An amended record reports a total: the
     /// difference is charged, or given back to who paid (decision 19).
-    fn as_charge(&self, counted: &str) -> Charge {
+    fn as_charge(&self, counted: &str, ctx: &Context<'_>) -> Charge {
         let facts = &self.report.request.facts;
         let began = facts.start.unwrap_or_default();
         let ended = facts.end.map_or(began, |end| end.max(began));
         let mut request = self.report.request.clone();
         request.event_time = Some(ended);
+        if self.is_amended() && request.whose.project.is_none() {
+            // Its user's own project, whatever its instance was for.
+            let found = select::find(ctx.directory, &request.whose).project_name;
+            request.whose.project = Some(found).filter(|name| !name.is_empty());
+        }
         let word = self.policy.word();
         Charge {
             request,

@@ -254,8 +254,13 @@ fn amended_records_in_chunks_come_to_what_they_come_to_alone() {
     let outcome = runner(40).run(
         &(worlds(), lines, 1..40_usize),
         |(world, mut lines, size)| {
-            for line in lines.iter_mut().filter(|line| line.whose.0 == "Q") {
-                line.whose.0 = "W";
+            for line in &mut lines {
+                // Who has no project of their own and names none stays with what was known.
+                line.whose.0 = match line.whose.0 {
+                    "Q" => "W",
+                    "" if line.whose.1 != "bob" => "P",
+                    other => other,
+                };
             }
             let again: Vec<Line> = lines.iter().step_by(3).cloned().collect();
             lines.extend(again);
