@@ -44,8 +44,7 @@ fn main() -> Result<()> {
     let rounds: usize = rounds.map_or(Ok(3), |text| text.parse())?;
     let lines = count_lines(&file)?;
     println!(
-        "{} lines, {rounds} rounds; offline, {CHUNK} jobs in a commit, 2 threads (read and sum | decide and write)",
-        lines
+        "{lines} lines, {rounds} rounds; offline, {CHUNK} jobs in a commit, 2 threads (read and sum | decide and write)"
     );
     let mut all: [Vec<Took>; 3] = Default::default();
     let [plain, raw, lean] = &mut all;
@@ -91,7 +90,7 @@ fn sqlite(file: &Path) -> Result<Took> {
     let mut command = Command::new("sqlite3");
     command.arg(folder.path().join("plain.db"));
     command.stdin(std::fs::File::open(folder.path().join("script"))?);
-    timed(command, folder.path())
+    timed(&command, folder.path())
 }
 
 fn bankd(file: &Path, more: &[&str]) -> Result<Took> {
@@ -112,11 +111,11 @@ fn bankd(file: &Path, more: &[&str]) -> Result<Took> {
         .arg(&data)
         .args(["--source", "slurm:big"])
         .args(more);
-    timed(command, folder.path())
+    timed(&command, folder.path())
 }
 
 /// Runs a program; `time` says what it used.
-fn timed(command: Command, folder: &Path) -> Result<Took> {
+fn timed(command: &Command, folder: &Path) -> Result<Took> {
     let figures = folder.join("figures");
     let mut timed = Command::new("/usr/bin/time");
     timed.args(["-f", "%U %S %M", "-o"]).arg(&figures);

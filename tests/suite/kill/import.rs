@@ -1,6 +1,7 @@
 //! `bankd import --data` killed inside a chunk's transaction and right after its commit: the same command
 //! again ends with what an undisturbed import ends with.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -17,9 +18,11 @@ fn jobs(folder: &Path) -> PathBuf {
     for id in 0..JOBS {
         let (user, account, cpus) = (id % 7, id % 5, id % 9 + 1);
         let minute = id % 60;
-        text.push_str(&format!(
-            "{id}|colony|u{user}|p{account}|COMPLETED|0:0|2025-11-01T01:00:00|2025-11-01T02:{minute:02}:00|1|{cpus}\n"
-        ));
+        writeln!(
+            text,
+            "{id}|colony|u{user}|p{account}|COMPLETED|0:0|2025-11-01T01:00:00|2025-11-01T02:{minute:02}:00|1|{cpus}"
+        )
+        .unwrap();
     }
     let file = folder.join("jobs.sacct");
     std::fs::write(&file, text).unwrap();
