@@ -31,6 +31,7 @@ fn job(ended: Ended, used: i64, cpu: &str) -> Finished<'static> {
         nodes: Some(decimal("2")),
         exit_code: None,
         figures: Cow::Owned(Figures {
+            wall_us: None,
             ended,
             wall_us: None,
             cpu_s: Some(decimal(cpu)),
