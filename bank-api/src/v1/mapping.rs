@@ -296,6 +296,8 @@ pub struct MergedUsers {
     /// True when decided only.
     #[serde(default)]
     pub dry_run: bool,
+    /// The first journal transaction; `null` where nothing was written.
+    pub transaction: Option<i64>,
 }
 
 /// What became of one entry.

@@ -31,17 +31,28 @@ pub(super) struct Target {
     #[arg(long, value_name = "DIR")]
     pub(super) data: Option<PathBuf>,
     /// The collector that the records are of; FORMAT:MACHINE, or FORMAT, where it is not said
-    #[arg(long, value_name = "NAME", requires = "data")]
+    #[arg(
+        long,
+        value_name = "NAME",
+        requires = "data",
+        conflicts_with = "dry_run"
+    )]
     pub(super) source: Option<String>,
     /// The machine that they are of; else each record's cluster, else the only machine
-    #[arg(short, long, value_name = "NAME", requires = "data")]
+    #[arg(
+        short,
+        long,
+        value_name = "NAME",
+        requires = "data",
+        conflicts_with = "dry_run"
+    )]
     pub(super) machine: Option<String>,
     /// Jobs in one transaction, 1 to 50000
-    #[arg(long, value_name = "N", requires = "data", hide_short_help = true,
+    #[arg(long, value_name = "N", requires = "data", conflicts_with = "dry_run", hide_short_help = true,
         value_parser = clap::value_parser!(u16).range(1..=50_000))]
     pub(super) chunk: Option<u16>,
     /// Do not keep the lines as they came
-    #[arg(long, requires = "data")]
+    #[arg(long, requires = "data", conflicts_with = "dry_run")]
     pub(super) no_raw: bool,
 }
 

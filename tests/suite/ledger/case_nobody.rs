@@ -51,7 +51,7 @@ fn it_is_priced_and_no_money_moves() {
         assert_eq!(last.op, "charge");
         t.expect(
             finished("j", 1800, true),
-            "adjusted wc 28800: charged 0, shadow, balance 1000000",
+            "adjusted wc 28800: charged 0, shadow, late, balance 1000000",
             "charge_notional a 0 shadow +28800/0",
         );
         t.expect(finished("j", 1800, false), "duplicate wc 28800", "");

@@ -30,7 +30,7 @@ fn a_job_waits_for_its_steps() {
     assert_eq!(f.ids(), [""; 0], "a step may follow");
     f.append("jobs", &sacct("1.0", "00:20:00"));
     f.look().unwrap();
-    f.append("jobs", &sacct("2", "01:00:00"));
+    f.append("jobs", &sacct("2", "00:00:00"));
     f.look().unwrap();
     let all = f.ids();
     assert_eq!(all, ["(step)", "(step)", "1"]);

@@ -31,8 +31,10 @@ pub(super) async fn merge(call: Call) -> Handled {
     let (answers, again) = call.write_all(commands, render).await?;
     let items = names.into_iter().zip(answers);
     let items = items.map(|(user, answer)| merged(user, &answer));
+    let items: Vec<MergedUser> = items.collect::<Result<_, _>>()?;
     let answer = ok(&MergedUsers {
-        items: items.collect::<Result<_, _>>()?,
+        transaction: items.iter().find_map(|item| item.transaction),
+        items,
         dry_run,
     })?;
     Ok(if again { replayed(answer) } else { answer })
