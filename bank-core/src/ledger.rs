@@ -5,7 +5,7 @@
 
 use crate::command::{Chunk, Command, Scope};
 use crate::directory::Directory;
-use crate::effects::{Effects, Outcome, Shortage};
+use crate::effects::{Became, Effects, Outcome, Shortage};
 use crate::ids::AllocationId;
 use crate::need::{Need, further, need};
 use crate::refusal::Refusal;
@@ -121,10 +121,13 @@ fn decide<L: Ledger>(
     Ok(rules::decide(command, &view, &ctx))
 }
 
-/// Adds the allocations on which amended records lie: they may be of accounts that nobody names now.
+/// Adds the allocations on which amended records lie, and those that were kept and may be charged now:
+/// they may be of accounts that nobody names now.
 fn add_laid<L: Ledger>(ledger: &mut L, view: &mut View) -> Result<(), L::Error> {
     let already = view.already.iter().filter_map(|a| a.known.as_ref());
-    let known = already.chain(&view.known).filter(|known| !known.is_same);
+    let known = already
+        .chain(&view.known)
+        .filter(|known| !known.is_same || known.became == Became::Kept);
     let mut laid: BTreeSet<AllocationId> = known.filter_map(|known| known.on).collect();
     laid.retain(|id| view.allocation(*id).is_none());
     for id in laid {

@@ -175,7 +175,8 @@ fn of_report(report: &UsageReport, directory: &Directory, now: Timestamp) -> Nee
     let mut accounts = select::possible_payers(directory, &request.whose);
     accounts.extend(directory.suspense().map(|a| a.id));
     let machine = directory.machine_named(&request.whose.machine);
-    let unclaimed = machine.filter(|machine| machine.source.is_none());
+    // What claims no machine does not ask who charged it: where nobody did, that is a long search.
+    let unclaimed = machine.filter(|machine| machine.source.is_none() && !report.track);
     // What is over by its end could have been there when it began: strict enforcement is asked.
     let used_until = request.facts.start.or(request.facts.end);
     Need {

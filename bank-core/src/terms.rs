@@ -65,9 +65,22 @@ pub struct Whole {
     pub instance: Option<InstanceId>,
     /// What an earlier record of it came to in the shadow totals, where it was taken in with a chunk
     /// and has no instance.
-    pub carried: Option<Amount>,
+    pub carried: Option<Carried>,
     /// What the journal says of it: policy, metric and quantity.
     pub remark: String,
+}
+
+/// What a chunk counted for a use in the shadow totals.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Carried {
+    /// How much.
+    pub amount: Amount,
+    /// Where it lies; none where no allocation could pay.
+    pub on: Option<AllocationId>,
+    /// For which project.
+    pub project: String,
+    /// On which machine.
+    pub machine: String,
 }
 
 /// Longest itemisation in bytes.

@@ -27,7 +27,7 @@ pub const CHUNK_ONLINE: usize = 5_000;
 /// Uses that are commands of their own and go into one database transaction together.
 const ALONE: usize = 64;
 
-/// Bytes of lines in one transaction; one record more may lie beyond.
+/// Bytes of lines in one transaction, read or not; one record more may lie beyond.
 const LINES_MAX: usize = 32 << 20;
 
 /// What is taken in, and for whom.
@@ -83,6 +83,8 @@ struct Waiting {
     marks: Vec<FollowMark>,
     /// The lines of the items, each behind its length.
     lines: Vec<u8>,
+    /// Bytes of what goes into the quarantine.
+    aside: usize,
     count: u32,
 }
 
@@ -145,6 +147,7 @@ impl Intake {
             }
             Found::Malformed(reason) => {
                 waiting.seen.rejected = waiting.seen.rejected.saturating_add(counts);
+                waiting.aside = waiting.aside.saturating_add(record.raw.len());
                 waiting.quarantine.push(QuarantineRow {
                     source: self.feed.source.clone(),
                     peer: self.feed.caller.client.clone(),
@@ -295,7 +298,8 @@ impl Waiting {
 
     fn is_full(&self, chunk: usize) -> bool {
         let most = self.items.len().max(self.quarantine.len());
-        most >= chunk || self.lines.len() >= LINES_MAX
+        let bytes = self.lines.len().saturating_add(self.aside);
+        most >= chunk || bytes >= LINES_MAX
     }
 
     fn note(&mut self, job: &Job) {

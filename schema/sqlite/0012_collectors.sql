@@ -73,6 +73,8 @@ CREATE TABLE usage_identity (
 ) STRICT;
 CREATE INDEX usage_identity_end ON usage_identity (machine, end_at);
 CREATE INDEX usage_identity_instance ON usage_identity (instance) WHERE instance IS NOT NULL;
+-- What strict would have refused, by the transaction that took it in.
+CREATE INDEX usage_identity_refusal ON usage_identity (tx) WHERE refusal IS NOT NULL;
 
 INSERT INTO source (name, format, machine, first_contact, last_contact, last_event, records, jobs)
     SELECT source, '', '', 0, 0, max(end_at), count(*), count(*) FROM finished_use GROUP BY source;

@@ -22,12 +22,13 @@ use crate::rules::instance::{
 };
 use crate::rules::promise::{Binding, bind};
 use crate::select::{self, Payer};
-use crate::terms::{self, Shortfall};
+use crate::terms::{self, Paid, Shortfall};
 use crate::time::{Seconds, Timestamp};
 use crate::view::{Context, Next, View};
 use ceiling::Plausible;
 use find::charged_instance;
 use measure::Billed;
+use std::borrow::Cow;
 
 /// Bills an instance for the time since its last charge. What exact arithmetic or an account's
 /// range cannot hold is unbilled with amount 0, never refused (ledger.md 1.3, 2.8).
@@ -51,13 +52,14 @@ fn bill(
         counted,
         priced,
         moved_from,
+        paid,
     } = begin(charge, view, ctx, has_price)?;
     let priced = match moved_from {
-        Some(project) => bill.take_back(&project, &view.paid, priced, ctx)?,
+        Some(project) => bill.take_back(&project, &paid, priced, ctx)?,
         None => priced,
     };
     match priced {
-        Some(amount) if amount < Amount::ZERO => bill.give_back(&view.paid, ctx)?,
+        Some(amount) if amount < Amount::ZERO => bill.give_back(&paid, ctx)?,
         _ if mode.is_shadow() => {
             bill.note_refusal(charge, ctx);
             bill.in_shadow(ctx)?;
@@ -82,7 +84,7 @@ pub(super) fn falls(charge: &Charge, view: &View, ctx: &Context<'_>) -> bool {
 }
 
 /// A charge whose amount is known and whose payers are not.
-struct Begun {
+struct Begun<'a> {
     bill: Bill,
     mode: Mode,
     /// The seconds that it counts.
@@ -91,14 +93,16 @@ struct Begun {
     priced: Option<Amount>,
     /// The project that paid for an earlier record of the use, where it is another one.
     moved_from: Option<String>,
+    /// What allocations have paid for the instance.
+    paid: Cow<'a, [Paid]>,
 }
 
-fn begin(
+fn begin<'a>(
     charge: &Charge,
-    view: &View,
+    view: &'a View,
     ctx: &Context<'_>,
     has_price: bool,
-) -> Result<Begun, Refusal> {
+) -> Result<Begun<'a>, Refusal> {
     let request = &charge.request;
     measure::check(charge)?;
     let at = charge.happened(ctx.now);
@@ -121,7 +125,8 @@ fn begin(
     let had_lien = instance.lien.is_some();
     give_back_other_money(&mut postings, &mut instance, mode)?;
     other_project(&mut postings, &mut instance, &known, &payer, charge)?;
-    amend::carry(&mut postings, &mut instance, charge, (tx, at))?;
+    let by = (tx, at);
+    let paid = amend::carry(&mut postings, &mut instance, charge, &view.paid, by)?;
     let price = || measure::billed_now(&mut instance, charge, &measured, ctx);
     let priced = has_price.then(price).flatten();
     remark_terms(&mut postings, charge, priced.as_ref());
@@ -159,6 +164,7 @@ fn begin(
         mode,
         counted: measured.counted,
         priced: priced.map(|p| p.amount),
+        paid,
     })
 }
 

@@ -65,6 +65,7 @@ struct Before {
     on: Option<AllocationId>,
     refusal: Option<Cow<'static, str>>,
     project: String,
+    machine: String,
 }
 
 /// What became of an identity within the chunk.
@@ -221,6 +222,7 @@ impl<'a> Taking<'a> {
                 on: row.on,
                 refusal: row.refusal.clone(),
                 project: row.project().to_owned(),
+                machine: row.report.request.whose.machine.clone(),
             }));
         }
         let Some(known) = &already.known else {
@@ -238,6 +240,7 @@ impl<'a> Taking<'a> {
             on: known.on,
             refusal: known.refusal.clone(),
             project: known.project.clone(),
+            machine: known.key.machine.clone(),
         }))
     }
 
@@ -297,7 +300,8 @@ impl<'a> Taking<'a> {
         if let Some(before) = before {
             let back = before.amount.unwrap_or_default().0.saturating_neg();
             self.shift(before.on, back);
-            self.sums.post(before.on, &before.project, machine, back);
+            self.sums
+                .post(before.on, &before.project, &before.machine, back);
         }
         worth.on = who.pays(&self.allocations, at);
         let mut amount = worth.amount.unwrap_or_default().0;

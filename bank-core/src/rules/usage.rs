@@ -3,7 +3,7 @@
 
 use crate::amount::Amount;
 use crate::command::{Charge, Chunk, Close, UsageReport};
-use crate::effects::{Became, Charged, Effects, KnownUse, Outcome, UseRow, Used};
+use crate::effects::{Became, Charged, Effects, Fate, KnownUse, Outcome, UseRow, Used};
 use crate::ids::{InstanceId, NAME_BYTES_MAX, check_name};
 use crate::model::{Closing, Instance, Machine};
 use crate::policy::{ChargePolicy, Quantity, Verdict, verdict};
@@ -12,7 +12,7 @@ use crate::refusal::{Refusal, short};
 use crate::rules::instance::check_object;
 use crate::rules::{charge, import, instance};
 use crate::select;
-use crate::terms::{Terms, Whole};
+use crate::terms::{Carried, Terms, Whole};
 use crate::time::Seconds;
 use crate::view::{Already, Context, View};
 use std::borrow::Cow;
@@ -39,8 +39,7 @@ pub(super) fn take(
             return Ok(unchanged(known, foreign, view));
         }
     }
-    let carried = known.filter(|known| known.instance.is_none());
-    let carried = carried.and_then(|known| known.amount);
+    let carried = known.and_then(carried);
     if carried.is_some() && foreign.is_none() && in_shadow(report, ctx) {
         return in_chunk(report, view, ctx);
     }
@@ -65,6 +64,17 @@ pub(super) fn take(
     }
 }
 
+/// What a chunk counted for it.
+fn carried(known: &KnownUse) -> Option<Carried> {
+    let amount = known.amount.filter(|_| known.instance.is_none())?;
+    Some(Carried {
+        amount,
+        on: known.on,
+        project: known.project.clone(),
+        machine: known.key.machine.clone(),
+    })
+}
+
 /// Whether only the shadow totals move for it.
 fn in_shadow(report: &UsageReport, ctx: &Context<'_>) -> bool {
     let payer = select::find(ctx.directory, &report.request.whose);
@@ -87,6 +97,11 @@ fn in_chunk(report: &UsageReport, view: &View, ctx: &Context<'_>) -> Result<Effe
         ..view.clone()
     };
     let mut effects = import::import(&chunk, &view, ctx)?;
+    if let Outcome::Imported(imported) = &effects.outcome
+        && let Some(Fate::Refused(refusal)) = imported.fates.first()
+    {
+        return Err(refusal.clone());
+    }
     let Some(row) = effects.uses.first() else {
         return Ok(effects);
     };
@@ -174,7 +189,7 @@ struct Taking<'a> {
     /// The instance of the record that this one replaces.
     before: Option<InstanceId>,
     /// What it came to in the shadow totals, where it was taken in with a chunk.
-    carried: Option<Amount>,
+    carried: Option<Carried>,
     /// What strict enforcement would have said to the record that this one replaces.
     refusal: Option<Cow<'static, str>>,
 }
@@ -278,7 +293,7 @@ impl Taking<'_> {
                 finished: Some(Whole {
                     began,
                     instance: self.before,
-                    carried: self.carried,
+                    carried: self.carried.clone(),
                     remark: format!("policy={word} counted={}", counted.replace(' ', ":")),
                 }),
                 ..Terms::default()
@@ -325,8 +340,10 @@ impl Taking<'_> {
                 (own, charged.would_refuse)
             }
             Outcome::Charged(charged) => (after.and_then(sum), charged.would_refuse),
-            _ => (None, None),
+            // What a chunk counted stays where it lies.
+            _ => (self.carried.as_ref().map(|carried| carried.amount), None),
         };
+        let on = self.carried.filter(|_| instance.is_none());
         effects.uses.push(UseRow {
             report: Arc::new(self.report.clone()),
             said: None,
@@ -336,7 +353,7 @@ impl Taking<'_> {
             counted: counted.clone(),
             instance,
             amount,
-            on: None,
+            on: on.and_then(|carried| carried.on),
             refusal: refusal.map(Cow::Borrowed).or(self.refusal),
             place: None,
         });

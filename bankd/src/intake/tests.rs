@@ -4,6 +4,7 @@ use crate::ingest::{Options, formats};
 use crate::records;
 use crate::store::SqliteStore;
 use crate::store::bank::NewBank;
+use crate::store::verify;
 use crate::writer::{self, BATCH_MAX, Origin};
 use bank_core::amount::Precision;
 use bank_core::command::Scope;
@@ -53,23 +54,26 @@ fn site(mode: Mode) -> Site {
     }
 }
 
+fn feed() -> Feed {
+    Feed {
+        source: "slurm:colony".to_owned(),
+        format: "sacct".to_owned(),
+        machine: None,
+        caller: Caller {
+            actor: "amy".to_owned(),
+            client: "unix:amy".to_owned(),
+            origin: Origin::Cli,
+            scope: Scope::default(),
+        },
+        request_id: "r".to_owned(),
+        dry_run: false,
+        keep_raw: true,
+    }
+}
+
 impl Site {
     fn import(&self, text: &str, chunk: usize) -> Taken {
-        let feed = Feed {
-            source: "slurm:colony".to_owned(),
-            format: "sacct".to_owned(),
-            machine: None,
-            caller: Caller {
-                actor: "amy".to_owned(),
-                client: "unix:amy".to_owned(),
-                origin: Origin::Cli,
-                scope: Scope::default(),
-            },
-            request_id: "r".to_owned(),
-            dry_run: false,
-            keep_raw: true,
-        };
-        let mut intake = Intake::new(self.writer.clone(), feed, chunk);
+        let mut intake = Intake::new(self.writer.clone(), feed(), chunk);
         let format = formats::named("sacct").unwrap();
         let mut reader = (format.reader)(&Options::default()).unwrap();
         intake.place("day.sacct");
@@ -125,4 +129,44 @@ fn what_came_once_changes_nothing_when_it_comes_again() {
         assert_eq!(number("SELECT records FROM source"), 52);
         assert_eq!(number("SELECT rejected FROM source"), 2);
     }
+}
+
+/// What could not be read is as large as what could: it does not wait for a chunk of lines.
+#[test]
+fn lines_for_the_quarantine_do_not_pile_up() {
+    let site = site(Mode::Track);
+    let long = [b'x'; 64 << 10];
+    let mut intake = Intake::new(site.writer.clone(), feed(), CHUNK_ONLINE);
+    intake.place("day.sacct");
+    for number in 1..=600 {
+        let found = Found::Malformed("no record".to_owned());
+        let record = Record::new(number, &long, found);
+        intake.take(record).unwrap();
+        assert!(intake.waiting.quarantine.len() * long.len() < LINES_MAX);
+    }
+    assert_eq!(intake.end(Vec::new()).unwrap().quarantined, 600);
+}
+
+/// The row of a use says where its figure lies: the entries of that allocation say the same.
+#[test]
+fn verify_finds_a_figure_that_lies_elsewhere_than_its_row_says() {
+    let site = site(Mode::Track);
+    site.import(
+        &format!("{HEAD}{}", line(1, "chem", "01:00:00", "02:00:00")),
+        10,
+    );
+    site.writer.stop();
+    let Site { folder, thread, .. } = site;
+    thread.join().unwrap();
+    let path = folder.path().join("bank.db");
+    assert_eq!(verify::run(&path).unwrap().findings, [""; 0]);
+    let bank = rusqlite::Connection::open(&path).unwrap();
+    // Another transaction's, so that only the allocation tells.
+    let change = "UPDATE usage_identity SET amount = 5, allocation = 7, tx = NULL";
+    assert_eq!(bank.execute(change, []).unwrap(), 1);
+    drop(bank);
+    assert_eq!(
+        verify::run(&path).unwrap().findings,
+        ["allocation 7: finished uses come to 5 on it, its entries to 0"]
+    );
 }

@@ -11,6 +11,7 @@ use std::io::Read as _;
 /// Adds what is wrong to the report.
 pub(super) fn check(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     sums(connection, report)?;
+    figures(connection, report)?;
     lines(connection, report)
 }
 
@@ -50,6 +51,29 @@ fn sums(connection: &Connection, report: &mut Report) -> Result<(), Error> {
                 "transaction {tx}: its finished uses are not what it counts"
             ));
         }
+    }
+    Ok(())
+}
+
+/// What uses without an instance hold of each allocation is what entries without a charge put there.
+fn figures(connection: &Connection, report: &mut Report) -> Result<(), Error> {
+    let mut statement = connection.prepare(
+        "SELECT allocation, sum(moved), sum(held) FROM (
+             SELECT allocation, sum(delta_shadow) AS moved, 0 AS held FROM entry
+             WHERE kind = 'charge_notional' AND usage IS NULL GROUP BY allocation
+             UNION ALL
+             SELECT allocation, 0, sum(amount) FROM usage_identity
+             WHERE instance IS NULL AND amount IS NOT NULL GROUP BY allocation)
+         WHERE allocation IS NOT NULL GROUP BY allocation
+         HAVING sum(moved) + sum(held) <> 0 ORDER BY allocation",
+    )?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let (id, moved, held): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        let moved = moved.saturating_neg();
+        report.find(format!(
+            "allocation {id}: finished uses come to {held} on it, its entries to {moved}"
+        ));
     }
     Ok(())
 }

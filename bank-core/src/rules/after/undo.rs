@@ -34,6 +34,12 @@ pub(super) fn reverse(
     match root.op.as_str() {
         // An amended record is a charge by that word; a correction by hand is about no use.
         "adjust" if root.instance.is_some() => work::reverse(reverse, target, root, view, ctx),
+        // The row of the use says where its figure lies: an opposite would take it from there, and an
+        // amended record once more.
+        "adjust" if root.entries.iter().any(of_chunk) => Err(not_reversible(
+            target,
+            "it says whose a use without a charge is, and moved no money",
+        )),
         "deposit" | "withdraw" | "transfer" | "adjust" => money(reverse, target, root, view, ctx),
         "charge" | "refund" | "settle" => work::reverse(reverse, target, root, view, ctx),
         "account_rm" if again => Err(not_reversible(target, "`bank account rm` removes it again")),
@@ -73,6 +79,11 @@ fn not_reversible(target: &PastTx, why: &str) -> Refusal {
         transaction: target.id.0,
         why: format!("{}: {why}", target.op),
     }
+}
+
+/// Whether an entry places the shadow figure of a use that came with a chunk.
+fn of_chunk(entry: &Entry) -> bool {
+    entry.kind == EntryKind::ChargeNotional && entry.usage.is_none()
 }
 
 /// Begins the opposite of a transaction.

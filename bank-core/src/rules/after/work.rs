@@ -4,7 +4,9 @@ use super::undo::{begin, check_cover, oppose, unblock_paid};
 use super::{announce, shift_exact_sum};
 use crate::amount::Amount;
 use crate::command::Reverse;
-use crate::effects::{Billing, Effects, EntryKind, InstanceChange, Outcome, Reversed, UsageRow};
+use crate::effects::{
+    Billing, Effects, Entry, EntryKind, InstanceChange, Outcome, Reversed, UsageRow,
+};
 use crate::history::{PastTx, Rest, is_charge, refunds_of, rests, taken_back_by};
 use crate::ids::{EntryId, TxId, UsageId};
 use crate::model::Instance;
@@ -27,6 +29,7 @@ pub(super) fn reverse(
     let unknown = || Refusal::not_found("transaction", &target.id.0.to_string());
     let mut instance = view.instances.iter().find(of_target).cloned();
     let instance = instance.as_mut().ok_or_else(unknown)?;
+    let before = instance.standing();
     // An odd number of opposites takes the work back, an even one does it again.
     let undone = view.past.len() % 2 == 1;
     let work = if undone { root } else { target };
@@ -34,11 +37,15 @@ pub(super) fn reverse(
     if !undone {
         check_room(root, target, view)?;
     }
-    let own = view.usages.iter().find(|u| u.tx == target.id);
-    let own = own.ok_or_else(unknown)?;
+    // What an amended record moved from another project has rows before that of its charge. What a
+    // chunk had counted before stays counted.
+    let mut rows = rows_of(target.id, view);
+    let own = rows.pop().ok_or_else(unknown)?;
+    rows.retain(|u| u.tx != root.id || u.amount < Amount::ZERO);
     let mut postings = Postings::new(view);
     let tx = begin(&mut postings, reverse, ctx);
     postings.about_instance(instance.id);
+    let back = move_back(&mut postings, instance, &rows, tx, ctx)?;
     let usage = UsageId(Next::take(&mut postings.next.usage));
     let about = About {
         usage: Some(usage),
@@ -50,14 +57,9 @@ pub(super) fn reverse(
     let mut facts_changed = false;
     match root.op.as_str() {
         "charge" | "adjust" => {
-            let added = terms::read_exact(&root.reason);
-            let exact = added.map(|added| {
-                if undone {
-                    added.saturating_neg()
-                } else {
-                    added
-                }
-            });
+            let of_all = worth(back.plus(row.amount)?, ctx)?;
+            let exact = added(root, undone).or((!rows.is_empty()).then_some(of_all));
+            facts_changed = name_mover(instance, root, view, undone);
             uncount(instance, &row, exact, ctx)?;
             unbill_windows(&mut postings, instance, root, view, undone)?;
         }
@@ -74,7 +76,7 @@ pub(super) fn reverse(
     postings.instances.push(InstanceChange {
         instance: instance.clone(),
         facts_changed,
-        standing_changed: false,
+        standing_changed: before != instance.standing(),
     });
     Ok(postings.finish(Outcome::Reversed(Reversed {
         tx,
@@ -82,6 +84,74 @@ pub(super) fn reverse(
         op: target.op.clone(),
         parts,
     })))
+}
+
+fn rows_of(tx: TxId, view: &View) -> Vec<&UsageRow> {
+    view.usages.iter().filter(|u| u.tx == tx).collect()
+}
+
+/// Takes the rows back that stand before that of the charge; gives their sum. They count no time, and
+/// what they are worth in the running sum goes with the charge.
+fn move_back(
+    postings: &mut Postings,
+    instance: &mut Instance,
+    moved: &[&UsageRow],
+    tx: TxId,
+    ctx: &Context<'_>,
+) -> Result<Amount, Refusal> {
+    let mut sum = Amount::ZERO;
+    for own in moved {
+        let usage = UsageId(Next::take(&mut postings.next.usage));
+        let row = opposite(own, instance, (usage, tx), ctx)?;
+        let total = match row.billing {
+            Billing::Shadow => &mut instance.shadow_billed,
+            _ => &mut instance.billed,
+        };
+        *total = total.plus(row.amount)?;
+        sum = sum.plus(row.amount)?;
+        announce(postings, instance, &row, ctx);
+        instance.last_usage = Some(usage);
+        postings.usages.push(row);
+    }
+    Ok(sum)
+}
+
+/// What the charge added to the running sum, if a bound made its amount, to be added once more or taken
+/// back.
+fn added(root: &PastTx, undone: bool) -> Option<i128> {
+    let added = terms::read_exact(&root.reason)?;
+    Some(if undone {
+        added.saturating_neg()
+    } else {
+        added
+    })
+}
+
+/// Where the charge moved the use to another project, the instance names the one that has it now; says
+/// whether it does.
+fn name_mover(instance: &mut Instance, root: &PastTx, view: &View, undone: bool) -> bool {
+    let rows = rows_of(root.id, view);
+    let Some(from) = rows.iter().find(|u| u.amount < Amount::ZERO) else {
+        return false;
+    };
+    let row = if undone { Some(from) } else { rows.last() };
+    let of_row = |e: &&Entry| row.is_some_and(|row| e.usage == Some(row.id));
+    let named = root.entries.iter().find(of_row);
+    if let (Some(named), true) = (named, rows.len() > 1) {
+        instance.facts.project.clone_from(&named.project);
+        // The other project's account pays no more of it.
+        instance.account = None;
+        instance.fallback_from = None;
+    }
+    named.is_some() && rows.len() > 1
+}
+
+/// What minor units are worth in the running sum.
+fn worth(amount: Amount, ctx: &Context<'_>) -> Result<i128, Refusal> {
+    let scale = i128::from(ctx.directory.bank.precision.minor_per_credit());
+    let per_minor = crate::exact::TRILLIONTHS.checked_div(scale);
+    let exact = per_minor.and_then(|per| per.checked_mul(i128::from(amount.0)));
+    exact.ok_or(Refusal::AmountOverflow)
 }
 
 /// The usage row that takes another one back.

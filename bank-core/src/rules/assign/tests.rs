@@ -1,6 +1,8 @@
 //! Usage that waited for a project gets one: once, at the rates of its own time, and nothing else is
 //! touched.
 
+mod amended;
+
 use crate::amount::{Amount, Precision};
 use crate::book::Book;
 use crate::command::After;
@@ -263,6 +265,14 @@ fn where_no_money_moves_the_shadow_figures_do() {
         assert_eq!((assigned.was, assigned.amount), (Amount(400), Amount(400)));
         assert_eq!(t.figures("chem"), (1000, -400), "alone {alone}");
         assert_eq!(t.figures(UNBILLED), (0, 0));
+        if !alone {
+            let undo = Command::After(After::Reverse(Reverse {
+                transaction: t.book.journal.last().unwrap().id,
+                allow_debt: false,
+                note: String::new(),
+            }));
+            assert_eq!(t.run(&undo).unwrap_err().code(), "not_reversible");
+        }
         let done = t.transactions();
         assert!(!t.assign(&one, "chem").unwrap().changed, "alone {alone}");
         assert_eq!(t.transactions(), done);

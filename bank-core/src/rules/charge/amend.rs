@@ -5,7 +5,7 @@ use super::Bill;
 use crate::amount::Amount;
 use crate::command::Charge;
 use crate::decimal::Decimal;
-use crate::effects::{Billing, EntryKind, RecordEvent, UsageRow};
+use crate::effects::{Billing, Delta, EntryKind, RecordEvent, UsageRow};
 use crate::ids::{AllocationId, TxId, UsageId};
 use crate::model::Instance;
 use crate::postings::{About, Postings};
@@ -16,6 +16,7 @@ use crate::select::Payer;
 use crate::terms::{Paid, Whole};
 use crate::time::{Seconds, Timestamp};
 use crate::view::{Context, Next};
+use std::borrow::Cow;
 
 /// The project that an earlier record of the use was charged to, where this one names another.
 pub(super) fn moved_from(charge: &Charge, known: &str, payer: &Payer) -> Option<String> {
@@ -24,28 +25,53 @@ pub(super) fn moved_from(charge: &Charge, known: &str, payer: &Payer) -> Option<
     if charge.terms.assigned {
         return None;
     }
-    whole.instance?;
+    let known = match &whole.carried {
+        Some(carried) => &carried.project,
+        None => whole.instance.map(|_| known)?,
+    };
     (known != payer.project_name).then(|| known.to_owned())
 }
 
 /// Takes over what a chunk counted in the shadow totals: what was counted there is not charged
-/// again, so that only the difference moves money.
-pub(super) fn carry(
+/// again, so that only the difference moves money. It stays where it lies, as what the instance was
+/// charged there; gives what was paid for the instance with it.
+pub(super) fn carry<'a>(
     postings: &mut Postings,
     instance: &mut Instance,
     charge: &Charge,
+    paid: &'a [Paid],
     by: (TxId, Timestamp),
-) -> Result<(), Refusal> {
+) -> Result<Cow<'a, [Paid]>, Refusal> {
     let finished = charge.terms.finished.as_ref();
-    let Some(amount) = finished.and_then(|whole| whole.carried) else {
-        return Ok(());
+    let Some(carried) = finished.and_then(|whole| whole.carried.as_ref()) else {
+        return Ok(Cow::Borrowed(paid));
     };
+    let amount = carried.amount;
     instance.shadow_billed = instance.shadow_billed.plus(amount)?;
     let id = UsageId(Next::take(&mut postings.next.usage));
     let row = row(instance, id, by, (amount, Billing::Shadow));
     postings.usages.push(row);
     instance.last_usage = Some(id);
-    Ok(())
+    let mut paid = paid.to_vec();
+    let moved = !amount.is_zero();
+    if let Some(on) = carried.on.filter(|_| moved) {
+        let shadow = |amount: Amount| Delta {
+            shadow: amount.0,
+            ..Delta::default()
+        };
+        let about = |usage| About {
+            usage,
+            project: carried.project.clone(),
+            machine: carried.machine.clone(),
+            ..About::instance(instance)
+        };
+        let (back, again) = (shadow(amount), shadow(amount.negate()?));
+        let kind = EntryKind::ChargeNotional;
+        postings.post(kind, on, back, &about(None))?;
+        postings.post(kind, on, again, &about(Some(id)))?;
+        Paid::count(&mut paid, instance.id, Some(on), &again);
+    }
+    Ok(Cow::Owned(paid))
 }
 
 /// A row that changes what an instance came to, and counts no time.

@@ -1,0 +1,122 @@
+//! Records that name another project, machine or time after something changed around them: what they
+//! came to is there once, where it belongs.
+
+use super::*;
+
+/// Projects chem and bio with 1000 each, on a machine in a mode.
+fn ground(mode: Mode) -> Ground {
+    let mut t = Ground::new(mode);
+    t.now = 20_000;
+    t.project("chem", 1000, Window::ALWAYS);
+    t.project("bio", 1000, Window::ALWAYS);
+    t
+}
+
+fn chunk(report: &UsageReport) -> Command {
+    Command::Import(Box::new(Chunk {
+        source: report.source.clone(),
+        reports: vec![Arc::new(report.clone())],
+        ..Chunk::default()
+    }))
+}
+
+fn set(t: &mut Ground, mode: Option<Mode>, source: Option<&str>) {
+    t.done(Command::SetMachine(SetMachine {
+        name: "colony".into(),
+        mode: mode.map(Some),
+        source: source.map(|source| Some(source.to_owned())),
+        ..SetMachine::default()
+    }));
+}
+
+fn both(t: &Ground) -> [(i64, i64); 2] {
+    [t.figures("chem"), t.figures("bio")]
+}
+
+#[test]
+fn what_a_chunk_counted_moves_with_the_record_when_money_moves() {
+    for (account, seconds, expected) in [
+        ("bio", 100, [(1000, 0), (900, 0)]),
+        ("bio", 130, [(1000, 0), (870, 0)]),
+        ("chem", 130, [(970, -100), (1000, 0)]),
+        ("chem", 60, [(1000, -60), (1000, 0)]),
+    ] {
+        let mut t = ground(Mode::Track);
+        t.done(chunk(&job("1", "chem", 1, 100)));
+        assert_eq!(both(&t), [(1000, -100), (1000, 0)]);
+        set(&mut t, Some(Mode::Strict), None);
+        let mut amended = job("1", account, 1, 100);
+        amended.request.facts.end = Some(Timestamp::from_seconds(9_900 + seconds));
+        amended.request.facts.group = "g".into();
+        t.done(usage(&amended));
+        assert_eq!(both(&t), expected, "{account} {seconds}");
+        // And once more: nothing of the first is left behind.
+        let last = job("1", "bio", 2, 100);
+        t.done(usage(&last));
+        assert_eq!(both(&t), [(1000, 0), (800, 0)], "{account} {seconds}");
+    }
+}
+
+#[test]
+fn what_a_chunk_counted_is_counted_once_after_it_was_kept_for_another_source() {
+    for command in [chunk, usage] {
+        let mut t = ground(Mode::Track);
+        t.done(chunk(&job("1", "chem", 1, 100)));
+        set(&mut t, None, Some("nami"));
+        let amended = job("1", "bio", 2, 100);
+        t.done(command(&amended));
+        assert_eq!(both(&t), [(1000, -100), (1000, 0)]);
+        set(&mut t, None, Some("slurm:colony"));
+        t.done(command(&amended));
+        assert_eq!(both(&t), [(1000, 0), (1000, -200)]);
+    }
+}
+
+#[test]
+fn an_amended_record_of_a_chunk_leaves_its_first_machine() {
+    let mut t = ground(Mode::Track);
+    t.done(Command::AddMachine(SetMachine {
+        name: "blue".into(),
+        ..SetMachine::default()
+    }));
+    t.done(chunk(&job("1", "chem", 1, 100)));
+    let mut amended = job("1", "chem", 1, 100);
+    amended.request.whose.machine = "blue".into();
+    t.done(chunk(&amended));
+    let entries = t.book.journal.iter().flat_map(|tx| &tx.entries);
+    let of_colony = entries.filter(|entry| entry.machine == "colony");
+    assert_eq!(of_colony.map(|entry| entry.delta.shadow).sum::<i64>(), 0);
+    assert_eq!(both(&t), [(1000, -100), (1000, 0)]);
+}
+
+#[test]
+fn a_record_that_moved_to_another_project_can_be_undone_and_done_again() {
+    for first in [Mode::Strict, Mode::Track] {
+        let mut t = ground(first);
+        let record = job("1", "chem", 1, 100);
+        t.done(if first == Mode::Track {
+            chunk(&record)
+        } else {
+            usage(&record)
+        });
+        let before = both(&t);
+        set(&mut t, Some(Mode::Strict), None);
+        t.done(usage(&job("1", "bio", 2, 100)));
+        let after = both(&t);
+        assert_eq!(after, [(1000, 0), (800, 0)]);
+        for expected in [before, after, before] {
+            t.done(Command::After(After::Reverse(Reverse {
+                transaction: t.book.journal.last().unwrap().id,
+                allow_debt: false,
+                note: String::new(),
+            })));
+            assert_eq!(both(&t), expected);
+        }
+        t.done(usage(&job("1", "chem", 3, 100)));
+        let expected = match first {
+            Mode::Strict => (700, 0),
+            _ => (800, -100),
+        };
+        assert_eq!(both(&t), [expected, (1000, 0)]);
+    }
+}
