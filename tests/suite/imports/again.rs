@@ -192,3 +192,17 @@ fn a_file_without_a_column_of_sacct_is_refused_as_no_such_file() {
     let said = bank.bank_ok(&["import", "sacct", &torn, "-m", "colony"]);
     assert!(said.contains("the file ends inside a record"), "{said}");
 }
+
+#[test]
+fn usage_from_before_the_bank_has_the_price_of_its_first_rate() {
+    let mut bank = Bank::new();
+    let deposit = ["deposit", "chemistry", "100000", "--start", "2025-11-01"];
+    bank.bank_ok(&deposit);
+    bank.bank_ok(&["machine", "set", "colony", "--source", "slurm:colony"]);
+    let day = file(&bank, "day.sacct", format!("{HEAD}{}", lines(0, 3)));
+    let said = bank.bank_ok(&["import", "sacct", &day, "--source", "slurm:colony"]);
+    assert!(said.contains("3 charged"), "{said}");
+    let sum = "SELECT sum(amount) FROM usage_identity";
+    assert_eq!(bank.query(sum), [[(3 * 2 * 3600).to_string()]]);
+    bank.verify();
+}
