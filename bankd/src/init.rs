@@ -16,7 +16,7 @@ use bank_core::amount::Precision;
 use bank_core::command::{Command, Scope, SetRate};
 use bank_core::model::Key;
 use bank_core::rate::{Per, RateKind, RateValue};
-use bank_core::time::Window;
+use bank_core::time::{Timestamp, Window};
 
 use crate::answer::{Answer, Media};
 use crate::app::DataDir;
@@ -178,6 +178,7 @@ fn first_commands(store: SqliteStore, clock: std::sync::Arc<dyn LedgerClock>) ->
     done
 }
 
+/// From 1970 on: usage from before the bank, brought in later, has a price too.
 fn first_rate() -> Command {
     Command::SetRate(SetRate {
         kind: RateKind::Vbr,
@@ -186,7 +187,7 @@ fn first_rate() -> Command {
         value: RateValue(1_000_000_000),
         per: Per::Second,
         machine: None,
-        from: None,
+        from: Some(Timestamp(0)),
         until: None,
         when: None,
         description: "made by bankd init".to_owned(),

@@ -20,7 +20,7 @@ pub(crate) struct ImportArgs {
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<String>,
     /// The collector that the records are of, such as slurm:colony [default: FORMAT:MACHINE, or
-    /// FORMAT:HOST]
+    /// FORMAT without a machine]
     #[arg(long, value_name = "NAME")]
     pub(crate) source: Option<String>,
     /// The machine that the records are of [default: their cluster, or the only machine]

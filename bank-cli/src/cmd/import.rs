@@ -102,24 +102,13 @@ fn only_for_files(args: &ImportArgs) -> Result<(), Failure> {
     }
 }
 
-/// The collector: as given, else by the format and the machine or this host.
+/// The collector: as given, else by the format and the machine, as `bankd import` has it. The
+/// host says nothing here: the same file from two hosts must be the same usage.
 fn source(args: &ImportArgs) -> String {
-    if let Some(source) = &args.source {
-        return source.clone();
-    }
-    let place = args.machine.clone().unwrap_or_else(host);
-    format!("{}:{place}", args.kind)
-}
-
-/// The first part of this host's name.
-fn host() -> String {
-    let text = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    let name = text.trim().split('.').next().unwrap_or_default();
-    let name: String = name.chars().filter(|c| !c.is_control()).take(64).collect();
-    if name.is_empty() {
-        "localhost".to_owned()
-    } else {
-        name
+    match (&args.source, &args.machine) {
+        (Some(source), _) => source.clone(),
+        (None, Some(machine)) => format!("{}:{machine}", args.kind),
+        (None, None) => args.kind.clone(),
     }
 }
 

@@ -47,8 +47,11 @@ pub fn propose(set: &SetRate, directory: &Directory) -> Result<Rate, Refusal> {
 /// Adds a rate; one about the same subject ends where the new one begins.
 pub(super) fn set(set: &SetRate, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
     check(set)?;
-    let from = set.from.unwrap_or(ctx.now).max(ctx.now);
-    if set.from.is_some_and(|from| from < ctx.now) {
+    // Nothing was priced before the first rate of a bank: it alone may begin in the past, so that
+    // usage of the years before the bank has a price (accounting files that are brought in).
+    let is_first = ctx.directory.rates.is_empty();
+    let from = set.from.unwrap_or(ctx.now);
+    if from < ctx.now && !is_first {
         return Err(Refusal::BadValue {
             field: "from",
             expected: "now or later",
@@ -60,7 +63,11 @@ pub(super) fn set(set: &SetRate, view: &View, ctx: &Context<'_>) -> Result<Effec
             expected: "at most 1000 in force or to come",
         });
     }
-    let from = from.max(after_quotes(view, ctx));
+    let from = if is_first && set.from.is_some() {
+        from
+    } else {
+        from.max(after_quotes(view, ctx))
+    };
     let window = Window {
         start: Some(from),
         end: set.until,

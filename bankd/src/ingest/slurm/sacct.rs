@@ -152,6 +152,7 @@ impl<'a> Reading<'a> {
         // A line that is a whole record by itself does not belong to one that was torn.
         if (fields >= self.columns.len() && self.is_whole(&text)) || length > LINE_MAX {
             let why = "the line ends before its last column";
+            self.torn(&begun)?;
             self.malformed(begun.line, &begun.raw, why, sink)?;
             return self.record(line.number, &text, line.bytes, sink);
         }
@@ -201,7 +202,8 @@ impl<'a> Reading<'a> {
             }
             _ if self.has_header => self.columns.fit(&fields).then_some(fields),
             _ => {
-                self.check(&fields)?;
+                let fits = self.columns.fit(&fields);
+                self.looked(fits)?;
                 Some(fields)
             }
         };
@@ -233,18 +235,28 @@ impl<'a> Reading<'a> {
 
     /// The layout of a file without a header line is never guessed: most of its first lines must look
     /// like it.
-    fn check(&mut self, fields: &[&str]) -> io::Result<()> {
-        if self.checked >= CHECKED {
+    fn looked(&mut self, fits: bool) -> io::Result<()> {
+        if self.has_header || self.checked >= CHECKED {
             return Ok(());
         }
         self.checked = self.checked.saturating_add(1);
-        if !self.columns.fit(fields) {
+        if !fits {
             self.misfits = self.misfits.saturating_add(1);
         }
         if self.checked == CHECKED {
             return self.fits_layout();
         }
         Ok(())
+    }
+
+    /// A record that lacks columns: a torn one looks like the layout up to where it ends.
+    fn torn(&mut self, begun: &Begun) -> io::Result<()> {
+        let mut fields = split(&begun.text, self.delimiter, self.columns.len());
+        if fields.len() > 1 {
+            fields.pop();
+        }
+        let fits = self.columns.fit(&fields);
+        if fits { Ok(()) } else { self.looked(false) }
     }
 
     fn fits_layout(&self) -> io::Result<()> {
@@ -307,12 +319,16 @@ impl<'a> Reading<'a> {
     }
 
     fn end(mut self, sink: &mut Sink<'_>) -> io::Result<()> {
-        if let Some(begun) = self.begun.take() {
-            let why = "the file ends inside a record";
-            self.malformed(begun.line, &begun.raw, why, sink)?;
+        let begun = self.begun.take();
+        if let Some(begun) = &begun {
+            self.torn(begun)?;
         }
         if self.checked < CHECKED {
             self.fits_layout()?;
+        }
+        if let Some(begun) = begun {
+            let why = "the file ends inside a record";
+            self.malformed(begun.line, &begun.raw, why, sink)?;
         }
         self.give(sink)
     }
