@@ -176,10 +176,10 @@ impl Again {
         &self,
         app: &App,
         record: &StoredRecord,
-        word: &str,
+        outcome: &str,
         became: &mut BTreeMap<String, u64>,
     ) -> Result<(), Kept> {
-        count(became, word, 1);
+        count(became, outcome, 1);
         let (Some(stop), Some(runtime)) = (record.stop, record.runtime) else {
             return Ok(());
         };
