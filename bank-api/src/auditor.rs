@@ -28,6 +28,13 @@ pub struct RecordAdd {
     pub stop_time: Option<String>,
 }
 
+/// As much of a body as says whose it is, whatever else is wrong with it.
+#[derive(Debug, Deserialize)]
+pub struct Named {
+    /// The record's name.
+    pub record_id: String,
+}
+
 /// A change as `PUT` brings it: only the end of a record changes.
 #[derive(Debug, Deserialize)]
 pub struct RecordUpdate {

@@ -12,7 +12,7 @@ mod portion;
 mod standing;
 mod thread;
 
-pub use collect::{Collect, Collected, Collecting, Gathered, Told, Work};
+pub use collect::{Collect, Collected, Collecting, Gathered, NOT_CHARGED, Told, Work};
 pub use portion::{Item, Landed, OnItsWay, Portion};
 pub use standing::Standing;
 

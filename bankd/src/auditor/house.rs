@@ -77,16 +77,20 @@ impl House {
 
     /// As what its records come in.
     pub(super) fn feed(&self, visitor: &Visitor, request_id: &str) -> Feed {
-        let settings = self.settings();
-        Feed {
-            source: settings.source.clone(),
-            format: "auditor".to_owned(),
-            machine: Some(settings.machine.clone()).filter(|machine| !machine.is_empty()),
-            caller: self.caller(visitor),
-            request_id: request_id.to_owned(),
-            dry_run: false,
-            keep_raw: false,
-        }
+        feed(self.settings(), self.caller(visitor), request_id)
+    }
+}
+
+/// As what records come in that somebody sends.
+pub(super) fn feed(settings: &config::Auditor, caller: Caller, request_id: &str) -> Feed {
+    Feed {
+        source: settings.source.clone(),
+        format: "auditor".to_owned(),
+        machine: Some(settings.machine.clone()).filter(|machine| !machine.is_empty()),
+        caller,
+        request_id: request_id.to_owned(),
+        dry_run: false,
+        keep_raw: false,
     }
 }
 

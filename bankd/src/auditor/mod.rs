@@ -8,6 +8,7 @@
 //! Nothing here decides about money, and nobody is who a header says.
 
 pub mod access;
+pub mod again;
 mod answer;
 mod body;
 pub mod certificate;

@@ -25,6 +25,8 @@ use crate::store::read::auditor::{Found, each, record};
 
 /// Answers under way at once.
 const READERS: usize = 8;
+/// Short questions under way at once.
+const ASKERS: usize = 4;
 /// How long one may wait for its turn.
 const TURN: Duration = Duration::from_secs(8);
 /// How long a client may take nothing, and how long its answer may take in all.
@@ -36,15 +38,23 @@ const PIECES: usize = 4;
 /// Records between two looks at whether somebody is still there.
 const LOOK: u32 = 1000;
 
-/// Connections for long answers, beside those of the bank's own routes.
+/// Connections for answers, beside those of the bank's own routes. Short questions have some of
+/// their own: clients that are slow to take their answers must not keep a record from its end.
 #[derive(Clone)]
 pub(super) struct Readers {
+    streams: Shelf,
+    questions: Shelf,
+}
+
+/// Some of them.
+#[derive(Clone)]
+struct Shelf {
     idle: Arc<Mutex<Vec<rusqlite::Connection>>>,
     room: Arc<Semaphore>,
 }
 
 /// One of them, for one answer.
-struct Lease {
+pub(super) struct Lease {
     connection: Option<rusqlite::Connection>,
     idle: Arc<Mutex<Vec<rusqlite::Connection>>>,
     _turn: OwnedSemaphorePermit,
@@ -52,10 +62,41 @@ struct Lease {
 
 impl Readers {
     pub(super) fn open(database: &Path) -> Result<Self, store::Error> {
-        let all = (0..READERS).map(|_| store::open_reader(database));
+        Ok(Self {
+            streams: Shelf::open(database, READERS)?,
+            questions: Shelf::open(database, ASKERS)?,
+        })
+    }
+
+    /// A connection for a long answer; none where there is none in time.
+    pub(super) async fn lend(&self, patience: Duration) -> Option<Lease> {
+        self.streams.lend(patience).await
+    }
+
+    /// Asks something short; none where there is no answer in time.
+    pub(super) async fn ask<T, F>(&self, patience: Duration, question: F) -> Option<T>
+    where
+        T: Send + 'static,
+        F: FnOnce(&rusqlite::Connection) -> Result<T, store::Error> + Send + 'static,
+    {
+        let asked = async {
+            let lease = self.questions.lend(patience).await?;
+            let answer = tokio::task::spawn_blocking(move || {
+                let answer = question(lease.connection.as_ref()?);
+                Some(answer.inspect_err(|error| tracing::error!(%error, "a question failed")))
+            });
+            answer.await.ok()??.ok()
+        };
+        timeout(patience, asked).await.ok()?
+    }
+}
+
+impl Shelf {
+    fn open(database: &Path, many: usize) -> Result<Self, store::Error> {
+        let all = (0..many).map(|_| store::open_reader(database));
         Ok(Self {
             idle: Arc::new(Mutex::new(all.collect::<Result<_, _>>()?)),
-            room: Arc::new(Semaphore::new(READERS)),
+            room: Arc::new(Semaphore::new(many)),
         })
     }
 
@@ -68,23 +109,6 @@ impl Readers {
             idle: Arc::clone(&self.idle),
             _turn: turn,
         })
-    }
-
-    /// Asks something short; none where there is no answer in time.
-    pub(super) async fn ask<T, F>(&self, patience: Duration, question: F) -> Option<T>
-    where
-        T: Send + 'static,
-        F: FnOnce(&rusqlite::Connection) -> Result<T, store::Error> + Send + 'static,
-    {
-        let asked = async {
-            let lease = self.lend(patience).await?;
-            let answer = tokio::task::spawn_blocking(move || {
-                let answer = question(lease.connection.as_ref()?);
-                Some(answer.inspect_err(|error| tracing::error!(%error, "a question failed")))
-            });
-            answer.await.ok()??.ok()
-        };
-        timeout(patience, asked).await.ok()?
     }
 }
 

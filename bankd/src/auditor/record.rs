@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use bank_api::auditor::{
-    Component, Head, HeadComponent, HeadScore, RecordAdd, RecordUpdate, score_value,
+    Component, Head, HeadComponent, HeadScore, Named, RecordAdd, RecordUpdate, score_value,
 };
 use unicode_segmentation::UnicodeSegmentation as _;
 
@@ -91,7 +91,13 @@ pub(super) fn update(body: &[u8]) -> Result<Updated, Refused> {
 
 fn read<'a, T: serde::Deserialize<'a>>(body: &'a [u8]) -> Result<T, Refused> {
     let text = std::str::from_utf8(body).map_err(|error| Refused::of(error.to_string()))?;
-    serde_json::from_str(text).map_err(|error| Refused::of(error.to_string()))
+    serde_json::from_str(text).map_err(|error| Refused {
+        // The sender forgets it: the log names what it can.
+        record_id: serde_json::from_str::<Named>(text)
+            .ok()
+            .map(|named| named.record_id),
+        why: error.to_string(),
+    })
 }
 
 fn judge(record: RecordAdd) -> Result<Added, Refused> {

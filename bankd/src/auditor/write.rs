@@ -10,6 +10,7 @@ use std::time::Duration;
 use hyper::Request;
 use hyper::body::Incoming;
 use hyper::header::CONTENT_TYPE;
+use tokio::time::Instant;
 
 use super::access::{Access, Right};
 use super::answer::{self, Answer, Dropped};
@@ -26,6 +27,8 @@ use crate::writer::{Collect, Collected, Collecting, Gathered, SubmitError, Told,
 const PATIENCE: Duration = Duration::from_secs(8);
 /// Bodies from here on are read on a thread of their own, in bytes.
 const LARGE: usize = 256 << 10;
+/// Characters of a refused record's name that the log has: it may be as long as the body.
+const LOGGED: usize = 256;
 /// A record of more bytes than this stops one of the clients (`auditor-api.md` 6).
 const WARN: usize = 10_000;
 
@@ -38,6 +41,12 @@ pub(super) enum Act {
 }
 
 impl Act {
+    /// What the route of this name does.
+    pub(super) fn of(place: &str) -> Option<Self> {
+        let all = [Self::One, Self::Many, Self::End];
+        all.into_iter().find(|act| act.place() == place)
+    }
+
     /// The route, for the log and the quarantine.
     pub(super) fn place(self) -> &'static str {
         match self {
@@ -57,7 +66,7 @@ pub(super) struct Writing<'a> {
 }
 
 /// A body as it was understood.
-enum Understood {
+pub(super) enum Understood {
     Add(Vec<Added>),
     End(Updated),
 }
@@ -211,6 +220,7 @@ impl Writing<'_> {
     }
 
     async fn end(&self, end: &Updated) -> Result<Answer, Dropped> {
+        let until = Instant::now() + PATIENCE;
         let name = end.record_id.clone();
         let asked = self.house.readers.ask(PATIENCE, move |connection| {
             read::auditor::record(connection, &name)
@@ -235,14 +245,14 @@ impl Writing<'_> {
             stop: Some(stop),
             runtime: Some(runtime),
         });
-        let collected = self.collect(Collecting::End {
+        let what = Collecting::End {
             record_id: end.record_id.clone(),
             stop,
             runtime,
             pairs: pairs(meta.as_ref()),
             work: Box::new(work),
-        });
-        match collected.await? {
+        };
+        match self.collect_until(what, until).await? {
             Collected::Done(told) | Collected::Exists(told) => {
                 self.tell(&told);
                 Ok(answer::done())
@@ -252,6 +262,10 @@ impl Writing<'_> {
     }
 
     async fn collect(&self, what: Collecting) -> Result<Collected, Dropped> {
+        self.collect_until(what, Instant::now() + PATIENCE).await
+    }
+
+    async fn collect_until(&self, what: Collecting, until: Instant) -> Result<Collected, Dropped> {
         let asked = Collect {
             what,
             source: self.house.settings().source.clone(),
@@ -260,7 +274,8 @@ impl Writing<'_> {
             place: self.act.place(),
             peer: self.visitor.said(),
         };
-        let collected = self.house.app.writer.collect(asked, PATIENCE).await;
+        let patience = until.saturating_duration_since(Instant::now());
+        let collected = self.house.app.writer.collect(asked, patience).await;
         collected.map_err(dropped)
     }
 
@@ -288,9 +303,10 @@ impl Writing<'_> {
     /// Keeps a body that is refused for good: its sender forgets it.
     async fn refuse(&self, refused: &Refused, body: Vec<u8>) -> Result<(), Dropped> {
         let remote = self.visitor.said();
-        let record_id = refused.record_id.as_deref().unwrap_or_default();
+        let name = refused.record_id.as_deref().unwrap_or_default();
+        let name: String = name.chars().take(LOGGED).collect();
         tracing::error!(
-            record_id,
+            record_id = name.as_str(),
             reason = refused.why,
             remote,
             route = self.act.place(),
@@ -304,7 +320,7 @@ impl Writing<'_> {
     }
 }
 
-fn understood(act: Act, bytes: &[u8]) -> Result<Understood, Refused> {
+pub(super) fn understood(act: Act, bytes: &[u8]) -> Result<Understood, Refused> {
     match act {
         Act::One => record::add(bytes).map(|one| Understood::Add(vec![one])),
         Act::Many => record::add_many(bytes).map(Understood::Add),
@@ -321,7 +337,7 @@ fn dropped(error: SubmitError) -> Dropped {
 }
 
 /// The numbers of a record's keys with their values, each once.
-fn pairs(meta: Option<&super::money::Meta>) -> Vec<i64> {
+pub(super) fn pairs(meta: Option<&super::money::Meta>) -> Vec<i64> {
     let values = meta.into_iter().flatten();
     let pairs = values.flat_map(|(key, values)| values.iter().map(move |value| pair(key, value)));
     let mut pairs: Vec<i64> = pairs.collect();

@@ -16,6 +16,9 @@ use tokio::time::{Instant, sleep, timeout_at};
 /// How long to wait before a full queue is tried again.
 const BREATH: Duration = Duration::from_millis(5);
 
+/// How a reason begins where a record is stored and the rules refuse its charge.
+pub const NOT_CHARGED: &str = "stored, not charged: ";
+
 /// A request, with everything that its rows need.
 #[derive(Clone, Debug)]
 pub struct Collect {
@@ -283,7 +286,7 @@ impl Thread {
         if !matches!(command, Command::Usage(_)) {
             return Ok(());
         }
-        let reason = format!("stored, not charged: {}", refusal.code());
+        let reason = format!("{NOT_CHARGED}{}", refusal.code());
         let row = aside(asked, reason, work.record.clone().into_bytes());
         self.store.quarantine(&[row], now)
     }

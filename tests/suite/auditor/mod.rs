@@ -1,6 +1,7 @@
 //! AUDITOR's REST API from outside.
 
 mod access;
+mod again;
 mod authority;
 mod kill;
 mod peer;

@@ -188,3 +188,27 @@ fn an_update_needs_components_and_an_end() {
             .contains("meta: empty")
     );
 }
+
+#[test]
+fn a_refused_record_is_named_where_its_name_can_be_read() {
+    let of = |body: &str| add(body.as_bytes()).unwrap_err().record_id;
+    for (body, name) in [
+        (
+            r#"{"record_id":"a","start_time":"2024-01-01T00:00:00Z"}"#,
+            Some("a"),
+        ),
+        (r#"{"components":null,"record_id":"a"}"#, Some("a")),
+        (
+            &record("").replace("[]", r#"[{"name":"C","amount":-1,"scores":[]}]"#),
+            Some("a"),
+        ),
+        (r#"{"record_id":"a","record_id":"b"}"#, None),
+        (r#"{"record_id":7}"#, None),
+        (r#"{"record_id":"a""#, None),
+        ("[]", None),
+    ] {
+        assert_eq!(of(body).as_deref(), name, "{body}");
+    }
+    let end = update(br#"{"record_id":"a","components":[]}"#).unwrap_err();
+    assert_eq!(end.record_id.as_deref(), Some("a"));
+}

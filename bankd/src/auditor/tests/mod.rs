@@ -1,3 +1,4 @@
+mod again;
 mod fixture;
 mod money;
 mod routes;

@@ -1,5 +1,6 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::time::Duration;
 
 use super::fixture::{Bank, record};
 
@@ -256,5 +257,25 @@ async fn who_stops_taking_holds_up_nobody() {
         200
     );
     drop(idle);
+    bank.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn slow_answers_leave_room_for_ends_and_short_questions() {
+    let bank = Bank::open().await;
+    let open = record("a", "01T00:00:00", None, "");
+    assert_eq!(bank.send("POST", "/record", &open).await.status, 200);
+    let mut slow = Vec::new();
+    while let Some(lease) = bank.house.readers.lend(Duration::ZERO).await {
+        slow.push(lease);
+    }
+    assert_eq!(slow.len(), 8);
+    let end = r#"{"record_id":"a","components":[],"stop_time":"2024-02-01T00:00:10Z"}"#;
+    assert_eq!(bank.send("PUT", "/record", end).await.status, 200);
+    for target in ["/record/a", "/health_check", "/metrics"] {
+        assert_eq!(bank.get(target).await.status, 200, "{target}");
+    }
+    drop(slow);
+    assert_eq!(bank.ids("").await, ["a"]);
     bank.close().await;
 }

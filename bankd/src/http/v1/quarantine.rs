@@ -14,6 +14,7 @@ use super::call::{Call, Handled, ok};
 use super::import;
 use super::job;
 use crate::access::Role;
+use crate::auditor::again::{self, Kept};
 use crate::http::error::Failure;
 use crate::ingest::{Format, Found, Options, Record};
 use crate::intake::{Feed, Intake, Taken};
@@ -86,6 +87,9 @@ pub(super) async fn replay(Path(id): Path<i64>, call: Call) -> Handled {
     let dry_run = call.dry_run()?;
     let given: ReplayQuarantined = call.json()?;
     let aside = find(&call, id).await?;
+    if given.format.is_none() && aside.line == 0 && again::came_here(&aside.place) {
+        return replay_collected(&call, aside, given, dry_run).await;
+    }
     let source = aside.source.clone();
     let known = call.ask(move |connection| quarantine::reading(connection, &source));
     let known = known.await?;
@@ -135,6 +139,50 @@ pub(super) async fn replay(Path(id): Path<i64>, call: Call) -> Handled {
         jobs: taken.summary.jobs,
         outcomes: taken.outcomes,
         skipped,
+        dry_run,
+    })
+}
+
+/// What one of AUDITOR's routes kept aside goes the way of that route, so that its clients find it.
+async fn replay_collected(
+    call: &Call,
+    aside: Aside,
+    given: ReplayQuarantined,
+    dry_run: bool,
+) -> Handled {
+    if given.options.is_some() {
+        let detail = format!("options: what came by {} has none", aside.place);
+        return Err(Failure::new("bad_request", detail).hint("leave them out"));
+    }
+    let machine = given
+        .machine
+        .map(|named| import::machine(call, Some(named)));
+    let work = again::Again {
+        place: aside.place,
+        reason: aside.reason,
+        peer: aside.peer,
+        body: given.body.map_or(aside.body, String::into_bytes),
+        machine: machine.transpose()?.flatten(),
+        caller: call.auth.caller.clone(),
+        request_id: call.auth.request_id.clone(),
+        dry_run,
+    };
+    let outcomes = work.run(&call.app).await.map_err(|kept| match kept {
+        Kept::Refused(why) => Failure::new("bad_value", format!("it cannot be taken in: {why}"))
+            .hint("give the text as it should be (--with)"),
+        Kept::Submit(error) => error.into(),
+        Kept::Read(error) => error.into(),
+    })?;
+    if !dry_run {
+        // What the rules refuse was kept aside anew, with its reason.
+        call.app.writer.discard(vec![aside.id]).await?;
+    }
+    let jobs = outcomes.iter().filter(|(word, _)| *word != "refused");
+    ok(&QuarantineReplayed {
+        id: aside.id,
+        jobs: jobs.map(|(_, many)| *many).sum(),
+        outcomes,
+        skipped: Vec::new(),
         dry_run,
     })
 }
