@@ -33,7 +33,6 @@ fn job(ended: Ended, used: i64, cpu: &str) -> Finished<'static> {
         figures: Cow::Owned(Figures {
             wall_us: None,
             ended,
-            wall_us: None,
             cpu_s: Some(decimal(cpu)),
             blocked_processors: Some(decimal("40")),
             dedicated: false,
