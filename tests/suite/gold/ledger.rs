@@ -66,12 +66,12 @@ fn converse(folder: &str, answers: &[&str], accounts: &[(&str, &str)]) {
     bank.verify();
 }
 
-/// A job that ended before the first rate costs nothing; it is charged, and the log says why.
+/// Where no rate is in force a job costs nothing; it is charged, and the log says why.
 #[test]
 fn a_charge_that_no_rate_prices_is_in_the_log() {
     let bank = Bank::behind_gold("");
-    // Before the first rate, which holds from 1970 on.
-    let ended = 5;
+    bank.bank_ok(&["rate", "rm", "1", "--yes"]);
+    let ended = GOLD_T0;
     let body = format!(
         "<Body><Request action=\"Charge\"><Object>Job</Object><Data><Job><JobId>old</JobId>\
          <UserId>amy</UserId><ProjectId>chem</ProjectId><MachineName>cluster1</MachineName>\

@@ -52,7 +52,7 @@ fn it_is_priced_and_no_money_moves() {
         t.expect(
             finished("j", 1800, true),
             "adjusted wc 28800: charged 0, shadow, late, balance 1000000",
-            "charge_notional a 0 shadow +28800/0",
+            "charge_notional a 0 shadow +28800/0 (T0-1800)",
         );
         t.expect(finished("j", 1800, false), "duplicate wc 28800", "");
         t.expect_balance(
