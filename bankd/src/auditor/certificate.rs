@@ -176,12 +176,11 @@ mod tests {
     fn der(tag: u8, value: &[u8]) -> Vec<u8> {
         let length = value.len();
         let mut bytes = vec![tag];
-        match u8::try_from(length) {
-            Ok(short @ 0..=0x7f) => bytes.push(short),
-            _ => {
-                bytes.push(0x82);
-                bytes.extend(u16::try_from(length).unwrap().to_be_bytes());
-            }
+        if let Ok(short @ 0..=0x7f) = u8::try_from(length) {
+            bytes.push(short);
+        } else {
+            bytes.push(0x82);
+            bytes.extend(u16::try_from(length).unwrap().to_be_bytes());
         }
         bytes.extend(value);
         bytes

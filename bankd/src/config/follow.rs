@@ -235,8 +235,8 @@ mod tests {
 
     #[test]
     fn a_followed_file_says_what_it_lacks() {
-        assert_eq!(follow().check(1), Ok(()));
         type Change = fn(&mut Follow);
+        assert_eq!(follow().check(1), Ok(()));
         let cases: [(Change, &str); 11] = [
             (|f| f.source.clear(), "follow 1: source: 1 to 256"),
             (

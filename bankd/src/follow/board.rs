@@ -116,11 +116,11 @@ mod tests {
         let board = Board::new([("sge:colony", "/x")].into_iter());
         let post = Arc::clone(&board.posts[0]);
         board.wake();
-        post.wait(Duration::from_secs(600));
+        post.wait(Duration::from_mins(10));
         let other = Arc::clone(&post);
         let thread = std::thread::spawn(move || {
             while !other.is_over() {
-                other.wait(Duration::from_secs(600));
+                other.wait(Duration::from_mins(10));
             }
         });
         board.end();

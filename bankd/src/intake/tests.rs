@@ -135,7 +135,7 @@ fn what_came_once_changes_nothing_when_it_comes_again() {
 #[test]
 fn lines_for_the_quarantine_do_not_pile_up() {
     let site = site(Mode::Track);
-    let long = [b'x'; 64 << 10];
+    let long = vec![b'x'; 64 << 10];
     let mut intake = Intake::new(site.writer.clone(), feed(), CHUNK_ONLINE);
     intake.place("day.sacct");
     for number in 1..=600 {

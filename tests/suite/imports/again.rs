@@ -181,14 +181,14 @@ fn a_file_without_a_column_of_sacct_is_refused_as_no_such_file() {
         other.as_str(),
         "JobID=\"7\" User=\"amy\" State=\"COMPLETED\"\n",
     ] {
-        let path = file(&bank, "other", text.to_owned());
+        let path = file(&bank, "other", text);
         let ran = bank.bank(&["import", "sacct", &path, "-m", "colony"]);
         assert_eq!(ran.exit, 1, "{}{}", ran.stdout, ran.stderr);
         ran.says(&["do not look like this layout"]);
     }
     assert_eq!(bank.query("SELECT count(*) FROM quarantine"), [["0"]]);
     // A job that lost its end is one all the same.
-    let torn = file(&bank, "torn", "7|7|colony|batch|normal|chem".to_owned());
+    let torn = file(&bank, "torn", "7|7|colony|batch|normal|chem");
     let said = bank.bank_ok(&["import", "sacct", &torn, "-m", "colony"]);
     assert!(said.contains("the file ends inside a record"), "{said}");
 }

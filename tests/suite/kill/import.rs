@@ -17,9 +17,10 @@ fn jobs(folder: &Path) -> PathBuf {
     for id in 0..JOBS {
         let (user, account, cpus) = (id % 7, id % 5, id % 9 + 1);
         let minute = id % 60;
-        text += &format!(
+        let line = format!(
             "{id}|colony|u{user}|p{account}|COMPLETED|0:0|2025-11-01T01:00:00|2025-11-01T02:{minute:02}:00|1|{cpus}\n"
         );
+        text.push_str(&line);
     }
     let file = folder.join("jobs.sacct");
     std::fs::write(&file, text).unwrap();

@@ -81,7 +81,7 @@ fn names_have_up_to_256_characters() {
 fn what_is_wrong_is_told_with_its_place() {
     let nul = record(r#","meta":{"k":["a\u0000"]}"#);
     for (body, told) in [
-        ("".to_owned(), "EOF while parsing"),
+        (String::new(), "EOF while parsing"),
         ("{} x".to_owned(), "missing field"),
         (format!("{} x", record("")), "trailing characters"),
         ("[]".to_owned(), "invalid length 0"),

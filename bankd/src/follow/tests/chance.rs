@@ -42,11 +42,12 @@ fn life(seed: u64, can_restart: bool) {
         story.push((event, written));
         match event {
             0..=3 => {
-                let more = chance.below(40) as usize + 1;
+                let more = usize::try_from(chance.below(40)).unwrap() + 1;
                 waiting.push_str(&jobs(written..written + more));
                 written += more;
                 // Writers flush where their buffer ends, not where a line does.
-                let cut = waiting.len() - chance.below(30).min(waiting.len() as u64) as usize;
+                let kept = usize::try_from(chance.below(30)).unwrap();
+                let cut = waiting.len() - kept.min(waiting.len());
                 f.append("acct", &waiting[..cut]);
                 waiting.drain(..cut);
             }

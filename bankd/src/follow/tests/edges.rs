@@ -109,7 +109,7 @@ fn a_block_waits_for_its_end() {
 /// Cut anywhere, a file gives what it gives in one go.
 #[test]
 fn windows_give_what_the_whole_file_gives() {
-    let history: String = (0..6)
+    let history: Vec<String> = (0..6)
         .map(|n| {
             format!(
                 "GlobalJobId = \"s#{n}\"\nJobStatus = 4\nJobStartDate = 1790000000\n\
@@ -118,6 +118,7 @@ fn windows_give_what_the_whole_file_gives() {
             )
         })
         .collect();
+    let history = history.concat();
     let steps: String = (0..5)
         .map(|n| sacct(&n.to_string(), "00:00:00") + &sacct(&format!("{n}.0"), "00:00:07"))
         .collect();
@@ -140,9 +141,10 @@ fn windows_give_what_the_whole_file_gives() {
             let one = how
                 .read(&Context::default(), &bytes[..at], Ending::Open)
                 .unwrap();
-            let context = match needs_context {
-                true => Context::of(&how, &bytes[..one.bytes]).unwrap(),
-                false => Context::default(),
+            let context = if needs_context {
+                Context::of(&how, &bytes[..one.bytes]).unwrap()
+            } else {
+                Context::default()
             };
             let two = how
                 .read(&context, &bytes[one.bytes..], Ending::Over)
