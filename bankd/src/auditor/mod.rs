@@ -1,6 +1,6 @@
 //! AUDITOR's REST API, so that its collectors and plugins work unchanged (`auditor-api.md`).
 //!
-//! Start at [`routes`]; `write` takes records in and `read` gives them out, `record`, `query` and
+//! Start at `routes`; `write` takes records in and `read` gives them out, `record`, `query` and
 //! `time` say what a text means and know nothing of the daemon, `money` makes of a record what the
 //! ledger is asked. A record is stored and charged in one database transaction; where that fails,
 //! the connection ends without an answer, for these clients take any answer for success.

@@ -34,7 +34,7 @@ pub struct Refused {
     pub billed: i128,
 }
 
-/// With what their jobs used since: a page of [`monitor::page`].
+/// With what their jobs used since: a page of refusals as the monitor finds them.
 pub fn refused(connection: &Connection, watched: Vec<Watched>) -> Result<Vec<Refused>, Error> {
     let read = |row: Watched| {
         let (used, billed) = match (row.instance, row.reported) {
