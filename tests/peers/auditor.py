@@ -32,6 +32,9 @@ from pyauditor import (
 
 T0 = datetime.datetime(2026, 1, 1, tzinfo=datetime.timezone.utc)
 
+# Seconds of each call. A disk that is busy with something else must fail no test.
+PATIENCE = 120
+
 
 def at(seconds, micros=0):
     return T0 + datetime.timedelta(seconds=seconds, microseconds=micros)
@@ -115,18 +118,18 @@ def clients(host, port):
     async def at_once(name, *arguments):
         return getattr(blocking, name)(*arguments)
 
-    builder = AuditorClientBuilder().address(host, port).timeout(20)
+    builder = AuditorClientBuilder().address(host, port).timeout(PATIENCE)
     blocking = builder.build_blocking()
     print("blocking")
     asyncio.run(attempts(at_once, "b"))
-    builder = AuditorClientBuilder().connection_string(f"http://{host}:{port}").timeout(20)
+    builder = AuditorClientBuilder().connection_string(f"http://{host}:{port}").timeout(PATIENCE)
     asynchronous = builder.build()
     print("asynchronous")
     asyncio.run(attempts(waited, "a"))
 
 
 def query(host, port):
-    client = AuditorClientBuilder().address(host, port).timeout(20).build_blocking()
+    client = AuditorClientBuilder().address(host, port).timeout(PATIENCE).build_blocking()
     for name, start, stop, site, cores in [
         ("q1", 0, 100, "hpc", 8),
         ("q2", 10, 60, "a/b c&d", 16),
@@ -203,7 +206,7 @@ def query(host, port):
 
 async def queue(host, port, database):
     """Commands: `add N`, `close N`, `bulk N M`, `health`, `stop`; answers each with one line."""
-    builder = AuditorClientBuilder().address(host, port).timeout(20).database_path(database)
+    builder = AuditorClientBuilder().address(host, port).timeout(PATIENCE).database_path(database)
     client = await builder.send_interval(1).build_queued()
     loop = asyncio.get_running_loop()
     print("ready", flush=True)
@@ -238,7 +241,7 @@ def tls(host, port, cert, key, ca):
             result = ids(result)
         print(f"{what}: {result}")
 
-    builder = AuditorClientBuilder().address(host, port).timeout(20)
+    builder = AuditorClientBuilder().address(host, port).timeout(PATIENCE)
     client = builder.with_tls(cert, key, ca).build_blocking()
     attempt("health", client.health_check)
     attempt("add", lambda: client.add(record("t1", 0)))

@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::net::SocketAddr;
-use std::time::Duration;
 
 use super::house;
 use super::money::{Known, Terms};
@@ -18,9 +17,6 @@ use crate::store::{RecordRow, StoredRecord};
 use crate::writer::{
     Caller, Collect, Collected, Collecting, Gathered, NOT_CHARGED, SubmitError, Work,
 };
-
-/// How long each part may wait for its commit.
-const PATIENCE: Duration = Duration::from_secs(8);
 
 /// Something to be taken in again.
 #[derive(Clone, Debug)]
@@ -237,7 +233,8 @@ impl Again {
             place: self.act().0.place(),
             peer: self.peer.clone(),
         };
-        match app.writer.collect(asked, PATIENCE).await? {
+        let patience = app.config.auditor.patience();
+        match app.writer.collect(asked, patience).await? {
             Collected::Done(told) => {
                 if !told.refused.is_empty() {
                     count(became, "refused", told.refused.len());

@@ -5,7 +5,6 @@
 //! the commit only, and what is refused for good goes into the quarantine before it is answered.
 
 use std::collections::HashSet;
-use std::time::Duration;
 
 use hyper::Request;
 use hyper::body::Incoming;
@@ -23,8 +22,6 @@ use crate::store::read::auditor::pair;
 use crate::store::{RecordRow, read};
 use crate::writer::{Collect, Collected, Collecting, Gathered, SubmitError, Told, Work};
 
-/// How long a request waits for its commit at most: clients give up after 10 or 30 seconds.
-const PATIENCE: Duration = Duration::from_secs(8);
 /// Bodies from here on are read on a thread of their own, in bytes.
 const LARGE: usize = 256 << 10;
 /// Characters of a refused record's name that the log has: it may be as long as the body.
@@ -220,9 +217,10 @@ impl Writing<'_> {
     }
 
     async fn end(&self, end: &Updated) -> Result<Answer, Dropped> {
-        let until = Instant::now() + PATIENCE;
+        let patience = self.house.settings().patience();
+        let until = Instant::now() + patience;
         let name = end.record_id.clone();
-        let asked = self.house.readers.ask(PATIENCE, move |connection| {
+        let asked = self.house.readers.ask(patience, move |connection| {
             read::auditor::record(connection, &name)
         });
         let known = asked.await.ok_or(Dropped("the database does not answer"))?;
@@ -262,7 +260,8 @@ impl Writing<'_> {
     }
 
     async fn collect(&self, what: Collecting) -> Result<Collected, Dropped> {
-        self.collect_until(what, Instant::now() + PATIENCE).await
+        let until = Instant::now() + self.house.settings().patience();
+        self.collect_until(what, until).await
     }
 
     async fn collect_until(&self, what: Collecting, until: Instant) -> Result<Collected, Dropped> {

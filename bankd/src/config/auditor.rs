@@ -1,6 +1,7 @@
 //! `[auditor]`: AUDITOR's REST API on a listener of its own (`auditor-api.md`).
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +20,8 @@ pub struct Auditor {
     pub machine: String,
     /// Largest body in bytes, 1 KiB to 256 MiB.
     pub body_limit: usize,
+    /// Seconds that a request waits for its commit before the connection is dropped, 1 to 300.
+    pub patience_s: u64,
     /// A record that is there already is answered with a warning.
     pub ignore_record_exists_error: bool,
     /// Seconds for which an open record holds money, 0 to 31,536,000; 0 for never.
@@ -45,6 +48,7 @@ impl Default for Auditor {
             source: "auditor".to_owned(),
             machine: String::new(),
             body_limit: 64 << 20,
+            patience_s: 8,
             ignore_record_exists_error: false,
             open_horizon: 0,
             open_max: 2_592_000,
@@ -58,6 +62,11 @@ impl Default for Auditor {
 }
 
 impl Auditor {
+    /// How long a request waits for its commit.
+    pub fn patience(&self) -> Duration {
+        Duration::from_secs(self.patience_s)
+    }
+
     /// Addresses and ranges.
     pub(super) fn check(&self) -> Result<(), String> {
         if !self.listen.is_empty() && self.listen.parse::<SocketAddr>().is_err() {
@@ -67,8 +76,10 @@ impl Auditor {
             ));
         }
         let count = |value: usize| i64::try_from(value).unwrap_or(i64::MAX);
+        let patience = i64::try_from(self.patience_s).unwrap_or(i64::MAX);
         for (key, value, least, most) in [
             ("body_limit", count(self.body_limit), 1024, 256 << 20),
+            ("patience_s", patience, 1, 300),
             ("open_horizon", self.open_horizon, 0, 31_536_000),
             ("open_max", self.open_max, 60, 315_360_000),
         ] {
@@ -123,6 +134,10 @@ mod tests {
             (
                 |a| a.body_limit = 1023,
                 "auditor.body_limit: 1023 is not in 1024 to 268435456",
+            ),
+            (
+                |a| a.patience_s = 0,
+                "auditor.patience_s: 0 is not in 1 to 300",
             ),
             (
                 |a| a.open_horizon = -1,
