@@ -22,7 +22,7 @@ pub struct UseRow {
     /// What became of it.
     pub became: Became,
     /// The charge policy's word; empty where none was asked.
-    pub policy: String,
+    pub policy: &'static str,
     /// What the policy counted, such as `cpu 28800`, or why it counted nothing.
     pub counted: String,
     /// The instance that was charged or closed.
@@ -88,7 +88,7 @@ impl UseRow {
             is_same: self.report.canonical() == record,
             revision: self.revision,
             became: self.became,
-            policy: self.policy.clone(),
+            policy: self.policy.to_owned(),
             counted: self.counted.clone(),
             instance: self.instance,
             amount: self.amount,

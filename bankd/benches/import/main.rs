@@ -5,7 +5,7 @@
 //! | figure | what is measured |
 //! |---|---|
 //! | `import` | `sqlite3`: all columns as text, WAL, `synchronous = FULL`, the two indexes of `usage_identity` |
-//! | `raw` | `bankd import sacct FILE --data DIR`, mode `track`, lines kept compressed, 50,000 jobs in a commit |
+//! | `raw` | `bankd import sacct FILE --data DIR`, mode `track`, lines kept compressed, 10,000 jobs in a commit |
 //! | `lean` | the same with `--no-raw` |
 //!
 //! FILE has no header line and the columns of the layout `xdmod26`, as `gen_sacct.py` writes it. Options behind
@@ -23,7 +23,7 @@ const COLUMNS: usize = 26;
 /// Which of them are id, cluster, start and end, from 1.
 const KEYS: [usize; 4] = [2, 3, 13, 14];
 /// Jobs in one commit of the offline import.
-const CHUNK: usize = 50_000;
+const CHUNK: usize = 10_000;
 
 /// What one run took.
 #[derive(Clone, Copy, Debug, Default)]

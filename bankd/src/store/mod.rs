@@ -31,6 +31,7 @@ pub mod sqlite;
 mod stamp;
 mod traces;
 mod unmapped;
+mod use_rows;
 mod uses;
 pub mod verify;
 mod verify_chunks;

@@ -62,7 +62,13 @@ impl Thread {
             self.shared
                 .depth
                 .fetch_sub(count(batch.len()), Ordering::Relaxed);
+            // Whoever waits for one command does not wait for a chunk that came with it.
+            let is_chunk = |task: &mut Task| matches!(task, Task::Portion(..));
+            let chunks: Vec<Task> = batch.extract_if(.., is_chunk).collect();
             self.work(std::mem::take(&mut batch));
+            for chunk in chunks {
+                self.work(vec![chunk]);
+            }
         }
         if let Err(error) = self.store.checkpoint() {
             tracing::warn!(%error, "checkpoint at shutdown failed");
@@ -90,6 +96,9 @@ impl Thread {
 
     /// Runs a batch in one transaction; if that fails, each task in one of its own.
     fn work(&mut self, batch: Vec<Task>) {
+        if batch.is_empty() {
+            return;
+        }
         let taken = Instant::now();
         match self.transaction(&batch) {
             Ok(done) => self.answer(batch, done, taken),
@@ -329,7 +338,9 @@ impl Thread {
                 (Task::Collect(_, reply), Done::Collected(collected)) => {
                     let _ = reply.send(Ok(collected));
                 }
-                (Task::Portion(_, reply), Done::Landed(landed)) => {
+                (Task::Portion(portion, reply), Done::Landed(landed)) => {
+                    // Whoever gave it may use its room again.
+                    drop(portion);
                     let _ = reply.send(Ok(landed));
                 }
                 _ => {}
