@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use axum::response::IntoResponse as _;
 use bank_api::error::Problem;
 use bank_api::v1::{
-    ASSIGN_MAX, AssignDone, AssignRefused, AssignedRecord, NewAssign, Unmapped, UnmappedQuery,
+    ASSIGN_MAX, AssignDone, AssignReason, AssignRefused, AssignedRecord, NewAssign, Unmapped, UnmappedQuery,
     UnmappedRow,
 };
 use bank_core::amount::Amount;
@@ -21,7 +21,7 @@ use super::call::{Call, Handled, ok, rendered};
 use super::{job, mapping, shape};
 use crate::access::Role;
 use crate::answer::{Answer, Media};
-use crate::http::error::Failure;
+use crate::http::error::{self, Failure};
 use crate::intake::namespace;
 use crate::store::read::SCAN_MAX;
 use crate::store::read::unmapped::{self, Waiting};
@@ -330,6 +330,8 @@ struct Tally {
     debt: i128,
     transaction: Option<i64>,
     refused: Vec<AssignRefused>,
+    /// By code: the first sentence, and how many.
+    reasons: BTreeMap<String, (String, u64)>,
 }
 
 impl Tally {
@@ -345,17 +347,22 @@ impl Tally {
             let Command::Assign(assign) = command else {
                 return Err(broken());
             };
-            self.refused.push(AssignRefused {
+            let refused = AssignRefused {
                 source: assign.identity.source.clone(),
                 id: assign.identity.id.clone(),
                 code: problem.code,
                 detail: problem.detail.unwrap_or_default(),
-            });
+            };
+            self.stays(refused.code.clone(), refused.detail.clone());
+            self.refused.push(refused);
             return Ok(());
         }
         let record: AssignedRecord = serde_json::from_slice(&answer.body).map_err(|_| broken())?;
         if record.changed {
             self.changed = self.changed.saturating_add(1);
+        }
+        if let Some((code, detail)) = record.stays {
+            self.stays(code, detail);
         }
         let read = |text: &str| {
             let amount = shape::read_amount(text, directory.bank.precision);
@@ -370,7 +377,17 @@ impl Tally {
         Ok(())
     }
 
+    fn stays(&mut self, code: String, detail: String) {
+        let (_, records) = self.reasons.entry(code).or_insert((detail, 0));
+        *records = records.saturating_add(1);
+    }
+
     fn done(self, bank: &Bank, dry_run: bool) -> AssignDone {
+        let reason = |(code, (detail, records))| AssignReason {
+            code,
+            detail,
+            records,
+        };
         AssignDone {
             records: self.records,
             changed: self.changed,
@@ -379,6 +396,7 @@ impl Tally {
             debt: shape::sum(self.debt, bank),
             unit: bank.unit.clone(),
             refused: self.refused,
+            reasons: self.reasons.into_iter().map(reason).collect(),
             transaction: self.transaction,
             next: None,
             dry_run,
@@ -391,6 +409,10 @@ fn render(decided: &Decided<'_>) -> Answer {
     rendered(decided, 200, |outcome| match outcome {
         Outcome::Assigned(assigned) => Some(AssignedRecord {
             changed: assigned.changed,
+            stays: assigned.stays.as_ref().map(|refusal| {
+                let detail = error::detail(refusal, bank);
+                (refusal.code().to_owned(), detail)
+            }),
             was: shape::amount(assigned.was, bank),
             amount: shape::amount(assigned.amount, bank),
             debt: shape::amount(
