@@ -82,6 +82,7 @@ fn write_use(store: &SqliteStore, row: &UseRow, source: i64, tx: Option<i64>) ->
         row.said
             .unwrap_or_else(|| digest(&report.canonical()))
             .as_slice(),
+        row.available.map(|a| a.0),
     ])?;
     Ok(())
 }
@@ -102,16 +103,16 @@ const WRITE: &str = "INSERT INTO usage_identity (source, object_id, start_at, en
         machine, object_type, account, login, project, user, group_name, queue, qos, state,
         exit_code, flags, millis, nodes, gpus, memory_bytes, wall_us, cpu_us, requested_s,
         revision, became, policy, counted, instance, amount, allocation, refusal, tx, block,
-        place, digest)
+        place, digest, available)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,
-        ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36)
+        ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37)
     ON CONFLICT (source, object_id, start_at) DO UPDATE SET end_at = ?4, submit_at = ?5,
         machine = ?6, object_type = ?7, account = ?8, login = ?9, project = ?10, user = ?11,
         group_name = ?12, queue = ?13, qos = ?14, state = ?15, exit_code = ?16, flags = ?17,
         millis = ?18, nodes = ?19, gpus = ?20, memory_bytes = ?21, wall_us = ?22, cpu_us = ?23,
         requested_s = ?24, revision = ?25, became = ?26, policy = ?27, counted = ?28,
         instance = ?29, amount = ?30, allocation = ?31, refusal = ?32, tx = ?33, block = ?34,
-        place = ?35, digest = ?36";
+        place = ?35, digest = ?36, available = coalesce(?37, available)";
 
 /// A quantity in a smaller unit, cut; none where it is beyond what a column holds.
 fn in_units(number: Decimal, unit: i128) -> Option<i64> {
