@@ -24,6 +24,9 @@ use crate::writer::{Caller, Item, Landed, OnItsWay, Portion, SubmitError, Writer
 /// Jobs in one transaction while others are served (limits.md 6.8).
 pub const CHUNK_ONLINE: usize = 5_000;
 
+/// Jobs in one transaction while others have commands: so few that they hardly wait for it.
+const BESIDE: usize = 100;
+
 /// Uses that are commands of their own and go into one database transaction together.
 const ALONE: usize = 64;
 
@@ -64,7 +67,11 @@ pub struct Taken {
 pub struct Intake {
     writer: Writer,
     feed: Feed,
+    /// The most jobs of a chunk, and how many the next one has.
     chunk: usize,
+    next: usize,
+    /// Commands of others that the writer had answered when the last chunk was sent.
+    commands: u64,
     file: Arc<str>,
     summary: Summary,
     waiting: Waiting,
@@ -92,8 +99,10 @@ impl Intake {
     /// One that gives `chunk` jobs to the ledger in one transaction.
     pub fn new(writer: Writer, feed: Feed, chunk: usize) -> Intake {
         Intake {
-            writer,
             chunk: chunk.max(1),
+            next: chunk.max(1),
+            commands: writer.counters().commands,
+            writer,
             file: Arc::from(""),
             summary: Summary::default(),
             waiting: Waiting::new(&feed),
@@ -158,7 +167,7 @@ impl Intake {
                 });
             }
         }
-        if waiting.is_full(self.chunk) {
+        if waiting.is_full(self.next) {
             self.send()?;
         }
         Ok(())
@@ -196,7 +205,21 @@ impl Intake {
         };
         let under_way = self.writer.portion(portion).map_err(failed)?;
         self.under_way = Some((under_way, after));
+        self.pace();
         Ok(())
+    }
+
+    /// How long the next chunk is: short at once where others had commands meanwhile, for a command
+    /// waits for the chunk before it; longer again step by step where nobody has.
+    fn pace(&mut self) {
+        let commands = self.writer.counters().commands;
+        let is_alone = commands == std::mem::replace(&mut self.commands, commands);
+        let most = if is_alone {
+            self.next.saturating_mul(2)
+        } else {
+            BESIDE
+        };
+        self.next = most.min(self.chunk);
     }
 
     /// Waits for the portion that is under way. What it left alone goes in by itself, a few at a time,

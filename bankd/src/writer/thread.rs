@@ -62,7 +62,13 @@ impl Thread {
             self.shared
                 .depth
                 .fetch_sub(count(batch.len()), Ordering::Relaxed);
-            self.work(std::mem::take(&mut batch));
+            // What takes long comes behind those who wait for an answer, in commits of its own.
+            let batch = std::mem::take(&mut batch).into_iter();
+            let (long, short): (Vec<_>, Vec<_>) = batch.partition(Task::is_long);
+            if !short.is_empty() {
+                self.work(short);
+            }
+            long.into_iter().for_each(|task| self.work(vec![task]));
         }
         if let Err(error) = self.store.checkpoint() {
             tracing::warn!(%error, "checkpoint at shutdown failed");
