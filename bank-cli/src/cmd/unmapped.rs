@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use bank_api::v1::{
-    AssignDone, AssignReason, AssignRefused, List, Mapping, NewAssign, NewMapping, Unmapped, UnmappedQuery,
+    AssignDone, AssignReason, AssignRefused, List, Mapping, NewAssign, NewMapping, Unmapped,
+    UnmappedQuery,
 };
 use ureq::http::Method;
 

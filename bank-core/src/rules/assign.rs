@@ -169,9 +169,8 @@ fn in_shadow(
     let is_unknown = select::named(ctx.directory, &known.project).is_none();
     let finds = known.project == assign.project && on.is_some();
     if known.on.is_some() || known.became == Became::Kept || !(is_unknown || finds) {
-        let is_short = known.on.is_none()
-            && known.became != Became::Kept
-            && known.project == assign.project;
+        let is_short =
+            known.on.is_none() && known.became != Became::Kept && known.project == assign.project;
         return Ok(unchanged(view, is_short.then(|| no_payer(assign))));
     }
     let mut postings = Postings::new(view);

@@ -93,7 +93,7 @@ fn usage_that_waits_is_given_to_a_project_once() {
 
 #[test]
 fn usage_that_stays_says_why() {
-    let bank = Bank::new();
+    let mut bank = Bank::new();
     bank.bank_ok(&["project", "add", "poor"]);
     import(
         &bank,

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use axum::response::IntoResponse as _;
 use bank_api::error::Problem;
 use bank_api::v1::{
-    ASSIGN_MAX, AssignDone, AssignReason, AssignRefused, AssignedRecord, NewAssign, Unmapped, UnmappedQuery,
-    UnmappedRow,
+    ASSIGN_MAX, AssignDone, AssignReason, AssignRefused, AssignedRecord, NewAssign, Unmapped,
+    UnmappedQuery, UnmappedRow,
 };
 use bank_core::amount::Amount;
 use bank_core::command::{Assign, Command};
