@@ -8,6 +8,8 @@
 //! | `raw` | `bankd import sacct FILE --data DIR`, mode `track`, lines kept compressed, 50,000 jobs in a commit |
 //! | `lean` | the same with `--no-raw` |
 //!
+//! `online FILE` measures a scheduler's reserves beside an import instead (`online.rs`).
+//!
 //! FILE has no header line and the columns of the layout `xdmod26`, as `gen_sacct.py` writes it. Options behind
 //! it: `rounds=3`. Figures are medians over the rounds, of the wall clock and of processor time (user and
 //! system), which says more on a machine that is not quiet.
