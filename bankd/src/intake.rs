@@ -26,6 +26,9 @@ use crate::writer::{Caller, Item, Landed, OnItsWay, Portion, SubmitError, Writer
 /// something else waits at most before it is their turn.
 pub const CHUNK_ONLINE: usize = 1_000;
 
+/// Jobs in one transaction while others have commands: so few that they hardly wait for it.
+const BESIDE: usize = 100;
+
 /// Uses that are commands of their own and go into one database transaction together.
 const ALONE: usize = 64;
 
@@ -66,7 +69,11 @@ pub struct Taken {
 pub struct Intake {
     writer: Writer,
     feed: Feed,
+    /// The most jobs of a chunk, and how many the next one has.
     chunk: usize,
+    next: usize,
+    /// Commands of others that the writer had answered when the last chunk was sent.
+    commands: u64,
     file: Arc<str>,
     summary: Summary,
     waiting: Waiting,
@@ -100,8 +107,10 @@ impl Intake {
         Intake {
             directory: writer.directory(),
             spare: Vec::new(),
-            writer,
             chunk: chunk.max(1),
+            next: chunk.max(1),
+            commands: writer.counters().commands,
+            writer,
             file: Arc::from(""),
             summary: Summary::default(),
             waiting: Waiting::new(&feed),
@@ -169,7 +178,7 @@ impl Intake {
                 });
             }
         }
-        if waiting.is_full(self.chunk) {
+        if waiting.is_full(self.next) {
             self.send()?;
         }
         Ok(())
@@ -211,7 +220,21 @@ impl Intake {
         };
         let under_way = self.writer.portion(portion).map_err(failed)?;
         self.under_way = Some((under_way, after));
+        self.pace();
         Ok(())
+    }
+
+    /// How long the next chunk is: short at once where others had commands meanwhile, for a command
+    /// waits for the chunk before it; longer again step by step where nobody has.
+    fn pace(&mut self) {
+        let commands = self.writer.counters().commands;
+        let is_alone = commands == std::mem::replace(&mut self.commands, commands);
+        let most = if is_alone {
+            self.next.saturating_mul(2)
+        } else {
+            BESIDE
+        };
+        self.next = most.min(self.chunk);
     }
 
     /// Waits for the portion that is under way. What it left alone goes in by itself, a few at a time,

@@ -33,6 +33,9 @@ pub struct UseRow {
     pub on: Option<AllocationId>,
     /// The code of what strict enforcement would have said to it; none where nothing.
     pub refusal: Option<Cow<'static, str>>,
+    /// What there was when it said that, where money was short; none too where an earlier record of
+    /// the identity has it.
+    pub available: Option<Amount>,
     /// Which line of its chunk it is from, counted from 0, where lines are kept.
     pub place: Option<u32>,
 }

@@ -355,6 +355,7 @@ impl Taking<'_> {
             amount,
             on: on.and_then(|carried| carried.on),
             refusal: refusal.map(Cow::Borrowed).or(self.refusal),
+            available: None,
             place: None,
         });
         let charged: Option<Charged> = match effects.outcome {

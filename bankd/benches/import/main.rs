@@ -8,9 +8,16 @@
 //! | `raw` | `bankd import sacct FILE --data DIR`, mode `track`, lines kept compressed, 10,000 jobs in a commit |
 //! | `lean` | the same with `--no-raw` |
 //!
+//! `online FILE` measures a scheduler's reserves beside an import instead (`online.rs`).
+//!
 //! FILE has no header line and the columns of the layout `xdmod26`, as `gen_sacct.py` writes it. Options behind
 //! it: `rounds=3`. Figures are medians over the rounds, of the wall clock and of processor time (user and
 //! system), which says more on a machine that is not quiet.
+
+mod online;
+
+// The parts of the hot path's bench find each other there.
+use online::{document, figure, place, seed};
 
 use anyhow::{Context, Result, bail, ensure};
 use std::fmt::Write as _;
@@ -34,6 +41,9 @@ struct Took {
 }
 
 fn main() -> Result<()> {
+    if online::asked()? {
+        return Ok(());
+    }
     let mut arguments = std::env::args().skip(1).filter(|a| a != "--bench");
     let Some(file) = arguments.next() else {
         println!("skipped: give a file: cargo bench --bench import -- jobs.sacct");

@@ -12,7 +12,7 @@ use bank_core::usage::{ATTRIBUTE_NAME_MAX, ATTRIBUTE_VALUE_MAX, ATTRIBUTES_MAX, 
 use std::collections::BTreeMap;
 
 use super::Feed;
-use crate::ingest::{Job, Number, State};
+use crate::ingest::{Job, Number, State, object_id};
 
 /// Formats whose accounts are namespaces (collectors.md g, h, j).
 const NAMESPACED: [&str; 4] = ["kubernetes", "nomad", "openshift", "prometheus"];
@@ -52,7 +52,7 @@ pub fn report(mut job: Job, feed: &Feed, directory: &Directory) -> UsageReport {
         track: false,
         request: Request {
             object_type: ObjectType::Job,
-            object_id: text(Some(std::mem::take(&mut job.id))),
+            object_id: object_id(&job.id).into_owned(),
             facts: Facts {
                 project: mapped.project.clone(),
                 user: mapped.user.clone(),

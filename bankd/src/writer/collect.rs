@@ -16,6 +16,9 @@ use tokio::time::{Instant, sleep, timeout_at};
 /// How long to wait before a full queue is tried again.
 const BREATH: Duration = Duration::from_millis(5);
 
+/// Records of a list that are no more work than a batch of commands.
+const FEW: usize = 64;
+
 /// How a reason begins where a record is stored and the rules refuse its charge.
 pub const NOT_CHARGED: &str = "stored, not charged: ";
 
@@ -34,6 +37,20 @@ pub struct Collect {
     pub place: &'static str,
     /// Who sent it, for the quarantine.
     pub peer: String,
+}
+
+impl Task {
+    /// Whether it holds the writer for much longer than a command: a chunk of an import, a list of
+    /// records.
+    pub(super) fn is_long(&self) -> bool {
+        match self {
+            Task::Portion(..) => true,
+            Task::Collect(asked, _) => {
+                matches!(&asked.what, Collecting::Add { records, .. } if records.len() > FEW)
+            }
+            _ => false,
+        }
+    }
 }
 
 /// What is asked.

@@ -62,13 +62,13 @@ impl Thread {
             self.shared
                 .depth
                 .fetch_sub(count(batch.len()), Ordering::Relaxed);
-            // Whoever waits for one command does not wait for a chunk that came with it.
-            let is_chunk = |task: &mut Task| matches!(task, Task::Portion(..));
-            let chunks: Vec<Task> = batch.extract_if(.., is_chunk).collect();
-            self.work(std::mem::take(&mut batch));
-            for chunk in chunks {
-                self.work(vec![chunk]);
+            // What takes long comes behind those who wait for an answer, in commits of its own.
+            let batch = std::mem::take(&mut batch).into_iter();
+            let (long, short): (Vec<_>, Vec<_>) = batch.partition(Task::is_long);
+            if !short.is_empty() {
+                self.work(short);
             }
+            long.into_iter().for_each(|task| self.work(vec![task]));
         }
         if let Err(error) = self.store.checkpoint() {
             tracing::warn!(%error, "checkpoint at shutdown failed");
