@@ -4,7 +4,7 @@
 use super::thread::Thread;
 use super::{Caller, SubmitError, Task, Writer};
 use crate::store::{self, QuarantineRow, RecordRow, SourceSeen, Stamp, StoredRecord};
-use bank_core::command::Command;
+use bank_core::command::{Command, UsageReport};
 use bank_core::ledger;
 use bank_core::time::Timestamp;
 use std::sync::atomic::Ordering;
@@ -306,6 +306,18 @@ impl Thread {
         let reason = format!("{NOT_CHARGED}{}", refusal.code());
         let row = aside(asked, reason, work.record.clone().into_bytes());
         self.store.quarantine(&[row], now)
+    }
+
+    /// Counts for the collector of a use that came as a command.
+    pub(super) fn heard(&self, report: &UsageReport, now: Timestamp) -> Result<(), store::Error> {
+        let seen = SourceSeen {
+            name: report.source.clone(),
+            records: 1,
+            jobs: 1,
+            last_event: report.request.facts.end,
+            ..SourceSeen::default()
+        };
+        self.store.saw(&seen, now)
     }
 
     /// Counts for the collector.

@@ -239,6 +239,9 @@ impl Thread {
             self.watch.confirm();
             self.keep()?;
         }
+        if let (Command::Usage(report), Ok(_), false) = (&s.command, &decision, s.dry_run) {
+            self.heard(report, now)?;
+        }
         let answer = (s.render)(&Decided {
             directory: &self.store.reference(),
             command: &s.command,

@@ -106,6 +106,13 @@ fn usage_that_stays_says_why() {
     let why = "0 of 2 records go to project \"poor\": 0 were charged for them before, 0 are now; \
                2 stay (no_usable_account: no account lets project \"poor\" spend for this user and \
                machine)";
+    // Who reported it by the API is a collector that was heard.
+    let source = bank.json(&["source", "show", "slurm:colony"]);
+    assert_eq!(
+        (&source["records"], &source["silent"]),
+        (&2.into(), &false.into()),
+        "{source}"
+    );
     // Asked before it is meant, tried, and done: the same reason.
     let unsaid = bank.bank(&assign);
     assert_eq!(unsaid.exit, 2, "{}", unsaid.stderr);
