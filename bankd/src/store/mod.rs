@@ -36,6 +36,7 @@ pub mod verify;
 mod verify_chunks;
 mod verify_journal;
 mod verify_past;
+mod version;
 
 pub use auditor::{RecordRow, StoredRecord};
 pub use follow::follow_mark;
