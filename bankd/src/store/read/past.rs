@@ -25,7 +25,9 @@ pub use steps::Step;
 pub use sums::Sums;
 pub use whole::whole;
 
+pub(in crate::store) use one::before;
 pub(super) use steps::walk;
+pub(in crate::store) use whole::counted;
 
 use self::cut::Cut;
 use super::super::{Error, traces};

@@ -147,7 +147,7 @@ impl Reading {
 }
 
 /// The columns that [`counted`] reads, behind the number and the allocation.
-pub(in crate::store) const ENTRIES: &str = "SELECT e.id, e.allocation, e.kind, e.delta_amount,
+const ENTRIES: &str = "SELECT e.id, e.allocation, e.kind, e.delta_amount,
     e.delta_held, e.delta_active, e.delta_shadow, e.delta_shadow_held, e.usage IS NOT NULL
     FROM entry e";
 
