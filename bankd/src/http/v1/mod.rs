@@ -43,6 +43,7 @@ mod shape;
 mod source;
 mod status;
 pub mod table;
+mod then;
 mod unmapped;
 mod usage;
 mod user;
