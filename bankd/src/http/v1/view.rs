@@ -325,8 +325,5 @@ impl View {
 
 /// The one project that an account's list allows; none for several, for none and for `ANY`.
 pub(super) fn only_project(account: &Account) -> Option<&str> {
-    let rows = account.constraints.iter();
-    let mut allowed = rows.filter(|c| c.dimension == Dimension::Project && c.allow);
-    let only = allowed.next()?;
-    (allowed.next().is_none() && only.value != "ANY").then_some(only.value.as_str())
+    account.only_project()
 }

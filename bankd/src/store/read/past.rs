@@ -99,7 +99,7 @@ pub fn allocations(
 }
 
 /// An allocation as it stood; none where it was not there yet.
-fn allocation(
+pub(super) fn allocation(
     connection: &Connection,
     today: &Allocation,
     at: Timestamp,
