@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// `GET /api/v1/statements`: exactly one of `project`, `account`, `user` and `machine`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct StatementQuery {
     /// The accounts of this project alone.
@@ -31,6 +32,7 @@ pub struct StatementQuery {
 
 /// `GET /api/v1/statements/entries`: the lines of a statement, oldest entry first.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct StatementLineQuery {
     /// See [`StatementQuery::project`].
@@ -70,6 +72,7 @@ pub struct StatementLineQuery {
 /// statement of a user or a machine has no balances: `opening`, `closing` and what follows from them
 /// are `null`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Statement {
     /// `project`, `account`, `user` or `machine`.
     pub of: String,
@@ -126,6 +129,7 @@ pub struct Statement {
 
 /// What stands under one heading.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct StatementGroup {
     /// `deposits`, `transfers_in`, `refunds`, `activations`, `charges`, `withdrawals`,
     /// `transfers_out`, `expiries`, `deletions`; on either side `carried_over`, `put_right`,
@@ -143,6 +147,7 @@ pub struct StatementGroup {
 
 /// What one user, or one project, was charged.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct StatementPart {
     /// The user or project as the journal names it; `null` where it names none.
     pub name: Option<String>,
@@ -156,6 +161,7 @@ pub struct StatementPart {
 
 /// One line of a statement.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct StatementLine {
     /// When it counts.
     pub at: String,
@@ -187,6 +193,7 @@ pub struct StatementLine {
 
 /// `POST /api/v1/closes`: closes the books of a period that is over.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewClose {
     /// The start, inclusive: the end of what is closed already; absent: whatever is open.
@@ -201,6 +208,7 @@ pub struct NewClose {
 
 /// `POST /api/v1/closes/undo`: opens the period again that was closed last.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct UndoClose {
     /// Kept in the journal.
@@ -210,6 +218,7 @@ pub struct UndoClose {
 
 /// `GET /api/v1/closes`: the newest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CloseQuery {
     /// `next` of the page before.
@@ -222,6 +231,7 @@ pub struct CloseQuery {
 
 /// A closed period.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Close {
     /// The transaction that closed it.
     pub transaction: Option<i64>,

@@ -196,7 +196,7 @@ pub(super) fn rows_of(
     Ok(rows)
 }
 
-fn object(
+pub(super) fn object(
     connection: &Connection,
     instance: i64,
 ) -> Result<Option<(String, String, String)>, Error> {

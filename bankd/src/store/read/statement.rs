@@ -14,7 +14,7 @@ mod scan;
 mod sums;
 
 pub use differs::{Differs, offender};
-pub use scan::{Movement, Whose, scan};
+pub use scan::{Movement, Object, Whose, object, scan};
 pub use sums::{Group, Heading, Moved, Part, Side, Sums};
 
 use super::super::Error;
@@ -124,6 +124,27 @@ pub fn frame(
         opening,
         closing,
     })
+}
+
+/// The frame for lines alone: without balances. `upto` is the last transaction that counts, where a
+/// statement that was read before says so.
+///
+/// # Errors
+/// If the store cannot be read.
+pub fn frame_of_lines(
+    connection: &Connection,
+    period: &Window,
+    now: Timestamp,
+    upto: Option<i64>,
+) -> Result<Frame, Error> {
+    let mut frame = frame(connection, &BTreeSet::new(), period, now)?;
+    let Some(upto) = upto.filter(|upto| *upto < frame.upto) else {
+        return Ok(frame);
+    };
+    frame.upto = upto.max(0);
+    let after = first_entry_of(connection, frame.upto.saturating_add(1), frame.last)?;
+    frame.last = after.saturating_sub(1);
+    Ok(frame)
 }
 
 /// What accounts had just before an instant: as a close kept it, or as balances were.

@@ -1,7 +1,7 @@
 //! The journal's entries about somebody, forwards, a bounded number at a time.
 
 use super::super::super::{Error, codec};
-use super::super::SCAN_MAX;
+use super::super::{SCAN_MAX, journal};
 use super::Frame;
 use bank_core::effects::EntryKind;
 use bank_core::ids::{AccountId, AllocationId, InstanceId, TxId};
@@ -14,10 +14,10 @@ use std::collections::BTreeSet;
 pub enum Whose {
     /// Everything on these accounts.
     Accounts(BTreeSet<AccountId>),
-    /// Uses of this user on these accounts; none for all accounts.
-    User(String, Option<BTreeSet<AccountId>>),
-    /// Uses on this machine on these accounts; none for all accounts.
-    Machine(String, Option<BTreeSet<AccountId>>),
+    /// Uses of this user.
+    User(String),
+    /// Uses on this machine.
+    Machine(String),
 }
 
 /// One entry that a statement looks at. Amounts are minor units.
@@ -105,12 +105,10 @@ fn is_about(row: &Row<'_>, whose: &Whose) -> Result<bool, Error> {
         let is_use: bool = row.get(8)?;
         Ok(is_use && row.get_ref(column)?.as_str().is_ok_and(|text| text == name))
     };
-    let seen =
-        |only: &Option<BTreeSet<AccountId>>| only.as_ref().is_none_or(|all| all.contains(&account));
     Ok(match whose {
         Whose::Accounts(accounts) => accounts.contains(&account),
-        Whose::User(name, only) => seen(only) && names(11, name)?,
-        Whose::Machine(name, only) => seen(only) && names(12, name)?,
+        Whose::User(name) => names(11, name)?,
+        Whose::Machine(name) => names(12, name)?,
     })
 }
 
@@ -135,4 +133,25 @@ fn movement(row: &Row<'_>, frame: &Frame) -> Result<Movement, Error> {
         user: row.get(11)?,
         machine: row.get(12)?,
     })
+}
+
+/// What the scheduler calls what a movement is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Object {
+    /// Its id.
+    pub id: String,
+    /// `job` or `reservation`.
+    pub kind: String,
+}
+
+/// The scheduler's object of a movement; none for what is about no work.
+///
+/// # Errors
+/// If the store cannot be read.
+pub fn object(connection: &Connection, movement: &Movement) -> Result<Option<Object>, Error> {
+    let Some(instance) = movement.instance else {
+        return Ok(None);
+    };
+    let found = journal::object(connection, instance.0)?;
+    Ok(found.map(|(id, _, kind)| Object { id, kind }))
 }
