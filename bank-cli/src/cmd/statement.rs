@@ -263,7 +263,9 @@ fn itemised(
     let all = pages(context, query, statement, |lines| {
         let mut after = Vec::with_capacity(lines.len());
         for line in &lines {
-            left = left.take().and_then(|left| figure::added(&left, &line.amount));
+            left = left
+                .take()
+                .and_then(|left| figure::added(&left, &line.amount));
             after.push(left.clone());
         }
         let text = writer.lines(statement, &lines, &after, first)?;

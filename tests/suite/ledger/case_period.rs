@@ -171,8 +171,13 @@ pub(super) fn text(
         )
     });
     let words: Vec<_> = words.collect();
+    let lines = lines
+        .iter()
+        .map(|l| (l.entry, l.tx, l.kind.word(), l.active, l.at, l.booked));
     Some(format!(
-        "{:?} {} {opening} {closing:?}\n{words:?}\n{parts:?}\n{lines:#?}",
-        frame.period, frame.upto
+        "{:?} {} {opening} {closing:?}\n{words:?}\n{parts:?}\n{:?}",
+        frame.period,
+        frame.upto,
+        lines.collect::<Vec<_>>()
     ))
 }
