@@ -2,8 +2,8 @@
 //!
 //! Start at the room of the noun: `registry` for projects, users and machines,
 //! `money` for accounts, allocations, deposits and balances, `work` for quotes, liens and jobs,
-//! `hold` for what is reserved and charged by hand, `past` for looking at what was, `journal` for
-//! journal rows, `cycle` for cycles,
+//! `statement` for statements and closed periods, `hold` for what is reserved and charged by hand,
+//! `past` for looking at what was, `journal` for journal rows, `cycle` for cycles,
 //! `usage` for finished use and who ran on a fallback account, `import` for usage that others wrote
 //! down, `upload` for sending it and for what could not be read, `collect` for the queues of
 //! collectors, `records` for usage records and their files, `local` for what `bank` says of files on
@@ -38,6 +38,7 @@ mod rates;
 mod records;
 mod registry;
 mod source;
+mod statement;
 mod upload;
 mod usage;
 mod watch;
@@ -82,6 +83,10 @@ pub use registry::{
 pub use source::{
     Followed, PatchSource, ReconcileQuery, ReconcileRow, ReconcileSum, Reconciled, Source,
     SourceQuery,
+};
+pub use statement::{
+    Close, CloseQuery, NewClose, Statement, StatementGroup, StatementLine, StatementLineQuery,
+    StatementPart, StatementQuery, UndoClose,
 };
 pub use upload::{
     IMPORT_FORMATS, Import, ImportDone, ImportOpened, ImportTaken, NewImport, PieceQuery,

@@ -20,6 +20,7 @@ mod noun;
 mod price;
 mod records;
 mod source;
+mod statement;
 mod usage;
 mod verb;
 
@@ -47,6 +48,7 @@ pub(crate) use self::{
     price::{AttrCommand, QuoteCommand, RateCommand, SetRate, TestRate},
     records::{ExportCommand, ExportFile, ExportUr1, RecordsCommand, SpanArgs},
     source::{ReconcileArgs, SetSource, SourceCommand},
+    statement::{CloseArgs, CloseCommand, PeriodArgs, StatementArgs},
     usage::{
         FallbackArgs, ImportArgs, QuarantinedCommand, ReadArgs, ReplayArgs, ReportCommand, Which,
     },
@@ -88,6 +90,12 @@ pub(crate) enum Command {
     /// Show what projects have, hold and may still spend
     #[command(visible_alias = "bal")]
     Balance(BalanceArgs),
+    /// What came and went on accounts over a time
+    #[command(visible_alias = "stmt")]
+    Statement(Box<StatementArgs>),
+    /// Close the books of a period: its statements never change again
+    #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+    Close(CloseArgs),
     /// Price a job and say whether it could start
     #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
     Quote(Box<QuoteArgs>),
@@ -310,6 +318,8 @@ pub(crate) enum Format {
     Json,
     /// One JSON object per line
     Jsonl,
+    /// A page to print, of `bank statement`
+    Html,
 }
 
 impl Format {
@@ -322,6 +332,7 @@ impl Format {
             Self::Csv => "csv",
             Self::Json => "json",
             Self::Jsonl => "jsonl",
+            Self::Html => "html",
         }
     }
 }

@@ -10,6 +10,7 @@ mod allocation;
 mod attribute;
 mod balance;
 mod charge;
+mod close;
 mod collect;
 mod cycle;
 mod deposit;
@@ -37,6 +38,7 @@ pub(crate) mod records;
 mod report;
 mod reserve;
 mod source;
+pub(crate) mod statement;
 mod status;
 pub(crate) mod units;
 mod unmapped;
@@ -83,6 +85,8 @@ pub(crate) struct Context {
 pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure> {
     match command {
         Command::Balance(args) => balance::run(context, &args),
+        Command::Statement(args) => statement::run(context, *args),
+        Command::Close(args) => close::run(context, args),
         Command::Quote(args) => quote::run(context, *args),
         Command::Reserve(args) => reserve::run(context, args),
         Command::Charge(args) => charge::run(context, args),

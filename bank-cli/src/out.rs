@@ -260,7 +260,7 @@ impl Form {
         let name = setting.unwrap_or(Format::Table.name());
         let format = <Format as clap::ValueEnum>::from_str(name, true).map_err(|_| {
             Failure::usage(format!("unknown format {name:?}"))
-                .hint("table, parsable, parsable2, csv, json or jsonl")
+                .hint("table, parsable, parsable2, csv, json, jsonl or html")
         })?;
         Ok(Self {
             format,
@@ -299,6 +299,7 @@ impl Form {
             Format::Json if self.columns.is_empty() => json::document(answer),
             Format::Json => json::document(&json::filtered(answer, &columns)),
             Format::Jsonl => json::lines(answer, self.columns.is_empty(), &columns),
+            Format::Html => Err(no_page()),
         }
     }
 
@@ -319,6 +320,7 @@ impl Form {
             }
             Format::Json => json::document(answer),
             Format::Jsonl => json::line(answer),
+            Format::Html => Err(no_page()),
             _ => self.list(answer, sheet),
         }
     }
@@ -348,6 +350,11 @@ impl Form {
         };
         self.columns.iter().map(find).collect()
     }
+}
+
+/// Pages are for what is printed on paper.
+fn no_page() -> Failure {
+    Failure::usage("this command writes no HTML").hint("`bank statement` does")
 }
 
 /// Whether standard output and standard error may be coloured.

@@ -1,6 +1,7 @@
 //! A ledger in memory: the plainest store there is, for tests and the model.
 
 mod past;
+mod period;
 
 use crate::amount::Amount;
 use crate::command::{AsNamed, Chunk};
@@ -254,6 +255,7 @@ impl Ledger for Book {
             view.liens = self.liens.values().filter(touches).cloned().collect();
         }
         self.add_past(need, &mut view);
+        self.add_periods(need, &mut view);
         Ok(view)
     }
 

@@ -18,6 +18,7 @@ use crate::view::Next;
 mod after;
 mod assigned;
 mod outcome;
+mod period;
 mod traces;
 mod used;
 
@@ -27,6 +28,7 @@ pub use outcome::{
     Charged, Closed, Created, Deposited, Landed, LienChanged, Merge, Outcome, Outlived, Quoted,
     Reserved, Withdrawn,
 };
+pub use period::{PeriodClosed, PeriodReopened};
 pub use traces::{Presence, Reshaped, Shape, Traces};
 pub use used::{Became, Fate, Imported, KnownUse, Shortage, UseRow, Used};
 

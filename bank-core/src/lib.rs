@@ -33,6 +33,7 @@ pub mod mapping;
 pub mod model;
 pub mod months;
 pub mod need;
+pub mod period;
 pub mod policy;
 pub mod postings;
 pub mod price;

@@ -152,6 +152,16 @@ pub struct Account {
     pub discrete: bool,
 }
 
+impl Account {
+    /// The one project that its lists allow; none for several, for none and for `ANY`.
+    pub fn only_project(&self) -> Option<&str> {
+        let rows = self.constraints.iter();
+        let mut allowed = rows.filter(|c| c.dimension == Dimension::Project && c.allow);
+        let only = allowed.next()?;
+        (allowed.next().is_none() && only.value != "ANY").then_some(only.value.as_str())
+    }
+}
+
 /// An account's place below its parent (ledger.md 1.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link {

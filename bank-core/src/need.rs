@@ -70,6 +70,10 @@ pub struct Need {
     pub charges_on: Option<String>,
     /// Where there is one instance only: what it was charged and what became of that.
     pub history: bool,
+    /// The period that was closed last.
+    pub closed: bool,
+    /// What every account had just before this instant, which has passed.
+    pub totals_at: Option<Timestamp>,
 }
 
 /// What tells one finished use from another (collectors.md 0.1).
@@ -144,6 +148,15 @@ pub fn need(command: &Command, directory: &Directory, now: Timestamp) -> Need {
             ..Need::default()
         },
         Command::Assign(assign) => of_assignment(assign, directory),
+        Command::ClosePeriod(close) => Need {
+            closed: true,
+            totals_at: Some(close.end).filter(|end| *end <= now),
+            ..Need::default()
+        },
+        Command::ReopenPeriod(_) => Need {
+            closed: true,
+            ..Need::default()
+        },
         Command::RemoveQuote(id) => Need {
             quote: Some(*id),
             ..Need::default()

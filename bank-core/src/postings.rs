@@ -8,6 +8,7 @@ use crate::effects::{
 use crate::effects::{DirectoryRow, RecordEvent};
 use crate::ids::{AccountId, AllocationId, EntryId, InstanceId, LienId, TxId, UsageId};
 use crate::model::{Allocation, Instance, Lien, Phase, Quote};
+use crate::period::PeriodClose;
 use crate::refusal::Refusal;
 use crate::terms::Span;
 use crate::time::Timestamp;
@@ -130,6 +131,20 @@ impl Postings {
     pub(crate) fn reverse(&mut self, reversed: TxId) {
         if let Some(tx) = self.transactions.last_mut() {
             tx.reverses = Some(reversed);
+        }
+    }
+
+    /// Says which period the current transaction closes.
+    pub(crate) fn close_period(&mut self, close: PeriodClose) {
+        if let Some(tx) = self.transactions.last_mut() {
+            tx.traces.closed = Some(Box::new(close));
+        }
+    }
+
+    /// Says whose close stands no more from the current transaction on.
+    pub(crate) fn reopen_period(&mut self, closed_by: TxId) {
+        if let Some(tx) = self.transactions.last_mut() {
+            tx.traces.reopened = Some(closed_by);
         }
     }
 

@@ -258,6 +258,25 @@ pub enum Refusal {
         /// The property.
         field: &'static str,
     },
+    /// A period that has not ended cannot be closed.
+    PeriodNotOver {
+        /// Its end.
+        end: Timestamp,
+    },
+    /// The period, or a part of it, is closed already.
+    PeriodClosed {
+        /// Everything before is.
+        until: Timestamp,
+    },
+    /// Between what is closed and the period something would stay open.
+    PeriodGap {
+        /// The end of what is closed.
+        from: Timestamp,
+        /// The start of the period.
+        until: Timestamp,
+    },
+    /// No close stands.
+    NothingClosed,
 }
 
 impl Refusal {
@@ -314,6 +333,10 @@ impl Refusal {
             Refusal::NotReversible { .. } => "not_reversible",
             Refusal::Uncovered { .. } => "uncovered",
             Refusal::NotSettable { .. } => "not_settable",
+            Refusal::PeriodNotOver { .. } => "period_not_over",
+            Refusal::PeriodClosed { .. } => "period_closed",
+            Refusal::PeriodGap { .. } => "period_gap",
+            Refusal::NothingClosed => "nothing_closed",
         }
     }
 

@@ -21,6 +21,7 @@ mod lien;
 mod lien_end;
 mod mapping;
 mod money;
+mod period;
 mod promise;
 mod quote;
 mod rates;
@@ -81,6 +82,8 @@ fn by_family(command: &Command, view: &View, ctx: &Context<'_>) -> Result<Effect
         Command::SetMapping(set) => mapping::set(set, view, ctx),
         Command::RemoveMapping(id) => mapping::remove(*id, view, ctx),
         Command::Assign(assign) => assign::assign(assign, view, ctx),
+        Command::ClosePeriod(close) => period::close(close, view, ctx),
+        Command::ReopenPeriod(note) => period::reopen(note, view, ctx),
         Command::MergeUser(merge) => admin::merge_user(merge, view, ctx),
         Command::AddProject(_)
         | Command::SetProject(_)

@@ -5,6 +5,7 @@ use crate::effects::{KnownUse, UsageRow};
 use crate::history::{PastTx, Placed};
 use crate::ids::{AccountId, AllocationId, InstanceId, ProjectId};
 use crate::model::{Allocation, Cycle, Instance, Lien, Quote};
+use crate::period::{ClosedPeriod, PeriodTotal};
 use crate::terms::{Paid, Span};
 use crate::time::Timestamp;
 use std::collections::BTreeSet;
@@ -50,6 +51,10 @@ pub struct View {
     pub charged_machines: BTreeSet<String>,
     /// Something was charged on the machine asked about.
     pub machine_charged: bool,
+    /// The period that was closed last.
+    pub closed: Option<ClosedPeriod>,
+    /// What accounts had at the instant asked about.
+    pub totals: Vec<PeriodTotal>,
 }
 
 /// What is known of a report of a chunk.

@@ -1,7 +1,7 @@
 //! The words of the journal's `op` column, for whoever asks for one of them.
 
 /// Every word of the journal's `op` column: commands, and what time alone does.
-pub const OPS: [&str; 54] = [
+pub const OPS: [&str; 56] = [
     "account_add",
     "account_rm",
     "account_set",
@@ -37,6 +37,8 @@ pub const OPS: [&str; 54] = [
     "member_rm",
     "member_set",
     "modify",
+    "period_close",
+    "period_reopen",
     "project_add",
     "project_rm",
     "project_set",

@@ -1,7 +1,8 @@
 //! The answers to commands, as the shell words them.
 
 use super::{
-    Adjusted, Assigned, Billing, Imported, Refunded, Reversed, Settled, Transferred, Used,
+    Adjusted, Assigned, Billing, Imported, PeriodClosed, PeriodReopened, Refunded, Reversed,
+    Settled, Transferred, Used,
 };
 use crate::amount::Amount;
 use crate::attribute::Attribute;
@@ -87,6 +88,10 @@ pub enum Outcome {
     Assigned(Box<Assigned>),
     /// A charge of this instance came again, and is journalled.
     Repeated(InstanceId),
+    /// The books of a period are closed.
+    PeriodClosed(Box<PeriodClosed>),
+    /// The period that was closed last is open again.
+    PeriodReopened(PeriodReopened),
 }
 
 /// What merging did to a user.

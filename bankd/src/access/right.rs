@@ -102,6 +102,8 @@ rights! {
     ChangeKeys = "change_keys",
     /// Make, change, remove and run cycles.
     ChangeCycles = "change_cycles",
+    /// Close periods of the books, and open the last one again.
+    ClosePeriods = "close_periods",
     /// Say that a jump of the clock was right.
     ConfirmClock = "confirm_clock",
 }

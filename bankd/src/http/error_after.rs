@@ -55,6 +55,23 @@ pub(super) fn detail(refusal: &Refusal, bank: &Bank) -> Option<String> {
             )
         }
         Refusal::NotSettable { field } => format!("{field} cannot be set"),
+        Refusal::PeriodNotOver { end } => {
+            format!(
+                "the period ends at {}, which is not over",
+                format_rfc3339(end.0)
+            )
+        }
+        Refusal::PeriodClosed { until } => {
+            format!(
+                "everything before {} is closed already",
+                format_rfc3339(until.0)
+            )
+        }
+        Refusal::PeriodGap { from, until } => {
+            let (from, until) = (format_rfc3339(from.0), format_rfc3339(until.0));
+            format!("from {from} until {until} is not closed yet")
+        }
+        Refusal::NothingClosed => "no period is closed".to_owned(),
         _ => return None,
     })
 }

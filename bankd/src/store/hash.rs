@@ -5,6 +5,7 @@ use super::stamp::Stamp;
 use super::version::Version;
 use bank_core::directory::Bank;
 use bank_core::effects::{Entry, EntryKind, Traces, Transaction};
+use bank_core::period::PeriodClose;
 use sha2::{Digest, Sha256};
 
 /// What the bytes mean: changed when the columns change.
@@ -146,6 +147,31 @@ impl Chain {
             self.text("presence");
             self.number(presence.account.0);
             self.number(presence.there.into());
+        }
+        if let Some(close) = &traces.closed {
+            self.close(close);
+        }
+        if let Some(closed_by) = traces.reopened {
+            self.text("period_reopen");
+            self.number(closed_by.0);
+        }
+    }
+
+    /// A closed period, with the totals in the order of the accounts.
+    fn close(&mut self, close: &PeriodClose) {
+        self.text("period_close");
+        self.optional(close.start.map(|t| t.0));
+        self.number(close.end.0);
+        let mut totals = close.totals.clone();
+        totals.sort_unstable_by_key(|total| total.account);
+        for total in totals {
+            self.text("period_total");
+            self.number(total.account.0);
+            self.number(total.amount);
+            self.number(total.held);
+            self.number(total.credit_limit);
+            self.number(total.liens);
+            self.text(&total.projects.join("\n"));
         }
     }
 

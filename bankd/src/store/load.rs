@@ -1,7 +1,7 @@
 //! Rows in: exactly those that a command needs, by integer keys and unique indexes.
 
 use super::recent::{Account, Recent};
-use super::{Error, codec, hash, load_past, load_quote, load_work, uses};
+use super::{Error, codec, hash, load_past, load_quote, load_work, period, uses};
 use bank_core::amount::Amount;
 use bank_core::decimal::Decimal;
 use bank_core::directory::{Bank, Directory};
@@ -153,6 +153,9 @@ pub(super) fn view(
     }
     if load_past::wanted(need) {
         load_past::add(connection, recent, need, &mut view)?;
+    }
+    if need.closed {
+        period::add(connection, need, &mut view)?;
     }
     Ok(view)
 }

@@ -21,6 +21,7 @@ mod load_quote;
 mod load_work;
 mod mapping;
 mod migrate;
+mod period;
 mod quarantine;
 pub mod read;
 mod recent;
@@ -37,6 +38,7 @@ pub mod verify;
 mod verify_chunks;
 mod verify_journal;
 mod verify_past;
+mod verify_period;
 mod version;
 mod waypoint;
 

@@ -1,7 +1,7 @@
 //! What transactions changed beside money: windows and limits of allocations, and which accounts
 //! there are, out and in (decision note 0021).
 
-use super::Error;
+use super::{Error, period};
 use bank_core::amount::Amount;
 use bank_core::effects::{Entry, Presence, Reshaped, Shape, Traces};
 use bank_core::ids::{AccountId, AllocationId, TxId};
@@ -30,7 +30,7 @@ pub(super) fn write(connection: &Connection, tx: TxId, traces: &Traces) -> Resul
             .prepare_cached("INSERT INTO presence (account, tx, there) VALUES (?1, ?2, ?3)")?
             .execute((presence.account.0, tx.0, presence.there))?;
     }
-    Ok(())
+    period::write(connection, tx, traces)
 }
 
 /// What the transactions from a number on changed, by their numbers.
@@ -54,6 +54,7 @@ pub(super) fn since(connection: &Connection, tx: i64) -> Result<BTreeMap<i64, Tr
             there: row.get(1)?,
         });
     }
+    period::since(connection, tx, &mut found)?;
     Ok(found)
 }
 

@@ -101,7 +101,7 @@ pub(super) fn walk(
         .traces
         .keys()
         .next()
-        .map(|tx| (*tx, "windows or accounts are"));
+        .map(|tx| (*tx, "windows, accounts or closes are"));
     let versions = books.versions.keys().next();
     let beside = beside
         .into_iter()

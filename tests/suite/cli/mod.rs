@@ -21,4 +21,5 @@ mod play;
 mod rates;
 mod readme;
 mod sample;
+mod statement;
 mod watch;

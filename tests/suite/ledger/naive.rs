@@ -308,7 +308,9 @@ impl Naive {
             | Command::SetMapping(_)
             | Command::RemoveMapping(_)
             | Command::MergeUser(_)
-            | Command::Assign(_) => {
+            | Command::Assign(_)
+            | Command::ClosePeriod(_)
+            | Command::ReopenPeriod(_) => {
                 panic!("what readers name is mapped before the rules: the scripts have none")
             }
         }

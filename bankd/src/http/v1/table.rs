@@ -4,6 +4,7 @@
 //! A new route goes into the file of its kind, or into a new one that [`rows`] names, in the order of
 //! nouns: all of them, one, what is done with it.
 
+mod books;
 mod ledger;
 mod registry;
 mod settings;
@@ -17,6 +18,7 @@ pub fn rows() -> Vec<Route> {
     [
         registry::rows(),
         ledger::rows(),
+        books::rows(),
         work::rows(),
         usage::rows(),
         settings::rows(),

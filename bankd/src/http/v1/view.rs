@@ -262,6 +262,11 @@ impl View {
         self.account_if(name, |a| !a.deleted)
     }
 
+    /// Likewise, one that was removed too.
+    pub(super) fn account_ever(&self, name: &str) -> Result<&Account, Failure> {
+        self.account_if(name, |_| true)
+    }
+
     fn account_if(&self, name: &str, fits: fn(&Account) -> bool) -> Result<&Account, Failure> {
         let by_number = || {
             let id = name.parse().ok().map(AccountId)?;
@@ -345,8 +350,5 @@ impl View {
 
 /// The one project that an account's list allows; none for several, for none and for `ANY`.
 pub(super) fn only_project(account: &Account) -> Option<&str> {
-    let rows = account.constraints.iter();
-    let mut allowed = rows.filter(|c| c.dimension == Dimension::Project && c.allow);
-    let only = allowed.next()?;
-    (allowed.next().is_none() && only.value != "ANY").then_some(only.value.as_str())
+    account.only_project()
 }

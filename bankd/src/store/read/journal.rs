@@ -196,7 +196,7 @@ pub(super) fn rows_of(
     Ok(rows)
 }
 
-fn object(
+pub(super) fn object(
     connection: &Connection,
     instance: i64,
 ) -> Result<Option<(String, String, String)>, Error> {
@@ -235,7 +235,10 @@ pub(in crate::store) fn entries_of(
 }
 
 /// The number of the first transaction recorded at an instant or later.
-pub(super) fn first_recorded_from(connection: &Connection, at: Timestamp) -> Result<i64, Error> {
+pub(in crate::store) fn first_recorded_from(
+    connection: &Connection,
+    at: Timestamp,
+) -> Result<i64, Error> {
     let sql = "SELECT coalesce(max(id), 0) FROM tx";
     let last = connection.query_row(sql, [], |row| row.get(0))?;
     let mut statement = connection.prepare_cached("SELECT at_recorded FROM tx WHERE id = ?1")?;

@@ -11,7 +11,9 @@
 //! a rule, or walk a growing table without a bound.
 
 pub mod auditor;
+pub mod beside;
 pub mod burn;
+pub mod closes;
 pub mod enforced;
 pub mod fallback;
 pub mod jobs;
