@@ -38,6 +38,8 @@ mod verify_chunks;
 mod verify_journal;
 mod verify_past;
 mod verify_period;
+mod version;
+mod waypoint;
 
 pub use auditor::{RecordRow, StoredRecord};
 pub use follow::follow_mark;
@@ -48,6 +50,7 @@ pub use sources::{FollowMark, QuarantineRow, RawBlock, SourceChange, SourceSeen}
 pub use sqlite::SqliteStore;
 pub use stamp::Stamp;
 pub use uses::digest;
+pub use waypoint::{Spacing, Surveyor, Waypoint};
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};

@@ -45,6 +45,7 @@ mod source;
 mod statement;
 mod status;
 pub mod table;
+mod then;
 mod unmapped;
 mod usage;
 mod user;

@@ -144,7 +144,7 @@ fn in_chain(
 }
 
 fn phase(connection: &Connection, today: &Allocation, at: Timestamp) -> Result<Phase, Error> {
-    let shape = traces::shape_at(connection, today.id, at)?;
+    let shape = traces::shape_at(connection, today.id, at, i64::MAX)?;
     let window = shape.map_or(today.window, |shape| shape.window);
     Ok(Phase::of(&window, at))
 }
