@@ -86,7 +86,7 @@ pub use source::{
 };
 pub use statement::{
     Close, CloseQuery, NewClose, Statement, StatementGroup, StatementLine, StatementLineQuery,
-    StatementPart, StatementQuery, UndoClose,
+    StatementPart, StatementQuery, StatementSum, UndoClose,
 };
 pub use upload::{
     IMPORT_FORMATS, Import, ImportDone, ImportOpened, ImportTaken, NewImport, PieceQuery,

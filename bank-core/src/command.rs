@@ -22,7 +22,7 @@ pub use after::{Adjust, After, Refund, RemoveAllocation, Reverse, Settle, Transf
 pub use assign::Assign;
 pub use import::Chunk;
 pub use op::OPS;
-pub use period::ClosePeriod;
+pub use period::{ClosePeriod, Period};
 pub use registry::{
     AddCycle, AddProject, MergeUser, SetAccount, SetCycle, SetKey, SetMachine, SetMapping,
     SetMember, SetProject, SetRate, SetUser,
@@ -168,10 +168,8 @@ pub enum Command {
     RemoveMapping(MappingId),
     /// Gives finished usage that no project could be found for to a project.
     Assign(Box<Assign>),
-    /// Closes the books of a period.
-    ClosePeriod(ClosePeriod),
-    /// Opens the period again that was closed last; with a note.
-    ReopenPeriod(String),
+    /// Closes the books of a period, or opens the last one again.
+    Period(Period),
 }
 
 impl Command {
@@ -225,8 +223,7 @@ impl Command {
             Command::SetMapping(_) => "mapping_set",
             Command::RemoveMapping(_) => "mapping_rm",
             Command::Assign(_) => "adjust",
-            Command::ClosePeriod(_) => "period_close",
-            Command::ReopenPeriod(_) => "period_reopen",
+            Command::Period(period) => period.op(),
         }
     }
 

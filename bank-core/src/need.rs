@@ -5,8 +5,8 @@ mod after;
 pub use after::ObjectQuery;
 
 use crate::command::{
-    AddProject, After, Assign, Charge, Chunk, Close, Command, Deposit, Repeat, Request, SetAccount,
-    UsageReport, Whose,
+    AddProject, After, Assign, Charge, Chunk, Close, Command, Deposit, Period, Repeat, Request,
+    SetAccount, UsageReport, Whose,
 };
 use crate::directory::Directory;
 use crate::ids::{AccountId, AllocationId, LienId, QuoteId, TxId};
@@ -148,15 +148,7 @@ pub fn need(command: &Command, directory: &Directory, now: Timestamp) -> Need {
             ..Need::default()
         },
         Command::Assign(assign) => of_assignment(assign, directory),
-        Command::ClosePeriod(close) => Need {
-            closed: true,
-            totals_at: Some(close.end).filter(|end| *end <= now),
-            ..Need::default()
-        },
-        Command::ReopenPeriod(_) => Need {
-            closed: true,
-            ..Need::default()
-        },
+        Command::Period(period) => of_period(period, now),
         Command::RemoveQuote(id) => Need {
             quote: Some(*id),
             ..Need::default()
@@ -172,6 +164,19 @@ fn of_charge(charge: &Charge, directory: &Directory, now: Timestamp) -> Need {
         ending_after: Some(charge.happened(now)),
         windows: charge.terms.window.is_some(),
         ..instance_need(&charge.request, accounts, now)
+    }
+}
+
+/// The period that was closed last, and for a close what all accounts had at its end.
+fn of_period(period: &Period, now: Timestamp) -> Need {
+    let end = match period {
+        Period::Close(close) => Some(close.end),
+        Period::Reopen(_) => None,
+    };
+    Need {
+        closed: true,
+        totals_at: end.filter(|end| *end <= now),
+        ..Need::default()
     }
 }
 

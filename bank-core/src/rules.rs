@@ -32,7 +32,7 @@ mod would;
 
 pub use rates::propose;
 
-use crate::command::{Charge, Command, Scope};
+use crate::command::{Charge, Command, Period, Scope};
 use crate::directory::Directory;
 use crate::effects::Effects;
 use crate::refusal::Refusal;
@@ -82,8 +82,8 @@ fn by_family(command: &Command, view: &View, ctx: &Context<'_>) -> Result<Effect
         Command::SetMapping(set) => mapping::set(set, view, ctx),
         Command::RemoveMapping(id) => mapping::remove(*id, view, ctx),
         Command::Assign(assign) => assign::assign(assign, view, ctx),
-        Command::ClosePeriod(close) => period::close(close, view, ctx),
-        Command::ReopenPeriod(note) => period::reopen(note, view, ctx),
+        Command::Period(Period::Close(close)) => period::close(close, view, ctx),
+        Command::Period(Period::Reopen(note)) => period::reopen(note, view, ctx),
         Command::MergeUser(merge) => admin::merge_user(merge, view, ctx),
         Command::AddProject(_)
         | Command::SetProject(_)

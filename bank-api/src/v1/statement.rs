@@ -159,6 +159,24 @@ pub struct StatementPart {
     pub refunded: String,
 }
 
+/// One sum of a statement as `bank` writes it for separated values: an end, or a heading.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct StatementSum {
+    /// `balance`, `credit` or `debit`.
+    pub side: String,
+    /// `opening`, `closing`, `held`, `available`, or that of a [`StatementGroup`].
+    pub heading: String,
+    /// Corrections of a closed period.
+    pub adjustment: bool,
+    /// Signed.
+    pub amount: String,
+    /// How many entries.
+    pub entries: Option<i64>,
+    /// How many jobs and reservations.
+    pub jobs: Option<i64>,
+}
+
 /// One line of a statement.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -234,7 +252,7 @@ pub struct CloseQuery {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Close {
     /// The transaction that closed it.
-    pub transaction: Option<i64>,
+    pub closed_by: Option<i64>,
     /// The start; `null` where the first close named none.
     pub from: Option<String>,
     /// The end, exclusive.

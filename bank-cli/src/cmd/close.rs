@@ -84,7 +84,7 @@ fn list(context: &Context) -> Result<String, Failure> {
         column("until", "To (exclusive)", Kind::Date),
         column("at", "Closed", Kind::Time),
         column("actor", "By", Kind::Text),
-        column("transaction", "Txn", Kind::Number),
+        column("closed_by", "Txn", Kind::Number),
         column("reopened_by", "Reopened", Kind::Number),
         column("reason", "Reason", Kind::Text).if_asked(),
     ];

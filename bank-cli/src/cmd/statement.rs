@@ -6,7 +6,10 @@
 mod html;
 mod text;
 
-use bank_api::v1::{List, Statement, StatementLine, StatementLineQuery, StatementQuery};
+use bank_api::v1::{
+    List, Statement, StatementGroup, StatementLine, StatementLineQuery, StatementQuery,
+    StatementSum,
+};
 
 use self::html::Html;
 use super::Context;
@@ -125,22 +128,11 @@ fn summary(context: &Context, statement: &Statement) -> Result<String, Failure> 
     }
 }
 
-/// One row of the sums, for separated values.
-#[derive(Debug, Clone, serde::Serialize)]
-struct Sum {
-    side: &'static str,
-    heading: String,
-    adjustment: bool,
-    amount: String,
-    entries: Option<i64>,
-    jobs: Option<i64>,
-}
-
 /// Opening, each heading, closing.
-fn sums(statement: &Statement) -> Vec<Sum> {
+fn sums(statement: &Statement) -> Vec<StatementSum> {
     let end = |heading: &str, amount: &Option<String>| {
-        amount.as_ref().map(|amount| Sum {
-            side: "balance",
+        amount.as_ref().map(|amount| StatementSum {
+            side: "balance".to_owned(),
             heading: heading.to_owned(),
             adjustment: false,
             amount: amount.clone(),
@@ -148,9 +140,9 @@ fn sums(statement: &Statement) -> Vec<Sum> {
             jobs: None,
         })
     };
-    let of = |side, groups: &[bank_api::v1::StatementGroup]| -> Vec<Sum> {
-        let sum = |group: &bank_api::v1::StatementGroup| Sum {
-            side,
+    let of = |side: &str, groups: &[StatementGroup]| -> Vec<StatementSum> {
+        let sum = |group: &StatementGroup| StatementSum {
+            side: side.to_owned(),
             heading: group.heading.clone(),
             adjustment: group.adjustment,
             amount: group.amount.clone(),
@@ -159,7 +151,7 @@ fn sums(statement: &Statement) -> Vec<Sum> {
         };
         groups.iter().map(sum).collect()
     };
-    let mut rows: Vec<Sum> = end("opening", &statement.opening).into_iter().collect();
+    let mut rows: Vec<StatementSum> = end("opening", &statement.opening).into_iter().collect();
     rows.extend(of("credit", &statement.credits));
     rows.extend(of("debit", &statement.debits));
     rows.extend(end("closing", &statement.closing));
@@ -215,7 +207,9 @@ pub(crate) fn pages(
         after: None,
         limit: Some(PAGE),
     };
-    let (mut count, mut sum) = (0_i64, String::new());
+    let says = figure::added(&statement.total_credits, &statement.total_debits).unwrap_or_default();
+    let nothing = figure::difference(&says, &says).unwrap_or_default();
+    let (mut count, mut sum) = (0_i64, nothing);
     loop {
         let page: List<StatementLine> = context.get(&["statements", "entries"], &wanted)?;
         for line in &page.items {
@@ -230,13 +224,10 @@ pub(crate) fn pages(
             None => break,
         }
     }
-    let says = figure::added(&statement.total_credits, &statement.total_debits);
-    let zero = |text: &str| figure::added(text, "0");
-    if count != statement.entries || zero(&sum) != says.as_deref().and_then(zero) {
+    if count != statement.entries || sum != says {
         return Err(Failure::internal(format!(
             "the lines do not add up to the statement: {count} of {}, {sum} in place of {}",
-            statement.entries,
-            says.unwrap_or_default()
+            statement.entries, says
         ))
         .hint("if a period was opened again meanwhile, ask again; else run `bankd verify`"));
     }

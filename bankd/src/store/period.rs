@@ -11,6 +11,9 @@ use bank_core::view::View;
 use rusqlite::Connection;
 use std::collections::BTreeMap;
 
+/// Whatever was written.
+const LATEST: TxId = TxId(i64::MAX);
+
 /// Writes down what a transaction closed or opened again.
 pub(super) fn write(connection: &Connection, tx: TxId, traces: &Traces) -> Result<(), Error> {
     if let Some(close) = &traces.closed {
@@ -110,7 +113,7 @@ fn totals(
     let mut totals = Vec::new();
     for (account, figures) in accounts.iter().zip(figures) {
         let own = money::allocations_of(connection, *account)?;
-        let beside = beside::at(connection, &own, last, |_, effective| effective)?;
+        let beside = beside::at(connection, &own, last, LATEST, |_, effective| effective)?;
         totals.push(PeriodTotal {
             account: *account,
             amount: fitting(figures.amount.saturating_add(beside.ahead))?,

@@ -7,7 +7,7 @@ use super::bench::{Bench, on_both};
 use super::fixture::{T0, time, window};
 use super::ground::Ground;
 use super::reply::refused;
-use bank_core::command::{ClosePeriod, Command};
+use bank_core::command::{ClosePeriod, Command, Period};
 use bank_core::ids::AccountId;
 use bank_core::time::{Timestamp, Window};
 use bankd::store::read::closes;
@@ -15,16 +15,16 @@ use bankd::store::read::statement::{self, Movement, Side, Sums};
 
 /// The command that closes until an instant.
 pub(super) fn close(start: Option<&str>, end: &str) -> Ask {
-    Command::ClosePeriod(ClosePeriod {
+    Command::Period(Period::Close(ClosePeriod {
         start: start.map(time),
         end: time(end),
         note: String::new(),
-    })
+    }))
     .into()
 }
 
 pub(super) fn reopen() -> Ask {
-    Command::ReopenPeriod(String::new()).into()
+    Command::Period(Period::Reopen(String::new())).into()
 }
 
 /// What is said of a statement: opening, closing, and each line with the day that it is booked and

@@ -309,8 +309,7 @@ impl Naive {
             | Command::RemoveMapping(_)
             | Command::MergeUser(_)
             | Command::Assign(_)
-            | Command::ClosePeriod(_)
-            | Command::ReopenPeriod(_) => {
+            | Command::Period(_) => {
                 panic!("what readers name is mapped before the rules: the scripts have none")
             }
         }

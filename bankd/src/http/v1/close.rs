@@ -3,7 +3,7 @@
 
 use axum::response::IntoResponse;
 use bank_api::v1::{self, CloseQuery, List, NewClose, UndoClose};
-use bank_core::command::{ClosePeriod, Command};
+use bank_core::command::{ClosePeriod, Command, Period};
 use bank_core::directory::Bank;
 use bank_core::effects::{Outcome, PeriodClosed, PeriodReopened};
 
@@ -39,24 +39,24 @@ pub(super) async fn close(call: Call) -> Handled {
     let new: NewClose = call.json()?;
     let from = new.from.as_deref();
     let start = from.map(|text| shape::read_time(text, "from")).transpose();
-    let command = Command::ClosePeriod(ClosePeriod {
+    let command = Command::Period(Period::Close(ClosePeriod {
         start: start.map_err(|r| call.refused(&r))?,
         end: shape::read_time(&new.until, "until").map_err(|r| call.refused(&r))?,
         note: new.note.unwrap_or_default(),
-    });
+    }));
     Ok(call.write(command, render).await?.into_response())
 }
 
 /// `POST /api/v1/closes/undo`
 pub(super) async fn undo(call: Call) -> Handled {
     let body: UndoClose = call.json()?;
-    let command = Command::ReopenPeriod(body.note.unwrap_or_default());
+    let command = Command::Period(Period::Reopen(body.note.unwrap_or_default()));
     Ok(call.write(command, render_undone).await?.into_response())
 }
 
 fn shaped(row: &CloseRow, bank: &Bank) -> v1::Close {
     v1::Close {
-        transaction: Some(row.close.tx.0),
+        closed_by: Some(row.close.tx.0),
         from: row.close.start.map(shape::time),
         until: shape::time(row.close.end),
         at: Some(shape::time(row.at)),
@@ -76,7 +76,7 @@ fn closed(closed: &PeriodClosed, decided: &Decided<'_>) -> v1::Close {
     let with = totals().filter(|total| total.amount != 0 || total.held != 0);
     v1::Close {
         // On a dry run it has no number yet.
-        transaction: (!decided.dry_run).then_some(closed.tx.0),
+        closed_by: (!decided.dry_run).then_some(closed.tx.0),
         from: closed.close.start.map(shape::time),
         until: shape::time(closed.close.end),
         amount: Some(shape::sum(amount, bank)),
@@ -88,7 +88,7 @@ fn closed(closed: &PeriodClosed, decided: &Decided<'_>) -> v1::Close {
 
 fn reopened(reopened: &PeriodReopened, decided: &Decided<'_>) -> v1::Close {
     v1::Close {
-        transaction: Some(reopened.close.tx.0),
+        closed_by: Some(reopened.close.tx.0),
         from: reopened.close.start.map(shape::time),
         until: shape::time(reopened.close.end),
         reopened_by: (!decided.dry_run).then_some(reopened.tx.0),

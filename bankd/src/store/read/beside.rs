@@ -5,9 +5,9 @@
 //! then until the charge the entries of the account say more than its active allocations had.
 
 use super::super::Error;
-use super::past::{self, Step};
+use super::past::{self, AsOf, Step};
 use bank_core::effects::EntryKind;
-use bank_core::ids::{AllocationId, LienId};
+use bank_core::ids::{AllocationId, LienId, TxId};
 use bank_core::model::{Allocation, Phase};
 use bank_core::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
@@ -22,7 +22,7 @@ pub struct Beside {
     pub ahead: i128,
 }
 
-/// Looks at the allocations of an account. `booked` says when an entry is in the books: never before
+/// Looks at the allocations of an account, as far as they were known by a transaction. `booked` says when an entry is in the books: never before
 /// it counts, never after it was recorded.
 ///
 /// An allocation's chain is walked back to the instant; beside the liens that are open now it keeps
@@ -31,6 +31,7 @@ pub fn at(
     connection: &Connection,
     allocations: &[Allocation],
     at: Timestamp,
+    known: TxId,
     booked: impl Fn(i64, Timestamp) -> Timestamp,
 ) -> Result<Beside, Error> {
     let (mut liens, mut ahead) = (BTreeSet::new(), 0_i128);
@@ -41,7 +42,8 @@ pub fn at(
             if step.delta.held != 0 && booked(step.tx, step.effective) > at {
                 failed = take_back(connection, step, &mut held).err();
             }
-            if step.kind == EntryKind::Expire && step.recorded > at && step.effective <= at {
+            let corrects = step.kind == EntryKind::Expire && step.tx <= known.0;
+            if corrects && step.recorded > at && step.effective <= at {
                 corrections.push((step.tx, step.delta.active));
             }
             failed.is_none() && step.recorded > at
@@ -54,7 +56,7 @@ pub fn at(
                 ahead = ahead.saturating_add(active.into());
             }
         }
-        let then = past::allocation(connection, today.id, at)?;
+        let then = past::allocation(connection, today.id, AsOf::known_by(at, known))?;
         if then.is_some_and(|(_, phase)| phase == Phase::Active) {
             let open = held.into_iter().filter(|(_, held)| *held > 0);
             liens.extend(open.map(|(lien, _)| lien));

@@ -19,7 +19,8 @@ pub use sums::{Group, Heading, Moved, Part, Side, Sums};
 
 use super::super::Error;
 use super::journal::{first_entry_of, first_recorded_from, last_entry};
-use super::{beside, closes, money, past};
+use super::past::{self, AsOf};
+use super::{beside, closes, money};
 use bank_core::ids::{AccountId, TxId};
 use bank_core::period::{ClosedPeriod, Closes};
 use bank_core::time::{Timestamp, Window};
@@ -87,6 +88,7 @@ pub fn frame(
     } else {
         wanted.min(after_now)
     };
+    let known = closed.map_or(TxId(i64::MAX), |close| close.tx);
     // A period that is still to come has nothing yet.
     let start = period.start.map(|start| start.min(end));
     let opening = match start {
@@ -94,15 +96,13 @@ pub fn frame(
             is_kept: true,
             ..Readings::default()
         },
-        Some(start) => readings(connection, accounts, &closes, start)?,
+        Some(start) => readings(connection, accounts, &closes, start, known)?,
     };
-    let closing = readings(connection, accounts, &closes, end)?;
+    let closing = readings(connection, accounts, &closes, end, known)?;
     let newest = "SELECT coalesce(max(id), 0) FROM tx";
     let newest: i64 = connection.query_row(newest, [], |row| row.get(0))?;
     let upto = closed.map_or(newest, |close| close.tx.0);
     let last = last_entry(connection)?;
-    // What balances were is known but for what came later; what a close kept needs no such thing.
-    let is_kept = closed.is_some() && opening.is_kept && closing.is_kept;
     let from = match start {
         None => 1,
         Some(start) => first_recorded_from(connection, start)?,
@@ -113,7 +113,7 @@ pub fn frame(
             end: Some(end),
         },
         first: first_entry_of(connection, from, last)?,
-        last: if is_kept {
+        last: if closed.is_some() {
             first_entry_of(connection, upto.saturating_add(1), last)?.saturating_sub(1)
         } else {
             last
@@ -147,12 +147,14 @@ pub fn frame_of_lines(
     Ok(frame)
 }
 
-/// What accounts had just before an instant: as a close kept it, or as balances were.
+/// What accounts had just before an instant: as a close kept it, or as balances were by what was
+/// known when a transaction had been written.
 fn readings(
     connection: &Connection,
     accounts: &BTreeSet<AccountId>,
     closes: &Closes,
     at: Timestamp,
+    known: TxId,
 ) -> Result<Readings, Error> {
     let mut of: BTreeMap<AccountId, Reading> = BTreeMap::new();
     if let Some(close) = closes.ending_at(at) {
@@ -170,10 +172,14 @@ fn readings(
     }
     let last = Timestamp(at.0.saturating_sub(1));
     let ids: Vec<AccountId> = accounts.iter().copied().collect();
-    for (account, figures) in ids.iter().zip(past::figures(connection, &ids, last)?) {
+    for (account, figures) in ids.iter().zip(past::figures(
+        connection,
+        &ids,
+        AsOf::known_by(last, known),
+    )?) {
         let own = money::allocations_of(connection, *account)?;
         let booked = |tx: i64, effective| closes.booked(TxId(tx), effective);
-        let beside = beside::at(connection, &own, last, booked)?;
+        let beside = beside::at(connection, &own, last, known, booked)?;
         let reading = Reading {
             amount: figures.amount.saturating_add(beside.ahead),
             held: figures.held,
