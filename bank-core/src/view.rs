@@ -1,5 +1,6 @@
 //! The slice of the ledger that one command sees.
 
+use crate::attention::Open;
 use crate::directory::Directory;
 use crate::effects::{KnownUse, UsageRow};
 use crate::history::{PastTx, Placed};
@@ -50,6 +51,8 @@ pub struct View {
     pub charged_machines: BTreeSet<String>,
     /// Something was charged on the machine asked about.
     pub machine_charged: bool,
+    /// What is raised of the topics asked about.
+    pub attention: Vec<Open>,
 }
 
 /// What is known of a report of a chunk.

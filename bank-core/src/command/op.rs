@@ -1,13 +1,16 @@
 //! The words of the journal's `op` column, for whoever asks for one of them.
 
 /// Every word of the journal's `op` column: commands, and what time alone does.
-pub const OPS: [&str; 54] = [
+pub const OPS: [&str; 57] = [
     "account_add",
     "account_rm",
     "account_set",
     "adjust",
     "allocation_rm",
     "allocation_set",
+    "attention",
+    "attention_ack",
+    "attention_set",
     "attr_add",
     "attr_rm",
     "boundary",
@@ -71,7 +74,11 @@ mod tests {
     #[test]
     fn every_command_has_its_word_here() {
         assert!(OPS.is_sorted());
-        let sources = [include_str!("../command.rs"), include_str!("after.rs")];
+        let sources = [
+            include_str!("../command.rs"),
+            include_str!("after.rs"),
+            include_str!("attention.rs"),
+        ];
         let all: Vec<&str> = sources.iter().flat_map(|source| words(source)).collect();
         assert!(all.len() > 40, "{all:?}");
         for word in all {

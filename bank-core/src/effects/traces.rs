@@ -1,8 +1,10 @@
 //! What a transaction changed that is no money, and that balances of the past depend on: windows and
-//! credit limits of allocations, and which accounts there are (decision note 0021).
+//! credit limits of allocations, and which accounts there are (decision note 0021); and what it says of
+//! attention.
 
 use super::{DirectoryRow, Effects};
 use crate::amount::Amount;
+use crate::attention::Event;
 use crate::directory::Directory;
 use crate::ids::{AccountId, AllocationId};
 use crate::model::Allocation;
@@ -15,6 +17,8 @@ pub struct Traces {
     pub shapes: Vec<Shape>,
     /// Accounts that came, went or came back.
     pub presences: Vec<Presence>,
+    /// What was raised, cleared or seen: one at most.
+    pub attention: Option<Box<Event>>,
 }
 
 /// What an allocation lets be done with its money, from a transaction on.

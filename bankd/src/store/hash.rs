@@ -2,6 +2,7 @@
 //! columns and the hash before it; the first covers what the bank is. It finds accidents.
 
 use super::stamp::Stamp;
+use bank_core::attention::Event;
 use bank_core::directory::Bank;
 use bank_core::effects::{Entry, EntryKind, Traces, Transaction};
 use sha2::{Digest, Sha256};
@@ -140,6 +141,29 @@ impl Chain {
             self.number(presence.account.0);
             self.number(presence.there.into());
         }
+        if let Some(event) = &traces.attention {
+            self.event(event);
+        }
+    }
+
+    /// What a transaction says of attention. Its sentence is the reason of the transaction.
+    fn event(&mut self, event: &Event) {
+        self.text("attention");
+        self.text(event.turn.word());
+        self.text(event.topic.kind.word());
+        self.text(&event.topic.subject);
+        self.number(event.topic.threshold);
+        self.optional(event.of.map(|tx| tx.0));
+        self.number(event.level);
+        self.optional(event.concern.account.map(|a| a.0));
+        self.optional(event.concern.allocation.map(|a| a.0));
+        self.optional(event.concern.lien.map(|l| l.0));
+        self.text(&event.concern.project);
+        self.text(&event.concern.user);
+        self.text(&event.concern.machine);
+        self.optional(event.amount.map(|amount| amount.0));
+        self.number(event.urgent.into());
+        self.number(event.told.into());
     }
 
     pub(super) fn bytes(&mut self, bytes: &[u8]) {

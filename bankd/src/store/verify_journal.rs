@@ -97,7 +97,7 @@ pub(super) fn walk(
         .traces
         .keys()
         .next()
-        .map(|tx| (*tx, "windows or accounts are"));
+        .map(|tx| (*tx, "windows, accounts or attention are"));
     for (tx, what) in waiting.into_iter().chain(beside) {
         report.find(format!("transaction {tx}: missing, but its {what} there"));
     }

@@ -17,6 +17,7 @@ use bank_core::refusal::Refusal;
 use crate::access::Role;
 use crate::http::auth::Authenticated;
 use crate::http::error::Failure;
+pub(super) use crate::usable::only_project;
 use crate::usable::{By, usable};
 use crate::writer::Decided;
 
@@ -321,12 +322,4 @@ impl View {
             _ => true,
         }
     }
-}
-
-/// The one project that an account's list allows; none for several, for none and for `ANY`.
-pub(super) fn only_project(account: &Account) -> Option<&str> {
-    let rows = account.constraints.iter();
-    let mut allowed = rows.filter(|c| c.dimension == Dimension::Project && c.allow);
-    let only = allowed.next()?;
-    (allowed.next().is_none() && only.value != "ANY").then_some(only.value.as_str())
 }
