@@ -9,6 +9,7 @@ mod account;
 mod after;
 mod allocation;
 mod arithmetic;
+mod attention;
 mod attribute;
 mod balance;
 mod call;
@@ -17,6 +18,7 @@ mod clock;
 mod cycle;
 mod enforced;
 mod explain;
+mod forecast;
 mod formula;
 mod given;
 mod import;
@@ -55,7 +57,7 @@ use axum::Router;
 use axum::extract::Request;
 use axum::middleware::{self, Next};
 use axum::response::Response;
-use axum::routing::{delete, get, post};
+use axum::routing::{delete, get, patch, post};
 
 use crate::app::App;
 use crate::http::auth::Authenticated;
@@ -169,7 +171,28 @@ fn ledger() -> Router<Arc<App>> {
         .route("/api/v1/unmapped", get(unmapped::list))
         .route("/api/v1/unmapped/assign", post(unmapped::assign))
         .route("/api/v1/report/fallback", get(report::on_fallback))
+        .route("/api/v1/report/forecast", get(forecast::lasting))
+        .route("/api/v1/report/expiring", get(forecast::expiring))
+        .route("/api/v1/report/negative", get(forecast::negative))
+        .merge(attention())
         .route("/api/v1/records", get(records::list))
+}
+
+/// What wants attention, and who is told.
+fn attention() -> Router<Arc<App>> {
+    Router::new()
+        .route("/api/v1/attention", get(attention::list))
+        .route("/api/v1/attention/outbox", get(attention::outbox))
+        .route(
+            "/api/v1/attention/outbox/{id}/retry",
+            post(attention::retry),
+        )
+        .route(
+            "/api/v1/attention/projects/{name}",
+            patch(attention::switch),
+        )
+        .route("/api/v1/attention/{id}", get(attention::show))
+        .route("/api/v1/attention/{id}/ack", post(attention::ack))
 }
 
 /// What money and work go by: rates, attributes, keys, cycles, the clock.
