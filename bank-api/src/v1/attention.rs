@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Query of `GET /api/v1/attention`. Answer: a list of [`Attention`], the newest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct AttentionQuery {
     /// Those too that cleared, and what cleared or has seen them.
@@ -25,6 +26,7 @@ pub struct AttentionQuery {
 
 /// A threshold that was reached, is so no more, or was seen by somebody.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Attention {
     /// Its journal transaction: the number of the event.
     pub id: i64,
@@ -70,6 +72,7 @@ pub struct Attention {
 
 /// `POST /api/v1/attention/{id}/ack`. Answer: `Written<AttentionDone>`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct AckAttention {
     /// Kept in the journal.
@@ -79,6 +82,7 @@ pub struct AckAttention {
 
 /// `PATCH /api/v1/attention/projects/{name}`. Answer: `Written<AttentionDone>`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SwitchAttention {
     /// Whether anything of the project is watched.
@@ -87,6 +91,7 @@ pub struct SwitchAttention {
 
 /// How many events or switches a change was about.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AttentionDone {
     /// How many.
     pub changed: i64,
@@ -94,6 +99,7 @@ pub struct AttentionDone {
 
 /// Query of `GET /api/v1/attention/outbox`. Answer: a list of [`Notice`], the newest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct OutboxQuery {
     /// Those too that were sent.
@@ -109,6 +115,7 @@ pub struct OutboxQuery {
 
 /// What somebody is told.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Notice {
     /// Its number.
     pub id: i64,
@@ -133,6 +140,7 @@ pub struct Notice {
 /// What a program or a webhook is told: one event. A receiver may get one twice, and knows it by
 /// `notice`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Told {
     /// Number of the notice; it stays the same for every attempt.
     pub notice: i64,
@@ -144,6 +152,7 @@ pub struct Told {
 
 /// How somebody who is told stands, in [`AttentionStatus`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TargetStatus {
     /// The name of its `[[deliver]]`.
     pub name: String,
@@ -159,6 +168,7 @@ pub struct TargetStatus {
 
 /// How attention stands, in [`super::Status`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AttentionStatus {
     /// Whether anything is watched.
     pub on: bool,
@@ -172,6 +182,7 @@ pub struct AttentionStatus {
 
 /// Query of `GET /api/v1/report/forecast`, `…/expiring` and `…/negative`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ForecastQuery {
     /// Only the accounts of this project and those below it.
@@ -184,6 +195,7 @@ pub struct ForecastQuery {
 
 /// How long the money of an account lasts at the speed of late.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ForecastRow {
     /// Account name.
     pub account: String,
@@ -211,6 +223,7 @@ pub struct ForecastRow {
 
 /// Money that ends.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ExpiringRow {
     /// Allocation id.
     pub allocation: i64,
@@ -232,6 +245,7 @@ pub struct ExpiringRow {
 
 /// An account below zero.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct NegativeRow {
     /// Account name.
     pub account: String,
