@@ -136,3 +136,6 @@ fn check_text(text: &str, field: &'static str) -> Result<(), Refusal> {
         expected: "at most 1000 bytes on one line",
     })
 }
+
+#[cfg(test)]
+mod tests;

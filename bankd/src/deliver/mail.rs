@@ -33,7 +33,9 @@ pub(super) fn write(
         .map(String::as_str)
         .filter(|a| is_address(a))
         .collect();
-    let first = events.first()?;
+    if events.is_empty() {
+        return None;
+    }
     let mut text = String::new();
     // Writing to a string cannot fail.
     let _ = writeln!(text, "From: {from}");
@@ -71,12 +73,10 @@ pub(super) fn write(
             format_rfc3339(row.at.0)
         );
     }
-    let _ = writeln!(
-        text,
-        "`bank attention ls` shows what stands; `bank explain {}` and",
-        first.tx.0
+    text.push_str(
+        "`bank attention ls` shows what stands, `bank journal` how it came.\n\
+         Your site's staff can switch this off.\n",
     );
-    text.push_str("`bank journal` say how it came. Your site's staff can switch this off.\n");
     Some(text.into_bytes())
 }
 
