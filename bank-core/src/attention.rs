@@ -194,6 +194,8 @@ pub struct Open {
     pub concern: Concern,
     /// Told at once.
     pub urgent: bool,
+    /// Whether anybody was told.
+    pub told: bool,
 }
 
 /// What changes, given what was observed and what is raised: what clears first, then what is raised,
@@ -273,7 +275,8 @@ fn cleared(open: &Open, observed: Option<&Observed>, rules: &Rules) -> Option<Ev
         concern: open.concern.clone(),
         amount: observed.and_then(|observed| observed.amount),
         urgent: open.urgent,
-        told: true,
+        // Who was not told of it need not hear that it is over.
+        told: open.told,
         says,
     })
 }

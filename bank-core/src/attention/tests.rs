@@ -56,6 +56,7 @@ impl Desk {
                     acked: None,
                     concern: event.concern,
                     urgent: event.urgent,
+                    told: event.told,
                 });
             } else {
                 words.push(format!("-{}", topic.threshold));

@@ -54,6 +54,7 @@ fn turn(events: &[Event], view: &View, ctx: &Context<'_>) -> Result<Effects, Ref
                 acked: None,
                 concern: event.concern,
                 urgent: event.urgent,
+                told: event.told,
             });
         }
         count = count.saturating_add(1);

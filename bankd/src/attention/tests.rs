@@ -13,6 +13,7 @@ fn open(kind: AttentionKind) -> Open {
         acked: None,
         concern: Concern::default(),
         urgent: false,
+        told: true,
     }
 }
 

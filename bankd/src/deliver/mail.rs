@@ -17,6 +17,8 @@ use crate::store::read::attention::EventRow;
 
 /// Exit codes of sendmail that no later attempt changes (sysexits: usage, data, user, host).
 const NEVER: [i32; 4] = [64, 65, 67, 68];
+/// Events that one mail lists.
+const EVENTS_MAX: usize = 500;
 /// Bytes of a subject that fit into one encoded word.
 const SUBJECT_MAX: usize = 45;
 
@@ -64,7 +66,7 @@ pub(super) fn write(
         "MIME-Version: 1.0\nContent-Type: text/plain; charset=utf-8\n\
          Content-Transfer-Encoding: 8bit\nAuto-Submitted: auto-generated\n\n",
     );
-    for row in events {
+    for row in events.iter().take(EVENTS_MAX) {
         let _ = writeln!(text, "{}", row.event.says);
         let _ = writeln!(
             text,
@@ -72,6 +74,13 @@ pub(super) fn write(
             row.event.topic.kind.word(),
             format_rfc3339(row.at.0)
         );
+    }
+    if let Some(more) = events
+        .len()
+        .checked_sub(EVENTS_MAX)
+        .filter(|more| *more > 0)
+    {
+        let _ = writeln!(text, "and {more} more.\n");
     }
     text.push_str(
         "`bank attention ls` shows what stands, `bank journal` how it came.\n\

@@ -265,6 +265,7 @@ fn opened(connection: &Connection, tx: i64, acked: Option<i64>) -> Result<Option
         acked: acked.map(TxId),
         concern: event.concern,
         urgent: event.urgent,
+        told: event.told,
     }))
 }
 

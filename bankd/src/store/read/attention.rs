@@ -95,6 +95,7 @@ pub fn open(connection: &Connection) -> Result<Vec<Open>, Error> {
             acked: row.get::<_, Option<i64>>(17)?.map(TxId),
             concern: event.concern,
             urgent: event.urgent,
+            told: event.told,
         });
     }
     Ok(found)
