@@ -1,13 +1,17 @@
 //! A webhook: signed, tried again in order, given up, and tried again when somebody says so.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpListener;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use sha2::Sha256;
 
 use super::*;
+use crate::auditor::authority::Authority;
 
 const SECRET: &str = "the secret of both, long enough";
 
@@ -33,6 +37,18 @@ impl Heard {
 
 /// A receiver that answers with these, then with the last of them for ever.
 fn receiver(answers: &'static [&'static str]) -> (u16, Receiver<Heard>) {
+    listening(answers, |stream| Box::new(stream))
+}
+
+/// What a receiver reads and writes.
+trait Line: Read + Write {}
+impl<T: Read + Write> Line for T {}
+
+/// The same over what `open` makes of a connection.
+fn listening(
+    answers: &'static [&'static str],
+    open: impl Fn(TcpStream) -> Box<dyn Line> + Send + 'static,
+) -> (u16, Receiver<Heard>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let (send, heard) = channel();
@@ -40,31 +56,23 @@ fn receiver(answers: &'static [&'static str]) -> (u16, Receiver<Heard>) {
         let mut answers = answers.iter();
         let mut last = "204 No Content";
         for stream in listener.incoming() {
-            let mut stream = stream.unwrap();
-            let mut reader = BufReader::new(stream.try_clone().unwrap());
-            let mut head = Vec::new();
-            loop {
-                let mut line = String::new();
-                reader.read_line(&mut line).unwrap();
-                let line = line.trim_end();
-                if line.is_empty() {
-                    break;
-                }
-                if let Some((name, value)) = line.split_once(": ") {
-                    head.push((name.to_ascii_lowercase(), value.to_owned()));
-                }
-            }
+            let mut stream = BufReader::new(open(stream.unwrap()));
+            // A connection that ends before its request, as one that trusts nobody does.
+            let Some(head) = head(&mut stream) else {
+                continue;
+            };
             let mut heard = Heard {
                 head,
                 body: String::new(),
             };
             let length = heard.field("content-length").parse().unwrap();
             let mut body = vec![0; length];
-            reader.read_exact(&mut body).unwrap();
+            stream.read_exact(&mut body).unwrap();
             heard.body = String::from_utf8(body).unwrap();
             last = answers.next().unwrap_or(&last);
             let answer = format!("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 {last}\r\n\r\n");
-            stream.write_all(answer.as_bytes()).unwrap();
+            stream.get_mut().write_all(answer.as_bytes()).unwrap();
+            stream.get_mut().flush().unwrap();
             if send.send(heard).is_err() {
                 return;
             }
@@ -73,9 +81,31 @@ fn receiver(answers: &'static [&'static str]) -> (u16, Receiver<Heard>) {
     (port, heard)
 }
 
+/// The fields of a request up to the empty line.
+fn head(stream: &mut impl BufRead) -> Option<Vec<(String, String)>> {
+    let mut head = Vec::new();
+    loop {
+        let mut line = String::new();
+        if stream.read_line(&mut line).ok()? == 0 {
+            return None;
+        }
+        let line = line.trim_end();
+        if line.is_empty() {
+            return Some(head);
+        }
+        if let Some((name, value)) = line.split_once(": ") {
+            head.push((name.to_ascii_lowercase(), value.to_owned()));
+        }
+    }
+}
+
 fn hooked(port: u16, more: &str) -> Bank {
+    hooked_at(&format!("http://127.0.0.1:{port}/in?x=1"), more)
+}
+
+fn hooked_at(url: &str, more: &str) -> Bank {
     let toml = format!(
-        "\n[[deliver]]\nname = \"hook\"\nby = \"webhook\"\nurl = \"http://127.0.0.1:{port}/in?x=1\"\n\
+        "\n[[deliver]]\nname = \"hook\"\nby = \"webhook\"\nurl = \"{url}\"\n\
          secret = \"FOLDER/secret\"\nretry_s = 1\nretry_max_s = 1\n{more}"
     );
     let mut bank = watching(&[], "");
@@ -193,5 +223,46 @@ fn nobody_there_delays_nothing_else() {
         status.contains("hook: 1 wait: ").then_some(status)
     });
     assert!(status.contains("keeper: 0 wait\n"), "{status}");
+    bank.verify();
+}
+
+#[test]
+fn a_receiver_proves_who_it_is() {
+    let Some(authority) = Authority::new() else {
+        return;
+    };
+    let chain: Vec<_> = CertificateDer::pem_file_iter(authority.path("server.pem"))
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
+    let key = PrivateKeyDer::from_pem_file(authority.path("server.key")).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(chain, key)
+        .unwrap();
+    let config = Arc::new(config);
+    let (port, heard) = listening(&["200 OK"], move |stream| {
+        let session = rustls::ServerConnection::new(Arc::clone(&config)).unwrap();
+        Box::new(rustls::StreamOwned::new(session, stream))
+    });
+    let ca = |path: &std::path::Path| format!("ca = \"{}\"\n", path.display());
+    let url = format!("https://localhost:{port}/in");
+    let mut bank = hooked_at(&url, &ca(&authority.path("ca.pem")));
+    charge(&bank, "1", 55_000);
+    assert_eq!(word(&next(&heard).told()), "raised used 50");
+    bank.verify();
+    // Signed by somebody else: it is told nothing.
+    let other = Authority::new().unwrap();
+    let mut bank = hooked_at(&url, &ca(&other.path("ca.pem")));
+    charge(&bank, "1", 55_000);
+    until("the trouble is told", || {
+        bank.bank_ok(&["status"])
+            .contains("hook: 1 wait: ")
+            .then_some(())
+    });
+    assert!(heard.try_recv().is_err());
     bank.verify();
 }
