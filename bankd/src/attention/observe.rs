@@ -126,7 +126,7 @@ impl Look {
             kind: AttentionKind::Used,
             subject: format!("account:{}", account.id.0),
             level: i64::try_from(percent).unwrap_or(0),
-            concern: self.of_account(account),
+            concern: of_account(account),
             amount: narrow(figures.available()),
             says,
         });
@@ -146,7 +146,7 @@ impl Look {
             kind: AttentionKind::Negative,
             subject: format!("account:{}", account.id.0),
             level: THERE,
-            concern: self.of_account(account),
+            concern: of_account(account),
             amount: narrow(figures.amount),
             says,
         });
@@ -193,7 +193,7 @@ impl Look {
             level: days.max(0).saturating_neg(),
             concern: Concern {
                 allocation: Some(allocation.id),
-                ..self.of_account(account)
+                ..of_account(account)
             },
             amount: Some(allocation.amount),
             says,
@@ -328,17 +328,17 @@ impl Look {
         Ok(())
     }
 
-    fn of_account(&self, account: &Account) -> Concern {
-        Concern {
-            account: Some(account.id),
-            project: only_project(account).unwrap_or_default().to_owned(),
-            ..Concern::default()
-        }
-    }
-
     fn amount(&self, amount: i128) -> String {
         let minor = i64::try_from(amount).unwrap_or(if amount < 0 { i64::MIN } else { i64::MAX });
         format_grouped(minor, self.directory.bank.precision.places())
+    }
+}
+
+fn of_account(account: &Account) -> Concern {
+    Concern {
+        account: Some(account.id),
+        project: only_project(account).unwrap_or_default().to_owned(),
+        ..Concern::default()
     }
 }
 

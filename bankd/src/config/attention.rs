@@ -11,6 +11,10 @@ const STEPS_MAX: usize = 16;
 /// `[attention]`
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one switch of the settings"
+)]
 pub struct Attention {
     /// Whether anything is watched.
     pub on: bool,

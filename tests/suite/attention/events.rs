@@ -190,7 +190,7 @@ fn fallback_liens_and_collectors_are_watched() {
     until_raised(&bank, &["fallback_used"]);
     let line = "01/01/2026 00:01:00;E;1.pbs01;user=amy account=chemistry ctime=1767225600 \
                 start=1767225600 end=1767225660 resources_used.ncpus=1\n";
-    std::fs::write(bank.folder().join("acct"), line.repeat(2)).unwrap();
+    fs::write(bank.folder().join("acct"), line.repeat(2)).unwrap();
     until("the collector is known", || {
         let ran = bank.bank(&["source", "show", "pbs:colony"]);
         (ran.exit == 0).then_some(())
@@ -233,7 +233,7 @@ fn verify_finds_what_somebody_did_to_attention() {
     ] {
         let copy = tempfile::tempdir().unwrap();
         let path = copy.path().join("bank.db");
-        std::fs::copy(bank.data().join("bank.db"), &path).unwrap();
+        fs::copy(bank.data().join("bank.db"), &path).unwrap();
         let database = rusqlite::Connection::open(&path).unwrap();
         database.execute_batch(damage).unwrap();
         drop(database);

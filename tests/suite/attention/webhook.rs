@@ -1,5 +1,6 @@
 //! A webhook: signed, tried again in order, given up, and tried again when somebody says so.
 
+use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
@@ -58,11 +59,11 @@ fn listening(
         for stream in listener.incoming() {
             let mut stream = BufReader::new(open(stream.unwrap()));
             // A connection that ends before its request, as one that trusts nobody does.
-            let Some(head) = head(&mut stream) else {
+            let Some(fields) = fields(&mut stream) else {
                 continue;
             };
             let mut heard = Heard {
-                head,
+                head: fields,
                 body: String::new(),
             };
             let length = heard.field("content-length").parse().unwrap();
@@ -82,7 +83,7 @@ fn listening(
 }
 
 /// The fields of a request up to the empty line.
-fn head(stream: &mut impl BufRead) -> Option<Vec<(String, String)>> {
+fn fields(stream: &mut impl BufRead) -> Option<Vec<(String, String)>> {
     let mut head = Vec::new();
     loop {
         let mut line = String::new();
@@ -110,7 +111,7 @@ fn hooked_at(url: &str, more: &str) -> Bank {
     );
     let mut bank = watching(&[], "");
     bank.stop();
-    std::fs::write(bank.folder().join("secret"), format!("{SECRET}\n")).unwrap();
+    fs::write(bank.folder().join("secret"), format!("{SECRET}\n")).unwrap();
     bank.settings(&toml.replace("FOLDER", &bank.folder().display().to_string()));
     bank.start();
     bank
@@ -149,12 +150,10 @@ fn a_request_is_signed_and_tried_until_it_is_taken() {
         );
         let mut mac = Hmac::<Sha256>::new_from_slice(SECRET.as_bytes()).unwrap();
         mac.update(text.as_bytes());
-        let hex: String = mac
-            .finalize()
-            .into_bytes()
-            .iter()
-            .map(|b| format!("{b:02x}"))
-            .collect();
+        let mut hex = String::new();
+        for byte in mac.finalize().into_bytes() {
+            let _ = write!(hex, "{byte:02x}");
+        }
         assert_eq!(heard.field("bank-signature"), format!("v1={hex}"));
         assert_eq!(
             heard.told()["notice"].to_string(),
@@ -188,7 +187,7 @@ fn what_is_given_up_is_shown_and_tried_again_by_hand() {
     // It holds up nothing behind it.
     charge(&bank, "2", 30_000);
     assert_eq!(
-        word(&(0..3).map(|_| next(&heard)).last().unwrap().told()),
+        word(&(0..3).map(|_| next(&heard)).next_back().unwrap().told()),
         "raised used 80"
     );
     let id = notice["id"].to_string();

@@ -123,7 +123,7 @@ pub(super) async fn retry(Path(id): Path<String>, call: Call) -> Handled {
     if !dry_run {
         let change = NoticeChange::Retry(notice);
         call.app.writer.change_notice(change).await?;
-        row.state = "waiting".to_owned();
+        "waiting".clone_into(&mut row.state);
         row.attempts = 0;
     }
     ok(&Written {
