@@ -70,7 +70,8 @@ fn wait(runtime: &Handle, child: &mut Child, limit: Duration) -> Ended {
         match child.try_wait() {
             Ok(Some(status)) => return Ended::With(status),
             Ok(None) if since.elapsed() < limit => {
-                runtime.block_on(tokio::time::sleep(ASK));
+                // Made inside the runtime: outside of it there is no timer.
+                runtime.block_on(async { tokio::time::sleep(ASK).await });
             }
             Ok(None) => {
                 let _ = child.kill();
