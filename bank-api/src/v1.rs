@@ -8,7 +8,8 @@
 //! down, `upload` for sending it and for what could not be read, `collect` for the queues of
 //! collectors, `records` for usage records and their files, `local` for what `bank` says of files on
 //! its own machine, `watch` for what-if and the clock, `source` for collectors and what of their
-//! records was charged, `mapping` for whom usage is for, `admin` for rates, keys and the state of the
+//! records was charged, `attention` for what wants some, who is told and how long money lasts, `mapping`
+//! for whom usage is for, `admin` for rates, keys and the state of the
 //! daemon.
 //!
 //! Conventions that hold for every shape:
@@ -22,6 +23,7 @@
 
 mod admin;
 mod after;
+mod attention;
 mod collect;
 mod cycle;
 mod hold;
@@ -50,6 +52,11 @@ pub use admin::{
 pub use after::{
     Correction, CorrectionPart, NewAdjustment, NewRefund, NewReversal, NewSettlement, NewTransfer,
     RemoveQuery, Transfer, TransferPart,
+};
+pub use attention::{
+    AckAttention, Attention, AttentionDone, AttentionQuery, AttentionStatus, ExpiringRow,
+    ForecastQuery, ForecastRow, NegativeRow, Notice, OutboxQuery, SwitchAttention, TargetStatus,
+    Told,
 };
 pub use collect::{CollectBatch, CollectRound, CollectState, CollectStatus, CollectStream};
 pub use cycle::{Cycle, CycleRun, NewCycle, PatchCycle};

@@ -11,6 +11,7 @@
 
 mod after;
 mod asset;
+mod attention;
 mod collect;
 mod cycle;
 mod hold;
@@ -34,6 +35,7 @@ pub(crate) use self::{
         AccountCommand, AddAccount, AddKey, AllocationCommand, Constraints, KeyCommand,
         LienCommand, Overflowing, Place, SetAllocation, SetKey,
     },
+    attention::{AttentionCommand, ExpiringArgs, ForecastArgs, ListAttention},
     collect::{CollectArgs, CollectCommand, CollectStatusArgs},
     cycle::{AddCycle, ClockCommand, CycleCommand, MonitorArgs, SetCycle, WhatIfArgs},
     hold::{ChargeArgs, ObjectArgs, ReserveArgs, UsageArgs},
@@ -179,9 +181,12 @@ pub(crate) enum Command {
     /// Fetch usage where it is, and send it to the bank
     #[command(subcommand)]
     Collect(CollectCommand),
-    /// What happened over a time
+    /// What happened over a time, and what comes
     #[command(subcommand)]
     Report(ReportCommand),
+    /// What wants attention, and who is told
+    #[command(subcommand)]
+    Attention(AttentionCommand),
     /// The scheduler's documents: what waits, what was set aside, what they would do
     #[command(subcommand)]
     Nami(NamiCommand),

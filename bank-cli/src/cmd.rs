@@ -7,6 +7,7 @@
 mod account;
 mod after;
 mod allocation;
+mod attention;
 mod attribute;
 mod balance;
 mod charge;
@@ -117,6 +118,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure
         Command::Unmapped(args) => unmapped::run(context, *args),
         Command::Collect(command) => collect::run(context, command),
         Command::Report(command) => report::run(context, command),
+        Command::Attention(command) => attention::run(context, command),
         Command::Export(command) => export::run(context, command),
         Command::Records(command) => records::run(command),
         Command::Gen(command) => generate::run(command),

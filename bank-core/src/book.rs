@@ -1,5 +1,6 @@
 //! A ledger in memory: the plainest store there is, for tests and the model.
 
+mod attention;
 mod past;
 mod period;
 
@@ -254,6 +255,7 @@ impl Ledger for Book {
             };
             view.liens = self.liens.values().filter(touches).cloned().collect();
         }
+        self.add_attention(need, &mut view);
         self.add_past(need, &mut view);
         self.add_periods(need, &mut view);
         Ok(view)
@@ -404,6 +406,7 @@ impl Directory {
             DirectoryRow::Cycle(cycle) => self.put_cycle(cycle.clone()),
             DirectoryRow::Attribute(attribute) => self.put_attribute(attribute.clone()),
             DirectoryRow::Mapping(mapping) => self.mappings.put(mapping.clone()),
+            DirectoryRow::Quiet(project, quiet) => self.put_quiet(*project, *quiet),
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::usage::Usage;
 
 mod after;
 mod assign;
+mod attention;
 mod import;
 mod op;
 mod period;
@@ -20,6 +21,7 @@ mod usage;
 
 pub use after::{Adjust, After, Refund, RemoveAllocation, Reverse, Settle, Transfer};
 pub use assign::Assign;
+pub use attention::{Ack, Attention, Switch};
 pub use import::Chunk;
 pub use op::OPS;
 pub use period::{ClosePeriod, Period};
@@ -152,6 +154,8 @@ pub enum Command {
     ReleaseLien(LienId),
     /// Moves, gives back, puts right or undoes what was done before.
     After(After),
+    /// What wants attention, or does so no more.
+    Attention(Attention),
     /// Declares a usage attribute.
     AddAttribute(Attribute),
     /// Takes the declaration of a usage attribute back.
@@ -215,6 +219,7 @@ impl Command {
             Command::ExtendLien(_) => "lien_extend",
             Command::ReleaseLien(_) => "lien_rm",
             Command::After(after) => after.op(),
+            Command::Attention(attention) => attention.op(),
             Command::AddAttribute(_) => "attr_add",
             Command::RemoveAttribute(_) => "attr_rm",
             Command::RemoveQuote(_) => "quote_rm",

@@ -11,6 +11,7 @@ pub use tree::DEPTH_MAX;
 
 mod cycle;
 mod mode;
+mod quiet;
 
 use crate::amount::Precision;
 use crate::attribute::Attribute;
@@ -146,6 +147,8 @@ pub struct Directory {
     accounts_by_traits: BTreeSet<AccountId>,
     /// Accounts by the account above them.
     children: BTreeMap<AccountId, BTreeSet<AccountId>>,
+    /// Projects of which nothing is watched.
+    quiet: BTreeSet<ProjectId>,
 }
 
 impl Directory {
@@ -173,6 +176,7 @@ impl Directory {
             accounts_open: Vec::new(),
             accounts_by_traits: BTreeSet::new(),
             children: BTreeMap::new(),
+            quiet: BTreeSet::new(),
         }
     }
 

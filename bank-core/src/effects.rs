@@ -107,6 +107,8 @@ pub enum DirectoryRow {
     Attribute(Attribute),
     /// A mapping.
     Mapping(Mapping),
+    /// Whether nothing of a project is watched for attention.
+    Quiet(ProjectId, bool),
 }
 
 /// A group of entries with one effective time (ledger.md 7).
@@ -185,10 +187,12 @@ pub enum EntryKind {
     Delete,
     /// The opposite of an entry.
     Reverse,
+    /// A threshold was reached, or is so no more: it moves nothing (ux.md 4).
+    Attention,
 }
 
 /// Every kind with its word.
-pub const ENTRY_KINDS: [(EntryKind, &str); 25] = [
+pub const ENTRY_KINDS: [(EntryKind, &str); 26] = [
     (EntryKind::Deposit, "deposit"),
     (EntryKind::Withdraw, "withdraw"),
     (EntryKind::Lien, "lien"),
@@ -214,6 +218,7 @@ pub const ENTRY_KINDS: [(EntryKind, &str); 25] = [
     (EntryKind::Adjust, "adjust"),
     (EntryKind::Delete, "delete"),
     (EntryKind::Reverse, "reverse"),
+    (EntryKind::Attention, "attention"),
 ];
 
 impl EntryKind {

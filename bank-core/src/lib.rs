@@ -15,6 +15,7 @@
 )]
 
 pub mod amount;
+pub mod attention;
 pub mod attribute;
 pub mod book;
 pub mod calendar;
@@ -25,6 +26,7 @@ pub mod directory;
 pub mod domain;
 pub mod effects;
 pub mod exact;
+pub mod forecast;
 pub mod history;
 pub mod ids;
 pub mod invariant;

@@ -4,9 +4,10 @@ mod after;
 
 pub use after::ObjectQuery;
 
+use crate::attention::Topic;
 use crate::command::{
-    AddProject, After, Assign, Charge, Chunk, Close, Command, Deposit, Period, Repeat, Request,
-    SetAccount, UsageReport, Whose,
+    AddProject, After, Assign, Attention, Charge, Chunk, Close, Command, Deposit, Period, Repeat,
+    Request, SetAccount, UsageReport, Whose,
 };
 use crate::directory::Directory;
 use crate::ids::{AccountId, AllocationId, LienId, QuoteId, TxId};
@@ -74,6 +75,10 @@ pub struct Need {
     pub closed: bool,
     /// What every account had just before this instant, which has passed.
     pub totals_at: Option<Timestamp>,
+    /// What is raised of these topics.
+    pub topics: Vec<Topic>,
+    /// What this transaction raised, if it stands.
+    pub raised_by: Option<TxId>,
 }
 
 /// What tells one finished use from another (collectors.md 0.1).
@@ -143,6 +148,7 @@ pub fn need(command: &Command, directory: &Directory, now: Timestamp) -> Need {
         Command::ExtendLien(extend) => of_lien(extend.lien, now),
         Command::ReleaseLien(id) => of_lien(*id, now),
         Command::After(after) => after::need(after, directory),
+        Command::Attention(attention) => of_attention(attention),
         Command::SetRate(_) | Command::RemoveRate(_) => Need {
             newest_quote: true,
             ..Need::default()
@@ -206,6 +212,21 @@ fn of_report(report: &UsageReport, directory: &Directory, now: Timestamp) -> Nee
 }
 
 /// A finished use with all that was charged for it, and who may pay.
+/// What is raised already of what may be raised, cleared or seen.
+fn of_attention(attention: &Attention) -> Need {
+    match attention {
+        Attention::Turn(events) => Need {
+            topics: events.iter().map(|event| event.topic.clone()).collect(),
+            ..Need::default()
+        },
+        Attention::Ack(ack) => Need {
+            raised_by: Some(ack.tx),
+            ..Need::default()
+        },
+        Attention::Switch(_) => Need::default(),
+    }
+}
+
 fn of_assignment(assign: &Assign, directory: &Directory) -> Need {
     let whose = Whose {
         project: Some(assign.project.clone()),

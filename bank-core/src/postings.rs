@@ -2,6 +2,7 @@
 //! that an allocation and the journal entry that explains it can never differ.
 
 use crate::amount::Amount;
+use crate::attention::Event;
 use crate::effects::{
     Delta, Effects, Entry, EntryKind, InstanceChange, Outcome, Shape, Traces, Transaction, UsageRow,
 };
@@ -257,6 +258,13 @@ impl Postings {
             user: about.user.clone(),
             machine: about.machine.clone(),
         });
+    }
+
+    /// Says what the current transaction raises, clears or has seen.
+    pub(crate) fn attend(&mut self, event: Event) {
+        if let Some(tx) = self.transactions.last_mut() {
+            tx.traces.attention = Some(Box::new(event));
+        }
     }
 
     /// The active effect of a change of an allocation's amount: none before its window

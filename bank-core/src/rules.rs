@@ -7,6 +7,7 @@ mod admin;
 mod after;
 mod allocation;
 mod assign;
+mod attention;
 mod attribute;
 mod charge;
 pub(crate) mod clock;
@@ -74,6 +75,7 @@ fn by_family(command: &Command, view: &View, ctx: &Context<'_>) -> Result<Effect
         Command::ExtendLien(extend) => lien_end::extend(extend, view, ctx),
         Command::ReleaseLien(id) => lien_end::release(*id, view, ctx),
         Command::After(after) => after::decide(after, view, ctx),
+        Command::Attention(attention) => attention::decide(attention, view, ctx),
         Command::AddAttribute(new) => attribute::add(new, view, ctx),
         Command::RemoveAttribute(name) => attribute::remove(name, view, ctx),
         Command::RemoveQuote(id) => promise::remove(*id, view, ctx),

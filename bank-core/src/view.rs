@@ -1,5 +1,6 @@
 //! The slice of the ledger that one command sees.
 
+use crate::attention::Open;
 use crate::directory::Directory;
 use crate::effects::{KnownUse, UsageRow};
 use crate::history::{PastTx, Placed};
@@ -55,6 +56,8 @@ pub struct View {
     pub closed: Option<ClosedPeriod>,
     /// What accounts had at the instant asked about.
     pub totals: Vec<PeriodTotal>,
+    /// What is raised of the topics asked about.
+    pub attention: Vec<Open>,
 }
 
 /// What is known of a report of a chunk.

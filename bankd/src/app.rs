@@ -1,8 +1,9 @@
 //! The composition root: everything that a handler may reach, and the order in which the daemon
 //! starts and stops.
 //!
-//! Start: store, writer, record files, keys, followed files, listeners. Stop: listeners, open requests,
-//! followed files, record files, imports, waypoints, writer's queue. Nothing else in the daemon makes a thread
+//! Start: store, writer, record files, keys, followed files, those who are told, listeners. Stop:
+//! listeners, open requests, followed files, those who are told, record files, imports, waypoints,
+//! writer's queue. Nothing else in the daemon makes a thread
 //! that outlives a request.
 
 use std::future::Future;
@@ -26,7 +27,7 @@ use crate::obs::Counters;
 use crate::store::{self, SqliteStore};
 use crate::uploads::Uploads;
 use crate::writer::{self, Writer};
-use crate::{auditor, follow, gold, http, records, survey};
+use crate::{attention, auditor, deliver, follow, gold, http, records, survey};
 
 /// How long open requests may take to end once the daemon stops.
 const DRAIN: Duration = Duration::from_secs(10);
@@ -145,12 +146,15 @@ pub async fn run(
         &app.clock,
     )
     .context("cannot follow files")?;
+    let deliveries = deliver::start(&app.config, data.path(), &data.database(), &app.writer)
+        .context("cannot tell what wants attention")?;
     let database = data.database();
     let (waker, surveyor) =
         survey::start(&database, &app.writer).context("cannot mark places in the journal")?;
     ready();
     let (stop, stopped) = watch::channel(());
     let ticker = tokio::spawn(tick(Arc::clone(&app), waker, stopped.clone()));
+    let watcher = tokio::spawn(attention::watch(Arc::clone(&app), stopped.clone()));
     {
         let served = async {
             tokio::join!(
@@ -172,9 +176,11 @@ pub async fn run(
     }
     drop(listeners);
     let _ = ticker.await;
+    let _ = watcher.await;
     // What gives to the writer first, and the record files: what they have to say is written by it.
     let ended = tokio::task::spawn_blocking(move || {
         followers.stop();
+        deliveries.stop();
         records.stop();
         app.uploads.stop();
         // Nobody wakes it any more.
@@ -201,7 +207,7 @@ pub(crate) fn start_with(
     clock: impl FnOnce(bool) -> Result<Arc<dyn LedgerClock>, String>,
 ) -> Result<(Arc<App>, records::Drain)> {
     let database = data.database();
-    let store = SqliteStore::open(&database, config.policy())?;
+    let mut store = SqliteStore::open(&database, config.policy())?;
     let (file, folder) = (database.display(), data.path().display());
     let broken = store.broken_journal();
     let unread = || format!("{file}: its journal cannot be read: `bankd verify --data {folder}`");
@@ -220,6 +226,8 @@ pub(crate) fn start_with(
         tracing::warn!(%error, "the write-ahead log was not grown");
     }
     let clock = clock(bank.test).map_err(anyhow::Error::msg)?;
+    let now = store.ledger_now(clock.now());
+    store.meet_targets(&deliver::targets(&config), now)?;
     let files = records::Files::new(&config, data.path(), &bank.bank);
     for sink in files.sinks() {
         store.meet_sink(&sink.name, &sink.settings)?;

@@ -4,8 +4,10 @@
 //! line and key, never silently a default. This and the rooms below it are the only ones that read
 //! the environment. Secrets are not settings: they are files in `keys/`.
 
+mod attention;
 mod auditor;
 mod auditor_tls;
+mod deliver;
 mod follow;
 mod gold;
 mod import;
@@ -23,8 +25,10 @@ use bank_core::directory::Policy;
 use bank_core::time::{Seconds, TEN_YEARS_S};
 use serde::{Deserialize, Serialize};
 
+pub use attention::Attention;
 pub use auditor::Auditor;
 pub use auditor_tls::{AuditorAccess, AuditorMetrics, AuditorTls, EVERYBODY};
+pub use deliver::{DELIVERS_MAX, Deliver, DeliverWord, WebAddress, is_address};
 pub use follow::{FOLLOWS_MAX, Follow};
 pub use gold::{Gold, GoldPeer, Network, NoFundsWord};
 pub use import::Import;
@@ -62,6 +66,11 @@ pub struct Config {
     /// Live files that are followed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub follow: Vec<Follow>,
+    /// What is watched for attention.
+    pub attention: Attention,
+    /// Who is told of it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub deliver: Vec<Deliver>,
     /// What is expected of collectors.
     pub sources: Sources,
     /// Usage files.
@@ -393,6 +402,8 @@ impl Config {
         }
         self.check_sinks()?;
         self.check_follows()?;
+        self.attention.check()?;
+        self.check_delivers()?;
         self.sources.check()?;
         self.import.check()?;
         self.auditor.check()?;

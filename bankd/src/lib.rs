@@ -7,10 +7,12 @@
 pub mod access;
 pub mod answer;
 pub mod app;
+pub mod attention;
 pub mod auditor;
 pub mod cli;
 pub mod clock;
 pub mod config;
+pub mod deliver;
 pub mod demo;
 pub mod emit;
 pub mod follow;

@@ -7,6 +7,7 @@
     reason = "everything in this binary is a test"
 )]
 
+mod attention;
 mod auditor;
 mod auth;
 mod cli;

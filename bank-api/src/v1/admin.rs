@@ -70,6 +70,9 @@ pub struct Status {
     /// Collectors that have been silent for too long; empty for whoever does not see everything.
     #[serde(default)]
     pub silent_sources: Vec<String>,
+    /// How attention stands; `null` for those from whom something is hidden.
+    #[serde(default)]
+    pub attention: Option<super::AttentionStatus>,
 }
 
 /// Usage that no account could be found for (decision 14).

@@ -419,6 +419,12 @@ pub struct Balance {
     /// When nothing is available any more at that rate.
     #[serde(default)]
     pub empty_at: Option<String>,
+    /// The first end at which money will be left over at that rate.
+    #[serde(default)]
+    pub unused_at: Option<String>,
+    /// How much of it.
+    #[serde(default)]
+    pub unused: Option<String>,
     /// What one unit is, where one processor costs one for each unit of time: `core-hours`, ….
     #[serde(default)]
     pub unit_means: Option<String>,

@@ -86,6 +86,7 @@ fn screen(status: &Status, now_us: i64) -> String {
     out.push_str(&sinks(status));
     out.push_str(&silent(status));
     out.push_str(&silent_sources(status));
+    out.push_str(&attention(status));
     let _ = writeln!(out, "unit {}, {} decimals", status.unit, status.precision);
     out
 }
@@ -143,6 +144,46 @@ fn silent_sources(status: &Status) -> String {
             format!("{}\n", alarming(&line))
         }
     }
+}
+
+/// What wants attention, and what those who are told wait for.
+fn attention(status: &Status) -> String {
+    let Some(attention) = status.attention.as_ref() else {
+        return String::new();
+    };
+    let mut out = String::new();
+    if attention.open > 0 {
+        let open = count(attention.open);
+        let line = format!("attention      {open} raised: `bank attention ls` !");
+        let _ = writeln!(out, "{}", alarming(&line));
+    }
+    for target in &attention.targets {
+        let dead = match target.dead {
+            0 => String::new(),
+            dead => format!(", {} given up", count(dead)),
+        };
+        let gone = if target.active {
+            ""
+        } else {
+            ", not in the settings"
+        };
+        let why = target.error.as_deref().map(|why| format!(": {why}"));
+        let line = format!(
+            "told           {}: {} wait{dead}{gone}{}",
+            target.name,
+            count(target.waiting),
+            why.unwrap_or_default()
+        );
+        if target.error.is_some() || target.dead > 0 {
+            let _ = writeln!(out, "{}", alarming(&format!("{line} !")));
+        } else if attention.on {
+            let _ = writeln!(out, "{line}");
+        }
+    }
+    if !attention.off.is_empty() {
+        let _ = writeln!(out, "not watched    {}", attention.off.join("   "));
+    }
+    out
 }
 
 /// The clock, what comes next, and what could not come.
@@ -231,7 +272,7 @@ fn sheet(status: &Status) -> Sheet {
 
 #[cfg(test)]
 mod tests {
-    use bank_api::v1::{MachineStatus, NextCycle, Unbilled};
+    use bank_api::v1::{AttentionStatus, MachineStatus, NextCycle, TargetStatus, Unbilled};
 
     use super::*;
 
@@ -315,6 +356,31 @@ record file ggf (/var/ggf.txt): no space !
             ..Status::default()
         };
         assert!(screen(&quiet, now).contains("silent         sge:colony   pbs:moon:"));
+        let told = |name: &str, dead, error: Option<&str>| TargetStatus {
+            name: name.into(),
+            active: true,
+            waiting: 2,
+            dead,
+            error: error.map(str::to_owned),
+        };
+        let watched = Status {
+            attention: Some(AttentionStatus {
+                on: true,
+                open: 3,
+                targets: vec![told("ops", 0, None), told("mail", 1, Some("answered 500"))],
+                off: vec!["bio".to_owned()],
+            }),
+            ..Status::default()
+        };
+        let want = "\
+attention      3 raised: `bank attention ls` !
+told           ops: 2 wait
+told           mail: 2 wait, 1 given up: answered 500 !
+not watched    bio
+";
+        let said = attention(&watched);
+        assert_eq!(anstream::adapter::strip_str(&said).to_string(), want);
+        assert_eq!(attention(&Status::default()), "");
         assert_eq!(size(512), "512 bytes");
         assert_eq!(size(1536), "1.5 KiB");
     }

@@ -1,13 +1,16 @@
 //! The words of the journal's `op` column, for whoever asks for one of them.
 
 /// Every word of the journal's `op` column: commands, and what time alone does.
-pub const OPS: [&str; 56] = [
+pub const OPS: [&str; 59] = [
     "account_add",
     "account_rm",
     "account_set",
     "adjust",
     "allocation_rm",
     "allocation_set",
+    "attention",
+    "attention_ack",
+    "attention_set",
     "attr_add",
     "attr_rm",
     "boundary",
@@ -77,6 +80,7 @@ mod tests {
             include_str!("../command.rs"),
             include_str!("after.rs"),
             include_str!("period.rs"),
+            include_str!("attention.rs"),
         ];
         let all: Vec<&str> = sources.iter().flat_map(|source| words(source)).collect();
         assert!(all.len() > 40, "{all:?}");

@@ -79,6 +79,8 @@ pub enum Outcome {
     Settled(Settled),
     /// A usage attribute was declared.
     Attribute(Attribute),
+    /// So much was raised, cleared, seen, or switched.
+    Attention(usize),
     /// A mapping was added or changed.
     Mapping(Box<Mapping>),
     /// What a directory of people said of a user was merged; whether they are new, and whether

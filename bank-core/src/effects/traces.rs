@@ -1,9 +1,10 @@
 //! What a transaction changed that is no money, and that balances of the past depend on: windows and
-//! credit limits of allocations, which accounts there are (decision note 0021), and which periods of the
-//! books are closed (decision note 0054).
+//! credit limits of allocations, which accounts there are (decision note 0021), which periods of the
+//! books are closed (decision note 0054); and what it says of attention.
 
 use super::{DirectoryRow, Effects};
 use crate::amount::Amount;
+use crate::attention::Event;
 use crate::directory::Directory;
 use crate::ids::{AccountId, AllocationId, TxId};
 use crate::model::Allocation;
@@ -21,6 +22,8 @@ pub struct Traces {
     pub closed: Option<Box<PeriodClose>>,
     /// The transaction whose close stands no more.
     pub reopened: Option<TxId>,
+    /// What was raised, cleared or seen: one at most.
+    pub attention: Option<Box<Event>>,
 }
 
 /// What an allocation lets be done with its money, from a transaction on.

@@ -42,6 +42,8 @@ rights! {
     SeeIntake = "see_intake",
     /// Usage records as lines.
     SeeRecords = "see_records",
+    /// Notices on their way to those who are told what wants attention.
+    SeeOutbox = "see_outbox",
     /// Signing keys, without their secrets.
     SeeKeys = "see_keys",
     /// What the past would have cost by other rates: no route of its own.
@@ -104,6 +106,8 @@ rights! {
     ChangeCycles = "change_cycles",
     /// Close periods of the books, and open the last one again.
     ClosePeriods = "close_periods",
+    /// Say that something was seen, switch the attention of a project, try a notice again.
+    ChangeAttention = "change_attention",
     /// Say that a jump of the clock was right.
     ConfirmClock = "confirm_clock",
 }
@@ -150,6 +154,7 @@ impl Role {
                 Right::SeeImports,
                 Right::SeeIntake,
                 Right::SeeRecords,
+                Right::SeeOutbox,
                 Right::PriceThePast,
             ],
             Role::Manager => &[Right::Transfer],

@@ -1,6 +1,6 @@
 //! Reference data out: one upsert a kind of row.
 
-use super::{Error, codec, cycle, mapping};
+use super::{Error, attention, codec, cycle, mapping};
 use bank_core::effects::DirectoryRow;
 use bank_core::model::{Account, ChargeDuration, Key, Machine, Mode, Overflow, Project, User};
 use bank_core::policy::ChargePolicy;
@@ -26,6 +26,9 @@ pub(super) fn write_reference(connection: &Connection, row: &DirectoryRow) -> Re
         DirectoryRow::Key(k) => write_key(connection, k)?,
         DirectoryRow::Cycle(c) => cycle::write(connection, c)?,
         DirectoryRow::Mapping(m) => mapping::write(connection, m)?,
+        DirectoryRow::Quiet(project, quiet) => {
+            attention::write_quiet(connection, *project, *quiet)?
+        }
         DirectoryRow::Attribute(a) => connection.execute(
             "INSERT INTO attribute (name, kind, description, deleted) VALUES (?1, ?2, ?3, ?4)
              ON CONFLICT (name) DO UPDATE SET kind = ?2, description = ?3, deleted = ?4",

@@ -1,6 +1,6 @@
 //! The row that says which bank this is, and the reference data.
 
-use super::{Error, codec, cycle, mapping};
+use super::{Error, attention, codec, cycle, mapping};
 use bank_core::amount::Precision;
 use bank_core::attribute::{Attribute, AttributeKind};
 use bank_core::calendar::{Calendar, Zone};
@@ -116,6 +116,10 @@ pub fn directory(connection: &Connection, policy: Policy) -> Result<Directory, E
     })?;
     each(connection, mapping::MAPPINGS, |r| {
         directory.mappings.put(mapping::read(r)?);
+        Ok(())
+    })?;
+    each(connection, attention::QUIET, |r| {
+        directory.put_quiet(ProjectId(r.get(0)?), true);
         Ok(())
     })?;
     each(connection, MACHINES, |r| {

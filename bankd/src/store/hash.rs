@@ -3,6 +3,7 @@
 
 use super::stamp::Stamp;
 use super::version::Version;
+use bank_core::attention::Event;
 use bank_core::directory::Bank;
 use bank_core::effects::{Entry, EntryKind, Traces, Transaction};
 use bank_core::period::PeriodClose;
@@ -155,6 +156,9 @@ impl Chain {
             self.text("period_reopen");
             self.number(closed_by.0);
         }
+        if let Some(event) = &traces.attention {
+            self.event(event);
+        }
     }
 
     /// A closed period, with the totals in the order of the accounts.
@@ -184,6 +188,26 @@ impl Chain {
             self.text(&version.key);
             self.optional_text(version.state.as_deref());
         }
+    }
+
+    /// What a transaction says of attention. Its sentence is the reason of the transaction.
+    fn event(&mut self, event: &Event) {
+        self.text("attention");
+        self.text(event.turn.word());
+        self.text(event.topic.kind.word());
+        self.text(&event.topic.subject);
+        self.number(event.topic.threshold);
+        self.optional(event.of.map(|tx| tx.0));
+        self.number(event.level);
+        self.optional(event.concern.account.map(|a| a.0));
+        self.optional(event.concern.allocation.map(|a| a.0));
+        self.optional(event.concern.lien.map(|l| l.0));
+        self.text(&event.concern.project);
+        self.text(&event.concern.user);
+        self.text(&event.concern.machine);
+        self.optional(event.amount.map(|amount| amount.0));
+        self.number(event.urgent.into());
+        self.number(event.told.into());
     }
 
     pub(super) fn bytes(&mut self, bytes: &[u8]) {

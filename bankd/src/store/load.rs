@@ -1,7 +1,7 @@
 //! Rows in: exactly those that a command needs, by integer keys and unique indexes.
 
 use super::recent::{Account, Recent};
-use super::{Error, codec, hash, load_past, load_quote, load_work, period, uses};
+use super::{Error, attention, codec, hash, load_past, load_quote, load_work, period, uses};
 use bank_core::amount::Amount;
 use bank_core::decimal::Decimal;
 use bank_core::directory::{Bank, Directory};
@@ -150,6 +150,9 @@ pub(super) fn view(
         for allocation in &view.allocations {
             liens_on(connection, allocation.id, &mut view.liens)?;
         }
+    }
+    if !need.topics.is_empty() || need.raised_by.is_some() {
+        view.attention = attention::open_of(connection, need)?;
     }
     if load_past::wanted(need) {
         load_past::add(connection, recent, need, &mut view)?;

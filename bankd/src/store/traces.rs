@@ -1,7 +1,7 @@
-//! What transactions changed beside money: windows and limits of allocations, and which accounts
-//! there are, out and in (decision note 0021).
+//! What transactions changed beside money: windows and limits of allocations, which accounts there
+//! are, and what wants attention, out and in (decision note 0021).
 
-use super::{Error, period};
+use super::{Error, attention, period};
 use bank_core::amount::Amount;
 use bank_core::effects::{Entry, Presence, Reshaped, Shape, Traces};
 use bank_core::ids::{AccountId, AllocationId, TxId};
@@ -24,6 +24,9 @@ pub(super) fn write(connection: &Connection, tx: TxId, traces: &Traces) -> Resul
                 shape.window.end.map(|t| t.0),
                 shape.credit_limit.0,
             ))?;
+    }
+    if let Some(event) = &traces.attention {
+        attention::write(connection, tx, event)?;
     }
     for presence in &traces.presences {
         connection
@@ -55,6 +58,9 @@ pub(super) fn since(connection: &Connection, tx: i64) -> Result<BTreeMap<i64, Tr
         });
     }
     period::since(connection, tx, &mut found)?;
+    attention::events_from(connection, tx, |tx, event| {
+        found.entry(tx.0).or_default().attention = Some(Box::new(event));
+    })?;
     Ok(found)
 }
 

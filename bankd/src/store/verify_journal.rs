@@ -101,7 +101,7 @@ pub(super) fn walk(
         .traces
         .keys()
         .next()
-        .map(|tx| (*tx, "windows, accounts or closes are"));
+        .map(|tx| (*tx, "windows, accounts, closes or attention are"));
     let versions = books.versions.keys().next();
     let beside = beside
         .into_iter()

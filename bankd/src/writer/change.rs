@@ -1,9 +1,10 @@
-//! Changes beside the ledger: the quarantine is emptied, how a collector is read is kept, and waypoints
-//! are written down.
+//! Changes beside the ledger: the quarantine is emptied, how a collector is read is kept, waypoints
+//! are written down, and what became of notices.
 
 use super::thread::Thread;
 use super::{SubmitError, Task, Writer};
-use crate::store::{self, SourceChange, Waypoint};
+use crate::store::{self, NoticeChange, SourceChange, Waypoint};
+use bank_core::time::Timestamp;
 use tokio::sync::oneshot;
 
 /// What is changed.
@@ -19,6 +20,8 @@ pub(super) enum Change {
     Source(SourceChange),
     /// A place in the journal is marked.
     Mark(Box<Waypoint>),
+    /// The outbox.
+    Notice(NoticeChange),
 }
 
 impl Writer {
@@ -44,6 +47,24 @@ impl Writer {
     /// If the store fails, or the queue is full.
     pub async fn change_source(&self, change: SourceChange) -> Result<bool, SubmitError> {
         Ok(self.change(Change::Source(change)).await? > 0)
+    }
+
+    /// Changes the outbox; says how many notices it was about.
+    ///
+    /// # Errors
+    /// If the store fails, or the queue is full.
+    pub async fn change_notice(&self, change: NoticeChange) -> Result<u64, SubmitError> {
+        self.change(Change::Notice(change)).await
+    }
+
+    /// The same from a thread: it waits for room in the queue.
+    ///
+    /// # Errors
+    /// If the store fails, or the daemon is going down.
+    pub fn settle_notice(&self, change: NoticeChange) -> Result<u64, SubmitError> {
+        let (reply, answer) = oneshot::channel();
+        self.wait_for_room(Task::Change(Change::Notice(change), reply))?;
+        answer.blocking_recv().unwrap_or(Err(SubmitError::Failed))
     }
 
     async fn change(&self, change: Change) -> Result<u64, SubmitError> {
@@ -81,10 +102,11 @@ impl Writer {
 
 impl Thread {
     /// How many rows it was about.
-    pub(super) fn change(&self, change: &Change) -> Result<u64, store::Error> {
+    pub(super) fn change(&self, change: &Change, now: Timestamp) -> Result<u64, store::Error> {
         match change {
             Change::Discard(ids) => self.store.discard(ids),
             Change::DiscardOf(source) => self.store.discard_of(source),
+            Change::Notice(change) => self.store.change_notice(change, now),
             Change::Source(change) => self.store.change_source(change).map(u64::from),
             Change::Mark(waypoint) => self.store.place_waypoint(waypoint).map(u64::from),
             Change::Reading { source, options } => {

@@ -165,7 +165,7 @@ impl Thread {
             Task::Collect(asked, _) => self.collect(asked, now).map(Done::Collected),
             Task::Portion(portion, _) => self.portion(portion, now).map(Done::Landed),
             Task::Aside(rows, marks, _) => self.aside(rows, marks, now).map(|()| Done::Nothing),
-            Task::Change(change, _) => self.change(change).map(Done::Changed),
+            Task::Change(change, _) => self.change(change, now).map(Done::Changed),
             Task::Stop => self.keep().map(|()| Done::Nothing),
         }
     }

@@ -2,7 +2,7 @@
 
 mod access;
 mod again;
-mod authority;
+pub(crate) mod authority;
 mod kill;
 mod late;
 mod peer;

@@ -97,7 +97,25 @@ fn test_hooks_are_in_no_release() {
 }
 
 /// A room of the daemon, and what of the daemon it may use.
-const ROOMS: [(&str, &[&str]); 13] = [
+const ROOMS: [(&str, &[&str]); 15] = [
+    (
+        "bankd/src/attention",
+        &[
+            "attention",
+            "answer",
+            "app",
+            "clock",
+            "config",
+            "deliver",
+            "store",
+            "usable",
+            "writer",
+        ],
+    ),
+    (
+        "bankd/src/deliver",
+        &["deliver", "clock", "config", "hooks", "store", "writer"],
+    ),
     (
         "bankd/src/auditor",
         &[

@@ -211,6 +211,7 @@ fn every_command_is_in_the_reference() {
     let nouns = [
         read("bank-cli/src/cli/noun.rs"),
         read("bank-cli/src/cli/asset.rs"),
+        read("bank-cli/src/cli/attention.rs"),
         read("bank-cli/src/cli/collect.rs"),
         read("bank-cli/src/cli/cycle.rs"),
         read("bank-cli/src/cli/mapping.rs"),
@@ -241,6 +242,7 @@ fn every_command_is_in_the_reference() {
         ("bank unmapped", &nouns, "UnmappedCommand"),
         ("bank collect", &nouns, "CollectCommand"),
         ("bank report", &nouns, "ReportCommand"),
+        ("bank attention", &nouns, "AttentionCommand"),
         ("bank source", &nouns, "SourceCommand"),
         ("bank nami spool", &nouns, "SpoolCommand"),
         ("bank nami quarantine", &nouns, "QuarantineCommand"),

@@ -2,16 +2,20 @@
 
 use bank_api::v1::{Balance, BalanceQuery, List};
 use bank_core::directory::Directory;
-use bank_core::ids::{ProjectId, UNBILLED};
+use bank_core::forecast::{Unused, forecast};
+use bank_core::ids::{AccountId, ProjectId, UNBILLED};
 use bank_core::model::{Account, Project};
 use bank_core::time::Timestamp;
+use rusqlite::Connection;
+use std::collections::BTreeMap;
 
 use super::call::{Call, Handled, ok};
-use super::view::{View, only_project};
+use super::view::View;
 use super::{account, explain, shape, then};
 use crate::http::error::Failure;
+use crate::store;
 use crate::store::read::burn::{self, Burn};
-use crate::store::read::money::Figures;
+use crate::store::read::money::{self, Figures};
 
 /// `GET /api/v1/balances`
 pub(super) async fn list(call: Call) -> Handled {
@@ -28,11 +32,12 @@ pub(super) async fn list(call: Call) -> Handled {
     let figures = account::figures_then(&call, ids, then.as_ref()).await?;
     let at = then.as_ref().map_or(now, |then| then.at);
     // How fast it is spent is said of today only.
-    let burn = if query.burn && then.is_none() {
-        let question = move |connection: &_| burn::burn(connection, now);
-        call.ask(question).await?
+    let (burn, ends) = if query.burn && then.is_none() {
+        let ids: Vec<AccountId> = places.iter().map(|place| place.account.id).collect();
+        call.ask(move |connection| lasting(connection, &ids, now))
+            .await?
     } else {
-        Burn::default()
+        Default::default()
     };
     let means = means(call.directory(), now);
     let rows = places.iter().zip(&figures);
@@ -42,10 +47,34 @@ pub(super) async fn list(call: Call) -> Handled {
         row.burn_per_day = burn.per_day(id).map(|rate| shape::sum(rate, bank));
         let empty = burn.empty_at(id, figures.available(), now);
         row.empty_at = empty.map(shape::time);
+        if let Some(end) = ends.get(&id) {
+            row.unused_at = Some(shape::time(end.end));
+            row.unused = Some(shape::sum(end.unused, bank));
+        }
         row.unit_means.clone_from(&means);
         row
     });
     ok(&List::whole(items.collect()))
+}
+
+/// How fast accounts are spent, and what of those that are ends unused first.
+fn lasting(
+    connection: &Connection,
+    accounts: &[AccountId],
+    now: Timestamp,
+) -> Result<(Burn, BTreeMap<AccountId, Unused>), store::Error> {
+    let burn = burn::burn(connection, now)?;
+    let mut ends = BTreeMap::new();
+    for id in accounts {
+        if burn.per_day(*id).is_none() {
+            continue;
+        }
+        let allocations = money::allocations_of(connection, *id)?;
+        let credit = Figures::of(&allocations, now).credit_limit;
+        let future = forecast(&allocations, burn.speed(*id), credit, now);
+        ends.extend(future.first_unused().map(|end| (*id, *end)));
+    }
+    Ok((burn, ends))
 }
 
 /// What one unit is where one processor costs one for each unit of time on every machine.
@@ -103,7 +132,9 @@ fn chosen<'a>(view: &'a View, query: &BalanceQuery) -> Result<Vec<Place<'a>>, Fa
 fn in_order<'a>(view: &'a View, accounts: Vec<&'a Account>) -> Vec<Place<'a>> {
     let directory = view.directory();
     let place = |account: &'a Account| {
-        let project = only_project(account).and_then(|name| directory.project_named(name));
+        let project = account
+            .only_project()
+            .and_then(|name| directory.project_named(name));
         Place {
             account,
             project: project.filter(|p| view.sees_project(p)),
@@ -168,6 +199,8 @@ fn row(place: &Place<'_>, figures: &Figures, directory: &Directory, now: Timesta
         remaining_percent: used.map(|used| shape::hundredths(10_000 - used)),
         burn_per_day: None,
         empty_at: None,
+        unused_at: None,
+        unused: None,
         unit_means: None,
         unit: bank.unit.clone(),
         at: shape::time(now),

@@ -11,7 +11,7 @@ use bank_core::ids::AccountId;
 use bank_core::refusal::Refusal;
 
 use super::call::{Call, Handled, ok};
-use super::view::{View, only_project};
+use super::view::View;
 use super::{job, shape};
 use crate::http::error::Failure;
 use crate::store::read::jobs;
@@ -139,7 +139,7 @@ impl Filter {
             return meant.map_or(Some(entry.project.as_str()), |p| Some(p.name.as_str()));
         }
         let account = self.view.directory().account(AccountId(entry.account?))?;
-        only_project(account)
+        account.only_project()
     }
 
     /// Rows of projects and accounts in view. Changes of the reference data name others: they are

@@ -7,8 +7,8 @@ use super::call::{Call, Handled, ok};
 use super::clock;
 use super::project::Empty;
 use super::{records, shape, source};
-use crate::store::read::sources;
 use crate::store::read::status::{self, LedgerStatus};
+use crate::store::read::{attention, sources};
 
 /// `GET /api/v1/status`
 pub(super) async fn show(call: Call) -> Handled {
@@ -19,12 +19,14 @@ pub(super) async fn show(call: Call) -> Handled {
     let readers = &call.app.readers;
     let ledger = readers.run(move |connection| {
         let sources = sources::list(connection, None)?;
-        Ok((status::read(connection, suspense)?, sources))
+        let attention = attention::standing(connection)?;
+        Ok((status::read(connection, suspense)?, sources, attention))
     });
-    let (ledger, sources) = ledger.await?;
+    let (ledger, sources, told) = ledger.await?;
     let mut status = shaped(&call, &ledger);
     if call.view.is_unlimited() {
         status.silent_sources = source::silent(&call, &sources);
+        status.attention = Some(super::attention::standing(&call, told));
     }
     ok(&status)
 }
@@ -82,6 +84,7 @@ fn shaped(call: &Call, ledger: &LedgerStatus) -> Status {
             Vec::new()
         },
         silent_sources: Vec::new(),
+        attention: None,
     }
 }
 

@@ -4,6 +4,7 @@
 //! A new route goes into the file of its kind, or into a new one that [`rows`] names, in the order of
 //! nouns: all of them, one, what is done with it.
 
+mod attention;
 mod books;
 mod ledger;
 mod registry;
@@ -22,6 +23,7 @@ pub fn rows() -> Vec<Route> {
         work::rows(),
         usage::rows(),
         settings::rows(),
+        attention::rows(),
     ]
     .into_iter()
     .flatten()

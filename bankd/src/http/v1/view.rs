@@ -213,7 +213,7 @@ impl View {
             return Some(project);
         }
         let account = self.directory.account_named(name)?;
-        self.directory.project_named(only_project(account)?)
+        self.directory.project_named(account.only_project()?)
     }
 
     /// Whether these may spend from an account; what is absent is a wildcard.
@@ -346,9 +346,4 @@ impl View {
             _ => true,
         }
     }
-}
-
-/// The one project that an account's list allows; none for several, for none and for `ANY`.
-pub(super) fn only_project(account: &Account) -> Option<&str> {
-    account.only_project()
 }

@@ -3,6 +3,7 @@
 use super::super::Error;
 use super::SCAN_MAX;
 use super::journal::{first_entry_of, first_recorded_from, last_entry};
+use bank_core::forecast::Speed;
 use bank_core::ids::AccountId;
 use bank_core::time::Timestamp;
 use rusqlite::Connection;
@@ -22,6 +23,14 @@ pub struct Burn {
 }
 
 impl Burn {
+    /// How fast an account was spent.
+    pub fn speed(&self, account: AccountId) -> Speed {
+        Speed {
+            charged: self.charged.get(&account).copied().unwrap_or(0),
+            span_us: self.span_us,
+        }
+    }
+
     /// What an account is charged a day, minor units, rounded down; none where nothing was charged
     /// or less than a day is known.
     pub fn per_day(&self, account: AccountId) -> Option<i128> {

@@ -6,10 +6,11 @@
 //! `monitor` for what strict would have refused, `enforced` for a simulation of it,
 //! `fallback` for what ran on another account, `journal` (with `newest`, its end first) for the history, `records` for exports,
 //! `sources` for collectors, `reconcile` for what was recorded beside what was charged, `unmapped` for
-//! usage that waits for a project, `status` for the daemon's own figures. Every function takes a
+//! usage that waits for a project, `attention` for what wants some and who is told, `status` for the daemon's own figures. Every function takes a
 //! connection and gives rows; none may write, decide
 //! a rule, or walk a growing table without a bound.
 
+pub mod attention;
 pub mod auditor;
 pub mod beside;
 pub mod burn;

@@ -245,6 +245,14 @@ pub(super) const KINDS: &[Kind] = &[
         ],
         list: None,
     },
+    Kind {
+        word: "attention_off",
+        table: "attention_off",
+        key: "CAST(t.project AS TEXT)",
+        pick: "t.project = ?1",
+        columns: &["project"],
+        list: None,
+    },
 ];
 
 /// The kind of a row, and the parts of its key.
@@ -262,6 +270,7 @@ pub(super) fn of(row: &DirectoryRow) -> (&'static Kind, Vec<Value>) {
         DirectoryRow::Cycle(c) => ("cycle", number(c.id.0)),
         DirectoryRow::Attribute(a) => ("attribute", vec![Value::Text(a.name.clone())]),
         DirectoryRow::Mapping(m) => ("mapping", number(m.id.0)),
+        DirectoryRow::Quiet(project, _) => ("attention_off", number(project.0)),
     };
     (kind(word), key)
 }
@@ -364,6 +373,10 @@ pub(in crate::store) fn decoded(
     })?;
     each("mapping", &mut |r| {
         directory.mappings.put(mapping::read(r)?);
+        Ok(())
+    })?;
+    each("attention_off", &mut |r| {
+        directory.put_quiet(ProjectId(r.get(0)?), true);
         Ok(())
     })
 }
