@@ -20,13 +20,20 @@ pub(super) struct Kind {
     pick: &'static str,
     /// Its columns, in the order in which its row is read.
     pub(super) columns: &'static [&'static str],
+    /// Those of them that hold bytes, which JSON has in hexadecimal digits.
+    blobs: &'static [&'static str],
     /// The list that belongs to a row, as a JSON array.
     list: Option<&'static str>,
 }
 
 impl Kind {
     fn state(&self) -> String {
-        let columns = self.columns.iter().map(|name| format!("t.{name}"));
+        let columns = self.columns.iter().map(|name| {
+            if self.blobs.contains(name) {
+                return format!("iif(t.{name} IS NULL, NULL, hex(t.{name}))");
+            }
+            format!("t.{name}")
+        });
         let list = self.list.map(|list| format!("json(({list}))"));
         let all: Vec<String> = columns.chain(list).collect();
         format!("json_array({})", all.join(", "))
@@ -62,9 +69,19 @@ impl Kind {
     /// The columns of the rows that there were when a transaction had been written, with it last.
     fn then(&self) -> String {
         let places = 0..self.columns.len() + usize::from(self.list.is_some());
-        let columns: Vec<String> = places
-            .map(|place| format!("json_extract(state, '$[{place}]')"))
-            .collect();
+        let is_blob = |place| {
+            let name = self.columns.get(place);
+            name.is_some_and(|name| self.blobs.contains(name))
+        };
+        let column = |place| {
+            let text = format!("json_extract(state, '$[{place}]')");
+            if is_blob(place) {
+                format!("unhex({text})")
+            } else {
+                text
+            }
+        };
+        let columns: Vec<String> = places.map(column).collect();
         format!(
             "SELECT {}, tx FROM (SELECT key, state, max(tx) AS tx FROM version
                  WHERE kind = ?1 AND tx <= ?2 GROUP BY key)
@@ -94,6 +111,7 @@ pub(super) const KINDS: &[Kind] = &[
             "description",
             "organization",
         ],
+        blobs: &[],
         list: Some(
             "SELECT json_group_array(machine) FROM (SELECT machine FROM project_machine
                  WHERE project = t.id ORDER BY machine)",
@@ -116,6 +134,7 @@ pub(super) const KINDS: &[Kind] = &[
             "phone",
             "description",
         ],
+        blobs: &[],
         list: Some(
             "SELECT json_group_array(alias) FROM (SELECT alias FROM user_alias
                  WHERE user = t.id ORDER BY alias)",
@@ -145,6 +164,7 @@ pub(super) const KINDS: &[Kind] = &[
             "test",
             "charge_duration",
         ],
+        blobs: &[],
         list: None,
     },
     Kind {
@@ -153,6 +173,7 @@ pub(super) const KINDS: &[Kind] = &[
         key: "t.project || '/' || t.user",
         pick: "t.project = ?1 AND t.user = ?2",
         columns: &["project", "user", "active"],
+        blobs: &[],
         list: None,
     },
     Kind {
@@ -173,6 +194,7 @@ pub(super) const KINDS: &[Kind] = &[
             "overflow",
             "discrete",
         ],
+        blobs: &[],
         list: Some(
             "SELECT json_group_array(json_array(dimension, value, allow, subtree))
              FROM (SELECT * FROM account_constraint WHERE account = t.id ORDER BY n)",
@@ -197,6 +219,7 @@ pub(super) const KINDS: &[Kind] = &[
             "hours",
             "zone",
         ],
+        blobs: &[],
         list: None,
     },
     Kind {
@@ -208,6 +231,7 @@ pub(super) const KINDS: &[Kind] = &[
             "id", "client", "roles", "projects", "machines", "from_at", "until_at", "disabled",
             "deleted",
         ],
+        blobs: &[],
         list: None,
     },
     Kind {
@@ -216,6 +240,7 @@ pub(super) const KINDS: &[Kind] = &[
         key: "t.name",
         pick: "t.name = ?1",
         columns: &["name", "kind", "description", "deleted"],
+        blobs: &[],
         list: None,
     },
     Kind {
@@ -227,6 +252,7 @@ pub(super) const KINDS: &[Kind] = &[
             "id", "name", "account", "every", "amount", "rollover", "start_at", "number", "last",
             "active", "deleted", "note",
         ],
+        blobs: &[],
         list: None,
     },
     Kind {
@@ -243,6 +269,7 @@ pub(super) const KINDS: &[Kind] = &[
             "description",
             "deleted",
         ],
+        blobs: &[],
         list: None,
     },
 ];
@@ -282,6 +309,7 @@ const NOTHING: Kind = Kind {
     key: "t.key",
     pick: "FALSE",
     columns: &["key"],
+    blobs: &[],
     list: None,
 };
 
