@@ -19,7 +19,7 @@ fn at(minute: i64) -> String {
 
 /// A bank in which something changes each ten minutes.
 fn history() -> Bank {
-    let mut bank = Setup::new().chemistry(1000).start();
+    let bank = Setup::new().chemistry(1000).start();
     bank.set_clock(T0 + 600);
     ok(
         &bank,
@@ -56,7 +56,7 @@ fn history() -> Bank {
 
 #[test]
 fn what_people_see_is_shown_as_it_was() {
-    let bank = history();
+    let mut bank = history();
     let shown = |line: &str, minute: i64| ok(&bank, &format!("{line} {}", at(minute)));
     for (line, minute, expected) in [
         (
@@ -135,7 +135,7 @@ fn what_people_see_is_shown_as_it_was() {
 
 #[test]
 fn money_counts_when_it_took_effect_or_as_it_was_known() {
-    let bank = history();
+    let mut bank = history();
     let columns = "-P -n --columns amount,held";
     let of = |minute: i64, more: &str| {
         let line = format!("allocation ls -a chemistry {columns} {} {more}", at(minute));
