@@ -62,13 +62,12 @@ fn round(
     writer: &Writer,
     woken: &Receiver<()>,
 ) -> Result<Option<Survey>, store::Error> {
-    let (connection, mut surveyor) = match survey {
-        Some(survey) => survey,
-        None => {
-            let connection = store::open_reader(database)?;
-            let surveyor = Surveyor::new(&connection, Spacing::default())?;
-            (connection, surveyor)
-        }
+    let (connection, mut surveyor) = if let Some(survey) = survey {
+        survey
+    } else {
+        let connection = store::open_reader(database)?;
+        let surveyor = Surveyor::new(&connection, Spacing::default())?;
+        (connection, surveyor)
     };
     while let Some(waypoint) = surveyor.next(&connection)? {
         match writer.mark(waypoint) {
