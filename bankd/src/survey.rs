@@ -5,8 +5,10 @@
 //! how far it is but how long a look into the past takes. Start at [`start`].
 
 use std::path::Path;
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_channel};
 use std::thread::JoinHandle;
+
+use rusqlite::Connection;
 
 use crate::store::{self, Spacing, Surveyor};
 use crate::writer::Writer;
@@ -40,39 +42,50 @@ pub(crate) fn start(database: &Path, writer: &Writer) -> std::io::Result<(Waker,
 }
 
 fn run(database: &Path, writer: &Writer, woken: &Receiver<()>) {
+    // Kept from round to round: it knows what changed since the last sums.
+    let mut survey = None;
     while woken.recv().is_ok() {
-        // A connection for each round: an idle daemon keeps no pages for it.
-        if let Err(error) = round(database, writer, woken) {
-            tracing::warn!(%error, "waypoints are left for later");
+        match round(survey.take(), database, writer, woken) {
+            Ok(goes_on) => survey = goes_on,
+            Err(error) => tracing::warn!(%error, "waypoints are left for later"),
         }
     }
 }
 
-/// Marks what can be marked.
-fn round(database: &Path, writer: &Writer, woken: &Receiver<()>) -> Result<(), store::Error> {
-    let connection = store::open_reader(database)?;
-    if !Surveyor::is_due(&connection, Spacing::default())? {
-        return Ok(());
-    }
-    let mut surveyor = Surveyor::new(&connection, Spacing::default())?;
+/// A surveyor with the connection that it reads on.
+type Survey = (Connection, Surveyor);
+
+/// Marks what can be marked. Gives nothing where the next round has to begin anew.
+fn round(
+    survey: Option<Survey>,
+    database: &Path,
+    writer: &Writer,
+    woken: &Receiver<()>,
+) -> Result<Option<Survey>, store::Error> {
+    let (connection, mut surveyor) = if let Some(survey) = survey {
+        survey
+    } else {
+        let connection = store::open_reader(database)?;
+        let surveyor = Surveyor::new(&connection, Spacing::default())?;
+        (connection, surveyor)
+    };
     while let Some(waypoint) = surveyor.next(&connection)? {
         match writer.mark(waypoint) {
             Ok(true) => {}
-            Ok(false) => return Ok(()),
+            Ok(false) => return Ok(None),
             Err(error) => {
                 tracing::debug!(%error, "a waypoint is left for later");
-                return Ok(());
+                return Ok(None);
             }
         }
         if is_over(woken) {
-            return Ok(());
+            return Ok(None);
         }
     }
-    Ok(())
+    Ok(Some((connection, surveyor)))
 }
 
 /// Whether the daemon is going down.
 fn is_over(woken: &Receiver<()>) -> bool {
-    use std::sync::mpsc::TryRecvError;
     woken.try_recv() == Err(TryRecvError::Disconnected)
 }

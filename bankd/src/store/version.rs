@@ -66,6 +66,9 @@ fn read(connection: &Connection, kind: &Kind, key: &[Value]) -> Result<Version, 
 
 /// Liens whose end is moved, before they are written: the end that they had and the one they get.
 pub(super) fn of_liens(connection: &Connection, relaid: &[Lien]) -> Result<Vec<Version>, Error> {
+    if relaid.is_empty() {
+        return Ok(Vec::new());
+    }
     let mut statement = connection.prepare_cached("SELECT end_at FROM lien WHERE id = ?1")?;
     let mut found = Vec::new();
     for lien in relaid {

@@ -100,17 +100,6 @@ impl Surveyor {
         Ok(surveyor)
     }
 
-    /// Whether the journal is long enough for another waypoint.
-    ///
-    /// # Errors
-    /// If the store fails.
-    pub fn is_due(connection: &Connection, spacing: Spacing) -> Result<bool, Error> {
-        let sql = "SELECT coalesce(max(entry), 0) FROM waypoint";
-        let last: i64 = connection.query_row(sql, [], |r| r.get(0))?;
-        let newest = super::read::journal::last_entry(connection)?;
-        Ok(newest >= last.saturating_add(spacing.stretch()))
-    }
-
     /// The next waypoint; none where the journal is not long enough for one yet.
     ///
     /// # Errors

@@ -20,13 +20,20 @@ pub(super) struct Kind {
     pick: &'static str,
     /// Its columns, in the order in which its row is read.
     pub(super) columns: &'static [&'static str],
+    /// Those of them that hold bytes, which JSON has in hexadecimal digits.
+    blobs: &'static [&'static str],
     /// The list that belongs to a row, as a JSON array.
     list: Option<&'static str>,
 }
 
 impl Kind {
     fn state(&self) -> String {
-        let columns = self.columns.iter().map(|name| format!("t.{name}"));
+        let columns = self.columns.iter().map(|name| {
+            if self.blobs.contains(name) {
+                return format!("iif(t.{name} IS NULL, NULL, hex(t.{name}))");
+            }
+            format!("t.{name}")
+        });
         let list = self.list.map(|list| format!("json(({list}))"));
         let all: Vec<String> = columns.chain(list).collect();
         format!("json_array({})", all.join(", "))
@@ -62,9 +69,19 @@ impl Kind {
     /// The columns of the rows that there were when a transaction had been written, with it last.
     fn then(&self) -> String {
         let places = 0..self.columns.len() + usize::from(self.list.is_some());
-        let columns: Vec<String> = places
-            .map(|place| format!("json_extract(state, '$[{place}]')"))
-            .collect();
+        let is_blob = |place| {
+            let name = self.columns.get(place);
+            name.is_some_and(|name| self.blobs.contains(name))
+        };
+        let column = |place| {
+            let text = format!("json_extract(state, '$[{place}]')");
+            if is_blob(place) {
+                format!("unhex({text})")
+            } else {
+                text
+            }
+        };
+        let columns: Vec<String> = places.map(column).collect();
         format!(
             "SELECT {}, tx FROM (SELECT key, state, max(tx) AS tx FROM version
                  WHERE kind = ?1 AND tx <= ?2 GROUP BY key)
@@ -94,6 +111,7 @@ pub(super) const KINDS: &[Kind] = &[
             "description",
             "organization",
         ],
+        blobs: &[],
         list: Some(
             "SELECT json_group_array(machine) FROM (SELECT machine FROM project_machine
                  WHERE project = t.id ORDER BY machine)",
@@ -116,6 +134,7 @@ pub(super) const KINDS: &[Kind] = &[
             "phone",
             "description",
         ],
+        blobs: &[],
         list: Some(
             "SELECT json_group_array(alias) FROM (SELECT alias FROM user_alias
                  WHERE user = t.id ORDER BY alias)",
@@ -145,6 +164,7 @@ pub(super) const KINDS: &[Kind] = &[
             "test",
             "charge_duration",
         ],
+        blobs: &[],
         list: None,
     },
     Kind {
@@ -153,6 +173,7 @@ pub(super) const KINDS: &[Kind] = &[
         key: "t.project || '/' || t.user",
         pick: "t.project = ?1 AND t.user = ?2",
         columns: &["project", "user", "active"],
+        blobs: &[],
         list: None,
     },
     Kind {
@@ -173,6 +194,7 @@ pub(super) const KINDS: &[Kind] = &[
             "overflow",
             "discrete",
         ],
+        blobs: &[],
         list: Some(
             "SELECT json_group_array(json_array(dimension, value, allow, subtree))
              FROM (SELECT * FROM account_constraint WHERE account = t.id ORDER BY n)",
@@ -197,6 +219,7 @@ pub(super) const KINDS: &[Kind] = &[
             "hours",
             "zone",
         ],
+        blobs: &[],
         list: None,
     },
     Kind {
@@ -208,6 +231,7 @@ pub(super) const KINDS: &[Kind] = &[
             "id", "client", "roles", "projects", "machines", "from_at", "until_at", "disabled",
             "deleted",
         ],
+        blobs: &[],
         list: None,
     },
     Kind {
@@ -216,6 +240,7 @@ pub(super) const KINDS: &[Kind] = &[
         key: "t.name",
         pick: "t.name = ?1",
         columns: &["name", "kind", "description", "deleted"],
+        blobs: &[],
         list: None,
     },
     Kind {
@@ -227,6 +252,7 @@ pub(super) const KINDS: &[Kind] = &[
             "id", "name", "account", "every", "amount", "rollover", "start_at", "number", "last",
             "active", "deleted", "note",
         ],
+        blobs: &[],
         list: None,
     },
     Kind {
@@ -243,6 +269,7 @@ pub(super) const KINDS: &[Kind] = &[
             "description",
             "deleted",
         ],
+        blobs: &[],
         list: None,
     },
     Kind {
@@ -291,6 +318,7 @@ const NOTHING: Kind = Kind {
     key: "t.key",
     pick: "FALSE",
     columns: &["key"],
+    blobs: &[],
     list: None,
 };
 
@@ -300,78 +328,28 @@ pub(in crate::store) fn decoded(
     connection: &Connection,
     tx: i64,
     directory: &mut Directory,
-    mut account: impl FnMut(&mut Account, bool),
+    account: impl FnMut(&mut Account, bool),
 ) -> Result<(), Error> {
-    let each = |word: &str, row: &mut dyn FnMut(&Row<'_>) -> Result<(), Error>| {
-        let kind = kind(word);
-        let mut statement = connection.prepare_cached(&kind.then())?;
-        let mut rows = statement.query((kind.word, tx))?;
-        while let Some(r) = rows.next()? {
-            row(r)?;
-        }
-        Ok::<(), Error>(())
-    };
-    each("project", &mut |r| {
-        let machines: Vec<i64> = list("version.project", &r.get::<_, String>(8)?)?;
-        directory.put_project(Project {
-            machines: machines.into_iter().map(MachineId).collect(),
-            ..bank::project(r)?
-        });
-        Ok(())
-    })?;
-    each("user", &mut |r| {
-        let aliases = list("version.user", &r.get::<_, String>(10)?)?;
-        directory.put_user(User {
-            aliases,
-            ..bank::user(r)?
-        });
-        Ok(())
-    })?;
-    each("machine", &mut |r| {
-        directory.put_machine(bank::machine(r)?);
-        Ok(())
-    })?;
-    each("member", &mut |r| {
-        directory.put_member(Member {
-            project: ProjectId(r.get(0)?),
-            user: UserId(r.get(1)?),
-            active: r.get(2)?,
-        });
-        Ok(())
-    })?;
-    each("account", &mut |r| {
-        let rows: Vec<(String, String, i64, i64)> =
-            list("version.account", &r.get::<_, String>(11)?)?;
-        let mut own = bank::account(r)?;
-        for (dimension, value, allow, subtree) in rows {
-            own.constraints.push(Constraint {
-                dimension: codec::word("dimension", &dimension, codec::dimension)?,
-                value,
-                allow: allow != 0,
-                subtree: subtree != 0,
-            });
-        }
-        account(&mut own, r.get::<_, i64>(12)? > 0);
-        directory.put_account(own);
-        Ok(())
-    })?;
-    each("rate", &mut |r| {
+    let then = Then { connection, tx };
+    then.people(directory)?;
+    then.accounts(directory, account)?;
+    then.each("rate", |r| {
         directory.put_rate(bank::rate(r)?);
         Ok(())
     })?;
-    each("key", &mut |r| {
+    then.each("key", |r| {
         directory.put_key(bank::key(r)?);
         Ok(())
     })?;
-    each("attribute", &mut |r| {
+    then.each("attribute", |r| {
         directory.put_attribute(bank::attribute(r)?);
         Ok(())
     })?;
-    each("cycle", &mut |r| {
+    then.each("cycle", |r| {
         directory.put_cycle(cycle::read(r)?);
         Ok(())
     })?;
-    each("mapping", &mut |r| {
+    then.each("mapping", |r| {
         directory.mappings.put(mapping::read(r)?);
         Ok(())
     })?;
@@ -379,6 +357,83 @@ pub(in crate::store) fn decoded(
         directory.put_quiet(ProjectId(r.get(0)?), true);
         Ok(())
     })
+}
+
+/// The tables as a transaction left them.
+struct Then<'a> {
+    connection: &'a Connection,
+    tx: i64,
+}
+
+impl Then<'_> {
+    fn each(
+        &self,
+        word: &str,
+        mut row: impl FnMut(&Row<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let kind = kind(word);
+        let mut statement = self.connection.prepare_cached(&kind.then())?;
+        let mut rows = statement.query((kind.word, self.tx))?;
+        while let Some(r) = rows.next()? {
+            row(r)?;
+        }
+        Ok(())
+    }
+
+    /// Projects, users, machines and who is a member of what.
+    fn people(&self, directory: &mut Directory) -> Result<(), Error> {
+        self.each("project", |r| {
+            let machines: Vec<i64> = list("version.project", &r.get::<_, String>(8)?)?;
+            directory.put_project(Project {
+                machines: machines.into_iter().map(MachineId).collect(),
+                ..bank::project(r)?
+            });
+            Ok(())
+        })?;
+        self.each("user", |r| {
+            let aliases = list("version.user", &r.get::<_, String>(10)?)?;
+            directory.put_user(User {
+                aliases,
+                ..bank::user(r)?
+            });
+            Ok(())
+        })?;
+        self.each("machine", |r| {
+            directory.put_machine(bank::machine(r)?);
+            Ok(())
+        })?;
+        self.each("member", |r| {
+            directory.put_member(Member {
+                project: ProjectId(r.get(0)?),
+                user: UserId(r.get(1)?),
+                active: r.get(2)?,
+            });
+            Ok(())
+        })
+    }
+
+    fn accounts(
+        &self,
+        directory: &mut Directory,
+        mut told: impl FnMut(&mut Account, bool),
+    ) -> Result<(), Error> {
+        self.each("account", |r| {
+            let rows: Vec<(String, String, i64, i64)> =
+                list("version.account", &r.get::<_, String>(11)?)?;
+            let mut own = bank::account(r)?;
+            for (dimension, value, allow, subtree) in rows {
+                own.constraints.push(Constraint {
+                    dimension: codec::word("dimension", &dimension, codec::dimension)?,
+                    value,
+                    allow: allow != 0,
+                    subtree: subtree != 0,
+                });
+            }
+            told(&mut own, r.get::<_, i64>(12)? > 0);
+            directory.put_account(own);
+            Ok(())
+        })
+    }
 }
 
 fn list<T: serde::de::DeserializeOwned>(what: &'static str, text: &str) -> Result<Vec<T>, Error> {

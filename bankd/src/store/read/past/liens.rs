@@ -15,6 +15,7 @@ use bank_core::amount::Amount;
 use bank_core::effects::EntryKind;
 use bank_core::ids::{AccountId, AllocationId, EntryId};
 use bank_core::model::{Allocation, LienState, Portion};
+use bank_core::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -202,18 +203,32 @@ fn back(
 
 /// The allocations that a lien was placed on, each with its first entry there.
 fn placed(connection: &Connection, row: &LienRow) -> Result<Vec<(AllocationId, i64)>, Error> {
-    // It was placed when it was recorded, and that is not before it counts.
-    let tx = journal::first_recorded_from(connection, row.lien.start)?;
+    let sql = "SELECT opened_at FROM instance WHERE id = ?1";
+    let opened = connection.query_row(sql, [row.lien.instance.0], |r| r.get(0));
+    let opened = Timestamp(opened.optional()?.unwrap_or(i64::MIN));
     let last = journal::last_entry(connection)?;
-    let first = journal::first_entry_of(connection, tx, last)?;
-    let sql = "SELECT tx FROM entry WHERE id >= ?1 AND lien = ?2 AND kind = 'lien' LIMIT 1";
-    let mut statement = connection.prepare_cached(sql)?;
-    let found = statement.query_row((first, row.lien.id.0), |r| r.get(0));
-    let Some(tx) = found.optional()? else {
-        return Ok(Vec::new());
-    };
+    // It was placed when it was recorded, which is not before it counts; unless it is for later use.
+    for from in [row.lien.start, opened] {
+        let tx = journal::first_recorded_from(connection, from)?;
+        let first = journal::first_entry_of(connection, tx, last)?;
+        let sql = "SELECT tx FROM entry WHERE id >= ?1 AND lien = ?2 AND kind = 'lien' LIMIT 1";
+        let mut statement = connection.prepare_cached(sql)?;
+        let found = statement.query_row((first, row.lien.id.0), |r| r.get(0));
+        if let Some(tx) = found.optional()? {
+            return placed_by(connection, tx, last, row.lien.id.0);
+        }
+    }
+    Ok(Vec::new())
+}
+
+fn placed_by(
+    connection: &Connection,
+    tx: i64,
+    last: i64,
+    lien: i64,
+) -> Result<Vec<(AllocationId, i64)>, Error> {
     let own = journal::entries_of(connection, tx, last)?.into_iter();
-    let own = own.filter(|e| e.lien == Some(row.lien.id.0) && e.kind == EntryKind::Lien.word());
+    let own = own.filter(|e| e.lien == Some(lien) && e.kind == EntryKind::Lien.word());
     let mut seen = BTreeSet::new();
     let on = own.filter_map(|e| Some((AllocationId(e.allocation?), e.id)));
     Ok(on.filter(|(id, _)| seen.insert(*id)).collect())
@@ -241,7 +256,7 @@ fn with_parts(
         row.accounts.extend(new);
     }
     if let Some(end) = version::lien_end(connection, row.lien.id.0, cut.whole)? {
-        row.lien.end = bank_core::time::Timestamp(end);
+        row.lien.end = Timestamp(end);
     }
     Ok(row)
 }

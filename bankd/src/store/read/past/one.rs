@@ -4,6 +4,7 @@ use super::super::super::Error;
 use super::cut::Cut;
 use super::steps::{self, walk};
 use super::sums::Sums;
+use bank_core::book::suspense_allocation;
 use bank_core::ids::{AllocationId, EntryId};
 use bank_core::model::Allocation;
 use bank_core::time::Timestamp;
@@ -18,7 +19,7 @@ pub(super) fn stood(
     let place = place(connection, cut.whole)?;
     let base = before(connection, today.id, place)?;
     let (floor, mut sums) = base.unwrap_or_default();
-    let mut there = today.last_entry.is_none() || base.is_some();
+    let mut there = is_older_than_the_journal(today) || base.is_some();
     let mut counted = Vec::new();
     let stretch = Stretch::new(connection, today, place)?;
     stretch.visit(connection, floor, cut, |step| {
@@ -31,6 +32,11 @@ pub(super) fn stood(
         sums.add(connection, step)?;
     }
     Ok(there.then_some(sums))
+}
+
+/// Whether an allocation was made with the bank, and no entry tells of it.
+pub(super) fn is_older_than_the_journal(today: &Allocation) -> bool {
+    today.last_entry.is_none() || today.id == suspense_allocation().id
 }
 
 /// The chain of an allocation behind a waypoint: whole up to its next sum, and from there on only what

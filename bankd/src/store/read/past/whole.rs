@@ -26,7 +26,7 @@ pub fn whole(
     let mut found = Vec::new();
     for today in &reading.today {
         let own = reading.known.get(&today.id.0);
-        let there = own.is_some_and(|known| known.there) || today.last_entry.is_none();
+        let there = own.is_some_and(|known| known.there) || one::is_older_than_the_journal(today);
         if let Some(known) = own.filter(|_| there) {
             found.push(shaped(connection, today, known.sums, &cut)?);
         }
