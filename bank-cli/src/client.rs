@@ -21,7 +21,7 @@ use ureq::{Agent, http};
 
 use self::signer::Signer;
 pub(crate) use self::{
-    path::{path, query},
+    path::{path, query, query_after},
     signer::read_secret,
 };
 use crate::{clock, config::Settings, fail::Failure};

@@ -49,7 +49,7 @@ use std::{
     io::{IsTerminal as _, Write as _},
 };
 
-use bank_api::v1::Removed;
+use bank_api::v1::{List, Removed};
 use serde::{Serialize, de::DeserializeOwned};
 use ureq::http::Method;
 
@@ -135,6 +135,25 @@ impl Context {
     ) -> Result<T, Failure> {
         self.client
             .call(&Call::get(client::path(segments) + &client::query(query)))
+    }
+
+    /// Reads a list to its end, page by page.
+    pub(crate) fn all<T: DeserializeOwned>(
+        &self,
+        segments: &[&str],
+        query: &impl Serialize,
+    ) -> Result<List<T>, Failure> {
+        let mut list: List<T> = self.get(segments, query)?;
+        while let Some(after) = list.next.take() {
+            let target = client::path(segments) + &client::query_after(query, &after);
+            let page: List<T> = self.client.call(&Call::get(target))?;
+            if page.next.as_ref() == Some(&after) {
+                return Err(Failure::internal("the list does not go on"));
+            }
+            list.items.extend(page.items);
+            list.next = page.next;
+        }
+        Ok(list)
     }
 
     /// Sends a change.

@@ -96,6 +96,7 @@ pub struct JournalQuery {
     pub after: Option<String>,
     /// Rows per page, 1 to 1000; default 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
     pub limit: Option<u32>,
     /// The newest rows that fit the limit, the oldest of them first; `next` is then sent back as
     /// `before`.

@@ -187,6 +187,7 @@ pub struct NewAssign {
     pub mapping: Option<i64>,
     /// At most so many records, 1 to 1000; 500 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
     pub limit: Option<u32>,
     /// Where the answer before went on.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -31,6 +31,7 @@ pub struct MonitorQuery {
     pub after: Option<String>,
     /// Rows wanted, 1 to 1000; absent: 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
     pub limit: Option<u32>,
 }
 

@@ -42,6 +42,13 @@ pub struct RateQuery {
     /// Those that are over too.
     #[serde(default)]
     pub history: bool,
+    /// Rows per page, 1 to 1000; default 1000.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
+    pub limit: Option<u32>,
+    /// Cursor of the page before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
 }
 
 /// A quote that was given (`GET /api/v1/quotes/{id}`).
@@ -86,6 +93,7 @@ pub struct GivenQuoteQuery {
     pub valid: bool,
     /// Rows per page, 1 to 1000; default 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
     pub limit: Option<u32>,
     /// Cursor of the page before.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -51,6 +51,7 @@ pub struct RecordQuery {
     pub after: Option<String>,
     /// Records to look at for one page, 1 to 1000; 500 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
     pub limit: Option<u32>,
 }
 

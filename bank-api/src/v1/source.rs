@@ -12,6 +12,13 @@ pub struct SourceQuery {
     /// Those that were removed too.
     #[serde(default)]
     pub all: bool,
+    /// Rows per page, 1 to 1000; default 1000.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
+    pub limit: Option<u32>,
+    /// Cursor of the page before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
 }
 
 /// A collector: who reports finished usage, by the name in each record's identity.

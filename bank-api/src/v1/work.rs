@@ -162,6 +162,7 @@ pub struct LienQuery {
     pub state: Option<String>,
     /// Rows per page, 1 to 1000; default 1000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
     pub limit: Option<u32>,
     /// Cursor of the page before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -310,6 +311,7 @@ pub struct JobQuery {
     pub state: Option<String>,
     /// Rows per page, 1 to 1000; default 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
     pub limit: Option<u32>,
     /// Cursor of the page before.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -17,7 +17,7 @@ pub(super) fn run(context: &Context, command: AccountCommand) -> Result<String, 
     match command {
         AccountCommand::Add(args) => add(context, args),
         AccountCommand::Ls => {
-            let list: List<Account> = context.get(&["accounts"], &())?;
+            let list: List<Account> = context.all(&["accounts"], &())?;
             context.form.list(&list, &sheet(&list.items, false))
         }
         AccountCommand::Show { name } => {

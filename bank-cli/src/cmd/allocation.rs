@@ -14,8 +14,12 @@ use crate::{
 pub(super) fn run(context: &Context, command: AllocationCommand) -> Result<String, Failure> {
     match command {
         AllocationCommand::Ls { account, state } => {
-            let query = AllocationQuery { account, state };
-            let list: List<Allocation> = context.get(&["allocations"], &query)?;
+            let query = AllocationQuery {
+                account,
+                state,
+                ..AllocationQuery::default()
+            };
+            let list: List<Allocation> = context.all(&["allocations"], &query)?;
             context.form.list(&list, &sheet(&list.items))
         }
         AllocationCommand::Show { id } => {

@@ -18,7 +18,7 @@ pub(super) fn run(context: &Context, command: MachineCommand) -> Result<String, 
     match command {
         MachineCommand::Add(args) => add(context, args),
         MachineCommand::Ls => {
-            let list: List<Machine> = context.get(&["machines"], &())?;
+            let list: List<Machine> = context.all(&["machines"], &())?;
             context.form.list(&list, &sheet(&list.items))
         }
         MachineCommand::Show { name } => {

@@ -28,7 +28,7 @@ pub(super) fn run(context: &Context, command: MemberCommand) -> Result<String, F
             Ok(out)
         }
         MemberCommand::Ls { project } => {
-            let list: List<Member> = context.get(&["projects", &project, "members"], &())?;
+            let list: List<Member> = context.all(&["projects", &project, "members"], &())?;
             let columns = vec![
                 column("user", "User", Kind::Text),
                 column("active", "Active", Kind::Text),

@@ -16,12 +16,18 @@ use crate::{
 pub(super) fn run(context: &Context, command: RateCommand) -> Result<String, Failure> {
     match command {
         RateCommand::Ls => {
-            let list: List<Rate> = context.get(&["rates"], &())?;
+            let list: List<Rate> = context.all(&["rates"], &())?;
             context.form.list(&list, &sheet(&list.items))
         }
         RateCommand::Set(args) => set(context, args),
         RateCommand::History => {
-            let list: List<Rate> = context.get(&["rates"], &RateQuery { history: true })?;
+            let list: List<Rate> = context.all(
+                &["rates"],
+                &RateQuery {
+                    history: true,
+                    ..RateQuery::default()
+                },
+            )?;
             context.form.list(&list, &sheet(&list.items))
         }
         RateCommand::Test(args) => rate_test::run(context, *args),

@@ -14,7 +14,7 @@ pub(super) fn run(context: &Context, command: UserCommand) -> Result<String, Fai
     match command {
         UserCommand::Add(args) => add(context, args),
         UserCommand::Ls => {
-            let list: List<User> = context.get(&["users"], &())?;
+            let list: List<User> = context.all(&["users"], &())?;
             context.form.list(&list, &sheet(&list.items))
         }
         UserCommand::Show { name } => {

@@ -1,6 +1,5 @@
 //! Accounts, with the figures of their active allocations.
 
-use axum::extract::Path;
 use axum::response::IntoResponse;
 use bank_api::v1::{self, List, NewAccount, PatchAccount, RemoveQuery};
 use bank_core::command::{After, Command, SetAccount};
@@ -11,7 +10,8 @@ use bank_core::model::{Account, Dimension};
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
 use super::lists;
-use super::project::Empty;
+use super::pages::Turn;
+use super::path::Path;
 use super::shape::{self, cleared};
 use super::view::View;
 use crate::answer::Answer;
@@ -21,15 +21,20 @@ use crate::writer::Decided;
 
 /// `GET /api/v1/accounts`: those in view, by name.
 pub(super) async fn list(call: Call) -> Handled {
-    call.query::<Empty>()?;
+    let turn = Turn::read(&call)?;
     let directory = call.directory();
     let seen = directory.accounts().filter(|a| call.view.sees_account(a));
     let mut accounts: Vec<&Account> = seen.collect();
     accounts.sort_by(|a, b| a.name.cmp(&b.name));
+    let page = turn.by(accounts, |row| row.name.clone());
+    let (accounts, next) = page.map_err(|refusal| call.refused(&refusal))?;
     let figures = figures(&call, accounts.iter().map(|a| a.id).collect()).await?;
     let rows = accounts.iter().zip(&figures);
     let items = rows.map(|(account, figures)| shaped(directory, account, figures, &call.view));
-    ok(&List::whole(items.collect()))
+    ok(&List {
+        items: items.collect(),
+        next,
+    })
 }
 
 /// `GET /api/v1/accounts/{name}`, by name or number.

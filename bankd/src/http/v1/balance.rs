@@ -9,6 +9,7 @@ use bank_core::time::Timestamp;
 use std::collections::BTreeMap;
 
 use super::call::{Call, Handled, ok};
+use super::pages::Turn;
 use super::view::{View, only_project};
 use super::{account, explain, shape};
 use crate::http::error::Failure;
@@ -19,6 +20,7 @@ use crate::store::read::past;
 /// `GET /api/v1/balances`
 pub(super) async fn list(call: Call) -> Handled {
     let query: BalanceQuery = call.query()?;
+    let turn = Turn::of(&call, query.limit, query.after.clone())?;
     let now = call.now();
     let then = query.at.as_deref().map(|text| past(text, now)).transpose();
     let then = then.map_err(|r| call.refused(&r))?;
@@ -27,6 +29,8 @@ pub(super) async fn list(call: Call) -> Handled {
         Some(at) => Some(call.ask(move |c| past::accounts(c, at)).await?),
     };
     let places = chosen(&call.view, &query, were.as_ref())?;
+    let page = turn.behind(places, |place| place.account.id.0);
+    let (places, next) = page.map_err(|refusal| call.refused(&refusal))?;
     let ids = places.iter().map(|place| place.account.id).collect();
     let figures = match then {
         None => account::figures(&call, ids).await?,
@@ -54,7 +58,10 @@ pub(super) async fn list(call: Call) -> Handled {
         row.unit_means.clone_from(&means);
         row
     });
-    ok(&List::whole(items.collect()))
+    ok(&List {
+        items: items.collect(),
+        next,
+    })
 }
 
 /// An instant that has passed: what the journal says of it is all there is to say.

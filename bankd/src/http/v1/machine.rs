@@ -1,6 +1,5 @@
 //! Machines. Their names are no secret; a key for single machines sees only those.
 
-use axum::extract::Path;
 use axum::response::IntoResponse;
 use bank_api::v1::{self, List, NewMachine, PatchMachine};
 use bank_core::command::{Command, SetMachine};
@@ -10,19 +9,22 @@ use bank_core::refusal::Refusal;
 use bank_core::time::Seconds;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
-use super::project::Empty;
+use super::pages::Turn;
+use super::path::Path;
 use super::shape::{self, cleared, read_charge_duration, read_mode};
 use crate::answer::Answer;
 use crate::writer::Decided;
 
 /// `GET /api/v1/machines`: by name.
 pub(super) async fn list(call: Call) -> Handled {
-    call.query::<Empty>()?;
+    let turn = Turn::read(&call)?;
     let all = call.directory().machines();
     let seen = all.filter(|m| call.view.sees_machine(&m.name));
     let mut items: Vec<v1::Machine> = seen.map(shape::machine).collect();
     items.sort_by(|a, b| a.name.cmp(&b.name));
-    ok(&List::whole(items))
+    let page = turn.by(items, |row| row.name.clone());
+    let (items, next) = page.map_err(|refusal| call.refused(&refusal))?;
+    ok(&List { items, next })
 }
 
 /// `GET /api/v1/machines/{name}`

@@ -1,12 +1,13 @@
 //! Projects and their members.
 
-use axum::extract::Path;
 use axum::response::IntoResponse;
 use bank_api::v1::{self, List, NewMember, NewProject, PatchProject};
 use bank_core::command::{AddProject, Command, SetMember, SetProject};
 use bank_core::effects::Outcome;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
+use super::pages::Turn;
+use super::path::Path;
 use super::shape::{self, cleared, read_mode};
 use crate::answer::Answer;
 use crate::gold::talk::is_sendable;
@@ -18,14 +19,16 @@ const UNSENDABLE: &str = "unsendable: Maui reads no name with &, < or >, or long
 
 /// `GET /api/v1/projects`: those in view, by name.
 pub(super) async fn list(call: Call) -> Handled {
-    call.query::<Empty>()?;
+    let turn = Turn::read(&call)?;
     let directory = call.directory();
     let seen = directory.projects().filter(|p| call.view.sees_project(p));
     let mut items: Vec<v1::Project> = seen
         .map(|p| shape::project(directory, p, Some(&call.view)))
         .collect();
     items.sort_by(|a, b| a.name.cmp(&b.name));
-    ok(&List::whole(items))
+    let page = turn.by(items, |row| row.name.clone());
+    let (items, next) = page.map_err(|refusal| call.refused(&refusal))?;
+    ok(&List { items, next })
 }
 
 /// `GET /api/v1/projects/{name}`
@@ -81,8 +84,12 @@ pub(super) async fn remove(Path(name): Path<String>, call: Call) -> Handled {
 
 /// `GET /api/v1/projects/{name}/members`
 pub(super) async fn members(Path(name): Path<String>, call: Call) -> Handled {
+    let turn = Turn::read(&call)?;
     let project = call.view.project(&name)?;
-    ok(&List::whole(shape::members(call.directory(), project)))
+    let members = shape::members(call.directory(), project);
+    let page = turn.by(members, |row| row.user.clone());
+    let (items, next) = page.map_err(|refusal| call.refused(&refusal))?;
+    ok(&List { items, next })
 }
 
 /// `POST /api/v1/projects/{name}/members`

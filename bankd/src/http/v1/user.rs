@@ -1,27 +1,29 @@
 //! Users.
 
-use axum::extract::Path;
 use axum::response::IntoResponse;
 use bank_api::v1::{self, List, NewUser, PatchUser};
 use bank_core::command::{Command, SetUser};
 use bank_core::effects::Outcome;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
-use super::project::Empty;
+use super::pages::Turn;
+use super::path::Path;
 use super::shape::{self, cleared};
 use crate::answer::Answer;
 use crate::writer::Decided;
 
 /// `GET /api/v1/users`: those in view, by name.
 pub(super) async fn list(call: Call) -> Handled {
-    call.query::<Empty>()?;
+    let turn = Turn::read(&call)?;
     let directory = call.directory();
     let seen = directory.users().filter(|u| call.view.sees_user(u));
     let mut items: Vec<v1::User> = seen
         .map(|u| shape::user(directory, u, Some(&call.view)))
         .collect();
     items.sort_by(|a, b| a.name.cmp(&b.name));
-    ok(&List::whole(items))
+    let page = turn.by(items, |row| row.name.clone());
+    let (items, next) = page.map_err(|refusal| call.refused(&refusal))?;
+    ok(&List { items, next })
 }
 
 /// `GET /api/v1/users/{name}`

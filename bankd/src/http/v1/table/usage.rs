@@ -47,6 +47,7 @@ fn sources() -> Vec<Route> {
             .right(Right::SeeSources)
             .says("Collectors")
             .query::<SourceQuery>()
+            .refuses(&["bad_value"])
             .gives::<List<Source>>(200, "The collectors."),
         Route::get("/api/v1/sources/{name}", source::show)
             .right(Right::SeeSources)
