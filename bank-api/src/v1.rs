@@ -85,6 +85,8 @@ pub use upload::{
     QuarantineQuery, QuarantineRemoval, QuarantineRemoved, QuarantineReplayed, Quarantined,
     ReadOptions, ReplayQuarantined,
 };
+#[cfg(feature = "openapi")]
+pub use usage::UsageBody;
 pub use usage::{
     BadLine, FallbackJob, FallbackQuery, FallbackReport, Imported, NewEquivalents, NewShare,
     NewTasks, NewUsage, NewUsages, Number, USAGE_RECORDS_MAX, UsageItem, UsageTaken,

@@ -143,17 +143,7 @@ impl Context {
         segments: &[&str],
         query: &impl Serialize,
     ) -> Result<List<T>, Failure> {
-        let mut list: List<T> = self.get(segments, query)?;
-        while let Some(after) = list.next.take() {
-            let target = client::path(segments) + &client::query_after(query, &after);
-            let page: List<T> = self.client.call(&Call::get(target))?;
-            if page.next.as_ref() == Some(&after) {
-                return Err(Failure::internal("the list does not go on"));
-            }
-            list.items.extend(page.items);
-            list.next = page.next;
-        }
-        Ok(list)
+        self.client.all(segments, query)
     }
 
     /// Sends a change.

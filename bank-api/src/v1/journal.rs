@@ -87,9 +87,11 @@ pub struct JournalQuery {
     pub kind: Option<String>,
     /// Effective from, inclusive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub since: Option<String>,
     /// Effective until, exclusive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub until: Option<String>,
     /// Only transactions after this id (the number itself, or the `next` of the page before).
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -258,6 +258,7 @@ pub struct AssignedRecord {
 #[serde(deny_unknown_fields)]
 pub struct MergeUsers {
     /// In their order.
+    #[cfg_attr(feature = "openapi", schema(min_items = 1, max_items = 500))]
     pub entries: Vec<MergeEntry>,
     /// Where nobody has the name, whoever alone has the mail address is meant.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -93,6 +93,7 @@ pub struct Account {
 #[serde(deny_unknown_fields)]
 pub struct NewAccount {
     /// Unique name.
+    #[cfg_attr(feature = "openapi", schema(min_length = 1))]
     pub name: String,
     /// Free text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -239,6 +240,7 @@ pub struct AllocationQuery {
     pub account: Option<String>,
     /// `future`, `active` or `expired`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(pattern = "^(future|active|expired)$"))]
     pub state: Option<String>,
     /// Rows per page, 1 to 1000; default 1000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -255,8 +257,10 @@ pub struct AllocationQuery {
 #[serde(deny_unknown_fields)]
 pub struct NewDeposit {
     /// An account, else a project whose only account is meant (decision 16).
+    #[cfg_attr(feature = "openapi", schema(min_length = 1))]
     pub name: String,
     /// Exact decimal; more digits than the precision are refused.
+    #[cfg_attr(feature = "openapi", schema(pattern = r"^-?[0-9]+(\.[0-9]+)?$"))]
     pub amount: String,
     /// Top up this allocation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -290,8 +294,10 @@ pub struct NewDeposit {
 #[serde(deny_unknown_fields)]
 pub struct NewWithdrawal {
     /// An account, else a project whose only account is meant.
+    #[cfg_attr(feature = "openapi", schema(min_length = 1))]
     pub name: String,
     /// Exact decimal above zero.
+    #[cfg_attr(feature = "openapi", schema(pattern = r"^-?[0-9]+(\.[0-9]+)?$"))]
     pub amount: String,
     /// Take from this allocation only; it may be inactive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -449,6 +455,7 @@ pub struct BalanceQuery {
     pub account: Option<String>,
     /// As it was at this instant; absent: now. Credit limits are those of today.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub at: Option<String>,
     /// With what is charged a day and when nothing is left at that rate.
     #[serde(default)]

@@ -138,6 +138,7 @@ pub struct RateTest {
     pub from: Option<String>,
     /// Replay so many days up to now, 1 to 3660, in place of `from` and `to`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 3660))]
     pub last_days: Option<i64>,
     /// End of the replay, exclusive; absent: now.
     #[serde(default, skip_serializing_if = "Option::is_none")]

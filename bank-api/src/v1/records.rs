@@ -15,9 +15,11 @@ pub struct RecordQuery {
     pub sink: Option<String>,
     /// Records made at this time or later.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub from: Option<String>,
     /// Records made before this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub to: Option<String>,
     /// Records of this machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -105,9 +105,11 @@ pub struct ReconcileQuery {
     pub source: Option<String>,
     /// Uses that ended from here on; absent: 30 days before `until`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub from: Option<String>,
     /// And before here; absent: now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub until: Option<String>,
     /// Seconds by which wall times may differ and be equal, 0 to 86,400; absent: 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]

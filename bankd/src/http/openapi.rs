@@ -35,14 +35,15 @@ scheduler's routes answer with lines of text. A path that does not exist is 404,
 path does not know 405, to callers who are known; to all others everything is the same 401.
 
 Over TCP a request is signed (RFC 9421), over the Unix socket the kernel says who calls. AUDITOR's \
-routes are those of another program on a listener of their own, and are not described here.";
+routes are those of another program on a listener of their own, and are not described here, nor is \
+`POST /nami/v1/query`, which has no answer but 501.";
 
 /// The document of a table.
 pub fn document(rows: &[Route]) -> Value {
     let mut paths: BTreeMap<&str, Map<String, Value>> = BTreeMap::new();
     let mut schemas = Schemas::default();
     schemas.named(problem());
-    for row in rows {
+    for row in rows.iter().filter(|row| !row.given.is_empty()) {
         let operation = operation(row, &mut schemas);
         let method = row.method.as_str().to_lowercase();
         paths.entry(row.path).or_default().insert(method, operation);
@@ -122,12 +123,17 @@ async fn shown() -> impl IntoResponse {
 fn security() -> Value {
     json!({
         "signature": {
-            "type": "apiKey",
-            "in": "header",
-            "name": "Signature",
+            "type": "http",
+            "scheme": "signature",
             "description": "HTTP Message Signatures (RFC 9421) with HMAC-SHA256: Signature-Input, \
                 Signature and, with a body, Content-Digest. A call that writes covers its \
                 Idempotency-Key and carries a nonce.",
+        },
+        "token": {
+            "type": "http",
+            "scheme": "bearer",
+            "description": "A token of the bank, for programs that cannot sign: over the loopback, \
+                the Unix socket, or a proxy that ends TLS. Answers to it are not signed.",
         },
     })
 }

@@ -127,7 +127,7 @@ pub struct Route {
     pub query: Option<Shape>,
     /// What it takes.
     pub body: Option<Content>,
-    /// What it answers where nothing is refused.
+    /// What it answers where nothing is refused; nothing for a route that always refuses.
     pub given: Vec<Given>,
     /// Codes of refusals beyond those that every such route may give.
     pub refuses: Vec<&'static str>,

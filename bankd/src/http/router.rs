@@ -60,7 +60,8 @@ mod tests {
         for row in whole() {
             let name = format!("{} {}", row.method, row.path);
             assert!(!row.says.is_empty() && !row.says.ends_with('.'), "{name}");
-            assert!(!row.given.is_empty(), "{name} answers nothing");
+            let has_no_answer = row.path == "/nami/v1/query";
+            assert_eq!(row.given.is_empty(), has_no_answer, "{name}");
             for code in &row.refuses {
                 assert!(bank_api::error::row(code).is_some(), "{name}: {code}");
             }

@@ -63,7 +63,7 @@ pub(super) fn operation(row: &Route, schemas: &mut Schemas) -> Value {
 
 /// Any one of these is enough.
 fn security() -> Value {
-    json!([{"signature": []}])
+    json!([{"signature": []}, {"token": []}])
 }
 
 /// `GET /api/v1/projects/{name}` is `get_projects_name`.
@@ -115,6 +115,9 @@ fn parameters_of(row: &Route, schemas: &mut Schemas) -> Value {
     }
     if row.writes {
         all.push(json!({"$ref": "#/components/parameters/IdempotencyKey"}));
+    }
+    if row.path.starts_with("/nami/") {
+        all.push(json!({"$ref": "#/components/parameters/EventTime"}));
     }
     if row.right != Right::Anybody {
         all.push(json!({"$ref": "#/components/parameters/RequestId"}));
@@ -196,7 +199,7 @@ fn responses(row: &Route, schemas: &mut Schemas) -> Value {
 /// The refusals that are the same for most routes, by name.
 pub(super) fn refused_usually(rows: &[Route]) -> Value {
     let mut all = Map::new();
-    for row in rows {
+    for row in rows.iter().filter(|row| !row.given.is_empty()) {
         for (status, codes) in usual(row) {
             let name = format!("{}{status}", family(row));
             let answer = || refused(row, status, &codes);
@@ -342,6 +345,13 @@ pub(super) fn parameters() -> Value {
                 "maxLength": 255,
                 "pattern": "^[!-\"$-~]+$",
             },
+        },
+        "EventTime": {
+            "name": "Bank-Event-Time",
+            "in": "header",
+            "required": false,
+            "description": "When the event was, on a document that comes later than its event.",
+            "schema": {"type": "string", "format": "date-time"},
         },
         "RequestId": {
             "name": "X-Request-Id",
