@@ -77,7 +77,7 @@ pub use monitor::{
     Enforced, EnforcedQuery, EnforcedSum, EnforcedUse, Monitor, MonitorQuery, MonitorSum,
     Monitored, Watched,
 };
-pub use past::PastQuery;
+pub use past::{PastPageQuery, PastQuery};
 pub use rates::{
     Attribute, GivenQuote, GivenQuoteQuery, NewAttribute, RateQuery, RateTest, RateTested, Replay,
     ReplayRow, TestedPrice,
@@ -100,6 +100,8 @@ pub use upload::{
     QuarantineQuery, QuarantineRemoval, QuarantineRemoved, QuarantineReplayed, Quarantined,
     ReadOptions, ReplayQuarantined,
 };
+#[cfg(feature = "openapi")]
+pub use usage::UsageBody;
 pub use usage::{
     BadLine, FallbackJob, FallbackQuery, FallbackReport, Imported, NewEquivalents, NewShare,
     NewTasks, NewUsage, NewUsages, Number, USAGE_RECORDS_MAX, UsageItem, UsageTaken,
@@ -117,7 +119,6 @@ use serde::{Deserialize, Serialize};
 
 /// A list answer: `{"items": [...], "next": null}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct List<T> {
     /// The rows of this page, in the order of the route.
     pub items: Vec<T>,
@@ -136,7 +137,6 @@ impl<T> List<T> {
 ///
 /// In JSON the fields of the object and those below stand side by side.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Written<T> {
     /// The object after the change.
     #[serde(flatten)]
@@ -165,6 +165,20 @@ pub struct Removed {
     /// What the caller should know although the removal was accepted.
     #[serde(default)]
     pub warnings: Vec<String>,
+}
+
+/// The query of a list that has no other parameters.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct PageQuery {
+    /// Rows per page, 1 to 1000; default 1000.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
+    pub limit: Option<u32>,
+    /// Cursor of the page before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
 }
 
 /// Query parameters that every mutating route takes.

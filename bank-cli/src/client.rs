@@ -15,6 +15,7 @@ use std::time::Duration;
 use bank_api::{
     error::{self, Problem},
     sign,
+    v1::List,
 };
 use serde::{Serialize, de::DeserializeOwned};
 use ureq::{Agent, http};
@@ -153,6 +154,29 @@ impl Client {
             signer,
             tcp: true,
         })
+    }
+
+    /// Reads a list to its end, page by page.
+    pub(crate) fn all<T: DeserializeOwned>(
+        &self,
+        segments: &[&str],
+        parameters: &impl Serialize,
+    ) -> Result<List<T>, Failure> {
+        let mut target = path(segments) + &query(parameters);
+        let mut items = Vec::new();
+        let mut before = None;
+        loop {
+            let page: List<T> = self.call(&Call::get(target))?;
+            items.extend(page.items);
+            let Some(next) = page.next else {
+                return Ok(List::whole(items));
+            };
+            if before.as_ref() == Some(&next) {
+                return Err(Failure::internal("the list does not go on"));
+            }
+            target = path(segments) + &path::query_after(parameters, &next);
+            before = Some(next);
+        }
     }
 
     /// Sends a call and reads its answer.

@@ -52,7 +52,7 @@ use std::{
     io::{IsTerminal as _, Write as _},
 };
 
-use bank_api::v1::{PastQuery, Removed};
+use bank_api::v1::{List, PastQuery, Removed};
 use serde::{Serialize, de::DeserializeOwned};
 use ureq::http::Method;
 
@@ -141,6 +141,15 @@ impl Context {
     ) -> Result<T, Failure> {
         self.client
             .call(&Call::get(client::path(segments) + &client::query(query)))
+    }
+
+    /// Reads a list to its end, page by page.
+    pub(crate) fn all<T: DeserializeOwned>(
+        &self,
+        segments: &[&str],
+        query: &impl Serialize,
+    ) -> Result<List<T>, Failure> {
+        self.client.all(segments, query)
     }
 
     /// Sends a change.

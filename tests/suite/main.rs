@@ -23,6 +23,7 @@ mod ingest;
 mod kill;
 mod ledger;
 mod nami;
+mod openapi;
 mod rates;
 mod records;
 mod scheduler;

@@ -12,6 +12,7 @@ pub struct NewTransfer {
     /// An account, else a project whose only account is meant.
     pub to: String,
     /// Exact decimal above zero.
+    #[cfg_attr(feature = "openapi", schema(pattern = r"^-?[0-9]+(\.[0-9]+)?$"))]
     pub amount: String,
     /// From this allocation only; it may be inactive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -115,6 +116,7 @@ pub struct NewAdjustment {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allocation: Option<i64>,
     /// Exact decimal with its sign, not zero.
+    #[cfg_attr(feature = "openapi", schema(pattern = r"^-?[0-9]+(\.[0-9]+)?$"))]
     pub amount: String,
     /// Reason, kept in the journal; required.
     #[serde(default)]

@@ -36,12 +36,15 @@ pub struct Cycle {
 #[serde(deny_unknown_fields)]
 pub struct NewCycle {
     /// Unique name.
+    #[cfg_attr(feature = "openapi", schema(min_length = 1))]
     pub name: String,
     /// Account, or a project with one account.
     pub account: String,
     /// `month`, `quarter` or `year`.
+    #[cfg_attr(feature = "openapi", schema(pattern = "^(month|quarter|year)$"))]
     pub every: String,
     /// What each period gets, above zero.
+    #[cfg_attr(feature = "openapi", schema(pattern = r"^-?[0-9]+(\.[0-9]+)?$"))]
     pub amount: String,
     /// 0 to 100; absent: 0.
     #[serde(default)]
@@ -64,6 +67,7 @@ pub struct PatchCycle {
     pub active: Option<bool>,
     /// `month`, `quarter` or `year`, counted from the next boundary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(pattern = "^(month|quarter|year)$"))]
     pub every: Option<String>,
     /// What each period gets.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -87,15 +87,18 @@ pub struct JournalQuery {
     pub kind: Option<String>,
     /// Effective from, inclusive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub since: Option<String>,
     /// Effective until, exclusive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub until: Option<String>,
     /// Only transactions after this id (the number itself, or the `next` of the page before).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
     /// Rows per page, 1 to 1000; default 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
     pub limit: Option<u32>,
     /// The newest rows that fit the limit, the oldest of them first; `next` is then sent back as
     /// `before`.

@@ -187,6 +187,7 @@ pub struct NewAssign {
     pub mapping: Option<i64>,
     /// At most so many records, 1 to 1000; 500 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
     pub limit: Option<u32>,
     /// Where the answer before went on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -275,6 +276,7 @@ pub struct AssignedRecord {
 #[serde(deny_unknown_fields)]
 pub struct MergeUsers {
     /// In their order.
+    #[cfg_attr(feature = "openapi", schema(min_items = 1, max_items = 500))]
     pub entries: Vec<MergeEntry>,
     /// Where nobody has the name, whoever alone has the mail address is meant.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -93,6 +93,7 @@ pub struct Account {
 #[serde(deny_unknown_fields)]
 pub struct NewAccount {
     /// Unique name.
+    #[cfg_attr(feature = "openapi", schema(min_length = 1))]
     pub name: String,
     /// Free text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -239,6 +240,7 @@ pub struct AllocationQuery {
     pub account: Option<String>,
     /// `future`, `active` or `expired`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(pattern = "^(future|active|expired)$"))]
     pub state: Option<String>,
     /// As it was at this instant; absent: now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -246,6 +248,13 @@ pub struct AllocationQuery {
     /// With `at`: as it was known then.
     #[serde(default, skip_serializing_if = "super::past::is_no")]
     pub recorded: bool,
+    /// Rows per page, 1 to 1000; default 1000.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
+    pub limit: Option<u32>,
+    /// Cursor of the page before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
 }
 
 /// `POST /api/v1/deposits` (ledger.md 2.1). Answer: `Receipt`.
@@ -254,8 +263,10 @@ pub struct AllocationQuery {
 #[serde(deny_unknown_fields)]
 pub struct NewDeposit {
     /// An account, else a project whose only account is meant (decision 16).
+    #[cfg_attr(feature = "openapi", schema(min_length = 1))]
     pub name: String,
     /// Exact decimal; more digits than the precision are refused.
+    #[cfg_attr(feature = "openapi", schema(pattern = r"^-?[0-9]+(\.[0-9]+)?$"))]
     pub amount: String,
     /// Top up this allocation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -289,8 +300,10 @@ pub struct NewDeposit {
 #[serde(deny_unknown_fields)]
 pub struct NewWithdrawal {
     /// An account, else a project whose only account is meant.
+    #[cfg_attr(feature = "openapi", schema(min_length = 1))]
     pub name: String,
     /// Exact decimal above zero.
+    #[cfg_attr(feature = "openapi", schema(pattern = r"^-?[0-9]+(\.[0-9]+)?$"))]
     pub amount: String,
     /// Take from this allocation only; it may be inactive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -454,6 +467,7 @@ pub struct BalanceQuery {
     pub account: Option<String>,
     /// As it was at this instant; absent: now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub at: Option<String>,
     /// With `at`: as it was known then.
     #[serde(default, skip_serializing_if = "super::past::is_no")]
@@ -461,4 +475,11 @@ pub struct BalanceQuery {
     /// With what is charged a day and when nothing is left at that rate.
     #[serde(default)]
     pub burn: bool,
+    /// Rows per page, 1 to 1000; default 1000.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
+    pub limit: Option<u32>,
+    /// Cursor of the page before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
 }

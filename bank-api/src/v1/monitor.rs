@@ -10,9 +10,11 @@ use serde::{Deserialize, Serialize};
 pub struct MonitorQuery {
     /// Only what counts from this instant on; absent: the whole journal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub since: Option<String>,
     /// Only what counts before this instant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub until: Option<String>,
     /// Only this project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -31,6 +33,7 @@ pub struct MonitorQuery {
     pub after: Option<String>,
     /// Rows wanted, 1 to 1000; absent: 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
     pub limit: Option<u32>,
 }
 
@@ -117,6 +120,7 @@ pub struct EnforcedQuery {
     pub from: String,
     /// Uses that began before this instant; absent: now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub until: Option<String>,
     /// Show only this project; all of them take part.
     #[serde(default, skip_serializing_if = "Option::is_none")]

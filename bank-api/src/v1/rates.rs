@@ -48,6 +48,13 @@ pub struct RateQuery {
     /// With `at`: as it was known then.
     #[serde(default, skip_serializing_if = "super::past::is_no")]
     pub recorded: bool,
+    /// Rows per page, 1 to 1000; default 1000.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
+    pub limit: Option<u32>,
+    /// Cursor of the page before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
 }
 
 /// A quote that was given (`GET /api/v1/quotes/{id}`).
@@ -92,6 +99,7 @@ pub struct GivenQuoteQuery {
     pub valid: bool,
     /// Rows per page, 1 to 1000; default 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
     pub limit: Option<u32>,
     /// Cursor of the page before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -136,6 +144,7 @@ pub struct RateTest {
     pub from: Option<String>,
     /// Replay so many days up to now, 1 to 3660, in place of `from` and `to`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 3660))]
     pub last_days: Option<i64>,
     /// End of the replay, exclusive; absent: now.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -47,6 +47,7 @@ pub struct Member {
 #[serde(deny_unknown_fields)]
 pub struct NewProject {
     /// Unique name.
+    #[cfg_attr(feature = "openapi", schema(min_length = 1))]
     pub name: String,
     /// Parent project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -146,6 +147,7 @@ pub struct User {
 #[serde(deny_unknown_fields)]
 pub struct NewUser {
     /// Unique login name.
+    #[cfg_attr(feature = "openapi", schema(min_length = 1))]
     pub name: String,
     /// Name for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -253,6 +255,7 @@ pub struct Machine {
 #[serde(deny_unknown_fields)]
 pub struct NewMachine {
     /// Unique name.
+    #[cfg_attr(feature = "openapi", schema(min_length = 1))]
     pub name: String,
     /// `strict`, `fast`, `notional`, `track` or `default`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -12,6 +12,13 @@ pub struct SourceQuery {
     /// Those that were removed too.
     #[serde(default)]
     pub all: bool,
+    /// Rows per page, 1 to 1000; default 1000.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
+    pub limit: Option<u32>,
+    /// Cursor of the page before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
 }
 
 /// A collector: who reports finished usage, by the name in each record's identity.
@@ -98,9 +105,11 @@ pub struct ReconcileQuery {
     pub source: Option<String>,
     /// Uses that ended from here on; absent: 30 days before `until`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub from: Option<String>,
     /// And before here; absent: now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub until: Option<String>,
     /// Seconds by which wall times may differ and be equal, 0 to 86,400; absent: 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]

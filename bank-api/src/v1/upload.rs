@@ -240,6 +240,7 @@ pub struct QuarantineQuery {
     pub after: Option<String>,
     /// Rows of a page, 1 to 1000; 100 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
     pub limit: Option<u32>,
 }
 

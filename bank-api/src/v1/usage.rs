@@ -167,7 +167,19 @@ pub struct NewTasks {
 #[serde(deny_unknown_fields)]
 pub struct NewUsages {
     /// [`NewUsage`] each.
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<NewUsage>, min_items = 1, max_items = 1000))]
     pub records: Vec<serde_json::Value>,
+}
+
+/// What `POST /api/v1/usage` takes: one record, or several.
+#[cfg(feature = "openapi")]
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(untagged)]
+pub enum UsageBody {
+    /// Up to a thousand.
+    Several(NewUsages),
+    /// One by itself.
+    One(Box<NewUsage>),
 }
 
 /// What became of the records of one request.
@@ -221,9 +233,11 @@ pub struct UsageItem {
 pub struct FallbackQuery {
     /// Start of the time in which money was short; absent: 30 days before its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub from: Option<String>,
     /// Its end, exclusive; absent: now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub until: Option<String>,
     /// Only jobs that named this project first.
     #[serde(default, skip_serializing_if = "Option::is_none")]

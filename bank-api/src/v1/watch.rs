@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct WhatIfQuery {
     /// How many days to look back, 1 to 3660; absent: 30.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 3660))]
     pub days: Option<u32>,
     /// Only this project.
     #[serde(default, skip_serializing_if = "Option::is_none")]

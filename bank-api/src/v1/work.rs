@@ -52,6 +52,7 @@ pub struct NewQuote {
     pub guarantee: bool,
     /// For how many jobs a guarantee holds, 1 to 1000; absent: 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
     pub uses: Option<i64>,
     /// Price only, without the test of the balance.
     #[serde(default)]
@@ -159,9 +160,14 @@ pub struct LienQuery {
     pub machine: Option<String>,
     /// A state of [`Lien::state`], or `all`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "openapi",
+        schema(pattern = "^(open|settled|released|replaced|expired|all)$")
+    )]
     pub state: Option<String>,
     /// Rows per page, 1 to 1000; default 1000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
     pub limit: Option<u32>,
     /// Cursor of the page before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -313,9 +319,11 @@ pub struct JobQuery {
     pub machine: Option<String>,
     /// `open` or `closed`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(pattern = "^(open|closed)$"))]
     pub state: Option<String>,
     /// Rows per page, 1 to 1000; default 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
     pub limit: Option<u32>,
     /// Cursor of the page before.
     #[serde(default, skip_serializing_if = "Option::is_none")]

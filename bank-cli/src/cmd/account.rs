@@ -17,7 +17,7 @@ pub(super) fn run(context: &Context, command: AccountCommand) -> Result<String, 
     match command {
         AccountCommand::Add(args) => add(context, args),
         AccountCommand::Ls(then) => {
-            let list: List<Account> = context.get(&["accounts"], &context.past(&then)?)?;
+            let list: List<Account> = context.all(&["accounts"], &context.past(&then)?)?;
             context.form.list(&list, &sheet(&list.items, false))
         }
         AccountCommand::Show { name, then } => {

@@ -24,8 +24,9 @@ pub(super) fn run(context: &Context, command: AllocationCommand) -> Result<Strin
                 state,
                 at,
                 recorded,
+                ..AllocationQuery::default()
             };
-            let list: List<Allocation> = context.get(&["allocations"], &query)?;
+            let list: List<Allocation> = context.all(&["allocations"], &query)?;
             context.form.list(&list, &sheet(&list.items))
         }
         AllocationCommand::Show { id, then } => {

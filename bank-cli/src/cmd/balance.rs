@@ -32,9 +32,10 @@ fn read(context: &Context, args: &BalanceArgs) -> Result<Vec<Balance>, Failure> 
         at: at.clone(),
         recorded,
         burn: !args.available && !args.mam,
+        ..BalanceQuery::default()
     };
     let ask = |query: BalanceQuery| -> Result<Vec<Balance>, Failure> {
-        let list: List<Balance> = context.get(&["balances"], &query)?;
+        let list: List<Balance> = context.all(&["balances"], &query)?;
         Ok(list.items)
     };
     if args.projects.is_empty() {

@@ -16,7 +16,7 @@ pub(super) fn run(context: &Context, command: CycleCommand) -> Result<String, Fa
     match command {
         CycleCommand::Add(args) => add(context, args),
         CycleCommand::Ls => {
-            let list: List<Cycle> = context.get(&["cycles"], &())?;
+            let list: List<Cycle> = context.all(&["cycles"], &())?;
             context.form.list(&list, &sheet(&list.items))
         }
         CycleCommand::Show { name } => {

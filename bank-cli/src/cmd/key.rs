@@ -17,7 +17,13 @@ pub(super) fn run(context: &Context, command: KeyCommand) -> Result<String, Fail
     match command {
         KeyCommand::Add(args) => add(context, args),
         KeyCommand::Ls { client } => {
-            let list: List<Key> = context.get(&["keys"], &KeyQuery { client })?;
+            let list: List<Key> = context.all(
+                &["keys"],
+                &KeyQuery {
+                    client,
+                    ..KeyQuery::default()
+                },
+            )?;
             context.form.list(&list, &sheet(&list.items))
         }
         KeyCommand::Show { id } => {

@@ -53,7 +53,7 @@ pub(super) fn run(context: &Context, command: LienCommand) -> Result<String, Fai
 
 fn list(context: &Context, query: &LienQuery) -> Result<String, Failure> {
     let open = query.state.as_deref().is_none_or(|state| state == "open");
-    let list: List<Lien> = context.get(&["liens"], query)?;
+    let list: List<Lien> = context.all(&["liens"], query)?;
     let empty = match (open, &query.at) {
         (true, None) => "no open liens",
         (true, Some(_)) => "no lien held anything then",

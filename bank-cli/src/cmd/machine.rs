@@ -18,7 +18,7 @@ pub(super) fn run(context: &Context, command: MachineCommand) -> Result<String, 
     match command {
         MachineCommand::Add(args) => add(context, args),
         MachineCommand::Ls(then) => {
-            let list: List<Machine> = context.get(&["machines"], &context.past(&then)?)?;
+            let list: List<Machine> = context.all(&["machines"], &context.past(&then)?)?;
             context.form.list(&list, &sheet(&list.items))
         }
         MachineCommand::Show { name, then } => {

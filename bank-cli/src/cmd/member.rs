@@ -29,7 +29,7 @@ pub(super) fn run(context: &Context, command: MemberCommand) -> Result<String, F
         }
         MemberCommand::Ls { project, then } => {
             let query = context.past(&then)?;
-            let list: List<Member> = context.get(&["projects", &project, "members"], &query)?;
+            let list: List<Member> = context.all(&["projects", &project, "members"], &query)?;
             let columns = vec![
                 column("user", "User", Kind::Text),
                 column("active", "Active", Kind::Text),

@@ -14,7 +14,7 @@ pub(super) fn run(context: &Context, command: ProjectCommand) -> Result<String, 
     match command {
         ProjectCommand::Add(args) => add(context, args),
         ProjectCommand::Ls(then) => {
-            let list: List<Project> = context.get(&["projects"], &context.past(&then)?)?;
+            let list: List<Project> = context.all(&["projects"], &context.past(&then)?)?;
             let rows = list.items.iter().map(|project| flat(project, 0)).collect();
             context.form.list(&list, &sheet(rows))
         }
@@ -80,7 +80,7 @@ fn set(context: &Context, args: SetProject) -> Result<String, Failure> {
 
 /// Projects below their parents; with `top` only that one and what is below it.
 fn tree(context: &Context, top: Option<&str>, then: &PastQuery) -> Result<String, Failure> {
-    let mut list: List<Project> = context.get(&["projects"], then)?;
+    let mut list: List<Project> = context.all(&["projects"], then)?;
     if let Some(name) = top {
         // The daemon knows how to say that there is no such project, and which one was meant.
         let _: Project = context.get(&["projects", name], then)?;

@@ -34,8 +34,9 @@ fn list(context: &Context, then: &AtArgs, history: bool) -> Result<String, Failu
         history,
         at,
         recorded,
+        ..RateQuery::default()
     };
-    let list: List<Rate> = context.get(&["rates"], &query)?;
+    let list: List<Rate> = context.all(&["rates"], &query)?;
     context.form.list(&list, &sheet(&list.items))
 }
 

@@ -134,7 +134,7 @@ fn assign(context: &Context, args: AssignArgs) -> Result<String, Failure> {
 
 /// The mapping that says the same already.
 fn same(context: &Context, rule: &NewMapping) -> Result<Option<i64>, Failure> {
-    let list: List<Mapping> = context.get(&["mappings"], &())?;
+    let list: List<Mapping> = context.all(&["mappings"], &())?;
     let is = |own: &&Mapping| {
         own.when == rule.when && own.project == rule.project && own.user == rule.user
     };

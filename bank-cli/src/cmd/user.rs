@@ -14,7 +14,7 @@ pub(super) fn run(context: &Context, command: UserCommand) -> Result<String, Fai
     match command {
         UserCommand::Add(args) => add(context, args),
         UserCommand::Ls(then) => {
-            let list: List<User> = context.get(&["users"], &context.past(&then)?)?;
+            let list: List<User> = context.all(&["users"], &context.past(&then)?)?;
             context.form.list(&list, &sheet(&list.items))
         }
         UserCommand::Show { name, then } => {

@@ -114,8 +114,9 @@ const ASKS: [&str; 3] = [
 
 /// Whether a request writes, so that nonce and `Idempotency-Key` are demanded.
 pub(super) fn is_mutating(method: &Method, path: &str) -> bool {
-    let reads = method == Method::GET || method == Method::HEAD;
-    !reads && !ASKS.contains(&path)
+    // Other methods have no route: they are told so, and nothing is asked of them.
+    let changes = [Method::POST, Method::PATCH, Method::DELETE, Method::PUT];
+    changes.contains(method) && !ASKS.contains(&path)
 }
 
 impl Arrived<'_> {

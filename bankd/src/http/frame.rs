@@ -25,6 +25,8 @@ use crate::clock::{self, Stopwatch};
 
 /// How long a body may take to arrive.
 const BODY_TIME: Duration = Duration::from_secs(10);
+/// Longest path and query, in bytes.
+const MAX_TARGET: usize = 8 << 10;
 /// Longest id of a request that a caller may choose.
 const MAX_REQUEST_ID: usize = 64;
 
@@ -68,6 +70,13 @@ async fn pass(
 ) -> (Response, Option<Signer>) {
     let nami = parts.uri.path().starts_with("/nami/");
     let fail = |code: &str, detail: &str| problem(nami, code, detail);
+    let target = parts.uri.path_and_query();
+    if target.is_some_and(|target| target.as_str().len() > MAX_TARGET) {
+        return (
+            fail("too_large", "path and query are longer than 8 KiB"),
+            None,
+        );
+    }
     let body = match whole(body, &parts.headers, app.config.http.body_limit).await {
         Ok(body) => body,
         Err((code, detail)) => return (fail(code, detail), None),
@@ -206,5 +215,10 @@ pub(super) async fn not_found(_: Authenticated) -> Response {
 
 /// A route that knows other methods.
 pub(super) async fn method_not_allowed(_: Authenticated) -> Response {
+    problem(false, "method_not_allowed", "")
+}
+
+/// The same where the caller need not be known.
+pub(super) async fn other_method() -> Response {
     problem(false, "method_not_allowed", "")
 }

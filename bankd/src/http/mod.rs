@@ -11,6 +11,7 @@ mod health;
 pub mod inside;
 pub mod log;
 pub mod nami;
+pub mod openapi;
 pub mod route;
 pub mod router;
 pub mod socket;

@@ -127,7 +127,7 @@ pub struct Route {
     pub query: Option<Shape>,
     /// What it takes.
     pub body: Option<Content>,
-    /// What it answers where nothing is refused.
+    /// What it answers where nothing is refused; nothing for a route that always refuses.
     pub given: Vec<Given>,
     /// Codes of refusals beyond those that every such route may give.
     pub refuses: Vec<&'static str>,
@@ -242,6 +242,16 @@ pub fn mount(rows: Vec<Route>, app: &Arc<App>) -> Router<Arc<App>> {
         };
         let handler = row.handler.layer(from_fn_with_state(guard, guarded));
         router.route(row.path, handler)
+    })
+}
+
+/// The router of rows that need no caller. A row with a right of its own is left out: it is closed
+/// rather than open by mistake.
+pub fn open(rows: Vec<Route>) -> Router<Arc<App>> {
+    let rows = rows.into_iter();
+    let rows = rows.filter(|row| row.right == Right::Anybody);
+    rows.fold(Router::new(), |router, row| {
+        router.route(row.path, row.handler)
     })
 }
 

@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::middleware::from_fn_with_state;
-use axum::routing::get;
 use tower_http::catch_panic::CatchPanicLayer;
 
-use super::route::{Route, mount};
-use super::{frame, health, nami, v1};
+use super::route::{Route, mount, open};
+use super::{frame, health, nami, openapi, v1};
 use crate::app::App;
 
 /// The whole table: the scheduler's routes and those of the JSON API.
@@ -18,17 +17,29 @@ pub fn table() -> Vec<Route> {
     rows
 }
 
-/// The router of the table. Only the two health routes answer callers who are not known, and what
-/// stands in no row is refused.
+/// What needs no caller: whether the daemon is there, and what its API is.
+fn public() -> Vec<Route> {
+    let mut rows = health::rows();
+    rows.extend(openapi::rows());
+    rows
+}
+
+/// Every route there is.
+pub fn whole() -> Vec<Route> {
+    let mut rows = table();
+    rows.extend(public());
+    rows
+}
+
+/// The router of the table. Health and the description of the API answer callers who are not
+/// known; what stands in no row is refused.
 pub fn router(app: Arc<App>) -> Router {
     let known = mount(table(), &app)
         .fallback(frame::not_found)
         .method_not_allowed_fallback(frame::method_not_allowed)
         .layer(CatchPanicLayer::custom(frame::panicked))
         .layer(from_fn_with_state(Arc::clone(&app), frame::frame));
-    let public = Router::new()
-        .route("/healthz", get(health::alive))
-        .route("/readyz", get(health::ready));
+    let public = open(public()).method_not_allowed_fallback(frame::other_method);
     known.merge(public).with_state(app)
 }
 
@@ -46,10 +57,11 @@ mod tests {
     #[test]
     fn every_row_says_what_it_is() {
         let mut seen = BTreeSet::new();
-        for row in table() {
+        for row in whole() {
             let name = format!("{} {}", row.method, row.path);
             assert!(!row.says.is_empty() && !row.says.ends_with('.'), "{name}");
-            assert!(!row.given.is_empty(), "{name} answers nothing");
+            let has_no_answer = row.path == "/nami/v1/query";
+            assert_eq!(row.given.is_empty(), has_no_answer, "{name}");
             for code in &row.refuses {
                 assert!(bank_api::error::row(code).is_some(), "{name}: {code}");
             }

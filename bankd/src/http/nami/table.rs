@@ -46,10 +46,9 @@ pub fn rows() -> Vec<Route> {
             Route::post("/nami/v1/modify", modify),
             "An object was changed",
         ),
-        row(
-            Route::post("/nami/v1/query", query),
-            "A question that has no answer: always 501",
-        ),
+        Route::post("/nami/v1/query", query)
+            .right(Right::Nami)
+            .says("A question that has no answer: always 501"),
     ]
 }
 

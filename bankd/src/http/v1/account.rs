@@ -1,6 +1,5 @@
 //! Accounts, with the figures of their active allocations.
 
-use axum::extract::Path;
 use axum::response::IntoResponse;
 use bank_api::v1::{self, List, NewAccount, PatchAccount, RemoveQuery};
 use bank_core::command::{After, Command, SetAccount};
@@ -11,6 +10,7 @@ use bank_core::model::{Account, Dimension};
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
 use super::lists;
+use super::path::Path;
 use super::shape::{self, cleared};
 use super::then::{self, Then};
 use super::view::View;
@@ -22,17 +22,22 @@ use crate::writer::Decided;
 
 /// `GET /api/v1/accounts`: those in view, by name.
 pub(super) async fn list(call: Call) -> Handled {
-    let then = then::asked(&call).await?;
+    let (then, turn) = then::listed(&call).await?;
     let view = then::view(then.as_ref(), &call);
     let directory = view.directory();
     let seen = directory.accounts().filter(|a| view.sees_account(a));
     let mut accounts: Vec<&Account> = seen.collect();
     accounts.sort_by(|a, b| a.name.cmp(&b.name));
+    let page = turn.by(accounts, |row| row.name.clone());
+    let (accounts, next) = page.map_err(|refusal| call.refused(&refusal))?;
     let ids = accounts.iter().map(|a| a.id).collect();
     let figures = figures_then(&call, ids, then.as_ref()).await?;
     let rows = accounts.iter().zip(&figures);
     let items = rows.map(|(account, figures)| shaped(directory, account, figures, view));
-    ok(&List::whole(items.collect()))
+    ok(&List {
+        items: items.collect(),
+        next,
+    })
 }
 
 /// `GET /api/v1/accounts/{name}`, by name or number.

@@ -1,6 +1,5 @@
 //! After the fact: transfers, refunds, corrections, reversals, settlements.
 
-use axum::extract::Path;
 use axum::response::IntoResponse;
 use bank_api::v1::{
     Correction, CorrectionPart, NewAdjustment, NewRefund, NewReversal, NewSettlement, NewTransfer,
@@ -14,6 +13,7 @@ use bank_core::model::ObjectType;
 use bank_core::refusal::Refusal;
 
 use super::call::{Call, Handled, rendered};
+use super::path::Path;
 use super::shape::{self, read_amount, read_time};
 use crate::access::Role;
 use crate::answer::Answer;

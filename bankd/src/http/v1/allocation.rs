@@ -1,6 +1,5 @@
 //! Allocations.
 
-use axum::extract::Path;
 use axum::response::IntoResponse;
 use bank_api::v1::{AllocationQuery, List, PatchAllocation, RemoveQuery};
 use bank_core::command::{After, Command, RemoveAllocation, SetAllocation};
@@ -11,6 +10,8 @@ use bank_core::model::{Allocation, Phase};
 use bank_core::refusal::Refusal;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
+use super::pages::Turn;
+use super::path::Path;
 use super::shape::{self, read_bound};
 use super::then;
 use crate::answer::Answer;
@@ -21,6 +22,7 @@ use crate::writer::Decided;
 /// `GET /api/v1/allocations`: by number.
 pub(super) async fn list(call: Call) -> Handled {
     let query: AllocationQuery = call.query()?;
+    let turn = Turn::of(&call, query.limit, query.after.clone())?;
     let then = then::then(&call, query.at.as_deref(), query.recorded).await?;
     let view = then::view(then.as_ref(), &call);
     let directory = view.directory();
@@ -53,8 +55,14 @@ pub(super) async fn list(call: Call) -> Handled {
     all.sort_by_key(|(a, _)| a.id);
     let rows = all.iter();
     let rows = rows.filter(|(_, phase)| wanted.is_none_or(|w| w == *phase));
-    let items = rows.map(|(a, phase)| shape::allocation(directory, a, *phase));
-    ok(&List::whole(items.collect()))
+    let page = turn.by(rows.collect(), |(a, _)| a.id.0);
+    let (rows, next) = page.map_err(|refusal| call.refused(&refusal))?;
+    let items = rows.iter();
+    let items = items.map(|(a, phase)| shape::allocation(directory, a, *phase));
+    ok(&List {
+        items: items.collect(),
+        next,
+    })
 }
 
 /// `GET /api/v1/allocations/{id}`

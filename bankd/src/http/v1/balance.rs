@@ -10,6 +10,7 @@ use rusqlite::Connection;
 use std::collections::BTreeMap;
 
 use super::call::{Call, Handled, ok};
+use super::pages::Turn;
 use super::view::View;
 use super::{account, explain, shape, then};
 use crate::http::error::Failure;
@@ -20,6 +21,7 @@ use crate::store::read::money::{self, Figures};
 /// `GET /api/v1/balances`
 pub(super) async fn list(call: Call) -> Handled {
     let query: BalanceQuery = call.query()?;
+    let turn = Turn::of(&call, query.limit, query.after.clone())?;
     let now = call.now();
     let then = then::then(&call, query.at.as_deref(), query.recorded).await?;
     let view = then::view(then.as_ref(), &call);
@@ -28,6 +30,8 @@ pub(super) async fn list(call: Call) -> Handled {
         Err(_) if then.is_some() => chosen(&call.view, &query)?,
         places => places?,
     };
+    let page = turn.behind(places, |place| place.account.id.0);
+    let (places, next) = page.map_err(|refusal| call.refused(&refusal))?;
     let ids = places.iter().map(|place| place.account.id).collect();
     let figures = account::figures_then(&call, ids, then.as_ref()).await?;
     let at = then.as_ref().map_or(now, |then| then.at);
@@ -54,7 +58,10 @@ pub(super) async fn list(call: Call) -> Handled {
         row.unit_means.clone_from(&means);
         row
     });
-    ok(&List::whole(items.collect()))
+    ok(&List {
+        items: items.collect(),
+        next,
+    })
 }
 
 /// How fast accounts are spent, and what of those that are ends unused first.

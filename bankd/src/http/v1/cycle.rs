@@ -1,6 +1,5 @@
 //! Cycles. Those of accounts in view are seen; administrators change them.
 
-use axum::extract::Path;
 use axum::response::IntoResponse;
 use bank_api::v1::{self, List, NewCycle, PatchCycle};
 use bank_core::amount::Amount;
@@ -11,19 +10,22 @@ use bank_core::model::{Cycle, CycleRun, Every};
 use bank_core::refusal::Refusal;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
-use super::project::Empty;
+use super::pages::Turn;
+use super::path::Path;
 use super::shape::{self, read_time};
 use crate::answer::Answer;
 use crate::writer::Decided;
 
 /// `GET /api/v1/cycles`: by name.
 pub(super) async fn list(call: Call) -> Handled {
-    call.query::<Empty>()?;
+    let turn = Turn::read(&call)?;
     let directory = call.directory();
     let seen = directory.cycles().filter(|c| sees(&call, c));
     let mut items: Vec<v1::Cycle> = seen.map(|c| shaped(directory, c)).collect();
     items.sort_by(|a, b| a.name.cmp(&b.name));
-    ok(&List::whole(items))
+    let page = turn.by(items, |row| row.name.clone());
+    let (items, next) = page.map_err(|refusal| call.refused(&refusal))?;
+    ok(&List { items, next })
 }
 
 /// `GET /api/v1/cycles/{name}`

@@ -1,6 +1,5 @@
 //! Quotes that were given: listed, shown, ended.
 
-use axum::extract::Path;
 use axum::response::IntoResponse;
 use bank_api::v1::{GivenQuote, GivenQuoteQuery, List};
 use bank_core::command::Command;
@@ -11,6 +10,7 @@ use bank_core::refusal::Refusal;
 use bank_core::time::Timestamp;
 
 use super::call::{Call, Handled, ok, removed};
+use super::path::Path;
 use super::view::View;
 use super::{job, shape};
 use crate::http::error::Failure;

@@ -1,6 +1,5 @@
 //! Usage files in pieces: opened, sent, ended. The reading is the business of `crate::uploads`.
 
-use axum::extract::Path;
 use axum::http::StatusCode;
 use bank_api::v1::{
     Import, ImportDone, ImportOpened, ImportTaken, List, NewImport, PieceQuery, ReadOptions,
@@ -12,6 +11,7 @@ use chrono_tz::Tz;
 use serde_json::value::to_raw_value;
 
 use super::call::{Call, Handled, ok};
+use super::path::Path;
 use super::shape::read_time;
 use crate::access::Role;
 use crate::http::error::Failure;

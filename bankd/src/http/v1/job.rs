@@ -1,6 +1,5 @@
 //! Jobs and reservations with what they were charged.
 
-use axum::extract::Path;
 use bank_api::v1::{ChargeRow, Job, JobLien, JobQuery, List, OneJobQuery, Payer};
 use bank_core::amount::Amount;
 use bank_core::decimal::Decimal;
@@ -13,6 +12,7 @@ use bank_core::refusal::Refusal;
 use bank_core::time::Timestamp;
 
 use super::call::{Call, Handled, ok};
+use super::path::Path;
 use super::view::View;
 use super::{arithmetic, explain, formula, shape};
 use crate::http::error::Failure;

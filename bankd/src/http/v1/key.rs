@@ -1,7 +1,6 @@
 //! Signing keys. A secret is in the live answer to its making and nowhere else: not in the journal,
 //! not in the answer stored for repeats, not in a log.
 
-use axum::extract::Path;
 use axum::response::{IntoResponse, Response};
 use bank_api::sign::{Secret, SigningKey};
 use bank_api::v1::{self, KeyQuery, List, NewKey, NewKeyAnswer, PatchKey};
@@ -13,6 +12,8 @@ use bank_core::time::{Timestamp, Window};
 use zeroize::Zeroizing;
 
 use super::call::{Call, Done, Handled, new_state, ok, removed, rendered};
+use super::pages::Turn;
+use super::path::Path;
 use super::shape::{self, read_bound, read_time};
 use crate::access::Role;
 use crate::answer::Answer;
@@ -24,11 +25,16 @@ use crate::writer::Decided;
 /// `GET /api/v1/keys`: by id.
 pub(super) async fn list(call: Call) -> Handled {
     let query: KeyQuery = call.query()?;
+    let turn = Turn::of(&call, query.limit, query.after)?;
     let keys = call.directory().keys();
     let wanted = keys.filter(|k| query.client.as_ref().is_none_or(|c| *c == k.client));
-    ok(&List::whole(
-        wanted.map(|key| with_fingerprint(&call, key)).collect(),
-    ))
+    let page = turn.by(wanted.collect(), |key| key.id.clone());
+    let (wanted, next) = page.map_err(|refusal| call.refused(&refusal))?;
+    let items = wanted.into_iter().map(|key| with_fingerprint(&call, key));
+    ok(&List {
+        items: items.collect(),
+        next,
+    })
 }
 
 /// `GET /api/v1/keys/{id}`

@@ -1,6 +1,5 @@
 //! Liens.
 
-use axum::extract::Path;
 use axum::response::IntoResponse;
 use bank_api::v1::{Lien, LienQuery, List, PatchLien, Written};
 use bank_core::command::{Command, ExtendLien};
@@ -11,6 +10,7 @@ use bank_core::model::LienState;
 use bank_core::refusal::Refusal;
 
 use super::call::{Call, Handled, new_state, ok, rendered};
+use super::path::Path;
 use super::then::{self, Then};
 use super::{job, shape};
 use crate::answer::Answer;

@@ -1,6 +1,5 @@
 //! Machines. Their names are no secret; a key for single machines sees only those.
 
-use axum::extract::Path;
 use axum::response::IntoResponse;
 use bank_api::v1::{self, List, NewMachine, PatchMachine};
 use bank_core::command::{Command, SetMachine};
@@ -10,6 +9,7 @@ use bank_core::refusal::Refusal;
 use bank_core::time::Seconds;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
+use super::path::Path;
 use super::shape::{self, cleared, read_charge_duration, read_mode};
 use super::then;
 use crate::answer::Answer;
@@ -17,13 +17,15 @@ use crate::writer::Decided;
 
 /// `GET /api/v1/machines`: by name.
 pub(super) async fn list(call: Call) -> Handled {
-    let then = then::asked(&call).await?;
+    let (then, turn) = then::listed(&call).await?;
     let view = then::view(then.as_ref(), &call);
     let all = view.directory().machines();
     let seen = all.filter(|m| view.sees_machine(&m.name));
     let mut items: Vec<v1::Machine> = seen.map(shape::machine).collect();
     items.sort_by(|a, b| a.name.cmp(&b.name));
-    ok(&List::whole(items))
+    let page = turn.by(items, |row| row.name.clone());
+    let (items, next) = page.map_err(|refusal| call.refused(&refusal))?;
+    ok(&List { items, next })
 }
 
 /// `GET /api/v1/machines/{name}`

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use axum::extract::Path;
 use axum::response::IntoResponse;
 use bank_api::v1::{self, List, MappingTest, MappingTested, NewMapping, PatchMapping};
 use bank_core::command::{Command, SetMapping};
@@ -15,6 +14,8 @@ use bank_core::refusal::Refusal;
 use bank_core::select;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
+use super::pages::Turn;
+use super::path::Path;
 use super::project::Empty;
 use super::shape::{self, cleared};
 use crate::answer::Answer;
@@ -23,9 +24,14 @@ use crate::writer::Decided;
 
 /// `GET /api/v1/mappings`: in the order in which they are asked.
 pub(super) async fn list(call: Call) -> Handled {
-    call.query::<Empty>()?;
+    let turn = Turn::read(&call)?;
     let all = call.directory().mappings.in_order();
-    ok(&List::whole(all.into_iter().map(shaped).collect()))
+    let page = turn.behind(all, |mapping| mapping.id.0);
+    let (all, next) = page.map_err(|refusal| call.refused(&refusal))?;
+    ok(&List {
+        items: all.into_iter().map(shaped).collect(),
+        next,
+    })
 }
 
 /// `GET /api/v1/mappings/{id}`

@@ -33,6 +33,8 @@ mod mapping;
 mod money;
 mod monitor;
 mod object;
+mod pages;
+mod path;
 mod project;
 mod quarantine;
 mod quote;

@@ -1,12 +1,12 @@
 //! Projects and their members.
 
-use axum::extract::Path;
 use axum::response::IntoResponse;
 use bank_api::v1::{self, List, NewMember, NewProject, PatchProject};
 use bank_core::command::{AddProject, Command, SetMember, SetProject};
 use bank_core::effects::Outcome;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
+use super::path::Path;
 use super::shape::{self, cleared, read_mode};
 use super::then;
 use crate::answer::Answer;
@@ -19,7 +19,7 @@ const UNSENDABLE: &str = "unsendable: Maui reads no name with &, < or >, or long
 
 /// `GET /api/v1/projects`: those in view, by name.
 pub(super) async fn list(call: Call) -> Handled {
-    let then = then::asked(&call).await?;
+    let (then, turn) = then::listed(&call).await?;
     let view = then::view(then.as_ref(), &call);
     let directory = view.directory();
     let seen = directory.projects().filter(|p| view.sees_project(p));
@@ -27,7 +27,9 @@ pub(super) async fn list(call: Call) -> Handled {
         .map(|p| shape::project(directory, p, Some(view)))
         .collect();
     items.sort_by(|a, b| a.name.cmp(&b.name));
-    ok(&List::whole(items))
+    let page = turn.by(items, |row| row.name.clone());
+    let (items, next) = page.map_err(|refusal| call.refused(&refusal))?;
+    ok(&List { items, next })
 }
 
 /// `GET /api/v1/projects/{name}`
@@ -85,10 +87,13 @@ pub(super) async fn remove(Path(name): Path<String>, call: Call) -> Handled {
 
 /// `GET /api/v1/projects/{name}/members`
 pub(super) async fn members(Path(name): Path<String>, call: Call) -> Handled {
-    let then = then::asked(&call).await?;
+    let (then, turn) = then::listed(&call).await?;
     let view = then::view(then.as_ref(), &call);
     let project = view.project(&name)?;
-    ok(&List::whole(shape::members(view.directory(), project)))
+    let members = shape::members(view.directory(), project);
+    let page = turn.by(members, |row| row.user.clone());
+    let (items, next) = page.map_err(|refusal| call.refused(&refusal))?;
+    ok(&List { items, next })
 }
 
 /// `POST /api/v1/projects/{name}/members`

@@ -2,7 +2,6 @@
 
 use std::io;
 
-use axum::extract::Path;
 use bank_api::text;
 use bank_api::v1::{
     List, QuarantineQuery, QuarantineRemoval, QuarantineRemoved, QuarantineReplayed, Quarantined,
@@ -13,6 +12,7 @@ use bank_core::refusal::Refusal;
 use super::call::{Call, Handled, ok};
 use super::import;
 use super::job;
+use super::path::Path;
 use crate::auditor::again::{self, Kept};
 use crate::http::error::Failure;
 use crate::ingest::{Format, Found, Options, Record};

@@ -1,6 +1,5 @@
 //! Rates. What a job costs is no secret: everybody may read them.
 
-use axum::extract::Path;
 use axum::response::IntoResponse;
 use bank_api::text::suggest;
 use bank_api::v1::{self, List, NewRate, RateQuery};
@@ -14,6 +13,8 @@ use bank_core::rate::{Per, Rate, RateKind, RateValue};
 use bank_core::refusal::Refusal;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
+use super::pages::Turn;
+use super::path::Path;
 use super::shape::{self, read_bound};
 use super::then;
 use crate::answer::Answer;
@@ -27,15 +28,23 @@ pub(super) async fn list(call: Call) -> Handled {
         history,
         at,
         recorded,
+        limit,
+        after,
     } = call.query()?;
+    let turn = Turn::of(&call, limit, after)?;
     let then = then::then(&call, at.as_deref(), recorded).await?;
     let directory = then::view(then.as_ref(), &call).directory();
     let now = then.as_ref().map_or_else(|| call.now(), |then| then.at);
     let mut rates: Vec<&Rate> = directory.rates.iter().collect();
     rates.retain(|rate| history || !rate.window.is_over(now));
     rates.sort_by_key(|rate| rate.id);
+    let page = turn.by(rates, |rate| rate.id.0);
+    let (rates, next) = page.map_err(|refusal| call.refused(&refusal))?;
     let items = rates.iter().map(|rate| shaped(directory, rate));
-    ok(&List::whole(items.collect()))
+    ok(&List {
+        items: items.collect(),
+        next,
+    })
 }
 
 /// `POST /api/v1/rates`

@@ -1,12 +1,13 @@
 //! Collectors: who reports finished usage, and whether they still do.
 
-use axum::extract::Path;
 use axum::response::IntoResponse;
 use bank_api::v1::{Followed, List, PatchSource, Removed, Source, SourceQuery, Written};
 use bank_core::refusal::Refusal;
 use bank_core::time::{Seconds, TEN_YEARS_S, Timestamp};
 
 use super::call::{Call, Handled, ok};
+use super::pages::Turn;
+use super::path::Path;
 use super::project::Empty;
 use super::shape;
 use crate::follow::Standing;
@@ -16,14 +17,20 @@ use crate::store::read::sources::{self, SourceRow};
 
 /// `GET /api/v1/sources`: by name.
 pub(super) async fn list(call: Call) -> Handled {
-    let SourceQuery { all } = call.query()?;
+    let SourceQuery { all, limit, after } = call.query()?;
+    let turn = Turn::of(&call, limit, after)?;
     let rows = call
         .ask(|connection| sources::list(connection, None))
         .await?;
     let seen = rows
         .iter()
         .filter(|row| sees(&call, row) && (all || !row.removed));
-    ok(&List::whole(seen.map(|row| shaped(&call, row)).collect()))
+    let page = turn.by(seen.collect(), |row| row.name.clone());
+    let (seen, next) = page.map_err(|refusal| call.refused(&refusal))?;
+    ok(&List {
+        items: seen.into_iter().map(|row| shaped(&call, row)).collect(),
+        next,
+    })
 }
 
 /// `GET /api/v1/sources/{name}`

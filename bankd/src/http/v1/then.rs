@@ -5,11 +5,12 @@
 
 use std::sync::Arc;
 
-use bank_api::v1::PastQuery;
+use bank_api::v1::{PastPageQuery, PastQuery};
 use bank_core::refusal::Refusal;
 use bank_core::time::Timestamp;
 
 use super::call::Call;
+use super::pages::Turn;
 use super::shape;
 use super::view::View;
 use crate::http::error::Failure;
@@ -29,6 +30,18 @@ pub(super) struct Then {
 pub(super) async fn asked(call: &Call) -> Result<Option<Then>, Failure> {
     let PastQuery { at, recorded } = call.query()?;
     then(call, at.as_deref(), recorded).await
+}
+
+/// The same of a list, with the page that is wanted.
+pub(super) async fn listed(call: &Call) -> Result<(Option<Then>, Turn), Failure> {
+    let PastPageQuery {
+        at,
+        recorded,
+        limit,
+        after,
+    } = call.query()?;
+    let turn = Turn::of(call, limit, after)?;
+    Ok((then(call, at.as_deref(), recorded).await?, turn))
 }
 
 /// The bank at an instant; none without one.

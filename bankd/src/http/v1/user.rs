@@ -1,12 +1,12 @@
 //! Users.
 
-use axum::extract::Path;
 use axum::response::IntoResponse;
 use bank_api::v1::{self, List, NewUser, PatchUser};
 use bank_core::command::{Command, SetUser};
 use bank_core::effects::Outcome;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
+use super::path::Path;
 use super::shape::{self, cleared};
 use super::then;
 use crate::answer::Answer;
@@ -14,7 +14,7 @@ use crate::writer::Decided;
 
 /// `GET /api/v1/users`: those in view, by name.
 pub(super) async fn list(call: Call) -> Handled {
-    let then = then::asked(&call).await?;
+    let (then, turn) = then::listed(&call).await?;
     let view = then::view(then.as_ref(), &call);
     let directory = view.directory();
     let seen = directory.users().filter(|u| view.sees_user(u));
@@ -22,7 +22,9 @@ pub(super) async fn list(call: Call) -> Handled {
         .map(|u| shape::user(directory, u, Some(view)))
         .collect();
     items.sort_by(|a, b| a.name.cmp(&b.name));
-    ok(&List::whole(items))
+    let page = turn.by(items, |row| row.name.clone());
+    let (items, next) = page.map_err(|refusal| call.refused(&refusal))?;
+    ok(&List { items, next })
 }
 
 /// `GET /api/v1/users/{name}`

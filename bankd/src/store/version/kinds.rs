@@ -278,6 +278,7 @@ pub(super) const KINDS: &[Kind] = &[
         key: "CAST(t.project AS TEXT)",
         pick: "t.project = ?1",
         columns: &["project"],
+        blobs: &[],
         list: None,
     },
 ];
@@ -353,7 +354,7 @@ pub(in crate::store) fn decoded(
         directory.mappings.put(mapping::read(r)?);
         Ok(())
     })?;
-    each("attention_off", &mut |r| {
+    then.each("attention_off", |r| {
         directory.put_quiet(ProjectId(r.get(0)?), true);
         Ok(())
     })

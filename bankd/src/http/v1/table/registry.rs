@@ -2,8 +2,8 @@
 
 use bank_api::v1::{
     Account, List, Machine, Member, MergeUsers, MergedUsers, NewAccount, NewMachine, NewMember,
-    NewProject, NewUser, PastQuery, PatchAccount, PatchMachine, PatchProject, PatchUser, Project,
-    RemoveQuery, Removed, Status, User, Written,
+    NewProject, NewUser, PastPageQuery, PastQuery, PatchAccount, PatchMachine, PatchProject,
+    PatchUser, Project, RemoveQuery, Removed, Status, User, Written,
 };
 
 use super::super::{account, after, machine, project, status, user, user_directory};
@@ -28,7 +28,7 @@ fn projects() -> Vec<Route> {
         Route::get("/api/v1/projects", project::list)
             .right(Right::SeeRegistry)
             .says("Projects in view, by name")
-            .query::<PastQuery>()
+            .query::<PastPageQuery>()
             .refuses(&["bad_value"])
             .gives::<List<Project>>(200, "The projects."),
         Route::post("/api/v1/projects", project::add)
@@ -63,7 +63,7 @@ fn projects() -> Vec<Route> {
         Route::get("/api/v1/projects/{name}/members", project::members)
             .right(Right::SeeRegistry)
             .says("The members of a project")
-            .query::<PastQuery>()
+            .query::<PastPageQuery>()
             .refuses(&["bad_value"])
             .gives::<List<Member>>(200, "The members."),
         Route::post("/api/v1/projects/{name}/members", project::set_member)
@@ -88,7 +88,7 @@ fn users() -> Vec<Route> {
         Route::get("/api/v1/users", user::list)
             .right(Right::SeeRegistry)
             .says("Users in view, by name")
-            .query::<PastQuery>()
+            .query::<PastPageQuery>()
             .refuses(&["bad_value"])
             .gives::<List<User>>(200, "The users."),
         Route::post("/api/v1/users", user::add)
@@ -132,7 +132,7 @@ fn machines() -> Vec<Route> {
         Route::get("/api/v1/machines", machine::list)
             .right(Right::SeeRegistry)
             .says("Machines in view, by name")
-            .query::<PastQuery>()
+            .query::<PastPageQuery>()
             .refuses(&["bad_value"])
             .gives::<List<Machine>>(200, "The machines."),
         Route::post("/api/v1/machines", machine::add)
@@ -172,7 +172,7 @@ fn accounts() -> Vec<Route> {
         Route::get("/api/v1/accounts", account::list)
             .right(Right::SeeRegistry)
             .says("Accounts in view, by name, with their sums")
-            .query::<PastQuery>()
+            .query::<PastPageQuery>()
             .refuses(&["bad_value"])
             .gives::<List<Account>>(200, "The accounts."),
         Route::post("/api/v1/accounts", account::add)

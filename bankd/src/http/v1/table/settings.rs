@@ -3,7 +3,8 @@
 use bank_api::v1::{
     Attribute, ClockStatus, ConfirmClock, Cycle, CycleRun, Key, KeyQuery, List, Mapping,
     MappingTest, MappingTested, NewAttribute, NewCycle, NewKey, NewKeyAnswer, NewMapping, NewRate,
-    PatchCycle, PatchKey, PatchMapping, Rate, RateQuery, RateTest, RateTested, Removed, Written,
+    PageQuery, PatchCycle, PatchKey, PatchMapping, Rate, RateQuery, RateTest, RateTested, Removed,
+    Written,
 };
 
 use super::super::{attribute, clock, cycle, key, mapping, rate, rate_test};
@@ -24,8 +25,8 @@ fn rates() -> Vec<Route> {
             .right(Right::SeeSettings)
             .says("Rates, with `history` those that are over too")
             .query::<RateQuery>()
-            .gives::<List<Rate>>(200, "The rates.")
-            .refuses(&["bad_value"]),
+            .refuses(&["bad_value"])
+            .gives::<List<Rate>>(200, "The rates."),
         Route::post("/api/v1/rates", rate::set)
             .right(Right::ChangeRates)
             .says("Set a rate; it ends an older one about the same subject")
@@ -53,6 +54,8 @@ fn rates() -> Vec<Route> {
         Route::get("/api/v1/attributes", attribute::list)
             .right(Right::SeeSettings)
             .says("Declared usage attributes")
+            .query::<PageQuery>()
+            .refuses(&["bad_value"])
             .gives::<List<Attribute>>(200, "The attributes."),
         Route::post("/api/v1/attributes", attribute::add)
             .right(Right::ChangeAttributes)
@@ -75,6 +78,8 @@ fn mappings() -> Vec<Route> {
         Route::get("/api/v1/mappings", mapping::list)
             .right(Right::SeeIntake)
             .says("Mappings, in the order in which they are asked")
+            .query::<PageQuery>()
+            .refuses(&["bad_value"])
             .gives::<List<Mapping>>(200, "The mappings."),
         Route::post("/api/v1/mappings", mapping::add)
             .right(Right::ChangeMappings)
@@ -115,6 +120,7 @@ fn keys() -> Vec<Route> {
             .right(Right::SeeKeys)
             .says("Signing keys, without their secrets")
             .query::<KeyQuery>()
+            .refuses(&["bad_value"])
             .gives::<List<Key>>(200, "The keys."),
         Route::post("/api/v1/keys", key::add)
             .right(Right::ChangeKeys)
@@ -150,6 +156,8 @@ fn cycles() -> Vec<Route> {
         Route::get("/api/v1/cycles", cycle::list)
             .right(Right::SeeSettings)
             .says("Cycles of accounts in view")
+            .query::<PageQuery>()
+            .refuses(&["bad_value"])
             .gives::<List<Cycle>>(200, "The cycles."),
         Route::post("/api/v1/cycles", cycle::add)
             .right(Right::ChangeCycles)

@@ -3,10 +3,10 @@
 
 use bank_api::v1::{
     AssignDone, FallbackQuery, FallbackReport, Import, ImportDone, ImportOpened, ImportTaken, List,
-    NewAssign, NewImport, NewUsages, PatchSource, PieceQuery, QuarantineQuery, QuarantineRemoval,
+    NewAssign, NewImport, PatchSource, PieceQuery, QuarantineQuery, QuarantineRemoval,
     QuarantineRemoved, QuarantineReplayed, Quarantined, ReconcileQuery, Reconciled, RecordLine,
     RecordQuery, Removed, ReplayQuarantined, Source, SourceQuery, Unmapped, UnmappedQuery,
-    UsageTaken, WriteQuery, Written,
+    UsageBody, UsageTaken, WriteQuery, Written,
 };
 
 use super::super::{import, quarantine, reconcile, records, report, source, unmapped, usage};
@@ -32,7 +32,7 @@ fn sources() -> Vec<Route> {
                  itself; `items` say what became of it.",
             )
             .query::<WriteQuery>()
-            .body::<NewUsages>()
+            .body::<UsageBody>()
             .gives::<UsageTaken>(200, "What became of each record.")
             .refuses(VALUES)
             .refuses(NAMED),
@@ -47,6 +47,7 @@ fn sources() -> Vec<Route> {
             .right(Right::SeeSources)
             .says("Collectors")
             .query::<SourceQuery>()
+            .refuses(&["bad_value"])
             .gives::<List<Source>>(200, "The collectors."),
         Route::get("/api/v1/sources/{name}", source::show)
             .right(Right::SeeSources)
