@@ -71,10 +71,8 @@ fn what_people_see_is_shown_as_it_was() {
     };
     let shown = |line: &str, minute: i64| -> String {
         let all = ok(&bank, &format!("{line} {}", at(minute)));
-        all.lines()
-            .filter(is_own)
-            .map(|line| format!("{line}\n"))
-            .collect()
+        let own: Vec<&str> = all.lines().filter(is_own).collect();
+        own.iter().flat_map(|line| [*line, "\n"]).collect()
     };
     for (line, minute, expected) in [
         (

@@ -192,7 +192,7 @@ fn registered(dice: &mut Dice, rates: i64) -> Command {
             machines: Some(
                 vec!["colony".to_owned()]
                     .into_iter()
-                    .take(dice.below(2) as usize)
+                    .take(any_of(dice, 2))
                     .collect(),
             ),
             ..SetProject::default()
@@ -240,6 +240,11 @@ fn listed(user: &str, allow: bool) -> Constraint {
         allow,
         subtree: false,
     }
+}
+
+/// A place among so many.
+fn any_of(dice: &mut Dice, many: usize) -> usize {
+    usize::try_from(dice.below(u64::try_from(many).unwrap())).unwrap()
 }
 
 fn count(reader: &Connection, sql: &str) -> i64 {
@@ -318,7 +323,7 @@ fn the_past_is_what_a_replay_of_the_journal_says() {
     let times: Vec<(i64, (i64, i64))> = journal.times.iter().map(|(tx, t)| (*tx, *t)).collect();
     let width = u64::try_from(last.0 - T0.0).unwrap() + 2_000_000;
     for n in 0..INSTANTS {
-        let (tx, (effective, recorded)) = times[dice.below(times.len() as u64) as usize];
+        let (tx, (effective, recorded)) = times[any_of(&mut dice, times.len())];
         // On, right before and right after something that happened, or anywhere.
         let at = Timestamp(match dice.below(5) {
             0 => effective,
@@ -364,7 +369,7 @@ fn period(reader: &Connection, journal: &Journal, dice: &mut Dice, at: Timestamp
         TxId(1 + i64::try_from(dice.below(u64::try_from(last).unwrap())).unwrap())
     });
     let all = journal.allocations();
-    let id = all[dice.below(all.len() as u64) as usize];
+    let id = all[any_of(dice, all.len())];
     let own = journal.lines.iter().filter(|line| {
         let known = known.is_none_or(|tx| line.tx <= tx.0);
         line.allocation == id && window.contains(Timestamp(line.effective)) && known
@@ -372,7 +377,7 @@ fn period(reader: &Connection, journal: &Journal, dice: &mut Dice, at: Timestamp
     let expected: Vec<i64> = own.map(|line| line.entry).collect();
     let mut told = Vec::new();
     past::movements(reader, AllocationId(id), &window, known, |step| {
-        told.push(step.entry)
+        told.push(step.entry);
     })
     .unwrap();
     told.sort_unstable();

@@ -281,4 +281,30 @@ mod tests {
             "not_found"
         );
     }
+
+    /// Who was a member once, and is none today, sees nothing of then.
+    #[test]
+    fn the_past_shows_what_the_caller_may_see_today() {
+        let today = directory();
+        let mut then = directory();
+        let (chem, bob) = (
+            today.project_named("chem").unwrap().id,
+            today.user_named("bob").unwrap().id,
+        );
+        std::sync::Arc::make_mut(&mut then).put_member(bank_core::model::Member {
+            project: chem,
+            user: bob,
+            active: true,
+        });
+        let view = View::of_user(today, Some("bob")).then(then);
+        let all = BalanceQuery::default();
+        let places = chosen(&view, &all).ok().unwrap();
+        let names: Vec<&str> = places.iter().map(|p| p.account.name.as_str()).collect();
+        assert_eq!(names, ["bio", "standby"]);
+        let of_chem = BalanceQuery {
+            project: Some("chem".into()),
+            ..all
+        };
+        assert!(chosen(&view, &of_chem).is_err());
+    }
 }
