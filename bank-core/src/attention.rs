@@ -198,6 +198,16 @@ pub struct Open {
     pub told: bool,
 }
 
+impl Open {
+    /// What people call it: the project, else the subject itself.
+    fn called(&self) -> &str {
+        match self.concern.project.as_str() {
+            "" => &self.topic.subject,
+            project => project,
+        }
+    }
+}
+
 /// What changes, given what was observed and what is raised: what clears first, then what is raised,
 /// each in the order of topics. A subject that was not observed is gone, and what was raised of it
 /// clears; so does a threshold that nobody watches any more.
@@ -264,8 +274,8 @@ fn cleared(open: &Open, observed: Option<&Observed>, rules: &Rules) -> Option<Ev
     }
     let says = match (observed, step) {
         (Some(observed), Some(_)) => observed.says.clone(),
-        (_, None) => format!("{}: not watched any more", open.topic.subject),
-        (None, Some(_)) => format!("{}: over", open.topic.subject),
+        (_, None) => format!("{}: not watched any more", open.called()),
+        (None, Some(_)) => format!("{}: over, or not watched any more", open.called()),
     };
     Some(Event {
         topic: open.topic.clone(),

@@ -88,12 +88,26 @@ impl Forecast {
     }
 }
 
-/// A stretch of money: from when to when, and how much.
+/// A stretch of money: from when to when, how much there was and how much is left.
 struct Purse {
     id: AllocationId,
     start: Timestamp,
     end: Option<Timestamp>,
+    was: i128,
     left: i128,
+}
+
+impl Purse {
+    fn of(allocation: &Allocation, now: Timestamp) -> Purse {
+        let start = allocation.window.start;
+        Purse {
+            id: allocation.id,
+            start: start.map_or(now, |start| start.max(now)),
+            end: allocation.window.end,
+            was: allocation.amount.0.into(),
+            left: allocation.amount.0.into(),
+        }
+    }
 }
 
 /// Follows an account's allocations from now on at a steady speed. Those that have ended, and those
@@ -104,53 +118,24 @@ pub fn forecast<'a>(
     credit: i128,
     now: Timestamp,
 ) -> Forecast {
-    let mut purses: Vec<Purse> = allocations
-        .into_iter()
-        .filter(|a| a.phase != Phase::Expired && a.amount.0 > 0 && !a.window.is_over(now))
-        .map(|a| Purse {
-            id: a.id,
-            start: a.window.start.map_or(now, |start| start.max(now)),
-            end: a.window.end,
-            left: a.amount.0.into(),
-        })
-        .collect();
+    let has_money =
+        |a: &&Allocation| a.phase != Phase::Expired && a.amount.0 > 0 && !a.window.is_over(now);
+    let purses = allocations.into_iter().filter(has_money);
+    let mut purses: Vec<Purse> = purses.map(|a| Purse::of(a, now)).collect();
     // Those without an end last.
     purses.sort_by_key(|purse| (purse.end.is_none(), purse.end, purse.start, purse.id));
-    let all: Vec<(AllocationId, i128)> = purses.iter().map(|p| (p.id, p.left)).collect();
     let mut found = Forecast::default();
     let mut at = now;
-    let mut owed = credit.max(0);
-    // Each turn a purse is used up, begins or ends: at most two for each.
+    // Each turn a purse is used up, begins or ends.
     for _ in 0..purses.len().saturating_mul(3).saturating_add(2) {
-        purses.retain(|purse| {
-            let is_over = purse.end.is_some_and(|end| end <= at);
-            if is_over {
-                found.ends.extend(purse.end.map(|end| {
-                    Unused {
-                        allocation: purse.id,
-                        end,
-                        left: all
-                            .iter()
-                            .find(|(id, _)| *id == purse.id)
-                            .map_or(0, |p| p.1),
-                        unused: purse.left,
-                    }
-                }));
-            }
-            !is_over
-        });
+        end_purses(&mut purses, at, &mut found);
         let next_start = purses.iter().map(|p| p.start).filter(|s| *s > at).min();
         let next_end = purses.iter().filter_map(|p| p.end).min();
         let next = next_start.into_iter().chain(next_end).min();
         let open = purses.iter_mut().find(|p| p.start <= at && p.left > 0);
         let Some(open) = open else {
-            if let (None, None) = (found.empty_at, next_start) {
-                // Nothing is left to spend now or later but the credit.
-                let credit_ends = speed.spent_at(owed, at).filter(|_| owed > 0);
-                let mut ended = found.ends.iter().filter(|e| e.end == at);
-                found.is_spent = speed.charged > 0 && !ended.any(|e| e.unused > 0);
-                found.empty_at = if owed > 0 { credit_ends } else { Some(at) };
-                owed = 0;
+            if found.empty_at.is_none() && next_start.is_none() {
+                found.run_dry(speed, credit, at);
             }
             match next {
                 Some(next) => at = next,
@@ -159,22 +144,46 @@ pub fn forecast<'a>(
             continue;
         };
         let gone = speed.spent_at(open.left, at);
-        let until = match (gone, next) {
-            (Some(gone), Some(next)) => gone.min(next),
-            (Some(one), None) | (None, Some(one)) => one,
-            (None, None) => break,
+        let Some(until) = gone.into_iter().chain(next).min() else {
+            break;
         };
-        let passed = until.0.saturating_sub(at.0);
         let spent = if gone == Some(until) {
             open.left
         } else {
-            speed.in_time(passed)
+            speed.in_time(until.0.saturating_sub(at.0))
         };
         open.left = open.left.saturating_sub(spent).max(0);
         at = until;
     }
     found.ends.sort_by_key(|end| (end.end, end.allocation));
     found
+}
+
+/// Takes out what has ended by an instant.
+fn end_purses(purses: &mut Vec<Purse>, at: Timestamp, found: &mut Forecast) {
+    let over = |purse: &Purse| purse.end.filter(|end| *end <= at);
+    found.ends.extend(purses.iter().filter_map(|purse| {
+        Some(Unused {
+            allocation: purse.id,
+            end: over(purse)?,
+            left: purse.was,
+            unused: purse.left,
+        })
+    }));
+    purses.retain(|purse| over(purse).is_none());
+}
+
+impl Forecast {
+    /// Nothing is left to spend from an instant on, but the credit.
+    fn run_dry(&mut self, speed: Speed, credit: i128, at: Timestamp) {
+        let mut ended = self.ends.iter().filter(|end| end.end == at);
+        self.is_spent = speed.charged > 0 && !ended.any(|end| end.unused > 0);
+        self.empty_at = if credit > 0 {
+            speed.spent_at(credit, at)
+        } else {
+            Some(at)
+        };
+    }
 }
 
 #[cfg(test)]

@@ -191,17 +191,20 @@ async fn submit(app: &App, events: Vec<Event>) -> Result<(), Trouble> {
         fingerprint: String::new(),
     };
     match app.writer.submit(submission).await? {
-        Reply::Fresh { answer, .. } if answer.status == 200 => Ok(()),
+        Reply::Fresh { answer, .. } if answer.media == Media::Text => Ok(()),
         _ => Err(Trouble::Refused),
     }
 }
 
 /// Nobody reads it but [`submit`].
 fn render(decided: &Decided<'_>) -> Answer {
-    let status = if decided.decision.is_ok() { 200 } else { 422 };
+    let media = match decided.decision {
+        Ok(_) => Media::Text,
+        Err(_) => Media::Problem,
+    };
     Answer {
-        status,
-        media: Media::Text,
+        status: 200,
+        media,
         body: Vec::new(),
     }
 }

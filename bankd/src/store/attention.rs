@@ -5,6 +5,7 @@ use super::sqlite::SqliteStore;
 use super::{Error, codec};
 use bank_core::amount::Amount;
 use bank_core::attention::{AttentionKind, Concern, Event, Open, Topic, Turn};
+use bank_core::directory::Directory;
 use bank_core::ids::{AccountId, AllocationId, LienId, ProjectId, TxId};
 use bank_core::need::Need;
 use bank_core::time::Timestamp;
@@ -21,9 +22,6 @@ macro_rules! event_columns {
     };
 }
 pub(in crate::store) use event_columns;
-
-/// The projects that are switched off.
-pub(super) const QUIET: &str = "SELECT project FROM attention_off";
 
 /// Somebody who is told, as the settings say.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -172,6 +170,16 @@ pub(super) fn write_quiet(
         "DELETE FROM attention_off WHERE project = ?1"
     };
     Ok(connection.execute(sql, [project.0])?)
+}
+
+/// Puts the projects that are switched off into the reference data.
+pub(super) fn put_quiet(connection: &Connection, directory: &mut Directory) -> Result<(), Error> {
+    let mut statement = connection.prepare("SELECT project FROM attention_off")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        directory.put_quiet(ProjectId(row.get(0)?), true);
+    }
+    Ok(())
 }
 
 /// The events of the transactions from a number on, in their order. Their sentences are left out: they

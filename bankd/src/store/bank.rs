@@ -118,10 +118,7 @@ pub fn directory(connection: &Connection, policy: Policy) -> Result<Directory, E
         directory.mappings.put(mapping::read(r)?);
         Ok(())
     })?;
-    each(connection, attention::QUIET, |r| {
-        directory.put_quiet(ProjectId(r.get(0)?), true);
-        Ok(())
-    })?;
+    attention::put_quiet(connection, &mut directory)?;
     each(connection, MACHINES, |r| {
         directory.put_machine(machine(r)?);
         Ok(())
