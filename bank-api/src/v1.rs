@@ -8,7 +8,7 @@
 //! collectors, `records` for usage records and their files, `local` for what `bank` says of files on
 //! its own machine, `watch` for what-if and the clock, `source` for collectors and what of their
 //! records was charged, `mapping` for whom usage is for, `admin` for rates, keys and the state of the
-//! daemon.
+//! daemon, `access` for who may do what.
 //!
 //! Conventions that hold for every shape:
 //! - An amount is a string of an exact decimal at the bank's precision (`"1000.000"`), never a
@@ -19,6 +19,7 @@
 //!
 //! This module must never compute: no arithmetic on amounts, no defaults that decide anything.
 
+mod access;
 mod admin;
 mod after;
 mod collect;
@@ -39,6 +40,7 @@ mod usage;
 mod watch;
 mod work;
 
+pub use access::{NewToken, NewTokenAnswer, Token, TokenQuery};
 pub use admin::{
     Key, KeyQuery, MachineStatus, NewKey, NewKeyAnswer, NewRate, PatchKey, Rate, Status, Unbilled,
 };

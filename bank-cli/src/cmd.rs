@@ -38,6 +38,7 @@ mod report;
 mod reserve;
 mod source;
 mod status;
+mod token;
 pub(crate) mod units;
 mod unmapped;
 mod user;
@@ -99,6 +100,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure
         Command::Rate(command) => rate::run(context, command),
         Command::Attr(command) => attribute::run(context, command),
         Command::Key(command) => key::run(context, command),
+        Command::Token(command) => token::run(context, command),
         Command::Status => status::run(context),
         Command::Cycle(command) => cycle::run(context, command),
         Command::Monitor(args) => monitor::run(context, args),

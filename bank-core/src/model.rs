@@ -381,4 +381,6 @@ pub struct Key {
     pub disabled: bool,
     /// Removed.
     pub deleted: bool,
+    /// SHA-256 of the token that is shown instead of a signature; none for a signing key.
+    pub token: Option<[u8; 32]>,
 }

@@ -289,6 +289,8 @@ pub struct Auth {
     pub window_s: i64,
     /// Nonces remembered for each key, 1,000 to 5,000,000 (`http-auth.md` 2).
     pub nonces_per_key: usize,
+    /// Proxies with TLS: tokens are taken from these addresses, from this host and on the socket.
+    pub token_proxies: Vec<std::net::IpAddr>,
 }
 
 impl Default for Auth {
@@ -296,6 +298,7 @@ impl Default for Auth {
         Self {
             window_s: bank_api::sign::DEFAULT_WINDOW_S,
             nonces_per_key: 200_000,
+            token_proxies: Vec::new(),
         }
     }
 }

@@ -55,7 +55,7 @@ pub fn catch_panics() {
 }
 
 /// The causes of a 401, in the order of the counters.
-const CAUSES: [Failure; 8] = [
+const CAUSES: [Failure; 11] = [
     Failure::UnknownKey,
     Failure::BadSignature,
     Failure::Stale,
@@ -64,6 +64,9 @@ const CAUSES: [Failure; 8] = [
     Failure::Component,
     Failure::Malformed,
     Failure::DisabledKey,
+    Failure::UnknownToken,
+    Failure::DisabledToken,
+    Failure::TokenInTheOpen,
 ];
 
 /// What is counted since the start.

@@ -180,6 +180,9 @@ pub struct Key {
     pub state: String,
     /// Tells whether two sides hold the same secret: `911f 523a 28a7 b02e`.
     pub fingerprint: String,
+    /// When it signed last, to the minute; `null` for never.
+    #[serde(default)]
+    pub last_used: Option<String>,
 }
 
 /// `POST /api/v1/keys`. Answer: [`NewKeyAnswer`]. Roles and scopes belong to the client; for a

@@ -146,6 +146,7 @@ fn sheet(keys: &[Key]) -> Sheet {
         column("valid_from", "From", Kind::Date),
         column("valid_until", "Until", Kind::Date),
         column("fingerprint", "Fingerprint", Kind::Text),
+        column("last_used", "Used", Kind::Time),
     ];
     Sheet::new(columns, keys, "no keys")
 }

@@ -29,8 +29,11 @@ pub(super) fn add(key: &Key, view: &View, ctx: &Context<'_>) -> Result<Effects, 
 pub(super) fn set(set: &SetKey, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
     let mut key = known(&set.id, ctx)?.clone();
     let of_client = [&set.roles, &set.projects, &set.machines];
-    let siblings = ctx.directory.keys().filter(|k| k.client == key.client);
-    if siblings.count() > 1 && of_client.iter().any(|list| list.is_some()) {
+    // A token has roles of its own.
+    let mut siblings = ctx.directory.keys();
+    let is_sibling = |k: &Key| k.id != key.id && k.client == key.client && k.token.is_none();
+    let has_siblings = key.token.is_none() && siblings.any(is_sibling);
+    if has_siblings && of_client.iter().any(|list| list.is_some()) {
         return Err(Refusal::BadValue {
             field: "roles, projects and machines",
             expected: "no change while the client has several keys",
@@ -71,6 +74,9 @@ fn write(op: &'static str, key: Key, view: &View, ctx: &Context<'_>) -> Effects 
         "key={} client={} roles={roles}",
         key.id, key.client
     ));
+    if key.token.is_some() {
+        postings.remark("token");
+    }
     if key.disabled {
         postings.remark("disabled");
     }

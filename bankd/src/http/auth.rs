@@ -23,6 +23,7 @@ use sha2::{Digest, Sha256};
 
 use crate::access::{Person, Role, Roles};
 use crate::clock;
+use crate::keys::tokens::{self, Shown};
 use crate::keys::{Found, KeyRing};
 use crate::writer::{Caller, IdempotencyKey, Origin};
 
@@ -226,6 +227,7 @@ pub(super) fn verify(
         .find(|found| found.0.id == verified.keyid)
         .ok_or(Failure::UnknownKey)?;
     remember(&key, &verified, request.window_s, now_s)?;
+    key.0.was_used(now_s);
     let caller = verified.command.map(|headers| {
         let is_user = key.0.roles == Roles::of(&[Role::User]);
         let who = Who {
@@ -243,6 +245,76 @@ pub(super) fn verify(
         signature: verified.signature.to_owned(),
     };
     Ok((signer, caller))
+}
+
+/// The token that a request shows (RFC 6750): none where it has no `Authorization` of that scheme.
+/// Two of them, or one beside a signature, leave open who asks.
+pub(super) fn bearer<'a>(request: &Arrived<'a>) -> Result<Option<&'a str>, Failure> {
+    let named = |wanted: &str| {
+        let fields = request.fields.iter();
+        let wanted = wanted.to_owned();
+        fields.filter(move |(name, _)| *name == wanted)
+    };
+    let values = named("authorization").map(|(_, value)| std::str::from_utf8(value).unwrap_or(""));
+    let mut shown = values.filter_map(|value| {
+        let (scheme, token) = value.split_once(' ')?;
+        scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+    });
+    let Some(token) = shown.next() else {
+        return Ok(None);
+    };
+    let is_signed = named("signature").next().is_some();
+    if shown.next().is_some() || is_signed || named("authorization").count() > 1 {
+        return Err(Failure::Malformed);
+    }
+    Ok(Some(token))
+}
+
+/// Judges a request that shows a token. It must have come over the socket, from this host, or from a
+/// proxy with TLS that the settings name: anywhere else it could have been read on the way.
+pub(super) fn by_token(
+    keys: &KeyRing,
+    token: &str,
+    peer: Peer,
+    proxies: &[std::net::IpAddr],
+    request: &Arrived<'_>,
+) -> Result<Result<Authenticated, Condition>, Failure> {
+    let is_private = match peer {
+        Peer::Unix(_) => true,
+        Peer::Nobody => false,
+        Peer::Tcp(address) => {
+            let address = address.ip().to_canonical();
+            address.is_loopback() || proxies.contains(&address)
+        }
+    };
+    if !is_private {
+        return Err(Failure::TokenInTheOpen);
+    }
+    let now_s = clock::auth_now_s();
+    let hash = tokens::hash(token).ok_or(Failure::UnknownToken)?;
+    let token = match keys.look_up_token(&hash, now_s) {
+        Shown::Unknown => return Err(Failure::UnknownToken),
+        Shown::Disabled => return Err(Failure::DisabledToken),
+        Shown::Found(token) => token,
+    };
+    let headers = match command_headers(
+        request.fields.iter().copied(),
+        request.is_mutating(),
+        now_s,
+        request.window_s,
+    ) {
+        Ok(headers) => headers,
+        Err(condition) => return Ok(Err(condition)),
+    };
+    let is_user = token.roles == Roles::of(&[Role::User]);
+    let who = Who {
+        actor: token.id.clone(),
+        client: token.client.clone(),
+        scope: token.scope.clone(),
+        roles: token.roles,
+        user: is_user.then(|| token.client.clone()),
+    };
+    Ok(Ok(request.known(who, None, headers)))
 }
 
 /// Only a request whose signature holds takes an entry (`http-auth.md` 2).
@@ -292,7 +364,12 @@ pub(super) fn unauthorized() -> Response {
         ),
     ];
     let status = axum::http::StatusCode::UNAUTHORIZED;
-    (status, fields, body).into_response()
+    let mut response = (status, fields, body).into_response();
+    let bearer = axum::http::HeaderValue::from_static("Bearer");
+    response
+        .headers_mut()
+        .append(header::WWW_AUTHENTICATE, bearer);
+    response
 }
 
 /// The peer of a connection, put there when it was accepted.

@@ -129,6 +129,11 @@ async fn identify(
     peer: Peer,
     arrived: &Arrived<'_>,
 ) -> Result<Identified, Unproven> {
+    if let Some(token) = auth::bearer(arrived)? {
+        let proxies = &app.config.auth.token_proxies;
+        let caller = auth::by_token(&app.keys, token, peer, proxies, arrived)?;
+        return Ok((None, caller));
+    }
     match peer {
         Peer::Tcp(_) => {
             let (signer, caller) = auth::verify(&app.keys, arrived)?;

@@ -144,7 +144,7 @@ fn write_rate(connection: &Connection, r: &Rate) -> Result<usize, Error> {
 fn write_key(connection: &Connection, k: &Key) -> Result<usize, Error> {
     Ok(connection.execute(
         "INSERT INTO auth_key (id, client, roles, projects, machines, from_at, until_at,
-             disabled, deleted) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+             disabled, deleted, token) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
          ON CONFLICT (id) DO UPDATE SET roles = ?3, projects = ?4, machines = ?5,
              from_at = ?6, until_at = ?7, disabled = ?8, deleted = ?9",
         params![
@@ -156,7 +156,8 @@ fn write_key(connection: &Connection, k: &Key) -> Result<usize, Error> {
             k.window.start.map(|t| t.0),
             k.window.end.map(|t| t.0),
             k.disabled,
-            k.deleted
+            k.deleted,
+            k.token
         ],
     )?)
 }

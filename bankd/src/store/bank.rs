@@ -206,7 +206,7 @@ const RATES: &str = "SELECT id, kind, name, instance, billionths, per_s, machine
     until_at, description, hours, zone FROM rate ORDER BY id";
 const ATTRIBUTES: &str = "SELECT name, kind, description, deleted FROM attribute";
 const KEYS: &str = "SELECT id, client, roles, projects, machines, from_at, until_at, disabled,
-    deleted FROM auth_key";
+    deleted, token FROM auth_key";
 
 fn each(
     connection: &Connection,
@@ -378,5 +378,6 @@ fn key(r: &Row<'_>) -> Result<Key, Error> {
         window: window(r, 5, 6)?,
         disabled: r.get(7)?,
         deleted: r.get(8)?,
+        token: r.get(9)?,
     })
 }

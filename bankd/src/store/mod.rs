@@ -15,6 +15,7 @@ mod cycle;
 mod follow;
 mod hash;
 mod idempotency;
+mod key_use;
 mod load;
 mod load_past;
 mod load_quote;

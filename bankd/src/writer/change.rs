@@ -16,6 +16,8 @@ pub(super) enum Change {
     Reading { source: String, options: String },
     /// What is expected of a collector.
     Source(SourceChange),
+    /// When keys and tokens were used last, in seconds.
+    Uses(Vec<(String, i64)>),
 }
 
 impl Writer {
@@ -41,6 +43,14 @@ impl Writer {
     /// If the store fails, or the queue is full.
     pub async fn change_source(&self, change: SourceChange) -> Result<bool, SubmitError> {
         Ok(self.change(Change::Source(change)).await? > 0)
+    }
+
+    /// Keeps when keys and tokens were used last, in seconds of the authentication clock.
+    ///
+    /// # Errors
+    /// If the store fails, or the queue is full.
+    pub async fn keep_uses(&self, uses: Vec<(String, i64)>) -> Result<(), SubmitError> {
+        self.change(Change::Uses(uses)).await.map(drop)
     }
 
     async fn change(&self, change: Change) -> Result<u64, SubmitError> {
@@ -69,6 +79,7 @@ impl Thread {
             Change::Discard(ids) => self.store.discard(ids),
             Change::DiscardOf(source) => self.store.discard_of(source),
             Change::Source(change) => self.store.change_source(change).map(u64::from),
+            Change::Uses(uses) => self.store.keep_uses(uses),
             Change::Reading { source, options } => {
                 self.store.keep_reading(source, options).map(|()| 1)
             }

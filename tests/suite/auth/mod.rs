@@ -10,6 +10,7 @@ mod impostor;
 mod peer;
 mod refused;
 mod replay;
+mod token;
 
 use std::collections::BTreeMap;
 

@@ -25,7 +25,7 @@ use crate::writer::Decided;
 pub(super) async fn list(call: Call) -> Handled {
     call.admin()?;
     let query: KeyQuery = call.query()?;
-    let keys = call.directory().keys();
+    let keys = call.directory().keys().filter(|k| k.token.is_none());
     let wanted = keys.filter(|k| query.client.as_ref().is_none_or(|c| *c == k.client));
     ok(&List::whole(
         wanted.map(|key| with_fingerprint(&call, key)).collect(),
@@ -35,9 +35,19 @@ pub(super) async fn list(call: Call) -> Handled {
 /// `GET /api/v1/keys/{id}`
 pub(super) async fn show(Path(id): Path<String>, call: Call) -> Handled {
     call.admin()?;
+    check_is_key(&call, &id)?;
     let key = call.directory().key(&id);
     let unknown = || call.refused(&Refusal::not_found("key", &id));
     ok(&with_fingerprint(&call, key.ok_or_else(unknown)?))
+}
+
+/// A token is none of the signing keys, though they share their ids.
+fn check_is_key(call: &Call, id: &str) -> Result<(), Failure> {
+    let token = call.directory().key(id).filter(|key| key.token.is_some());
+    match token {
+        Some(_) => Err(call.refused(&Refusal::not_found("key", id))),
+        None => Ok(()),
+    }
 }
 
 /// `POST /api/v1/keys`
@@ -55,6 +65,7 @@ pub(super) async fn add(call: Call) -> Handled {
 /// `PATCH /api/v1/keys/{id}`
 pub(super) async fn set(Path(id): Path<String>, call: Call) -> Handled {
     call.admin()?;
+    check_is_key(&call, &id)?;
     let patch: PatchKey = call.json()?;
     let change = match patched(&id, patch) {
         Ok(change) => change,
@@ -75,6 +86,7 @@ pub(super) async fn set(Path(id): Path<String>, call: Call) -> Handled {
 /// `DELETE /api/v1/keys/{id}`
 pub(super) async fn remove(Path(id): Path<String>, call: Call) -> Handled {
     call.admin()?;
+    check_is_key(&call, &id)?;
     finish(async move {
         let ring = call.app.keys.clone();
         let _changing = ring.changing().await;
@@ -94,7 +106,7 @@ pub(super) async fn remove(Path(id): Path<String>, call: Call) -> Handled {
 }
 
 /// Runs to its end even if the caller goes away: file, ledger and ring must agree.
-async fn finish(work: impl Future<Output = Handled> + Send + 'static) -> Handled {
+pub(super) async fn finish(work: impl Future<Output = Handled> + Send + 'static) -> Handled {
     let ended = tokio::spawn(work).await;
     ended.unwrap_or_else(|_| Err(Failure::new("internal", "the key could not be changed")))
 }
@@ -168,7 +180,8 @@ fn secret(new: &NewKey) -> Result<(Option<Zeroizing<String>>, Secret), Failure> 
 /// Roles and scopes belong to the client: a second key of it has those of the first.
 fn read_new(call: &Call, new: NewKey) -> Result<Key, Refusal> {
     let client = new.client.unwrap_or_else(|| new.id.clone());
-    let sibling = call.directory().keys().find(|k| k.client == client);
+    let keys = call.directory().keys().filter(|k| k.token.is_none());
+    let sibling = keys.into_iter().find(|k| k.client == client);
     let valid_from = new.valid_from.as_deref();
     let valid_from = valid_from.map(|text| read_time(text, "valid_from"));
     let valid_until = new.valid_until.as_deref();
@@ -197,6 +210,7 @@ fn read_new(call: &Call, new: NewKey) -> Result<Key, Refusal> {
         },
         disabled: false,
         deleted: false,
+        token: None,
     })
 }
 
@@ -226,7 +240,7 @@ fn patched(id: &str, patch: PatchKey) -> Result<SetKey, Refusal> {
 }
 
 /// A key without a role could do nothing, and a word that is none would be a silent lock-out.
-fn known_roles(roles: Vec<String>) -> Result<Vec<String>, Refusal> {
+pub(super) fn known_roles(roles: Vec<String>) -> Result<Vec<String>, Refusal> {
     let known = roles.iter().all(|word| Role::parse(word).is_some());
     if known && !roles.is_empty() {
         return Ok(roles);
@@ -242,7 +256,11 @@ fn equal(a: &[String], b: &[String]) -> bool {
 }
 
 fn with_fingerprint(call: &Call, key: &Key) -> v1::Key {
-    shaped(key, call.app.keys.fingerprint(&key.id).unwrap_or_default())
+    let used_s = call.app.keys.used_s(&key.id);
+    v1::Key {
+        last_used: used_s.map(|s| shape::time(Timestamp::from_seconds(s))),
+        ..shaped(key, call.app.keys.fingerprint(&key.id).unwrap_or_default())
+    }
 }
 
 fn shaped(key: &Key, fingerprint: String) -> v1::Key {
@@ -257,6 +275,7 @@ fn shaped(key: &Key, fingerprint: String) -> v1::Key {
         valid_until: time(key.window.end),
         state: if key.disabled { "disabled" } else { "active" }.to_owned(),
         fingerprint,
+        last_used: None,
     }
 }
 

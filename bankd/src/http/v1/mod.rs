@@ -42,6 +42,7 @@ mod reserve;
 mod shape;
 mod source;
 mod status;
+mod token;
 mod unmapped;
 mod usage;
 mod user;
@@ -195,6 +196,11 @@ fn settings() -> Router<Arc<App>> {
         .route(
             "/api/v1/keys/{id}",
             get(key::show).patch(key::set).delete(key::remove),
+        )
+        .route("/api/v1/tokens", get(token::list).post(token::add))
+        .route(
+            "/api/v1/tokens/{id}",
+            get(token::show).delete(token::remove),
         )
         .route("/api/v1/cycles", get(cycle::list).post(cycle::add))
         .route(
