@@ -1,5 +1,6 @@
 //! Everything that can be asked of the ledger.
 
+use crate::access::Who;
 use crate::amount::Amount;
 use crate::attribute::Attribute;
 use crate::directory::Directory;
@@ -9,7 +10,9 @@ use crate::price::Named;
 use crate::terms::Terms;
 use crate::time::{Seconds, Timestamp, Window};
 use crate::usage::Usage;
+use std::sync::Arc;
 
+mod access;
 mod after;
 mod assign;
 mod import;
@@ -17,6 +20,7 @@ mod op;
 mod registry;
 mod usage;
 
+pub use access::{Access, Approve, GrantRole, Propose, Reject, RevokeRole, RotateKey, SetLimit};
 pub use after::{Adjust, After, Refund, RemoveAllocation, Reverse, Settle, Transfer};
 pub use assign::Assign;
 pub use import::Chunk;
@@ -28,13 +32,15 @@ pub use registry::{
 
 pub use usage::{AsNamed, UsageReport};
 
-/// What the caller may touch (http-auth.md 4). Empty lists mean everything.
+/// Who gives a command, and what they may touch (http-auth.md 4). Empty lists mean everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scope {
     /// Projects by name; their descendants belong to them.
     pub projects: Vec<String>,
     /// Machines by name.
     pub machines: Vec<String>,
+    /// Who it is; none for the bank itself.
+    pub who: Option<Arc<Who>>,
 }
 
 impl Scope {
@@ -166,6 +172,8 @@ pub enum Command {
     RemoveMapping(MappingId),
     /// Gives finished usage that no project could be found for to a project.
     Assign(Box<Assign>),
+    /// Says who may do what.
+    Access(Access),
 }
 
 impl Command {
@@ -219,6 +227,7 @@ impl Command {
             Command::SetMapping(_) => "mapping_set",
             Command::RemoveMapping(_) => "mapping_rm",
             Command::Assign(_) => "adjust",
+            Command::Access(access) => access.op(),
         }
     }
 

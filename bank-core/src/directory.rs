@@ -3,10 +3,12 @@
 //! The directory is reference data. It holds no balance (decision 3): a shell may keep it in
 //! memory and load it anew whenever a command changed it.
 
+mod access;
 mod fallback;
 mod mapped;
 mod tree;
 
+pub use access::Approval;
 pub use tree::DEPTH_MAX;
 
 mod cycle;
@@ -15,9 +17,12 @@ mod mode;
 use crate::amount::Precision;
 use crate::attribute::Attribute;
 use crate::exact::Rounding;
-use crate::ids::{AccountId, CycleId, MachineId, ProjectId, UNBILLED, UserId};
+use crate::ids::{AccountId, CycleId, GrantId, MachineId, ProjectId, UNBILLED, UserId};
 use crate::mapping::Mappings;
-use crate::model::{Account, Cycle, Dimension, Key, Machine, Member, Mode, Project, User};
+use crate::model::{
+    Account, Cycle, Dimension, Grant, Key, Limit, LimitOf, Machine, Member, MemberRole, Mode,
+    Project, User,
+};
 use crate::rate::Rate;
 use crate::terms::{Excess, Overlap, Shortfall};
 use crate::time::{Seconds, Timestamp};
@@ -88,6 +93,8 @@ pub struct Policy {
     pub overlap: Overlap,
     /// What becomes of time that a scheduler reports beyond what can have been used.
     pub excess: Excess,
+    /// Above which amounts somebody else has to approve.
+    pub approval: Approval,
 }
 
 impl Default for Policy {
@@ -108,6 +115,7 @@ impl Default for Policy {
             shortfall: Shortfall::Debt,
             overlap: Overlap::BillRest,
             excess: Excess::Clip,
+            approval: Approval::default(),
         }
     }
 }
@@ -133,7 +141,9 @@ pub struct Directory {
     accounts: BTreeMap<AccountId, Account>,
     keys: BTreeMap<String, Key>,
     cycles: BTreeMap<CycleId, Cycle>,
-    members: HashMap<(ProjectId, UserId), bool>,
+    members: HashMap<(ProjectId, UserId), (bool, MemberRole)>,
+    grants: BTreeMap<GrantId, Grant>,
+    limits: BTreeMap<LimitOf, Limit>,
     project_names: HashMap<String, ProjectId>,
     user_names: HashMap<String, UserId>,
     machine_names: HashMap<String, MachineId>,
@@ -165,6 +175,8 @@ impl Directory {
             keys: BTreeMap::new(),
             cycles: BTreeMap::new(),
             members: HashMap::new(),
+            grants: BTreeMap::new(),
+            limits: BTreeMap::new(),
             project_names: HashMap::new(),
             user_names: HashMap::new(),
             machine_names: HashMap::new(),
@@ -242,7 +254,7 @@ impl Directory {
     /// Adds or replaces a membership.
     pub fn put_member(&mut self, member: Member) {
         self.members
-            .insert((member.project, member.user), member.active);
+            .insert((member.project, member.user), (member.active, member.role));
     }
 
     /// Takes a membership away.
@@ -407,10 +419,11 @@ impl Directory {
     pub fn members_of(&self, project: ProjectId) -> Vec<Member> {
         let all = self.members.iter().filter(|((p, _), _)| *p == project);
         let mut members: Vec<Member> = all
-            .map(|((project, user), active)| Member {
+            .map(|((project, user), (active, role))| Member {
                 project: *project,
                 user: *user,
                 active: *active,
+                role: *role,
             })
             .collect();
         members.sort_by_key(|m| m.user);
@@ -419,16 +432,18 @@ impl Directory {
 
     /// Whether a user is an active member of a project.
     pub fn is_member(&self, project: ProjectId, user: UserId) -> bool {
-        self.members.get(&(project, user)).copied().unwrap_or(false)
+        let member = self.members.get(&(project, user));
+        member.is_some_and(|(active, _)| *active)
     }
 
     /// Whether a user has a place in a project, active or not.
     pub fn membership(&self, project: ProjectId, user: UserId) -> Option<Member> {
-        let active = self.members.get(&(project, user)).copied();
-        active.map(|active| Member {
+        let (active, role) = self.members.get(&(project, user)).copied()?;
+        Some(Member {
             project,
             user,
             active,
+            role,
         })
     }
 
@@ -440,6 +455,7 @@ impl Directory {
             "machine" => self.machines.last_key_value().map(|(id, _)| id.0),
             "account" => self.accounts.last_key_value().map(|(id, _)| id.0),
             "cycle" => return self.next_cycle_id(),
+            "grant" => self.grants.last_key_value().map(|(id, _)| id.0),
             _ => self.rates.iter().map(|r| r.id.0).max(),
         };
         last.unwrap_or(0).saturating_add(1)

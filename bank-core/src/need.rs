@@ -5,11 +5,11 @@ mod after;
 pub use after::ObjectQuery;
 
 use crate::command::{
-    AddProject, After, Assign, Charge, Chunk, Close, Command, Deposit, Repeat, Request, SetAccount,
-    UsageReport, Whose,
+    Access, AddProject, After, Assign, Charge, Chunk, Close, Command, Deposit, Repeat, Request,
+    Scope, SetAccount, UsageReport, Whose,
 };
 use crate::directory::Directory;
-use crate::ids::{AccountId, AllocationId, LienId, QuoteId, TxId};
+use crate::ids::{AccountId, AllocationId, LienId, ProposalId, QuoteId, TxId};
 use crate::model::InstanceKey;
 use crate::rules;
 use crate::select;
@@ -70,6 +70,34 @@ pub struct Need {
     pub charges_on: Option<String>,
     /// Where there is one instance only: what it was charged and what became of that.
     pub history: bool,
+    /// This proposal.
+    pub proposal: Option<ProposalId>,
+    /// What somebody moved on a day.
+    pub moved: Option<MovedBy>,
+}
+
+/// Whose moves of which day.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MovedBy {
+    /// The UTC day, counted from 1970.
+    pub day: i64,
+    /// The client.
+    pub client: String,
+    /// The key, the token or the person.
+    pub actor: String,
+}
+
+/// What limits of a day ask for, where there are any.
+pub fn moved_by(scope: &Scope, directory: &Directory, now: Timestamp) -> Option<MovedBy> {
+    let who = scope.who.as_ref()?;
+    let mut limits = directory.limits();
+    limits
+        .any(|limit| limit.per_day.is_some())
+        .then(|| MovedBy {
+            day: rules::day_of(now),
+            client: who.client.clone(),
+            actor: who.actor.clone(),
+        })
 }
 
 /// What tells one finished use from another (collectors.md 0.1).
@@ -144,6 +172,16 @@ pub fn need(command: &Command, directory: &Directory, now: Timestamp) -> Need {
             ..Need::default()
         },
         Command::Assign(assign) => of_assignment(assign, directory),
+        Command::Access(access) => Need {
+            proposal: match access {
+                Access::Approve(approve) => Some(approve.id),
+                Access::Reject(reject) => Some(reject.id),
+                _ => None,
+            },
+            ..access
+                .inner()
+                .map_or_else(Need::default, |inner| need(inner, directory, now))
+        },
         Command::RemoveQuote(id) => Need {
             quote: Some(*id),
             ..Need::default()
@@ -247,6 +285,11 @@ pub fn further(
     now: Timestamp,
 ) -> Option<Need> {
     let first = || need(command, directory, now);
+    if let Command::Access(access) = command {
+        let mut more = further(access.inner()?, view, directory, now)?;
+        more.proposal = first().proposal;
+        return Some(more);
+    }
     match command {
         Command::ExtendLien(_) => {
             let instance = view.instances.first()?;

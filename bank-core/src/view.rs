@@ -4,7 +4,7 @@ use crate::directory::Directory;
 use crate::effects::{KnownUse, UsageRow};
 use crate::history::{PastTx, Placed};
 use crate::ids::{AccountId, AllocationId, InstanceId, ProjectId};
-use crate::model::{Allocation, Cycle, Instance, Lien, Quote};
+use crate::model::{Allocation, Cycle, Instance, Lien, Proposal, Quote};
 use crate::terms::{Paid, Span};
 use crate::time::Timestamp;
 use std::collections::BTreeSet;
@@ -50,6 +50,19 @@ pub struct View {
     pub charged_machines: BTreeSet<String>,
     /// Something was charged on the machine asked about.
     pub machine_charged: bool,
+    /// The proposal asked for.
+    pub proposal: Option<Proposal>,
+    /// What the caller moved today, where it was asked for.
+    pub moved: MovedBefore,
+}
+
+/// What a caller has moved on a day.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MovedBefore {
+    /// All keys, tokens and persons of the client together.
+    pub by_client: i128,
+    /// This key, token or person alone.
+    pub by_actor: i128,
 }
 
 /// What is known of a report of a chunk.

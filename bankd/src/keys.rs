@@ -18,6 +18,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use bank_api::sign::{KeyLookup, Secret, SigningKey};
+use bank_core::access::Who;
 use bank_core::command::Scope;
 use bank_core::directory::Directory;
 use bank_core::model::Key;
@@ -301,11 +302,17 @@ impl KeyRing {
     }
 }
 
-/// What a key may touch.
+/// Whose a key is, and what it may touch.
 fn scope_of(key: &Key) -> Scope {
     Scope {
         projects: key.projects.clone(),
         machines: key.machines.clone(),
+        who: Some(Arc::new(Who {
+            actor: key.id.clone(),
+            client: key.client.clone(),
+            roles: Roles::from_words(&key.roles),
+            person: None,
+        })),
     }
 }
 

@@ -8,8 +8,8 @@ use crate::attribute::Attribute;
 use crate::ids::{AccountId, AllocationId, InstanceId, LienId, TxId};
 use crate::mapping::Mapping;
 use crate::model::{
-    Account, Allocation, Closing, Cycle, CycleRun, Figures, Instance, InstanceKey, Key, Lien,
-    Machine, Member, Project, Quote, User,
+    Account, Allocation, Closing, Cycle, CycleRun, Figures, Grant, Instance, InstanceKey, Key,
+    Lien, Limit, Machine, Member, Project, Proposal, Quote, User,
 };
 use crate::rate::Rate;
 use crate::refusal::Refusal;
@@ -87,6 +87,14 @@ pub enum Outcome {
     Assigned(Box<Assigned>),
     /// A charge of this instance came again, and is journalled.
     Repeated(InstanceId),
+    /// A person has a role.
+    Granted(Grant),
+    /// There is a limit.
+    Limited(Limit),
+    /// Somebody else has to approve it.
+    Proposed(Box<Proposal>),
+    /// A proposal was approved and done, or rejected.
+    Decided(Box<Proposal>),
 }
 
 /// What merging did to a user.

@@ -9,6 +9,12 @@ use crate::view::{Context, View};
 
 /// Adds a key.
 pub(super) fn add(key: &Key, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
+    check_new(key, ctx)?;
+    Ok(write("key_add", key.clone(), view, ctx))
+}
+
+/// Refuses a key that cannot be added.
+pub(super) fn check_new(key: &Key, ctx: &Context<'_>) -> Result<(), Refusal> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
     for name in [&key.id, &key.client] {
         if name.is_empty() || name.len() > 64 || !name.chars().all(allowed) {
@@ -21,8 +27,7 @@ pub(super) fn add(key: &Key, view: &View, ctx: &Context<'_>) -> Result<Effects, 
             name: key.id.clone(),
         });
     }
-    check(key, ctx)?;
-    Ok(write("key_add", key.clone(), view, ctx))
+    check(key, ctx)
 }
 
 /// Changes a key's roles, scope, validity or state.

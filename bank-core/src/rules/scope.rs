@@ -1,7 +1,9 @@
 //! What the caller's key may touch (http-auth.md 4): checked before anything else is said, so that
 //! a refusal tells nothing about what lies outside.
 
-use crate::command::{After, Command, Deposit, Whose};
+mod accounts;
+
+use crate::command::{Access, After, Command, Deposit, Whose};
 use crate::model::Dimension;
 use crate::refusal::{Refusal, short};
 use crate::select;
@@ -33,13 +35,34 @@ pub(super) fn check(command: &Command, ctx: &Context<'_>) -> Result<(), Refusal>
             Ok(())
         }
         Command::After(After::Transfer(transfer)) => {
-            account(&transfer.from, ctx).and_then(|()| account(&transfer.to, ctx))
+            account(&transfer.from, ctx)?;
+            account(&transfer.to, ctx)?;
+            accounts::inside_one(&transfer.from, &transfer.to, ctx)
         }
+        Command::AddAccount(set) => accounts::lists(set, true, ctx),
+        Command::SetAccount(set) => {
+            account(&set.name, ctx)?;
+            accounts::lists(set, false, ctx)
+        }
+        Command::RemoveAccount(name) => account(name, ctx),
+        Command::Access(Access::Reject(reject)) => match &reject.command {
+            Some(command) => check(command, ctx),
+            None => nothing(),
+        },
+        Command::Access(access) => match access.inner() {
+            Some(command) => check(command, ctx),
+            None => nothing(),
+        },
         Command::After(After::Settle(settle)) => project(&settle.project, ctx),
-        _ => Err(Refusal::NotAllowed {
-            what: "this key is for single projects or machines".to_owned(),
-        }),
+        _ => nothing(),
     }
+}
+
+/// What is of no project is for nobody with single ones.
+fn nothing() -> Result<(), Refusal> {
+    Err(Refusal::NotAllowed {
+        what: "this key is for single projects or machines".to_owned(),
+    })
 }
 
 /// Refuses whom the caller may not touch.

@@ -16,7 +16,9 @@ use bank_api::sign::{
     ACCEPT_SIGNATURE, CommandHeaders, Condition, Failure, ReceivedRequest, VerifiedRequest,
     WWW_AUTHENTICATE, command_headers, sign_answer, verify_request,
 };
+use bank_core::access;
 use bank_core::command::Scope;
+use bank_core::directory::Directory;
 use bank_core::refusal::Refusal;
 use bank_core::time::Timestamp;
 use sha2::{Digest, Sha256};
@@ -229,13 +231,12 @@ pub(super) fn verify(
     remember(&key, &verified, request.window_s, now_s)?;
     key.0.was_used(now_s);
     let caller = verified.command.map(|headers| {
-        let is_user = key.0.roles == Roles::of(&[Role::User]);
         let who = Who {
             actor: key.0.id.clone(),
             client: key.0.client.clone(),
             scope: key.0.scope.clone(),
             roles: key.0.roles,
-            user: is_user.then(|| key.0.client.clone()),
+            user: key.0.roles.has(Role::User).then(|| key.0.client.clone()),
         };
         request.known(who, verified.nonce, headers)
     });
@@ -306,13 +307,12 @@ pub(super) fn by_token(
         Ok(headers) => headers,
         Err(condition) => return Ok(Err(condition)),
     };
-    let is_user = token.roles == Roles::of(&[Role::User]);
     let who = Who {
         actor: token.id.clone(),
         client: token.client.clone(),
         scope: token.scope.clone(),
         roles: token.roles,
-        user: is_user.then(|| token.client.clone()),
+        user: token.roles.has(Role::User).then(|| token.client.clone()),
     };
     Ok(Ok(request.known(who, None, headers)))
 }
@@ -330,20 +330,41 @@ fn remember(
     if fresh { Ok(()) } else { Err(Failure::Replay) }
 }
 
-/// A request on the socket, whose sender the kernel has named.
-pub(super) fn on_socket(person: Person, request: &Arrived<'_>) -> Result<Authenticated, Condition> {
+/// A request on the socket, whose sender the kernel has named. What they were given by name, and what
+/// they are in projects, adds up to what everybody on the socket may do.
+pub(super) fn on_socket(
+    person: Person,
+    directory: &Directory,
+    now: Timestamp,
+    request: &Arrived<'_>,
+) -> Result<Authenticated, Condition> {
     let headers = command_headers(
         request.fields.iter().copied(),
         request.is_mutating(),
         clock::auth_now_s(),
         request.window_s,
     )?;
+    let client = format!("unix:{}", person.name);
+    let known = person.known.then(|| person.name.clone());
+    let roles = match &known {
+        Some(name) => access::roles_of(name, person.roles, directory, now),
+        None => person.roles,
+    };
+    let scope = Scope {
+        who: Some(Arc::new(access::Who {
+            actor: person.name.clone(),
+            client: client.clone(),
+            roles: person.roles,
+            person: known.clone(),
+        })),
+        ..Scope::default()
+    };
     let who = Who {
-        client: format!("unix:{}", person.name),
-        actor: person.name.clone(),
-        scope: Scope::default(),
-        roles: person.roles,
-        user: person.known.then_some(person.name),
+        client,
+        actor: person.name,
+        scope,
+        roles,
+        user: known,
     };
     Ok(request.known(who, None, headers))
 }

@@ -143,6 +143,10 @@ pub fn problem(refusal: &Refusal, bank: &Bank) -> Problem {
         problem.needed = Some(amount(*needed, bank));
         problem.available = Some(amount(*available, bank));
     }
+    if let Refusal::OverLimit { needed, left, .. } = refusal {
+        problem.needed = Some(amount(*needed, bank));
+        problem.available = Some(amount(*left, bank));
+    }
     problem
 }
 

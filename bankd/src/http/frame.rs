@@ -141,7 +141,8 @@ async fn identify(
         }
         Peer::Unix(uid) => {
             let person = auth::person(app, uid).await.ok_or(Unproven::UnknownKey)?;
-            Ok((None, auth::on_socket(person, arrived)))
+            let (directory, now) = (app.writer.directory(), app.writer.now());
+            Ok((None, auth::on_socket(person, &directory, now, arrived)))
         }
         Peer::Nobody => Err(Unproven::UnknownKey),
     }

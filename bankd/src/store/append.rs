@@ -6,7 +6,7 @@ use super::append_instance::{relay_lien, write_instance, write_lien, write_windo
 use super::append_reference::write_reference;
 use super::sqlite::SqliteStore;
 use super::uses::{write_shortage, write_uses};
-use super::{Error, hash, traces, unmapped};
+use super::{Error, access, hash, traces, unmapped};
 use bank_core::effects::{DirectoryRow, Effects, Entry, Transaction, UsageRow};
 use bank_core::model::{Allocation, Quote};
 use bank_core::time::Timestamp;
@@ -61,6 +61,12 @@ pub(super) fn append(store: &mut SqliteStore, effects: &Effects) -> Result<(), E
     unmapped::note(&store.connection, &store.directory, &effects.uses)?;
     for row in &effects.assigned {
         unmapped::give(&store.connection, row, tx)?;
+    }
+    for proposal in &effects.proposals {
+        access::write_proposal(&store.connection, proposal)?;
+    }
+    if let Some(moved) = &effects.moved {
+        access::write_moved(&store.connection, moved)?;
     }
     for row in &effects.shortages {
         write_shortage(&store.connection, row)?;

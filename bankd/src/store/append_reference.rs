@@ -1,6 +1,6 @@
 //! Reference data out: one upsert a kind of row.
 
-use super::{Error, codec, cycle, mapping};
+use super::{Error, access, codec, cycle, mapping};
 use bank_core::effects::DirectoryRow;
 use bank_core::model::{Account, ChargeDuration, Key, Machine, Mode, Overflow, Project, User};
 use bank_core::policy::ChargePolicy;
@@ -13,9 +13,9 @@ pub(super) fn write_reference(connection: &Connection, row: &DirectoryRow) -> Re
         DirectoryRow::User(u) => write_user(connection, u)?,
         DirectoryRow::Machine(m) => write_machine(connection, m)?,
         DirectoryRow::Member(m) => connection.execute(
-            "INSERT INTO member VALUES (?1, ?2, ?3)
-             ON CONFLICT (project, user) DO UPDATE SET active = ?3",
-            (m.project.0, m.user.0, m.active),
+            "INSERT INTO member (project, user, active, role) VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT (project, user) DO UPDATE SET active = ?3, role = ?4",
+            (m.project.0, m.user.0, m.active, m.role.word()),
         )?,
         DirectoryRow::MemberGone(project, user) => connection.execute(
             "DELETE FROM member WHERE project = ?1 AND user = ?2",
@@ -26,6 +26,9 @@ pub(super) fn write_reference(connection: &Connection, row: &DirectoryRow) -> Re
         DirectoryRow::Key(k) => write_key(connection, k)?,
         DirectoryRow::Cycle(c) => cycle::write(connection, c)?,
         DirectoryRow::Mapping(m) => mapping::write(connection, m)?,
+        DirectoryRow::Grant(g) => access::write_grant(connection, g)?,
+        DirectoryRow::Limit(l) => access::write_limit(connection, l)?,
+        DirectoryRow::LimitGone(of) => access::remove_limit(connection, of)?,
         DirectoryRow::Attribute(a) => connection.execute(
             "INSERT INTO attribute (name, kind, description, deleted) VALUES (?1, ?2, ?3, ?4)
              ON CONFLICT (name) DO UPDATE SET kind = ?2, description = ?3, deleted = ?4",

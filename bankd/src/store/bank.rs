@@ -1,6 +1,6 @@
 //! The row that says which bank this is, and the reference data.
 
-use super::{Error, codec, cycle, mapping};
+use super::{Error, access, codec, cycle, mapping};
 use bank_core::amount::Precision;
 use bank_core::attribute::{Attribute, AttributeKind};
 use bank_core::calendar::{Calendar, Zone};
@@ -124,13 +124,14 @@ pub fn directory(connection: &Connection, policy: Policy) -> Result<Directory, E
     })?;
     each(
         connection,
-        "SELECT project, user, active FROM member",
+        "SELECT project, user, active, role FROM member",
         |r| {
             let (project, user) = (ProjectId(r.get(0)?), UserId(r.get(1)?));
             directory.put_member(Member {
                 project,
                 user,
                 active: r.get(2)?,
+                role: access::member_role(&r.get::<_, String>(3)?)?,
             });
             Ok(())
         },
@@ -168,6 +169,7 @@ pub fn directory(connection: &Connection, policy: Policy) -> Result<Directory, E
         directory.put_cycle(cycle::read(r)?);
         Ok(())
     })?;
+    access::add_all(connection, &mut directory)?;
     Ok(directory)
 }
 

@@ -1,7 +1,7 @@
 //! Rows in: exactly those that a command needs, by integer keys and unique indexes.
 
 use super::recent::{Account, Recent};
-use super::{Error, codec, hash, load_past, load_quote, load_work, uses};
+use super::{Error, access, codec, hash, load_past, load_quote, load_work, uses};
 use bank_core::amount::Amount;
 use bank_core::decimal::Decimal;
 use bank_core::directory::{Bank, Directory};
@@ -150,6 +150,12 @@ pub(super) fn view(
         for allocation in &view.allocations {
             liens_on(connection, allocation.id, &mut view.liens)?;
         }
+    }
+    if let Some(id) = need.proposal {
+        view.proposal = access::proposal(connection, id)?;
+    }
+    if let Some(by) = &need.moved {
+        view.moved = access::moved_before(connection, by)?;
     }
     if load_past::wanted(need) {
         load_past::add(connection, recent, need, &mut view)?;

@@ -3,6 +3,7 @@
 //! [`sqlite::SqliteStore`] is the one read-write connection; it belongs to the writer thread.
 //! Everything that only reads opens a connection of its own with [`open_reader`].
 
+mod access;
 mod append;
 mod append_correction;
 mod append_instance;
@@ -38,6 +39,7 @@ mod verify_chunks;
 mod verify_journal;
 mod verify_past;
 
+pub use access::{proposal, proposals};
 pub use auditor::{RecordRow, StoredRecord};
 pub use follow::follow_mark;
 pub use idempotency::{Known, PRUNE_MAX, StoredAnswer, known};

@@ -20,14 +20,10 @@ use crate::answer::Answer;
 use crate::http::error::Failure;
 use crate::writer::Decided;
 
-/// `POST /api/v1/transfers`: for administrators, and for managers between accounts of the projects
-/// that their key names.
+/// `POST /api/v1/transfers`: for administrators, for operators between accounts of their projects, and
+/// for managers inside one of theirs.
 pub(super) async fn transfer(call: Call) -> Handled {
-    call.require(&[Role::Manager])?;
-    if call.admin().is_err() && call.auth.caller.scope.projects.is_empty() {
-        let what = "a manager's key names the projects it is for".to_owned();
-        return Err(call.refused(&Refusal::NotAllowed { what }));
-    }
+    call.require(&[Role::Operator, Role::Manager])?;
     let new: NewTransfer = call.json()?;
     let command = After::Transfer(command::Transfer {
         amount: amount(&call, &new.amount)?,

@@ -247,7 +247,7 @@ pub(super) fn known_roles(roles: Vec<String>) -> Result<Vec<String>, Refusal> {
     }
     Err(Refusal::BadValue {
         field: "roles",
-        expected: "admin, scheduler, auditor, manager or user, at least one",
+        expected: "admin, operator, manager, pi, auditor, scheduler, collector or user, at least one",
     })
 }
 

@@ -8,6 +8,7 @@ use bank_core::effects::Outcome;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
 use super::shape::{self, cleared, read_mode};
+use crate::access::Role;
 use crate::answer::Answer;
 use crate::gold::talk::is_sendable;
 use crate::writer::{Decided, Render};
@@ -90,12 +91,15 @@ pub(super) async fn members(Path(name): Path<String>, call: Call) -> Handled {
 
 /// `POST /api/v1/projects/{name}/members`
 pub(super) async fn set_member(Path(name): Path<String>, call: Call) -> Handled {
-    call.admin()?;
+    call.require(&[Role::Operator, Role::Manager])?;
     let new: NewMember = call.json()?;
+    let role = new.role.as_deref().map(shape::read_member_role).transpose();
     let command = Command::SetMember(SetMember {
         project: name,
         user: new.user,
-        active: new.active.unwrap_or(true),
+        // Whoever is only given another place stays as active as they were.
+        active: new.active.or(new.role.is_none().then_some(true)),
+        role: role.map_err(|r| call.refused(&r))?,
     });
     Ok(call.write(command, render_member).await?.into_response())
 }
@@ -105,7 +109,7 @@ pub(super) async fn remove_member(
     Path((name, user)): Path<(String, String)>,
     call: Call,
 ) -> Handled {
-    call.admin()?;
+    call.require(&[Role::Operator, Role::Manager])?;
     let command = Command::RemoveMember(name, user);
     Ok(call.write(command, removed).await?.into_response())
 }

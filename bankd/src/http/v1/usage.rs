@@ -29,7 +29,7 @@ const TASKS_MAX: usize = 64;
 
 /// `POST /api/v1/usage`: one record, or several under `records`.
 pub(super) async fn take(call: Call) -> Handled {
-    call.require(&[Role::Scheduler])?;
+    call.require(&[Role::Scheduler, Role::Collector])?;
     let body: Value = call.json()?;
     let records = match body.get("records") {
         Some(_) => call.json::<NewUsages>()?.records,

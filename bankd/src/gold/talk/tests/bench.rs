@@ -82,6 +82,7 @@ impl Bench {
                 scope: Scope {
                     projects: Vec::new(),
                     machines: vec!["cluster1".to_owned()],
+                    ..Scope::default()
                 },
                 no_funds: NoFundsWord::Auto,
                 strict_project: false,
