@@ -31,6 +31,8 @@ mod local;
 mod mapping;
 mod money;
 mod monitor;
+#[cfg(feature = "openapi")]
+mod openapi;
 mod rates;
 mod records;
 mod registry;
@@ -94,13 +96,15 @@ pub use watch::{
     WouldRefuseSum,
 };
 pub use work::{
-    ChargeRow, Job, JobLien, JobQuery, Lien, LienQuery, NewQuote, Payer, Quote, QuoteLine,
+    ChargeRow, Job, JobLien, JobQuery, Lien, LienQuery, NewQuote, OneJobQuery, Payer, Quote,
+    QuoteLine,
 };
 
 use serde::{Deserialize, Serialize};
 
 /// A list answer: `{"items": [...], "next": null}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct List<T> {
     /// The rows of this page, in the order of the route.
     pub items: Vec<T>,
@@ -119,6 +123,7 @@ impl<T> List<T> {
 ///
 /// In JSON the fields of the object and those below stand side by side.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Written<T> {
     /// The object after the change.
     #[serde(flatten)]
@@ -135,6 +140,7 @@ pub struct Written<T> {
 
 /// The answer of `DELETE`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Removed {
     /// Name or id of what was removed.
     pub name: String,
@@ -150,6 +156,7 @@ pub struct Removed {
 
 /// Query parameters that every mutating route takes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct WriteQuery {
     /// Decide and answer, write nothing.

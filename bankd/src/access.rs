@@ -4,15 +4,17 @@
 //! Nothing here decides about money or single projects: that is the business of the rules and of
 //! what a handler shows. A uid that the system does not know never becomes somebody.
 
+pub mod right;
+
 use std::collections::HashMap;
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-pub use bank_core::access::{ROLES, Role, Roles};
-
 use crate::clock::Stopwatch;
 use crate::config;
+
+pub use bank_core::access::{ROLES, Role, Roles};
 
 /// Somebody on the Unix socket.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -170,11 +172,7 @@ mod tests {
             (user, Role::User, true),
             (Roles::default(), Role::User, false),
         ] {
-            assert_eq!(
-                roles.require(&[needed]).is_ok(),
-                allowed,
-                "{roles:?} {needed:?}"
-            );
+            assert_eq!(roles.allow(needed), allowed, "{roles:?} {needed:?}");
         }
         assert!(admin.see_everything() && auditor.see_everything() && !user.see_everything());
     }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// An API token without its text (`GET /api/v1/tokens/{id}`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Token {
     /// Token id, `[A-Za-z0-9._-]{1,64}`.
     pub id: String,
@@ -30,6 +31,7 @@ pub struct Token {
 
 /// `POST /api/v1/tokens`. Answer: [`NewTokenAnswer`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewToken {
     /// Token id; absent: one is made.
@@ -52,6 +54,7 @@ pub struct NewToken {
 
 /// The answer to [`NewToken`]. The token is told this once.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct NewTokenAnswer {
     /// What is kept of it.
     pub token: Token,
@@ -68,6 +71,7 @@ pub struct NewTokenAnswer {
 
 /// Query of `GET /api/v1/tokens`. Answer: `List<Token>`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct TokenQuery {
     /// Only tokens of this client.

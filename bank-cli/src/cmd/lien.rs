@@ -20,6 +20,7 @@ pub(super) fn run(context: &Context, command: LienCommand) -> Result<String, Fai
                 user: only.user,
                 machine: only.machine,
                 state,
+                ..LienQuery::default()
             },
         ),
         LienCommand::Show { id } => {

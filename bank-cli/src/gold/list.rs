@@ -223,6 +223,7 @@ pub(super) fn reservations(context: &Context, given: &Given) -> Result<String, F
         user: given.owned("user"),
         machine: given.owned("machine"),
         state: Some(state.to_owned()),
+        ..LienQuery::default()
     };
     let list: List<Lien> = context.get(&["liens"], &query)?;
     let columns = [

@@ -15,7 +15,6 @@ use bank_core::refusal::Refusal;
 
 use super::call::{Call, Handled, rendered};
 use super::shape::{self, read_amount, read_time};
-use crate::access::Role;
 use crate::answer::Answer;
 use crate::http::error::Failure;
 use crate::writer::Decided;
@@ -23,7 +22,6 @@ use crate::writer::Decided;
 /// `POST /api/v1/transfers`: for administrators, for operators between accounts of their projects, and
 /// for managers inside one of theirs.
 pub(super) async fn transfer(call: Call) -> Handled {
-    call.require(&[Role::Operator, Role::Manager])?;
     let new: NewTransfer = call.json()?;
     let command = After::Transfer(command::Transfer {
         amount: amount(&call, &new.amount)?,
@@ -38,7 +36,6 @@ pub(super) async fn transfer(call: Call) -> Handled {
 
 /// `POST /api/v1/refunds`
 pub(super) async fn refund(call: Call) -> Handled {
-    call.admin()?;
     let new: NewRefund = call.json()?;
     let until = new.reissue_until.as_deref();
     let until = until.map(|text| read_time(text, "reissue_until"));
@@ -57,7 +54,6 @@ pub(super) async fn refund(call: Call) -> Handled {
 
 /// `POST /api/v1/adjustments`
 pub(super) async fn adjust(call: Call) -> Handled {
-    call.admin()?;
     let new: NewAdjustment = call.json()?;
     let command = After::Adjust(Adjust {
         amount: amount(&call, &new.amount)?,
@@ -70,7 +66,6 @@ pub(super) async fn adjust(call: Call) -> Handled {
 
 /// `POST /api/v1/reversals`
 pub(super) async fn reverse(call: Call) -> Handled {
-    call.admin()?;
     let new: NewReversal = call.json()?;
     let command = After::Reverse(Reverse {
         transaction: TxId(new.transaction),
@@ -82,7 +77,6 @@ pub(super) async fn reverse(call: Call) -> Handled {
 
 /// `POST /api/v1/settlements`
 pub(super) async fn settle(call: Call) -> Handled {
-    call.admin()?;
     let new: NewSettlement = call.json()?;
     let command = After::Settle(Settle {
         object_type: object_type(&call, new.kind.as_deref())?,
@@ -96,7 +90,6 @@ pub(super) async fn settle(call: Call) -> Handled {
 
 /// `POST /api/v1/accounts/{name}/undelete`
 pub(super) async fn undelete(Path(name): Path<String>, call: Call) -> Handled {
-    call.admin()?;
     write(&call, After::RestoreAccount(name)).await
 }
 

@@ -54,7 +54,6 @@ pub(super) async fn show(Path(id): Path<String>, call: Call) -> Handled {
 
 /// `PATCH /api/v1/allocations/{id}`
 pub(super) async fn set(Path(id): Path<String>, call: Call) -> Handled {
-    call.admin()?;
     let patch: PatchAllocation = call.json()?;
     let id = number(&call, &id)?;
     if let Some(field) = fixed(&patch) {
@@ -70,7 +69,6 @@ pub(super) async fn set(Path(id): Path<String>, call: Call) -> Handled {
 
 /// `DELETE /api/v1/allocations/{id}`
 pub(super) async fn remove(Path(id): Path<String>, call: Call) -> Handled {
-    call.admin()?;
     let id = number(&call, &id)?;
     let RemoveQuery { dry_run, force } = call.query()?;
     let command = Command::After(After::RemoveAllocation(RemoveAllocation { id, force }));

@@ -32,7 +32,6 @@ pub(super) async fn show(Path(name): Path<String>, call: Call) -> Handled {
 
 /// `POST /api/v1/machines`
 pub(super) async fn add(call: Call) -> Handled {
-    call.admin()?;
     let new: NewMachine = call.json()?;
     let mode = new.mode.as_deref().map(read_mode).transpose();
     let policy = new.charge_policy.as_deref().map(read_policy).transpose();
@@ -60,7 +59,6 @@ pub(super) async fn add(call: Call) -> Handled {
 
 /// `PATCH /api/v1/machines/{name}`
 pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
-    call.admin()?;
     let patch: PatchMachine = call.json()?;
     let mode = patch.mode.as_deref().map(read_mode).transpose();
     let policy = patch.charge_policy.as_deref().map(read_policy).transpose();
@@ -88,7 +86,6 @@ pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
 
 /// `DELETE /api/v1/machines/{name}`
 pub(super) async fn remove(Path(name): Path<String>, call: Call) -> Handled {
-    call.admin()?;
     let command = Command::RemoveMachine(name);
     Ok(call.write(command, removed).await?.into_response())
 }

@@ -8,7 +8,6 @@ use bank_core::effects::Outcome;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
 use super::shape::{self, cleared, read_mode};
-use crate::access::Role;
 use crate::answer::Answer;
 use crate::gold::talk::is_sendable;
 use crate::writer::{Decided, Render};
@@ -37,7 +36,6 @@ pub(super) async fn show(Path(name): Path<String>, call: Call) -> Handled {
 
 /// `POST /api/v1/projects`
 pub(super) async fn add(call: Call) -> Handled {
-    call.admin()?;
     let new: NewProject = call.json()?;
     let mode = new.mode.as_deref().map(read_mode).transpose();
     let has_gateway = !call.app.config.gold.listen.is_empty();
@@ -61,7 +59,6 @@ pub(super) async fn add(call: Call) -> Handled {
 
 /// `PATCH /api/v1/projects/{name}`
 pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
-    call.admin()?;
     let patch: PatchProject = call.json()?;
     let mode = patch.mode.as_deref().map(read_mode).transpose();
     let command = Command::SetProject(SetProject {
@@ -78,7 +75,6 @@ pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
 
 /// `DELETE /api/v1/projects/{name}`
 pub(super) async fn remove(Path(name): Path<String>, call: Call) -> Handled {
-    call.admin()?;
     let command = Command::RemoveProject(name);
     Ok(call.write(command, removed).await?.into_response())
 }
@@ -91,7 +87,6 @@ pub(super) async fn members(Path(name): Path<String>, call: Call) -> Handled {
 
 /// `POST /api/v1/projects/{name}/members`
 pub(super) async fn set_member(Path(name): Path<String>, call: Call) -> Handled {
-    call.require(&[Role::Operator, Role::Manager])?;
     let new: NewMember = call.json()?;
     let role = new.role.as_deref().map(shape::read_member_role).transpose();
     let command = Command::SetMember(SetMember {
@@ -109,13 +104,12 @@ pub(super) async fn remove_member(
     Path((name, user)): Path<(String, String)>,
     call: Call,
 ) -> Handled {
-    call.require(&[Role::Operator, Role::Manager])?;
     let command = Command::RemoveMember(name, user);
     Ok(call.write(command, removed).await?.into_response())
 }
 
 /// A query without parameters.
-#[derive(serde::Deserialize)]
+#[derive(serde::Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Empty {}
 

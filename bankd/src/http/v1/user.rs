@@ -32,7 +32,6 @@ pub(super) async fn show(Path(name): Path<String>, call: Call) -> Handled {
 
 /// `POST /api/v1/users`
 pub(super) async fn add(call: Call) -> Handled {
-    call.admin()?;
     let new: NewUser = call.json()?;
     let command = Command::AddUser(SetUser {
         name: new.name,
@@ -50,7 +49,6 @@ pub(super) async fn add(call: Call) -> Handled {
 
 /// `PATCH /api/v1/users/{name}`
 pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
-    call.admin()?;
     let patch: PatchUser = call.json()?;
     let command = Command::SetUser(SetUser {
         name,
@@ -68,7 +66,6 @@ pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
 
 /// `DELETE /api/v1/users/{name}`
 pub(super) async fn remove(Path(name): Path<String>, call: Call) -> Handled {
-    call.admin()?;
     let command = Command::RemoveUser(name);
     Ok(call.write(command, removed).await?.into_response())
 }
