@@ -42,7 +42,11 @@ mod usage;
 mod watch;
 mod work;
 
-pub use access::{NewToken, NewTokenAnswer, Token, TokenQuery};
+pub use access::{
+    Limit, NewDecision, NewLimit, NewRoleGrant, NewToken, NewTokenAnswer, Proposal, ProposalQuery,
+    ProposeQuery, ProposedRequest, RefusedAccess, RevokeQuery, RoleGrant, RoleQuery, RotateKey,
+    Token, TokenQuery,
+};
 pub use admin::{
     Key, KeyQuery, MachineStatus, NewKey, NewKeyAnswer, NewRate, PatchKey, Rate, Status, Unbilled,
 };

@@ -4,6 +4,7 @@
 //! line and key, never silently a default. This and the rooms below it are the only ones that read
 //! the environment. Secrets are not settings: they are files in `keys/`.
 
+mod approval;
 mod auditor;
 mod auditor_tls;
 mod follow;
@@ -23,6 +24,7 @@ use bank_core::directory::Policy;
 use bank_core::time::{Seconds, TEN_YEARS_S};
 use serde::{Deserialize, Serialize};
 
+pub use approval::Approval;
 pub use auditor::Auditor;
 pub use auditor_tls::{AuditorAccess, AuditorMetrics, AuditorTls, EVERYBODY};
 pub use follow::{FOLLOWS_MAX, Follow};
@@ -70,6 +72,8 @@ pub struct Config {
     pub log: Log,
     /// Signatures.
     pub auth: Auth,
+    /// What needs a second pair of eyes.
+    pub approval: Approval,
     /// The Gold gateway.
     pub gold: Gold,
     /// AUDITOR's API.
@@ -396,6 +400,7 @@ impl Config {
         }
         self.check_sinks()?;
         self.check_follows()?;
+        self.approval.check()?;
         self.sources.check()?;
         self.import.check()?;
         self.auditor.check()?;
@@ -417,6 +422,7 @@ impl Config {
             shortfall: self.charge.shortfall.into(),
             overlap: self.charge.overlap.into(),
             excess: self.nami.excess.into(),
+            approval: self.approval.thresholds(),
             records: true,
             ..Policy::default()
         }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ClockStatus, NextCycle, SinkStatus, StuckBoundary};
+use super::{ClockStatus, NextCycle, RefusedAccess, SinkStatus, StuckBoundary};
 
 /// The state of the daemon (`GET /api/v1/status`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,6 +70,13 @@ pub struct Status {
     /// Collectors that have been silent for too long; empty for whoever does not see everything.
     #[serde(default)]
     pub silent_sources: Vec<String>,
+    /// Refusals of access since the start; empty for whoever does not see everything.
+    #[serde(default)]
+    pub refused_access: Vec<RefusedAccess>,
+    /// Requests since the start whose sender could not be told, by cause; empty for whoever does not
+    /// see everything.
+    #[serde(default)]
+    pub auth_failures: std::collections::BTreeMap<String, i64>,
 }
 
 /// Usage that no account could be found for (decision 14).

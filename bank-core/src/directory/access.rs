@@ -5,7 +5,8 @@ use crate::amount::Amount;
 use crate::model::{Grant, Limit, LimitOf, MemberRole, MoneyKind};
 use crate::time::Timestamp;
 
-/// Above which amounts somebody else has to approve, by kind; never without.
+/// Above which amounts somebody else has to approve, by kind, in millionths of a credit, whatever the
+/// precision of the bank; never without.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Approval {
     /// Of deposits, and of what a cycle gives each time.

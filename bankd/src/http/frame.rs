@@ -102,6 +102,7 @@ async fn pass(
         }
     };
     line.called_by(&caller.caller.actor);
+    line.with_roles(caller.roles);
     parts.extensions.insert(caller);
     // Not before the caller is known: strangers must not take the room of those who are.
     let Ok(_slot) = app.slots.try_acquire() else {

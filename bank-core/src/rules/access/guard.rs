@@ -117,15 +117,20 @@ fn is_for(limit: &Limit, command: &Command, who: &Who, held: &[Held]) -> bool {
 }
 
 fn check_threshold(kind: MoneyKind, amount: Amount, ctx: &Context<'_>) -> Result<(), Refusal> {
-    let threshold = ctx.directory.policy.approval.above(kind);
-    match threshold.filter(|threshold| amount > *threshold) {
-        Some(threshold) => Err(Refusal::ApprovalNeeded {
-            kind: kind.word(),
-            needed: amount,
-            threshold,
-        }),
-        None => Ok(()),
+    let Some(threshold) = ctx.directory.policy.approval.above(kind) else {
+        return Ok(());
+    };
+    let missing = 6_u32.saturating_sub(ctx.directory.bank.precision.places().into());
+    let scale = 10_i128.saturating_pow(missing);
+    if i128::from(amount.0).saturating_mul(scale) <= i128::from(threshold.0) {
+        return Ok(());
     }
+    let threshold = i128::from(threshold.0).checked_div(scale).unwrap_or(0);
+    Err(Refusal::ApprovalNeeded {
+        kind: kind.word(),
+        needed: amount,
+        threshold: Amount::clamped(threshold),
+    })
 }
 
 fn sum(parts: &[(MoneyKind, Amount)]) -> i128 {

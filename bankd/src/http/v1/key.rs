@@ -4,8 +4,9 @@
 use axum::extract::Path;
 use axum::response::{IntoResponse, Response};
 use bank_api::sign::{Secret, SigningKey};
-use bank_api::v1::{self, KeyQuery, List, NewKey, NewKeyAnswer, PatchKey};
-use bank_core::command::{Command, SetKey};
+use bank_api::v1::{self, KeyQuery, List, NewKey, NewKeyAnswer, PatchKey, RotateKey};
+use bank_core::command::{self, Access, Command, SetKey};
+use bank_core::directory::Directory;
 use bank_core::effects::Outcome;
 use bank_core::model::Key;
 use bank_core::refusal::Refusal;
@@ -16,6 +17,7 @@ use super::call::{Call, Done, Handled, new_state, ok, removed, rendered};
 use super::shape::{self, read_bound, read_time};
 use crate::access::Role;
 use crate::answer::Answer;
+use crate::clock;
 use crate::http::error::Failure;
 use crate::keys;
 use crate::keys::hmac64::{self, Hmac64};
@@ -56,7 +58,8 @@ pub(super) async fn add(call: Call) -> Handled {
         Ok(key) => key,
         Err(refusal) => return call.answered_or(call.refused(&refusal)).await,
     };
-    finish(async move { make(call, key, told, secret).await }).await
+    let id = key.id.clone();
+    finish(async move { make(call, &id, Command::AddKey(key), told, secret).await }).await
 }
 
 /// `PATCH /api/v1/keys/{id}`
@@ -100,6 +103,61 @@ pub(super) async fn remove(Path(id): Path<String>, call: Call) -> Handled {
     .await
 }
 
+/// Longest time in which an old key and its new one are both accepted: a year.
+const OVERLAP_MAX_S: i64 = 366 * 86_400;
+/// How long both are where nobody says it: a week.
+const OVERLAP_S: i64 = 7 * 86_400;
+
+/// `POST /api/v1/keys/{id}/rotate`: a second key for the same client; the first ends by itself.
+pub(super) async fn rotate(Path(id): Path<String>, call: Call) -> Handled {
+    check_is_key(&call, &id)?;
+    let new: RotateKey = call.json()?;
+    let overlap_s = new.overlap_s.unwrap_or(OVERLAP_S);
+    if !(0..=OVERLAP_MAX_S).contains(&overlap_s) {
+        let refused = call.refused(&Refusal::BadDuration);
+        return call
+            .answered_or(refused.hint("the overlap is 0 s to 366 days"))
+            .await;
+    }
+    let (told, secret) = secret(&NewKey {
+        secret: new.secret,
+        gold: new.gold,
+        ..NewKey::default()
+    })?;
+    let key = Key {
+        id: new.id.unwrap_or_else(|| next_id(call.directory(), &id)),
+        client: String::new(),
+        roles: Vec::new(),
+        projects: Vec::new(),
+        machines: Vec::new(),
+        window: Window::ALWAYS,
+        disabled: false,
+        deleted: false,
+        token: None,
+    };
+    let until = Timestamp::from_seconds(clock::auth_now_s().saturating_add(overlap_s));
+    let new_id = key.id.clone();
+    let rotate = Command::Access(Access::RotateKey(Box::new(command::RotateKey {
+        id,
+        new: key,
+        until,
+    })));
+    finish(async move { make(call, &new_id, rotate, told, secret).await }).await
+}
+
+/// `moab` becomes `moab-2`, and that `moab-3`: the first that no key ever had.
+fn next_id(directory: &Directory, id: &str) -> String {
+    let (base, number) = match id.rsplit_once('-') {
+        Some((base, number)) if !base.is_empty() => (base, number.parse::<u32>().ok()),
+        _ => (id, None),
+    };
+    let base = if number.is_some() { base } else { id };
+    let first = number.unwrap_or(1).saturating_add(1);
+    let ids = (first..).map(|number| format!("{base}-{number}"));
+    let mut free = ids.filter(|id| directory.number_for("key", id).is_some());
+    free.next().unwrap_or_default()
+}
+
 /// Runs to its end even if the caller goes away: file, ledger and ring must agree.
 pub(super) async fn finish(work: impl Future<Output = Handled> + Send + 'static) -> Handled {
     let ended = tokio::spawn(work).await;
@@ -110,22 +168,21 @@ pub(super) async fn finish(work: impl Future<Output = Handled> + Send + 'static)
 /// made here is told once, in this form.
 async fn make(
     call: Call,
-    key: Key,
+    id: &str,
+    command: Command,
     told: Option<Zeroizing<String>>,
     secret: Secret,
 ) -> Result<Response, Failure> {
     let ring = call.app.keys.clone();
     let _changing = ring.changing().await;
-    let id = key.id.clone();
     // An id that is taken keeps its own secret; the ledger refuses, or answers a repeat.
-    let taken = call.app.writer.directory().number_for("key", &id).is_none();
-    let stored = !taken && !call.dry_run()? && store(&call, &id, secret.clone()).await?;
+    let taken = call.app.writer.directory().number_for("key", id).is_none();
+    let stored = !taken && !call.dry_run()? && store(&call, id, secret.clone()).await?;
     let fingerprint = SigningKey::new(&secret).fingerprint();
-    let command = Command::AddKey(key);
     let done = call.write_key(command, render_new, fingerprint).await;
     let accepted = done.as_ref().is_ok_and(Done::is_accepted);
     if stored && !accepted {
-        let (folder, id) = (ring.folder().to_owned(), id.clone());
+        let (folder, id) = (ring.folder().to_owned(), id.to_owned());
         let undone = tokio::task::spawn_blocking(move || keys::remove_secret(&folder, &id));
         let _ = undone.await;
     }
