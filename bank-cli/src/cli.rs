@@ -29,11 +29,14 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::{
-    access::{AddToken, TokenCommand},
+    access::{
+        AddToken, DecideArgs, GrantArgs, LimitCommand, LimitOf, ProposalCommand, ProposeArgs,
+        RoleCommand, SetLimit, TokenCommand,
+    },
     after::{AdjustArgs, RefundArgs, SettleArgs, TransferArgs, UndoArgs},
     asset::{
         AccountCommand, AddAccount, AddKey, AllocationCommand, Constraints, KeyCommand,
-        LienCommand, Overflowing, Place, SetAllocation, SetKey,
+        LienCommand, Overflowing, Place, RotateKey, SetAllocation, SetKey,
     },
     collect::{CollectArgs, CollectCommand, CollectStatusArgs},
     cycle::{AddCycle, ClockCommand, CycleCommand, MonitorArgs, SetCycle, WhatIfArgs},
@@ -143,6 +146,19 @@ pub(crate) enum Command {
     /// API tokens: what a program shows in place of a signature
     #[command(subcommand)]
     Token(TokenCommand),
+    /// Roles of people
+    #[command(subcommand)]
+    Role(RoleCommand),
+    /// How much somebody may move
+    #[command(subcommand)]
+    Limit(LimitCommand),
+    /// What waits for a second pair of eyes
+    #[command(subcommand)]
+    Proposal(ProposalCommand),
+    /// Do what somebody else proposed
+    Approve(DecideArgs),
+    /// Say that nothing will come of a proposal
+    Reject(DecideArgs),
     /// Is the daemon healthy?
     Status,
     /// Money that comes again each month, quarter or year
