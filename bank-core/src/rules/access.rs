@@ -5,6 +5,8 @@ mod guard;
 mod limit;
 mod proposal;
 mod role;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use guard::day_of;
 pub(super) use guard::{Eyes, guard};

@@ -125,7 +125,8 @@ impl Bench {
                 self.admin(Command::SetMember(SetMember {
                     project: (*project).to_owned(),
                     user: name.to_owned(),
-                    active: true,
+                    active: Some(true),
+                    role: None,
                 }))
                 .await;
             }
