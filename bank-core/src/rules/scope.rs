@@ -110,10 +110,26 @@ fn deposited(deposit: &Deposit, ctx: &Context<'_>) -> Result<(), Refusal> {
     let touched = parts
         .iter()
         .filter_map(|(id, _)| ctx.directory.account(*id));
-    touched.into_iter().try_for_each(|a| account(&a.name, ctx))
+    // Which one it is tells what lies below.
+    let outside = |_| not_account(&deposit.name);
+    let mut touched = touched.into_iter();
+    touched
+        .try_for_each(|a| account(&a.name, ctx))
+        .map_err(outside)
+}
+
+/// The same of an account that is there and of one that is not: only the name as given.
+fn not_account(name: &str) -> Refusal {
+    Refusal::NotAllowed {
+        what: format!("account {}", short(name)),
+    }
 }
 
 fn account(name: &str, ctx: &Context<'_>) -> Result<(), Refusal> {
+    in_projects(name, ctx).map_err(|_| not_account(name))
+}
+
+fn in_projects(name: &str, ctx: &Context<'_>) -> Result<(), Refusal> {
     let Ok(account) = select::account_by_name(ctx.directory, name) else {
         return project(name, ctx);
     };
@@ -123,9 +139,7 @@ fn account(name: &str, ctx: &Context<'_>) -> Result<(), Refusal> {
         .filter(|c| c.dimension == Dimension::Project && c.allow);
     let mut names = rows.map(|c| c.value.as_str()).peekable();
     if names.peek().is_none() && !ctx.scope.projects.is_empty() {
-        return Err(Refusal::NotAllowed {
-            what: format!("account {}", account.name),
-        });
+        return Err(not_account(name));
     }
     names.try_for_each(|name| project(name, ctx))
 }

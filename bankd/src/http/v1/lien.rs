@@ -40,7 +40,7 @@ pub(super) async fn list(call: Call) -> Handled {
 pub(super) async fn show(Path(id): Path<i64>, call: Call) -> Handled {
     let row = call.ask(move |connection| liens::lien(connection, id));
     let row = row.await?;
-    let seen = |row: &LienRow| call.view.sees_work(&row.project, &row.machine);
+    let seen = |row: &LienRow| call.view.sees_work(&row.project, &row.user, &row.machine);
     let unknown = || call.refused(&Refusal::not_found("lien", &id.to_string()));
     let row = row.filter(seen).ok_or_else(unknown)?;
     ok(&shaped(call.directory(), &row))

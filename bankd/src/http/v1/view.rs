@@ -198,16 +198,28 @@ impl View {
         allowed.is_empty() || allowed.iter().any(|m| m == name)
     }
 
-    /// Whether work is seen that names a project, or an account in place of one, and a machine.
-    pub(super) fn sees_work(&self, project: &str, machine: &str) -> bool {
+    /// Whether work is seen that names a project, or an account in place of one, a user and a machine:
+    /// who only is a member sees their own.
+    pub(super) fn sees_work(&self, project: &str, user: &str, machine: &str) -> bool {
         if self.is_unlimited() {
             return true;
         }
         let seen = match self.meant(project) {
-            Some(project) => self.sees_project(project),
+            Some(project) => {
+                self.sees_project(project) && (self.leads(project) || self.is_own(user))
+            }
             None => self.everything && self.scope.projects.is_empty(),
         };
         seen && self.sees_machine(machine)
+    }
+
+    /// Whether a user as work names them is the caller.
+    fn is_own(&self, user: &str) -> bool {
+        if user.is_empty() {
+            return false;
+        }
+        let is_alias = |own: &User| own.aliases.iter().any(|alias| alias == user);
+        self.user.as_deref() == Some(user) || self.own_user().is_some_and(is_alias)
     }
 
     /// The project that a document means: by its name, else by that of an account with one project
