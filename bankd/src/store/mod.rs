@@ -35,6 +35,7 @@ mod traces;
 mod unmapped;
 mod uses;
 pub mod verify;
+mod verify_access;
 mod verify_chunks;
 mod verify_journal;
 mod verify_past;

@@ -3,7 +3,7 @@
 //! Reads one snapshot; a daemon may go on writing beside it.
 
 use super::verify_journal::{self, Books};
-use super::{Error, bank, load, migrate, verify_chunks, verify_past};
+use super::{Error, bank, load, migrate, verify_access, verify_chunks, verify_past};
 use bank_core::amount::Amount;
 use bank_core::ids::{AccountId, AllocationId};
 use bank_core::invariant::{self, Portions};
@@ -81,6 +81,7 @@ fn verify(connection: &Connection) -> Result<Report, Error> {
     billed(&snapshot, &mut report)?;
     verify_past::check(&snapshot, &mut report)?;
     verify_chunks::check(&snapshot, &mut report)?;
+    verify_access::check(&snapshot, &mut report)?;
     Ok(report)
 }
 
