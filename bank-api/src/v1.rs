@@ -2,7 +2,8 @@
 //!
 //! Start at the room of the noun: `registry` for projects, users and machines,
 //! `money` for accounts, allocations, deposits and balances, `work` for quotes, liens and jobs,
-//! `hold` for what is reserved and charged by hand, `journal` for journal rows, `cycle` for cycles,
+//! `hold` for what is reserved and charged by hand, `past` for looking at what was, `journal` for
+//! journal rows, `cycle` for cycles,
 //! `usage` for finished use and who ran on a fallback account, `import` for usage that others wrote
 //! down, `upload` for sending it and for what could not be read, `collect` for the queues of
 //! collectors, `records` for usage records and their files, `local` for what `bank` says of files on
@@ -33,6 +34,7 @@ mod money;
 mod monitor;
 #[cfg(feature = "openapi")]
 mod openapi;
+mod past;
 mod rates;
 mod records;
 mod registry;
@@ -61,9 +63,9 @@ pub use import::{ImportFigure, ImportSummary, ImportTotals, Quantity};
 pub use journal::{JournalEntry, JournalQuery};
 pub use local::{Drained, Finding, Findings, Replayed, ReplayedObject, Waiting};
 pub use mapping::{
-    ASSIGN_MAX, AssignDone, AssignRefused, AssignedRecord, ImportedUsers, MERGE_MAX, Mapping,
-    MappingTest, MappingTested, MergeEntry, MergeUsers, MergedUser, MergedUsers, NewAssign,
-    NewMapping, PatchMapping, Unmapped, UnmappedQuery, UnmappedRow,
+    ASSIGN_MAX, AssignDone, AssignReason, AssignRefused, AssignedRecord, ImportedUsers, MERGE_MAX,
+    Mapping, MappingTest, MappingTested, MergeEntry, MergeUsers, MergedUser, MergedUsers,
+    NewAssign, NewMapping, PatchMapping, Unmapped, UnmappedQuery, UnmappedRow,
 };
 pub use money::{
     Account, Allocation, AllocationQuery, Balance, BalanceQuery, Constraint, NewAccount,
@@ -73,6 +75,7 @@ pub use monitor::{
     Enforced, EnforcedQuery, EnforcedSum, EnforcedUse, Monitor, MonitorQuery, MonitorSum,
     Monitored, Watched,
 };
+pub use past::PastQuery;
 pub use rates::{
     Attribute, GivenQuote, GivenQuoteQuery, NewAttribute, RateQuery, RateTest, RateTested, Replay,
     ReplayRow, TestedPrice,

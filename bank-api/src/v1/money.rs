@@ -240,6 +240,12 @@ pub struct AllocationQuery {
     /// `future`, `active` or `expired`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
+    /// As it was at this instant; absent: now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+    /// With `at`: as it was known then.
+    #[serde(default, skip_serializing_if = "super::past::is_no")]
+    pub recorded: bool,
 }
 
 /// `POST /api/v1/deposits` (ledger.md 2.1). Answer: `Receipt`.
@@ -440,9 +446,12 @@ pub struct BalanceQuery {
     /// Only this account, by name or id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub account: Option<String>,
-    /// As it was at this instant; absent: now. Credit limits are those of today.
+    /// As it was at this instant; absent: now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
+    /// With `at`: as it was known then.
+    #[serde(default, skip_serializing_if = "super::past::is_no")]
+    pub recorded: bool,
     /// With what is charged a day and when nothing is left at that rate.
     #[serde(default)]
     pub burn: bool,

@@ -42,6 +42,12 @@ pub struct RateQuery {
     /// Those that are over too.
     #[serde(default)]
     pub history: bool,
+    /// As it was at this instant; absent: now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+    /// With `at`: as it was known then.
+    #[serde(default, skip_serializing_if = "super::past::is_no")]
+    pub recorded: bool,
 }
 
 /// A quote that was given (`GET /api/v1/quotes/{id}`).

@@ -166,6 +166,12 @@ pub struct LienQuery {
     /// Cursor of the page before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
+    /// Those that held something at this instant, open then whatever became of them; absent: now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+    /// With `at`: as it was known then.
+    #[serde(default, skip_serializing_if = "super::past::is_no")]
+    pub recorded: bool,
 }
 
 /// One instance with what it was charged (`GET /api/v1/jobs/{object_id}`).

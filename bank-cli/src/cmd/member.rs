@@ -46,8 +46,9 @@ pub(super) fn run(context: &Context, command: MemberCommand) -> Result<String, F
             let what = format!("{} is {} of {project}", body.user, answer.object.role);
             context.written(&answer, &what)
         }
-        MemberCommand::Ls { project } => {
-            let list: List<Member> = context.get(&["projects", &project, "members"], &())?;
+        MemberCommand::Ls { project, then } => {
+            let query = context.past(&then)?;
+            let list: List<Member> = context.get(&["projects", &project, "members"], &query)?;
             let columns = vec![
                 column("user", "User", Kind::Text),
                 column("active", "Active", Kind::Text),

@@ -37,7 +37,7 @@ pub(super) fn member_role(word: &str) -> Result<MemberRole, Error> {
     codec::word("member.role", word, MemberRole::parse)
 }
 
-fn grant(r: &Row<'_>) -> Result<Grant, Error> {
+pub(super) fn grant(r: &Row<'_>) -> Result<Grant, Error> {
     let role: String = r.get(2)?;
     Ok(Grant {
         id: GrantId(r.get(0)?),
@@ -49,7 +49,7 @@ fn grant(r: &Row<'_>) -> Result<Grant, Error> {
     })
 }
 
-fn limit(r: &Row<'_>) -> Result<Limit, Error> {
+pub(super) fn limit(r: &Row<'_>) -> Result<Limit, Error> {
     let (subject, name): (String, String) = (r.get(0)?, r.get(1)?);
     let of = match subject.as_str() {
         "role" => LimitOf::Role(codec::word("amount_limit.name", &name, Role::parse)?),
@@ -79,7 +79,7 @@ pub(super) fn write_grant(connection: &Connection, g: &Grant) -> Result<usize, E
 }
 
 /// The two columns that say whom a limit is for.
-fn subject(of: &LimitOf) -> (&'static str, &str) {
+pub(super) fn subject(of: &LimitOf) -> (&'static str, &str) {
     match of {
         LimitOf::Role(role) => ("role", role.word()),
         LimitOf::Name(name) => ("name", name),

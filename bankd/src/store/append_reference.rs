@@ -160,7 +160,7 @@ fn write_key(connection: &Connection, k: &Key) -> Result<usize, Error> {
             k.window.end.map(|t| t.0),
             k.disabled,
             k.deleted,
-            k.token
+            k.token.map(|hash| codec::hex(&hash))
         ],
     )?)
 }

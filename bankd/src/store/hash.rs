@@ -2,6 +2,7 @@
 //! columns and the hash before it; the first covers what the bank is. It finds accidents.
 
 use super::stamp::Stamp;
+use super::version::Version;
 use bank_core::directory::Bank;
 use bank_core::effects::{Entry, EntryKind, Traces, Transaction};
 use sha2::{Digest, Sha256};
@@ -19,7 +20,12 @@ pub(super) fn first(bank: &Bank) -> Vec<u8> {
 }
 
 /// The hash of a transaction that is about to be written.
-pub(super) fn transaction(tx: &Transaction, stamp: &Stamp, before: &[u8]) -> [u8; 32] {
+pub(super) fn transaction(
+    tx: &Transaction,
+    versions: &[Version],
+    stamp: &Stamp,
+    before: &[u8],
+) -> [u8; 32] {
     let mut chain = Chain::new();
     chain.head(&Head {
         id: tx.id.0,
@@ -40,6 +46,7 @@ pub(super) fn transaction(tx: &Transaction, stamp: &Stamp, before: &[u8]) -> [u8
         chain.entry(entry, tx.instance.map(|i| i.0));
     }
     chain.traces(&tx.traces);
+    chain.versions(versions);
     chain.bytes(before);
     chain.finish()
 }
@@ -139,6 +146,17 @@ impl Chain {
             self.text("presence");
             self.number(presence.account.0);
             self.number(presence.there.into());
+        }
+    }
+
+    /// The reference data that a transaction changed, in the order of kinds and keys; nothing for
+    /// nothing.
+    pub(super) fn versions(&mut self, versions: &[Version]) {
+        for version in versions {
+            self.text("version");
+            self.text(&version.kind);
+            self.text(&version.key);
+            self.optional_text(version.state.as_deref());
         }
     }
 

@@ -33,12 +33,15 @@ pub mod sqlite;
 mod stamp;
 mod traces;
 mod unmapped;
+mod use_rows;
 mod uses;
 pub mod verify;
 mod verify_access;
 mod verify_chunks;
 mod verify_journal;
 mod verify_past;
+mod version;
+mod waypoint;
 
 pub use access::{proposal, proposals};
 pub use auditor::{RecordRow, StoredRecord};
@@ -50,6 +53,7 @@ pub use sources::{FollowMark, QuarantineRow, RawBlock, SourceChange, SourceSeen}
 pub use sqlite::SqliteStore;
 pub use stamp::Stamp;
 pub use uses::digest;
+pub use waypoint::{Spacing, Surveyor, Waypoint};
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};

@@ -2,7 +2,9 @@
 
 use super::recent::Recent;
 use super::stamp::Stamp;
-use super::{BUSY_TIMEOUT, Error, append, bank, keep_plans, load, migrate, uses, verify_journal};
+use super::{
+    BUSY_TIMEOUT, Error, append, bank, keep_plans, load, migrate, uses, verify_journal, version,
+};
 use bank_core::command::Chunk;
 use bank_core::directory::{Directory, Policy};
 use bank_core::effects::{Effects, Shortage};
@@ -62,6 +64,7 @@ impl SqliteStore {
         connection.pragma_update(None, "application_id", migrate::APPLICATION_ID)?;
         migrate::migrate(&mut connection)?;
         bank::insert(&connection, new)?;
+        version::seed(&mut connection)?;
         SqliteStore::from_connection(connection, policy)
     }
 
@@ -88,6 +91,7 @@ impl SqliteStore {
             )));
         }
         migrate::migrate(&mut connection)?;
+        version::seed(&mut connection)?;
         SqliteStore::from_connection(connection, policy)
     }
 
@@ -122,10 +126,11 @@ impl SqliteStore {
         Ok(())
     }
 
-    /// Room for the indexes of many rows, while nobody else is served.
+    /// Room for the indexes of many rows, while nobody else is served. New rows go to where the ones
+    /// before them went, so that more room would hold pages that are not looked at again.
     pub fn prepare_for_bulk(&self) -> Result<(), Error> {
         self.connection
-            .execute_batch("PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 16000;")?;
+            .execute_batch("PRAGMA cache_size = -32768; PRAGMA wal_autocheckpoint = 16000;")?;
         Ok(())
     }
 

@@ -3,7 +3,9 @@
 //! Reads one snapshot; a daemon may go on writing beside it.
 
 use super::verify_journal::{self, Books};
-use super::{Error, bank, load, migrate, verify_access, verify_chunks, verify_past};
+use super::{
+    Error, bank, load, migrate, verify_access, verify_chunks, verify_past, version, waypoint,
+};
 use bank_core::amount::Amount;
 use bank_core::ids::{AccountId, AllocationId};
 use bank_core::invariant::{self, Portions};
@@ -80,6 +82,12 @@ fn verify(connection: &Connection) -> Result<Report, Error> {
     report.notes = invariant::over_committed(&allocations);
     billed(&snapshot, &mut report)?;
     verify_past::check(&snapshot, &mut report)?;
+    for finding in version::check(&snapshot)?
+        .into_iter()
+        .chain(waypoint::check(&snapshot)?)
+    {
+        report.find(finding);
+    }
     verify_chunks::check(&snapshot, &mut report)?;
     verify_access::check(&snapshot, &mut report)?;
     Ok(report)

@@ -4,6 +4,7 @@
 use super::hash::{self, Chain, Head};
 use super::read::journal;
 use super::verify::Report;
+use super::version::{self, Version};
 use super::{Error, codec, load_past, traces};
 use bank_core::amount::Amount;
 use bank_core::directory::Bank;
@@ -29,6 +30,8 @@ pub(super) struct Books {
     is_part: bool,
     /// What is written beside the transactions, by their numbers.
     traces: BTreeMap<i64, Traces>,
+    /// Reference data as transactions left it, by their numbers.
+    versions: BTreeMap<i64, Vec<Version>>,
 }
 
 /// Proves the newest transactions: their hashes, and that each entry follows from the one before.
@@ -57,6 +60,7 @@ pub(super) fn walk(
     if let Some(found) = books.traces.remove(&0) {
         books.proof.traces(&found);
     }
+    books.versions = version::since(connection, first.max(1))?;
     let mut before = hash_before(connection, bank, first)?;
     let last = journal::last_entry(connection)?;
     let first_entry = if books.is_part {
@@ -98,6 +102,10 @@ pub(super) fn walk(
         .keys()
         .next()
         .map(|tx| (*tx, "windows or accounts are"));
+    let versions = books.versions.keys().next();
+    let beside = beside
+        .into_iter()
+        .chain(versions.map(|tx| (*tx, "versions are")));
     for (tx, what) in waiting.into_iter().chain(beside) {
         report.find(format!("transaction {tx}: missing, but its {what} there"));
     }
@@ -165,6 +173,8 @@ fn transaction(
         chain.traces(&traces);
         books.proof.traces(&traces);
     }
+    let versions = books.versions.remove(&id);
+    chain.versions(&versions.unwrap_or_default());
     chain.bytes(before);
     let (previous, stored): (Vec<u8>, Vec<u8>) = (row.get(13)?, row.get(14)?);
     if previous != before || stored != chain.finish() || order_broken {

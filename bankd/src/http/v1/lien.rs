@@ -11,9 +11,11 @@ use bank_core::model::LienState;
 use bank_core::refusal::Refusal;
 
 use super::call::{Call, Handled, new_state, ok, rendered};
+use super::then::{self, Then};
 use super::{job, shape};
 use crate::answer::Answer;
 use crate::store::read::liens::{self, Cursor, LienRow, Wanted};
+use crate::store::read::past;
 use crate::writer::Decided;
 
 /// `GET /api/v1/liens`: the open ones first, each part newest first; the open ones only unless
@@ -24,8 +26,17 @@ pub(super) async fn list(call: Call) -> Handled {
     let limit = job::limit(query.limit, 1000).map_err(|r| call.refused(&r))?;
     let after = query.after.as_deref().map(cursor).transpose();
     let after = after.map_err(|r| call.refused(&r))?;
+    let then = then::then(&call, query.at.as_deref(), query.recorded).await?;
     let work = job::Work::new(&call.view, query.project, query.user, query.machine)?;
     let keep = move |row: &LienRow| work.holds(&row.project, &row.user, &row.machine);
+    if let Some(then) = then {
+        let (Wanted::Open, None | Some(Cursor::Open(_))) = (wanted, after) else {
+            let expected = "open, where `at` is given: which held something then";
+            let field = "state";
+            return Err(call.refused(&Refusal::BadValue { field, expected }));
+        };
+        return list_then(&call, &then, after, limit, keep).await;
+    }
     let page = call
         .ask(move |connection| liens::list(connection, wanted, after, limit, keep))
         .await?;
@@ -36,14 +47,46 @@ pub(super) async fn list(call: Call) -> Handled {
     })
 }
 
+/// Those that held something at an instant, the newest first.
+async fn list_then(
+    call: &Call,
+    then: &Then,
+    after: Option<Cursor>,
+    limit: usize,
+    keep: impl Fn(&LienRow) -> bool,
+) -> Handled {
+    let as_of = then.as_of;
+    let all = call.ask(move |connection| past::liens(connection, None, as_of));
+    let below = match after {
+        Some(Cursor::Open(id)) => id,
+        _ => i64::MAX,
+    };
+    let mut all = all.await?;
+    all.retain(|row| row.lien.id.0 < below && keep(row));
+    let is_more = all.len() > limit;
+    all.truncate(limit);
+    let last = all.last().filter(|_| is_more);
+    let directory = then.view.directory();
+    ok(&List {
+        items: all.iter().map(|row| shaped(directory, row)).collect(),
+        next: last.map(|row| Cursor::Open(row.lien.id.0).text()),
+    })
+}
+
 /// `GET /api/v1/liens/{id}`
 pub(super) async fn show(Path(id): Path<i64>, call: Call) -> Handled {
-    let row = call.ask(move |connection| liens::lien(connection, id));
+    let then = then::asked(&call).await?;
+    let as_of = then.as_ref().map(|then| then.as_of);
+    let row = call.ask(move |connection| match as_of {
+        None => liens::lien(connection, id),
+        Some(as_of) => past::lien(connection, id, as_of),
+    });
     let row = row.await?;
     let seen = |row: &LienRow| call.view.sees_work(&row.project, &row.user, &row.machine);
     let unknown = || call.refused(&Refusal::not_found("lien", &id.to_string()));
     let row = row.filter(seen).ok_or_else(unknown)?;
-    ok(&shaped(call.directory(), &row))
+    let view = then::view(then.as_ref(), &call);
+    ok(&shaped(view.directory(), &row))
 }
 
 /// `PATCH /api/v1/liens/{id}`: another end; an expired lien holds again.

@@ -10,16 +10,17 @@ use bank_core::refusal::Refusal;
 use bank_core::time::Seconds;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
-use super::project::Empty;
 use super::shape::{self, cleared, read_charge_duration, read_mode};
+use super::then;
 use crate::answer::Answer;
 use crate::writer::Decided;
 
 /// `GET /api/v1/machines`: by name.
 pub(super) async fn list(call: Call) -> Handled {
-    call.query::<Empty>()?;
-    let all = call.directory().machines();
-    let seen = all.filter(|m| call.view.sees_machine(&m.name));
+    let then = then::asked(&call).await?;
+    let view = then::view(then.as_ref(), &call);
+    let all = view.directory().machines();
+    let seen = all.filter(|m| view.sees_machine(&m.name));
     let mut items: Vec<v1::Machine> = seen.map(shape::machine).collect();
     items.sort_by(|a, b| a.name.cmp(&b.name));
     ok(&List::whole(items))
@@ -27,7 +28,9 @@ pub(super) async fn list(call: Call) -> Handled {
 
 /// `GET /api/v1/machines/{name}`
 pub(super) async fn show(Path(name): Path<String>, call: Call) -> Handled {
-    ok(&shape::machine(call.view.machine(&name)?))
+    let then = then::asked(&call).await?;
+    let view = then::view(then.as_ref(), &call);
+    ok(&shape::machine(view.machine(&name)?))
 }
 
 /// `POST /api/v1/machines`

@@ -46,6 +46,7 @@ mod shape;
 mod source;
 mod status;
 pub mod table;
+mod then;
 mod token;
 mod unmapped;
 mod usage;

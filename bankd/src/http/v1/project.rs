@@ -8,6 +8,7 @@ use bank_core::effects::Outcome;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
 use super::shape::{self, cleared, read_mode};
+use super::then;
 use crate::answer::Answer;
 use crate::gold::talk::is_sendable;
 use crate::writer::{Decided, Render};
@@ -18,11 +19,12 @@ const UNSENDABLE: &str = "unsendable: Maui reads no name with &, < or >, or long
 
 /// `GET /api/v1/projects`: those in view, by name.
 pub(super) async fn list(call: Call) -> Handled {
-    call.query::<Empty>()?;
-    let directory = call.directory();
-    let seen = directory.projects().filter(|p| call.view.sees_project(p));
+    let then = then::asked(&call).await?;
+    let view = then::view(then.as_ref(), &call);
+    let directory = view.directory();
+    let seen = directory.projects().filter(|p| view.sees_project(p));
     let mut items: Vec<v1::Project> = seen
-        .map(|p| shape::project(directory, p, Some(&call.view)))
+        .map(|p| shape::project(directory, p, Some(view)))
         .collect();
     items.sort_by(|a, b| a.name.cmp(&b.name));
     ok(&List::whole(items))
@@ -30,8 +32,10 @@ pub(super) async fn list(call: Call) -> Handled {
 
 /// `GET /api/v1/projects/{name}`
 pub(super) async fn show(Path(name): Path<String>, call: Call) -> Handled {
-    let project = call.view.project(&name)?;
-    ok(&shape::project(call.directory(), project, Some(&call.view)))
+    let then = then::asked(&call).await?;
+    let view = then::view(then.as_ref(), &call);
+    let project = view.project(&name)?;
+    ok(&shape::project(view.directory(), project, Some(view)))
 }
 
 /// `POST /api/v1/projects`
@@ -81,8 +85,10 @@ pub(super) async fn remove(Path(name): Path<String>, call: Call) -> Handled {
 
 /// `GET /api/v1/projects/{name}/members`
 pub(super) async fn members(Path(name): Path<String>, call: Call) -> Handled {
-    let project = call.view.project(&name)?;
-    ok(&List::whole(shape::members(call.directory(), project)))
+    let then = then::asked(&call).await?;
+    let view = then::view(then.as_ref(), &call);
+    let project = view.project(&name)?;
+    ok(&List::whole(shape::members(view.directory(), project)))
 }
 
 /// `POST /api/v1/projects/{name}/members`

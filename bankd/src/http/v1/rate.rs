@@ -15,6 +15,7 @@ use bank_core::refusal::Refusal;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
 use super::shape::{self, read_bound};
+use super::then;
 use crate::answer::Answer;
 use crate::writer::Decided;
 use crate::zones;
@@ -22,9 +23,14 @@ use crate::zones;
 /// `GET /api/v1/rates`: those in force and those to come, by number; with `history` those that are
 /// over too.
 pub(super) async fn list(call: Call) -> Handled {
-    let RateQuery { history } = call.query()?;
-    let directory = call.directory();
-    let now = call.now();
+    let RateQuery {
+        history,
+        at,
+        recorded,
+    } = call.query()?;
+    let then = then::then(&call, at.as_deref(), recorded).await?;
+    let directory = then::view(then.as_ref(), &call).directory();
+    let now = then.as_ref().map_or_else(|| call.now(), |then| then.at);
     let mut rates: Vec<&Rate> = directory.rates.iter().collect();
     rates.retain(|rate| history || !rate.window.is_over(now));
     rates.sort_by_key(|rate| rate.id);

@@ -3,8 +3,8 @@
 use bank_api::v1::{
     Allocation, AllocationQuery, Balance, BalanceQuery, Correction, JournalEntry, JournalQuery,
     List, Monitor, MonitorQuery, NewAdjustment, NewDeposit, NewRefund, NewReversal, NewSettlement,
-    NewTransfer, NewWithdrawal, PatchAllocation, Proposal, ProposeQuery, Receipt, RemoveQuery,
-    Removed, Transfer, Written,
+    NewTransfer, NewWithdrawal, PastQuery, PatchAllocation, Proposal, ProposeQuery, Receipt,
+    RemoveQuery, Removed, Transfer, Written,
 };
 
 use super::super::{after, allocation, balance, journal, money, monitor};
@@ -31,6 +31,8 @@ fn allocations() -> Vec<Route> {
         Route::get("/api/v1/allocations/{id}", allocation::show)
             .right(Right::SeeLedger)
             .says("One allocation")
+            .query::<PastQuery>()
+            .refuses(&["bad_value"])
             .gives::<Allocation>(200, "The allocation."),
         Route::patch("/api/v1/allocations/{id}", allocation::set)
             .right(Right::ChangeAllocations)

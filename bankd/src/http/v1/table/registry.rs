@@ -2,8 +2,8 @@
 
 use bank_api::v1::{
     Account, List, Machine, Member, MergeUsers, MergedUsers, NewAccount, NewMachine, NewMember,
-    NewProject, NewUser, PatchAccount, PatchMachine, PatchProject, PatchUser, Project, RemoveQuery,
-    Removed, Status, User, Written,
+    NewProject, NewUser, PastQuery, PatchAccount, PatchMachine, PatchProject, PatchUser, Project,
+    RemoveQuery, Removed, Status, User, Written,
 };
 
 use super::super::{account, after, machine, project, status, user, user_directory};
@@ -28,6 +28,8 @@ fn projects() -> Vec<Route> {
         Route::get("/api/v1/projects", project::list)
             .right(Right::SeeRegistry)
             .says("Projects in view, by name")
+            .query::<PastQuery>()
+            .refuses(&["bad_value"])
             .gives::<List<Project>>(200, "The projects."),
         Route::post("/api/v1/projects", project::add)
             .right(Right::ChangeProjects)
@@ -41,6 +43,8 @@ fn projects() -> Vec<Route> {
         Route::get("/api/v1/projects/{name}", project::show)
             .right(Right::SeeRegistry)
             .says("One project")
+            .query::<PastQuery>()
+            .refuses(&["bad_value"])
             .gives::<Project>(200, "The project."),
         Route::patch("/api/v1/projects/{name}", project::set)
             .right(Right::ChangeProjects)
@@ -59,6 +63,8 @@ fn projects() -> Vec<Route> {
         Route::get("/api/v1/projects/{name}/members", project::members)
             .right(Right::SeeRegistry)
             .says("The members of a project")
+            .query::<PastQuery>()
+            .refuses(&["bad_value"])
             .gives::<List<Member>>(200, "The members."),
         Route::post("/api/v1/projects/{name}/members", project::set_member)
             .right(Right::ChangeMembers)
@@ -82,6 +88,8 @@ fn users() -> Vec<Route> {
         Route::get("/api/v1/users", user::list)
             .right(Right::SeeRegistry)
             .says("Users in view, by name")
+            .query::<PastQuery>()
+            .refuses(&["bad_value"])
             .gives::<List<User>>(200, "The users."),
         Route::post("/api/v1/users", user::add)
             .right(Right::ChangeUsers)
@@ -94,6 +102,8 @@ fn users() -> Vec<Route> {
         Route::get("/api/v1/users/{name}", user::show)
             .right(Right::SeeRegistry)
             .says("One user")
+            .query::<PastQuery>()
+            .refuses(&["bad_value"])
             .gives::<User>(200, "The user."),
         Route::patch("/api/v1/users/{name}", user::set)
             .right(Right::ChangeUsers)
@@ -122,6 +132,8 @@ fn machines() -> Vec<Route> {
         Route::get("/api/v1/machines", machine::list)
             .right(Right::SeeRegistry)
             .says("Machines in view, by name")
+            .query::<PastQuery>()
+            .refuses(&["bad_value"])
             .gives::<List<Machine>>(200, "The machines."),
         Route::post("/api/v1/machines", machine::add)
             .right(Right::ChangeMachines)
@@ -135,6 +147,8 @@ fn machines() -> Vec<Route> {
         Route::get("/api/v1/machines/{name}", machine::show)
             .right(Right::SeeRegistry)
             .says("One machine")
+            .query::<PastQuery>()
+            .refuses(&["bad_value"])
             .gives::<Machine>(200, "The machine."),
         Route::patch("/api/v1/machines/{name}", machine::set)
             .right(Right::ChangeMachines)
@@ -158,6 +172,8 @@ fn accounts() -> Vec<Route> {
         Route::get("/api/v1/accounts", account::list)
             .right(Right::SeeRegistry)
             .says("Accounts in view, by name, with their sums")
+            .query::<PastQuery>()
+            .refuses(&["bad_value"])
             .gives::<List<Account>>(200, "The accounts."),
         Route::post("/api/v1/accounts", account::add)
             .right(Right::ChangeAccounts)
@@ -171,6 +187,8 @@ fn accounts() -> Vec<Route> {
         Route::get("/api/v1/accounts/{name}", account::show)
             .right(Right::SeeRegistry)
             .says("One account, by name or number")
+            .query::<PastQuery>()
+            .refuses(&["bad_value"])
             .gives::<Account>(200, "The account."),
         Route::patch("/api/v1/accounts/{name}", account::set)
             .right(Right::ChangeAccounts)

@@ -25,7 +25,8 @@ fn rates() -> Vec<Route> {
             .right(Right::SeeSettings)
             .says("Rates, with `history` those that are over too")
             .query::<RateQuery>()
-            .gives::<List<Rate>>(200, "The rates."),
+            .gives::<List<Rate>>(200, "The rates.")
+            .refuses(&["bad_value"]),
         Route::post("/api/v1/rates", rate::set)
             .right(Right::ChangeRates)
             .says("Set a rate; it ends an older one about the same subject")

@@ -2,8 +2,8 @@
 
 use bank_api::v1::{
     Charged, Enforced, EnforcedQuery, GivenQuote, GivenQuoteQuery, Held, Job, JobQuery, Lien,
-    LienQuery, List, NewCharge, NewQuote, NewReserve, OneJobQuery, PatchLien, Quote, Removed,
-    WhatIf, WhatIfQuery, WriteQuery, Written,
+    LienQuery, List, NewCharge, NewQuote, NewReserve, OneJobQuery, PastQuery, PatchLien, Quote,
+    Removed, WhatIf, WhatIfQuery, WriteQuery, Written,
 };
 
 use super::super::{charge, enforced, given, job, lien, quote, reserve, whatif};
@@ -83,6 +83,8 @@ fn liens() -> Vec<Route> {
         Route::get("/api/v1/liens/{id}", lien::show)
             .right(Right::SeeLedger)
             .says("One lien")
+            .query::<PastQuery>()
+            .refuses(&["bad_value"])
             .numbers(&["id"])
             .gives::<Lien>(200, "The lien."),
         Route::patch("/api/v1/liens/{id}", lien::extend)
