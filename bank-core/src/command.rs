@@ -1,16 +1,13 @@
 //! Everything that can be asked of the ledger.
 
-use crate::access::Who;
 use crate::amount::Amount;
 use crate::attribute::Attribute;
-use crate::directory::Directory;
-use crate::ids::{AllocationId, LienId, MappingId, ProjectId, QuoteId, RateId};
+use crate::ids::{AllocationId, LienId, MappingId, QuoteId, RateId};
 use crate::model::{Closing, Facts, InstanceKey, Key, ObjectType};
 use crate::price::Named;
 use crate::terms::Terms;
 use crate::time::{Seconds, Timestamp, Window};
 use crate::usage::Usage;
-use std::sync::Arc;
 
 mod access;
 mod after;
@@ -18,6 +15,7 @@ mod assign;
 mod import;
 mod op;
 mod registry;
+mod scope;
 mod usage;
 
 pub use access::{Access, Approve, GrantRole, Propose, Reject, RevokeRole, RotateKey, SetLimit};
@@ -30,49 +28,8 @@ pub use registry::{
     SetMember, SetProject, SetRate, SetUser,
 };
 
+pub use scope::Scope;
 pub use usage::{AsNamed, UsageReport};
-
-/// Who gives a command, and what they may touch (http-auth.md 4). Empty lists mean everything.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Scope {
-    /// Projects by name; their descendants belong to them.
-    pub projects: Vec<String>,
-    /// Machines by name.
-    pub machines: Vec<String>,
-    /// Who it is; none for the bank itself.
-    pub who: Option<Arc<Who>>,
-}
-
-impl Scope {
-    /// The only machine that it is for: what is meant where a request names none.
-    pub fn only_machine(&self) -> Option<&str> {
-        match self.machines.as_slice() {
-            [only] => Some(only),
-            _ => None,
-        }
-    }
-
-    /// Whether a machine lies in it, known or not.
-    pub fn has_machine(&self, name: &str) -> bool {
-        self.machines.is_empty() || self.machines.iter().any(|m| m == name)
-    }
-
-    /// Whether a project lies in it: it or one above it is named there. `name` is what a request
-    /// says, `project` what is known by that name.
-    pub fn has_project(
-        &self,
-        directory: &Directory,
-        project: Option<ProjectId>,
-        name: &str,
-    ) -> bool {
-        let allowed = &self.projects;
-        if allowed.is_empty() {
-            return true;
-        }
-        let above = project.map(|id| directory.lineage(id)).unwrap_or_default();
-        allowed.iter().any(|a| a == name) || above.iter().any(|p| allowed.contains(&p.name))
-    }
-}
 
 /// A command. What it does not name stays as it is.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use super::Directory;
 use crate::amount::Amount;
-use crate::model::{Grant, Limit, LimitOf, MemberRole, MoneyKind};
+use crate::model::{Grant, Limit, LimitOf, Member, MemberRole, MoneyKind};
 use crate::time::Timestamp;
 
 /// Above which amounts somebody else has to approve, by kind, in millionths of a credit, whatever the
@@ -59,11 +59,24 @@ impl Directory {
         let Some(user) = self.user_named(user).filter(|u| u.active) else {
             return Vec::new();
         };
-        let led = self.projects().filter(|project| {
-            let member = self.membership(project.id, user.id);
-            member.is_some_and(|m| m.active && m.role == place)
-        });
-        led.map(|project| project.name.clone()).collect()
+        let led = self.leaders.get(&user.id).into_iter().flatten();
+        let led = led.filter(|(_, role)| **role == place);
+        let led = led.filter_map(|(id, _)| self.project(*id));
+        let there = led.filter(|project| !project.deleted);
+        there.map(|project| project.name.clone()).collect()
+    }
+
+    /// Keeps who leads what: a person is looked up with every request of theirs.
+    pub(super) fn lead(&mut self, member: &Member) {
+        let led = self.leaders.entry(member.user).or_default();
+        if member.active && member.role != MemberRole::Member {
+            led.insert(member.project, member.role);
+        } else {
+            led.remove(&member.project);
+        }
+        if led.is_empty() {
+            self.leaders.remove(&member.user);
+        }
     }
 
     /// Adds or replaces a limit.

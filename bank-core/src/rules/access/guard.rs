@@ -4,7 +4,7 @@
 use crate::access::{Act, Held, Role, Who, held};
 use crate::amount::Amount;
 use crate::command::{After, Command};
-use crate::effects::{Effects, Moved, Outcome};
+use crate::effects::{Effects, EntryKind, Moved, Outcome};
 use crate::model::{Limit, LimitOf, MoneyKind};
 use crate::refusal::Refusal;
 use crate::time::Timestamp;
@@ -165,6 +165,13 @@ pub(super) fn moved(command: &Command, effects: &Effects, view: &View) -> Vec<(M
         (Command::After(After::Adjust(adjust)), _) => {
             let size = i64::try_from(adjust.amount.0.unsigned_abs()).unwrap_or(i64::MAX);
             vec![(MoneyKind::Adjust, Amount(size))]
+        }
+        // Money that goes with its account or allocation went out.
+        (Command::After(After::RemoveAccount(_) | After::RemoveAllocation(_)), _) => {
+            let entries = effects.transactions.iter().flat_map(|tx| &tx.entries);
+            let gone = entries.filter(|entry| entry.kind == EntryKind::Delete);
+            let gone: i128 = gone.map(|entry| i128::from(entry.delta.amount)).sum();
+            vec![(MoneyKind::Withdraw, Amount::clamped(gone.saturating_neg()))]
         }
         (Command::SetAllocation(set), _) => {
             let old = view.allocation(set.id).map_or(0, |a| a.credit_limit.0);

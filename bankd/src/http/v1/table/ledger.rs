@@ -50,6 +50,7 @@ fn allocations() -> Vec<Route> {
             .right(Right::ChangeAllocations)
             .says("Remove an allocation")
             .query::<RemoveQuery>()
+            .refuses(&["approval_needed", "over_limit"])
             .gives::<Removed>(200, "It is gone.")
             .refuses(VALUES)
             .refuses(HELD),

@@ -203,6 +203,7 @@ fn accounts() -> Vec<Route> {
             .right(Right::ChangeAccounts)
             .says("Remove an account")
             .query::<RemoveQuery>()
+            .refuses(&["approval_needed", "over_limit"])
             .gives::<Removed>(200, "It is gone.")
             .refuses(VALUES)
             .refuses(HELD),
