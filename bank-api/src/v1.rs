@@ -9,8 +9,8 @@
 //! collectors, `records` for usage records and their files, `local` for what `bank` says of files on
 //! its own machine, `watch` for what-if and the clock, `source` for collectors and what of their
 //! records was charged, `attention` for what wants some, who is told and how long money lasts, `mapping`
-//! for whom usage is for, `admin` for rates, keys and the state of the
-//! daemon.
+//! for whom usage is for, `admin` for rates, keys and the state of the daemon, `access` for who may do
+//! what.
 //!
 //! Conventions that hold for every shape:
 //! - An amount is a string of an exact decimal at the bank's precision (`"1000.000"`), never a
@@ -21,6 +21,7 @@
 //!
 //! This module must never compute: no arithmetic on amounts, no defaults that decide anything.
 
+mod access;
 mod admin;
 mod after;
 mod attention;
@@ -46,6 +47,11 @@ mod usage;
 mod watch;
 mod work;
 
+pub use access::{
+    Limit, NewDecision, NewLimit, NewRoleGrant, NewToken, NewTokenAnswer, Proposal, ProposalQuery,
+    ProposeQuery, ProposedRequest, RefusedAccess, RevokeQuery, RoleGrant, RoleQuery, RotateKey,
+    Token, TokenQuery,
+};
 pub use admin::{
     Key, KeyQuery, MachineStatus, NewKey, NewKeyAnswer, NewRate, PatchKey, Rate, Status, Unbilled,
 };

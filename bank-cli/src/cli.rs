@@ -9,6 +9,7 @@
     reason = "these comments are help texts on a terminal"
 )]
 
+mod access;
 mod after;
 mod asset;
 mod attention;
@@ -30,10 +31,14 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::{
+    access::{
+        AddToken, DecideArgs, GrantArgs, LimitCommand, LimitOf, ProposalCommand, ProposeArgs,
+        RoleCommand, SetLimit, TokenCommand,
+    },
     after::{AdjustArgs, RefundArgs, SettleArgs, TransferArgs, UndoArgs},
     asset::{
         AccountCommand, AddAccount, AddKey, AllocationCommand, Constraints, KeyCommand,
-        LienCommand, Overflowing, Place, SetAllocation, SetKey,
+        LienCommand, Overflowing, Place, RotateKey, SetAllocation, SetKey,
     },
     attention::{AttentionCommand, ExpiringArgs, ForecastArgs, ListAttention},
     collect::{CollectArgs, CollectCommand, CollectStatusArgs},
@@ -66,8 +71,8 @@ Exit codes: 0 done, 1 refused by a rule, 2 usage, 3 insufficient funds, 4 no suc
 Times: 2026-10-01, '2026-10-01 12:00:00', 2026-10, today, now, -30d, +10d, infinity. A window \
 includes its start and excludes its end.
 
-Settings: flag, then BANK_SERVER, BANK_KEY_ID, BANK_KEY_FILE, BANK_FORMAT, BANK_PROJECT, \
-BANK_CONFIG, then ~/.config/bank/bank.toml, then /etc/bank/bank.toml.";
+Settings: flag, then BANK_SERVER, BANK_KEY_ID, BANK_KEY_FILE, BANK_TOKEN, BANK_FORMAT, \
+BANK_PROJECT, BANK_CONFIG, then ~/.config/bank/bank.toml, then /etc/bank/bank.toml.";
 
 /// The command line of the allocation bank.
 #[derive(Debug, Parser)]
@@ -150,6 +155,22 @@ pub(crate) enum Command {
     /// Signing keys of clients
     #[command(subcommand)]
     Key(KeyCommand),
+    /// API tokens: what a program shows in place of a signature
+    #[command(subcommand)]
+    Token(TokenCommand),
+    /// Roles of people
+    #[command(subcommand)]
+    Role(RoleCommand),
+    /// How much somebody may move
+    #[command(subcommand)]
+    Limit(LimitCommand),
+    /// What waits for a second pair of eyes
+    #[command(subcommand)]
+    Proposal(ProposalCommand),
+    /// Do what somebody else proposed
+    Approve(DecideArgs),
+    /// Say that nothing will come of a proposal
+    Reject(DecideArgs),
     /// Is the daemon healthy?
     Status,
     /// Money that comes again each month, quarter or year

@@ -25,7 +25,11 @@ pub(crate) use self::{
     path::{path, query},
     signer::read_secret,
 };
-use crate::{clock, config::Settings, fail::Failure};
+use crate::{
+    clock,
+    config::{Settings, Token},
+    fail::Failure,
+};
 
 /// The longest a call may take; the daemon answers within milliseconds or says 503.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -112,6 +116,7 @@ pub(crate) struct Client {
     /// As the user wrote it, for messages.
     server: String,
     signer: Option<Signer>,
+    token: Option<Token>,
     tcp: bool,
 }
 
@@ -142,16 +147,28 @@ impl Client {
                 base,
                 server,
                 signer: None,
+                token: settings.token.clone(),
                 tcp: false,
             });
         }
         let base = address::tcp(&server)?;
-        let signer = Signer::new(settings)?;
+        let token = settings.token.clone();
+        if token.is_some() && !address::is_here(&base) {
+            return Err(Failure::usage(format!(
+                "a token is not sent to {server}: others could read it on the way"
+            ))
+            .hint("sign with a key (BANK_KEY_ID, BANK_KEY_FILE), or reach the daemon through a tunnel to this host"));
+        }
+        let signer = match &token {
+            Some(_) => None,
+            None => Signer::new(settings)?,
+        };
         Ok(Self {
             agent: Agent::new_with_config(config),
             base,
             server,
             signer,
+            token,
             tcp: true,
         })
     }
@@ -209,6 +226,9 @@ impl Client {
         }
         if let Some(key) = &call.key {
             request = request.header("idempotency-key", key);
+        }
+        if let Some(Token(token)) = &self.token {
+            request = request.header("authorization", format!("Bearer {token}"));
         }
         let signature = self
             .signer
@@ -331,7 +351,9 @@ impl Client {
     }
 
     fn unauthorized(&self, mut failure: Failure) -> Failure {
-        failure.hint = Some(if self.signer.is_some() {
+        failure.hint = Some(if self.token.is_some() {
+            "the token (BANK_TOKEN) is unknown, over or removed".to_owned()
+        } else if self.signer.is_some() {
             "the key id, its secret or the clock of this machine is wrong".to_owned()
         } else if self.tcp {
             "over TCP set BANK_KEY_ID and BANK_KEY_FILE, or use the daemon's Unix socket".to_owned()

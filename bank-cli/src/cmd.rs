@@ -30,6 +30,7 @@ mod moab;
 mod monitor;
 pub(crate) mod nami;
 mod project;
+mod proposal;
 mod quarantine;
 mod quote;
 mod rate;
@@ -38,9 +39,11 @@ mod reconcile;
 pub(crate) mod records;
 mod report;
 mod reserve;
+mod role;
 mod source;
 pub(crate) mod statement;
 mod status;
+mod token;
 pub(crate) mod units;
 mod unmapped;
 mod user;
@@ -57,7 +60,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use ureq::http::Method;
 
 use crate::{
-    cli::{AtArgs, Command, RemoveArgs, WriteArgs},
+    cli::{AtArgs, Command, ProposeArgs, RemoveArgs, WriteArgs},
     client::{self, Call, Client},
     clock::Zone,
     fail::Failure,
@@ -104,6 +107,12 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure
         Command::Rate(command) => rate::run(context, command),
         Command::Attr(command) => attribute::run(context, command),
         Command::Key(command) => key::run(context, command),
+        Command::Token(command) => token::run(context, command),
+        Command::Role(command) => role::run(context, command),
+        Command::Limit(command) => role::limit(context, command),
+        Command::Proposal(command) => proposal::run(context, &command),
+        Command::Approve(args) => proposal::decide(context, &args, "approve"),
+        Command::Reject(args) => proposal::decide(context, &args, "reject"),
         Command::Status => status::run(context),
         Command::Cycle(command) => cycle::run(context, command),
         Command::Monitor(args) => monitor::run(context, args),
@@ -130,6 +139,14 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure
         Command::Undo(args) => after::undo(context, args),
         Command::Settle(args) => after::settle(context, args),
     }
+}
+
+/// What came of an operation that may need a second pair of eyes.
+pub(crate) enum Sent<T> {
+    /// It was done, or decided.
+    Done(T),
+    /// It waits for somebody else; this is said of it.
+    Proposed(String),
 }
 
 impl Context {
@@ -163,6 +180,29 @@ impl Context {
         let key = Some(self.key(write)?);
         self.client
             .call(&Call::send(method, target(segments, write), body, key)?)
+    }
+
+    /// Sends an operation that may need a second pair of eyes. What was only proposed comes as what is
+    /// said of that.
+    pub(crate) fn send_or_propose<T: DeserializeOwned>(
+        &self,
+        method: Method,
+        segments: &[&str],
+        body: &impl Serialize,
+        args: &ProposeArgs,
+    ) -> Result<Sent<T>, Failure> {
+        let write = &args.write;
+        if !args.propose {
+            return self.send(method, segments, body, write).map(Sent::Done);
+        }
+        let query = bank_api::v1::ProposeQuery {
+            dry_run: write.dry_run,
+            propose: true,
+        };
+        let target = client::path(segments) + &client::query(&query);
+        let call = Call::send(method, target, body, Some(self.key(write)?))?;
+        let proposal = self.client.call(&call)?;
+        proposal::proposed(self, &proposal).map(Sent::Proposed)
     }
 
     /// Removes an object, having asked for it on a terminal.

@@ -14,6 +14,7 @@
     clippy::cast_sign_loss
 )]
 
+pub mod access;
 pub mod amount;
 pub mod attention;
 pub mod attribute;

@@ -6,11 +6,11 @@ pub use after::ObjectQuery;
 
 use crate::attention::Topic;
 use crate::command::{
-    AddProject, After, Assign, Attention, Charge, Chunk, Close, Command, Deposit, Period, Repeat,
-    Request, SetAccount, UsageReport, Whose,
+    Access, AddProject, After, Assign, Attention, Charge, Chunk, Close, Command, Deposit, Period,
+    Repeat, Request, Scope, SetAccount, UsageReport, Whose,
 };
 use crate::directory::Directory;
-use crate::ids::{AccountId, AllocationId, LienId, QuoteId, TxId};
+use crate::ids::{AccountId, AllocationId, LienId, ProposalId, QuoteId, TxId};
 use crate::model::InstanceKey;
 use crate::rules;
 use crate::select;
@@ -79,6 +79,34 @@ pub struct Need {
     pub topics: Vec<Topic>,
     /// What this transaction raised, if it stands.
     pub raised_by: Option<TxId>,
+    /// This proposal.
+    pub proposal: Option<ProposalId>,
+    /// What somebody moved on a day.
+    pub moved: Option<MovedBy>,
+}
+
+/// Whose moves of which day.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MovedBy {
+    /// The UTC day, counted from 1970.
+    pub day: i64,
+    /// The client.
+    pub client: String,
+    /// The key, the token or the person.
+    pub actor: String,
+}
+
+/// What limits of a day ask for, where there are any.
+pub fn moved_by(scope: &Scope, directory: &Directory, now: Timestamp) -> Option<MovedBy> {
+    let who = scope.who.as_ref()?;
+    let mut limits = directory.limits();
+    limits
+        .any(|limit| limit.per_day.is_some())
+        .then(|| MovedBy {
+            day: rules::day_of(now),
+            client: who.client.clone(),
+            actor: who.actor.clone(),
+        })
 }
 
 /// What tells one finished use from another (collectors.md 0.1).
@@ -155,6 +183,16 @@ pub fn need(command: &Command, directory: &Directory, now: Timestamp) -> Need {
         },
         Command::Assign(assign) => of_assignment(assign, directory),
         Command::Period(period) => of_period(period, now),
+        Command::Access(access) => Need {
+            proposal: match access {
+                Access::Approve(approve) => Some(approve.id),
+                Access::Reject(reject) => Some(reject.id),
+                _ => None,
+            },
+            ..access
+                .inner()
+                .map_or_else(Need::default, |inner| need(inner, directory, now))
+        },
         Command::RemoveQuote(id) => Need {
             quote: Some(*id),
             ..Need::default()
@@ -286,6 +324,11 @@ pub fn further(
     now: Timestamp,
 ) -> Option<Need> {
     let first = || need(command, directory, now);
+    if let Command::Access(access) = command {
+        let mut more = further(access.inner()?, view, directory, now)?;
+        more.proposal = first().proposal;
+        return Some(more);
+    }
     match command {
         Command::ExtendLien(_) => {
             let instance = view.instances.first()?;

@@ -339,6 +339,8 @@ impl Postings {
             windows: self.windows,
             uses: Vec::new(),
             assigned: Vec::new(),
+            proposals: Vec::new(),
+            moved: None,
             shortages: Vec::new(),
             next: self.next,
             outcome,

@@ -233,6 +233,7 @@ pub(crate) fn start_with(
         store.meet_sink(&sink.name, &sink.settings)?;
     }
     let batch_max = config.ledger.batch_max;
+    let uses = store.key_uses()?;
     let (writer, thread) = writer::start(store, Arc::clone(&clock), records::keep, batch_max)
         .context("cannot start the writer")?;
     let counters = Arc::new(Counters::default());
@@ -260,6 +261,7 @@ pub(crate) fn start_with(
         clock,
     });
     app.keys.reload(&app.writer.directory());
+    app.keys.remember_uses(uses);
     Ok((app, records))
 }
 
@@ -297,6 +299,7 @@ async fn tick(app: Arc<App>, survey: survey::Waker, mut stopped: watch::Receiver
         None => std::future::pending().await,
     };
     let mut until_prune = 0;
+    let mut kept_uses = app.keys.uses();
     loop {
         tokio::select! {
             _ = interval.tick() => {
@@ -308,6 +311,7 @@ async fn tick(app: Arc<App>, survey: survey::Waker, mut stopped: watch::Receiver
                 if until_prune == 0 {
                     let may_be_more = app.writer.prune().await.unwrap_or(false);
                     until_prune = if may_be_more { 1 } else { PRUNE_TICKS };
+                    keep_uses(&app, &mut kept_uses).await;
                 }
                 until_prune -= 1;
             }
@@ -326,6 +330,17 @@ async fn tick(app: Arc<App>, survey: survey::Waker, mut stopped: watch::Receiver
             }
             _ = stopped.changed() => return,
         }
+    }
+}
+
+/// Writes down when keys and tokens were used, to the minute, where that has changed.
+async fn keep_uses(app: &App, kept: &mut Vec<(String, i64)>) {
+    let to_minute = |(id, used_s): (String, i64)| (id, used_s - used_s.rem_euclid(60));
+    let now: Vec<(String, i64)> = app.keys.uses().into_iter().map(to_minute).collect();
+    let new = now.iter().filter(|one| !kept.contains(one)).cloned();
+    let new: Vec<(String, i64)> = new.collect();
+    if !new.is_empty() && app.writer.keep_uses(new).await.is_ok() {
+        *kept = now;
     }
 }
 

@@ -4,6 +4,7 @@
 //! line and key, never silently a default. This and the rooms below it are the only ones that read
 //! the environment. Secrets are not settings: they are files in `keys/`.
 
+mod approval;
 mod attention;
 mod auditor;
 mod auditor_tls;
@@ -25,6 +26,7 @@ use bank_core::directory::Policy;
 use bank_core::time::{Seconds, TEN_YEARS_S};
 use serde::{Deserialize, Serialize};
 
+pub use approval::Approval;
 pub use attention::Attention;
 pub use auditor::Auditor;
 pub use auditor_tls::{AuditorAccess, AuditorMetrics, AuditorTls, EVERYBODY};
@@ -79,6 +81,8 @@ pub struct Config {
     pub log: Log,
     /// Signatures.
     pub auth: Auth,
+    /// What needs a second pair of eyes.
+    pub approval: Approval,
     /// The Gold gateway.
     pub gold: Gold,
     /// AUDITOR's API.
@@ -298,6 +302,8 @@ pub struct Auth {
     pub window_s: i64,
     /// Nonces remembered for each key, 1,000 to 5,000,000 (`http-auth.md` 2).
     pub nonces_per_key: usize,
+    /// Proxies with TLS: tokens are taken from these addresses, from this host and on the socket.
+    pub token_proxies: Vec<std::net::IpAddr>,
 }
 
 impl Default for Auth {
@@ -305,6 +311,7 @@ impl Default for Auth {
         Self {
             window_s: bank_api::sign::DEFAULT_WINDOW_S,
             nonces_per_key: 200_000,
+            token_proxies: Vec::new(),
         }
     }
 }
@@ -404,6 +411,7 @@ impl Config {
         self.check_follows()?;
         self.attention.check()?;
         self.check_delivers()?;
+        self.approval.check()?;
         self.sources.check()?;
         self.import.check()?;
         self.auditor.check()?;
@@ -425,6 +433,7 @@ impl Config {
             shortfall: self.charge.shortfall.into(),
             overlap: self.charge.overlap.into(),
             excess: self.nami.excess.into(),
+            approval: self.approval.thresholds(),
             records: true,
             ..Policy::default()
         }

@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use bank_api::sign::Failure;
 use tracing_subscriber::field::MakeExt;
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::fmt::format;
 
+use crate::access::Roles;
 use crate::config::{self, Level, LogFormat};
 
 /// Starts the log; a second call changes nothing.
@@ -55,7 +57,7 @@ pub fn catch_panics() {
 }
 
 /// The causes of a 401, in the order of the counters.
-const CAUSES: [Failure; 8] = [
+const CAUSES: [Failure; 11] = [
     Failure::UnknownKey,
     Failure::BadSignature,
     Failure::Stale,
@@ -64,6 +66,9 @@ const CAUSES: [Failure; 8] = [
     Failure::Component,
     Failure::Malformed,
     Failure::DisabledKey,
+    Failure::UnknownToken,
+    Failure::DisabledToken,
+    Failure::TokenInTheOpen,
 ];
 
 /// What is counted since the start.
@@ -71,6 +76,8 @@ const CAUSES: [Failure; 8] = [
 pub struct Counters {
     auth: [AtomicU64; CAUSES.len()],
     records: AtomicU64,
+    /// By roles and code; no more than there are sets of roles.
+    refused: Mutex<BTreeMap<(Roles, &'static str), u64>>,
 }
 
 impl Counters {
@@ -88,6 +95,21 @@ impl Counters {
         counted
             .map(|(cause, counter)| (cause.reason(), counter.load(Ordering::Relaxed)))
             .filter(|(_, count)| *count > 0)
+            .collect()
+    }
+
+    /// Somebody known was refused what they may not do, by a code of the one table.
+    pub fn access_refused(&self, roles: Roles, code: &'static str) {
+        let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = refused.entry((roles, code)).or_default();
+        *count = count.saturating_add(1);
+    }
+
+    /// Refusals of access by roles and code.
+    pub fn access_refusals(&self) -> Vec<(Roles, &'static str, u64)> {
+        let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = refused.iter();
+        all.map(|((roles, code), count)| (*roles, *code, *count))
             .collect()
     }
 
@@ -116,5 +138,23 @@ mod tests {
         let counted = counters.auth_failures();
         assert_eq!(counted.len(), CAUSES.len());
         assert_eq!(counted.get("replay"), Some(&2));
+    }
+
+    #[test]
+    fn refusals_are_counted_by_roles_and_code() {
+        let counters = Counters::default();
+        let user = Roles::of(&[crate::access::Role::User]);
+        for (roles, code) in [
+            (user, "not_allowed"),
+            (user, "not_allowed"),
+            (user, "over_limit"),
+            (Roles::default(), "not_allowed"),
+        ] {
+            counters.access_refused(roles, code);
+        }
+        let mut counted = counters.access_refusals();
+        counted.sort_by_key(|(.., count)| *count);
+        assert_eq!(counted.len(), 3);
+        assert_eq!(counted[2], (user, "not_allowed", 2));
     }
 }

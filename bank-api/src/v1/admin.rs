@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ClockStatus, NextCycle, SinkStatus, StuckBoundary};
+use super::{ClockStatus, NextCycle, RefusedAccess, SinkStatus, StuckBoundary};
 
 /// The state of the daemon (`GET /api/v1/status`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,6 +73,13 @@ pub struct Status {
     /// How attention stands; `null` for those from whom something is hidden.
     #[serde(default)]
     pub attention: Option<super::AttentionStatus>,
+    /// Refusals of access since the start; empty for whoever does not see everything.
+    #[serde(default)]
+    pub refused_access: Vec<RefusedAccess>,
+    /// Requests since the start whose sender could not be told, by cause; empty for whoever does not
+    /// see everything.
+    #[serde(default)]
+    pub auth_failures: std::collections::BTreeMap<String, i64>,
 }
 
 /// Usage that no account could be found for (decision 14).
@@ -189,6 +196,9 @@ pub struct Key {
     pub state: String,
     /// Tells whether two sides hold the same secret: `911f 523a 28a7 b02e`.
     pub fingerprint: String,
+    /// When it signed last, to the minute; `null` for never.
+    #[serde(default)]
+    pub last_used: Option<String>,
 }
 
 /// `POST /api/v1/keys`. Answer: [`NewKeyAnswer`]. Roles and scopes belong to the client; for a

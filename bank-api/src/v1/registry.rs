@@ -39,6 +39,9 @@ pub struct Member {
     pub user: String,
     /// Only active members may spend.
     pub active: bool,
+    /// `member`, `pi` or `manager`.
+    #[serde(default)]
+    pub role: String,
 }
 
 /// `POST /api/v1/projects`. Answer: `Written<Project>`.
@@ -105,9 +108,12 @@ pub struct PatchProject {
 pub struct NewMember {
     /// User name; the user must be there.
     pub user: String,
-    /// Default: active.
+    /// Absent: yes; beside a `role` as it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub active: Option<bool>,
+    /// `member`, `pi` or `manager`; absent: as it is, and `member` for a new one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
 }
 
 /// A user (`GET /api/v1/users/{name}`).

@@ -123,6 +123,15 @@ pub(crate) enum MemberCommand {
         #[command(flatten)]
         write: WriteArgs,
     },
+    /// Say what a member is in the project
+    Role {
+        project: String,
+        user: String,
+        /// member, pi or manager
+        role: String,
+        #[command(flatten)]
+        write: WriteArgs,
+    },
     /// List the members
     #[command(alias = "list")]
     Ls {

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{QuoteCommand, UsageArgs, WriteArgs, amount};
+use super::{ProposeArgs, QuoteCommand, UsageArgs, WriteArgs, amount};
 
 /// `bank balance`.
 #[derive(Debug, Clone, Default, Args)]
@@ -125,7 +125,7 @@ pub(crate) struct DepositArgs {
     #[arg(long, value_name = "TEXT")]
     pub(crate) note: Option<String>,
     #[command(flatten)]
-    pub(crate) write: WriteArgs,
+    pub(crate) write: ProposeArgs,
 }
 
 /// `bank withdraw`.
@@ -146,7 +146,7 @@ pub(crate) struct WithdrawArgs {
     #[arg(long, value_name = "TEXT")]
     pub(crate) note: Option<String>,
     #[command(flatten)]
-    pub(crate) write: WriteArgs,
+    pub(crate) write: ProposeArgs,
 }
 
 /// Whose work is shown.

@@ -3,7 +3,7 @@
 use bank_api::v1::{Allocation, AllocationQuery, List, PastQuery, PatchAllocation, Written};
 use ureq::http::Method;
 
-use super::{Context, nothing_to_set};
+use super::{Context, Sent, nothing_to_set};
 use crate::{
     cli::{AllocationCommand, SetAllocation},
     fail::Failure,
@@ -59,12 +59,12 @@ fn set(context: &Context, args: SetAllocation) -> Result<String, Failure> {
     if body == PatchAllocation::default() {
         return Err(nothing_to_set());
     }
-    let answer: Written<Allocation> = context.send(
-        Method::PATCH,
-        &["allocations", &args.id.to_string()],
-        &body,
-        &args.write,
-    )?;
+    let id = args.id.to_string();
+    let sent = context.send_or_propose(Method::PATCH, &["allocations", &id], &body, &args.write)?;
+    let answer: Written<Allocation> = match sent {
+        Sent::Done(answer) => answer,
+        Sent::Proposed(said) => return Ok(said),
+    };
     context.written(&answer, &format!("allocation {} changed", args.id))
 }
 

@@ -87,8 +87,24 @@ fn screen(status: &Status, now_us: i64) -> String {
     out.push_str(&silent(status));
     out.push_str(&silent_sources(status));
     out.push_str(&attention(status));
+    out.push_str(&refused(status));
     let _ = writeln!(out, "unit {}, {} decimals", status.unit, status.precision);
     out
+}
+
+/// Whom access was refused since the start, and who could not be told.
+fn refused(status: &Status) -> String {
+    let mut words: Vec<String> = Vec::new();
+    for row in &status.refused_access {
+        words.push(format!("{} {} {}", row.roles, row.code, count(row.count)));
+    }
+    for (cause, times) in &status.auth_failures {
+        words.push(format!("strangers {cause} {}", count(*times)));
+    }
+    if words.is_empty() {
+        return String::new();
+    }
+    format!("refused        {}\n", words.join("   "))
 }
 
 /// The record files: how far each is behind, and why.

@@ -1,7 +1,7 @@
 //! The words of the journal's `op` column, for whoever asks for one of them.
 
 /// Every word of the journal's `op` column: commands, and what time alone does.
-pub const OPS: [&str; 59] = [
+pub const OPS: [&str; 66] = [
     "account_add",
     "account_rm",
     "account_set",
@@ -28,9 +28,12 @@ pub const OPS: [&str; 59] = [
     "import",
     "key_add",
     "key_rm",
+    "key_rotate",
     "key_set",
     "lien_extend",
     "lien_rm",
+    "limit_rm",
+    "limit_set",
     "machine_add",
     "machine_rm",
     "machine_set",
@@ -45,13 +48,17 @@ pub const OPS: [&str; 59] = [
     "project_add",
     "project_rm",
     "project_set",
+    "propose",
     "quote",
     "quote_rm",
     "rate_rm",
     "rate_set",
     "refund",
+    "reject",
     "repeat",
     "reserve",
+    "role_grant",
+    "role_revoke",
     "settle",
     "transfer",
     "undo",
@@ -78,6 +85,7 @@ mod tests {
         assert!(OPS.is_sorted());
         let sources = [
             include_str!("../command.rs"),
+            include_str!("access.rs"),
             include_str!("after.rs"),
             include_str!("period.rs"),
             include_str!("attention.rs"),

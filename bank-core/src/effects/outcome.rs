@@ -9,8 +9,8 @@ use crate::attribute::Attribute;
 use crate::ids::{AccountId, AllocationId, InstanceId, LienId, TxId};
 use crate::mapping::Mapping;
 use crate::model::{
-    Account, Allocation, Closing, Cycle, CycleRun, Figures, Instance, InstanceKey, Key, Lien,
-    Machine, Member, Project, Quote, User,
+    Account, Allocation, Closing, Cycle, CycleRun, Figures, Grant, Instance, InstanceKey, Key,
+    Lien, Limit, Machine, Member, Project, Proposal, Quote, User,
 };
 use crate::rate::Rate;
 use crate::refusal::Refusal;
@@ -94,6 +94,14 @@ pub enum Outcome {
     PeriodClosed(Box<PeriodClosed>),
     /// The period that was closed last is open again.
     PeriodReopened(PeriodReopened),
+    /// A person has a role.
+    Granted(Grant),
+    /// There is a limit.
+    Limited(Limit),
+    /// Somebody else has to approve it.
+    Proposed(Box<Proposal>),
+    /// A proposal was approved and done, or rejected.
+    Decided(Box<Proposal>),
 }
 
 /// What merging did to a user.

@@ -102,6 +102,14 @@ rights! {
     ChangeMappings = "change_mappings",
     /// Make, change and remove signing keys.
     ChangeKeys = "change_keys",
+    /// Roles of people, and limits.
+    SeeAccess = "see_access",
+    /// Give and take roles, set and remove limits.
+    ChangeAccess = "change_access",
+    /// What was proposed, as far as it is in view.
+    SeeProposals = "see_proposals",
+    /// Approve and reject what was proposed: whoever could do it themselves.
+    DecideProposals = "decide_proposals",
     /// Make, change, remove and run cycles.
     ChangeCycles = "change_cycles",
     /// Close periods of the books, and open the last one again.
@@ -122,65 +130,37 @@ impl Right {
     /// The roles that have it, in their order.
     pub fn roles(self) -> impl Iterator<Item = Role> {
         let all = ROLES.iter().map(|(role, _)| *role);
-        all.filter(move |role| role.has(self))
+        all.filter(move |role| self.is_of(*role))
     }
-}
 
-/// What everybody may who has any role: they see what is in their view.
-const OF_ALL: &[Right] = &[
-    Right::SeeStatus,
-    Right::SeeRegistry,
-    Right::SeeLedger,
-    Right::SeeSettings,
-    Right::Quote,
-];
-
-impl Role {
     /// The one mapping from role to rights.
-    pub fn has(self, right: Right) -> bool {
-        let own: &[Right] = match self {
+    pub fn is_of(self, role: Role) -> bool {
+        let own: &[Right] = match role {
             Role::Admin => return true,
-            Role::Scheduler => &[
-                Right::SeeSources,
-                Right::SeeImports,
-                Right::Nami,
-                Right::Hold,
-                Right::Charge,
-                Right::ReportUsage,
-                Right::Import,
-            ],
-            Role::Auditor => &[
-                Right::SeeSources,
-                Right::SeeImports,
-                Right::SeeIntake,
-                Right::SeeRecords,
-                Right::SeeOutbox,
-                Right::PriceThePast,
-            ],
-            Role::Manager => &[Right::Transfer],
-            Role::User => &[],
+            Role::Collector => return OF_COLLECTORS.contains(&self),
+            Role::Operator => OF_OPERATORS,
+            Role::Manager => OF_MANAGERS,
+            Role::Scheduler => OF_SCHEDULERS,
+            Role::Auditor => OF_AUDITORS,
+            Role::Pi | Role::User => &[],
         };
-        OF_ALL.contains(&right) || own.contains(&right)
-    }
-}
-
-impl Roles {
-    /// Whether one of them has the right.
-    pub fn may(self, right: Right) -> bool {
-        ROLES
-            .iter()
-            .any(|(role, _)| self.has(*role) && role.has(right))
+        OF_ALL.contains(&self) || own.contains(&self)
     }
 
-    /// Refuses with `not_allowed` unless one of them has the right.
+    /// Whether one of the roles has it.
+    pub fn is_held(self, roles: Roles) -> bool {
+        self.roles().any(|role| roles.has(role))
+    }
+
+    /// Refuses with `not_allowed` unless one of the roles has it.
     ///
     /// # Errors
     /// [`Refusal::NotAllowed`], which names the roles that would do.
-    pub fn demand(self, right: Right) -> Result<(), Refusal> {
-        if self.may(right) {
+    pub fn demand(self, roles: Roles) -> Result<(), Refusal> {
+        if self.is_held(roles) {
             return Ok(());
         }
-        let others = right.roles().filter(|role| *role != Role::Admin);
+        let others = self.roles().filter(|role| *role != Role::Admin);
         let words: Vec<&str> = others.map(Role::word).collect();
         let needed = match words.as_slice() {
             [] => Role::Admin.word().to_owned(),
@@ -192,6 +172,64 @@ impl Roles {
     }
 }
 
+/// What everybody may who has any role but that of a collector: they see what is in their view.
+const OF_ALL: &[Right] = &[
+    Right::SeeStatus,
+    Right::SeeRegistry,
+    Right::SeeLedger,
+    Right::SeeSettings,
+    Right::Quote,
+];
+
+/// What collectors may: reporting usage, and nothing else.
+const OF_COLLECTORS: &[Right] = &[
+    Right::SeeStatus,
+    Right::SeeImports,
+    Right::ReportUsage,
+    Right::Import,
+];
+
+/// What operators may, over their projects.
+const OF_OPERATORS: &[Right] = &[
+    Right::Deposit,
+    Right::Withdraw,
+    Right::Transfer,
+    Right::ChangeMembers,
+    Right::ChangeAccounts,
+    Right::SeeProposals,
+    Right::DecideProposals,
+];
+
+/// What managers may, over their own projects.
+const OF_MANAGERS: &[Right] = &[
+    Right::Transfer,
+    Right::ChangeMembers,
+    Right::ChangeAccounts,
+    Right::SeeProposals,
+    Right::DecideProposals,
+];
+
+const OF_SCHEDULERS: &[Right] = &[
+    Right::SeeSources,
+    Right::SeeImports,
+    Right::Nami,
+    Right::Hold,
+    Right::Charge,
+    Right::ReportUsage,
+    Right::Import,
+];
+
+const OF_AUDITORS: &[Right] = &[
+    Right::SeeSources,
+    Right::SeeImports,
+    Right::SeeIntake,
+    Right::SeeRecords,
+    Right::SeeOutbox,
+    Right::SeeAccess,
+    Right::SeeProposals,
+    Right::PriceThePast,
+];
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -199,7 +237,7 @@ mod tests {
     #[test]
     fn every_right_has_a_word_of_its_own_and_an_administrator() {
         let mut words: Vec<&str> = RIGHTS.iter().map(|(right, _)| right.word()).collect();
-        assert!(RIGHTS.iter().all(|(right, _)| Role::Admin.has(*right)));
+        assert!(RIGHTS.iter().all(|(right, _)| right.is_of(Role::Admin)));
         words.sort_unstable();
         let count = words.len();
         words.dedup();
@@ -210,26 +248,27 @@ mod tests {
     #[test]
     fn no_role_has_no_right() {
         for (right, word) in RIGHTS {
-            assert!(!Roles::default().may(*right), "{word}");
+            assert!(!right.is_held(Roles::default()), "{word}");
         }
     }
 
     #[test]
     fn several_roles_add_up() {
         let both = Roles::of(&[Role::Manager, Role::Scheduler]);
-        assert!(both.may(Right::Transfer) && both.may(Right::Nami));
-        assert!(!both.may(Right::SeeRecords) && !both.may(Right::Deposit));
+        assert!(Right::Transfer.is_held(both) && Right::Nami.is_held(both));
+        assert!(!Right::SeeRecords.is_held(both) && !Right::Deposit.is_held(both));
     }
 
     #[test]
     fn a_refusal_names_the_roles_that_would_do() {
         let user = Roles::of(&[Role::User]);
         for (right, needed) in [
-            (Right::Deposit, "admin"),
+            (Right::Refund, "admin"),
+            (Right::Deposit, "operator"),
             (Right::Nami, "scheduler"),
-            (Right::SeeSources, "scheduler or auditor"),
+            (Right::SeeSources, "auditor or scheduler"),
         ] {
-            let Err(Refusal::NotAllowed { what }) = user.demand(right) else {
+            let Err(Refusal::NotAllowed { what }) = right.demand(user) else {
                 panic!("{right:?}");
             };
             assert_eq!(what, format!("this needs the role {needed}"));

@@ -111,6 +111,7 @@ async fn pass(
         }
     };
     line.called_by(&caller.caller.actor);
+    line.with_roles(caller.roles);
     parts.extensions.insert(caller);
     // Not before the caller is known: strangers must not take the room of those who are.
     let Ok(_slot) = app.slots.try_acquire() else {
@@ -138,6 +139,11 @@ async fn identify(
     peer: Peer,
     arrived: &Arrived<'_>,
 ) -> Result<Identified, Unproven> {
+    if let Some(token) = auth::bearer(arrived)? {
+        let proxies = &app.config.auth.token_proxies;
+        let caller = auth::by_token(&app.keys, token, peer, proxies, arrived)?;
+        return Ok((None, caller));
+    }
     match peer {
         Peer::Tcp(_) => {
             let (signer, caller) = auth::verify(&app.keys, arrived)?;
@@ -145,7 +151,8 @@ async fn identify(
         }
         Peer::Unix(uid) => {
             let person = auth::person(app, uid).await.ok_or(Unproven::UnknownKey)?;
-            Ok((None, auth::on_socket(person, arrived)))
+            let (directory, now) = (app.writer.directory(), app.writer.now());
+            Ok((None, auth::on_socket(person, &directory, now, arrived)))
         }
         Peer::Nobody => Err(Unproven::UnknownKey),
     }

@@ -272,10 +272,15 @@ async fn guarded(
     mut request: Request,
     next: Next,
 ) -> Response {
-    if let Err(refusal) = caller.roles.demand(guard.right) {
+    if let Err(refusal) = guard.right.demand(caller.roles) {
         let bank = &guard.app.writer.directory().bank;
         if request.uri().path().starts_with("/nami/") {
-            return lines(&[super::nami::line::refused(&refusal, bank)]);
+            let mut response = lines(&[super::nami::line::refused(&refusal, bank)]);
+            response.extensions_mut().insert(super::log::Denied {
+                code: refusal.code(),
+                why: super::error::detail(&refusal, bank),
+            });
+            return response;
         }
         return Failure::refused(&refusal, bank).into_response();
     }

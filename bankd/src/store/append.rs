@@ -8,7 +8,7 @@ use super::sqlite::SqliteStore;
 use super::use_rows::write_uses;
 use super::uses::write_shortage;
 use super::version::{self, Version};
-use super::{Error, codec, hash, traces, unmapped};
+use super::{Error, access, codec, hash, traces, unmapped};
 use bank_core::effects::{DirectoryRow, Effects, Entry, Transaction, UsageRow};
 use bank_core::model::{Allocation, Quote};
 use bank_core::time::Timestamp;
@@ -69,6 +69,12 @@ pub(super) fn append(store: &mut SqliteStore, effects: &Effects) -> Result<(), E
     unmapped::note(&store.connection, &store.directory, &effects.uses, &numbers)?;
     for row in &effects.assigned {
         unmapped::give(&store.connection, row, tx)?;
+    }
+    for proposal in &effects.proposals {
+        access::write_proposal(&store.connection, proposal)?;
+    }
+    if let Some(moved) = &effects.moved {
+        access::write_moved(&store.connection, moved)?;
     }
     for row in &effects.shortages {
         write_shortage(&store.connection, row)?;

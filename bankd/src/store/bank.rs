@@ -1,6 +1,6 @@
 //! The row that says which bank this is, and the reference data.
 
-use super::{Error, attention, codec, cycle, mapping};
+use super::{Error, access, attention, codec, cycle, mapping};
 use bank_core::amount::Precision;
 use bank_core::attribute::{Attribute, AttributeKind};
 use bank_core::calendar::{Calendar, Zone};
@@ -125,13 +125,14 @@ pub fn directory(connection: &Connection, policy: Policy) -> Result<Directory, E
     })?;
     each(
         connection,
-        "SELECT project, user, active FROM member",
+        "SELECT project, user, active, role FROM member",
         |r| {
             let (project, user) = (ProjectId(r.get(0)?), UserId(r.get(1)?));
             directory.put_member(Member {
                 project,
                 user,
                 active: r.get(2)?,
+                role: access::member_role(&r.get::<_, String>(3)?)?,
             });
             Ok(())
         },
@@ -169,6 +170,7 @@ pub fn directory(connection: &Connection, policy: Policy) -> Result<Directory, E
         directory.put_cycle(cycle::read(r)?);
         Ok(())
     })?;
+    access::add_all(connection, &mut directory)?;
     Ok(directory)
 }
 
@@ -207,7 +209,7 @@ const RATES: &str = "SELECT id, kind, name, instance, billionths, per_s, machine
     until_at, description, hours, zone FROM rate ORDER BY id";
 const ATTRIBUTES: &str = "SELECT name, kind, description, deleted FROM attribute";
 const KEYS: &str = "SELECT id, client, roles, projects, machines, from_at, until_at, disabled,
-    deleted FROM auth_key";
+    deleted, token FROM auth_key";
 
 fn each(
     connection: &Connection,
@@ -379,5 +381,9 @@ pub(super) fn key(r: &Row<'_>) -> Result<Key, Error> {
         window: window(r, 5, 6)?,
         disabled: r.get(7)?,
         deleted: r.get(8)?,
+        token: r
+            .get::<_, Option<String>>(9)?
+            .map(|text| codec::word("auth_key.token", &text, codec::read_hash))
+            .transpose()?,
     })
 }

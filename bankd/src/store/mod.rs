@@ -3,6 +3,7 @@
 //! [`sqlite::SqliteStore`] is the one read-write connection; it belongs to the writer thread.
 //! Everything that only reads opens a connection of its own with [`open_reader`].
 
+mod access;
 mod append;
 mod append_correction;
 mod append_instance;
@@ -16,6 +17,7 @@ mod cycle;
 mod follow;
 mod hash;
 mod idempotency;
+mod key_use;
 mod load;
 mod load_past;
 mod load_quote;
@@ -36,6 +38,7 @@ mod unmapped;
 mod use_rows;
 mod uses;
 pub mod verify;
+mod verify_access;
 mod verify_attention;
 mod verify_chunks;
 mod verify_journal;
@@ -44,6 +47,7 @@ mod verify_period;
 mod version;
 mod waypoint;
 
+pub use access::{proposal, proposals};
 pub use attention::{Digest, Letter, NoticeChange, TargetRow, waiting_notice};
 pub use auditor::{RecordRow, StoredRecord};
 pub use follow::follow_mark;

@@ -4,8 +4,8 @@
 
 use super::verify_journal::{self, Books};
 use super::{
-    Error, bank, load, migrate, verify_attention, verify_chunks, verify_past, verify_period,
-    version, waypoint,
+    Error, bank, load, migrate, verify_access, verify_attention, verify_chunks, verify_past,
+    verify_period, version, waypoint,
 };
 use bank_core::amount::Amount;
 use bank_core::ids::{AccountId, AllocationId};
@@ -92,6 +92,7 @@ fn verify(connection: &Connection) -> Result<Report, Error> {
     verify_chunks::check(&snapshot, &mut report)?;
     verify_period::check(&snapshot, &mut report)?;
     verify_attention::check(&snapshot, &mut report)?;
+    verify_access::check(&snapshot, &mut report)?;
     Ok(report)
 }
 

@@ -18,6 +18,8 @@ pub(super) enum Change {
     Reading { source: String, options: String },
     /// What is expected of a collector.
     Source(SourceChange),
+    /// When keys and tokens were used last, in seconds.
+    Uses(Vec<(String, i64)>),
     /// A place in the journal is marked.
     Mark(Box<Waypoint>),
     /// The outbox.
@@ -67,6 +69,14 @@ impl Writer {
         answer.blocking_recv().unwrap_or(Err(SubmitError::Failed))
     }
 
+    /// Keeps when keys and tokens were used last, in seconds of the authentication clock.
+    ///
+    /// # Errors
+    /// If the store fails, or the queue is full.
+    pub async fn keep_uses(&self, uses: Vec<(String, i64)>) -> Result<(), SubmitError> {
+        self.change(Change::Uses(uses)).await.map(drop)
+    }
+
     async fn change(&self, change: Change) -> Result<u64, SubmitError> {
         let (reply, answer) = oneshot::channel();
         self.enqueue(Task::Change(change, reply))?;
@@ -108,6 +118,7 @@ impl Thread {
             Change::DiscardOf(source) => self.store.discard_of(source),
             Change::Notice(change) => self.store.change_notice(change, now),
             Change::Source(change) => self.store.change_source(change).map(u64::from),
+            Change::Uses(uses) => self.store.keep_uses(uses),
             Change::Mark(waypoint) => self.store.place_waypoint(waypoint).map(u64::from),
             Change::Reading { source, options } => {
                 self.store.keep_reading(source, options).map(|()| 1)

@@ -305,6 +305,7 @@ impl Naive {
             Command::AddKey(_) | Command::SetKey(_) | Command::RemoveKey(_) => {
                 panic!("keys move no money: the scripts have none")
             }
+            Command::Access(_) => panic!("the scripts are the bank's own: nobody is refused"),
             Command::AddMapping(_)
             | Command::SetMapping(_)
             | Command::RemoveMapping(_)

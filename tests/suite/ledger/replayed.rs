@@ -182,7 +182,8 @@ fn registered(dice: &mut Dice, rates: i64) -> Command {
         0 | 1 => Command::SetMember(SetMember {
             project,
             user,
-            active: dice.below(3) > 0,
+            active: Some(dice.below(3) > 0),
+            role: None,
         }),
         2 => Command::RemoveMember(project, "bob".to_owned()),
         3 => Command::SetProject(SetProject {

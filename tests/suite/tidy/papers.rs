@@ -209,6 +209,7 @@ fn every_command_is_in_the_reference() {
     let mut findings = Vec::new();
     let (cli, daemon) = (read("bank-cli/src/cli.rs"), read("bankd/src/cli.rs"));
     let nouns = [
+        read("bank-cli/src/cli/access.rs"),
         read("bank-cli/src/cli/noun.rs"),
         read("bank-cli/src/cli/asset.rs"),
         read("bank-cli/src/cli/attention.rs"),
@@ -235,6 +236,10 @@ fn every_command_is_in_the_reference() {
         ("bank attr", &nouns, "AttrCommand"),
         ("bank quote", &nouns, "QuoteCommand"),
         ("bank key", &nouns, "KeyCommand"),
+        ("bank token", &nouns, "TokenCommand"),
+        ("bank role", &nouns, "RoleCommand"),
+        ("bank limit", &nouns, "LimitCommand"),
+        ("bank proposal", &nouns, "ProposalCommand"),
         ("bank cycle", &nouns, "CycleCommand"),
         ("bank clock", &nouns, "ClockCommand"),
         ("bank quarantine", &nouns, "QuarantinedCommand"),

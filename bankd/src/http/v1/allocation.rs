@@ -83,17 +83,18 @@ pub(super) async fn show(Path(id): Path<String>, call: Call) -> Handled {
 
 /// `PATCH /api/v1/allocations/{id}`
 pub(super) async fn set(Path(id): Path<String>, call: Call) -> Handled {
+    call.write_or_propose(changed(&call, &id)?, render).await
+}
+
+/// The change that a body asks for.
+pub(super) fn changed(call: &Call, id: &str) -> Result<Command, Failure> {
     let patch: PatchAllocation = call.json()?;
-    let id = number(&call, &id)?;
+    let id = number(call, id)?;
     if let Some(field) = fixed(&patch) {
-        let command = Command::After(After::SetFixed(id, field));
-        return Ok(call.write(command, render).await?.into_response());
+        return Ok(Command::After(After::SetFixed(id, field)));
     }
     let change = change(id, &patch, call.directory()).map_err(|r| call.refused(&r))?;
-    Ok(call
-        .write(Command::SetAllocation(change), render)
-        .await?
-        .into_response())
+    Ok(Command::SetAllocation(change))
 }
 
 /// `DELETE /api/v1/allocations/{id}`

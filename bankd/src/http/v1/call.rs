@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use axum::body::Bytes;
 use axum::extract::{FromRequest, Query, Request};
-use axum::http::{HeaderName, HeaderValue, Uri};
+use axum::http::{HeaderName, HeaderValue, Method, Uri};
 use axum::response::{IntoResponse, Response};
 use bank_api::error::Problem;
-use bank_api::v1::{Removed, WriteQuery, Written};
-use bank_core::command::Command;
+use bank_api::v1::{ProposeQuery, Removed, WriteQuery, Written};
+use bank_core::command::{Access, Command, Propose};
 use bank_core::directory::Directory;
 use bank_core::effects::Outcome;
 use bank_core::refusal::Refusal;
@@ -17,6 +17,7 @@ use rusqlite::Connection;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::proposal;
 use super::view::View;
 use crate::access::right::Right;
 use crate::answer::{Answer, Media};
@@ -42,6 +43,7 @@ pub(super) struct Call {
     pub(super) auth: Authenticated,
     /// The bank as the caller sees it.
     pub(super) view: View,
+    method: Method,
     uri: Uri,
     body: Bytes,
 }
@@ -65,11 +67,12 @@ impl FromRequest<Arc<App>> for Call {
         let body = axum::body::to_bytes(body, BODY_MAX)
             .await
             .map_err(too_large)?;
-        let view = View::new(app.writer.directory(), &auth);
+        let view = View::new(app.writer.directory(), &auth, app.writer.now());
         Ok(Call {
             app: Arc::clone(app),
             auth,
             view,
+            method: parts.method,
             uri: parts.uri,
             body,
         })
@@ -80,7 +83,19 @@ impl Call {
     /// Refuses callers without a right beyond that of the route.
     pub(super) fn demand(&self, right: Right) -> Result<(), Failure> {
         let refused = |refusal: Refusal| self.refused(&refusal);
-        self.auth.roles.demand(right).map_err(refused)
+        right.demand(self.auth.roles).map_err(refused)
+    }
+
+    /// The same caller with another body, as it was written down before.
+    pub(super) fn with_body(&self, body: Vec<u8>) -> Call {
+        Call {
+            app: Arc::clone(&self.app),
+            auth: self.auth.clone(),
+            view: self.view.clone(),
+            method: self.method.clone(),
+            uri: self.uri.clone(),
+            body: Bytes::from(body),
+        }
     }
 
     /// The directory that the caller's view is of.
@@ -136,6 +151,26 @@ impl Call {
     /// run.
     pub(super) async fn write(&self, command: Command, render: Render) -> Result<Done, Failure> {
         self.write_key(command, render, String::new()).await
+    }
+
+    /// Submits a command that may need a second pair of eyes: as it is, or with `?propose=true` written
+    /// down for somebody else to approve.
+    pub(super) async fn write_or_propose(&self, command: Command, render: Render) -> Handled {
+        let ProposeQuery { dry_run, propose } = self.query()?;
+        let done = if propose {
+            let request = proposal::written_down(&self.method, &self.uri, &self.body)?;
+            let keep = self.app.config.approval.keep();
+            let command = Command::Access(Access::Propose(Propose {
+                request,
+                command: Box::new(command),
+                keep,
+            }));
+            self.write_or_try(command, proposal::render_proposed, dry_run)
+                .await?
+        } else {
+            self.write_or_try(command, render, dry_run).await?
+        };
+        Ok(done.into_response())
     }
 
     /// The same where the handler has read from the query whether it is a dry run.

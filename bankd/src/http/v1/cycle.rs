@@ -14,6 +14,7 @@ use super::pages::Turn;
 use super::path::Path;
 use super::shape::{self, read_time};
 use crate::answer::Answer;
+use crate::http::error::Failure;
 use crate::writer::Decided;
 
 /// `GET /api/v1/cycles`: by name.
@@ -38,18 +39,24 @@ pub(super) async fn show(Path(name): Path<String>, call: Call) -> Handled {
 
 /// `POST /api/v1/cycles`
 pub(super) async fn add(call: Call) -> Handled {
-    let new: NewCycle = call.json()?;
-    let command = read(&call, new).map_err(|r| call.refused(&r))?;
-    let command = Command::AddCycle(command);
-    Ok(call.write(command, render_added).await?.into_response())
+    call.write_or_propose(added(&call)?, render_added).await
+}
+
+/// The cycle that a body asks for.
+pub(super) fn added(call: &Call) -> Result<Command, Failure> {
+    let command = read(call, call.json()?).map_err(|r| call.refused(&r))?;
+    Ok(Command::AddCycle(command))
 }
 
 /// `PATCH /api/v1/cycles/{name}`
 pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
-    let patch: PatchCycle = call.json()?;
-    let command = changed(&call, name, patch).map_err(|r| call.refused(&r))?;
-    let command = Command::SetCycle(command);
-    Ok(call.write(command, render).await?.into_response())
+    call.write_or_propose(patched(&call, name)?, render).await
+}
+
+/// The change that a body asks for.
+pub(super) fn patched(call: &Call, name: String) -> Result<Command, Failure> {
+    let command = changed(call, name, call.json()?).map_err(|r| call.refused(&r))?;
+    Ok(Command::SetCycle(command))
 }
 
 /// `DELETE /api/v1/cycles/{name}`

@@ -64,13 +64,15 @@ fn number(call: &Call, id: &str) -> Result<QuoteId, Failure> {
     id.parse().map(QuoteId).map_err(unknown)
 }
 
-/// Whoever sees the project's work sees its quotes.
+/// Whoever sees the work sees its quotes.
 fn sees(view: &View, quote: &Quote) -> bool {
     let directory = view.directory();
     let machine = quote.machine.and_then(|id| directory.machine(id));
     let machine = machine.map_or("", |m| &m.name);
     let project = directory.project(quote.project);
-    project.is_some_and(|p| view.sees_work(&p.name, machine))
+    let user = quote.user.and_then(|id| directory.user(id));
+    let user = user.map_or("", |u| &u.name);
+    project.is_some_and(|p| view.sees_work(&p.name, user, machine))
 }
 
 fn shaped(directory: &Directory, row: &QuoteRow, now: Timestamp) -> GivenQuote {

@@ -65,7 +65,7 @@ pub(super) async fn show(Path(id): Path<String>, call: Call) -> Handled {
     let found = call.ask(move |connection| {
         let keep = |row: &JobRow| {
             machine.as_ref().is_none_or(|m| *m == row.machine)
-                && view.sees_work(&row.project, &row.machine)
+                && view.sees_work(&row.project, &row.user, &row.machine)
         };
         let rows = jobs::newest(connection, &wanted, keep)?;
         let detail = match rows.as_slice() {
@@ -151,7 +151,7 @@ impl Work {
             .is_none_or(|p| p == project || Some(p) == meant())
             && self.user.as_deref().is_none_or(|u| u == user)
             && self.machine.as_deref().is_none_or(|m| m == machine)
-            && self.view.sees_work(project, machine)
+            && self.view.sees_work(project, user, machine)
     }
 }
 

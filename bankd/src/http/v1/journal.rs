@@ -152,7 +152,8 @@ impl Filter {
             return false;
         };
         if !entry.project.is_empty() {
-            return self.view.sees_work(&entry.project, &entry.machine);
+            let view = &self.view;
+            return view.sees_work(&entry.project, &entry.user, &entry.machine);
         }
         let account = entry.account.map(AccountId);
         let account = account.and_then(|id| self.view.directory().account(id));

@@ -82,7 +82,7 @@ pub(super) async fn show(Path(id): Path<i64>, call: Call) -> Handled {
         Some(as_of) => past::lien(connection, id, as_of),
     });
     let row = row.await?;
-    let seen = |row: &LienRow| call.view.sees_work(&row.project, &row.machine);
+    let seen = |row: &LienRow| call.view.sees_work(&row.project, &row.user, &row.machine);
     let unknown = || call.refused(&Refusal::not_found("lien", &id.to_string()));
     let row = row.filter(seen).ok_or_else(unknown)?;
     let view = then::view(then.as_ref(), &call);

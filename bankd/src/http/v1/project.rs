@@ -99,10 +99,13 @@ pub(super) async fn members(Path(name): Path<String>, call: Call) -> Handled {
 /// `POST /api/v1/projects/{name}/members`
 pub(super) async fn set_member(Path(name): Path<String>, call: Call) -> Handled {
     let new: NewMember = call.json()?;
+    let role = new.role.as_deref().map(shape::read_member_role).transpose();
     let command = Command::SetMember(SetMember {
         project: name,
         user: new.user,
-        active: new.active.unwrap_or(true),
+        // Whoever is only given another place stays as active as they were.
+        active: new.active.or(new.role.is_none().then_some(true)),
+        role: role.map_err(|r| call.refused(&r))?,
     });
     Ok(call.write(command, render_member).await?.into_response())
 }

@@ -69,7 +69,8 @@ fn line(made: Made, record: i64) -> Option<RecordLine> {
 /// Whether the record is of work in the caller's view.
 fn sees(call: &Call, record: &Record) -> bool {
     let project = record.project.as_deref().unwrap_or_default();
-    call.view.is_unlimited() || call.view.sees_work(project, &record.machine)
+    let user = record.user.as_deref().unwrap_or_default();
+    call.view.is_unlimited() || call.view.sees_work(project, user, &record.machine)
 }
 
 /// Which records are wanted.

@@ -85,7 +85,7 @@ async fn added_up(
             let next = statement::scan(connection, &frame, &whose, from, |movement| {
                 if !is_of_use {
                     sums.take(&frame, movement);
-                } else if view.sees_work(&movement.project, &movement.machine) {
+                } else if view.sees_work(&movement.project, &movement.user, &movement.machine) {
                     sums.take_use(&frame, movement);
                 }
                 true
@@ -181,7 +181,10 @@ pub(super) async fn lines(call: Call) -> Handled {
 fn is_line(view: &super::view::View, frame: &Frame, whose: &Whose, movement: &Movement) -> bool {
     let moved = match whose {
         Whose::Accounts(_) => movement.active != 0,
-        _ => movement.amount != 0 && view.sees_work(&movement.project, &movement.machine),
+        _ => {
+            movement.amount != 0
+                && view.sees_work(&movement.project, &movement.user, &movement.machine)
+        }
     };
     moved && movement.tx <= frame.upto && frame.period.contains(movement.booked)
 }

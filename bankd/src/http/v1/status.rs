@@ -1,6 +1,6 @@
 //! The state of the daemon.
 
-use bank_api::v1::{MachineStatus, NextCycle, Status, StuckBoundary, Unbilled};
+use bank_api::v1::{MachineStatus, NextCycle, RefusedAccess, Status, StuckBoundary, Unbilled};
 use bank_core::rules::sweep::{Stuck, Subject};
 
 use super::call::{Call, Handled, ok};
@@ -85,7 +85,31 @@ fn shaped(call: &Call, ledger: &LedgerStatus) -> Status {
         },
         silent_sources: Vec::new(),
         attention: None,
+        refused_access: if may_see {
+            refused_access(call)
+        } else {
+            Vec::new()
+        },
+        auth_failures: if may_see {
+            let failures = call.app.counters.auth_failures().into_iter();
+            failures
+                .map(|(cause, n)| (cause.to_owned(), whole(n)))
+                .collect()
+        } else {
+            std::collections::BTreeMap::new()
+        },
     }
+}
+
+/// Whom access was refused, and why.
+fn refused_access(call: &Call) -> Vec<RefusedAccess> {
+    let refusals = call.app.counters.access_refusals().into_iter();
+    let shaped = refusals.map(|(roles, code, count)| RefusedAccess {
+        roles: roles.words(),
+        code: code.to_owned(),
+        count: whole(count),
+    });
+    shaped.collect()
 }
 
 /// The next cycle among those of accounts in view.

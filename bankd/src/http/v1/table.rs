@@ -4,6 +4,7 @@
 //! A new route goes into the file of its kind, or into a new one that [`rows`] names, in the order of
 //! nouns: all of them, one, what is done with it.
 
+mod access;
 mod attention;
 mod books;
 mod ledger;
@@ -24,6 +25,7 @@ pub fn rows() -> Vec<Route> {
         usage::rows(),
         settings::rows(),
         attention::rows(),
+        access::rows(),
     ]
     .into_iter()
     .flatten()

@@ -8,11 +8,13 @@ use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
 use bank_api::text::suggest;
+use bank_core::access::{self, Held};
 use bank_core::command::Scope;
 use bank_core::directory::Directory;
 use bank_core::ids::{AccountId, ProjectId, UNBILLED};
 use bank_core::model::{Account, Constraint, Dimension, Machine, Project, User};
 use bank_core::refusal::Refusal;
+use bank_core::time::Timestamp;
 
 use crate::access::Role;
 use crate::http::auth::Authenticated;
@@ -25,6 +27,8 @@ use crate::writer::Decided;
 pub(super) struct View {
     directory: Arc<Directory>,
     everything: bool,
+    /// Projects that are seen whole, with all below them.
+    led: Vec<String>,
     user: Option<String>,
     scope: Scope,
     /// Found on first use, and only where something is hidden.
@@ -39,16 +43,32 @@ struct Seen {
     accounts: HashSet<AccountId>,
 }
 
-/// Whether they manage projects that their key names, and see all of those.
-fn is_manager(auth: &Authenticated) -> bool {
-    auth.roles.allow(Role::Manager) && !auth.caller.scope.projects.is_empty()
-}
+/// The roles that read all of what they are held over.
+const READERS: [Role; 6] = [
+    Role::Admin,
+    Role::Operator,
+    Role::Manager,
+    Role::Pi,
+    Role::Auditor,
+    Role::Scheduler,
+];
 
 impl View {
-    pub(super) fn new(directory: Arc<Directory>, auth: &Authenticated) -> View {
+    /// As whoever asks sees it at an instant.
+    pub(super) fn new(directory: Arc<Directory>, auth: &Authenticated, now: Timestamp) -> View {
+        let scope = &auth.caller.scope;
+        let held = match &scope.who {
+            Some(who) => access::held(scope, who, &directory, now),
+            None => Vec::new(),
+        };
+        let reading = || held.iter().filter(|held| READERS.contains(&held.role));
+        let whole = |held: &Held| held.projects.is_empty() || held.projects == scope.projects;
+        let everything = scope.who.is_none() || reading().any(whole);
+        let led = reading().flat_map(|held| held.projects.iter().cloned());
         View {
-            directory,
-            everything: auth.roles.see_everything() || is_manager(auth),
+            everything,
+            led: led.collect(),
+            directory: Arc::clone(&directory),
             user: auth.user.clone(),
             scope: auth.caller.scope.clone(),
             seen: Arc::default(),
@@ -61,6 +81,7 @@ impl View {
         View {
             directory: Arc::clone(decided.directory),
             everything: true,
+            led: Vec::new(),
             user: None,
             scope: decided.scope.clone(),
             seen: Arc::default(),
@@ -73,6 +94,7 @@ impl View {
         View {
             directory,
             everything: user.is_none(),
+            led: Vec::new(),
             user: user.map(str::to_owned),
             scope: Scope::default(),
             seen: Arc::default(),
@@ -163,16 +185,23 @@ impl View {
         let allowed = &self.scope.projects;
         let line = || directory.lineage(project.id);
         let in_scope = allowed.is_empty() || line().iter().any(|p| allowed.contains(&p.name));
-        in_scope && (self.everything || own())
+        in_scope && (self.everything || self.leads(project) || own())
+    }
+
+    /// Whether a project is seen whole, not only as its member sees it.
+    pub(super) fn leads(&self, project: &Project) -> bool {
+        let line = || self.directory.lineage(project.id);
+        self.everything
+            || (!self.led.is_empty() && line().iter().any(|p| self.led.contains(&p.name)))
     }
 
     fn finds_account(&self, account: &Account, projects: &[&Project]) -> bool {
-        let user = if self.everything {
-            None
-        } else {
-            self.own_user()
+        let own = self.own_user();
+        let usable = |project: &&Project| {
+            let user = own.filter(|_| !self.leads(project));
+            let is_open = user.is_some() || self.leads(project);
+            is_open && self.usable(account, Some(project), user, None)
         };
-        let usable = |project: &&Project| self.usable(account, Some(project), user, None);
         account.name != UNBILLED && projects.iter().any(usable)
     }
 
@@ -194,16 +223,28 @@ impl View {
         allowed.is_empty() || allowed.iter().any(|m| m == name)
     }
 
-    /// Whether work is seen that names a project, or an account in place of one, and a machine.
-    pub(super) fn sees_work(&self, project: &str, machine: &str) -> bool {
+    /// Whether work is seen that names a project, or an account in place of one, a user and a machine:
+    /// who only is a member sees their own.
+    pub(super) fn sees_work(&self, project: &str, user: &str, machine: &str) -> bool {
         if self.is_unlimited() {
             return true;
         }
         let seen = match self.meant(project) {
-            Some(project) => self.sees_project(project),
+            Some(project) => {
+                self.sees_project(project) && (self.leads(project) || self.is_own(user))
+            }
             None => self.everything && self.scope.projects.is_empty(),
         };
         seen && self.sees_machine(machine)
+    }
+
+    /// Whether a user as work names them is the caller.
+    fn is_own(&self, user: &str) -> bool {
+        if user.is_empty() {
+            return false;
+        }
+        let is_alias = |own: &User| own.aliases.iter().any(|alias| alias == user);
+        self.user.as_deref() == Some(user) || self.own_user().is_some_and(is_alias)
     }
 
     /// The project that a document means: by its name, else by that of an account with one project

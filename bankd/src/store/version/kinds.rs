@@ -1,10 +1,10 @@
 //! Which tables have versions, which of their columns belong to one, and how they are read again.
 
-use super::super::{Error, bank, codec, cycle, mapping};
+use super::super::{Error, access, bank, codec, cycle, mapping};
 use bank_core::directory::Directory;
 use bank_core::effects::DirectoryRow;
 use bank_core::ids::{MachineId, ProjectId, UserId};
-use bank_core::model::{Account, Constraint, Member, Project, User};
+use bank_core::model::{Account, Constraint, LimitOf, Member, Project, User};
 use rusqlite::types::Value;
 use rusqlite::{Connection, Row};
 
@@ -172,7 +172,7 @@ pub(super) const KINDS: &[Kind] = &[
         table: "member",
         key: "t.project || '/' || t.user",
         pick: "t.project = ?1 AND t.user = ?2",
-        columns: &["project", "user", "active"],
+        columns: &["project", "user", "active", "role"],
         blobs: &[],
         list: None,
     },
@@ -229,8 +229,26 @@ pub(super) const KINDS: &[Kind] = &[
         pick: BY_ID,
         columns: &[
             "id", "client", "roles", "projects", "machines", "from_at", "until_at", "disabled",
-            "deleted",
+            "deleted", "token",
         ],
+        blobs: &[],
+        list: None,
+    },
+    Kind {
+        word: "role",
+        table: "role_grant",
+        key: ID,
+        pick: BY_ID,
+        columns: &["id", "name", "role", "project", "until_at", "revoked"],
+        blobs: &[],
+        list: None,
+    },
+    Kind {
+        word: "limit",
+        table: "amount_limit",
+        key: "t.subject || '/' || t.name",
+        pick: "t.subject = ?1 AND t.name = ?2",
+        columns: &["subject", "name", "per_operation", "per_day"],
         blobs: &[],
         list: None,
     },
@@ -295,6 +313,9 @@ pub(super) fn of(row: &DirectoryRow) -> (&'static Kind, Vec<Value>) {
         DirectoryRow::Account(a) => ("account", number(a.id.0)),
         DirectoryRow::Rate(r) => ("rate", number(r.id.0)),
         DirectoryRow::Key(k) => ("key", vec![Value::Text(k.id.clone())]),
+        DirectoryRow::Grant(g) => ("role", number(g.id.0)),
+        DirectoryRow::Limit(l) => ("limit", subject(&l.of)),
+        DirectoryRow::LimitGone(of) => ("limit", subject(of)),
         DirectoryRow::Cycle(c) => ("cycle", number(c.id.0)),
         DirectoryRow::Attribute(a) => ("attribute", vec![Value::Text(a.name.clone())]),
         DirectoryRow::Mapping(m) => ("mapping", number(m.id.0)),
@@ -305,6 +326,11 @@ pub(super) fn of(row: &DirectoryRow) -> (&'static Kind, Vec<Value>) {
 
 fn pair(project: ProjectId, user: UserId) -> Vec<Value> {
     vec![Value::Integer(project.0), Value::Integer(user.0)]
+}
+
+fn subject(of: &LimitOf) -> Vec<Value> {
+    let (kind, name) = access::subject(of);
+    vec![Value::Text(kind.to_owned()), Value::Text(name.to_owned())]
 }
 
 fn kind(word: &str) -> &'static Kind {
@@ -340,6 +366,14 @@ pub(in crate::store) fn decoded(
     })?;
     then.each("key", |r| {
         directory.put_key(bank::key(r)?);
+        Ok(())
+    })?;
+    then.each("role", |r| {
+        directory.put_grant(access::grant(r)?);
+        Ok(())
+    })?;
+    then.each("limit", |r| {
+        directory.put_limit(access::limit(r)?);
         Ok(())
     })?;
     then.each("attribute", |r| {
@@ -408,6 +442,7 @@ impl Then<'_> {
                 project: ProjectId(r.get(0)?),
                 user: UserId(r.get(1)?),
                 active: r.get(2)?,
+                role: access::member_role(&r.get::<_, String>(3)?)?,
             });
             Ok(())
         })

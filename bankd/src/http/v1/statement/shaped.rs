@@ -125,6 +125,11 @@ pub(super) fn line(
     } else {
         movement.active
     };
+    // Who is no more than a member sees what others moved, and not who they are.
+    let is_seen = movement.user.is_empty()
+        || call
+            .view
+            .sees_work(&movement.project, &movement.user, &movement.machine);
     StatementLine {
         at: shape::time(movement.at),
         kind: movement.kind.word().to_owned(),
@@ -132,9 +137,9 @@ pub(super) fn line(
         account: account.map(|a| a.name.clone()).unwrap_or_default(),
         allocation: movement.allocation.0,
         project: shape::some(&movement.project),
-        user: shape::some(&movement.user),
+        user: shape::some(&movement.user).filter(|_| is_seen),
         machine: shape::some(&movement.machine),
-        job: object.map(|object| object.id.clone()),
+        job: object.map(|object| object.id.clone()).filter(|_| is_seen),
         job_type: object.map(|object| object.kind.clone()),
         amount: shape::sum(moved.into(), &directory.bank),
         transaction: movement.tx,

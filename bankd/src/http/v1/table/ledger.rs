@@ -3,8 +3,8 @@
 use bank_api::v1::{
     Allocation, AllocationQuery, Balance, BalanceQuery, Correction, JournalEntry, JournalQuery,
     List, Monitor, MonitorQuery, NewAdjustment, NewDeposit, NewRefund, NewReversal, NewSettlement,
-    NewTransfer, NewWithdrawal, PastQuery, PatchAllocation, Receipt, RemoveQuery, Removed,
-    Transfer, Written,
+    NewTransfer, NewWithdrawal, PastQuery, PatchAllocation, Proposal, ProposeQuery, Receipt,
+    RemoveQuery, Removed, Transfer, Written,
 };
 
 use super::super::{after, allocation, balance, journal, money, monitor};
@@ -37,7 +37,10 @@ fn allocations() -> Vec<Route> {
         Route::patch("/api/v1/allocations/{id}", allocation::set)
             .right(Right::ChangeAllocations)
             .says("Move the window of an allocation, or set its limit")
+            .query::<ProposeQuery>()
             .body::<PatchAllocation>()
+            .gives::<Written<Proposal>>(202, "It waits for somebody else.")
+            .refuses(&["approval_needed", "over_limit"])
             .gives::<Written<Allocation>>(200, "The allocation as it is now.")
             .refuses(VALUES)
             .refuses(AMOUNTS)
@@ -47,6 +50,7 @@ fn allocations() -> Vec<Route> {
             .right(Right::ChangeAllocations)
             .says("Remove an allocation")
             .query::<RemoveQuery>()
+            .refuses(&["approval_needed", "over_limit"])
             .gives::<Removed>(200, "It is gone.")
             .refuses(VALUES)
             .refuses(HELD),
@@ -58,7 +62,10 @@ fn movements() -> Vec<Route> {
         Route::post("/api/v1/deposits", money::deposit)
             .right(Right::Deposit)
             .says("Bring money into an account")
+            .query::<ProposeQuery>()
             .body::<NewDeposit>()
+            .gives::<Written<Proposal>>(202, "It waits for somebody else.")
+            .refuses(&["approval_needed", "over_limit"])
             .gives::<Receipt>(201, "What was deposited, and what is there now.")
             .refuses(VALUES)
             .refuses(AMOUNTS)
@@ -67,7 +74,10 @@ fn movements() -> Vec<Route> {
         Route::post("/api/v1/withdrawals", money::withdraw)
             .right(Right::Withdraw)
             .says("Take money out of an account")
+            .query::<ProposeQuery>()
             .body::<NewWithdrawal>()
+            .gives::<Written<Proposal>>(202, "It waits for somebody else.")
+            .refuses(&["approval_needed", "over_limit"])
             .gives::<Receipt>(201, "What was withdrawn, and what is left.")
             .refuses(VALUES)
             .refuses(AMOUNTS)
@@ -76,7 +86,10 @@ fn movements() -> Vec<Route> {
         Route::post("/api/v1/transfers", after::transfer)
             .right(Right::Transfer)
             .says("Move money from one account to another")
+            .query::<ProposeQuery>()
             .body::<NewTransfer>()
+            .gives::<Written<Proposal>>(202, "It waits for somebody else.")
+            .refuses(&["approval_needed", "over_limit"])
             .gives::<Transfer>(201, "What moved.")
             .refuses(VALUES)
             .refuses(AMOUNTS)
@@ -91,7 +104,10 @@ fn corrections() -> Vec<Route> {
         Route::post("/api/v1/refunds", after::refund)
             .right(Right::Refund)
             .says("Give back what a job was charged")
+            .query::<ProposeQuery>()
             .body::<NewRefund>()
+            .gives::<Written<Proposal>>(202, "It waits for somebody else.")
+            .refuses(&["approval_needed", "over_limit"])
             .gives::<Correction>(201, "What went back, and what is left of the charge.")
             .refuses(VALUES)
             .refuses(AMOUNTS)
@@ -101,7 +117,10 @@ fn corrections() -> Vec<Route> {
         Route::post("/api/v1/adjustments", after::adjust)
             .right(Right::Adjust)
             .says("Correct an allocation by an amount with its sign")
+            .query::<ProposeQuery>()
             .body::<NewAdjustment>()
+            .gives::<Written<Proposal>>(202, "It waits for somebody else.")
+            .refuses(&["approval_needed", "over_limit"])
             .gives::<Correction>(201, "What was corrected.")
             .refuses(VALUES)
             .refuses(AMOUNTS)

@@ -203,11 +203,12 @@ fn accounts() -> Vec<Route> {
             .right(Right::ChangeAccounts)
             .says("Remove an account")
             .query::<RemoveQuery>()
+            .refuses(&["approval_needed", "over_limit"])
             .gives::<Removed>(200, "It is gone.")
             .refuses(VALUES)
             .refuses(HELD),
         Route::post("/api/v1/accounts/{name}/undelete", after::undelete)
-            .right(Right::ChangeAccounts)
+            .right(Right::Reverse)
             .says("Bring a removed account back")
             .gives::<Correction>(201, "What came back with it.")
             .refuses(VALUES)

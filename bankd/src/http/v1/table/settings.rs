@@ -3,8 +3,8 @@
 use bank_api::v1::{
     Attribute, ClockStatus, ConfirmClock, Cycle, CycleRun, Key, KeyQuery, List, Mapping,
     MappingTest, MappingTested, NewAttribute, NewCycle, NewKey, NewKeyAnswer, NewMapping, NewRate,
-    PageQuery, PatchCycle, PatchKey, PatchMapping, Rate, RateQuery, RateTest, RateTested, Removed,
-    Written,
+    PageQuery, PatchCycle, PatchKey, PatchMapping, Proposal, ProposeQuery, Rate, RateQuery,
+    RateTest, RateTested, Removed, Written,
 };
 
 use super::super::{attribute, clock, cycle, key, mapping, rate, rate_test};
@@ -162,7 +162,10 @@ fn cycles() -> Vec<Route> {
         Route::post("/api/v1/cycles", cycle::add)
             .right(Right::ChangeCycles)
             .says("Make a cycle")
+            .query::<ProposeQuery>()
             .body::<NewCycle>()
+            .gives::<Written<Proposal>>(202, "It waits for somebody else.")
+            .refuses(&["approval_needed", "over_limit"])
             .gives::<Written<Cycle>>(201, "The cycle.")
             .refuses(VALUES)
             .refuses(AMOUNTS)
@@ -176,7 +179,10 @@ fn cycles() -> Vec<Route> {
         Route::patch("/api/v1/cycles/{name}", cycle::set)
             .right(Right::ChangeCycles)
             .says("Change a cycle")
+            .query::<ProposeQuery>()
             .body::<PatchCycle>()
+            .gives::<Written<Proposal>>(202, "It waits for somebody else.")
+            .refuses(&["approval_needed", "over_limit"])
             .gives::<Written<Cycle>>(200, "The cycle as it is now.")
             .refuses(VALUES)
             .refuses(AMOUNTS),
