@@ -274,8 +274,8 @@ fn settings(dir: &DataDir) -> Result<Config, Failure> {
 fn verify_bank(database: &Path) -> Result<u8> {
     let report: Result<verify::Report, store::Error> = verify::run(database);
     let report = report.with_context(|| format!("cannot verify {}", database.display()))?;
-    for finding in &report.findings {
-        println!("{finding}");
+    for line in report.lines() {
+        println!("{line}");
     }
     let (transactions, entries) = (report.transactions, report.entries);
     let allocations = report.allocations;

@@ -6,7 +6,7 @@ use super::append_instance::{relay_lien, write_instance, write_lien, write_windo
 use super::append_reference::write_reference;
 use super::sqlite::SqliteStore;
 use super::uses::{write_shortage, write_uses};
-use super::{Error, hash, traces, unmapped};
+use super::{Error, hash, seal, traces, unmapped};
 use bank_core::effects::{DirectoryRow, Effects, Entry, Transaction, UsageRow};
 use bank_core::model::{Allocation, Quote};
 use bank_core::time::Timestamp;
@@ -51,7 +51,7 @@ pub(super) fn append(store: &mut SqliteStore, effects: &Effects) -> Result<(), E
         write_usage(&store.connection, usage)?;
     }
     for transaction in &effects.transactions {
-        write_transaction(store, transaction)?;
+        write_transaction(store, transaction, &effects.usages)?;
     }
     for (account, tx) in &effects.removals {
         write_removal(&store.connection, account.0, tx.0)?;
@@ -81,9 +81,13 @@ fn consider(next_due: &mut Option<Timestamp>, due: Option<Timestamp>) {
     }
 }
 
-fn write_transaction(store: &mut SqliteStore, tx: &Transaction) -> Result<(), Error> {
+fn write_transaction(
+    store: &mut SqliteStore,
+    tx: &Transaction,
+    usages: &[UsageRow],
+) -> Result<(), Error> {
     let stamp = &store.stamp;
-    let hash = hash::transaction(tx, stamp, &store.last_hash);
+    let hash = hash::transaction(tx, usages, stamp, &store.last_hash);
     store
         .connection
         .prepare_cached(
@@ -249,7 +253,7 @@ fn write_quote(connection: &Connection, quote: &Quote) -> Result<(), Error> {
             quote.instance.map(|i| i.0),
             quote.uses,
         ])?;
-    Ok(())
+    seal::renew(connection, "quote", &[&quote.id.0])
 }
 
 fn write_usage(connection: &Connection, usage: &UsageRow) -> Result<(), Error> {

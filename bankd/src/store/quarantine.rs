@@ -1,9 +1,9 @@
 //! The quarantine as it is emptied, and how collectors' files are read. What comes into it stands in
 //! `sources`, in the transaction of what it came with.
 
-use super::Error;
 use super::sources::id_of;
 use super::sqlite::SqliteStore;
+use super::{Error, seal};
 use rusqlite::params;
 
 impl SqliteStore {
@@ -19,6 +19,7 @@ impl SqliteStore {
             let gone = self.connection.prepare_cached(sql)?.execute([id])?;
             removed = removed.saturating_add(u64::try_from(gone).unwrap_or(0));
         }
+        seal::renew(&self.connection, "quarantine_total", &[&1])?;
         Ok(removed)
     }
 
@@ -31,6 +32,7 @@ impl SqliteStore {
         self.connection.prepare_cached(sql)?.execute([source])?;
         let sql = "DELETE FROM quarantine WHERE source = ?1";
         let gone = self.connection.prepare_cached(sql)?.execute([source])?;
+        seal::renew(&self.connection, "quarantine_total", &[&1])?;
         Ok(u64::try_from(gone).unwrap_or(0))
     }
 
@@ -41,7 +43,7 @@ impl SqliteStore {
                    ON CONFLICT (source) DO UPDATE SET options = ?2";
         let mut statement = self.connection.prepare_cached(sql)?;
         statement.execute(params![source, options])?;
-        Ok(())
+        seal::renew(&self.connection, "source_reading", &[&source])
     }
 }
 

@@ -1,7 +1,7 @@
 //! Finished uses by their identity, and reserves that money was short for: in and out.
 
 use super::sqlite::SqliteStore;
-use super::{Error, codec, load, sources};
+use super::{Error, codec, load, seal, sources};
 use bank_core::amount::Amount;
 use bank_core::command::Chunk;
 use bank_core::decimal::Decimal;
@@ -12,7 +12,8 @@ use bank_core::need::Identity;
 use bank_core::time::Timestamp;
 use bank_core::usage::Usage;
 use bank_core::view::{Already, View};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::types::ToSql;
+use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 use sha2::{Digest as _, Sha256};
 use std::borrow::Cow;
 
@@ -42,8 +43,8 @@ fn write_use(store: &SqliteStore, row: &UseRow, source: i64, tx: Option<i64>) ->
     let (facts, usage) = (&request.facts, &request.facts.usage);
     let whole = |number: Option<Decimal>, unit: i128| number.and_then(|n| in_units(n, unit));
     let place = row.place.or(store.place).filter(|_| store.block.is_some());
-    let mut statement = store.connection.prepare_cached(WRITE)?;
-    statement.execute(params![
+    let digest = row.said.unwrap_or_else(|| digest(&report.canonical()));
+    let values = params![
         source,
         request.object_id,
         report.incarnation().0,
@@ -79,10 +80,12 @@ fn write_use(store: &SqliteStore, row: &UseRow, source: i64, tx: Option<i64>) ->
         tx,
         store.block.filter(|_| place.is_some()),
         place,
-        row.said
-            .unwrap_or_else(|| digest(&report.canonical()))
-            .as_slice(),
-    ])?;
+        digest.as_slice(),
+        ];
+    let seal = seal::of_values(values)?;
+    let mut statement = store.connection.prepare_cached(WRITE)?;
+    let all = values.iter().copied().chain([&seal as &dyn ToSql]);
+    statement.execute(params_from_iter(all))?;
     Ok(())
 }
 
@@ -102,16 +105,16 @@ const WRITE: &str = "INSERT INTO usage_identity (source, object_id, start_at, en
         machine, object_type, account, login, project, user, group_name, queue, qos, state,
         exit_code, flags, millis, nodes, gpus, memory_bytes, wall_us, cpu_us, requested_s,
         revision, became, policy, counted, instance, amount, allocation, refusal, tx, block,
-        place, digest)
+        place, digest, seal)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,
-        ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36)
+        ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37)
     ON CONFLICT (source, object_id, start_at) DO UPDATE SET end_at = ?4, submit_at = ?5,
         machine = ?6, object_type = ?7, account = ?8, login = ?9, project = ?10, user = ?11,
         group_name = ?12, queue = ?13, qos = ?14, state = ?15, exit_code = ?16, flags = ?17,
         millis = ?18, nodes = ?19, gpus = ?20, memory_bytes = ?21, wall_us = ?22, cpu_us = ?23,
         requested_s = ?24, revision = ?25, became = ?26, policy = ?27, counted = ?28,
         instance = ?29, amount = ?30, allocation = ?31, refusal = ?32, tx = ?33, block = ?34,
-        place = ?35, digest = ?36";
+        place = ?35, digest = ?36, seal = ?37";
 
 /// A quantity in a smaller unit, cut; none where it is beyond what a column holds.
 fn in_units(number: Decimal, unit: i128) -> Option<i64> {
@@ -149,7 +152,9 @@ pub(super) fn write_shortage(connection: &Connection, row: &Shortage) -> Result<
             row.needed.0,
             row.available.0,
         ])?;
-    Ok(())
+    let (key, kind) = (&row.key, row.key.object_type.word());
+    let one: &[&dyn ToSql] = &[&key.object_id, &key.machine, &kind, &row.project];
+    seal::renew(connection, "shortage", one)
 }
 
 const COLUMNS: &str = "s.name, u.object_id, u.machine, u.object_type, u.project, u.revision,

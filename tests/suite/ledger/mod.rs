@@ -55,6 +55,7 @@ mod script;
 mod seen;
 mod sqlite;
 mod statements;
+mod tamper;
 mod watcher;
 mod wild;
 mod writer;
