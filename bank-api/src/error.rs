@@ -173,6 +173,7 @@ pub fn nami_exit_of_status(status: u16) -> u8 {
 /// The problem document of RFC 9457 with the members of decision 23; media type
 /// `application/problem+json`. What is absent is left out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Problem {
     /// `urn:bank:problem:CODE`.
     #[serde(rename = "type")]

@@ -2,7 +2,8 @@
 //!
 //! Start at the room of the noun: `registry` for projects, users and machines,
 //! `money` for accounts, allocations, deposits and balances, `work` for quotes, liens and jobs,
-//! `hold` for what is reserved and charged by hand, `journal` for journal rows, `cycle` for cycles,
+//! `hold` for what is reserved and charged by hand, `past` for looking at what was, `journal` for
+//! journal rows, `cycle` for cycles,
 //! `usage` for finished use and who ran on a fallback account, `import` for usage that others wrote
 //! down, `upload` for sending it and for what could not be read, `collect` for the queues of
 //! collectors, `records` for usage records and their files, `local` for what `bank` says of files on
@@ -30,6 +31,9 @@ mod local;
 mod mapping;
 mod money;
 mod monitor;
+#[cfg(feature = "openapi")]
+mod openapi;
+mod past;
 mod rates;
 mod records;
 mod registry;
@@ -65,6 +69,7 @@ pub use monitor::{
     Enforced, EnforcedQuery, EnforcedSum, EnforcedUse, Monitor, MonitorQuery, MonitorSum,
     Monitored, Watched,
 };
+pub use past::PastQuery;
 pub use rates::{
     Attribute, GivenQuote, GivenQuoteQuery, NewAttribute, RateQuery, RateTest, RateTested, Replay,
     ReplayRow, TestedPrice,
@@ -92,13 +97,15 @@ pub use watch::{
     WouldRefuseSum,
 };
 pub use work::{
-    ChargeRow, Job, JobLien, JobQuery, Lien, LienQuery, NewQuote, Payer, Quote, QuoteLine,
+    ChargeRow, Job, JobLien, JobQuery, Lien, LienQuery, NewQuote, OneJobQuery, Payer, Quote,
+    QuoteLine,
 };
 
 use serde::{Deserialize, Serialize};
 
 /// A list answer: `{"items": [...], "next": null}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct List<T> {
     /// The rows of this page, in the order of the route.
     pub items: Vec<T>,
@@ -117,6 +124,7 @@ impl<T> List<T> {
 ///
 /// In JSON the fields of the object and those below stand side by side.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Written<T> {
     /// The object after the change.
     #[serde(flatten)]
@@ -133,6 +141,7 @@ pub struct Written<T> {
 
 /// The answer of `DELETE`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Removed {
     /// Name or id of what was removed.
     pub name: String,
@@ -148,6 +157,7 @@ pub struct Removed {
 
 /// Query parameters that every mutating route takes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct WriteQuery {
     /// Decide and answer, write nothing.

@@ -50,7 +50,9 @@ pub(crate) use self::{
     usage::{
         FallbackArgs, ImportArgs, QuarantinedCommand, ReadArgs, ReplayArgs, ReportCommand, Which,
     },
-    verb::{BalanceArgs, DepositArgs, JobsArgs, JournalArgs, OnlyArgs, QuoteArgs, WithdrawArgs},
+    verb::{
+        AtArgs, BalanceArgs, DepositArgs, JobsArgs, JournalArgs, OnlyArgs, QuoteArgs, WithdrawArgs,
+    },
 };
 
 const AFTER_HELP: &str = "\

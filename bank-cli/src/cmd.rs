@@ -49,12 +49,12 @@ use std::{
     io::{IsTerminal as _, Write as _},
 };
 
-use bank_api::v1::Removed;
+use bank_api::v1::{PastQuery, Removed};
 use serde::{Serialize, de::DeserializeOwned};
 use ureq::http::Method;
 
 use crate::{
-    cli::{Command, RemoveArgs, WriteArgs},
+    cli::{AtArgs, Command, RemoveArgs, WriteArgs},
     client::{self, Call, Client},
     clock::Zone,
     fail::Failure,
@@ -201,6 +201,14 @@ impl Context {
         Ok(uuid::Builder::from_unix_timestamp_millis(millis, &random)
             .into_uuid()
             .to_string())
+    }
+
+    /// When something is looked at, as the API takes it.
+    pub(crate) fn past(&self, then: &AtArgs) -> Result<PastQuery, Failure> {
+        Ok(PastQuery {
+            at: self.time(then.at.as_ref())?,
+            recorded: then.recorded,
+        })
     }
 
     /// A time argument as the daemon takes it.

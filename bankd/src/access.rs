@@ -4,12 +4,12 @@
 //! Nothing here decides about money or single projects: that is the business of the rules and of
 //! what a handler shows. A uid that the system does not know never becomes somebody.
 
+pub mod right;
+
 use std::collections::HashMap;
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
-
-use bank_core::refusal::Refusal;
 
 use crate::clock::Stopwatch;
 use crate::config;
@@ -88,6 +88,11 @@ impl Roles {
         Self(self.0 | role.bit())
     }
 
+    /// Whether a role itself is among them.
+    pub fn has(self, role: Role) -> bool {
+        self.0 & role.bit() != 0
+    }
+
     /// Whether a role, or `admin`, is among them.
     pub fn allow(self, role: Role) -> bool {
         self.0 & (role.bit() | Role::Admin.bit()) != 0
@@ -98,24 +103,6 @@ impl Roles {
         [Role::Admin, Role::Scheduler, Role::Auditor]
             .into_iter()
             .any(|role| self.allow(role))
-    }
-
-    /// Refuses with `not_allowed` unless one of the roles, or `admin`, is among them.
-    ///
-    /// # Errors
-    /// [`Refusal::NotAllowed`], which names the roles that would do.
-    pub fn require(self, any_of: &[Role]) -> Result<(), Refusal> {
-        if self.allow(Role::Admin) || any_of.iter().any(|role| self.allow(*role)) {
-            return Ok(());
-        }
-        let words: Vec<&str> = any_of.iter().map(|role| role.word()).collect();
-        let needed = match words.as_slice() {
-            [] => Role::Admin.word().to_owned(),
-            _ => words.join(" or "),
-        };
-        Err(Refusal::NotAllowed {
-            what: format!("this needs the role {needed}"),
-        })
     }
 }
 
@@ -275,11 +262,7 @@ mod tests {
             (user, Role::User, true),
             (Roles::default(), Role::User, false),
         ] {
-            assert_eq!(
-                roles.require(&[needed]).is_ok(),
-                allowed,
-                "{roles:?} {needed:?}"
-            );
+            assert_eq!(roles.allow(needed), allowed, "{roles:?} {needed:?}");
         }
         assert!(admin.see_everything() && auditor.see_everything() && !user.see_everything());
     }

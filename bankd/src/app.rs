@@ -2,7 +2,7 @@
 //! starts and stops.
 //!
 //! Start: store, writer, record files, keys, followed files, listeners. Stop: listeners, open requests,
-//! followed files, record files, imports, writer's queue. Nothing else in the daemon makes a thread
+//! followed files, record files, imports, waypoints, writer's queue. Nothing else in the daemon makes a thread
 //! that outlives a request.
 
 use std::future::Future;
@@ -26,7 +26,7 @@ use crate::obs::Counters;
 use crate::store::{self, SqliteStore};
 use crate::uploads::Uploads;
 use crate::writer::{self, Writer};
-use crate::{auditor, follow, gold, http, records};
+use crate::{auditor, follow, gold, http, records, survey};
 
 /// How long open requests may take to end once the daemon stops.
 const DRAIN: Duration = Duration::from_secs(10);
@@ -145,10 +145,12 @@ pub async fn run(
         &app.clock,
     )
     .context("cannot follow files")?;
-    ready();
     let database = data.database();
+    let (waker, surveyor) =
+        survey::start(&database, &app.writer).context("cannot mark places in the journal")?;
+    ready();
     let (stop, stopped) = watch::channel(());
-    let ticker = tokio::spawn(tick(Arc::clone(&app), stopped.clone()));
+    let ticker = tokio::spawn(tick(Arc::clone(&app), waker, stopped.clone()));
     {
         let served = async {
             tokio::join!(
@@ -175,6 +177,8 @@ pub async fn run(
         followers.stop();
         records.stop();
         app.uploads.stop();
+        // Nobody wakes it any more.
+        let _ = surveyor.join();
         app.writer.stop();
         app.writer_thread.wait()
     });
@@ -276,7 +280,7 @@ fn check_fallbacks(directory: &Directory) -> Result<()> {
 
 /// Journals boundaries that have passed and removes expired answers; reads the secrets and opens the
 /// record files anew when asked to (SIGHUP).
-async fn tick(app: Arc<App>, mut stopped: watch::Receiver<()>) {
+async fn tick(app: Arc<App>, survey: survey::Waker, mut stopped: watch::Receiver<()>) {
     let mut interval = tokio::time::interval(TICK);
     interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
     let mut hangup = signal(SignalKind::hangup()).ok();
@@ -291,6 +295,7 @@ async fn tick(app: Arc<App>, mut stopped: watch::Receiver<()>) {
                 if app.writer.look().await.is_err() {
                     tracing::debug!("boundaries are left for the next command");
                 }
+                survey.wake();
                 app.uploads.expire(&app.writer);
                 if until_prune == 0 {
                     let may_be_more = app.writer.prune().await.unwrap_or(false);

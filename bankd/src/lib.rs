@@ -29,6 +29,7 @@ pub mod records;
 pub mod replay;
 pub mod serve;
 pub mod store;
+mod survey;
 pub mod uploads;
 pub mod usable;
 pub mod writer;

@@ -6,6 +6,7 @@ use super::{ClockStatus, NextCycle, SinkStatus, StuckBoundary};
 
 /// The state of the daemon (`GET /api/v1/status`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Status {
     /// Version of `bankd`.
     pub version: String,
@@ -73,6 +74,7 @@ pub struct Status {
 
 /// Usage that no account could be found for (decision 14).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Unbilled {
     /// Instances with unbilled usage.
     pub count: i64,
@@ -82,6 +84,7 @@ pub struct Unbilled {
 
 /// A machine in [`Status`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct MachineStatus {
     /// Name.
     pub name: String,
@@ -96,6 +99,7 @@ pub struct MachineStatus {
 
 /// A charge rate (`GET /api/v1/rates`; ledger.md 3.1).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Rate {
     /// Row id.
     pub id: i64,
@@ -125,6 +129,7 @@ pub struct Rate {
 /// `POST /api/v1/rates`. Answer: `Written<Rate>`. A rate of the same kind, name, instance and
 /// machine is replaced from `from` on.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewRate {
     /// As [`Rate::kind`].
@@ -158,6 +163,7 @@ pub struct NewRate {
 
 /// A signing key without its secret (`GET /api/v1/keys/{id}`; http-auth.md 4).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Key {
     /// Key id, `[A-Za-z0-9._-]{1,64}`.
     pub id: String,
@@ -185,6 +191,7 @@ pub struct Key {
 /// `POST /api/v1/keys`. Answer: [`NewKeyAnswer`]. Roles and scopes belong to the client; for a
 /// client that exists they must be absent or equal.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewKey {
     /// Key id.
@@ -218,6 +225,7 @@ pub struct NewKey {
 
 /// `PATCH /api/v1/keys/{id}`. Answer: `Written<Key>`. A list that is given replaces the old one.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PatchKey {
     /// `active` or `disabled`.
@@ -239,6 +247,7 @@ pub struct PatchKey {
 
 /// The answer to [`NewKey`]. The secret is told this once.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct NewKeyAnswer {
     /// The key.
     pub key: Key,
@@ -255,6 +264,7 @@ pub struct NewKeyAnswer {
 
 /// Query of `GET /api/v1/keys`. Answer: `List<Key>`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct KeyQuery {
     /// Only keys of this client.

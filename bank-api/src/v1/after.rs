@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// `POST /api/v1/transfers` (ledger.md 2.3). Answer: `Transfer`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewTransfer {
     /// An account, else a project whose only account is meant.
@@ -22,6 +23,7 @@ pub struct NewTransfer {
 
 /// What a transfer did.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Transfer {
     /// The journal transaction; `null` on a dry run.
     pub transaction: Option<i64>,
@@ -49,6 +51,7 @@ pub struct Transfer {
 
 /// One window's part of a transfer.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TransferPart {
     /// Allocation that gave.
     pub from: i64,
@@ -60,6 +63,7 @@ pub struct TransferPart {
 
 /// `POST /api/v1/refunds` (ledger.md 2.4). Answer: `Correction`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewRefund {
     /// The scheduler's object id.
@@ -86,6 +90,7 @@ pub struct NewRefund {
 
 /// `POST /api/v1/reversals` (ledger.md 2.13). Answer: `Correction`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewReversal {
     /// The transaction to undo; that of a reversal does it again.
@@ -100,6 +105,7 @@ pub struct NewReversal {
 
 /// `POST /api/v1/adjustments`. Answer: `Correction`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewAdjustment {
     /// An account, else a project whose only account is meant; absent where `allocation` says it.
@@ -117,6 +123,7 @@ pub struct NewAdjustment {
 
 /// `POST /api/v1/settlements`: a project pays for what `#unbilled` carries. Answer: `Correction`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewSettlement {
     /// The scheduler's object id.
@@ -136,6 +143,7 @@ pub struct NewSettlement {
 
 /// What a refund, an adjustment, a reversal or a settlement did.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Correction {
     /// The journal transaction; `null` on a dry run.
     pub transaction: Option<i64>,
@@ -169,6 +177,7 @@ pub struct Correction {
 
 /// An allocation's part of a correction.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CorrectionPart {
     /// Allocation id.
     pub allocation: i64,
@@ -178,6 +187,7 @@ pub struct CorrectionPart {
 
 /// Query of `DELETE /api/v1/accounts/{name}` and `DELETE /api/v1/allocations/{id}`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RemoveQuery {
     /// Decide and answer, write nothing.

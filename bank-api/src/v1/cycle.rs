@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// A cycle (`GET /api/v1/cycles/{name}`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Cycle {
     /// Unique name.
     pub name: String,
@@ -31,6 +32,7 @@ pub struct Cycle {
 
 /// `POST /api/v1/cycles`. Answer: `Written<Cycle>`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewCycle {
     /// Unique name.
@@ -54,6 +56,7 @@ pub struct NewCycle {
 
 /// `PATCH /api/v1/cycles/{name}`. Answer: `Written<Cycle>`. Holds from the next boundary on.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PatchCycle {
     /// Switch on or off; what passes while it is off is left out.
@@ -76,6 +79,7 @@ pub struct PatchCycle {
 /// The answer of `POST /api/v1/cycles/{name}/run`: what a boundary did, or with `?dry_run=true`
 /// what the next one would do with the money as it is now.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CycleRun {
     /// The cycle.
     pub name: String,

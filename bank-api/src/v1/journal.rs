@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// One entry with the columns of its transaction (ledger.md 7). Deltas carry a sign.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct JournalEntry {
     /// Transaction id.
     pub transaction: i64,
@@ -63,6 +64,7 @@ pub struct JournalEntry {
 /// last page is kept too (`next` is `null`, but `after=TRANSACTION` of the last row goes on from
 /// there), which is how a reader follows the journal.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct JournalQuery {
     /// Project.

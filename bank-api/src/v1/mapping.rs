@@ -12,6 +12,7 @@ pub const MERGE_MAX: usize = 500;
 
 /// A mapping (`GET /api/v1/mappings/{id}`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Mapping {
     /// Its number.
     pub id: i64,
@@ -29,6 +30,7 @@ pub struct Mapping {
 
 /// `POST /api/v1/mappings`. Answer: `Written<Mapping>`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewMapping {
     /// 0 to 1000000; 100 by default.
@@ -49,6 +51,7 @@ pub struct NewMapping {
 
 /// `PATCH /api/v1/mappings/{id}`. Answer: `Written<Mapping>`. An empty string clears a field.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PatchMapping {
     /// 0 to 1000000.
@@ -70,6 +73,7 @@ pub struct PatchMapping {
 
 /// `POST /api/v1/mappings/test`: what usage says of whom it is for. Answer: [`MappingTested`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct MappingTest {
     /// Value by field: `source`, `machine`, `user`, `group`, `account`, `queue`, `qos`, `namespace`,
@@ -79,6 +83,7 @@ pub struct MappingTest {
 
 /// Whom usage would be for.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct MappingTested {
     /// The project; `null` where nothing names one.
     pub project: Option<String>,
@@ -98,6 +103,7 @@ pub struct MappingTested {
 
 /// Query of `GET /api/v1/unmapped`. Answer: [`Unmapped`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct UnmappedQuery {
     /// What the rows are summed up by, with commas: `source`, `machine`, `account`, `user`, `group`,
@@ -120,6 +126,7 @@ pub struct UnmappedQuery {
 
 /// Usage that waits for a project.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Unmapped {
     /// What it is summed up by, the most processor time first.
     pub items: Vec<UnmappedRow>,
@@ -133,6 +140,7 @@ pub struct Unmapped {
 
 /// Usage that waits for a project and says the same of whom it is for.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct UnmappedRow {
     /// The collector; `null` where it is not asked for.
     pub source: Option<String>,
@@ -164,6 +172,7 @@ pub struct UnmappedRow {
 /// records at a time, in the order in which they came. Answer: [`AssignDone`]. The same again changes
 /// nothing: what has its project does not wait any more.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewAssign {
     /// Conditions, as a mapping has them; attributes are not kept with usage.
@@ -186,6 +195,7 @@ pub struct NewAssign {
 
 /// What became of usage that waited for a project.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AssignDone {
     /// Records that the conditions fit.
     pub records: u64,
@@ -212,6 +222,7 @@ pub struct AssignDone {
 
 /// A record that could not be given to a project.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AssignRefused {
     /// The collector.
     pub source: String,
@@ -225,6 +236,7 @@ pub struct AssignRefused {
 
 /// One record that was given to a project.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AssignedRecord {
     /// Whether anything changed.
     pub changed: bool,
@@ -241,6 +253,7 @@ pub struct AssignedRecord {
 /// `POST /api/v1/user-directory`: what a directory of people says, 1 to 500 entries. Each is merged
 /// or refused by itself. Answer: [`MergedUsers`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct MergeUsers {
     /// In their order.
@@ -258,6 +271,7 @@ pub struct MergeUsers {
 
 /// What is said of one user. What is absent or empty says nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct MergeEntry {
     /// Their name, or another name of theirs.
@@ -290,6 +304,7 @@ pub struct MergeEntry {
 
 /// What became of the entries of one request.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct MergedUsers {
     /// One for each entry, in their order.
     pub items: Vec<MergedUser>,
@@ -302,6 +317,7 @@ pub struct MergedUsers {
 
 /// What became of one entry.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct MergedUser {
     /// The user's name in the bank; of a refused entry the name as given.
     pub user: String,
@@ -319,6 +335,7 @@ pub struct MergedUser {
 
 /// What became of a whole file of people (`bank user import --json`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ImportedUsers {
     /// Entries read.
     pub entries: u64,

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// One entry of a list of an account (ledger.md 4).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Constraint {
     /// A name, `ANY`, or `MEMBERS` (the active members of the project, its member machines).
@@ -20,6 +21,7 @@ pub struct Constraint {
 /// An account (`GET /api/v1/accounts/{name}`, by name or id). The five figures are sums over the
 /// allocations that are active now (ledger.md 2.5).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Account {
     /// Row id.
     pub id: i64,
@@ -87,6 +89,7 @@ pub struct Account {
 
 /// `POST /api/v1/accounts`. Answer: `Written<Account>`. An empty list means `ANY`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewAccount {
     /// Unique name.
@@ -129,6 +132,7 @@ pub struct NewAccount {
 /// `PATCH /api/v1/accounts/{name}`. Answer: `Written<Account>`. A list that is given replaces the
 /// old one; an empty string clears a text.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PatchAccount {
     /// Free text.
@@ -168,6 +172,7 @@ pub struct PatchAccount {
 
 /// An allocation (`GET /api/v1/allocations/{id}`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Allocation {
     /// Row id.
     pub id: i64,
@@ -198,6 +203,7 @@ pub struct Allocation {
 
 /// `PATCH /api/v1/allocations/{id}`. Answer: `Written<Allocation>`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PatchAllocation {
     /// New start, or `-infinity`.
@@ -225,6 +231,7 @@ pub struct PatchAllocation {
 
 /// Query of `GET /api/v1/allocations`. Answer: `List<Allocation>`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct AllocationQuery {
     /// Account name or id.
@@ -233,10 +240,17 @@ pub struct AllocationQuery {
     /// `future`, `active` or `expired`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
+    /// As it was at this instant; absent: now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+    /// With `at`: as it was known then.
+    #[serde(default, skip_serializing_if = "super::past::is_no")]
+    pub recorded: bool,
 }
 
 /// `POST /api/v1/deposits` (ledger.md 2.1). Answer: `Receipt`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewDeposit {
     /// An account, else a project whose only account is meant (decision 16).
@@ -271,6 +285,7 @@ pub struct NewDeposit {
 
 /// `POST /api/v1/withdrawals` (ledger.md 2.2). Answer: `Receipt`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewWithdrawal {
     /// An account, else a project whose only account is meant.
@@ -290,6 +305,7 @@ pub struct NewWithdrawal {
 
 /// What a deposit or a withdrawal did.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Receipt {
     /// The journal transaction; `null` on a dry run.
     pub transaction: Option<i64>,
@@ -329,6 +345,7 @@ pub struct Receipt {
 
 /// One part of a deposit that went to several accounts.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ReceiptPart {
     /// Account name.
     pub account: String,
@@ -343,6 +360,7 @@ pub struct ReceiptPart {
 /// One row of `GET /api/v1/balances`: an account as one project sees it (ledger.md 2.5, ux.md
 /// 2.3). Rows come in the order of display: a sub-project below its parent.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Balance {
     /// Account row id.
     pub account_id: i64,
@@ -413,6 +431,7 @@ pub struct Balance {
 
 /// Query of `GET /api/v1/balances`. Answer: `List<Balance>`. What is absent is a wildcard.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct BalanceQuery {
     /// Accounts usable by this project, and those of its descendants.
@@ -427,9 +446,12 @@ pub struct BalanceQuery {
     /// Only this account, by name or id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub account: Option<String>,
-    /// As it was at this instant; absent: now. Credit limits are those of today.
+    /// As it was at this instant; absent: now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
+    /// With `at`: as it was known then.
+    #[serde(default, skip_serializing_if = "super::past::is_no")]
+    pub recorded: bool,
     /// With what is charged a day and when nothing is left at that rate.
     #[serde(default)]
     pub burn: bool,

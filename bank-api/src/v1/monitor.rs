@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// Query of `GET /api/v1/monitor`. Answer: [`Monitor`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct MonitorQuery {
     /// Only what counts from this instant on; absent: the whole journal.
@@ -35,6 +36,7 @@ pub struct MonitorQuery {
 
 /// What strict would have refused, in the order of the journal.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Monitor {
     /// The refusals.
     pub items: Vec<Watched>,
@@ -48,6 +50,7 @@ pub struct Monitor {
 
 /// One refusal that strict would have given.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Watched {
     /// When: the time of the request, or the start of a use that was reported.
     pub at: String,
@@ -73,6 +76,7 @@ pub struct Watched {
 
 /// What `bank monitor --json` prints: the newest refusals and the sums of all.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Monitored {
     /// The refusals, the oldest first.
     pub items: Vec<Watched>,
@@ -86,6 +90,7 @@ pub struct Monitored {
 
 /// A project in [`Monitored`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct MonitorSum {
     /// Project as named.
     pub project: String,
@@ -105,6 +110,7 @@ pub struct MonitorSum {
 
 /// Query of `GET /api/v1/what-if/enforced`. Answer: [`Enforced`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct EnforcedQuery {
     /// When enforcement would have begun.
@@ -123,6 +129,7 @@ pub struct EnforcedQuery {
 /// What strict enforcement from an instant on would have come to: uses that would have been refused
 /// do not run and leave their money to the next.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Enforced {
     /// When enforcement would have begun.
     pub from: String,
@@ -140,6 +147,7 @@ pub struct Enforced {
 
 /// A project in [`Enforced`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct EnforcedSum {
     /// Project as named.
     pub project: String,
@@ -157,6 +165,7 @@ pub struct EnforcedSum {
 
 /// A use that enforcement would have refused.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct EnforcedUse {
     /// When it began.
     pub at: String,

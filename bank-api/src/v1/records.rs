@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Query of `GET /api/v1/records`. Answer: `List<RecordLine>`, oldest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RecordQuery {
     /// `file` or `ur1`; not with `sink`.
@@ -55,6 +56,7 @@ pub struct RecordQuery {
 
 /// A setting that is true or false, where leaving it out means neither.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Truth {
     /// `true`
@@ -77,6 +79,7 @@ impl From<Truth> for bool {
 
 /// A usage record in the form that was asked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RecordLine {
     /// Its number, the last part of a `recordId`.
     pub record: i64,
@@ -89,6 +92,7 @@ pub struct RecordLine {
 
 /// A record file in `GET /api/v1/status`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SinkStatus {
     /// `file`, `ggf`, or the name of a `[[sink]]`.
     pub name: String,

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// A project (`GET /api/v1/projects/{name}`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Project {
     /// Unique name; may contain `/`.
     pub name: String,
@@ -32,6 +33,7 @@ pub struct Project {
 
 /// One member of a project (`GET /api/v1/projects/{name}/members`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Member {
     /// User name.
     pub user: String,
@@ -41,6 +43,7 @@ pub struct Member {
 
 /// `POST /api/v1/projects`. Answer: `Written<Project>`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewProject {
     /// Unique name.
@@ -70,6 +73,7 @@ pub struct NewProject {
 
 /// `PATCH /api/v1/projects/{name}`. Answer: `Written<Project>`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PatchProject {
     /// Switch on or off.
@@ -95,6 +99,7 @@ pub struct PatchProject {
 /// `POST /api/v1/projects/{name}/members`. Answer: `Written<Member>`. A member that is there
 /// already gets the given flags. `DELETE …/members/{user}` answers `Removed`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewMember {
     /// User name; the user must be there.
@@ -106,6 +111,7 @@ pub struct NewMember {
 
 /// A user (`GET /api/v1/users/{name}`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct User {
     /// Unique login name.
     pub name: String,
@@ -136,6 +142,7 @@ pub struct User {
 
 /// `POST /api/v1/users`. Answer: `Written<User>`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewUser {
     /// Unique login name.
@@ -165,6 +172,7 @@ pub struct NewUser {
 
 /// `PATCH /api/v1/users/{name}`. Answer: `Written<User>`. An empty string clears a field.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PatchUser {
     /// Switch on or off.
@@ -195,6 +203,7 @@ pub struct PatchUser {
 
 /// A machine, that is a cluster with one scheduler (`GET /api/v1/machines/{name}`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Machine {
     /// Unique name.
     pub name: String,
@@ -240,6 +249,7 @@ pub struct Machine {
 
 /// `POST /api/v1/machines`. Answer: `Written<Machine>`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewMachine {
     /// Unique name.
@@ -287,6 +297,7 @@ pub struct NewMachine {
 
 /// `PATCH /api/v1/machines/{name}`. Answer: `Written<Machine>`. An empty string clears a field.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PatchMachine {
     /// Switch on or off.

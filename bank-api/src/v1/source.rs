@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// Query of `GET /api/v1/sources`. Answer: a list of [`Source`], by name.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SourceQuery {
     /// Those that were removed too.
@@ -15,6 +16,7 @@ pub struct SourceQuery {
 
 /// A collector: who reports finished usage, by the name in each record's identity.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Source {
     /// Its name, such as `slurm:colony`.
     pub name: String,
@@ -54,6 +56,7 @@ pub struct Source {
 
 /// A file that the daemon follows.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Followed {
     /// The path of the settings.
     pub path: String,
@@ -73,6 +76,7 @@ pub struct Followed {
 
 /// `PATCH /api/v1/sources/{name}`. Answer: `Written<Source>`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PatchSource {
     /// Seconds without a word after which it counts as silent, `never`, or `default` for
@@ -83,6 +87,7 @@ pub struct PatchSource {
 
 /// Query of `GET /api/v1/reconcile`. Answer: [`Reconciled`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ReconcileQuery {
     /// The machine; absent: the only one.
@@ -114,6 +119,7 @@ pub struct ReconcileQuery {
 /// What a machine was charged beside what others recorded. One page: the sums are those of its own
 /// rows, and the sums of all pages are those of the whole time.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Reconciled {
     /// The machine.
     pub machine: String,
@@ -135,6 +141,7 @@ pub struct Reconciled {
 
 /// One use, as recorded and as charged. What a side does not say is `null`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ReconcileRow {
     /// `matched`, `differs`, `not_charged`: recorded and never charged; `not_recorded`: charged, and
     /// in no record; `negative`: it ends before it starts.
@@ -171,6 +178,7 @@ pub struct ReconcileRow {
 
 /// The sum of one kind.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ReconcileSum {
     /// Uses.
     pub jobs: i64,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::{OnlyArgs, RemoveArgs, Switch, WriteArgs, amount};
+use super::{AtArgs, OnlyArgs, RemoveArgs, Switch, WriteArgs, amount};
 
 /// `bank account`.
 #[derive(Debug, Subcommand)]
@@ -14,10 +14,14 @@ pub(crate) enum AccountCommand {
     Add(AddAccount),
     /// List accounts
     #[command(alias = "list")]
-    Ls,
+    Ls(AtArgs),
     /// Show one account, by name or id
     #[command(alias = "get")]
-    Show { name: String },
+    Show {
+        name: String,
+        #[command(flatten)]
+        then: AtArgs,
+    },
     /// Change an account
     #[command(alias = "modify")]
     Set(AddAccount),
@@ -200,10 +204,16 @@ pub(crate) enum AllocationCommand {
         /// future, active or expired [default: all]
         #[arg(long)]
         state: Option<String>,
+        #[command(flatten)]
+        then: AtArgs,
     },
     /// Show one allocation
     #[command(alias = "get")]
-    Show { id: i64 },
+    Show {
+        id: i64,
+        #[command(flatten)]
+        then: AtArgs,
+    },
     /// Change the window or the credit limit of an allocation
     #[command(alias = "modify")]
     Set(SetAllocation),
@@ -261,10 +271,16 @@ pub(crate) enum LienCommand {
         /// open, settled, released, replaced, expired or all [default: open]
         #[arg(long)]
         state: Option<String>,
+        #[command(flatten)]
+        then: AtArgs,
     },
     /// Show one lien
     #[command(alias = "get")]
-    Show { id: i64 },
+    Show {
+        id: i64,
+        #[command(flatten)]
+        then: AtArgs,
+    },
     /// Move a lien's end; an expired one holds again what it held
     #[command(alias = "set", alias = "modify")]
     Extend {

@@ -31,12 +31,22 @@ pub(crate) struct BalanceArgs {
     /// Add a row with the sums
     #[arg(long)]
     pub(crate) total: bool,
-    /// As it was at this moment
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub(crate) at: Option<String>,
+    #[command(flatten)]
+    pub(crate) then: AtArgs,
     /// The columns of Moab Accounting Manager 9
     #[arg(long, conflicts_with = "available")]
     pub(crate) mam: bool,
+}
+
+/// When something is looked at.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct AtArgs {
+    /// As it was at this moment
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) at: Option<String>,
+    /// As it was known then: without what was recorded later
+    #[arg(long, requires = "at")]
+    pub(crate) recorded: bool,
 }
 
 /// `bank quote`.

@@ -1,6 +1,6 @@
 //! `bank allocation`.
 
-use bank_api::v1::{Allocation, AllocationQuery, List, PatchAllocation, Written};
+use bank_api::v1::{Allocation, AllocationQuery, List, PastQuery, PatchAllocation, Written};
 use ureq::http::Method;
 
 use super::{Context, nothing_to_set};
@@ -13,13 +13,24 @@ use crate::{
 
 pub(super) fn run(context: &Context, command: AllocationCommand) -> Result<String, Failure> {
     match command {
-        AllocationCommand::Ls { account, state } => {
-            let query = AllocationQuery { account, state };
+        AllocationCommand::Ls {
+            account,
+            state,
+            then,
+        } => {
+            let PastQuery { at, recorded } = context.past(&then)?;
+            let query = AllocationQuery {
+                account,
+                state,
+                at,
+                recorded,
+            };
             let list: List<Allocation> = context.get(&["allocations"], &query)?;
             context.form.list(&list, &sheet(&list.items))
         }
-        AllocationCommand::Show { id } => {
-            let allocation: Allocation = context.get(&["allocations", &id.to_string()], &())?;
+        AllocationCommand::Show { id, then } => {
+            let query = context.past(&then)?;
+            let allocation: Allocation = context.get(&["allocations", &id.to_string()], &query)?;
             context
                 .form
                 .one(&allocation, &sheet(std::slice::from_ref(&allocation)))

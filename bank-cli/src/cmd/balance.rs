@@ -1,6 +1,6 @@
 //! `bank balance`: what projects have, hold and may still spend (first sample of ux.md 2.3).
 
-use bank_api::v1::{Balance, BalanceQuery, List};
+use bank_api::v1::{Balance, BalanceQuery, List, PastQuery};
 
 use super::Context;
 use crate::{
@@ -23,13 +23,14 @@ pub(super) fn run(context: &Context, args: &BalanceArgs) -> Result<String, Failu
 
 /// The rows, without those of sub-projects unless the whole tree is wanted.
 fn read(context: &Context, args: &BalanceArgs) -> Result<Vec<Balance>, Failure> {
-    let at = context.time(args.at.as_ref())?;
+    let PastQuery { at, recorded } = context.past(&args.then)?;
     let query = |project: Option<&String>| BalanceQuery {
         project: project.cloned(),
         user: args.user.clone(),
         machine: args.machine.clone(),
         account: args.account.clone(),
         at: at.clone(),
+        recorded,
         burn: !args.available && !args.mam,
     };
     let ask = |query: BalanceQuery| -> Result<Vec<Balance>, Failure> {

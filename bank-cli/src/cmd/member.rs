@@ -27,8 +27,9 @@ pub(super) fn run(context: &Context, command: MemberCommand) -> Result<String, F
             }
             Ok(out)
         }
-        MemberCommand::Ls { project } => {
-            let list: List<Member> = context.get(&["projects", &project, "members"], &())?;
+        MemberCommand::Ls { project, then } => {
+            let query = context.past(&then)?;
+            let list: List<Member> = context.get(&["projects", &project, "members"], &query)?;
             let columns = vec![
                 column("user", "User", Kind::Text),
                 column("active", "Active", Kind::Text),

@@ -24,7 +24,7 @@ pub(crate) fn apply(
         Command::Balance(_) | Command::Journal(_) => true,
         Command::Jobs(args) => args.job.is_none(),
         Command::Account(command) => {
-            matches!(command, AccountCommand::Ls | AccountCommand::Show { .. })
+            matches!(command, AccountCommand::Ls(_) | AccountCommand::Show { .. })
         }
         Command::Allocation(command) => matches!(
             command,

@@ -22,9 +22,8 @@ pub(super) fn balance(
         project: given.owned("project"),
         user: own.or_else(|| given.owned("user")),
         machine: given.owned("machine"),
-        burn: false,
-        at: None,
         account: account.or_else(|| given.all("words").first().map(ToString::to_string)),
+        ..BalanceQuery::default()
     };
     let list: List<Balance> = context.get(&["balances"], &query)?;
     let rows = list.items;
@@ -163,6 +162,7 @@ pub(super) fn allocations(context: &Context, given: &Given) -> Result<String, Fa
     let query = AllocationQuery {
         account: given.owned("account"),
         state: None,
+        ..AllocationQuery::default()
     };
     let allocations = match named(given, "allocation") {
         Some(id) => vec![context.get(&["allocations", &id], &())?],
@@ -223,6 +223,7 @@ pub(super) fn reservations(context: &Context, given: &Given) -> Result<String, F
         user: given.owned("user"),
         machine: given.owned("machine"),
         state: Some(state.to_owned()),
+        ..LienQuery::default()
     };
     let list: List<Lien> = context.get(&["liens"], &query)?;
     let columns = [

@@ -17,7 +17,6 @@ use bank_api::sign::{
     WWW_AUTHENTICATE, command_headers, sign_answer, verify_request,
 };
 use bank_core::command::Scope;
-use bank_core::refusal::Refusal;
 use bank_core::time::Timestamp;
 use sha2::{Digest, Sha256};
 
@@ -41,24 +40,6 @@ pub struct Authenticated {
     pub event_time: Option<Timestamp>,
     /// The id under which the log knows the request.
     pub request_id: String,
-}
-
-impl Authenticated {
-    /// Refuses with `not_allowed` unless the caller has the role, or is admin.
-    ///
-    /// # Errors
-    /// [`Refusal::NotAllowed`].
-    pub fn require(&self, role: Role) -> Result<(), Refusal> {
-        self.roles.require(&[role])
-    }
-
-    /// Refuses with `not_allowed` unless the caller has one of the roles, or is admin.
-    ///
-    /// # Errors
-    /// [`Refusal::NotAllowed`].
-    pub fn require_any(&self, roles: &[Role]) -> Result<(), Refusal> {
-        self.roles.require(roles)
-    }
 }
 
 impl<S: Sync> FromRequestParts<S> for Authenticated {
@@ -124,17 +105,22 @@ pub(super) struct Arrived<'a> {
     pub(super) window_s: i64,
 }
 
+/// Routes that are asked with a body and write nothing: a plain quote over JSON, and tests.
+const ASKS: [&str; 3] = [
+    "/api/v1/quotes",
+    "/api/v1/rates/test",
+    "/api/v1/mappings/test",
+];
+
+/// Whether a request writes, so that nonce and `Idempotency-Key` are demanded.
+pub(super) fn is_mutating(method: &Method, path: &str) -> bool {
+    let reads = method == Method::GET || method == Method::HEAD;
+    !reads && !ASKS.contains(&path)
+}
+
 impl Arrived<'_> {
-    /// Whether it writes, so that nonce and `Idempotency-Key` are demanded. A plain quote over JSON
-    /// and a test of rates write nothing.
     pub(super) fn is_mutating(&self) -> bool {
-        let reads = self.method == Method::GET || self.method == Method::HEAD;
-        let asks = [
-            "/api/v1/quotes",
-            "/api/v1/rates/test",
-            "/api/v1/mappings/test",
-        ];
-        !reads && !asks.contains(&self.uri.path())
+        is_mutating(self.method, self.uri.path())
     }
 
     fn origin(&self) -> Origin {

@@ -231,7 +231,7 @@ fn charge_policy(word: Option<String>) -> Result<Option<ChargePolicy>, Error> {
     word.map(read).transpose()
 }
 
-fn project(r: &Row<'_>) -> Result<Project, Error> {
+pub(super) fn project(r: &Row<'_>) -> Result<Project, Error> {
     Ok(Project {
         id: ProjectId(r.get(0)?),
         name: r.get(1)?,
@@ -245,7 +245,7 @@ fn project(r: &Row<'_>) -> Result<Project, Error> {
     })
 }
 
-fn user(r: &Row<'_>) -> Result<User, Error> {
+pub(super) fn user(r: &Row<'_>) -> Result<User, Error> {
     Ok(User {
         id: UserId(r.get(0)?),
         name: r.get(1)?,
@@ -261,7 +261,7 @@ fn user(r: &Row<'_>) -> Result<User, Error> {
     })
 }
 
-fn machine(r: &Row<'_>) -> Result<Machine, Error> {
+pub(super) fn machine(r: &Row<'_>) -> Result<Machine, Error> {
     Ok(Machine {
         id: MachineId(r.get(0)?),
         name: r.get(1)?,
@@ -286,7 +286,7 @@ fn machine(r: &Row<'_>) -> Result<Machine, Error> {
     })
 }
 
-fn account(r: &Row<'_>) -> Result<Account, Error> {
+pub(super) fn account(r: &Row<'_>) -> Result<Account, Error> {
     Ok(Account {
         id: AccountId(r.get(0)?),
         name: r.get(1)?,
@@ -329,7 +329,7 @@ fn window(r: &Row<'_>, start: usize, end: usize) -> Result<Window, Error> {
     })
 }
 
-fn rate(r: &Row<'_>) -> Result<Rate, Error> {
+pub(super) fn rate(r: &Row<'_>) -> Result<Rate, Error> {
     Ok(Rate {
         id: RateId(r.get(0)?),
         kind: codec::word("rate.kind", &r.get::<_, String>(1)?, RateKind::parse)?,
@@ -357,7 +357,7 @@ fn calendar(hours: &str, zone: &str) -> Result<Option<Arc<Calendar>>, Error> {
     read.map(Arc::new).map(Some).ok_or_else(bad)
 }
 
-fn attribute(r: &Row<'_>) -> Result<Attribute, Error> {
+pub(super) fn attribute(r: &Row<'_>) -> Result<Attribute, Error> {
     let kind: String = r.get(1)?;
     Ok(Attribute {
         name: r.get(0)?,
@@ -367,7 +367,7 @@ fn attribute(r: &Row<'_>) -> Result<Attribute, Error> {
     })
 }
 
-fn key(r: &Row<'_>) -> Result<Key, Error> {
+pub(super) fn key(r: &Row<'_>) -> Result<Key, Error> {
     let list = |text: String| codec::lines(&text);
     Ok(Key {
         id: r.get(0)?,

@@ -26,6 +26,14 @@ pub(super) fn broken(what: &'static str, id: i64) -> Error {
     }
 }
 
+/// Reference data that would change without a transaction that tells of it.
+pub(super) fn unexplained(kind: &str, key: &str) -> Error {
+    Error::Value {
+        what: "change of reference data without a transaction",
+        value: format!("{kind} {key}"),
+    }
+}
+
 /// The dimension of a constraint by its word.
 pub(super) fn dimension(word: &str) -> Option<Dimension> {
     Dimension::parse(word).ok()

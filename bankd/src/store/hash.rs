@@ -3,6 +3,7 @@
 
 use super::Error;
 use super::stamp::Stamp;
+use super::version::Version;
 use bank_core::directory::Bank;
 use bank_core::effects::{Entry, EntryKind, Traces, Transaction, UsageRow};
 use rusqlite::Row;
@@ -30,6 +31,7 @@ pub(super) fn first(bank: &Bank) -> Vec<u8> {
 /// The hash of a transaction that is about to be written, with its usage among all that is.
 pub(super) fn transaction(
     tx: &Transaction,
+    versions: &[Version],
     usages: &[UsageRow],
     stamp: &Stamp,
     before: &[u8],
@@ -54,6 +56,7 @@ pub(super) fn transaction(
         chain.entry(entry, tx.instance.map(|i| i.0));
     }
     chain.traces(&tx.traces);
+    chain.versions(versions);
     for usage in usages.iter().filter(|usage| usage.tx == tx.id) {
         chain.usage(usage);
     }
@@ -196,6 +199,17 @@ impl Chain {
     /// What [`stored_usage`] gave.
     pub(super) fn bytes_of(&mut self, columns: &[u8]) {
         self.buffer.extend_from_slice(columns);
+    }
+
+    /// The reference data that a transaction changed, in the order of kinds and keys; nothing for
+    /// nothing.
+    pub(super) fn versions(&mut self, versions: &[Version]) {
+        for version in versions {
+            self.text("version");
+            self.text(&version.kind);
+            self.text(&version.key);
+            self.optional_text(version.state.as_deref());
+        }
     }
 
     pub(super) fn bytes(&mut self, bytes: &[u8]) {

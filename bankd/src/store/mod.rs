@@ -36,6 +36,8 @@ mod traces;
 mod unmapped;
 mod uses;
 pub mod verify;
+mod version;
+mod waypoint;
 
 pub use auditor::{RecordRow, StoredRecord};
 pub use follow::follow_mark;
@@ -46,6 +48,7 @@ pub use sources::{FollowMark, QuarantineRow, RawBlock, SourceChange, SourceSeen}
 pub use sqlite::SqliteStore;
 pub use stamp::Stamp;
 pub use uses::digest;
+pub use waypoint::{Spacing, Surveyor, Waypoint};
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};

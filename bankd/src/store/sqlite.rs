@@ -4,7 +4,7 @@ use super::recent::Recent;
 use super::stamp::Stamp;
 use super::extent::{self, Extent};
 use super::verify::journal;
-use super::{BUSY_TIMEOUT, Error, append, bank, keep_plans, load, migrate, uses};
+use super::{BUSY_TIMEOUT, Error, append, bank, keep_plans, load, migrate, uses, version};
 use bank_core::command::Chunk;
 use bank_core::directory::{Directory, Policy};
 use bank_core::effects::{Effects, Shortage};
@@ -69,6 +69,7 @@ impl SqliteStore {
         migrate::migrate(&mut connection)?;
         bank::insert(&connection, new)?;
         extent::write(&connection, &extent::measure(&connection)?)?;
+        version::seed(&mut connection)?;
         SqliteStore::from_connection(connection, policy)
     }
 
@@ -95,6 +96,7 @@ impl SqliteStore {
             )));
         }
         migrate::migrate(&mut connection)?;
+        version::seed(&mut connection)?;
         SqliteStore::from_connection(connection, policy)
     }
 

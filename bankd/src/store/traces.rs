@@ -89,30 +89,35 @@ pub(super) fn reshaped(
     Ok(changed)
 }
 
-/// The window and limit of an allocation as they were at an instant; none where nothing tells.
+/// The window and limit of an allocation as they were at an instant, as far as transactions up to a
+/// number tell of it; none where nothing tells.
 pub(super) fn shape_at(
     connection: &Connection,
     allocation: AllocationId,
     at: Timestamp,
+    known: i64,
 ) -> Result<Option<Shape>, Error> {
     let sql = "SELECT s.allocation, s.start_at, s.end_at, s.credit_limit
                FROM shape s LEFT JOIN tx t ON t.id = s.tx
-               WHERE s.allocation = ?1 AND (s.tx = 0 OR t.at_effective <= ?2)
+               WHERE s.allocation = ?1 AND s.tx <= ?3 AND (s.tx = 0 OR t.at_effective <= ?2)
                ORDER BY s.tx DESC LIMIT 1";
     let mut statement = connection.prepare_cached(sql)?;
-    let mut rows = statement.query((allocation.0, at.0))?;
+    let mut rows = statement.query((allocation.0, at.0, known))?;
     rows.next()?.map(shape).transpose()
 }
 
-/// Of the accounts whose coming or going is written down, whether they were there at an instant.
+/// Of the accounts whose coming or going is written down, whether they were there at an instant, as
+/// far as transactions up to a number tell of it.
 pub(super) fn presences_at(
     connection: &Connection,
     at: Timestamp,
+    known: i64,
 ) -> Result<BTreeMap<AccountId, bool>, Error> {
-    let sql = "SELECT p.account, p.there, p.tx = 0 OR t.at_effective <= ?1
+    let sql = "SELECT p.account, p.there,
+                   p.tx = 0 OR (p.tx <= ?2 AND t.at_effective <= ?1)
                FROM presence p LEFT JOIN tx t ON t.id = p.tx ORDER BY p.account, p.tx";
     let mut statement = connection.prepare_cached(sql)?;
-    let mut rows = statement.query([at.0])?;
+    let mut rows = statement.query((at.0, known))?;
     let mut found = BTreeMap::new();
     while let Some(row) = rows.next()? {
         let (account, there, passed) = (AccountId(row.get(0)?), row.get(1)?, row.get(2)?);

@@ -12,6 +12,7 @@ mod house;
 pub mod journal;
 mod links;
 mod past;
+mod reference;
 mod seals;
 #[cfg(test)]
 mod tests;
@@ -54,6 +55,8 @@ const CHECKS: &[Check] = &[
     check("charges", &["instance", "usage"], balances::billed),
     check("liens", &["lien"], balances::liens),
     check("what was taken back", past::TABLES, past::check),
+    check("reference data", reference::TABLES, reference::check),
+    check("places in the journal", reference::PLACES, reference::places),
     check("chunks", &["usage_identity", "raw_block"], chunks::check),
     check("answers", &["idempotency"], links::answers),
     check("record files", &["record", "sink"], links::records),

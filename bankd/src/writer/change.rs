@@ -1,8 +1,9 @@
-//! Changes beside the ledger: the quarantine is emptied, and how a collector is read is kept.
+//! Changes beside the ledger: the quarantine is emptied, how a collector is read is kept, and waypoints
+//! are written down.
 
 use super::thread::Thread;
 use super::{SubmitError, Task, Writer};
-use crate::store::{self, SourceChange};
+use crate::store::{self, SourceChange, Waypoint};
 use tokio::sync::oneshot;
 
 /// What is changed.
@@ -16,6 +17,8 @@ pub(super) enum Change {
     Reading { source: String, options: String },
     /// What is expected of a collector.
     Source(SourceChange),
+    /// A place in the journal is marked.
+    Mark(Box<Waypoint>),
 }
 
 impl Writer {
@@ -55,10 +58,24 @@ impl Writer {
     /// # Errors
     /// If the store fails, or the daemon is going down.
     pub fn keep_reading(&self, source: String, options: String) -> Result<(), SubmitError> {
+        self.change_and_wait(Change::Reading { source, options })
+            .map(|_| ())
+    }
+
+    /// Writes a waypoint down; false if it does not follow the last. From a thread: it waits for room in
+    /// the queue.
+    ///
+    /// # Errors
+    /// If the store fails, or the daemon is going down.
+    pub fn mark(&self, waypoint: Waypoint) -> Result<bool, SubmitError> {
+        let marked = self.change_and_wait(Change::Mark(Box::new(waypoint)))?;
+        Ok(marked > 0)
+    }
+
+    fn change_and_wait(&self, change: Change) -> Result<u64, SubmitError> {
         let (reply, answer) = oneshot::channel();
-        self.wait_for_room(Task::Change(Change::Reading { source, options }, reply))?;
-        let answer = answer.blocking_recv().unwrap_or(Err(SubmitError::Failed));
-        answer.map(|_| ())
+        self.wait_for_room(Task::Change(change, reply))?;
+        answer.blocking_recv().unwrap_or(Err(SubmitError::Failed))
     }
 }
 
@@ -69,6 +86,7 @@ impl Thread {
             Change::Discard(ids) => self.store.discard(ids),
             Change::DiscardOf(source) => self.store.discard_of(source),
             Change::Source(change) => self.store.change_source(change).map(u64::from),
+            Change::Mark(waypoint) => self.store.place_waypoint(waypoint).map(u64::from),
             Change::Reading { source, options } => {
                 self.store.keep_reading(source, options).map(|()| 1)
             }

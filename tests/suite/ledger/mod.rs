@@ -50,6 +50,7 @@ mod naive;
 mod property;
 mod race;
 mod reach;
+mod replayed;
 mod reply;
 mod script;
 mod seen;

@@ -97,7 +97,7 @@ fn test_hooks_are_in_no_release() {
 }
 
 /// A room of the daemon, and what of the daemon it may use.
-const ROOMS: [(&str, &[&str]); 12] = [
+const ROOMS: [(&str, &[&str]); 13] = [
     (
         "bankd/src/auditor",
         &[
@@ -131,6 +131,7 @@ const ROOMS: [(&str, &[&str]); 12] = [
         "bankd/src/uploads",
         &["uploads", "clock", "ingest", "intake", "writer"],
     ),
+    ("bankd/src/survey", &["survey", "store", "writer"]),
     ("bankd/src/clock", &["clock", "config"]),
 ];
 

@@ -23,8 +23,7 @@ use crate::writer::Decided;
 /// `POST /api/v1/transfers`: for administrators, and for managers between accounts of the projects
 /// that their key names.
 pub(super) async fn transfer(call: Call) -> Handled {
-    call.require(&[Role::Manager])?;
-    if call.admin().is_err() && call.auth.caller.scope.projects.is_empty() {
+    if !call.auth.roles.allow(Role::Admin) && call.auth.caller.scope.projects.is_empty() {
         let what = "a manager's key names the projects it is for".to_owned();
         return Err(call.refused(&Refusal::NotAllowed { what }));
     }
@@ -42,7 +41,6 @@ pub(super) async fn transfer(call: Call) -> Handled {
 
 /// `POST /api/v1/refunds`
 pub(super) async fn refund(call: Call) -> Handled {
-    call.admin()?;
     let new: NewRefund = call.json()?;
     let until = new.reissue_until.as_deref();
     let until = until.map(|text| read_time(text, "reissue_until"));
@@ -61,7 +59,6 @@ pub(super) async fn refund(call: Call) -> Handled {
 
 /// `POST /api/v1/adjustments`
 pub(super) async fn adjust(call: Call) -> Handled {
-    call.admin()?;
     let new: NewAdjustment = call.json()?;
     let command = After::Adjust(Adjust {
         amount: amount(&call, &new.amount)?,
@@ -74,7 +71,6 @@ pub(super) async fn adjust(call: Call) -> Handled {
 
 /// `POST /api/v1/reversals`
 pub(super) async fn reverse(call: Call) -> Handled {
-    call.admin()?;
     let new: NewReversal = call.json()?;
     let command = After::Reverse(Reverse {
         transaction: TxId(new.transaction),
@@ -86,7 +82,6 @@ pub(super) async fn reverse(call: Call) -> Handled {
 
 /// `POST /api/v1/settlements`
 pub(super) async fn settle(call: Call) -> Handled {
-    call.admin()?;
     let new: NewSettlement = call.json()?;
     let command = After::Settle(Settle {
         object_type: object_type(&call, new.kind.as_deref())?,
@@ -100,7 +95,6 @@ pub(super) async fn settle(call: Call) -> Handled {
 
 /// `POST /api/v1/accounts/{name}/undelete`
 pub(super) async fn undelete(Path(name): Path<String>, call: Call) -> Handled {
-    call.admin()?;
     write(&call, After::RestoreAccount(name)).await
 }
 

@@ -18,12 +18,13 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::view::View;
-use crate::access::Role;
+use crate::access::right::Right;
 use crate::answer::{Answer, Media};
 use crate::app::App;
 use crate::http::auth::Authenticated;
 use crate::http::error::{Failure, problem};
 use crate::http::frame::respond;
+use crate::http::route::Granted;
 use crate::store::{self, Known};
 use crate::writer::{Decided, IdempotencyKey, Render, Reply, Submission, Summary};
 
@@ -57,32 +58,29 @@ impl FromRequest<Arc<App>> for Call {
             .cloned()
             .ok_or_else(nobody)?;
         let too_large = |_| Failure::new("too_large", "the body is larger than 1 MiB");
+        // A route that stands in no table has asked nobody for a right.
+        if parts.extensions.get::<Granted>().is_none() {
+            return Err(Failure::new("not_allowed", "nobody may use this route"));
+        }
         let body = axum::body::to_bytes(body, BODY_MAX)
             .await
             .map_err(too_large)?;
         let view = View::new(app.writer.directory(), &auth);
-        let call = Call {
+        Ok(Call {
             app: Arc::clone(app),
             auth,
             view,
             uri: parts.uri,
             body,
-        };
-        call.require(&[Role::Scheduler, Role::Auditor, Role::User, Role::Manager])?;
-        Ok(call)
+        })
     }
 }
 
 impl Call {
-    /// Refuses callers without one of these roles; `admin` always does.
-    pub(super) fn require(&self, roles: &[Role]) -> Result<(), Failure> {
+    /// Refuses callers without a right beyond that of the route.
+    pub(super) fn demand(&self, right: Right) -> Result<(), Failure> {
         let refused = |refusal: Refusal| self.refused(&refusal);
-        self.auth.roles.require(roles).map_err(refused)
-    }
-
-    /// Only for administrators.
-    pub(super) fn admin(&self) -> Result<(), Failure> {
-        self.require(&[Role::Admin])
+        self.auth.roles.demand(right).map_err(refused)
     }
 
     /// The directory that the caller's view is of.

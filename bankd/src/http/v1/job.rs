@@ -1,7 +1,7 @@
 //! Jobs and reservations with what they were charged.
 
 use axum::extract::Path;
-use bank_api::v1::{ChargeRow, Job, JobLien, JobQuery, List, Payer};
+use bank_api::v1::{ChargeRow, Job, JobLien, JobQuery, List, OneJobQuery, Payer};
 use bank_core::amount::Amount;
 use bank_core::decimal::Decimal;
 use bank_core::directory::Directory;
@@ -11,7 +11,6 @@ use bank_core::model::{Closing, LienState};
 use bank_core::price::{Priced, price};
 use bank_core::refusal::Refusal;
 use bank_core::time::Timestamp;
-use serde::Deserialize;
 
 use super::call::{Call, Handled, ok};
 use super::view::View;
@@ -58,15 +57,9 @@ pub(super) async fn list(call: Call) -> Handled {
     })
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct OneQuery {
-    machine: Option<String>,
-}
-
 /// `GET /api/v1/jobs/{object_id}`: its newest use, on the one machine that knows it or is named.
 pub(super) async fn show(Path(id): Path<String>, call: Call) -> Handled {
-    let OneQuery { machine } = call.query()?;
+    let OneJobQuery { machine } = call.query()?;
     let view = call.view.clone();
     let wanted = id.clone();
     let found = call.ask(move |connection| {

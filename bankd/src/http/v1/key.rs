@@ -23,7 +23,6 @@ use crate::writer::Decided;
 
 /// `GET /api/v1/keys`: by id.
 pub(super) async fn list(call: Call) -> Handled {
-    call.admin()?;
     let query: KeyQuery = call.query()?;
     let keys = call.directory().keys();
     let wanted = keys.filter(|k| query.client.as_ref().is_none_or(|c| *c == k.client));
@@ -34,7 +33,6 @@ pub(super) async fn list(call: Call) -> Handled {
 
 /// `GET /api/v1/keys/{id}`
 pub(super) async fn show(Path(id): Path<String>, call: Call) -> Handled {
-    call.admin()?;
     let key = call.directory().key(&id);
     let unknown = || call.refused(&Refusal::not_found("key", &id));
     ok(&with_fingerprint(&call, key.ok_or_else(unknown)?))
@@ -42,7 +40,6 @@ pub(super) async fn show(Path(id): Path<String>, call: Call) -> Handled {
 
 /// `POST /api/v1/keys`
 pub(super) async fn add(call: Call) -> Handled {
-    call.admin()?;
     let new: NewKey = call.json()?;
     let (told, secret) = secret(&new)?;
     let key = match read_new(&call, new) {
@@ -54,7 +51,6 @@ pub(super) async fn add(call: Call) -> Handled {
 
 /// `PATCH /api/v1/keys/{id}`
 pub(super) async fn set(Path(id): Path<String>, call: Call) -> Handled {
-    call.admin()?;
     let patch: PatchKey = call.json()?;
     let change = match patched(&id, patch) {
         Ok(change) => change,
@@ -74,7 +70,6 @@ pub(super) async fn set(Path(id): Path<String>, call: Call) -> Handled {
 
 /// `DELETE /api/v1/keys/{id}`
 pub(super) async fn remove(Path(id): Path<String>, call: Call) -> Handled {
-    call.admin()?;
     finish(async move {
         let ring = call.app.keys.clone();
         let _changing = ring.changing().await;

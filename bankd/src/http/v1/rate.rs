@@ -15,6 +15,7 @@ use bank_core::refusal::Refusal;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
 use super::shape::{self, read_bound};
+use super::then;
 use crate::answer::Answer;
 use crate::writer::Decided;
 use crate::zones;
@@ -22,9 +23,14 @@ use crate::zones;
 /// `GET /api/v1/rates`: those in force and those to come, by number; with `history` those that are
 /// over too.
 pub(super) async fn list(call: Call) -> Handled {
-    let RateQuery { history } = call.query()?;
-    let directory = call.directory();
-    let now = call.now();
+    let RateQuery {
+        history,
+        at,
+        recorded,
+    } = call.query()?;
+    let then = then::then(&call, at.as_deref(), recorded).await?;
+    let directory = then::view(then.as_ref(), &call).directory();
+    let now = then.as_ref().map_or_else(|| call.now(), |then| then.at);
     let mut rates: Vec<&Rate> = directory.rates.iter().collect();
     rates.retain(|rate| history || !rate.window.is_over(now));
     rates.sort_by_key(|rate| rate.id);
@@ -34,7 +40,6 @@ pub(super) async fn list(call: Call) -> Handled {
 
 /// `POST /api/v1/rates`
 pub(super) async fn set(call: Call) -> Handled {
-    call.admin()?;
     let new: NewRate = call.json()?;
     let command = read(call.directory(), new).map_err(|r| call.refused(&r))?;
     Ok(call
@@ -45,7 +50,6 @@ pub(super) async fn set(call: Call) -> Handled {
 
 /// `DELETE /api/v1/rates/{id}`
 pub(super) async fn remove(Path(id): Path<String>, call: Call) -> Handled {
-    call.admin()?;
     let unknown = |_| call.refused(&Refusal::not_found("rate", &id));
     let number = id.parse().map(RateId).map_err(unknown)?;
     let command = Command::RemoveRate(number);

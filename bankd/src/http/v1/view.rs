@@ -29,6 +29,8 @@ pub(super) struct View {
     scope: Scope,
     /// Found on first use, and only where something is hidden.
     seen: Arc<OnceLock<Seen>>,
+    /// The same of today, where the directory is of the past: it says who may see what.
+    today: Option<Arc<View>>,
 }
 
 /// What a caller sees from whom something is hidden.
@@ -50,6 +52,7 @@ impl View {
             user: auth.user.clone(),
             scope: auth.caller.scope.clone(),
             seen: Arc::default(),
+            today: None,
         }
     }
 
@@ -61,6 +64,7 @@ impl View {
             user: None,
             scope: decided.scope.clone(),
             seen: Arc::default(),
+            today: None,
         }
     }
 
@@ -72,6 +76,16 @@ impl View {
             user: user.map(str::to_owned),
             scope: Scope::default(),
             seen: Arc::default(),
+            today: None,
+        }
+    }
+
+    /// What the caller sees of the bank as it was: of what there was then what they may see today.
+    pub(super) fn then(&self, directory: Arc<Directory>) -> View {
+        View {
+            directory,
+            today: Some(Arc::new(self.clone())),
+            ..self.clone()
         }
     }
 
@@ -96,11 +110,19 @@ impl View {
 
     /// Whether a project is seen.
     pub(super) fn sees_project(&self, project: &Project) -> bool {
+        if let Some(today) = &self.today {
+            return today.sees_project(project);
+        }
         self.is_unlimited() || self.seen().projects.contains(&project.id)
     }
 
     /// Whether an account is seen: one that a project in view may spend from.
     pub(super) fn sees_account(&self, account: &Account) -> bool {
+        if let Some(today) = &self.today {
+            // It may be gone since.
+            let known = today.directory.account(account.id);
+            return known.is_some_and(|account| today.saw_account(account));
+        }
         let everything = self.everything && self.scope.projects.is_empty();
         everything || self.seen().accounts.contains(&account.id)
     }
@@ -108,7 +130,7 @@ impl View {
     /// Whether an account is seen that may have been removed: one that a project in view could
     /// spend from.
     pub(super) fn saw_account(&self, account: &Account) -> bool {
-        if !account.deleted {
+        if !account.deleted || self.today.is_some() {
             return self.sees_account(account);
         }
         if self.everything && self.scope.projects.is_empty() {
@@ -156,6 +178,9 @@ impl View {
 
     /// Whether a user is seen: oneself, and the members of projects in view.
     pub(super) fn sees_user(&self, user: &User) -> bool {
+        if let Some(today) = &self.today {
+            return today.sees_user(user);
+        }
         if self.everything || self.user.as_ref() == Some(&user.name) {
             return true;
         }
@@ -235,11 +260,6 @@ impl View {
     /// hidden nothing: one that is there and one that is not are alike (decision 23).
     pub(super) fn account(&self, name: &str) -> Result<&Account, Failure> {
         self.account_if(name, |a| !a.deleted)
-    }
-
-    /// Likewise, one that was removed too.
-    pub(super) fn account_ever(&self, name: &str) -> Result<&Account, Failure> {
-        self.account_if(name, |_| true)
     }
 
     fn account_if(&self, name: &str, fits: fn(&Account) -> bool) -> Result<&Account, Failure> {

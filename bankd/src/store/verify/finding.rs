@@ -114,7 +114,7 @@ impl Finding {
                 "ask who had the file since the checkpoint was made: keep both, and restore the \
                  newest backup that verifies against it"
             }
-            "allocation" | "instance" | "lien" | "lien_allocation" | "idempotency"
+            "allocation" | "instance" | "waypoint" | "lien" | "lien_allocation" | "idempotency"
             | "billed_window" | "removal" | "quote" => {
                 "the journal says what is right, and nothing changes a row in place: restore the \
                  newest backup that verifies, and enter again what came after it"

@@ -3,6 +3,7 @@
 
 use super::super::hash::{self, Chain, Head};
 use super::super::read::journal;
+use super::super::version::{self, Version};
 use super::super::{Error, codec, load_past, start, traces};
 use super::{Finding, Report, hex};
 use bank_core::amount::Amount;
@@ -29,6 +30,8 @@ pub(in crate::store) struct Books {
     is_part: bool,
     /// What is written beside the transactions, by their numbers.
     traces: BTreeMap<i64, Traces>,
+    /// Reference data as transactions left it, by their numbers.
+    versions: BTreeMap<i64, Vec<Version>>,
     /// What each lien holds of each allocation, while that is anything.
     pub(in crate::store) holds: BTreeMap<(LienId, AllocationId), i128>,
     /// Entries and sums of each kind.
@@ -175,6 +178,10 @@ impl Walk {
             let text = format!("transaction {tx}: missing, but its windows or accounts are there");
             report.find(Finding::new("shape", tx, text));
         }
+        if let Some(tx) = self.books.versions.keys().next() {
+            let text = format!("transaction {tx}: missing, but its versions are there");
+            report.find(Finding::new("version", tx, text));
+        }
     }
 
     /// Reads what is beside the transactions that came since it was read last.
@@ -192,6 +199,8 @@ impl Walk {
             self.books.proof.traces(&known);
         }
         self.books.traces.append(&mut found);
+        let mut versions = version::since(connection, self.tx.max(1))?;
+        self.books.versions.append(&mut versions);
         self.traced = newest;
         Ok(())
     }
@@ -245,6 +254,8 @@ fn transaction(
         chain.traces(&traces);
         self.books.proof.traces(&traces);
     }
+    let versions = self.books.versions.remove(&id);
+    chain.versions(&versions.unwrap_or_default());
     let mut in_order_too = true;
     while let Some(usage) = beside.usage.take_if(|usage| usage.tx <= id) {
         self.usage = usage.id.saturating_add(1);
