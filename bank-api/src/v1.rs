@@ -8,7 +8,7 @@
 //! down, `upload` for sending it and for what could not be read, `collect` for the queues of
 //! collectors, `records` for usage records and their files, `local` for what `bank` says of files on
 //! its own machine, `watch` for what-if and the clock, `source` for collectors and what of their
-//! records was charged, `mapping` for whom usage is for, `admin` for rates, keys and the state of the
+//! records was charged, `proof` for verifications, `mapping` for whom usage is for, `admin` for rates, keys and the state of the
 //! daemon.
 //!
 //! Conventions that hold for every shape:
@@ -34,6 +34,7 @@ mod monitor;
 #[cfg(feature = "openapi")]
 mod openapi;
 mod past;
+mod proof;
 mod rates;
 mod records;
 mod registry;
@@ -70,6 +71,7 @@ pub use monitor::{
     Monitored, Watched,
 };
 pub use past::PastQuery;
+pub use proof::{ProofFinding, SignedCheckpoint, Verification, VerificationQuery};
 pub use rates::{
     Attribute, GivenQuote, GivenQuoteQuery, NewAttribute, RateQuery, RateTest, RateTested, Replay,
     ReplayRow, TestedPrice,

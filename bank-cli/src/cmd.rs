@@ -28,6 +28,7 @@ mod moab;
 mod monitor;
 pub(crate) mod nami;
 mod project;
+mod proof;
 mod quarantine;
 mod quote;
 mod rate;
@@ -100,6 +101,8 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure
         Command::Attr(command) => attribute::run(context, command),
         Command::Key(command) => key::run(context, command),
         Command::Status => status::run(context),
+        Command::Verify(args) => proof::verify(context, args),
+        Command::Checkpoint(args) => proof::checkpoint(context, &args),
         Command::Cycle(command) => cycle::run(context, command),
         Command::Monitor(args) => monitor::run(context, args),
         Command::WhatIf(args) if args.enforce_from.is_some() => monitor::enforced(context, args),

@@ -6,6 +6,7 @@
 
 mod auditor;
 mod auditor_tls;
+mod checkpoint;
 mod follow;
 mod gold;
 mod import;
@@ -25,6 +26,7 @@ use serde::{Deserialize, Serialize};
 
 pub use auditor::Auditor;
 pub use auditor_tls::{AuditorAccess, AuditorMetrics, AuditorTls, EVERYBODY};
+pub use checkpoint::Checkpoint;
 pub use follow::{FOLLOWS_MAX, Follow};
 pub use gold::{Gold, GoldPeer, Network, NoFundsWord};
 pub use import::Import;
@@ -66,6 +68,8 @@ pub struct Config {
     pub sources: Sources,
     /// Usage files.
     pub import: Import,
+    /// Signed checkpoints.
+    pub checkpoint: Checkpoint,
     /// The log.
     pub log: Log,
     /// Signatures.
@@ -395,6 +399,7 @@ impl Config {
         self.check_follows()?;
         self.sources.check()?;
         self.import.check()?;
+        self.checkpoint.check()?;
         self.auditor.check()?;
         self.gold.check()
     }

@@ -44,6 +44,8 @@ rights! {
     SeeRecords = "see_records",
     /// Signing keys, without their secrets.
     SeeKeys = "see_keys",
+    /// Prove the bank, and fetch signed checkpoints of it.
+    Verify = "verify",
     /// What the past would have cost by other rates: no route of its own.
     PriceThePast = "price_the_past",
     /// What would it cost?
@@ -149,6 +151,7 @@ impl Role {
                 Right::SeeIntake,
                 Right::SeeRecords,
                 Right::PriceThePast,
+                Right::Verify,
             ],
             Role::Manager => &[Right::Transfer],
             Role::User => &[],

@@ -33,7 +33,9 @@ pub(super) fn write_instance(
     let mut statement = connection.prepare_cached(sql)?;
     for place in written.iter().flat_map(RangeInclusive::clone) {
         // The place of a column in the row is that of its parameter, from one.
-        let Some(value) = row.get(place) else { continue };
+        let Some(value) = row.get(place) else {
+            continue;
+        };
         statement.raw_bind_parameter(place.saturating_add(1), value)?;
     }
     statement.raw_bind_parameter(row.len().saturating_add(1), seal::of_values(&row)?)?;
@@ -114,7 +116,8 @@ fn owned(value: Option<Value>) -> ToSqlOutput<'static> {
     ToSqlOutput::Owned(value.unwrap_or(Value::Null))
 }
 
-const INSERT: &str = "INSERT INTO instance (id, machine, object_type, object_id, number, opened_at, closed_at,
+const INSERT: &str =
+    "INSERT INTO instance (id, machine, object_type, object_id, number, opened_at, closed_at,
     closed_by, account, fallback_from, exact_whole, exact_part, once_whole, once_part,
     billed, shadow_billed, charged_s, processor_s, record, last_usage, rates_at, quote,
     absorbed, due_at, lien, project, user, group_name, qos, class, processors, nodes,
@@ -126,12 +129,14 @@ const INSERT: &str = "INSERT INTO instance (id, machine, object_type, object_id,
 
 /// What a charge counts up. No index and no foreign key looks at these columns, so this is far
 /// cheaper than [`STANDING`].
-const COUNTS: &str = "UPDATE instance SET exact_whole = ?11, exact_part = ?12, once_whole = ?13, once_part =
+const COUNTS: &str =
+    "UPDATE instance SET exact_whole = ?11, exact_part = ?12, once_whole = ?13, once_part =
     ?14, billed = ?15, shadow_billed = ?16, charged_s = ?17, processor_s = ?18, record =
     ?19, last_usage = ?20, used_until = ?46, seal = ?48 WHERE id = ?1";
 
 /// The same with what the scheduler said, in one statement: what most charges need.
-const COUNTS_AND_FACTS: &str = "UPDATE instance SET exact_whole = ?11, exact_part = ?12, once_whole = ?13, once_part =
+const COUNTS_AND_FACTS: &str =
+    "UPDATE instance SET exact_whole = ?11, exact_part = ?12, once_whole = ?13, once_part =
     ?14, billed = ?15, shadow_billed = ?16, charged_s = ?17, processor_s = ?18, record =
     ?19, last_usage = ?20, used_until = ?46, project = ?26, user = ?27, group_name = ?28,
     qos = ?29, class = ?30, processors = ?31, nodes = ?32, memory_mb = ?33, disk_mb = ?34,
@@ -139,14 +144,16 @@ const COUNTS_AND_FACTS: &str = "UPDATE instance SET exact_whole = ?11, exact_par
     ?40, state = ?41, exit_code = ?42, other = ?43, seal = ?48 WHERE id = ?1";
 
 /// How it stands, with its counts.
-const STANDING: &str = "UPDATE instance SET closed_at = ?7, closed_by = ?8, account = ?9, fallback_from = ?10,
+const STANDING: &str =
+    "UPDATE instance SET closed_at = ?7, closed_by = ?8, account = ?9, fallback_from = ?10,
     exact_whole = ?11, exact_part = ?12, once_whole = ?13, once_part = ?14, billed = ?15,
     shadow_billed = ?16, charged_s = ?17, processor_s = ?18, record = ?19, last_usage = ?20,
     rates_at = ?21, quote = ?22, absorbed = ?23, due_at = ?24, lien = ?25, lien_expired =
     ?44, began_at = ?45, used_until = ?46, disputed_s = ?47, seal = ?48 WHERE id = ?1";
 
 /// Both.
-const STANDING_AND_FACTS: &str = "UPDATE instance SET closed_at = ?7, closed_by = ?8, account = ?9, fallback_from = ?10,
+const STANDING_AND_FACTS: &str =
+    "UPDATE instance SET closed_at = ?7, closed_by = ?8, account = ?9, fallback_from = ?10,
     exact_whole = ?11, exact_part = ?12, once_whole = ?13, once_part = ?14, billed = ?15,
     shadow_billed = ?16, charged_s = ?17, processor_s = ?18, record = ?19, last_usage = ?20,
     rates_at = ?21, quote = ?22, absorbed = ?23, due_at = ?24, lien = ?25, lien_expired =

@@ -9,6 +9,7 @@ mod append_instance;
 mod append_reference;
 pub mod auditor;
 pub mod bank;
+pub mod checkpoint;
 mod clock;
 mod codec;
 mod cycle;

@@ -201,11 +201,7 @@ impl Sealed {
 }
 
 /// Seals a row anew that was written by other means.
-pub(super) fn renew(
-    connection: &Connection,
-    table: &str,
-    key: &[&dyn ToSql],
-) -> Result<(), Error> {
+pub(super) fn renew(connection: &Connection, table: &str, key: &[&dyn ToSql]) -> Result<(), Error> {
     let Some(sealed) = TABLES.iter().find(|t| t.name == table) else {
         return Ok(());
     };

@@ -1,8 +1,8 @@
 //! The one read-write connection: opened, prepared for speed and durability, and counted.
 
+use super::extent::{self, Extent};
 use super::recent::Recent;
 use super::stamp::Stamp;
-use super::extent::{self, Extent};
 use super::verify::journal;
 use super::{BUSY_TIMEOUT, Error, append, bank, keep_plans, load, migrate, uses, version};
 use bank_core::command::Chunk;

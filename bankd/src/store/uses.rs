@@ -81,7 +81,7 @@ fn write_use(store: &SqliteStore, row: &UseRow, source: i64, tx: Option<i64>) ->
         store.block.filter(|_| place.is_some()),
         place,
         digest.as_slice(),
-        ];
+    ];
     let seal = seal::of_values(values)?;
     let mut statement = store.connection.prepare_cached(WRITE)?;
     let all = values.iter().copied().chain([&seal as &dyn ToSql]);

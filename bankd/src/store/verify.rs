@@ -56,7 +56,11 @@ const CHECKS: &[Check] = &[
     check("liens", &["lien"], balances::liens),
     check("what was taken back", past::TABLES, past::check),
     check("reference data", reference::TABLES, reference::check),
-    check("places in the journal", reference::PLACES, reference::places),
+    check(
+        "places in the journal",
+        reference::PLACES,
+        reference::places,
+    ),
     check("chunks", &["usage_identity", "raw_block"], chunks::check),
     check("answers", &["idempotency"], links::answers),
     check("record files", &["record", "sink"], links::records),

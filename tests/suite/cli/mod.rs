@@ -18,6 +18,7 @@ mod money;
 mod monitor;
 mod open_ends;
 mod play;
+mod proof;
 mod rates;
 mod readme;
 mod sample;

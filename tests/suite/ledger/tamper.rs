@@ -1,11 +1,21 @@
 //! Whoever changes a bank behind the daemon's back is found: random changes of a copied database, each
-//! on its own, past the triggers and checks of the schema (ledger.md 7, 10).
+//! on its own, past the triggers and checks of the schema (ledger.md 7, 10); single bytes of its file;
+//! and with a checkpoint what is sound in itself and still not the bank.
+//!
+//! `BANK_TAMPER_ROUNDS=20000` makes more of them, `BANK_TAMPER_SEED` others.
 
+mod flip;
 mod strike;
 mod world;
 
-use super::wild::Dice;
-use bankd::store::verify;
+use super::bench::Bench;
+use super::fixture::T0;
+use super::ground::Ground;
+use super::sqlite::Sqlite;
+use super::wild::{Dice, Wild, furnish};
+use bank_core::directory::Policy;
+use bank_core::time::{Seconds, Timestamp};
+use bankd::store::{checkpoint, verify};
 use rusqlite::Connection;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,7 +25,14 @@ const SEED: u64 = 20_261_122;
 
 /// The journal: rows that are never changed once they are written.
 const JOURNAL: [&str; 8] = [
-    "tx", "entry", "usage", "correction", "reversal", "shape", "presence", "record",
+    "tx",
+    "entry",
+    "usage",
+    "correction",
+    "reversal",
+    "shape",
+    "presence",
+    "record",
 ];
 
 /// What says how much there is.
@@ -132,7 +149,12 @@ fn every_change_behind_the_daemons_back_is_found() {
     let sound = verify::run(&path).unwrap();
     assert_eq!(sound.lines(), Vec::<String>::new());
     let map = Map::of(&Connection::open(&path).unwrap());
-    let empty: Vec<&str> = map.tables.iter().filter(|t| t.is_empty()).map(|t| t.name.as_str()).collect();
+    let empty: Vec<&str> = map
+        .tables
+        .iter()
+        .filter(|t| t.is_empty())
+        .map(|t| t.name.as_str())
+        .collect();
     println!("empty: {empty:?}");
     let copy = path.with_file_name("struck.db");
     let mut dice = Dice(seed);
@@ -148,5 +170,88 @@ fn every_change_behind_the_daemons_back_is_found() {
         }
     }
     println!("{done:?}");
-    assert!(missed.is_empty(), "seed {seed}: {} missed\n{}", missed.len(), missed.join("\n"));
+    assert!(
+        missed.is_empty(),
+        "seed {seed}: {} missed\n{}",
+        missed.len(),
+        missed.join("\n")
+    );
+}
+
+/// One byte of the file, wherever that stands in a row of the journal.
+#[test]
+fn every_flipped_byte_of_the_journal_in_the_file_is_found() {
+    let seed = seed();
+    println!("seed {seed}");
+    let (_ground, path) = world::bank(seed);
+    let pages = flip::pages(&Connection::open(&path).unwrap(), &JOURNAL);
+    let sound = flip::contents(&path).unwrap();
+    let copy = path.with_file_name("flipped.db");
+    let mut dice = Dice(seed);
+    let (mut done, mut missed) = (0, Vec::new());
+    while done < 150 {
+        let what = flip::one(&path, &copy, &pages, &mut dice);
+        // A byte that no row has is none of the journal's.
+        if flip::contents(&copy).is_some_and(|rows| rows == sound) {
+            continue;
+        }
+        done += 1;
+        if verify::run(&copy).is_ok_and(|report| report.is_sound()) {
+            missed.push(what);
+        }
+    }
+    assert!(missed.is_empty(), "seed {seed}: {missed:#?}");
+}
+
+/// Wild operations on a bank; gives the clock afterwards.
+fn go_on(bank: &mut Sqlite, mut clock: Timestamp, count: usize, dice: &mut Dice) -> Timestamp {
+    for _ in 0..count {
+        let wild = Wild(dice.next());
+        clock = clock.plus(Seconds(wild.seconds()));
+        if wild.seconds() == 0 {
+            let command = wild.command(world::known(bank), clock);
+            bank.submit(&command, None, clock);
+        }
+    }
+    clock
+}
+
+/// An older day of a bank is sound in itself, and so is what was made of it since: only a checkpoint
+/// tells that its end was cut off, or that other things happened.
+#[test]
+fn a_checkpoint_tells_every_older_day_and_every_other_history() {
+    let seed = seed();
+    println!("seed {seed}");
+    let mut dice = Dice(seed);
+    let mut bank = Sqlite::new(Policy::default(), 16);
+    furnish(&mut Bench::new(&mut bank));
+    let (mut clock, mut older) = (T0, Vec::new());
+    for _ in 0..8 {
+        let count = 1 + usize::try_from(dice.below(40)).unwrap();
+        clock = go_on(&mut bank, clock, count, &mut dice);
+        older.push((bank.copy(16), clock));
+    }
+    // Whatever comes last is in the journal.
+    bank.submit(&super::ask::deposit("F", "1").command.unwrap(), None, clock);
+    let facts = checkpoint::facts(bank.reader().unwrap()).unwrap();
+    assert_eq!(
+        checkpoint::against(bank.reader().unwrap(), &facts).unwrap(),
+        []
+    );
+    clock = go_on(&mut bank, clock, 30, &mut dice);
+    assert_eq!(
+        checkpoint::against(bank.reader().unwrap(), &facts).unwrap(),
+        []
+    );
+    for (mut old, then) in older {
+        assert_eq!(old.proof(), Vec::<String>::new());
+        let found = checkpoint::against(old.reader().unwrap(), &facts).unwrap();
+        assert!(found[0].text.contains("cut off"), "{found:?}");
+        while world::known(&mut old).transactions <= facts.transactions {
+            go_on(&mut old, then, 10, &mut dice);
+        }
+        assert_eq!(old.proof(), Vec::<String>::new());
+        let found = checkpoint::against(old.reader().unwrap(), &facts).unwrap();
+        assert!(found[0].text.contains("written anew"), "{found:?}");
+    }
 }

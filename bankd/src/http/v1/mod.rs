@@ -31,6 +31,7 @@ mod money;
 mod monitor;
 mod object;
 mod project;
+mod proof;
 mod quarantine;
 mod quote;
 mod rate;

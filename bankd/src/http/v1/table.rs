@@ -5,6 +5,7 @@
 //! nouns: all of them, one, what is done with it.
 
 mod ledger;
+mod proof;
 mod registry;
 mod settings;
 mod usage;
@@ -20,6 +21,7 @@ pub fn rows() -> Vec<Route> {
         work::rows(),
         usage::rows(),
         settings::rows(),
+        proof::rows(),
     ]
     .into_iter()
     .flatten()

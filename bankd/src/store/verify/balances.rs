@@ -123,7 +123,10 @@ fn allocations(
         found.push(allocation);
     }
     for id in missing {
-        let text = format!("allocation {}: it is missing, and the journal has entries of it", id.0);
+        let text = format!(
+            "allocation {}: it is missing, and the journal has entries of it",
+            id.0
+        );
         report.find(Finding::new("allocation", id.0, text));
     }
     Ok(found)
@@ -172,7 +175,11 @@ fn whole(allocations: &[Allocation], books: &Books, report: &mut Report) {
     }
     let mut is = [0_i128; 5];
     for a in allocations {
-        let active = if a.phase == Phase::Active { a.amount.0 } else { 0 };
+        let active = if a.phase == Phase::Active {
+            a.amount.0
+        } else {
+            0
+        };
         let own = [a.amount.0, a.held.0, active, a.shadow.0, a.shadow_held.0];
         for (sum, part) in is.iter_mut().zip(own) {
             *sum = sum.saturating_add(part.into());

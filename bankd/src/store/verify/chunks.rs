@@ -42,14 +42,18 @@ fn sums(connection: &Connection, report: &mut Report) -> Result<(), Error> {
             .fold(0_i64, |sum, word| sum.saturating_add(said(word)));
         let is_whole = held == counted && revision == 0;
         if moved != said("amount").saturating_neg() {
-            report.find(Finding::new("entry", tx, format!(
-                "transaction {tx}: its entries are not what it counts"
-            )));
+            report.find(Finding::new(
+                "entry",
+                tx,
+                format!("transaction {tx}: its entries are not what it counts"),
+            ));
         }
         if held > counted || (is_whole && amount != said("amount")) {
-            report.find(Finding::new("usage_identity", tx, format!(
-                "transaction {tx}: its finished uses are not what it counts"
-            )));
+            report.find(Finding::new(
+                "usage_identity",
+                tx,
+                format!("transaction {tx}: its finished uses are not what it counts"),
+            ));
         }
     }
     Ok(())
@@ -71,9 +75,11 @@ fn figures(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     while let Some(row) = rows.next()? {
         let (id, moved, held): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
         let moved = moved.saturating_neg();
-        report.find(Finding::new("allocation", id, format!(
-            "allocation {id}: finished uses come to {held} on it, its entries to {moved}"
-        )));
+        report.find(Finding::new(
+            "allocation",
+            id,
+            format!("allocation {id}: finished uses come to {held} on it, its entries to {moved}"),
+        ));
     }
     Ok(())
 }
@@ -89,18 +95,22 @@ fn lines(connection: &Connection, report: &mut Report) -> Result<(), Error> {
         let (id, bytes, count): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(3)?);
         let (tx, reason): (Option<i64>, Option<String>) = (row.get(4)?, row.get(5)?);
         let (Some(tx), Some(reason)) = (tx, reason) else {
-            report.find(Finding::new("raw_block", id, format!(
-                "lines {id}: the transaction of their chunk is missing"
-            )));
+            report.find(Finding::new(
+                "raw_block",
+                id,
+                format!("lines {id}: the transaction of their chunk is missing"),
+            ));
             continue;
         };
         let body = row.get_ref(2)?.as_blob().map_err(rusqlite::Error::from)?;
         let digest = digest(body, u64::try_from(bytes).unwrap_or(0));
         let is_same = digest.as_deref() == word(&reason, "digest");
         if !is_same || figure(&reason, "lines") != Some(count) {
-            report.find(Finding::new("raw_block", id, format!(
-                "transaction {tx}: its lines are not those that it was made of"
-            )));
+            report.find(Finding::new(
+                "raw_block",
+                id,
+                format!("transaction {tx}: its lines are not those that it was made of"),
+            ));
         }
     }
     Ok(())

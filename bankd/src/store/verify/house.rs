@@ -58,7 +58,10 @@ fn migrations(connection: &Connection, report: &mut Report) -> Result<(), Error>
     let rows = statement.query_map([], |r| Ok((r.get(0)?, r.get(1)?)))?;
     let is: BTreeMap<i64, String> = rows.collect::<Result<_, _>>()?;
     let should: BTreeMap<i64, String> = migrate::expected().collect();
-    for number in should.keys().chain(is.keys().filter(|n| !should.contains_key(*n))) {
+    for number in should
+        .keys()
+        .chain(is.keys().filter(|n| !should.contains_key(*n)))
+    {
         let word = |known: Option<&String>| known.map_or("none", String::as_str).to_owned();
         let (expected, found) = (word(should.get(number)), word(is.get(number)));
         if expected != found {

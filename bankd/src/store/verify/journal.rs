@@ -51,7 +51,10 @@ pub struct KindSums {
 
 /// Proves the newest transactions: their hashes, and that each entry follows from the one before.
 /// Gives what is wrong.
-pub(in crate::store) fn recent(connection: &Connection, bank: &Bank) -> Result<Vec<Finding>, Error> {
+pub(in crate::store) fn recent(
+    connection: &Connection,
+    bank: &Bank,
+) -> Result<Vec<Finding>, Error> {
     let newest = "SELECT COALESCE(MAX(id), 0) FROM tx";
     let newest: i64 = connection.query_row(newest, [], |r| r.get(0))?;
     let first = newest.saturating_sub(RECENT).saturating_add(1).max(1);
@@ -214,95 +217,96 @@ fn hash_before(connection: &Connection, bank: &Bank, tx: i64) -> Result<Vec<u8>,
 }
 
 impl Walk {
-/// Checks one transaction, and goes on from its stored hash, so that each later one is judged on its
-/// own.
-fn transaction(
-    &mut self,
-    row: &Row<'_>,
-    id: i64,
-    beside: &mut Beside<'_>,
-    report: &mut Report,
-) -> Result<(), Error> {
-    let texts: [String; 6] = [
-        row.get(1)?,
-        row.get(4)?,
-        row.get(5)?,
-        row.get(6)?,
-        row.get(7)?,
-        row.get(12)?,
-    ];
-    let [request_id, actor, client, origin, op, reason] = &texts;
-    let key: Option<String> = row.get(8)?;
-    let mut chain = Chain::new();
-    chain.head(&Head {
-        id,
-        request_id,
-        at_effective: row.get(2)?,
-        at_recorded: row.get(3)?,
-        actor,
-        client,
-        origin,
-        op,
-        key: key.as_deref(),
-        instance: row.get(9)?,
-        reverses: row.get(10)?,
-        corrects: row.get(11)?,
-        reason,
-    });
-    let in_order = self.entries(&mut chain, id, beside, report)?;
-    if let Some(traces) = self.books.traces.remove(&id) {
-        chain.traces(&traces);
-        self.books.proof.traces(&traces);
-    }
-    let versions = self.books.versions.remove(&id);
-    chain.versions(&versions.unwrap_or_default());
-    let mut in_order_too = true;
-    while let Some(usage) = beside.usage.take_if(|usage| usage.tx <= id) {
-        self.usage = usage.id.saturating_add(1);
-        in_order_too = in_order_too && usage.tx == id;
-        if id > self.start {
-            chain.bytes_of(&usage.columns);
+    /// Checks one transaction, and goes on from its stored hash, so that each later one is judged on its
+    /// own.
+    fn transaction(
+        &mut self,
+        row: &Row<'_>,
+        id: i64,
+        beside: &mut Beside<'_>,
+        report: &mut Report,
+    ) -> Result<(), Error> {
+        let texts: [String; 6] = [
+            row.get(1)?,
+            row.get(4)?,
+            row.get(5)?,
+            row.get(6)?,
+            row.get(7)?,
+            row.get(12)?,
+        ];
+        let [request_id, actor, client, origin, op, reason] = &texts;
+        let key: Option<String> = row.get(8)?;
+        let mut chain = Chain::new();
+        chain.head(&Head {
+            id,
+            request_id,
+            at_effective: row.get(2)?,
+            at_recorded: row.get(3)?,
+            actor,
+            client,
+            origin,
+            op,
+            key: key.as_deref(),
+            instance: row.get(9)?,
+            reverses: row.get(10)?,
+            corrects: row.get(11)?,
+            reason,
+        });
+        let in_order = self.entries(&mut chain, id, beside, report)?;
+        if let Some(traces) = self.books.traces.remove(&id) {
+            chain.traces(&traces);
+            self.books.proof.traces(&traces);
         }
-        beside.next_usage()?;
-    }
-    chain.bytes(&self.books.head);
-    let (previous, stored): (Vec<u8>, Vec<u8>) = (row.get(13)?, row.get(14)?);
-    let made = chain.finish();
-    if previous != self.books.head || stored != made || !in_order || !in_order_too {
-        let text =
-            format!("transaction {id}: its hash is wrong: it or what lies before it was changed");
-        report.find(Finding::new("tx", id, text).differs(hex(&made), hex(&stored)));
-    }
-    self.books.head = stored;
-    Ok(())
-}
-
-/// Takes the entries of a transaction into its hash and into the sums; false where one is not in its
-/// place.
-fn entries(
-    &mut self,
-    chain: &mut Chain,
-    id: i64,
-    beside: &mut Beside<'_>,
-    report: &mut Report,
-) -> Result<bool, Error> {
-    let (mut n, mut in_order) = (0_i64, true);
-    while let Some((tx, read)) = beside.entry.take_if(|(tx, _)| *tx <= id) {
-        report.entries = report.entries.saturating_add(1);
-        match read {
-            Some((entry, instance, place)) => {
-                in_order = in_order && tx == id && place == n;
-                chain.entry(&entry, instance);
-                follow(&entry, id, &mut self.books, report);
-                self.entry = entry.id.0.saturating_add(1);
+        let versions = self.books.versions.remove(&id);
+        chain.versions(&versions.unwrap_or_default());
+        let mut in_order_too = true;
+        while let Some(usage) = beside.usage.take_if(|usage| usage.tx <= id) {
+            self.usage = usage.id.saturating_add(1);
+            in_order_too = in_order_too && usage.tx == id;
+            if id > self.start {
+                chain.bytes_of(&usage.columns);
             }
-            None => in_order = false,
+            beside.next_usage()?;
         }
-        n = n.saturating_add(1);
-        beside.next_entry()?;
+        chain.bytes(&self.books.head);
+        let (previous, stored): (Vec<u8>, Vec<u8>) = (row.get(13)?, row.get(14)?);
+        let made = chain.finish();
+        if previous != self.books.head || stored != made || !in_order || !in_order_too {
+            let text = format!(
+                "transaction {id}: its hash is wrong: it or what lies before it was changed"
+            );
+            report.find(Finding::new("tx", id, text).differs(hex(&made), hex(&stored)));
+        }
+        self.books.head = stored;
+        Ok(())
     }
-    Ok(in_order)
-}
+
+    /// Takes the entries of a transaction into its hash and into the sums; false where one is not in its
+    /// place.
+    fn entries(
+        &mut self,
+        chain: &mut Chain,
+        id: i64,
+        beside: &mut Beside<'_>,
+        report: &mut Report,
+    ) -> Result<bool, Error> {
+        let (mut n, mut in_order) = (0_i64, true);
+        while let Some((tx, read)) = beside.entry.take_if(|(tx, _)| *tx <= id) {
+            report.entries = report.entries.saturating_add(1);
+            match read {
+                Some((entry, instance, place)) => {
+                    in_order = in_order && tx == id && place == n;
+                    chain.entry(&entry, instance);
+                    follow(&entry, id, &mut self.books, report);
+                    self.entry = entry.id.0.saturating_add(1);
+                }
+                None => in_order = false,
+            }
+            n = n.saturating_add(1);
+            beside.next_entry()?;
+        }
+        Ok(in_order)
+    }
 }
 
 /// Adds an entry to the sums, and checks that it says what its predecessor leads to.

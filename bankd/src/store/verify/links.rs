@@ -111,9 +111,8 @@ pub(super) fn auditor(connection: &Connection, report: &mut Report) -> Result<()
     each(connection, report, "auditor_value", sql, |record| {
         format!("record {record} of AUDITOR: it is found by its values with another end")
     })?;
-    let mut values = connection.prepare(
-        "SELECT 1 FROM auditor_value WHERE pair = ?1 AND end_at = ?2 AND record = ?3",
-    )?;
+    let mut values = connection
+        .prepare("SELECT 1 FROM auditor_value WHERE pair = ?1 AND end_at = ?2 AND record = ?3")?;
     let mut statement = connection.prepare("SELECT id, end_at, head FROM auditor_record")?;
     let mut rows = statement.query([])?;
     let mut expected = 0_i64;

@@ -26,9 +26,11 @@ fn transfers(connection: &Connection, report: &mut Report) -> Result<(), Error> 
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let (tx, sum): (i64, i64) = (row.get(0)?, row.get(1)?);
-        report.find(Finding::new("entry", tx, format!(
-            "transaction {tx}: its transfers add up to {sum}, not to 0"
-        )));
+        report.find(Finding::new(
+            "entry",
+            tx,
+            format!("transaction {tx}: its transfers add up to {sum}, not to 0"),
+        ));
     }
     Ok(())
 }
@@ -45,9 +47,13 @@ fn reversals(connection: &Connection, report: &mut Report) -> Result<(), Error> 
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let (tx, of): (i64, i64) = (row.get(0)?, row.get(1)?);
-        report.find(Finding::new("reversal", of, format!(
-            "transaction {tx}: it reverses {of}, which is not there or is reversed otherwise"
-        )));
+        report.find(Finding::new(
+            "reversal",
+            of,
+            format!(
+                "transaction {tx}: it reverses {of}, which is not there or is reversed otherwise"
+            ),
+        ));
     }
     Ok(())
 }
@@ -71,16 +77,22 @@ fn corrections(connection: &Connection, report: &mut Report) -> Result<(), Error
         // Nothing else takes back, and the hash covers what these do.
         let takes_back = |kind: &String| kind == "refund" || kind == "reverse";
         let Some(kind) = kind.filter(|kind| !missing && of < entry && takes_back(kind)) else {
-            report.find(Finding::new("correction", entry, format!(
-                "entry {entry}: it takes {of} back, and one of them is missing"
-            )));
+            report.find(Finding::new(
+                "correction",
+                entry,
+                format!("entry {entry}: it takes {of} back, and one of them is missing"),
+            ));
             continue;
         };
         if undone.contains(&entry) {
             continue;
         }
         if kind == "reverse" && !undone.insert(of) {
-            report.find(Finding::new("correction", of, format!("entry {of}: it is taken back twice")));
+            report.find(Finding::new(
+                "correction",
+                of,
+                format!("entry {of}: it is taken back twice"),
+            ));
         }
         let (back, was): (i64, i64) = (row.get(3)?, row.get(4)?);
         let known = taken.entry(of).or_insert((0, i128::from(was)));
@@ -89,9 +101,11 @@ fn corrections(connection: &Connection, report: &mut Report) -> Result<(), Error
     for (of, (back, was)) in taken {
         if back.unsigned_abs() > was.unsigned_abs() || (back != 0 && back.signum() == was.signum())
         {
-            report.find(Finding::new("correction", of, format!(
-                "entry {of}: {back} of it is taken back, and it is {was}"
-            )));
+            report.find(Finding::new(
+                "correction",
+                of,
+                format!("entry {of}: {back} of it is taken back, and it is {was}"),
+            ));
         }
     }
     Ok(())
@@ -114,9 +128,11 @@ fn billed(connection: &Connection, report: &mut Report) -> Result<(), Error> {
         let refunded = refunds.get(&id).copied().unwrap_or(0);
         let says = refunded.saturating_sub(i128::from(sum));
         if says != i128::from(billed) {
-            report.find(Finding::new("instance", id, format!(
-                "instance {id}: billed {billed}, its entries say {says}"
-            )));
+            report.find(Finding::new(
+                "instance",
+                id,
+                format!("instance {id}: billed {billed}, its entries say {says}"),
+            ));
         }
     }
     Ok(())

@@ -39,7 +39,10 @@ pub(super) const SEALED: &[&str] = &{
     let mut names = [""; seal::TABLES.len()];
     let mut n = 0;
     while n < names.len() {
-        #[expect(clippy::indexing_slicing, reason = "in a constant, whose bounds are checked")]
+        #[expect(
+            clippy::indexing_slicing,
+            reason = "in a constant, whose bounds are checked"
+        )]
         {
             names[n] = seal::TABLES[n].name;
         }
@@ -51,9 +54,8 @@ pub(super) const SEALED: &[&str] = &{
 /// What is numbered has no gap.
 pub(super) fn numbers(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     for table in NUMBERED {
-        let sql = format!(
-            "SELECT count(*), coalesce(max(id), 0), coalesce(min(id), 1) FROM {table}"
-        );
+        let sql =
+            format!("SELECT count(*), coalesce(max(id), 0), coalesce(min(id), 1) FROM {table}");
         let (rows, last, first): (i64, i64, i64) =
             connection.query_row(&sql, [], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)))?;
         if rows != last || first != 1 {
@@ -91,7 +93,10 @@ pub(super) fn check(connection: &Connection, report: &mut Report) -> Result<(), 
                 // Writing to a string cannot fail.
                 let _ = write!(key, "{space}{}", shown(row.get_ref(*place)?));
             }
-            let text = format!("{} {key}: its row was changed, its seal is broken", sealed.name);
+            let text = format!(
+                "{} {key}: its row was changed, its seal is broken",
+                sealed.name
+            );
             report.find(Finding::new(sealed.name, key, text).differs(should, is));
         }
     }

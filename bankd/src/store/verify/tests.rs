@@ -14,6 +14,10 @@ fn every_table_has_its_proof() {
     let tables = super::proven().flat_map(|(_, tables)| tables);
     let proven: BTreeSet<String> = tables.map(|name| (*name).to_owned()).collect();
     let (without, gone) = (there.difference(&proven), proven.difference(&there));
-    assert_eq!(without.collect::<Vec<_>>(), Vec::<&String>::new(), "no proof");
+    assert_eq!(
+        without.collect::<Vec<_>>(),
+        Vec::<&String>::new(),
+        "no proof"
+    );
     assert_eq!(gone.collect::<Vec<_>>(), Vec::<&String>::new(), "no table");
 }

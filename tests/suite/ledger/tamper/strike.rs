@@ -106,7 +106,12 @@ impl Table {
     }
 
     /// Removes a row: the newest, or any.
-    pub(super) fn remove(&self, bank: &Connection, newest: bool, dice: &mut Dice) -> Option<String> {
+    pub(super) fn remove(
+        &self,
+        bank: &Connection,
+        newest: bool,
+        dice: &mut Dice,
+    ) -> Option<String> {
         let row = if newest {
             self.rows.last()?
         } else {

@@ -53,7 +53,9 @@ pub(super) fn bank(seed: u64) -> (Sqlite, PathBuf) {
         }
         uses(&mut bench, clock);
         for n in 0..4 {
-            let ask = quote(30 + n).promised(Promise::Guarantee, &format!("held-{n}"));
+            let ask = quote(30 + n)
+                .project("N")
+                .promised(Promise::Guarantee, &format!("held-{n}"));
             let said = bench.ground.submit(&ask.command.unwrap(), None, clock);
             assert!(said.starts_with("cost"), "{said}");
         }
@@ -72,7 +74,7 @@ pub(super) fn bank(seed: u64) -> (Sqlite, PathBuf) {
     (ground, path)
 }
 
-fn known(ground: &mut dyn Ground) -> Known {
+pub(super) fn known(ground: &mut dyn Ground) -> Known {
     let reader = ground.reader().unwrap();
     let newest = |table: &str| {
         let sql = format!("SELECT coalesce(max(id), 0) FROM {table}");
@@ -170,13 +172,19 @@ fn uses(bench: &mut Bench<'_>, now: Timestamp) {
         name: "loud".to_owned(),
         ..SetMachine::default()
     };
-    bench.ground.submit(&Command::AddMachine(machine.clone()), None, now);
+    bench
+        .ground
+        .submit(&Command::AddMachine(machine.clone()), None, now);
     machine.fqdn = Some("loud.example.org".to_owned());
-    bench.ground.submit(&Command::SetMachine(machine), None, now);
+    bench
+        .ground
+        .submit(&Command::SetMachine(machine), None, now);
     for n in 100..112 {
         let mut one = report(n - 80, now, "loud", "P");
         one.request.object_id = format!("v{n}");
-        let said = bench.ground.submit(&Command::Usage(Box::new(one)), None, now);
+        let said = bench
+            .ground
+            .submit(&Command::Usage(Box::new(one)), None, now);
         assert!(said.starts_with("charged"), "{said}");
     }
 }
@@ -194,7 +202,9 @@ fn beside(path: &Path, store: &mut SqliteStore, now: Timestamp) {
         ..SourceSeen::default()
     };
     store.saw(&seen, now).unwrap();
-    store.keep_reading("slurm:quiet", "{\"zone\":\"UTC\"}").unwrap();
+    store
+        .keep_reading("slurm:quiet", "{\"zone\":\"UTC\"}")
+        .unwrap();
     let lines: Vec<QuarantineRow> = (1..4).map(unreadable).collect();
     store.quarantine(&lines, now).unwrap();
     let block = store.begin_block().unwrap();
@@ -210,7 +220,9 @@ fn beside(path: &Path, store: &mut SqliteStore, now: Timestamp) {
         store.collect(&collected(n)).unwrap();
     }
     let known = store.collected("record-1").unwrap().unwrap();
-    store.end_collected(&known, 9_000_000, 8, &[pair(1)]).unwrap();
+    store
+        .end_collected(&known, 9_000_000, 8, &[pair(1)])
+        .unwrap();
     let open = store.collected("record-0").unwrap().unwrap();
     store.renew_collected(open.id, Some(77)).unwrap();
     store.meet_sink("file", "form").unwrap();
