@@ -58,9 +58,9 @@ pub use import::{ImportFigure, ImportSummary, ImportTotals, Quantity};
 pub use journal::{JournalEntry, JournalQuery};
 pub use local::{Drained, Finding, Findings, Replayed, ReplayedObject, Waiting};
 pub use mapping::{
-    ASSIGN_MAX, AssignDone, AssignRefused, AssignedRecord, ImportedUsers, MERGE_MAX, Mapping,
-    MappingTest, MappingTested, MergeEntry, MergeUsers, MergedUser, MergedUsers, NewAssign,
-    NewMapping, PatchMapping, Unmapped, UnmappedQuery, UnmappedRow,
+    ASSIGN_MAX, AssignDone, AssignReason, AssignRefused, AssignedRecord, ImportedUsers, MERGE_MAX,
+    Mapping, MappingTest, MappingTested, MergeEntry, MergeUsers, MergedUser, MergedUsers,
+    NewAssign, NewMapping, PatchMapping, Unmapped, UnmappedQuery, UnmappedRow,
 };
 pub use money::{
     Account, Allocation, AllocationQuery, Balance, BalanceQuery, Constraint, NewAccount,

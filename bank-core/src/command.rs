@@ -288,7 +288,7 @@ pub struct Withdraw {
 }
 
 /// Whom a request is for, by name, as the scheduler or a person says it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Whose {
     /// A project, or an account where no project has that name (decision 16).
     pub project: Option<String>,

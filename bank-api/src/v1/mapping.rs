@@ -211,6 +211,9 @@ pub struct AssignDone {
     pub unit: String,
     /// Those that could not be given to it.
     pub refused: Vec<AssignRefused>,
+    /// Why records stay as they are, those refused and those that nothing of the project can pay for.
+    #[serde(default)]
+    pub reasons: Vec<AssignReason>,
     /// The first journal transaction; `null` where nothing was written.
     pub transaction: Option<i64>,
     /// Where to go on; `null` when all was seen.
@@ -234,12 +237,27 @@ pub struct AssignRefused {
     pub detail: String,
 }
 
+/// Why records do not go to a project.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct AssignReason {
+    /// The refusal's code.
+    pub code: String,
+    /// What it said of the first of them.
+    pub detail: String,
+    /// How many records.
+    pub records: u64,
+}
+
 /// One record that was given to a project.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AssignedRecord {
     /// Whether anything changed.
     pub changed: bool,
+    /// Code and sentence of why it stays as it is although it waits still.
+    #[serde(default)]
+    pub stays: Option<(String, String)>,
     /// What went back.
     pub was: String,
     /// What it comes to now.

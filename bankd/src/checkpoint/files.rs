@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use bank_api::text::format_rfc3339;
@@ -111,10 +111,10 @@ impl Keeper {
 
 const PREFIX: &str = "checkpoint-";
 
-/// The newest checkpoint in a folder, by when it was written; none in none.
-pub fn newest(folder: &Path) -> Option<(PathBuf, std::time::SystemTime)> {
+/// When the newest checkpoint in a folder was written, in seconds since 1970; none in none.
+pub fn newest(folder: &Path) -> Option<i64> {
     let files = fs::read_dir(folder).ok()?.filter_map(Result::ok);
     let own = files.filter(|file| file.file_name().to_string_lossy().starts_with(PREFIX));
-    let timed = own.filter_map(|file| Some((file.path(), file.metadata().ok()?.modified().ok()?)));
-    timed.max_by_key(|(_, written)| *written)
+    own.filter_map(|file| Some(file.metadata().ok()?.mtime()))
+        .max()
 }

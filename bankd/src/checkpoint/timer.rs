@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::UNIX_EPOCH;
 
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
@@ -26,8 +25,7 @@ impl Checkpoints {
     /// is in the folder.
     pub fn new(keeper: Keeper, folder: PathBuf, every_s: i64) -> Checkpoints {
         let every_us = every_s.saturating_mul(1_000_000);
-        let written = newest(&folder).and_then(|(_, at)| at.duration_since(UNIX_EPOCH).ok());
-        let written = written.and_then(|at| i64::try_from(at.as_micros()).ok());
+        let written = newest(&folder).map(|at| at.saturating_mul(1_000_000));
         let next = written.map_or(0, |at| at.saturating_add(every_us));
         Checkpoints {
             keeper,

@@ -1,4 +1,4 @@
-//! Files straight into a bank that nobody serves: chunks of 50,000 jobs, each one transaction.
+//! Files straight into a bank that nobody serves: chunks of 10,000 jobs, each one transaction.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -21,8 +21,8 @@ use crate::serve;
 use crate::store::SqliteStore;
 use crate::writer::{self, Caller, Origin, Writer};
 
-/// Jobs in one transaction while nobody else is served (limits.md 6.8).
-const CHUNK_OFFLINE: usize = 50_000;
+/// Jobs in one transaction while nobody else is served (`docs/decisions/0034`).
+const CHUNK_OFFLINE: usize = 10_000;
 
 /// Where the records go, and how.
 #[derive(Debug, clap::Args)]

@@ -5,7 +5,8 @@ use super::append_correction::{write_correction, write_removal, write_reversal};
 use super::append_instance::{relay_lien, write_instance, write_lien, write_windows};
 use super::append_reference::write_reference;
 use super::sqlite::SqliteStore;
-use super::uses::{write_shortage, write_uses};
+use super::use_rows::write_uses;
+use super::uses::write_shortage;
 use super::version::{self, Version};
 use super::{Error, codec, hash, seal, traces, unmapped};
 use bank_core::effects::{DirectoryRow, Effects, Entry, Transaction, UsageRow};
@@ -65,8 +66,8 @@ pub(super) fn append(store: &mut SqliteStore, effects: &Effects) -> Result<(), E
         write_removal(&store.connection, account.0, tx.0)?;
     }
     let tx = effects.transactions.first().map(|tx| tx.id.0);
-    write_uses(store, &effects.uses, tx)?;
-    unmapped::note(&store.connection, &store.directory, &effects.uses)?;
+    let numbers = write_uses(store, &effects.uses, tx)?;
+    unmapped::note(&store.connection, &store.directory, &effects.uses, &numbers)?;
     for row in &effects.assigned {
         unmapped::give(&store.connection, row, tx)?;
     }

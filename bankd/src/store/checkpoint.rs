@@ -182,28 +182,47 @@ pub fn against(connection: &Connection, said: &Facts) -> Result<Vec<Finding>, Er
             differs(what, text, &expected.to_string(), &is.to_string());
         }
     }
-    let is = kinds(&snapshot, entries)?;
+    found.extend(sums(&snapshot, said, entries)?);
+    found.extend(reference(&snapshot, said)?);
+    Ok(found)
+}
+
+/// What entries came to that did not then.
+fn sums(connection: &Connection, said: &Facts, entries: i64) -> Result<Vec<Finding>, Error> {
+    let is = kinds(connection, entries)?;
     let all: BTreeSet<&String> = is.keys().chain(said.kinds.keys()).collect();
-    for kind in all {
-        let (expected, is) = (said.kinds.get(kind), is.get(kind));
-        if expected != is {
-            let text = format!("checkpoint: entries of kind {kind} came to something else");
-            differs(kind, text, &format!("{expected:?}"), &format!("{is:?}"));
-        }
-    }
+    let differing = all
+        .into_iter()
+        .filter(|kind| is.get(*kind) != said.kinds.get(*kind));
+    let finding = |kind: &String| {
+        let show = |sums: Option<&(i64, [i128; 5])>| match sums {
+            Some((count, sums)) => format!("{count} entries of {sums:?}"),
+            None => "no entries".to_owned(),
+        };
+        let text = format!("checkpoint: entries of kind {kind} came to something else");
+        let finding = Finding::new("checkpoint", kind, text);
+        finding.differs(show(said.kinds.get(kind)), show(is.get(kind)))
+    };
+    Ok(differing.map(finding).collect())
+}
+
+/// Reference data that was changed and that no command changed.
+fn reference(connection: &Connection, said: &Facts) -> Result<Vec<Finding>, Error> {
+    let mut found = Vec::new();
     for (table, order, word) in REFERENCE {
         let Some(expected) = said.tables.get(table) else {
             continue;
         };
         // What was changed since by a command stands in the journal, which `verify` has proven.
-        if version::changed_since(&snapshot, word, said.transactions)? {
+        if version::changed_since(connection, word, said.transactions)? {
             continue;
         }
-        let is = digest(&snapshot, table, order)?;
+        let is = digest(connection, table, order)?;
         if *expected != is {
-            let text = format!("checkpoint: {table} is not as it was, and no command changed it");
             let show = |(rows, digest): &(i64, String)| format!("{rows} rows of {digest}");
-            differs(table, text, &show(expected), &show(&is));
+            let text = format!("checkpoint: {table} is not as it was, and no command changed it");
+            let finding = Finding::new("checkpoint", table, text);
+            found.push(finding.differs(show(expected), show(&is)));
         }
     }
     Ok(found)

@@ -35,6 +35,7 @@ mod stamp;
 mod start;
 mod traces;
 mod unmapped;
+mod use_rows;
 mod uses;
 pub mod verify;
 mod version;

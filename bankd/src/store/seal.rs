@@ -80,7 +80,7 @@ pub(super) const TABLES: [Sealed; 19] = [
 const USE_COLUMNS: &str = "source, object_id, start_at, end_at, submit_at, machine, object_type,
     account, login, project, user, group_name, queue, qos, state, exit_code, flags, millis, nodes,
     gpus, memory_bytes, wall_us, cpu_us, requested_s, revision, became, policy, counted, instance,
-    amount, allocation, refusal, tx, block, place, digest";
+    amount, allocation, refusal, tx, block, place, available, digest";
 
 /// Seals are below this: sums of two of them fit an integer of SQL.
 pub(super) const BOUND: i64 = 1 << 61;
@@ -144,6 +144,13 @@ pub(super) fn of_values<T: ToSql>(values: &[T]) -> Result<i64, Error> {
         }
     }
     Ok(seal.finish())
+}
+
+/// The same of values as `SQLite` has them.
+pub(super) fn of_refs<'v>(values: impl Iterator<Item = ValueRef<'v>>) -> i64 {
+    let mut seal = Seal::new();
+    values.for_each(|value| seal.value(value));
+    seal.finish()
 }
 
 /// Rows of a sealed table as they are stored.

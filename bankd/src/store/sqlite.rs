@@ -134,10 +134,11 @@ impl SqliteStore {
         Ok(())
     }
 
-    /// Room for the indexes of many rows, while nobody else is served.
+    /// Room for the indexes of many rows, while nobody else is served. New rows go to where the ones
+    /// before them went, so that more room would hold pages that are not looked at again.
     pub fn prepare_for_bulk(&self) -> Result<(), Error> {
         self.connection
-            .execute_batch("PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 16000;")?;
+            .execute_batch("PRAGMA cache_size = -32768; PRAGMA wal_autocheckpoint = 16000;")?;
         Ok(())
     }
 

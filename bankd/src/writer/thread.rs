@@ -62,7 +62,13 @@ impl Thread {
             self.shared
                 .depth
                 .fetch_sub(count(batch.len()), Ordering::Relaxed);
-            self.work(std::mem::take(&mut batch));
+            // What takes long comes behind those who wait for an answer, in commits of its own.
+            let batch = std::mem::take(&mut batch).into_iter();
+            let (long, short): (Vec<_>, Vec<_>) = batch.partition(Task::is_long);
+            if !short.is_empty() {
+                self.work(short);
+            }
+            long.into_iter().for_each(|task| self.work(vec![task]));
         }
         if let Err(error) = self.store.checkpoint() {
             tracing::warn!(%error, "checkpoint at shutdown failed");
@@ -90,6 +96,9 @@ impl Thread {
 
     /// Runs a batch in one transaction; if that fails, each task in one of its own.
     fn work(&mut self, batch: Vec<Task>) {
+        if batch.is_empty() {
+            return;
+        }
         let taken = Instant::now();
         match self.transaction(&batch) {
             Ok(done) => self.answer(batch, done, taken),
@@ -230,6 +239,9 @@ impl Thread {
             self.watch.confirm();
             self.keep()?;
         }
+        if let (Command::Usage(report), Ok(_), false) = (&s.command, &decision, s.dry_run) {
+            self.heard(report, now)?;
+        }
         let answer = (s.render)(&Decided {
             directory: &self.store.reference(),
             command: &s.command,
@@ -329,7 +341,9 @@ impl Thread {
                 (Task::Collect(_, reply), Done::Collected(collected)) => {
                     let _ = reply.send(Ok(collected));
                 }
-                (Task::Portion(_, reply), Done::Landed(landed)) => {
+                (Task::Portion(portion, reply), Done::Landed(landed)) => {
+                    // Whoever gave it may use its room again.
+                    drop(portion);
                     let _ = reply.send(Ok(landed));
                 }
                 _ => {}

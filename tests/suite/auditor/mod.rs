@@ -4,6 +4,7 @@ mod access;
 mod again;
 mod authority;
 mod kill;
+mod late;
 mod peer;
 mod peer_queue;
 mod relay;

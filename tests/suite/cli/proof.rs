@@ -240,7 +240,8 @@ fn a_checkpoint_finds_a_journal_that_was_cut_off_and_one_written_anew() {
 #[test]
 fn the_daemon_makes_checkpoints_by_itself() {
     let mut bank = Setup::new()
-        .toml("[checkpoint]\nevery_s = 60\nfolder = \"made\"\n")
+        .env("BANKD_CHECKPOINT_EVERY_S", "60")
+        .env("BANKD_CHECKPOINT_FOLDER", "made")
         .start();
     assert_eq!(bankd(&bank, &["checkpoint-key", "new"]).exit, 0);
     bank.stop();

@@ -52,13 +52,6 @@ pub(super) fn bank(seed: u64) -> (Sqlite, PathBuf) {
             }
         }
         uses(&mut bench, clock);
-        for n in 0..4 {
-            let ask = quote(30 + n)
-                .project("N")
-                .promised(Promise::Guarantee, &format!("held-{n}"));
-            let said = bench.ground.submit(&ask.command.unwrap(), None, clock);
-            assert!(said.starts_with("cost"), "{said}");
-        }
         clock
     };
     let path = ground.path().to_owned();
@@ -87,8 +80,14 @@ pub(super) fn known(ground: &mut dyn Ground) -> Known {
     }
 }
 
-/// Reference data of every kind.
+/// Reference data of every kind, and quotes.
 fn reference(bench: &mut Bench<'_>) {
+    let now = bench.clock;
+    for n in 0..4 {
+        let ask = quote(30 + n).promised(Promise::Guarantee, &format!("held-{n}"));
+        let said = bench.ground.submit(&ask.command.unwrap(), None, now);
+        assert!(said.starts_with("cost"), "{said}");
+    }
     bench.admin(Command::AddAttribute(Attribute {
         name: "colour".to_owned(),
         kind: AttributeKind::Text,
