@@ -96,7 +96,11 @@ fn strike(bank: &Connection, map: &Map, kind: Kind, dice: &mut Dice) -> Option<S
         Kind::RowAdded => journal(dice).copy(bank, dice),
         Kind::Balance => {
             let (table, column) = of(dice, &BALANCES);
-            map.table(table).flip(bank, column, dice)
+            let table = map.table(table);
+            if table.is_empty() {
+                return None;
+            }
+            table.flip(bank, column, dice)
         }
         Kind::AnyColumn => {
             let table = of(dice, &map.tables);

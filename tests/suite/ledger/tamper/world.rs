@@ -1,7 +1,7 @@
 //! A bank with something in every table: the wild operations, finished uses of both kinds, and what
 //! collectors, record files and AUDITOR's clients leave behind.
 
-use super::super::ask::quote;
+use super::super::ask::{deposit, quote, r};
 use super::super::bench::Bench;
 use super::super::fixture::T0;
 use super::super::ground::Ground;
@@ -52,6 +52,7 @@ pub(super) fn bank(seed: u64) -> (Sqlite, PathBuf) {
             }
         }
         uses(&mut bench, clock);
+        held(&mut bench, clock);
         clock
     };
     let path = ground.path().to_owned();
@@ -150,6 +151,13 @@ fn report(n: i64, now: Timestamp, machine: &str, project: &str) -> UsageReport {
     };
     request.facts.usage.processors = Some(Decimal::whole(2));
     report
+}
+
+/// Liens that are open at the end.
+fn held(bench: &mut Bench<'_>, now: Timestamp) {
+    for ask in [deposit("Q", "5000"), r("open-1", 50), r("open-2", 70)] {
+        bench.ground.submit(&ask.command.unwrap(), None, now);
+    }
 }
 
 /// Finished uses: chunks of a machine that only tracks, single ones of a machine of its own.
