@@ -8,9 +8,9 @@
 //! down, `upload` for sending it and for what could not be read, `collect` for the queues of
 //! collectors, `records` for usage records and their files, `local` for what `bank` says of files on
 //! its own machine, `watch` for what-if and the clock, `source` for collectors and what of their
-//! records was charged, `attention` for what wants some, who is told and how long money lasts, `mapping`
-//! for whom usage is for, `admin` for rates, keys and the state of the daemon, `access` for who may do
-//! what.
+//! records was charged, `attention` for what wants some, who is told and how long money lasts, `proof`
+//! for verifications, `mapping` for whom usage is for, `admin` for rates, keys and the state of the
+//! daemon, `access` for who may do what.
 //!
 //! Conventions that hold for every shape:
 //! - An amount is a string of an exact decimal at the bank's precision (`"1000.000"`), never a
@@ -37,6 +37,7 @@ mod monitor;
 #[cfg(feature = "openapi")]
 mod openapi;
 mod past;
+mod proof;
 mod rates;
 mod records;
 mod registry;
@@ -84,6 +85,7 @@ pub use monitor::{
     Monitored, Watched,
 };
 pub use past::{PastPageQuery, PastQuery};
+pub use proof::{ProofFinding, SignedCheckpoint, Verification, VerificationQuery};
 pub use rates::{
     Attribute, GivenQuote, GivenQuoteQuery, NewAttribute, RateQuery, RateTest, RateTested, Replay,
     ReplayRow, TestedPrice,

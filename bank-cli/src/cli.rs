@@ -20,6 +20,7 @@ mod mapping;
 mod nami;
 mod noun;
 mod price;
+mod proof;
 mod records;
 mod source;
 mod statement;
@@ -53,6 +54,7 @@ pub(crate) use self::{
         ProjectCommand, SetMachine, SetProject, SetUser, Switch, UserCommand,
     },
     price::{AttrCommand, QuoteCommand, RateCommand, SetRate, TestRate},
+    proof::{CheckpointArgs, VerifyArgs},
     records::{ExportCommand, ExportFile, ExportUr1, RecordsCommand, SpanArgs},
     source::{ReconcileArgs, SetSource, SourceCommand},
     statement::{CloseArgs, CloseCommand, PeriodArgs, StatementArgs},
@@ -173,6 +175,10 @@ pub(crate) enum Command {
     Reject(DecideArgs),
     /// Is the daemon healthy?
     Status,
+    /// Prove every balance and hash, while the bank is served
+    Verify(VerifyArgs),
+    /// Fetch a signed checkpoint of what the bank is now
+    Checkpoint(CheckpointArgs),
     /// Money that comes again each month, quarter or year
     #[command(subcommand)]
     Cycle(CycleCommand),

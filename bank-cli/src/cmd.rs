@@ -30,6 +30,7 @@ mod moab;
 mod monitor;
 pub(crate) mod nami;
 mod project;
+mod proof;
 mod proposal;
 mod quarantine;
 mod quote;
@@ -114,6 +115,8 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure
         Command::Approve(args) => proposal::decide(context, &args, "approve"),
         Command::Reject(args) => proposal::decide(context, &args, "reject"),
         Command::Status => status::run(context),
+        Command::Verify(args) => proof::verify(context, args),
+        Command::Checkpoint(args) => proof::checkpoint(context, &args),
         Command::Cycle(command) => cycle::run(context, command),
         Command::Monitor(args) => monitor::run(context, args),
         Command::WhatIf(args) if args.enforce_from.is_some() => monitor::enforced(context, args),

@@ -20,10 +20,12 @@ use tokio::sync::{Semaphore, watch};
 
 use crate::access::People;
 use crate::auditor::tls::Tls;
+use crate::checkpoint::{Checkpoints, Keeper};
 use crate::clock::{self, LedgerClock, Stopwatch};
 use crate::config::Config;
 use crate::keys::KeyRing;
 use crate::obs::Counters;
+use crate::proof::Prover;
 use crate::store::{self, SqliteStore};
 use crate::uploads::Uploads;
 use crate::writer::{self, Writer};
@@ -60,6 +62,10 @@ pub struct App {
     pub follow: follow::Board,
     /// Usage files on their way in.
     pub uploads: Uploads,
+    /// Verifications while it serves.
+    pub proof: Prover,
+    /// Signed checkpoints while it serves.
+    pub checkpoints: Checkpoints,
     /// Room for requests under way.
     pub slots: Semaphore,
     /// The certificates of AUDITOR's listener with TLS.
@@ -169,6 +175,7 @@ pub async fn run(
             () = shutdown => false,
         };
         tracing::info!("stopping");
+        app.proof.stop();
         drop(stop);
         if !early && tokio::time::timeout(DRAIN, served).await.is_err() {
             tracing::warn!("requests still open after {} s", DRAIN.as_secs());
@@ -252,6 +259,8 @@ pub(crate) fn start_with(
                 .map(|follow| (follow.source.as_str(), follow.path.as_str())),
         ),
         uploads: Uploads::new(config.uploads()),
+        proof: Prover::new(&database),
+        checkpoints: checkpoints(data, &config),
         slots: Semaphore::new(config.http.concurrency),
         auditor_tls: certificates(data, &config)?,
         started: Stopwatch::start(),
@@ -263,6 +272,17 @@ pub(crate) fn start_with(
     app.keys.reload(&app.writer.directory());
     app.keys.remember_uses(uses);
     Ok((app, records))
+}
+
+/// What signs checkpoints, and where they go.
+fn checkpoints(data: &DataDir, config: &Config) -> Checkpoints {
+    let settings = &config.checkpoint;
+    let keeper = Keeper {
+        database: data.database(),
+        key: data.path().join(&settings.key),
+    };
+    let folder = data.path().join(&settings.folder);
+    Checkpoints::new(keeper, folder, settings.every_s)
 }
 
 /// What AUDITOR's listener with TLS shows, and whom it lets in.
@@ -308,6 +328,7 @@ async fn tick(app: Arc<App>, survey: survey::Waker, mut stopped: watch::Receiver
                 }
                 survey.wake();
                 app.uploads.expire(&app.writer);
+                app.checkpoints.tick(clock::real_us());
                 if until_prune == 0 {
                     let may_be_more = app.writer.prune().await.unwrap_or(false);
                     until_prune = if may_be_more { 1 } else { PRUNE_TICKS };

@@ -8,6 +8,7 @@ mod approval;
 mod attention;
 mod auditor;
 mod auditor_tls;
+mod checkpoint;
 mod deliver;
 mod follow;
 mod gold;
@@ -30,6 +31,7 @@ pub use approval::Approval;
 pub use attention::Attention;
 pub use auditor::Auditor;
 pub use auditor_tls::{AuditorAccess, AuditorMetrics, AuditorTls, EVERYBODY};
+pub use checkpoint::Checkpoint;
 pub use deliver::{DELIVERS_MAX, Deliver, DeliverWord, WebAddress, is_address};
 pub use follow::{FOLLOWS_MAX, Follow};
 pub use gold::{Gold, GoldPeer, Network, NoFundsWord};
@@ -77,6 +79,8 @@ pub struct Config {
     pub sources: Sources,
     /// Usage files.
     pub import: Import,
+    /// Signed checkpoints.
+    pub checkpoint: Checkpoint,
     /// The log.
     pub log: Log,
     /// Signatures.
@@ -414,6 +418,7 @@ impl Config {
         self.approval.check()?;
         self.sources.check()?;
         self.import.check()?;
+        self.checkpoint.check()?;
         self.auditor.check()?;
         self.gold.check()
     }

@@ -9,7 +9,8 @@ CREATE UNIQUE INDEX auth_key_token ON auth_key (token) WHERE token IS NOT NULL;
 -- the ledger: it is not journalled, and rows are replaced.
 CREATE TABLE key_use (
     key    TEXT    PRIMARY KEY REFERENCES auth_key(id),
-    used_s INTEGER NOT NULL
+    used_s INTEGER NOT NULL,
+    seal   INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
 
 -- What a member is in a project: a manager looks after it, a pi reads all of it.
@@ -43,6 +44,7 @@ CREATE TABLE moved (
     client TEXT    NOT NULL,
     actor  TEXT    NOT NULL,
     amount INTEGER NOT NULL CHECK (amount >= 0),
+    seal   INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (day, client, actor)
 ) STRICT, WITHOUT ROWID;
 
@@ -264,3 +266,179 @@ CREATE TABLE notice (
 ) STRICT;
 CREATE INDEX notice_waiting ON notice (target, id) WHERE state = 'waiting';
 CREATE INDEX notice_done ON notice (tried_at) WHERE state <> 'waiting';
+
+-- == Proof
+
+-- A checksum over all columns of each row that the journal does not prove; what was there before is
+-- sealed when this migration has run.
+ALTER TABLE bank ADD COLUMN seal INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE clock ADD COLUMN seal INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE quote ADD COLUMN seal INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE removal ADD COLUMN seal INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE billed_window ADD COLUMN seal INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE shortage ADD COLUMN seal INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE source ADD COLUMN seal INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE source_reading ADD COLUMN seal INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE raw_block ADD COLUMN seal INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE quarantine ADD COLUMN seal INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE quarantine_total ADD COLUMN seal INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE follow ADD COLUMN seal INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE sink ADD COLUMN seal INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE auditor_record ADD COLUMN seal INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE instance ADD COLUMN seal INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE lien ADD COLUMN seal INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE idempotency ADD COLUMN seal INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE record ADD COLUMN seal INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE usage_identity ADD COLUMN seal INTEGER NOT NULL DEFAULT 0;
+
+-- Rows of tables that grow seldom, and the sum of their seals below 2^61: what was added or removed
+-- behind the daemon's back differs from it.
+CREATE TABLE tally (
+    name  TEXT    PRIMARY KEY,
+    rows  INTEGER NOT NULL,
+    seals INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+INSERT INTO tally (name, rows, seals)
+    SELECT 'clock', count(*), 0 FROM clock
+    UNION ALL SELECT 'removal', count(*), 0 FROM removal
+    UNION ALL SELECT 'billed_window', count(*), 0 FROM billed_window
+    UNION ALL SELECT 'shortage', count(*), 0 FROM shortage
+    UNION ALL SELECT 'source', count(*), 0 FROM source
+    UNION ALL SELECT 'source_reading', count(*), 0 FROM source_reading
+    UNION ALL SELECT 'raw_block', count(*), 0 FROM raw_block
+    UNION ALL SELECT 'quarantine', count(*), 0 FROM quarantine
+    UNION ALL SELECT 'follow', count(*), 0 FROM follow
+    UNION ALL SELECT 'sink', count(*), 0 FROM sink
+    UNION ALL SELECT 'auditor_record', count(*), 0 FROM auditor_record
+    UNION ALL SELECT 'unmapped', count(*), coalesce(sum(identity), 0) % 2305843009213693952 FROM unmapped;
+
+CREATE TRIGGER clock_comes AFTER INSERT ON clock
+BEGIN UPDATE tally SET rows = rows + 1, seals = (seals + NEW.seal) % 2305843009213693952
+    WHERE name = 'clock'; END;
+CREATE TRIGGER clock_goes AFTER DELETE ON clock
+BEGIN UPDATE tally SET rows = rows - 1, seals = (seals + 2305843009213693952 - OLD.seal) % 2305843009213693952
+    WHERE name = 'clock'; END;
+CREATE TRIGGER clock_sealed AFTER UPDATE OF seal ON clock
+BEGIN UPDATE tally SET seals = (seals + 2305843009213693952 - OLD.seal + NEW.seal) % 2305843009213693952
+    WHERE name = 'clock'; END;
+CREATE TRIGGER removal_comes AFTER INSERT ON removal
+BEGIN UPDATE tally SET rows = rows + 1, seals = (seals + NEW.seal) % 2305843009213693952
+    WHERE name = 'removal'; END;
+CREATE TRIGGER removal_goes AFTER DELETE ON removal
+BEGIN UPDATE tally SET rows = rows - 1, seals = (seals + 2305843009213693952 - OLD.seal) % 2305843009213693952
+    WHERE name = 'removal'; END;
+CREATE TRIGGER removal_sealed AFTER UPDATE OF seal ON removal
+BEGIN UPDATE tally SET seals = (seals + 2305843009213693952 - OLD.seal + NEW.seal) % 2305843009213693952
+    WHERE name = 'removal'; END;
+CREATE TRIGGER billed_window_comes AFTER INSERT ON billed_window
+BEGIN UPDATE tally SET rows = rows + 1, seals = (seals + NEW.seal) % 2305843009213693952
+    WHERE name = 'billed_window'; END;
+CREATE TRIGGER billed_window_goes AFTER DELETE ON billed_window
+BEGIN UPDATE tally SET rows = rows - 1, seals = (seals + 2305843009213693952 - OLD.seal) % 2305843009213693952
+    WHERE name = 'billed_window'; END;
+CREATE TRIGGER billed_window_sealed AFTER UPDATE OF seal ON billed_window
+BEGIN UPDATE tally SET seals = (seals + 2305843009213693952 - OLD.seal + NEW.seal) % 2305843009213693952
+    WHERE name = 'billed_window'; END;
+CREATE TRIGGER shortage_comes AFTER INSERT ON shortage
+BEGIN UPDATE tally SET rows = rows + 1, seals = (seals + NEW.seal) % 2305843009213693952
+    WHERE name = 'shortage'; END;
+CREATE TRIGGER shortage_goes AFTER DELETE ON shortage
+BEGIN UPDATE tally SET rows = rows - 1, seals = (seals + 2305843009213693952 - OLD.seal) % 2305843009213693952
+    WHERE name = 'shortage'; END;
+CREATE TRIGGER shortage_sealed AFTER UPDATE OF seal ON shortage
+BEGIN UPDATE tally SET seals = (seals + 2305843009213693952 - OLD.seal + NEW.seal) % 2305843009213693952
+    WHERE name = 'shortage'; END;
+CREATE TRIGGER source_comes AFTER INSERT ON source
+BEGIN UPDATE tally SET rows = rows + 1, seals = (seals + NEW.seal) % 2305843009213693952
+    WHERE name = 'source'; END;
+CREATE TRIGGER source_goes AFTER DELETE ON source
+BEGIN UPDATE tally SET rows = rows - 1, seals = (seals + 2305843009213693952 - OLD.seal) % 2305843009213693952
+    WHERE name = 'source'; END;
+CREATE TRIGGER source_sealed AFTER UPDATE OF seal ON source
+BEGIN UPDATE tally SET seals = (seals + 2305843009213693952 - OLD.seal + NEW.seal) % 2305843009213693952
+    WHERE name = 'source'; END;
+CREATE TRIGGER source_reading_comes AFTER INSERT ON source_reading
+BEGIN UPDATE tally SET rows = rows + 1, seals = (seals + NEW.seal) % 2305843009213693952
+    WHERE name = 'source_reading'; END;
+CREATE TRIGGER source_reading_goes AFTER DELETE ON source_reading
+BEGIN UPDATE tally SET rows = rows - 1, seals = (seals + 2305843009213693952 - OLD.seal) % 2305843009213693952
+    WHERE name = 'source_reading'; END;
+CREATE TRIGGER source_reading_sealed AFTER UPDATE OF seal ON source_reading
+BEGIN UPDATE tally SET seals = (seals + 2305843009213693952 - OLD.seal + NEW.seal) % 2305843009213693952
+    WHERE name = 'source_reading'; END;
+CREATE TRIGGER raw_block_comes AFTER INSERT ON raw_block
+BEGIN UPDATE tally SET rows = rows + 1, seals = (seals + NEW.seal) % 2305843009213693952
+    WHERE name = 'raw_block'; END;
+CREATE TRIGGER raw_block_goes AFTER DELETE ON raw_block
+BEGIN UPDATE tally SET rows = rows - 1, seals = (seals + 2305843009213693952 - OLD.seal) % 2305843009213693952
+    WHERE name = 'raw_block'; END;
+CREATE TRIGGER raw_block_sealed AFTER UPDATE OF seal ON raw_block
+BEGIN UPDATE tally SET seals = (seals + 2305843009213693952 - OLD.seal + NEW.seal) % 2305843009213693952
+    WHERE name = 'raw_block'; END;
+CREATE TRIGGER quarantine_comes AFTER INSERT ON quarantine
+BEGIN UPDATE tally SET rows = rows + 1, seals = (seals + NEW.seal) % 2305843009213693952
+    WHERE name = 'quarantine'; END;
+CREATE TRIGGER quarantine_goes AFTER DELETE ON quarantine
+BEGIN UPDATE tally SET rows = rows - 1, seals = (seals + 2305843009213693952 - OLD.seal) % 2305843009213693952
+    WHERE name = 'quarantine'; END;
+CREATE TRIGGER quarantine_sealed AFTER UPDATE OF seal ON quarantine
+BEGIN UPDATE tally SET seals = (seals + 2305843009213693952 - OLD.seal + NEW.seal) % 2305843009213693952
+    WHERE name = 'quarantine'; END;
+CREATE TRIGGER follow_comes AFTER INSERT ON follow
+BEGIN UPDATE tally SET rows = rows + 1, seals = (seals + NEW.seal) % 2305843009213693952
+    WHERE name = 'follow'; END;
+CREATE TRIGGER follow_goes AFTER DELETE ON follow
+BEGIN UPDATE tally SET rows = rows - 1, seals = (seals + 2305843009213693952 - OLD.seal) % 2305843009213693952
+    WHERE name = 'follow'; END;
+CREATE TRIGGER follow_sealed AFTER UPDATE OF seal ON follow
+BEGIN UPDATE tally SET seals = (seals + 2305843009213693952 - OLD.seal + NEW.seal) % 2305843009213693952
+    WHERE name = 'follow'; END;
+CREATE TRIGGER sink_comes AFTER INSERT ON sink
+BEGIN UPDATE tally SET rows = rows + 1, seals = (seals + NEW.seal) % 2305843009213693952
+    WHERE name = 'sink'; END;
+CREATE TRIGGER sink_goes AFTER DELETE ON sink
+BEGIN UPDATE tally SET rows = rows - 1, seals = (seals + 2305843009213693952 - OLD.seal) % 2305843009213693952
+    WHERE name = 'sink'; END;
+CREATE TRIGGER sink_sealed AFTER UPDATE OF seal ON sink
+BEGIN UPDATE tally SET seals = (seals + 2305843009213693952 - OLD.seal + NEW.seal) % 2305843009213693952
+    WHERE name = 'sink'; END;
+CREATE TRIGGER auditor_record_comes AFTER INSERT ON auditor_record
+BEGIN UPDATE tally SET rows = rows + 1, seals = (seals + NEW.seal) % 2305843009213693952
+    WHERE name = 'auditor_record'; END;
+CREATE TRIGGER auditor_record_goes AFTER DELETE ON auditor_record
+BEGIN UPDATE tally SET rows = rows - 1, seals = (seals + 2305843009213693952 - OLD.seal) % 2305843009213693952
+    WHERE name = 'auditor_record'; END;
+CREATE TRIGGER auditor_record_sealed AFTER UPDATE OF seal ON auditor_record
+BEGIN UPDATE tally SET seals = (seals + 2305843009213693952 - OLD.seal + NEW.seal) % 2305843009213693952
+    WHERE name = 'auditor_record'; END;
+CREATE TRIGGER unmapped_comes AFTER INSERT ON unmapped
+BEGIN UPDATE tally SET rows = rows + 1, seals = (seals + NEW.identity) % 2305843009213693952
+    WHERE name = 'unmapped'; END;
+CREATE TRIGGER unmapped_goes AFTER DELETE ON unmapped
+BEGIN UPDATE tally SET rows = rows - 1, seals = (seals + 2305843009213693952 - OLD.identity) % 2305843009213693952
+    WHERE name = 'unmapped'; END;
+
+-- One row: the newest numbers of tables that grow with every charge, how many answers are kept, and
+-- the sum of their seals.
+CREATE TABLE extent (
+    id             INTEGER PRIMARY KEY CHECK (id = 1),
+    tx             INTEGER NOT NULL,
+    entry          INTEGER NOT NULL,
+    usage          INTEGER NOT NULL,
+    allocation     INTEGER NOT NULL,
+    instance       INTEGER NOT NULL,
+    lien           INTEGER NOT NULL,
+    quote          INTEGER NOT NULL,
+    record         INTEGER NOT NULL,
+    usage_identity INTEGER NOT NULL,
+    answers        INTEGER NOT NULL,
+    answer_seals   INTEGER NOT NULL
+) STRICT;
+
+-- One row: usage of transactions after this one is under their hashes; what was there before comes to
+-- the digest.
+CREATE TABLE proof_start (
+    id     INTEGER PRIMARY KEY CHECK (id = 1),
+    tx     INTEGER NOT NULL,
+    digest BLOB    NOT NULL
+) STRICT;

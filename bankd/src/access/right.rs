@@ -46,6 +46,8 @@ rights! {
     SeeOutbox = "see_outbox",
     /// Signing keys, without their secrets.
     SeeKeys = "see_keys",
+    /// Prove the bank, and fetch signed checkpoints of it.
+    Verify = "verify",
     /// What the past would have cost by other rates: no route of its own.
     PriceThePast = "price_the_past",
     /// What would it cost?
@@ -225,6 +227,7 @@ const OF_AUDITORS: &[Right] = &[
     Right::SeeIntake,
     Right::SeeRecords,
     Right::SeeOutbox,
+    Right::Verify,
     Right::SeeAccess,
     Right::SeeProposals,
     Right::PriceThePast,

@@ -108,11 +108,12 @@ pub(super) struct Arrived<'a> {
     pub(super) window_s: i64,
 }
 
-/// Routes that are asked with a body and write nothing: a plain quote over JSON, and tests.
-const ASKS: [&str; 3] = [
+/// Routes that are asked with a body and write nothing: a plain quote over JSON, tests, proof.
+const ASKS: [&str; 4] = [
     "/api/v1/quotes",
     "/api/v1/rates/test",
     "/api/v1/mappings/test",
+    "/api/v1/verifications",
 ];
 
 /// Whether a request writes, so that nonce and `Idempotency-Key` are demanded.

@@ -1,6 +1,6 @@
 //! Who may do what, in and out: roles of people, limits, what was moved on a day, proposals.
 
-use super::{Error, codec};
+use super::{Error, codec, seal};
 use bank_core::access::Role;
 use bank_core::amount::Amount;
 use bank_core::directory::Directory;
@@ -10,7 +10,7 @@ use bank_core::model::{Grant, Limit, LimitOf, MemberRole, MoneyKind, Proposal, P
 use bank_core::need::MovedBy;
 use bank_core::time::Timestamp;
 use bank_core::view::MovedBefore;
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 
 const PROPOSAL: &str = "SELECT id, kind, amount, request, proposer, client, at, until_at, state,
     decider, reason, done FROM proposal";
@@ -122,7 +122,8 @@ pub(super) fn write_moved(connection: &Connection, moved: &Moved) -> Result<(), 
                ON CONFLICT (day, client, actor) DO UPDATE SET amount = ?4";
     let row = params![moved.day, moved.client, moved.actor, amount];
     connection.prepare_cached(sql)?.execute(row)?;
-    Ok(())
+    let key: [&dyn ToSql; 3] = [&moved.day, &moved.client, &moved.actor];
+    seal::renew(connection, "moved", &key)
 }
 
 /// What somebody moved on a day.

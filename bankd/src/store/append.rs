@@ -8,7 +8,7 @@ use super::sqlite::SqliteStore;
 use super::use_rows::write_uses;
 use super::uses::write_shortage;
 use super::version::{self, Version};
-use super::{Error, access, codec, hash, traces, unmapped};
+use super::{Error, access, codec, hash, seal, traces, unmapped};
 use bank_core::effects::{DirectoryRow, Effects, Entry, Transaction, UsageRow};
 use bank_core::model::{Allocation, Quote};
 use bank_core::time::Timestamp;
@@ -56,7 +56,8 @@ pub(super) fn append(store: &mut SqliteStore, effects: &Effects) -> Result<(), E
     }
     versions.extend(version::of(&store.connection, &effects.directory)?);
     for transaction in &effects.transactions {
-        write_transaction(store, transaction, &std::mem::take(&mut versions))?;
+        let versions = std::mem::take(&mut versions);
+        write_transaction(store, transaction, &versions, &effects.usages)?;
     }
     if let Some(version) = versions.first() {
         return Err(codec::unexplained(&version.kind, &version.key));
@@ -95,14 +96,15 @@ fn consider(next_due: &mut Option<Timestamp>, due: Option<Timestamp>) {
     }
 }
 
-/// Writes a transaction with the reference data that it changed.
+/// Writes a transaction with the reference data that it changed; its hash covers its usage too.
 fn write_transaction(
     store: &mut SqliteStore,
     tx: &Transaction,
     versions: &[Version],
+    usages: &[UsageRow],
 ) -> Result<(), Error> {
     let stamp = &store.stamp;
-    let hash = hash::transaction(tx, versions, stamp, &store.last_hash);
+    let hash = hash::transaction(tx, versions, usages, stamp, &store.last_hash);
     store
         .connection
         .prepare_cached(
@@ -269,7 +271,7 @@ fn write_quote(connection: &Connection, quote: &Quote) -> Result<(), Error> {
             quote.instance.map(|i| i.0),
             quote.uses,
         ])?;
-    Ok(())
+    seal::renew(connection, "quote", &[&quote.id.0])
 }
 
 fn write_usage(connection: &Connection, usage: &UsageRow) -> Result<(), Error> {

@@ -1,13 +1,22 @@
 //! The journal's hash chain (decision 20): each transaction's hash covers its columns, its entries'
 //! columns and the hash before it; the first covers what the bank is. It finds accidents.
 
+use super::Error;
 use super::stamp::Stamp;
 use super::version::Version;
 use bank_core::attention::Event;
 use bank_core::directory::Bank;
-use bank_core::effects::{Entry, EntryKind, Traces, Transaction};
+use bank_core::effects::{Entry, EntryKind, Traces, Transaction, UsageRow};
 use bank_core::period::PeriodClose;
+use rusqlite::Row;
+use rusqlite::types::ValueRef;
 use sha2::{Digest, Sha256};
+
+/// Usage rows from a number on, in the order in which they are hashed.
+pub(super) const USAGES: &str = "SELECT id, prev, instance, tx, at, charged_s, processors, amount,
+    billing, late, facts, rates_at FROM usage WHERE id >= ?1 ORDER BY id";
+
+const USAGE_COLUMNS: usize = 12;
 
 /// What the bytes mean: changed when the columns change.
 const VERSION: u8 = 1;
@@ -21,10 +30,11 @@ pub(super) fn first(bank: &Bank) -> Vec<u8> {
     chain.finish().to_vec()
 }
 
-/// The hash of a transaction that is about to be written.
+/// The hash of a transaction that is about to be written, with its usage among all that is.
 pub(super) fn transaction(
     tx: &Transaction,
     versions: &[Version],
+    usages: &[UsageRow],
     stamp: &Stamp,
     before: &[u8],
 ) -> [u8; 32] {
@@ -49,8 +59,28 @@ pub(super) fn transaction(
     }
     chain.traces(&tx.traces);
     chain.versions(versions);
+    for usage in usages.iter().filter(|usage| usage.tx == tx.id) {
+        chain.usage(usage);
+    }
     chain.bytes(before);
     chain.finish()
+}
+
+/// A usage row as it is stored, in the columns of [`USAGES`], as it goes into a hash.
+pub(super) fn stored_usage(row: &Row<'_>) -> Result<Vec<u8>, Error> {
+    let mut chain = Chain {
+        buffer: Vec::with_capacity(128),
+    };
+    chain.text("usage");
+    for column in 0..USAGE_COLUMNS {
+        match row.get_ref(column)? {
+            ValueRef::Null => chain.bytes(&[]),
+            ValueRef::Integer(number) => chain.number(number),
+            ValueRef::Text(bytes) | ValueRef::Blob(bytes) => chain.bytes(bytes),
+            ValueRef::Real(number) => chain.bytes(&number.to_bits().to_be_bytes()),
+        }
+    }
+    Ok(chain.buffer)
 }
 
 /// The columns of a transaction.
@@ -179,6 +209,28 @@ impl Chain {
         }
     }
 
+    /// A usage row of the transaction.
+    fn usage(&mut self, usage: &UsageRow) {
+        self.text("usage");
+        self.number(usage.id.0);
+        self.optional(usage.prev.map(|u| u.0));
+        self.number(usage.instance.0);
+        self.number(usage.tx.0);
+        self.number(usage.at.0);
+        self.number(usage.charged.0);
+        self.text(&usage.processors.to_string());
+        self.number(usage.amount.0);
+        self.text(usage.billing.word());
+        self.number(usage.late.into());
+        self.text(&usage.facts);
+        self.optional(usage.rates_at.map(|t| t.0));
+    }
+
+    /// What [`stored_usage`] gave.
+    pub(super) fn bytes_of(&mut self, columns: &[u8]) {
+        self.buffer.extend_from_slice(columns);
+    }
+
     /// The reference data that a transaction changed, in the order of kinds and keys; nothing for
     /// nothing.
     pub(super) fn versions(&mut self, versions: &[Version]) {
@@ -234,14 +286,14 @@ impl Chain {
     }
 
     /// A number in as few bytes as hold it with its sign, at least one, the greatest first.
-    fn number(&mut self, number: i64) {
+    pub(super) fn number(&mut self, number: i64) {
         let sign = number.leading_zeros().max(number.leading_ones());
         let spare = usize::try_from(sign.saturating_sub(1) / 8).unwrap_or(0);
         self.bytes(number.to_be_bytes().get(spare..).unwrap_or_default());
     }
 
     /// NULL is no bytes; no number is.
-    fn optional(&mut self, number: Option<i64>) {
+    pub(super) fn optional(&mut self, number: Option<i64>) {
         match number {
             Some(number) => self.number(number),
             None => self.bytes(&[]),

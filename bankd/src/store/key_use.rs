@@ -1,6 +1,6 @@
 //! When keys and tokens were used last: beside the ledger, and replaced.
 
-use super::{Error, SqliteStore};
+use super::{Error, SqliteStore, seal};
 use rusqlite::params;
 
 impl SqliteStore {
@@ -23,6 +23,7 @@ impl SqliteStore {
                        ON CONFLICT (key) DO UPDATE SET used_s = ?2 WHERE used_s < ?2";
             let mut statement = self.connection.prepare_cached(sql)?;
             let changed = statement.execute(params![key, used_s])?;
+            seal::renew(&self.connection, "key_use", &[key])?;
             kept = kept.saturating_add(u64::try_from(changed).unwrap_or(0));
         }
         Ok(kept)

@@ -1,9 +1,9 @@
 //! The quarantine as it is emptied, and how collectors' files are read. What comes into it stands in
 //! `sources`, in the transaction of what it came with.
 
-use super::Error;
 use super::sqlite::SqliteStore;
-use rusqlite::params;
+use super::{Error, seal};
+use rusqlite::{OptionalExtension as _, params};
 
 impl SqliteStore {
     /// Removes some of what is in the quarantine; says how many there were.
@@ -18,6 +18,7 @@ impl SqliteStore {
             let gone = self.connection.prepare_cached(sql)?.execute([id])?;
             removed = removed.saturating_add(u64::try_from(gone).unwrap_or(0));
         }
+        seal::renew(&self.connection, "quarantine_total", &[&1])?;
         Ok(removed)
     }
 
@@ -30,6 +31,7 @@ impl SqliteStore {
         self.connection.prepare_cached(sql)?.execute([source])?;
         let sql = "DELETE FROM quarantine WHERE source = ?1";
         let gone = self.connection.prepare_cached(sql)?.execute([source])?;
+        seal::renew(&self.connection, "quarantine_total", &[&1])?;
         Ok(u64::try_from(gone).unwrap_or(0))
     }
 
@@ -41,7 +43,13 @@ impl SqliteStore {
                    ON CONFLICT (source) DO UPDATE SET options = ?2";
         let mut statement = self.connection.prepare_cached(sql)?;
         statement.execute(params![source, options])?;
-        Ok(())
+        let sql = "SELECT id FROM source WHERE name = ?1";
+        let mut number = self.connection.prepare_cached(sql)?;
+        let number: Option<i64> = number.query_row([source], |r| r.get(0)).optional()?;
+        match number {
+            Some(number) => seal::renew(&self.connection, "source_reading", &[&number]),
+            None => Ok(()),
+        }
     }
 }
 

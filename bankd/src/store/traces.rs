@@ -52,9 +52,16 @@ pub(super) fn since(connection: &Connection, tx: i64) -> Result<BTreeMap<i64, Tr
     let mut rows = statement.query([tx])?;
     while let Some(row) = rows.next()? {
         let traces = found.entry(row.get(2)?).or_default();
+        let there: i64 = row.get(1)?;
+        if !(0..=1).contains(&there) {
+            return Err(Error::Value {
+                what: "presence.there",
+                value: there.to_string(),
+            });
+        }
         traces.presences.push(Presence {
             account: AccountId(row.get(0)?),
-            there: row.get(1)?,
+            there: there == 1,
         });
     }
     period::since(connection, tx, &mut found)?;

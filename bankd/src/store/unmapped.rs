@@ -1,12 +1,12 @@
 //! Usage whose names are no project's: which rows of `usage_identity` wait for one, in and out.
 
-use super::Error;
+use super::{Error, seal};
 use bank_core::command::Whose;
 use bank_core::directory::Directory;
 use bank_core::effects::{AssignedUse, Became, UseRow};
 use bank_core::need::Identity;
 use bank_core::select;
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::HashMap;
 
 /// The row of an identity.
@@ -81,6 +81,15 @@ pub(super) fn give(
         row.on.map(|a| a.0),
         tx,
     ])?;
+    let sql = "SELECT u.id FROM source s JOIN usage_identity u ON u.source = s.id
+               WHERE s.name = ?1 AND u.object_id = ?2 AND u.start_at = ?3";
+    let mut number = connection.prepare_cached(sql)?;
+    let number: Option<i64> = number
+        .query_row(params![source, id, start.0], |r| r.get(0))
+        .optional()?;
+    if let Some(number) = number {
+        seal::renew(connection, "usage_identity", &[&number])?;
+    }
     let sql = concat!("DELETE FROM unmapped WHERE identity = ", one!());
     let gone = params![source, id, start.0];
     connection.prepare_cached(sql)?.execute(gone)?;

@@ -3,7 +3,7 @@
 
 use super::sqlite::SqliteStore;
 use super::uses::digest;
-use super::{Error, sources};
+use super::{Error, seal, sources};
 use bank_core::decimal::Decimal;
 use bank_core::effects::UseRow;
 use bank_core::time::Timestamp;
@@ -21,10 +21,10 @@ macro_rules! insert {
              object_type, account, login, project, user, group_name, queue, qos, state, exit_code,
              flags, millis, nodes, gpus, memory_bytes, wall_us, cpu_us, requested_s, revision,
              became, policy, counted, instance, amount, allocation, refusal, tx, block, place,
-             available, digest)
+             available, digest, seal)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
              ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35,
-             ?36, ?37)"
+             ?36, ?37, ?38)"
     };
 }
 
@@ -73,10 +73,25 @@ pub(super) fn write_uses(
             none => none.insert(Writing::new(connection, sql)?),
         };
         writing.row(cells(store, row, id, tx), row)?;
+        if row.revision != 0 {
+            seal_amended(connection, row, id)?;
+        }
         let number = || connection.last_insert_rowid();
         numbers.push((row.revision == 0).then(number));
     }
     Ok(numbers)
+}
+
+/// Seals a row that took the place of another, of which some may have stayed.
+fn seal_amended(connection: &Connection, row: &UseRow, source: i64) -> Result<(), Error> {
+    let sql =
+        "SELECT id FROM usage_identity WHERE source = ?1 AND object_id = ?2 AND start_at = ?3";
+    let report = &row.report;
+    let key = (source, &report.request.object_id, report.incarnation().0);
+    let id: i64 = connection
+        .prepare_cached(sql)?
+        .query_row(key, |r| r.get(0))?;
+    seal::renew(connection, "usage_identity", &[&id])
 }
 
 /// A statement with what is bound to it.
@@ -103,8 +118,12 @@ impl<'c, 'r> Writing<'c, 'r> {
             }
         }
         let said = row.said.unwrap_or_else(|| digest(&row.report.canonical()));
+        let all = cells.into_iter().chain([ValueRef::Blob(&said)]);
+        let seal = seal::of_refs(all);
         let last = COLUMNS.saturating_add(1);
         self.statement.raw_bind_parameter(last, said.as_slice())?;
+        self.statement
+            .raw_bind_parameter(last.saturating_add(1), seal)?;
         self.statement.raw_execute()?;
         Ok(())
     }

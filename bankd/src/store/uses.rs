@@ -1,6 +1,6 @@
 //! What is known of finished uses by their identity; reserves that money was short for, in and out.
 
-use super::{Error, codec, load};
+use super::{Error, codec, load, seal};
 use bank_core::amount::Amount;
 use bank_core::command::Chunk;
 use bank_core::effects::{Became, KnownUse, Shortage};
@@ -8,6 +8,7 @@ use bank_core::ids::{AllocationId, InstanceId};
 use bank_core::model::{InstanceKey, ObjectType};
 use bank_core::need::Identity;
 use bank_core::view::{Already, View};
+use rusqlite::types::ToSql;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use sha2::{Digest as _, Sha256};
 use std::borrow::Cow;
@@ -42,7 +43,9 @@ pub(super) fn write_shortage(connection: &Connection, row: &Shortage) -> Result<
             row.needed.0,
             row.available.0,
         ])?;
-    Ok(())
+    let (key, kind) = (&row.key, row.key.object_type.word());
+    let one: &[&dyn ToSql] = &[&key.object_id, &key.machine, &kind, &row.project];
+    seal::renew(connection, "shortage", one)
 }
 
 const COLUMNS: &str = "s.name, u.object_id, u.machine, u.object_type, u.project, u.revision,

@@ -198,6 +198,12 @@ pub(super) fn check(connection: &Connection) -> Result<Vec<String>, Error> {
     Ok(findings)
 }
 
+/// Whether a command changed rows of a kind after a transaction.
+pub(super) fn changed_since(connection: &Connection, kind: &str, tx: i64) -> Result<bool, Error> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM version WHERE kind = ?1 AND tx > ?2)";
+    Ok(connection.query_row(sql, (kind, tx), |r| r.get(0))?)
+}
+
 /// The end of a lien as it was when a transaction had been written; none where it never moved.
 pub(super) fn lien_end(connection: &Connection, lien: i64, tx: i64) -> Result<Option<i64>, Error> {
     let sql = "SELECT json_extract(state, '$[1]') FROM version

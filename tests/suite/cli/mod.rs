@@ -19,6 +19,7 @@ mod monitor;
 mod open_ends;
 mod past;
 mod play;
+mod proof;
 mod rates;
 mod readme;
 mod sample;

@@ -59,6 +59,7 @@ mod script;
 mod seen;
 mod sqlite;
 mod statements;
+mod tamper;
 mod tampered;
 mod watcher;
 mod wild;

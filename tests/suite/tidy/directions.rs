@@ -97,7 +97,7 @@ fn test_hooks_are_in_no_release() {
 }
 
 /// A room of the daemon, and what of the daemon it may use.
-const ROOMS: [(&str, &[&str]); 15] = [
+const ROOMS: [(&str, &[&str]); 17] = [
     (
         "bankd/src/attention",
         &[
@@ -116,6 +116,8 @@ const ROOMS: [(&str, &[&str]); 15] = [
         "bankd/src/deliver",
         &["deliver", "clock", "config", "hooks", "store", "writer"],
     ),
+    ("bankd/src/checkpoint", &["checkpoint", "store"]),
+    ("bankd/src/proof", &["proof", "clock", "store"]),
     (
         "bankd/src/auditor",
         &[

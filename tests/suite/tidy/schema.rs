@@ -59,7 +59,7 @@ fn journal_rows_cannot_be_changed_or_deleted() {
              VALUES (1, 1, 1, 0, 60, '1', 60, 'billed', 0);
          INSERT INTO shape VALUES (1, 1, NULL, NULL, 0);
          INSERT INTO presence VALUES (1, 1, 1);
-         INSERT INTO record VALUES (1, 0, 1, '');
+         INSERT INTO record VALUES (1, 0, 1, '', 0);
          INSERT INTO period_close VALUES (1, NULL, 5);
          INSERT INTO period_total VALUES (1, 1, 5, 0, 0, 0, '');
          INSERT INTO period_reopen VALUES (2, 1);

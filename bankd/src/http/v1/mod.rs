@@ -37,6 +37,7 @@ mod object;
 mod pages;
 mod path;
 mod project;
+mod proof;
 mod proposal;
 mod quarantine;
 mod quote;

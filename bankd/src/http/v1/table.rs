@@ -8,6 +8,7 @@ mod access;
 mod attention;
 mod books;
 mod ledger;
+mod proof;
 mod registry;
 mod settings;
 mod usage;
@@ -26,6 +27,7 @@ pub fn rows() -> Vec<Route> {
         settings::rows(),
         attention::rows(),
         access::rows(),
+        proof::rows(),
     ]
     .into_iter()
     .flatten()

@@ -249,6 +249,18 @@ pub(in crate::store) fn first_recorded_from(
     })
 }
 
+/// The number of the first usage row of a transaction or of a later one.
+pub(in crate::store) fn first_usage_of(connection: &Connection, tx: i64) -> Result<i64, Error> {
+    let sql = "SELECT coalesce(max(id), 0) FROM usage";
+    let last = connection.query_row(sql, [], |row| row.get(0))?;
+    let mut statement = connection.prepare_cached("SELECT tx FROM usage WHERE id = ?1")?;
+    let statement = std::cell::RefCell::new(&mut statement);
+    lower_bound(last, tx, |id| {
+        let mut statement = statement.borrow_mut();
+        Ok(statement.query_row([id], |row| row.get(0))?)
+    })
+}
+
 /// The number of the first entry of a transaction or of a later one.
 pub(in crate::store) fn first_entry_of(
     connection: &Connection,

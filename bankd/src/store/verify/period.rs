@@ -1,9 +1,9 @@
 //! Proof of closed periods: they follow one after the other, and what each says that accounts had is
 //! what the journal says (decision note 0054).
 
-use super::Error;
-use super::read::journal::{first_entry_of, first_recorded_from, last_entry};
-use super::verify::Report;
+use super::super::Error;
+use super::super::read::journal::{first_entry_of, first_recorded_from, last_entry};
+use super::{Finding, Report};
 use bank_core::ids::{AccountId, TxId};
 use bank_core::period::{ClosedPeriod, Closes};
 use bank_core::time::Timestamp;
@@ -42,9 +42,10 @@ fn order(connection: &Connection, report: &mut Report) -> Result<Vec<ClosedPerio
             if last.is_none_or(|last| last.tx.0 != closed_by)
                 || op.as_deref() != Some("period_reopen")
             {
-                report.find(format!(
+                let text = format!(
                     "transaction {tx}: it opens the period of {closed_by}, which was not closed last"
-                ));
+                );
+                report.find(Finding::new("period_reopen", tx, text));
             }
             continue;
         }
@@ -58,10 +59,11 @@ fn order(connection: &Connection, report: &mut Report) -> Result<Vec<ClosedPerio
             .is_none_or(|last| close.start == Some(last.end) && last.end < close.end);
         let is_over = recorded.is_some_and(|at| close.end.0 <= at);
         if !follows || !is_over || op.as_deref() != Some("period_close") {
-            report.find(format!(
+            let text = format!(
                 "transaction {tx}: the period that it closes does not follow the one before, or was \
                  not over"
-            ));
+            );
+            report.find(Finding::new("period_close", tx, text));
         }
         standing.push(close);
     }
@@ -118,9 +120,14 @@ fn compare(
         let journal = sums.get(account).copied().unwrap_or_default();
         if says != journal {
             let (tx, account) = (close.tx.0, account.0);
-            report.find(format!(
+            let text = format!(
                 "transaction {tx}: account {account} had {says} at the end of the closed period, the \
                  journal says {journal}"
+            );
+            report.find(Finding::new(
+                "period_total",
+                format!("{tx} {account}"),
+                text,
             ));
         }
     }

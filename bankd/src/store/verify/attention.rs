@@ -1,8 +1,8 @@
 //! Proof of attention: what is raised is what the events come to, and every notice of the outbox has
 //! its events and is counted.
 
-use super::verify::Report;
-use super::{Error, attention};
+use super::super::{Error, attention};
+use super::{Finding, Report};
 use bank_core::attention::{Topic, Turn};
 use bank_core::ids::TxId;
 use rusqlite::Connection;
@@ -31,13 +31,14 @@ fn follow(connection: &Connection, report: &mut Report) -> Result<Raised, Error>
         };
         if !fits {
             let topic = &event.topic;
-            report.find(format!(
+            let text = format!(
                 "transaction {}: it has {} {} of {}, which does not follow from what was raised",
                 tx.0,
                 event.turn.word(),
                 topic.kind.word(),
                 topic.subject
-            ));
+            );
+            report.find(Finding::new("attention_event", tx.0, text));
         }
         match (event.turn, known) {
             (Turn::Raised, _) => {
@@ -80,17 +81,21 @@ fn raised(connection: &Connection, open: &Raised, report: &mut Report) -> Result
         let topic = said(&key.0, &key.1, key.2);
         match expected.remove(&key) {
             Some(events) if events == found => {}
-            Some(_) => report.find(format!(
-                "attention {topic}: its transactions are not those of its events"
-            )),
-            None => report.find(format!("attention {topic}: no event raised it")),
+            Some(_) => {
+                let text =
+                    format!("attention {topic}: its transactions are not those of its events");
+                report.find(Finding::new("attention", topic, text));
+            }
+            None => {
+                let text = format!("attention {topic}: no event raised it");
+                report.find(Finding::new("attention", topic, text));
+            }
         }
     }
     for ((kind, subject, threshold), (tx, _)) in expected {
         let topic = said(&kind, &subject, threshold);
-        report.find(format!(
-            "attention {topic}: missing, transaction {tx} raised it"
-        ));
+        let text = format!("attention {topic}: missing, transaction {tx} raised it");
+        report.find(Finding::new("attention", topic, text));
     }
     Ok(())
 }
@@ -118,12 +123,12 @@ fn notices(connection: &Connection, report: &mut Report) -> Result<(), Error> {
             all = all && known.exists([tx])?;
         }
         if !all {
-            report.find(format!(
-                "notice {id}: it tells of events that there are not"
-            ));
+            let text = format!("notice {id}: it tells of events that there are not");
+            report.find(Finding::new("notice", id, text));
         }
         if state == "sent" && (attempts < 1 || tried.is_none()) {
-            report.find(format!("notice {id}: it was sent, but never tried"));
+            let text = format!("notice {id}: it was sent, but never tried");
+            report.find(Finding::new("notice", id, text));
         }
     }
     Ok(())
@@ -141,14 +146,14 @@ fn targets(connection: &Connection, report: &mut Report) -> Result<(), Error> {
         let name: String = row.get(0)?;
         let (made, removed, there): (i64, i64, i64) = (row.get(1)?, row.get(2)?, row.get(3)?);
         if made.checked_sub(removed) != Some(there) {
-            report.find(format!(
+            let text = format!(
                 "target {name:?}: {made} notices were made and {removed} removed, {there} are there"
-            ));
+            );
+            report.find(Finding::new("target", &name, text));
         }
         if row.get::<_, bool>(4)? {
-            report.find(format!(
-                "target {name:?}: its digests are ahead of the events"
-            ));
+            let text = format!("target {name:?}: its digests are ahead of the events");
+            report.find(Finding::new("target", &name, text));
         }
     }
     Ok(())

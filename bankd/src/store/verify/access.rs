@@ -1,7 +1,7 @@
 //! Proof of proposals: each is what its transaction says, and was decided as its row says.
 
-use super::Error;
-use super::verify::Report;
+use super::super::Error;
+use super::{Finding, Report};
 use rusqlite::Connection;
 
 /// Adds what is wrong to the report.
@@ -24,9 +24,8 @@ fn proposed(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let id: i64 = row.get(0)?;
-        report.find(format!(
-            "proposal {id}: its row is not what transaction {id} says"
-        ));
+        let text = format!("proposal {id}: its row is not what transaction {id} says");
+        report.find(Finding::new("proposal", id, text));
     }
     Ok(())
 }
@@ -48,9 +47,8 @@ fn decided(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let (id, state): (i64, String) = (row.get(0)?, row.get(1)?);
-        report.find(format!(
-            "proposal {id}: it is {state}, and no transaction says so"
-        ));
+        let text = format!("proposal {id}: it is {state}, and no transaction says so");
+        report.find(Finding::new("proposal", id, text));
     }
     Ok(())
 }
@@ -68,9 +66,8 @@ fn undecided(connection: &Connection, report: &mut Report) -> Result<(), Error> 
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let id: i64 = row.get(0)?;
-        report.find(format!(
-            "proposal {id}: it is open, and somebody has decided it"
-        ));
+        let text = format!("proposal {id}: it is open, and somebody has decided it");
+        report.find(Finding::new("proposal", id, text));
     }
     Ok(())
 }
