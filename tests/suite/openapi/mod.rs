@@ -26,7 +26,7 @@ fn peer(module: &str, package: &str) -> Option<PathBuf> {
 
 /// A number from the environment.
 fn number(name: &str, usual: u64) -> u64 {
-    let given = std::env::var(name).ok();
+    let given = std::env::var_os(name).and_then(|text| text.into_string().ok());
     given.and_then(|text| text.parse().ok()).unwrap_or(usual)
 }
 
