@@ -279,8 +279,7 @@ fn a_list_is_read_to_its_end() {
         r#"{"items":[{"user":"bob","active":true}],"next":"b b"}"#,
         r#"{"items":[],"next":null}"#,
     ]);
-    let list: bank_api::v1::List<Member> =
-        client.all(&["projects", "chem", "members"], &()).unwrap();
+    let list: List<Member> = client.all(&["projects", "chem", "members"], &()).unwrap();
     let users: Vec<&str> = list
         .items
         .iter()

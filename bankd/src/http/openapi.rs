@@ -1,4 +1,4 @@
-//! The document that describes the HTTP API, OpenAPI 3.1, made of the table of routes: what a row
+//! The document that describes the HTTP API, `OpenAPI` 3.1, made of the table of routes: what a row
 //! says is what the router does, so neither can be forgotten.
 //!
 //! `docs/reference/openapi.json` is this document, and a test compares both. The page for people

@@ -297,3 +297,20 @@ pub(super) fn lines(lines: &[Line]) -> Response {
         body: Line::render(lines).into_bytes(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn nothing() {}
+
+    #[test]
+    fn a_row_with_a_right_is_never_open() {
+        let row = |right| open(vec![Route::get("/x", nothing).right(right)]);
+        assert!(row(Right::Anybody).has_routes());
+        for (right, word) in crate::access::right::RIGHTS {
+            let is_open = row(*right).has_routes();
+            assert_eq!(is_open, *right == Right::Anybody, "{word}");
+        }
+    }
+}

@@ -12,7 +12,7 @@ use super::programs::programs;
 use super::wait::until;
 
 /// How long a start may take.
-const START: Duration = Duration::from_secs(120);
+const START: Duration = Duration::from_mins(2);
 
 /// A daemon; killed when dropped.
 #[derive(Debug)]

@@ -11,7 +11,7 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha1::{Digest as _, Sha1};
 
 /// How long an answer may take that is sure to come.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 /// Maui's buffer for the head of an answer.
 const MAUI_HEAD: usize = 1024;
 /// What old Slurm takes for the head of an answer.

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 /// How long anything may take that should take a moment; generous, for slow machines.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 /// Between two looks.
 const LOOK: Duration = Duration::from_millis(2);
 

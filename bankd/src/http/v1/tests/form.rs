@@ -2,6 +2,7 @@
 
 use super::daemon::Daemon;
 use super::fill;
+use bank_api::text::percent_encode;
 use serde_json::{Value, json};
 
 /// A problem document with this status and code, under the id of its request.
@@ -71,8 +72,8 @@ async fn pages(daemon: &Daemon, list: &str, key: &str, limit: usize) -> Vec<Valu
             return all;
         };
         assert_eq!(rows.len(), limit, "a page that goes on is full");
-        let next = next.replace('/', "%2F");
-        target = format!("/api/v1/{list}?limit={limit}&after={next}");
+        target = format!("/api/v1/{list}?limit={limit}&after=");
+        percent_encode(next, &mut target);
     }
 }
 
