@@ -40,6 +40,8 @@ BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
 CREATE TRIGGER period_reopen_no_update BEFORE UPDATE ON period_reopen
 BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
 CREATE TRIGGER period_reopen_no_delete BEFORE DELETE ON period_reopen
+BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
+
 -- == The past
 -- What is needed to show the bank as it was (decision notes 0056, 0057).
 
