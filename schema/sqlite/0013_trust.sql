@@ -177,6 +177,7 @@ BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
 CREATE TRIGGER period_reopen_no_update BEFORE UPDATE ON period_reopen
 BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
 CREATE TRIGGER period_reopen_no_delete BEFORE DELETE ON period_reopen
+BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
 
 -- == Attention and its outbox
 

@@ -31,9 +31,9 @@ pub(super) fn run(context: &Context, args: StatementArgs) -> Result<String, Fail
         return summary(context, &statement);
     }
     match context.form.format {
-        Format::Table => itemised(context, &query, &statement, text::Screen::new(context)),
-        Format::Html => itemised(context, &query, &statement, Html::new(context)),
-        Format::Json => itemised(context, &query, &statement, Json),
+        Format::Table => itemised(context, &query, &statement, &text::Screen::new(context)),
+        Format::Html => itemised(context, &query, &statement, &Html::new(context)),
+        Format::Json => itemised(context, &query, &statement, &Json),
         _ => separated(context, &query, &statement),
     }
 }
@@ -121,7 +121,7 @@ fn summary(context: &Context, statement: &Statement) -> Result<String, Failure> 
         Format::Table => Ok(text::summary(&context.form, statement)),
         Format::Html => {
             let html = Html::new(context);
-            Ok(html.head(statement) + &html.foot())
+            Ok(html.head(statement) + &Html::foot())
         }
         Format::Json | Format::Jsonl => context.form.one(statement, &Sheet::default()),
         _ => context.form.list(&sums(statement), &sums_sheet(statement)),
@@ -239,7 +239,7 @@ fn itemised(
     context: &Context,
     query: &StatementQuery,
     statement: &Statement,
-    writer: impl Writer,
+    writer: &impl Writer,
 ) -> Result<String, Failure> {
     let show = |text: &str| -> Result<bool, Failure> {
         if context.quiet {

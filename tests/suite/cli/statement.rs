@@ -199,7 +199,7 @@ fn a_closed_month_is_told_the_same_for_ever() {
         november.contains("Opening amount                                      65,000"),
         "{november}"
     );
-    let adjusts = "\u{2212} charges        1 job  adjusting a closed period          \u{2212}240";
+    let adjusts = "\u{2212} charges        1 job  adjusting a closed period      \u{2212}240";
     assert!(november.contains(adjusts), "{november}");
     let lines = done(&bank, "statement -a chem --month 2026-11");
     assert!(lines.contains("2026-10-31 00:00:00  charge*"), "{lines}");
@@ -305,13 +305,13 @@ Total Debits:                -40000.000
 ------------------ --------------------
 Ending Balance:               65070.000
 
-############################### Credit Summary ################################
+############################### Credit Summary #################################
 
 Object Action Amount
 ------ ------ --------
 Job    Refund 5000.000
 
-############################### Debit Summary #################################
+############################### Debit Summary ##################################
 
 Object Action Project User Machine Amount     Count
 ------ ------ ------- ---- ------- ---------- -----

@@ -1,6 +1,8 @@
 //! A statement as one page that prints well: no script, no outside address, light or dark as the
 //! reader's machine is.
 
+use std::fmt::Write as _;
+
 use bank_api::v1::{Statement, StatementLine};
 
 use super::{Writer, text};
@@ -52,13 +54,13 @@ impl Html {
         out.push_str(&self.sums(statement));
         out.push_str(&self.parts(statement));
         for remark in text::remarks(&self.form, statement) {
-            out.push_str(&format!("<p>{}</p>\n", escaped(&remark)));
+            let _ = writeln!(out, "<p>{}</p>", escaped(&remark));
         }
         out
     }
 
     /// What ends the page.
-    pub(super) fn foot(&self) -> String {
+    pub(super) fn foot() -> String {
         "</body></html>\n".to_owned()
     }
 
@@ -125,13 +127,14 @@ impl Html {
              <th scope=\"col\" class=\"n\">given back</th></tr></thead>\n<tbody>\n"
         );
         for part in &statement.parts {
-            out.push_str(&format!(
-                "<tr><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>\n",
+            let _ = writeln!(
+                out,
+                "<tr><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
                 escaped(&text::named(part.name.as_ref())),
                 figure::grouped(&part.jobs.to_string()),
                 self.form.amount(&part.charged),
                 self.form.amount(&part.refunded)
-            ));
+            );
         }
         out + "</tbody></table>\n"
     }
@@ -161,9 +164,10 @@ impl Writer for Html {
         for (line, after) in lines.iter().zip(after) {
             let mark = if line.adjustment { " *" } else { "" };
             let text = |text: &Option<String>| escaped(text.as_deref().unwrap_or_default());
-            out.push_str(&format!(
+            let _ = writeln!(
+                out,
                 "<tr><td>{}</td><td>{}{mark}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>\
-                 <td class=\"n\">{}</td><td class=\"n\">{}</td></tr>\n",
+                 <td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
                 escaped(&when::moment(&line.at, self.form.zone)),
                 escaped(&line.kind),
                 escaped(&line.account),
@@ -174,7 +178,7 @@ impl Writer for Html {
                 after
                     .as_ref()
                     .map_or_else(String::new, |after| self.form.amount(after)),
-            ));
+            );
         }
         Ok(out)
     }
@@ -184,7 +188,7 @@ impl Writer for Html {
         if text::adjusted(statement) {
             out.push_str("<p>* corrects a closed period, and keeps its own date.</p>\n");
         }
-        Ok(out + &Html::foot(self))
+        Ok(out + &Html::foot())
     }
 }
 

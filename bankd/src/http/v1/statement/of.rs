@@ -101,9 +101,12 @@ impl Subject {
         };
         if let Some(close) = closed {
             let totals = closes::totals(connection, close.tx)?;
-            let own = totals.iter().filter(|total| match tree {
-                true => total.projects.contains(name),
-                false => total.projects.last() == Some(name),
+            let own = totals.iter().filter(|total| {
+                if tree {
+                    total.projects.contains(name)
+                } else {
+                    total.projects.last() == Some(name)
+                }
             });
             return Ok(own.map(|total| total.account).filter(seen).collect());
         }
