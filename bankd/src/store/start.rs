@@ -33,9 +33,10 @@ pub(super) fn keep(connection: &Connection) -> Result<(), Error> {
     Ok(())
 }
 
-/// The digest of usage up to a transaction.
+/// The digest of a transaction's number and of usage up to it.
 pub(super) fn digest(connection: &Connection, tx: i64) -> Result<Vec<u8>, Error> {
     let mut whole = Sha256::new();
+    whole.update(tx.to_be_bytes());
     if tx > 0 {
         let mut statement = connection.prepare(hash::USAGES)?;
         let mut rows = statement.query([0])?;

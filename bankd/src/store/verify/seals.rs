@@ -32,7 +32,13 @@ pub(super) const NUMBERED: &[&str] = &[
 ];
 
 /// Tables of one row.
-const ALONE: [&str; 4] = ["bank", "quarantine_total", "extent", "proof_start"];
+const ALONE: [&str; 5] = [
+    "bank",
+    "quarantine_total",
+    "extent",
+    "proof_start",
+    "origin",
+];
 
 /// Tables with seals.
 pub(super) const SEALED: &[&str] = &{
