@@ -82,13 +82,13 @@ pub fn frame(
     let closes = closes::standing(connection)?;
     let after_now = Timestamp(now.0.saturating_add(1));
     let wanted = period.end.unwrap_or(after_now);
-    let closed = closes.covering(wanted).copied();
-    let end = if closed.is_some() {
+    let covering = closes.covering(wanted).copied();
+    let end = if covering.is_some() {
         wanted
     } else {
         wanted.min(after_now)
     };
-    let known = closed.map_or(TxId(i64::MAX), |close| close.tx);
+    let known = covering.map_or(TxId(i64::MAX), |close| close.tx);
     // A period that is still to come has nothing yet.
     let start = period.start.map(|start| start.min(end));
     let opening = match start {
@@ -101,7 +101,7 @@ pub fn frame(
     let closing = readings(connection, accounts, &closes, end, known)?;
     let newest = "SELECT coalesce(max(id), 0) FROM tx";
     let newest: i64 = connection.query_row(newest, [], |row| row.get(0))?;
-    let upto = closed.map_or(newest, |close| close.tx.0);
+    let upto = covering.map_or(newest, |close| close.tx.0);
     let last = last_entry(connection)?;
     let from = match start {
         None => 1,
@@ -113,13 +113,13 @@ pub fn frame(
             end: Some(end),
         },
         first: first_entry_of(connection, from, last)?,
-        last: if closed.is_some() {
+        last: if covering.is_some() {
             first_entry_of(connection, upto.saturating_add(1), last)?.saturating_sub(1)
         } else {
             last
         },
         closes,
-        closed,
+        closed: covering,
         upto,
         opening,
         closing,

@@ -124,8 +124,8 @@ fn in_chain(
         let says: i128 = group.iter().map(|s| i128::from(s.active)).sum();
         let is_known = was_active.is_some() || whole;
         // Where no window begins or ends, an entry moves as much of both.
-        let stays = was_active == Some(true) && phase == Phase::Active;
-        let odd = group.iter().find(|s| stays && s.amount != s.active);
+        let is_still = was_active == Some(true) && phase == Phase::Active;
+        let odd = group.iter().find(|s| is_still && s.amount != s.active);
         let named = odd.unwrap_or(first);
         was_active = Some(phase == Phase::Active);
         if is_known && after - before != says && frame.period.contains(first.at) {
