@@ -9,7 +9,7 @@
 //! collectors, `records` for usage records and their files, `local` for what `bank` says of files on
 //! its own machine, `watch` for what-if and the clock, `source` for collectors and what of their
 //! records was charged, `mapping` for whom usage is for, `admin` for rates, keys and the state of the
-//! daemon.
+//! daemon, `operations` for backups and what `bankd doctor` finds.
 //!
 //! Conventions that hold for every shape:
 //! - An amount is a string of an exact decimal at the bank's precision (`"1000.000"`), never a
@@ -33,6 +33,7 @@ mod money;
 mod monitor;
 #[cfg(feature = "openapi")]
 mod openapi;
+mod operations;
 mod past;
 mod rates;
 mod records;
@@ -69,6 +70,7 @@ pub use monitor::{
     Enforced, EnforcedQuery, EnforcedSum, EnforcedUse, Monitor, MonitorQuery, MonitorSum,
     Monitored, Watched,
 };
+pub use operations::{Backup, BackupFile, Check, Checkup, LastBackup, Limited};
 pub use past::PastQuery;
 pub use rates::{
     Attribute, GivenQuote, GivenQuoteQuery, NewAttribute, RateQuery, RateTest, RateTested, Replay,

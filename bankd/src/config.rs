@@ -6,9 +6,11 @@
 
 mod auditor;
 mod auditor_tls;
+mod backup;
 mod follow;
 mod gold;
 mod import;
+mod limits;
 mod overlay;
 mod sample;
 mod sink;
@@ -25,9 +27,11 @@ use serde::{Deserialize, Serialize};
 
 pub use auditor::Auditor;
 pub use auditor_tls::{AuditorAccess, AuditorMetrics, AuditorTls, EVERYBODY};
+pub use backup::Backup;
 pub use follow::{FOLLOWS_MAX, Follow};
 pub use gold::{Gold, GoldPeer, Network, NoFundsWord};
 pub use import::Import;
+pub use limits::{Bounds, ClientLimits, Limits};
 pub use sample::SAMPLE;
 pub use sink::{SINKS_MAX, Sink};
 pub use sources::Sources;
@@ -66,6 +70,10 @@ pub struct Config {
     pub sources: Sources,
     /// Usage files.
     pub import: Import,
+    /// What one client may ask.
+    pub limits: Limits,
+    /// Copies of the bank.
+    pub backup: Backup,
     /// The log.
     pub log: Log,
     /// Signatures.
@@ -395,6 +403,8 @@ impl Config {
         self.check_follows()?;
         self.sources.check()?;
         self.import.check()?;
+        self.backup.check()?;
+        self.limits.check()?;
         self.auditor.check()?;
         self.gold.check()
     }
@@ -455,6 +465,13 @@ pub fn test_clock_file() -> Option<PathBuf> {
 #[cfg(feature = "test-hooks")]
 pub fn kill_at() -> Option<String> {
     variable("BANKD_KILL_AT")
+}
+
+/// The settings of the scheduler's scripts on this machine.
+pub fn scripts_file() -> PathBuf {
+    variable("NAMI_CONF")
+        .unwrap_or_else(|| "/etc/bank/nami.conf".to_owned())
+        .into()
 }
 
 /// A path of the settings: a relative one lies in the data directory; none for off.

@@ -9,6 +9,7 @@ mod append_instance;
 mod append_reference;
 pub mod auditor;
 pub mod bank;
+mod checkup;
 mod clock;
 mod codec;
 mod cycle;
@@ -41,10 +42,13 @@ mod version;
 mod waypoint;
 
 pub use auditor::{RecordRow, StoredRecord};
+pub use checkup::{Checkup, checkup};
 pub use follow::follow_mark;
 pub use idempotency::{Known, PRUNE_MAX, StoredAnswer, known};
+#[cfg(test)]
+pub(crate) use migrate::{old_bank, tamper};
 pub use record::{KeptRecord, SinkState, last_record, records_after, sink_state};
-pub use snapshot::snapshot;
+pub use snapshot::{Holding, broken_pages, holding, outdated, snapshot};
 pub use sources::{FollowMark, QuarantineRow, RawBlock, SourceChange, SourceSeen};
 pub use sqlite::SqliteStore;
 pub use stamp::Stamp;

@@ -97,7 +97,7 @@ fn test_hooks_are_in_no_release() {
 }
 
 /// A room of the daemon, and what of the daemon it may use.
-const ROOMS: [(&str, &[&str]); 13] = [
+const ROOMS: [(&str, &[&str]); 15] = [
     (
         "bankd/src/auditor",
         &[
@@ -116,6 +116,19 @@ const ROOMS: [(&str, &[&str]); 13] = [
         &[
             "gold", "access", "answer", "app", "clock", "config", "keys", "listen", "nami",
             "store", "usable", "writer",
+        ],
+    ),
+    (
+        "bankd/src/backup",
+        &[
+            "backup", "answer", "app", "clock", "config", "hooks", "records", "serve", "store",
+            "writer",
+        ],
+    ),
+    (
+        "bankd/src/doctor",
+        &[
+            "doctor", "app", "auditor", "backup", "clock", "config", "gold", "keys", "store",
         ],
     ),
     ("bankd/src/listen", &["listen"]),
