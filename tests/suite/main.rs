@@ -22,6 +22,7 @@ mod ingest;
 mod kill;
 mod ledger;
 mod nami;
+mod operations;
 mod rates;
 mod records;
 mod scheduler;
