@@ -111,6 +111,7 @@ pub static TABLE: &[Row] = &[
     entry("project_unknown", 404, bank::NOT_FOUND, nami::REFUSED, "740", "unknown account"),
     entry("proposal_over", 409, bank::CONFLICT, nami::OTHER, "740", "no open proposal"),
     entry("quote_invalid", 409, bank::REFUSED, nami::REFUSED, "740", "quote not valid"),
+    entry("rate_limited", 429, bank::UNAVAILABLE, nami::INTERNAL, "720", "too many requests of this client"),
     entry("refund_exceeds_charge", 422, bank::REFUSED, nami::OTHER, "740", "refund above the charge"),
     entry("same_account", 422, bank::REFUSED, nami::OTHER, "740", "same account"),
     entry("shares_over_100", 422, bank::REFUSED, nami::OTHER, "740", "shares above 100"),

@@ -9,8 +9,8 @@
 //! collectors, `records` for usage records and their files, `local` for what `bank` says of files on
 //! its own machine, `watch` for what-if and the clock, `source` for collectors and what of their
 //! records was charged, `attention` for what wants some, who is told and how long money lasts, `proof`
-//! for verifications, `mapping` for whom usage is for, `admin` for rates, keys and the state of the
-//! daemon, `access` for who may do what.
+//! for verifications, `operations` for backups and what `bankd doctor` finds, `mapping` for whom usage
+//! is for, `admin` for rates, keys and the state of the daemon, `access` for who may do what.
 //!
 //! Conventions that hold for every shape:
 //! - An amount is a string of an exact decimal at the bank's precision (`"1000.000"`), never a
@@ -36,6 +36,7 @@ mod money;
 mod monitor;
 #[cfg(feature = "openapi")]
 mod openapi;
+mod operations;
 mod past;
 mod proof;
 mod rates;
@@ -84,6 +85,7 @@ pub use monitor::{
     Enforced, EnforcedQuery, EnforcedSum, EnforcedUse, Monitor, MonitorQuery, MonitorSum,
     Monitored, Watched,
 };
+pub use operations::{Backup, BackupFile, Check, Checkup, LastBackup, Limited};
 pub use past::{PastPageQuery, PastQuery};
 pub use proof::{ProofFinding, SignedCheckpoint, Verification, VerificationQuery};
 pub use rates::{

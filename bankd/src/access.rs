@@ -8,7 +8,7 @@ pub mod right;
 
 use std::collections::HashMap;
 use std::process::{Command, Stdio};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use crate::clock::Stopwatch;
@@ -38,7 +38,7 @@ const REMEMBERED: usize = 10_000;
 #[derive(Debug)]
 pub struct People {
     init_uid: u32,
-    access: config::Access,
+    access: RwLock<config::Access>,
     memory: Mutex<HashMap<u32, (Person, Stopwatch)>>,
 }
 
@@ -47,8 +47,18 @@ impl People {
     pub fn new(init_uid: u32, access: config::Access) -> Self {
         Self {
             init_uid,
-            access,
+            access: RwLock::new(access),
             memory: Mutex::default(),
+        }
+    }
+
+    /// Other lists from now on; everybody is looked up anew.
+    pub fn set(&self, access: config::Access) {
+        let mut lists = self.access.write().unwrap_or_else(PoisonError::into_inner);
+        if *lists != access {
+            *lists = access;
+            let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+            memory.clear();
         }
     }
 
@@ -65,10 +75,12 @@ impl People {
         if let Some(person) = self.remembered(uid) {
             return person;
         }
+        // Held until it is remembered: what other lists empty must not be filled from these.
+        let access = self.access.read().unwrap_or_else(PoisonError::into_inner);
         let login = login_of(uid);
         let mut roles = Roles::of(&[Role::User]);
         if let Some(login) = &login {
-            roles = self.roles_of(login, roles);
+            roles = roles_of(&access, login, roles);
         }
         if uid == 0 || uid == self.init_uid {
             roles = roles.with(Role::Admin);
@@ -85,21 +97,22 @@ impl People {
         memory.insert(uid, (person.clone(), Stopwatch::start()));
         person
     }
+}
 
-    fn roles_of(&self, login: &Login, mut roles: Roles) -> Roles {
-        let named = |list: &[String]| list.contains(&login.name);
-        if named(&self.access.scheduler_users) {
-            roles = roles.with(Role::Scheduler);
-        }
-        if named(&self.access.auditor_users) {
-            roles = roles.with(Role::Auditor);
-        }
-        let group = &self.access.admin_group;
-        if !group.is_empty() && is_in_group(login, group) {
-            roles = roles.with(Role::Admin);
-        }
-        roles
+/// The roles of a login beside those it has anyway.
+fn roles_of(access: &config::Access, login: &Login, mut roles: Roles) -> Roles {
+    let named = |list: &[String]| list.contains(&login.name);
+    if named(&access.scheduler_users) {
+        roles = roles.with(Role::Scheduler);
     }
+    if named(&access.auditor_users) {
+        roles = roles.with(Role::Auditor);
+    }
+    let group = &access.admin_group;
+    if !group.is_empty() && is_in_group(login, group) {
+        roles = roles.with(Role::Admin);
+    }
+    roles
 }
 
 /// A line of the system's user list.

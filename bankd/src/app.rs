@@ -3,8 +3,8 @@
 //!
 //! Start: store, writer, record files, keys, followed files, those who are told, listeners. Stop:
 //! listeners, open requests, followed files, those who are told, record files, imports, waypoints,
-//! writer's queue. Nothing else in the daemon makes a thread
-//! that outlives a request.
+//! writer's queue. Nothing else in the daemon makes a thread that outlives a request, but a backup,
+//! which nobody waits for.
 
 use std::future::Future;
 use std::path::{Path, PathBuf};
@@ -20,6 +20,7 @@ use tokio::sync::{Semaphore, watch};
 
 use crate::access::People;
 use crate::auditor::tls::Tls;
+use crate::backup::{self, Clerk};
 use crate::checkpoint::{Checkpoints, Keeper};
 use crate::clock::{self, LedgerClock, Stopwatch};
 use crate::config::Config;
@@ -29,7 +30,7 @@ use crate::proof::Prover;
 use crate::store::{self, SqliteStore};
 use crate::uploads::Uploads;
 use crate::writer::{self, Writer};
-use crate::{attention, auditor, deliver, follow, gold, http, records, survey};
+use crate::{attention, auditor, deliver, follow, gold, http, records, reload, survey};
 
 /// How long open requests may take to end once the daemon stops.
 const DRAIN: Duration = Duration::from_secs(10);
@@ -46,8 +47,10 @@ pub struct App {
     pub writer_thread: Thread,
     /// Read-only connections.
     pub readers: store::read::Pool,
-    /// The settings in force.
+    /// The settings of the start. Those that change later are kept where they are used.
     pub config: Arc<Config>,
+    /// The settings as they were read last.
+    settings_read: Mutex<Arc<Config>>,
     /// Signing keys with their secrets.
     pub keys: KeyRing,
     /// When money moves.
@@ -66,12 +69,37 @@ pub struct App {
     pub proof: Prover,
     /// Signed checkpoints while it serves.
     pub checkpoints: Checkpoints,
+    /// What one client may ask.
+    pub limits: http::limits::Limits,
+    /// What makes the daemon's own backups.
+    pub backups: Clerk,
     /// Room for requests under way.
     pub slots: Semaphore,
     /// The certificates of AUDITOR's listener with TLS.
     pub auditor_tls: Option<Tls>,
     /// When the daemon started.
     pub started: Stopwatch,
+}
+
+impl App {
+    /// The settings as they were read last.
+    pub(crate) fn settings_read(&self) -> Arc<Config> {
+        Arc::clone(
+            &self
+                .settings_read
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner),
+        )
+    }
+
+    /// Remembers settings that were read anew.
+    pub(crate) fn settings_were_read(&self, config: Config) {
+        let mut read = self
+            .settings_read
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        *read = Arc::new(config);
+    }
 }
 
 /// The files of a data directory (decision 4).
@@ -107,6 +135,11 @@ impl DataDir {
     /// The socket.
     pub fn socket(&self) -> PathBuf {
         self.0.join("bankd.sock")
+    }
+
+    /// What is known of the backup made last.
+    pub fn last_backup(&self) -> PathBuf {
+        self.0.join("backup.json")
     }
 
     /// The lock that the serving daemon holds.
@@ -214,7 +247,7 @@ pub(crate) fn start_with(
     clock: impl FnOnce(bool) -> Result<Arc<dyn LedgerClock>, String>,
 ) -> Result<(Arc<App>, records::Drain)> {
     let database = data.database();
-    let mut store = SqliteStore::open(&database, config.policy())?;
+    let mut store = open(data, &config)?;
     let (file, folder) = (database.display(), data.path().display());
     let broken = store.broken_journal();
     let unread = || format!("{file}: its journal cannot be read: `bankd verify --data {folder}`");
@@ -246,6 +279,7 @@ pub(crate) fn start_with(
     let counters = Arc::new(Counters::default());
     let records = records::start(&files, &database, &writer, &counters)
         .context("cannot start the record files")?;
+    let config = Arc::new(config);
     let app = Arc::new(App {
         readers: store::read::Pool::open(&database)?,
         keys: KeyRing::new(&data.keys(), config.auth.nonces_per_key),
@@ -261,12 +295,15 @@ pub(crate) fn start_with(
         uploads: Uploads::new(config.uploads()),
         proof: Prover::new(&database),
         checkpoints: checkpoints(data, &config),
+        limits: http::limits::Limits::new(config.limits.clone()),
+        backups: Clerk::new(data, config.backup.clone()),
         slots: Semaphore::new(config.http.concurrency),
         auditor_tls: certificates(data, &config)?,
         started: Stopwatch::start(),
         writer,
         writer_thread: Thread::new(thread),
-        config: Arc::new(config),
+        settings_read: Mutex::new(Arc::clone(&config)),
+        config,
         clock,
     });
     app.keys.reload(&app.writer.directory());
@@ -283,6 +320,18 @@ fn checkpoints(data: &DataDir, config: &Config) -> Checkpoints {
     };
     let folder = data.path().join(&settings.folder);
     Checkpoints::new(keeper, folder, settings.every_s)
+}
+
+/// Opens the bank; before its schema changes, a backup is made.
+fn open(data: &DataDir, config: &Config) -> Result<SqliteStore> {
+    let kept = backup::before_migration(data, config)?;
+    match (SqliteStore::open(&data.database(), config.policy()), kept) {
+        (Err(error), Some(path)) => {
+            let told = format!("as the bank was it is in {}", path.display());
+            Err(anyhow::Error::from(error).context(told))
+        }
+        (store, _) => Ok(store?),
+    }
 }
 
 /// What AUDITOR's listener with TLS shows, and whom it lets in.
@@ -308,8 +357,8 @@ fn check_fallbacks(directory: &Directory) -> Result<()> {
     }
 }
 
-/// Journals boundaries that have passed and removes expired answers; reads the secrets and opens the
-/// record files anew when asked to (SIGHUP).
+/// Journals boundaries that have passed, removes expired answers and begins backups that are due; reads
+/// anew what can be when asked to (SIGHUP).
 async fn tick(app: Arc<App>, survey: survey::Waker, mut stopped: watch::Receiver<()>) {
     let mut interval = tokio::time::interval(TICK);
     interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
@@ -330,6 +379,7 @@ async fn tick(app: Arc<App>, survey: survey::Waker, mut stopped: watch::Receiver
                 app.uploads.expire(&app.writer);
                 app.checkpoints.tick(clock::real_us());
                 if until_prune == 0 {
+                    app.backups.look();
                     let may_be_more = app.writer.prune().await.unwrap_or(false);
                     until_prune = if may_be_more { 1 } else { PRUNE_TICKS };
                     keep_uses(&app, &mut kept_uses).await;
@@ -337,17 +387,7 @@ async fn tick(app: Arc<App>, survey: survey::Waker, mut stopped: watch::Receiver
                 until_prune -= 1;
             }
             _ = hung_up() => {
-                let _changing = app.keys.changing().await;
-                app.keys.reload(&app.writer.directory());
-                app.records.reopen();
-                app.follow.wake();
-                tracing::info!("keys read anew, record files opened anew, followed files looked at");
-                if let Some(tls) = &app.auditor_tls {
-                    match tls.reload(clock::auth_now_s()) {
-                        Ok(()) => tracing::info!("certificates read anew"),
-                        Err(error) => tracing::error!(error, "the certificates stay as they were"),
-                    }
-                }
+                reload::reload(&app).await;
             }
             _ = stopped.changed() => return,
         }

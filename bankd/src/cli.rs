@@ -15,7 +15,9 @@ use bank_core::amount::Precision;
 use clap::{Parser, Subcommand};
 
 use crate::app::DataDir;
+use crate::backup::{self, BackupArgs, RestoreArgs};
 use crate::config::Config;
+use crate::doctor::{self, DoctorArgs};
 use crate::import::{self, ImportArgs};
 use crate::init::{self, Choices};
 use crate::{demo, gold, replay, serve};
@@ -59,6 +61,12 @@ enum Commands {
         #[command(subcommand)]
         command: proof::KeyCommands,
     },
+    /// Copy a bank, served or not, into a folder of its own
+    Backup(BackupArgs),
+    /// Make a bank from a backup
+    Restore(RestoreArgs),
+    /// Look at settings, files, disk, clock, backups and the daemon, and say what is to be done
+    Doctor(DoctorArgs),
     /// Play captured documents on a copy of a bank, and say what each would do
     Replay {
         #[command(flatten)]
@@ -190,6 +198,20 @@ fn execute(command: &Commands) -> Result<u8, Failure> {
         Commands::Verify(args) => proof::verify(args),
         Commands::Checkpoint(args) => proof::checkpoint(args),
         Commands::CheckpointKey { command } => proof::key(command),
+        Commands::Backup(args) => {
+            let dir = DataDir::new(&args.data);
+            exists(&dir)?;
+            print!("{}", backup::back_up(&dir, &settings(&dir)?, args)?);
+            Ok(exit::DONE)
+        }
+        Commands::Restore(args) => {
+            print!("{}", backup::bring_back(&DataDir::new(&args.data), args)?);
+            Ok(exit::DONE)
+        }
+        Commands::Doctor(args) => {
+            let well = doctor::run(args)?;
+            Ok(if well { exit::DONE } else { exit::REFUSED })
+        }
         Commands::Replay {
             data,
             event,
@@ -215,20 +237,23 @@ fn execute(command: &Commands) -> Result<u8, Failure> {
             Ok(exit::DONE)
         }
         Commands::Import(args) => read_usage(args),
-        Commands::Config { command } => {
-            let (ConfigCommands::Show { data } | ConfigCommands::Check { data }) = command;
-            let dir = data.dir();
-            if !dir.path().is_dir() {
-                return Err(no_bank(&dir, "no directory"));
-            }
-            let config = settings(&dir)?;
-            match command {
-                ConfigCommands::Show { .. } => print!("{}", config.show()),
-                ConfigCommands::Check { .. } => println!("ok"),
-            }
-            Ok(exit::DONE)
-        }
+        Commands::Config { command } => about_settings(command),
     }
+}
+
+/// Shows the settings, or says that they are usable.
+fn about_settings(command: &ConfigCommands) -> Result<u8, Failure> {
+    let (ConfigCommands::Show { data } | ConfigCommands::Check { data }) = command;
+    let dir = data.dir();
+    if !dir.path().is_dir() {
+        return Err(no_bank(&dir, "no directory"));
+    }
+    let config = settings(&dir)?;
+    match command {
+        ConfigCommands::Show { .. } => print!("{}", config.show()),
+        ConfigCommands::Check { .. } => println!("ok"),
+    }
+    Ok(exit::DONE)
 }
 
 /// Says what is in files of usage.
@@ -299,6 +324,10 @@ mod tests {
             ("bankd verify --data x --public-key k", false),
             ("bankd checkpoint --data x --key k --out c", true),
             ("bankd checkpoint-key new --key k", true),
+            ("bankd backup --data x --out y --keep 7 --with-keys", true),
+            ("bankd backup --keep -1", false),
+            ("bankd restore y --data x --force --rekey", true),
+            ("bankd restore --data x", false),
             ("bankd replay --data x --event charge -m m a.xml b", true),
             ("bankd replay --data x", false),
             ("bankd replay --at 2026-01-01T00:00:00Z a.xml", false),

@@ -8,11 +8,13 @@ mod approval;
 mod attention;
 mod auditor;
 mod auditor_tls;
+mod backup;
 mod checkpoint;
 mod deliver;
 mod follow;
 mod gold;
 mod import;
+mod limits;
 mod overlay;
 mod sample;
 mod sink;
@@ -31,11 +33,13 @@ pub use approval::Approval;
 pub use attention::Attention;
 pub use auditor::Auditor;
 pub use auditor_tls::{AuditorAccess, AuditorMetrics, AuditorTls, EVERYBODY};
+pub use backup::Backup;
 pub use checkpoint::Checkpoint;
 pub use deliver::{DELIVERS_MAX, Deliver, DeliverWord, WebAddress, is_address};
 pub use follow::{FOLLOWS_MAX, Follow};
 pub use gold::{Gold, GoldPeer, Network, NoFundsWord};
 pub use import::Import;
+pub use limits::{Bounds, ClientLimits, Limits};
 pub use sample::SAMPLE;
 pub use sink::{SINKS_MAX, Sink};
 pub use sources::Sources;
@@ -81,6 +85,10 @@ pub struct Config {
     pub import: Import,
     /// Signed checkpoints.
     pub checkpoint: Checkpoint,
+    /// What one client may ask.
+    pub limits: Limits,
+    /// Copies of the bank.
+    pub backup: Backup,
     /// The log.
     pub log: Log,
     /// Signatures.
@@ -419,6 +427,8 @@ impl Config {
         self.sources.check()?;
         self.import.check()?;
         self.checkpoint.check()?;
+        self.backup.check()?;
+        self.limits.check()?;
         self.auditor.check()?;
         self.gold.check()
     }
@@ -480,6 +490,13 @@ pub fn test_clock_file() -> Option<PathBuf> {
 #[cfg(feature = "test-hooks")]
 pub fn kill_at() -> Option<String> {
     variable("BANKD_KILL_AT")
+}
+
+/// The settings of the scheduler's scripts on this machine.
+pub fn scripts_file() -> PathBuf {
+    variable("NAMI_CONF")
+        .unwrap_or_else(|| "/etc/bank/nami.conf".to_owned())
+        .into()
 }
 
 /// A path of the settings: a relative one lies in the data directory; none for off.

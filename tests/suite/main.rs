@@ -24,6 +24,7 @@ mod kill;
 mod ledger;
 mod nami;
 mod openapi;
+mod operations;
 mod rates;
 mod records;
 mod scheduler;

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ClockStatus, NextCycle, RefusedAccess, SinkStatus, StuckBoundary};
+use super::{
+    ClockStatus, LastBackup, Limited, NextCycle, RefusedAccess, SinkStatus, StuckBoundary,
+};
 
 /// The state of the daemon (`GET /api/v1/status`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,6 +82,18 @@ pub struct Status {
     /// see everything.
     #[serde(default)]
     pub auth_failures: std::collections::BTreeMap<String, i64>,
+    /// Size of the write-ahead log in bytes: what the database itself does not hold yet.
+    #[serde(default)]
+    pub wal_bytes: Option<i64>,
+    /// The backup made last; `null` for whoever does not see everything, and where there is none.
+    #[serde(default)]
+    pub last_backup: Option<LastBackup>,
+    /// Why the daemon's own last try to make a backup failed; `null` as above.
+    #[serde(default)]
+    pub backup_error: Option<String>,
+    /// Requests refused by the limits of clients.
+    #[serde(default)]
+    pub limited: Limited,
 }
 
 /// Usage that no account could be found for (decision 14).

@@ -12,6 +12,9 @@ use crate::{
     when,
 };
 
+/// A write-ahead log that is worth a line: smaller ones are the daily case.
+const WAL_TOLD: i64 = 64 << 20;
+
 pub(super) fn run(context: &Context) -> Result<String, Failure> {
     let status: Status = context.get(&["status"], &())?;
     if context.form.is_table() && context.form.columns.is_empty() {
@@ -88,6 +91,7 @@ fn screen(status: &Status, now_us: i64) -> String {
     out.push_str(&silent_sources(status));
     out.push_str(&attention(status));
     out.push_str(&refused(status));
+    out.push_str(&safety(status, now_us));
     let _ = writeln!(out, "unit {}, {} decimals", status.unit, status.precision);
     out
 }
@@ -202,6 +206,43 @@ fn attention(status: &Status) -> String {
     out
 }
 
+/// The last backup, the write-ahead log, and requests refused by limits.
+fn safety(status: &Status, now_us: i64) -> String {
+    let mut parts = Vec::new();
+    if let Some(last) = &status.last_backup {
+        let proven = match last.proof.as_str() {
+            "journal" => "proven",
+            _ => "its structure checked",
+        };
+        let ago = when::read(&last.made_at).map(|us| now_us.saturating_sub(us).max(0));
+        let ago = ago.map_or_else(String::new, |us| {
+            format!("{} ago, ", when::span(us.div_euclid(1_000_000)))
+        });
+        parts.push(format!("{ago}{proven}, {}", last.path));
+    }
+    if let Some(error) = &status.backup_error {
+        parts.push(alarming(&format!("{error} !")));
+    }
+    let mut out = String::new();
+    if !parts.is_empty() {
+        let _ = writeln!(out, "last backup    {}", parts.join("   "));
+    }
+    if let Some(bytes) = status.wal_bytes.filter(|bytes| *bytes >= WAL_TOLD) {
+        let _ = writeln!(out, "write-ahead log {}", size(bytes));
+    }
+    let limited = &status.limited;
+    if (limited.rate, limited.concurrent, limited.body) != (0, 0, 0) {
+        let _ = writeln!(
+            out,
+            "refused        {} too often   {} too many at once   {} too large",
+            count(limited.rate),
+            count(limited.concurrent),
+            count(limited.body)
+        );
+    }
+    out
+}
+
 /// The clock, what comes next, and what could not come.
 fn times(status: &Status, now_us: i64) -> String {
     let clock = match status.clock.state.as_str() {
@@ -282,13 +323,19 @@ fn sheet(status: &Status) -> Sheet {
         column("stuck", "Stuck", Kind::Text).if_asked(),
         column("stuck_total", "Stuck so far", Kind::Number).if_asked(),
         column("sinks", "Record files", Kind::Text).if_asked(),
+        column("wal_bytes", "Log bytes", Kind::Number).if_asked(),
+        column("last_backup", "Last backup", Kind::Text).if_asked(),
+        column("backup_error", "Backup error", Kind::Text).if_asked(),
+        column("limited", "Refused by limits", Kind::Text).if_asked(),
     ];
     Sheet::new(columns, std::slice::from_ref(status), "no status")
 }
 
 #[cfg(test)]
 mod tests {
-    use bank_api::v1::{AttentionStatus, MachineStatus, NextCycle, TargetStatus, Unbilled};
+    use bank_api::v1::{
+        AttentionStatus, LastBackup, Limited, MachineStatus, NextCycle, TargetStatus, Unbilled,
+    };
 
     use super::*;
 
@@ -397,6 +444,27 @@ not watched    bio
         let said = attention(&watched);
         assert_eq!(anstream::adapter::strip_str(&said).to_string(), want);
         assert_eq!(attention(&Status::default()), "");
+        let safe = Status {
+            last_backup: Some(LastBackup {
+                path: "/backup/bank-1".into(),
+                made_at: "2026-11-20T03:00:00Z".into(),
+                proof: "journal".into(),
+                ..LastBackup::default()
+            }),
+            wal_bytes: Some(3 << 30),
+            limited: Limited {
+                rate: 1200,
+                concurrent: 0,
+                body: 1,
+            },
+            ..Status::default()
+        };
+        let want = "\
+last backup    18 h ago, proven, /backup/bank-1
+write-ahead log 3.0 GiB
+refused        1,200 too often   0 too many at once   1 too large
+";
+        assert_eq!(safety(&safe, now), want);
         assert_eq!(size(512), "512 bytes");
         assert_eq!(size(1536), "1.5 KiB");
     }

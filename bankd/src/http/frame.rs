@@ -18,10 +18,13 @@ use bank_api::sign::{Condition, Failure as Unproven};
 
 use super::auth::{self, Arrived, Authenticated, Peer, Signer};
 use super::error::{self, Failure};
+use super::limits::{Limit, Over, UnderWay};
 use super::log;
+use crate::access::Role;
 use crate::answer::{Answer, Media};
 use crate::app::App;
 use crate::clock::{self, Stopwatch};
+use crate::writer::Caller;
 
 /// How long a body may take to arrive.
 const BODY_TIME: Duration = Duration::from_secs(10);
@@ -112,11 +115,15 @@ async fn pass(
     };
     line.called_by(&caller.caller.actor);
     line.with_roles(caller.roles);
-    parts.extensions.insert(caller);
+    let _under_way = match within_limits(app, nami, &caller, body.len()) {
+        Ok(under_way) => under_way,
+        Err(response) => return (response, signer),
+    };
     // Not before the caller is known: strangers must not take the room of those who are.
     let Ok(_slot) = app.slots.try_acquire() else {
         return (fail("busy", "too many requests at once"), signer);
     };
+    parts.extensions.insert(caller);
     let limit = Duration::from_secs(app.config.http.timeout_s);
     let handled = next.run(Request::from_parts(parts, Body::from(body)));
     let response = match tokio::time::timeout(limit, handled).await {
@@ -130,6 +137,49 @@ async fn pass(
         return (auth::unauthorized(), None);
     }
     (response, signer)
+}
+
+/// Whether a client is within its limits. What a scheduler tells of its jobs has happened: it is never
+/// refused for haste.
+fn within_limits(
+    app: &App,
+    nami: bool,
+    caller: &Authenticated,
+    body: usize,
+) -> Result<Option<UnderWay>, Response> {
+    if nami && caller.roles.allow(Role::Scheduler) {
+        return Ok(None);
+    }
+    let Caller { actor, client, .. } = &caller.caller;
+    let over = match app.limits.admit(actor, client, body) {
+        Ok(under_way) => return Ok(Some(under_way)),
+        Err(over) => over,
+    };
+    app.counters.limited(over.limit as usize);
+    let Over { allowed, .. } = over;
+    if over.is_news {
+        tracing::warn!(client, limit = ?over.limit, allowed, "a client is beyond its limit");
+    }
+    let (code, detail) = match over.limit {
+        Limit::Rate => (
+            "rate_limited",
+            format!("{client} may ask {allowed} times a second"),
+        ),
+        Limit::Concurrent => (
+            "rate_limited",
+            format!("{client} may have {allowed} requests under way"),
+        ),
+        Limit::Body => (
+            "too_large",
+            format!("{client} may send {allowed} bytes at once"),
+        ),
+    };
+    let mut response = problem(nami, code, &detail);
+    if over.limit != Limit::Body {
+        let after = HeaderValue::from(over.retry_after_s);
+        response.headers_mut().insert(header::RETRY_AFTER, after);
+    }
+    Err(response)
 }
 
 type Identified = (Option<Signer>, Result<Authenticated, Condition>);

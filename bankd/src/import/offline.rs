@@ -12,6 +12,7 @@ use bank_core::command::Scope;
 use super::Failure;
 use crate::access::People;
 use crate::app::DataDir;
+use crate::backup;
 use crate::clock;
 use crate::config::Config;
 use crate::ingest::{Extra, Summary, screen};
@@ -97,6 +98,7 @@ impl Bank {
             ))
         })?;
         let said = |error: &dyn std::fmt::Display| refused(format!("{shown}: {error}"));
+        backup::before_migration(&data, &config).map_err(|e| refused(format!("{shown}: {e:#}")))?;
         let store = SqliteStore::open(&data.database(), config.policy()).map_err(|e| said(&e))?;
         if let Some(finding) = store.broken_journal().map_err(|e| said(&e))? {
             return Err(refused(format!(

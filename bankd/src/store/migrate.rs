@@ -117,6 +117,38 @@ fn checksum(sql: &str) -> String {
     text
 }
 
+/// Makes a bank of an older version without anything in it.
+#[cfg(test)]
+pub(crate) fn old_bank(path: &std::path::Path, version: usize) -> Result<(), Error> {
+    let bank = Connection::open(path)?;
+    bank.execute_batch(
+        "CREATE TABLE migration (number INTEGER PRIMARY KEY, checksum TEXT NOT NULL) STRICT;",
+    )?;
+    bank.pragma_update(None, "application_id", APPLICATION_ID)?;
+    for (number, sql) in (1..).zip(MIGRATIONS.iter().take(version)) {
+        bank.execute_batch(sql)?;
+        let row = (number, checksum(sql));
+        bank.execute("INSERT INTO migration VALUES (?1, ?2)", row)?;
+        bank.pragma_update(None, "user_version", number)?;
+    }
+    let new = super::bank::NewBank {
+        uuid: "of old".to_owned(),
+        precision: bank_core::amount::Precision::DEFAULT,
+        unit: "SU".to_owned(),
+        test: false,
+        init_uid: 0,
+        created_at: bank_core::time::Timestamp(0),
+    };
+    super::bank::insert(&bank, &new)
+}
+
+/// Writes down another balance than the journal's, as somebody with the file could.
+#[cfg(test)]
+pub(crate) fn tamper(path: &std::path::Path) -> Result<(), Error> {
+    Connection::open(path)?.execute_batch("UPDATE allocation SET amount = amount + 1")?;
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

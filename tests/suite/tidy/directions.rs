@@ -97,7 +97,7 @@ fn test_hooks_are_in_no_release() {
 }
 
 /// A room of the daemon, and what of the daemon it may use.
-const ROOMS: [(&str, &[&str]); 17] = [
+const ROOMS: [(&str, &[&str]); 19] = [
     (
         "bankd/src/attention",
         &[
@@ -136,6 +136,19 @@ const ROOMS: [(&str, &[&str]); 17] = [
         &[
             "gold", "access", "answer", "app", "clock", "config", "keys", "listen", "nami",
             "store", "usable", "writer",
+        ],
+    ),
+    (
+        "bankd/src/backup",
+        &[
+            "backup", "answer", "app", "clock", "config", "hooks", "records", "serve", "store",
+            "writer",
+        ],
+    ),
+    (
+        "bankd/src/doctor",
+        &[
+            "doctor", "app", "auditor", "backup", "clock", "config", "gold", "keys", "store",
         ],
     ),
     ("bankd/src/listen", &["listen"]),

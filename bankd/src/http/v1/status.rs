@@ -1,12 +1,15 @@
 //! The state of the daemon.
 
-use bank_api::v1::{MachineStatus, NextCycle, RefusedAccess, Status, StuckBoundary, Unbilled};
+use bank_api::v1::{
+    Limited, MachineStatus, NextCycle, RefusedAccess, Status, StuckBoundary, Unbilled,
+};
 use bank_core::rules::sweep::{Stuck, Subject};
 
 use super::call::{Call, Handled, ok};
 use super::clock;
 use super::project::Empty;
 use super::{records, shape, source};
+use crate::backup;
 use crate::store::read::status::{self, LedgerStatus};
 use crate::store::read::{attention, sources};
 
@@ -17,16 +20,27 @@ pub(super) async fn show(call: Call) -> Handled {
     // Not `ask`: the state is told even when the writer has stopped.
     let _ = call.app.writer.look().await;
     let readers = &call.app.readers;
+    let data = call.app.backups.data().clone();
     let ledger = readers.run(move |connection| {
         let sources = sources::list(connection, None)?;
         let attention = attention::standing(connection)?;
-        Ok((status::read(connection, suspense)?, sources, attention))
+        let ledger = status::read(connection, suspense)?;
+        Ok((
+            ledger,
+            sources,
+            attention,
+            backup::last(&data),
+            backup::wal_bytes(&data),
+        ))
     });
-    let (ledger, sources, told) = ledger.await?;
+    let (ledger, sources, told, last_backup, wal) = ledger.await?;
     let mut status = shaped(&call, &ledger);
+    status.wal_bytes = Some(whole(wal));
     if call.view.is_unlimited() {
         status.silent_sources = source::silent(&call, &sources);
         status.attention = Some(super::attention::standing(&call, told));
+        status.last_backup = last_backup;
+        status.backup_error = call.app.backups.error();
     }
     ok(&status)
 }
@@ -98,6 +112,19 @@ fn shaped(call: &Call, ledger: &LedgerStatus) -> Status {
         } else {
             std::collections::BTreeMap::new()
         },
+        wal_bytes: None,
+        last_backup: None,
+        backup_error: None,
+        limited: limited(call),
+    }
+}
+
+fn limited(call: &Call) -> Limited {
+    let [rate, concurrent, body] = call.app.counters.limits_met().map(whole);
+    Limited {
+        rate,
+        concurrent,
+        body,
     }
 }
 
