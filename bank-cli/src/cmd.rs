@@ -90,7 +90,7 @@ pub(crate) struct Context {
 pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure> {
     match command {
         Command::Balance(args) => balance::run(context, &args),
-        Command::Statement(args) => statement::run(context, *args),
+        Command::Statement(args) => statement::run(context, &args),
         Command::Close(args) => close::run(context, args),
         Command::Quote(args) => quote::run(context, *args),
         Command::Reserve(args) => reserve::run(context, args),

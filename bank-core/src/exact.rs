@@ -64,7 +64,11 @@ impl Fraction {
             let size = over.unsigned_abs().checked_div(divisor)?;
             let numerator = i128::from(size);
             return Some(Fraction {
-                numerator: if over < 0 { -numerator } else { numerator },
+                numerator: if over < 0 {
+                    numerator.checked_neg()?
+                } else {
+                    numerator
+                },
                 denominator: under.checked_div(divisor)?.into(),
             });
         }

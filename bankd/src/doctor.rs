@@ -57,7 +57,7 @@ impl State {
 pub struct Found {
     name: &'static str,
     state: State,
-    found: String,
+    says: String,
     todo: String,
 }
 
@@ -75,7 +75,7 @@ impl Found {
         Self {
             name,
             state,
-            found: found.into(),
+            says: found.into(),
             todo: todo.into(),
         }
     }
@@ -186,7 +186,7 @@ fn shaped(found: &[Found], worst: State) -> Checkup {
     let check = |one: &Found| Check {
         name: one.name.to_owned(),
         state: one.state.word().to_owned(),
-        found: one.found.clone(),
+        found: one.says.clone(),
         todo: one.todo.clone(),
     };
     Checkup {
@@ -203,7 +203,7 @@ fn screen(found: &[Found]) -> String {
             "{:<4}  {:<10}  {}",
             one.state.word(),
             one.name,
-            one.found
+            one.says
         );
         if !one.todo.is_empty() {
             let _ = writeln!(text, "{:18}{}", "", one.todo);

@@ -18,7 +18,7 @@ const PAGE: u32 = 1000;
 
 pub(super) fn run(context: &Context, command: AttentionCommand) -> Result<String, Failure> {
     match command {
-        AttentionCommand::Ls(args) => list(context, args),
+        AttentionCommand::Ls(args) => list(context, &args),
         AttentionCommand::Show { id } => {
             let event: Attention = context.get(&["attention", &id.to_string()], &())?;
             let rows = std::slice::from_ref(&event);
@@ -44,7 +44,7 @@ pub(super) fn run(context: &Context, command: AttentionCommand) -> Result<String
     }
 }
 
-fn list(context: &Context, args: ListAttention) -> Result<String, Failure> {
+fn list(context: &Context, args: &ListAttention) -> Result<String, Failure> {
     let most = usize::try_from(args.limit).unwrap_or(usize::MAX);
     let mut items: Vec<Attention> = Vec::new();
     let mut after = None;

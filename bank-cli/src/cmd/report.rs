@@ -87,7 +87,7 @@ fn forecast(context: &Context, args: ForecastArgs) -> Result<String, Failure> {
         .items
         .first()
         .map_or_else(String::new, |r| r.unit.clone());
-    sheet.remark = "As spent in the last 30 days; what ends first is spent first.".to_owned();
+    "As spent in the last 30 days; what ends first is spent first.".clone_into(&mut sheet.remark);
     context.form.list(&list, &sheet)
 }
 

@@ -24,8 +24,8 @@ use crate::{
 /// Lines per request.
 const PAGE: u32 = 1000;
 
-pub(super) fn run(context: &Context, args: StatementArgs) -> Result<String, Failure> {
-    let query = query(context, &args)?;
+pub(super) fn run(context: &Context, args: &StatementArgs) -> Result<String, Failure> {
+    let query = query(context, args)?;
     let (query, statement) = ask(context, query, args.name.is_some())?;
     if args.summary {
         return summary(context, &statement);

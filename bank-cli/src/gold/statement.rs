@@ -44,9 +44,9 @@ pub(super) fn statement(context: &Context, given: &Given) -> Result<String, Fail
     let mut sides = Sides::default();
     for (query, statement) in &parts {
         pages(context, query, statement, |lines| {
-            lines
-                .into_iter()
-                .for_each(|line| sides.take(line, is_short));
+            for line in lines {
+                sides.take(line, is_short);
+            }
             Ok(true)
         })?;
     }

@@ -197,13 +197,12 @@ impl<'a> Taking<'a> {
         };
         worth.policy = policy.word();
         if worth.amount.is_some() {
-            match stood {
-                Some(before) => worth.refusal = before.refusal.clone(),
-                None => {
-                    let (refusal, available) = self.refused(report, &who, &worth).unzip();
-                    worth.refusal = refusal.map(Cow::Borrowed);
-                    worth.available = available.flatten();
-                }
+            if let Some(before) = stood {
+                worth.refusal.clone_from(&before.refusal);
+            } else {
+                let (refusal, available) = self.refused(report, &who, &worth).unzip();
+                worth.refusal = refusal.map(Cow::Borrowed);
+                worth.available = available.flatten();
             }
             self.lay(report, &who, &mut worth, stood);
         }

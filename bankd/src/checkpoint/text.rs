@@ -68,12 +68,12 @@ pub fn parse(path: &Path, text: &str, key: &PublicKey) -> Result<Checkpoint, Err
     }
     let signature = BASE64_STANDARD.decode(signature).unwrap_or_default();
     if !key.verifies(signed.as_bytes(), &signature) {
-        let signer = signed.lines().find_map(|line| line.strip_prefix("key "));
-        let signer = signer.unwrap_or("none");
+        let named = signed.lines().find_map(|line| line.strip_prefix("key "));
+        let named = named.unwrap_or("none");
         return Err(bad(
             path,
             format!(
-                "its signature is not right: it names the key {signer}, and was held against {}",
+                "its signature is not right: it names the key {named}, and was held against {}",
                 key.id()
             ),
         ));

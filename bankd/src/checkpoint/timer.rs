@@ -24,13 +24,13 @@ impl Checkpoints {
     /// With seconds from one to the next, 0 for never. The first is due so long after the newest that
     /// is in the folder.
     pub fn new(keeper: Keeper, folder: PathBuf, every_s: i64) -> Checkpoints {
-        let every_us = every_s.saturating_mul(1_000_000);
+        let interval = every_s.saturating_mul(1_000_000);
         let written = newest(&folder).map(|at| at.saturating_mul(1_000_000));
-        let next = written.map_or(0, |at| at.saturating_add(every_us));
+        let next = written.map_or(0, |at| at.saturating_add(interval));
         Checkpoints {
             keeper,
             folder,
-            every_us,
+            every_us: interval,
             next_us: AtomicI64::new(next),
             turn: Arc::default(),
         }

@@ -182,12 +182,12 @@ pub(super) fn spool() -> Option<Found> {
 
 /// The folder that settings of the scripts name; a later line wins.
 fn spool_of(settings: &str) -> PathBuf {
-    let named = settings.lines().filter_map(|line| {
+    let mut named = settings.lines().filter_map(|line| {
         let (key, value) = line.split_once('=')?;
         let ours = ["spool_dir", "NAMI_SPOOL_DIR"].contains(&key.trim());
         ours.then(|| PathBuf::from(value.trim()))
     });
-    named.last().unwrap_or_else(|| PathBuf::from(SPOOL))
+    named.next_back().unwrap_or_else(|| PathBuf::from(SPOOL))
 }
 
 fn waiting(folder: &Path) -> Option<Found> {

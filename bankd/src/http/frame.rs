@@ -117,7 +117,7 @@ async fn pass(
     line.with_roles(caller.roles);
     let _under_way = match within_limits(app, nami, &caller, body.len()) {
         Ok(under_way) => under_way,
-        Err(response) => return (response, signer),
+        Err(response) => return (*response, signer),
     };
     // Not before the caller is known: strangers must not take the room of those who are.
     let Ok(_slot) = app.slots.try_acquire() else {
@@ -146,7 +146,7 @@ fn within_limits(
     nami: bool,
     caller: &Authenticated,
     body: usize,
-) -> Result<Option<UnderWay>, Response> {
+) -> Result<Option<UnderWay>, Box<Response>> {
     if nami && caller.roles.allow(Role::Scheduler) {
         return Ok(None);
     }
@@ -179,7 +179,7 @@ fn within_limits(
         let after = HeaderValue::from(over.retry_after_s);
         response.headers_mut().insert(header::RETRY_AFTER, after);
     }
-    Err(response)
+    Err(Box::new(response))
 }
 
 type Identified = (Option<Signer>, Result<Authenticated, Condition>);

@@ -30,13 +30,12 @@ pub(super) fn note(
     let mut new = connection.prepare_cached("INSERT OR IGNORE INTO unmapped VALUES (?1)")?;
     for (row, number) in rows.iter().zip(numbers) {
         let whose = &row.report.request.whose;
-        let waits = match known.get(whose) {
-            Some(waits) => *waits,
-            None => {
-                let waits = select::find(directory, whose).project.is_none();
-                known.insert(whose, waits);
-                waits
-            }
+        let waits = if let Some(waits) = known.get(whose) {
+            *waits
+        } else {
+            let waits = select::find(directory, whose).project.is_none();
+            known.insert(whose, waits);
+            waits
         };
         let sql = match (waits && row.became != Became::Unused, number) {
             (true, Some(number)) => {

@@ -31,7 +31,7 @@ macro_rules! insert {
 /// A row of an identity that has none.
 const NEW: &str = insert!();
 
-/// A row in place of the one before it. SQLite keeps what it changes in a second journal for each of
+/// A row in place of the one before it. The database keeps what it changes in a second journal for each of
 /// them, which costs as much again.
 const AMENDED: &str = concat!(
     insert!(),
@@ -72,7 +72,7 @@ pub(super) fn write_uses(
             Some(writing) => writing,
             none => none.insert(Writing::new(connection, sql)?),
         };
-        writing.row(cells(store, row, id, tx), row)?;
+        writing.row(&cells(store, row, id, tx), row)?;
         if row.revision != 0 {
             seal_amended(connection, row, id)?;
         }
@@ -109,12 +109,12 @@ impl<'c, 'r> Writing<'c, 'r> {
         })
     }
 
-    fn row(&mut self, cells: [ValueRef<'r>; COLUMNS], row: &UseRow) -> Result<(), Error> {
+    fn row(&mut self, cells: &[ValueRef<'r>; COLUMNS], row: &UseRow) -> Result<(), Error> {
         for (place, (bound, cell)) in (1_usize..).zip(self.bound.iter_mut().zip(cells)) {
-            if *bound != cell {
-                let value = ToSqlOutput::Borrowed(cell);
+            if bound != cell {
+                let value = ToSqlOutput::Borrowed(*cell);
                 self.statement.raw_bind_parameter(place, value)?;
-                *bound = cell;
+                *bound = *cell;
             }
         }
         let said = row.said.unwrap_or_else(|| digest(&row.report.canonical()));

@@ -95,10 +95,10 @@ pub(super) fn of_chunk(connection: &Connection, chunk: &Chunk) -> Result<Vec<Alr
             let request = &report.request;
             let kind = request.object_type.word();
             let key = (&request.object_id, &request.whose.machine, kind);
-            if used.exists(key)? {
-                if let Some(already) = at(&mut already, chunk, n) {
-                    already.has_instance = true;
-                }
+            if used.exists(key)?
+                && let Some(already) = at(&mut already, chunk, n)
+            {
+                already.has_instance = true;
             }
         }
     }

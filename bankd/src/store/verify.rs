@@ -205,12 +205,11 @@ impl<'c> Verification<'c> {
 
     /// Walks along the journal, and at its end compares what there is with it, in the same snapshot.
     fn walk(&mut self, snapshot: &Connection) -> Result<(), Error> {
-        let mut walk = match self.walk.take() {
-            Some(walk) => walk,
-            None => {
-                migrate::check_current(snapshot)?;
-                Walk::from(snapshot, &bank::read(snapshot)?.bank, 1)?
-            }
+        let mut walk = if let Some(walk) = self.walk.take() {
+            walk
+        } else {
+            migrate::check_current(snapshot)?;
+            Walk::from(snapshot, &bank::read(snapshot)?.bank, 1)?
         };
         let has_more = walk.step(snapshot, STEP, &mut self.report)?;
         if !has_more {

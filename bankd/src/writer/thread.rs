@@ -68,7 +68,9 @@ impl Thread {
             if !short.is_empty() {
                 self.work(short);
             }
-            long.into_iter().for_each(|task| self.work(vec![task]));
+            for task in long {
+                self.work(vec![task]);
+            }
         }
         if let Err(error) = self.store.checkpoint() {
             tracing::warn!(%error, "checkpoint at shutdown failed");

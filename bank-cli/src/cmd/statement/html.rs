@@ -99,12 +99,11 @@ impl Html {
                 out.push_str(&row("", &left, &group.amount));
             }
         }
-        match &statement.closing {
-            Some(closing) => out.push_str(&row(bold, "Closing amount", closing)),
-            None => {
-                let sum = figure::added(&statement.total_credits, &statement.total_debits);
-                out.push_str(&row(bold, "Together", &sum.unwrap_or_default()));
-            }
+        if let Some(closing) = &statement.closing {
+            out.push_str(&row(bold, "Closing amount", closing))
+        } else {
+            let sum = figure::added(&statement.total_credits, &statement.total_debits);
+            out.push_str(&row(bold, "Together", &sum.unwrap_or_default()));
         }
         for (left, amount) in text::beside(statement) {
             out.push_str(&row("", &left, &amount));

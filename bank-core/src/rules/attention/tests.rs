@@ -151,7 +151,7 @@ fn a_narrow_key_may_not() {
     let mut book = book();
     let scope = Scope {
         projects: vec!["chem".into()],
-        machines: Vec::new(),
+        ..Scope::default()
     };
     let ack = Attention::Ack(Ack {
         tx: TxId(1),

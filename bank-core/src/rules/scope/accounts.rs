@@ -24,10 +24,10 @@ pub(super) fn lists(set: &SetAccount, is_new: bool, ctx: &Context<'_>) -> Result
         .iter()
         .rev()
         .find(|(d, _)| *d == Dimension::Project);
-    let named = single.map(|(_, rows)| of_project(rows)).or(whole);
-    match named {
-        Some(names) if names.is_empty() => return Err(open_to_all(set)),
-        Some(names) => names.iter().try_for_each(|name| project(name, ctx))?,
+    let listed = single.map(|(_, rows)| of_project(rows)).or(whole);
+    match listed {
+        Some(list) if list.is_empty() => return Err(open_to_all(set)),
+        Some(list) => list.iter().try_for_each(|name| project(name, ctx))?,
         None if is_new => return Err(open_to_all(set)),
         None => {}
     }
@@ -81,8 +81,8 @@ pub(super) fn inside_one(from: &str, to: &str, ctx: &Context<'_>) -> Result<(), 
             let line = known
                 .map(|p| ctx.directory.lineage(p.id))
                 .unwrap_or_default();
-            let named = |root: &&String| *root == name || line.iter().any(|p| p.name == **root);
-            roots.iter().any(|root| named(root))
+            let reaches = |root: &&String| *root == name || line.iter().any(|p| p.name == **root);
+            roots.iter().any(reaches)
         })
     };
     let everywhere: Vec<&String> = of([Role::Admin, Role::Operator]).collect();

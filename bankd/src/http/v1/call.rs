@@ -67,7 +67,7 @@ impl FromRequest<Arc<App>> for Call {
         let body = axum::body::to_bytes(body, BODY_MAX)
             .await
             .map_err(too_large)?;
-        let view = View::new(app.writer.directory(), &auth, app.writer.now());
+        let view = View::new(&app.writer.directory(), &auth, app.writer.now());
         Ok(Call {
             app: Arc::clone(app),
             auth,

@@ -55,10 +55,10 @@ const READERS: [Role; 6] = [
 
 impl View {
     /// As whoever asks sees it at an instant.
-    pub(super) fn new(directory: Arc<Directory>, auth: &Authenticated, now: Timestamp) -> View {
+    pub(super) fn new(directory: &Arc<Directory>, auth: &Authenticated, now: Timestamp) -> View {
         let scope = &auth.caller.scope;
         let held = match &scope.who {
-            Some(who) => access::held(scope, who, &directory, now),
+            Some(who) => access::held(scope, who, directory, now),
             None => Vec::new(),
         };
         let reading = || held.iter().filter(|held| READERS.contains(&held.role));
