@@ -3,7 +3,7 @@
 //! Start at the room of the noun: `registry` for projects, users and machines,
 //! `money` for accounts, allocations, deposits and balances, `work` for quotes, liens and jobs,
 //! `hold` for what is reserved and charged by hand, `past` for looking at what was, `journal` for
-//! journal rows, `cycle` for cycles,
+//! journal rows, `query` for the query language, `cycle` for cycles,
 //! `usage` for finished use and who ran on a fallback account, `import` for usage that others wrote
 //! down, `upload` for sending it and for what could not be read, `collect` for the queues of
 //! collectors, `records` for usage records and their files, `local` for what `bank` says of files on
@@ -34,6 +34,7 @@ mod monitor;
 #[cfg(feature = "openapi")]
 mod openapi;
 mod past;
+mod query;
 mod rates;
 mod records;
 mod registry;
@@ -70,6 +71,7 @@ pub use monitor::{
     Monitored, Watched,
 };
 pub use past::PastQuery;
+pub use query::{QueryAnswer, QueryColumn, QueryQuery, QueryValue};
 pub use rates::{
     Attribute, GivenQuote, GivenQuoteQuery, NewAttribute, RateQuery, RateTest, RateTested, Replay,
     ReplayRow, TestedPrice,

@@ -51,7 +51,8 @@ pub(crate) use self::{
         FallbackArgs, ImportArgs, QuarantinedCommand, ReadArgs, ReplayArgs, ReportCommand, Which,
     },
     verb::{
-        AtArgs, BalanceArgs, DepositArgs, JobsArgs, JournalArgs, OnlyArgs, QuoteArgs, WithdrawArgs,
+        AtArgs, BalanceArgs, DepositArgs, JobsArgs, JournalArgs, OnlyArgs, QueryArgs,
+        QuoteArgs, WithdrawArgs,
     },
 };
 
@@ -113,6 +114,8 @@ pub(crate) enum Command {
     Jobs(JobsArgs),
     /// Show the journal
     Journal(JournalArgs),
+    /// Ask in the query language; it only reads
+    Query(QueryArgs),
     /// The money held for jobs
     #[command(subcommand)]
     Lien(LienCommand),

@@ -29,6 +29,7 @@ mod monitor;
 pub(crate) mod nami;
 mod project;
 mod quarantine;
+mod query;
 mod quote;
 mod rate;
 mod rate_test;
@@ -90,6 +91,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure
         Command::Withdraw(args) => deposit::withdraw(context, args),
         Command::Jobs(args) => job::run(context, args),
         Command::Journal(args) => journal::run(context, args),
+        Command::Query(args) => query::run(context, &args),
         Command::Lien(command) => lien::run(context, command),
         Command::Project(command) => project::run(context, command),
         Command::User(command) => user::run(context, command),

@@ -1,4 +1,4 @@
-//! The bare verbs: balance, quote, deposit, withdraw, jobs, journal.
+//! The bare verbs: balance, quote, deposit, withdraw, jobs, journal, query.
 
 use clap::Args;
 
@@ -211,6 +211,20 @@ pub(crate) struct JournalArgs {
     /// Only transactions after this one
     #[arg(long, value_name = "TRANSACTION")]
     pub(crate) after: Option<String>,
+}
+
+/// `bank query`.
+#[derive(Debug, Clone, Default, Args)]
+#[command(after_help = "\
+bank query Account Query 'Balance<0' Show:=Name,Balance
+bank query Entry Query Kind==charge 'Time>=-30d' 'Show:=GroupBy(Project),Sum(Amount)'
+
+Objects and attributes stand in docs/reference/query.md; a name that is none is answered with the \
+ones there are.")]
+pub(crate) struct QueryArgs {
+    /// OBJECT[,OBJECT] Query CONDITION… OPTION…; quote what the shell would read
+    #[arg(required = true, num_args = 1.., value_name = "QUERY")]
+    pub(crate) words: Vec<String>,
 }
 
 /// `NAME=VALUE`, or `NAME:VALUE` as schedulers write it.

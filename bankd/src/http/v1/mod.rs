@@ -32,6 +32,7 @@ mod monitor;
 mod object;
 mod project;
 mod quarantine;
+mod query;
 mod quote;
 mod rate;
 mod rate_test;

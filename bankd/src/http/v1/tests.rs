@@ -2,6 +2,7 @@
 
 mod daemon;
 mod fixture;
+mod questions;
 mod replay;
 
 use serde_json::{Value, json};

@@ -4,7 +4,8 @@
 //! allocations, `past` for the same as it was, `burn` for how fast they are spent, `statement` for what
 //! moved them, `liens` and `jobs` for the work,
 //! `monitor` for what strict would have refused, `enforced` for a simulation of it,
-//! `fallback` for what ran on another account, `journal` (with `newest`, its end first) for the history, `records` for exports,
+//! `fallback` for what ran on another account, `query` for
+//! the query language, `journal` (with `newest`, its end first) for the history, `records` for exports,
 //! `sources` for collectors, `reconcile` for what was recorded beside what was charged, `unmapped` for
 //! usage that waits for a project, `status` for the daemon's own figures. Every function takes a
 //! connection and gives rows; none may write, decide
@@ -22,6 +23,7 @@ pub mod monitor;
 mod newest;
 pub mod past;
 pub mod quarantine;
+pub mod query;
 pub mod quotes;
 pub mod reconcile;
 pub mod records;

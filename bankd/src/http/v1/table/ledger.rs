@@ -1,13 +1,12 @@
 //! Money: allocations, balances, what brings it in and out, what is done after the fact.
 
 use bank_api::v1::{
-    Allocation, AllocationQuery, Balance, BalanceQuery, Correction, JournalEntry, JournalQuery,
-    List, Monitor, MonitorQuery, NewAdjustment, NewDeposit, NewRefund, NewReversal, NewSettlement,
-    NewTransfer, NewWithdrawal, PastQuery, PatchAllocation, Receipt, RemoveQuery, Removed,
-    Transfer, Written,
+    Allocation, AllocationQuery, Balance, BalanceQuery, Correction,     JournalEntry, JournalQuery, List, Monitor, MonitorQuery, NewAdjustment, NewDeposit, NewRefund,
+    NewReversal, NewSettlement, NewTransfer, NewWithdrawal, PastQuery, PatchAllocation,
+    QueryAnswer, QueryQuery, Receipt, RemoveQuery, Removed, Transfer, Written,
 };
 
-use super::super::{after, allocation, balance, journal, money, monitor};
+use super::super::{after, allocation, balance, journal, money, monitor, query};
 use super::{AMOUNTS, HELD, NAMED, VALUES};
 use crate::access::right::Right;
 use crate::http::route::Route;
@@ -154,6 +153,12 @@ fn readings() -> Vec<Route> {
             .gives::<List<JournalEntry>>(200, "A page of entries.")
             .refuses(NAMED)
             .refuses(&["bad_value"]),
+        Route::get("/api/v1/query", query::ask)
+            .right(Right::SeeLedger)
+            .says("Ask in the query language")
+            .more("It only reads; docs/reference/query.md tells the language and what there is.")
+            .query::<QueryQuery>()
+            .gives::<QueryAnswer>(200, "The rows."),
         Route::get("/api/v1/monitor", monitor::list)
             .right(Right::SeeLedger)
             .says("What strict enforcement would have refused, in the order of the journal")
