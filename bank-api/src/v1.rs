@@ -3,7 +3,8 @@
 //! Start at the room of the noun: `registry` for projects, users and machines,
 //! `money` for accounts, allocations, deposits and balances, `work` for quotes, liens and jobs,
 //! `hold` for what is reserved and charged by hand, `past` for looking at what was, `journal` for
-//! journal rows, `query` for the query language, `cycle` for cycles,
+//! journal rows, `query` for the query language, `explain` for why
+//! something is as it is, `cycle` for cycles,
 //! `usage` for finished use and who ran on a fallback account, `import` for usage that others wrote
 //! down, `upload` for sending it and for what could not be read, `collect` for the queues of
 //! collectors, `records` for usage records and their files, `local` for what `bank` says of files on
@@ -24,6 +25,7 @@ mod admin;
 mod after;
 mod collect;
 mod cycle;
+mod explain;
 mod hold;
 mod import;
 mod journal;
@@ -53,6 +55,7 @@ pub use after::{
 };
 pub use collect::{CollectBatch, CollectRound, CollectState, CollectStatus, CollectStream};
 pub use cycle::{Cycle, CycleRun, NewCycle, PatchCycle};
+pub use explain::{Considered, ExplainQuery, Explained, Explanation};
 pub use hold::{Charged, Held, NewCharge, NewReserve, PatchLien};
 pub use import::{ImportFigure, ImportSummary, ImportTotals, Quantity};
 pub use journal::{JournalEntry, JournalQuery};

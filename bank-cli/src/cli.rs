@@ -51,7 +51,7 @@ pub(crate) use self::{
         FallbackArgs, ImportArgs, QuarantinedCommand, ReadArgs, ReplayArgs, ReportCommand, Which,
     },
     verb::{
-        AtArgs, BalanceArgs, DepositArgs, JobsArgs, JournalArgs, OnlyArgs, QueryArgs,
+        AtArgs, BalanceArgs, DepositArgs, ExplainArgs, JobsArgs, JournalArgs, OnlyArgs, QueryArgs,
         QuoteArgs, WithdrawArgs,
     },
 };
@@ -114,6 +114,8 @@ pub(crate) enum Command {
     Jobs(JobsArgs),
     /// Show the journal
     Journal(JournalArgs),
+    /// Why a job was charged as it was, or what a transaction did
+    Explain(ExplainArgs),
     /// Ask in the query language; it only reads
     Query(QueryArgs),
     /// The money held for jobs

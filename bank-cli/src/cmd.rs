@@ -13,6 +13,7 @@ mod charge;
 mod collect;
 mod cycle;
 mod deposit;
+mod explain;
 mod export;
 pub(crate) mod generate;
 mod given;
@@ -91,6 +92,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure
         Command::Withdraw(args) => deposit::withdraw(context, args),
         Command::Jobs(args) => job::run(context, args),
         Command::Journal(args) => journal::run(context, args),
+        Command::Explain(args) => explain::run(context, args),
         Command::Query(args) => query::run(context, &args),
         Command::Lien(command) => lien::run(context, command),
         Command::Project(command) => project::run(context, command),

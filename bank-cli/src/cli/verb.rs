@@ -1,4 +1,4 @@
-//! The bare verbs: balance, quote, deposit, withdraw, jobs, journal, query.
+//! The bare verbs: balance, quote, deposit, withdraw, jobs, journal, explain, query.
 
 use clap::Args;
 
@@ -211,6 +211,20 @@ pub(crate) struct JournalArgs {
     /// Only transactions after this one
     #[arg(long, value_name = "TRANSACTION")]
     pub(crate) after: Option<String>,
+}
+
+/// `bank explain`.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct ExplainArgs {
+    /// A job, else a transaction of this number
+    #[arg(value_name = "JOB|TRANSACTION")]
+    pub(crate) name: String,
+    /// The job on this machine
+    #[arg(short = 'm', long, conflicts_with = "transaction")]
+    pub(crate) machine: Option<String>,
+    /// A transaction, also where a job has its number
+    #[arg(short = 't', long)]
+    pub(crate) transaction: bool,
 }
 
 /// `bank query`.

@@ -128,7 +128,7 @@ impl Filter {
                 .project
                 .as_deref()
                 .is_none_or(|p| self.project(row) == Some(p))
-            && self.sees(row)
+            && sees(&self.view, row)
     }
 
     /// The project that a row is about: the one that it names, else that of its account.
@@ -141,26 +141,27 @@ impl Filter {
         let account = self.view.directory().account(AccountId(entry.account?))?;
         only_project(account)
     }
-
-    /// Rows of projects and accounts in view. Changes of the reference data name others: they are
-    /// for those from whom nothing is hidden.
-    fn sees(&self, row: &JournalRow) -> bool {
-        if self.view.is_unlimited() {
-            return true;
-        }
-        let Some((_, entry)) = &row.entry else {
-            return false;
-        };
-        if !entry.project.is_empty() {
-            return self.view.sees_work(&entry.project, &entry.machine);
-        }
-        let account = entry.account.map(AccountId);
-        let account = account.and_then(|id| self.view.directory().account(id));
-        account.is_some_and(|account| self.view.sees_account(account))
-    }
 }
 
-fn shaped(directory: &Directory, row: &JournalRow) -> JournalEntry {
+/// Rows of projects and accounts in view. Changes of the reference data name others: they are for
+/// those from whom nothing is hidden.
+pub(super) fn sees(view: &View, row: &JournalRow) -> bool {
+    if view.is_unlimited() {
+        return true;
+    }
+    let Some((_, entry)) = &row.entry else {
+        return false;
+    };
+    if !entry.project.is_empty() {
+        return view.sees_work(&entry.project, &entry.machine);
+    }
+    let account = entry.account.map(AccountId);
+    let account = account.and_then(|id| view.directory().account(id));
+    account.is_some_and(|account| view.sees_account(account))
+}
+
+/// A row as it leaves.
+pub(super) fn shaped(directory: &Directory, row: &JournalRow) -> JournalEntry {
     let bank = &directory.bank;
     let tx = &row.tx;
     let minor = |minor: i64| shape::sum(i128::from(minor), bank);

@@ -17,6 +17,7 @@ mod clock;
 mod cycle;
 mod enforced;
 mod explain;
+mod explained;
 mod formula;
 mod given;
 mod import;

@@ -63,3 +63,41 @@ async fn a_query_answers_each_with_what_they_see() {
     }
     daemon.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_explanation_tells_what_is_in_view_and_nothing_else() {
+    let daemon = Daemon::start().await;
+    fill(&daemon).await;
+    let secret = bob(&daemon).await;
+    let body = json!({"job": "77", "project": "chem", "user": "amy", "machine": "ia64",
+        "duration_s": 60, "processors": 2});
+    let charged = daemon.call("POST", "/api/v1/charges", &body, "c").await;
+    assert_eq!(charged.status, 201, "{}", charged.text);
+    let told = daemon.get("/api/v1/explanations/77").await;
+    assert_eq!(told.status, 200, "{}", told.text);
+    let one = &told.body["items"][0];
+    assert_eq!(
+        (&told.body["job"], &one["op"]),
+        (&json!("77"), &json!("charge"))
+    );
+    assert_eq!(one["considered"][0]["account"], "chem", "{}", told.text);
+    assert_eq!(one["considered"][0]["verdict"], "turn", "{}", told.text);
+    assert_eq!(one["charge"]["transaction"], one["transaction"]);
+    let number = &one["transaction"];
+    let deposit = daemon.get("/api/v1/journal?kind=deposit&project=bio").await;
+    let own = &deposit.body["items"][0]["transaction"];
+    for (target, status) in [
+        ("77".to_owned(), 403),
+        (format!("{number}?transaction=true"), 403),
+        ("99999".to_owned(), 403),
+        (format!("{own}?transaction=true"), 200),
+        ("nothing".to_owned(), 404),
+    ] {
+        let reply = as_bob(&daemon, &secret, &format!("/api/v1/explanations/{target}")).await;
+        assert_eq!(reply.status, status, "{target}: {}", reply.text);
+        assert!(!reply.text.contains("chem"), "{target}: {}", reply.text);
+    }
+    let none = daemon.get("/api/v1/explanations/99999").await;
+    assert_eq!(none.status, 404, "{}", none.text);
+    daemon.stop().await;
+}
