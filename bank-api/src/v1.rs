@@ -58,7 +58,7 @@ pub use cycle::{Cycle, CycleRun, NewCycle, PatchCycle};
 pub use explain::{Considered, ExplainQuery, Explained, Explanation};
 pub use hold::{Charged, Held, NewCharge, NewReserve, PatchLien};
 pub use import::{ImportFigure, ImportSummary, ImportTotals, Quantity};
-pub use journal::{JournalEntry, JournalQuery};
+pub use journal::{JournalEntry, JournalPage, JournalQuery};
 pub use local::{Drained, Finding, Findings, Replayed, ReplayedObject, Waiting};
 pub use mapping::{
     ASSIGN_MAX, AssignDone, AssignReason, AssignRefused, AssignedRecord, ImportedUsers, MERGE_MAX,

@@ -1,5 +1,7 @@
 //! The bare verbs: balance, quote, deposit, withdraw, jobs, journal, explain, query.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
 use super::{QuoteCommand, UsageArgs, WriteArgs, amount};
@@ -198,6 +200,12 @@ pub(crate) struct JournalArgs {
     /// Only this kind: deposit, lien, charge, …
     #[arg(long)]
     pub(crate) kind: Option<String>,
+    /// With the sub-projects of the project
+    #[arg(long, requires = "project")]
+    pub(crate) tree: bool,
+    /// Only what this person, key or program wrote
+    #[arg(long)]
+    pub(crate) actor: Option<String>,
     /// Effective from, inclusive
     #[arg(long, alias = "from", value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) since: Option<String>,
@@ -211,6 +219,9 @@ pub(crate) struct JournalArgs {
     /// Only transactions after this one
     #[arg(long, value_name = "TRANSACTION")]
     pub(crate) after: Option<String>,
+    /// Go on where this file says, and keep there how far it was read
+    #[arg(long, value_name = "FILE")]
+    pub(crate) cursor: Option<PathBuf>,
 }
 
 /// `bank explain`.

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use bank_api::text::suggest;
-use bank_api::v1::{JournalEntry, JournalQuery, List};
+use bank_api::v1::{JournalEntry, JournalPage, JournalQuery};
 use bank_core::command::OPS;
 use bank_core::directory::Directory;
 use bank_core::effects::{ENTRY_KINDS, EntryKind};
@@ -40,16 +40,25 @@ pub(super) async fn list(call: Call) -> Handled {
             span.recorded_from = uses.iter().map(|row| row.opened).min();
             filter.instances = Some(uses.iter().map(|row| row.id).collect());
         }
-        if newest {
-            return journal::newest(connection, &span, before, |row| filter.holds(row));
-        }
-        journal::page(connection, &span, |row| filter.holds(row))
+        let last = journal::last_transaction(connection)?;
+        let page = if newest {
+            journal::newest(connection, &span, before, |row| filter.holds(row))?
+        } else {
+            journal::page(connection, &span, |row| filter.holds(row))?
+        };
+        Ok((page, last))
     });
-    let page = page.await?;
+    let (page, last) = page.await?;
     let directory = call.directory();
-    ok(&List {
+    // Towards the newest nothing is left out; from a number that is still to come nothing is skipped.
+    let upto = match page.next.filter(|_| !newest) {
+        Some(next) => next,
+        None => last.max(span.after),
+    };
+    ok(&JournalPage {
         items: page.rows.iter().map(|row| shaped(directory, row)).collect(),
         next: page.next.map(|id| id.to_string()),
+        upto: Some(upto.to_string()),
     })
 }
 
@@ -87,12 +96,22 @@ struct Filter {
     query: JournalQuery,
     account: Option<AccountId>,
     instances: Option<HashSet<i64>>,
+    /// The project that is wanted, with those below it where they are.
+    projects: Option<HashSet<String>>,
 }
 
 impl Filter {
     fn new(view: &View, query: JournalQuery) -> Result<Filter, Failure> {
+        let mut projects = None;
         if let Some(name) = &query.project {
-            view.project(name)?;
+            let project = view.project(name)?;
+            let directory = view.directory();
+            let below = |id| query.tree && directory.lineage(id).iter().any(|p| p.id == project.id);
+            let all = directory.projects();
+            let all = all.filter(|p| p.id == project.id || below(p.id));
+            projects = Some(all.map(|p| p.name.clone()).collect());
+        } else if query.tree {
+            return Err(Failure::new("bad_request", "tree: no project is named"));
         }
         let account = query
             .account
@@ -105,6 +124,7 @@ impl Filter {
             query,
             account,
             instances: None,
+            projects,
         })
     }
 
@@ -124,10 +144,11 @@ impl Filter {
                 .instances
                 .as_ref()
                 .is_none_or(|all| instance.is_some_and(|i| all.contains(&i)))
-            && query
-                .project
-                .as_deref()
-                .is_none_or(|p| self.project(row) == Some(p))
+            && query.actor.as_deref().is_none_or(|a| a == row.tx.actor)
+            && self
+                .projects
+                .as_ref()
+                .is_none_or(|all| self.project(row).is_some_and(|p| all.contains(p)))
             && sees(&self.view, row)
     }
 

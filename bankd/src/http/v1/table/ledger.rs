@@ -2,7 +2,7 @@
 
 use bank_api::v1::{
     Allocation, AllocationQuery, Balance, BalanceQuery, Correction, ExplainQuery, Explanation,
-    JournalEntry, JournalQuery, List, Monitor, MonitorQuery, NewAdjustment, NewDeposit, NewRefund,
+    JournalPage, JournalQuery, List, Monitor, MonitorQuery, NewAdjustment, NewDeposit, NewRefund,
     NewReversal, NewSettlement, NewTransfer, NewWithdrawal, PastQuery, PatchAllocation,
     QueryAnswer, QueryQuery, Receipt, RemoveQuery, Removed, Transfer, Written,
 };
@@ -151,7 +151,7 @@ fn readings() -> Vec<Route> {
             .right(Right::SeeLedger)
             .says("The journal, oldest first")
             .query::<JournalQuery>()
-            .gives::<List<JournalEntry>>(200, "A page of entries.")
+            .gives::<JournalPage>(200, "A page of entries.")
             .refuses(NAMED)
             .refuses(&["bad_value"]),
         Route::get("/api/v1/explanations/{name}", explained::show)

@@ -101,3 +101,37 @@ async fn an_explanation_tells_what_is_in_view_and_nothing_else() {
     assert_eq!(none.status, 404, "{}", none.text);
     daemon.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_journal_says_how_far_it_was_read() {
+    let daemon = Daemon::start().await;
+    fill(&daemon).await;
+    let of = |query: &str| format!("/api/v1/journal?{query}");
+    let kinds = |reply: &Reply| reply.body["items"].as_array().unwrap().len();
+    let none = daemon.get(&of("actor=nobody")).await;
+    assert_eq!((none.status, kinds(&none)), (200, 0));
+    let upto = none.body["upto"].as_str().unwrap().to_owned();
+    let all = daemon.get(&of("kind=deposit")).await;
+    assert_eq!(
+        (kinds(&all), all.body["upto"].as_str()),
+        (2, Some(upto.as_str()))
+    );
+    let body = json!({"name": "chem/gpu", "amount": "1"});
+    daemon.call("POST", "/api/v1/deposits", &body, "d").await;
+    let next = daemon.get(&format!("/api/v1/journal?after={upto}")).await;
+    assert_eq!(kinds(&next), 1, "{}", next.text);
+    for (query, rows) in [
+        ("kind=deposit&project=chem", 1),
+        ("kind=deposit&project=chem&tree=true", 2),
+    ] {
+        let reply = daemon.get(&of(query)).await;
+        assert_eq!(kinds(&reply), rows, "{query}: {}", reply.text);
+    }
+    let actor = all.body["items"][0]["actor"].as_str().unwrap();
+    let own = daemon
+        .get(&of(&format!("kind=deposit&actor={actor}")))
+        .await;
+    assert_eq!(kinds(&own), 3, "{}", own.text);
+    assert_eq!(daemon.get(&of("tree=true")).await.status, 400);
+    daemon.stop().await;
+}
