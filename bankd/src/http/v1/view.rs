@@ -349,7 +349,7 @@ impl View {
             projects: (!every_project).then_some(projects),
             accounts: (!every_project).then(|| accounts.map(|a| a.id).collect()),
             users: (!self.everything).then(|| users.map(|u| u.name.clone()).collect()),
-            machines: (!machines.is_empty()).then(|| machines.iter().cloned().collect()),
+            machines: (!machines.is_empty()).then(|| machines.clone()),
             sources,
         }
     }

@@ -213,15 +213,15 @@ impl Maker<'_> {
 
     fn among_texts(&mut self, expression: &str, names: Option<&[String]>) -> Option<String> {
         let names = serde_json::Value::from(names?.to_vec());
-        Some(self.among(expression, names))
+        Some(self.among(expression, &names))
     }
 
     fn among_numbers(&mut self, expression: &str, ids: Option<&[AccountId]>) -> Option<String> {
         let ids: Vec<i64> = ids?.iter().map(|id| id.0).collect();
-        Some(self.among(expression, serde_json::Value::from(ids)))
+        Some(self.among(expression, &serde_json::Value::from(ids)))
     }
 
-    fn among(&mut self, expression: &str, list: serde_json::Value) -> String {
+    fn among(&mut self, expression: &str, list: &serde_json::Value) -> String {
         let list = self.bind(Value::Text(list.to_string()));
         format!("({expression}) IN (SELECT value FROM json_each({list}))")
     }
@@ -240,8 +240,8 @@ impl Maker<'_> {
                 let value = self.bind(Value::Text(pattern.replace('[', "[[]")));
                 compared(*field, Op::Match, &value)
             }
-            Test::Text(field, op, text) => {
-                let value = self.bind(Value::Text(text.clone()));
+            Test::Text(field, op, wanted) => {
+                let value = self.bind(Value::Text(wanted.clone()));
                 compared(*field, *op, &value)
             }
             Test::Absent(field, yes) => {

@@ -223,8 +223,8 @@ impl Plan {
             }
             names.extend(one.attributes.iter().map(|a| a.name));
             let mut attributes = one.attributes.iter();
-            let named = attributes.find(|a| a.name.eq_ignore_ascii_case(short));
-            found.extend(named.map(|attribute| Field {
+            let same = attributes.find(|a| a.name.eq_ignore_ascii_case(short));
+            found.extend(same.map(|attribute| Field {
                 object: at,
                 attribute,
             }));
