@@ -3,7 +3,8 @@
 //! Start at the room of the noun: `registry` for projects, users and machines,
 //! `money` for accounts, allocations, deposits and balances, `work` for quotes, liens and jobs,
 //! `statement` for statements and closed periods, `hold` for what is reserved and charged by hand,
-//! `past` for looking at what was, `journal` for journal rows, `cycle` for cycles,
+//! `past` for looking at what was, `journal` for journal rows, `query` for the query language,
+//! `explain` for why something is as it is, `cycle` for cycles,
 //! `usage` for finished use and who ran on a fallback account, `import` for usage that others wrote
 //! down, `upload` for sending it and for what could not be read, `collect` for the queues of
 //! collectors, `records` for usage records and their files, `local` for what `bank` says of files on
@@ -27,6 +28,7 @@ mod after;
 mod attention;
 mod collect;
 mod cycle;
+mod explain;
 mod hold;
 mod import;
 mod journal;
@@ -39,6 +41,7 @@ mod openapi;
 mod operations;
 mod past;
 mod proof;
+mod query;
 mod rates;
 mod records;
 mod registry;
@@ -68,9 +71,10 @@ pub use attention::{
 };
 pub use collect::{CollectBatch, CollectRound, CollectState, CollectStatus, CollectStream};
 pub use cycle::{Cycle, CycleRun, NewCycle, PatchCycle};
+pub use explain::{Considered, ExplainQuery, Explained, Explanation};
 pub use hold::{Charged, Held, NewCharge, NewReserve, PatchLien};
 pub use import::{ImportFigure, ImportSummary, ImportTotals, Quantity};
-pub use journal::{JournalEntry, JournalQuery};
+pub use journal::{JournalEntry, JournalPage, JournalQuery};
 pub use local::{Drained, Finding, Findings, Replayed, ReplayedObject, Waiting};
 pub use mapping::{
     ASSIGN_MAX, AssignDone, AssignReason, AssignRefused, AssignedRecord, ImportedUsers, MERGE_MAX,
@@ -88,6 +92,7 @@ pub use monitor::{
 pub use operations::{Backup, BackupFile, Check, Checkup, LastBackup, Limited};
 pub use past::{PastPageQuery, PastQuery};
 pub use proof::{ProofFinding, SignedCheckpoint, Verification, VerificationQuery};
+pub use query::{QueryAnswer, QueryColumn, QueryQuery, QueryValue};
 pub use rates::{
     Attribute, GivenQuote, GivenQuoteQuery, NewAttribute, RateQuery, RateTest, RateTested, Replay,
     ReplayRow, TestedPrice,

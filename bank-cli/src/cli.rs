@@ -62,7 +62,8 @@ pub(crate) use self::{
         FallbackArgs, ImportArgs, QuarantinedCommand, ReadArgs, ReplayArgs, ReportCommand, Which,
     },
     verb::{
-        AtArgs, BalanceArgs, DepositArgs, JobsArgs, JournalArgs, OnlyArgs, QuoteArgs, WithdrawArgs,
+        AtArgs, BalanceArgs, DepositArgs, ExplainArgs, JobsArgs, JournalArgs, OnlyArgs, QueryArgs,
+        QuoteArgs, WithdrawArgs,
     },
 };
 
@@ -130,6 +131,10 @@ pub(crate) enum Command {
     Jobs(JobsArgs),
     /// Show the journal
     Journal(JournalArgs),
+    /// Why a job was charged as it was, or what a transaction did
+    Explain(ExplainArgs),
+    /// Ask in the query language; it only reads
+    Query(QueryArgs),
     /// The money held for jobs
     #[command(subcommand)]
     Lien(LienCommand),

@@ -15,6 +15,7 @@ mod close;
 mod collect;
 mod cycle;
 mod deposit;
+mod explain;
 mod export;
 pub(crate) mod generate;
 mod given;
@@ -33,6 +34,7 @@ mod project;
 mod proof;
 mod proposal;
 mod quarantine;
+mod query;
 mod quote;
 mod rate;
 mod rate_test;
@@ -99,6 +101,8 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure
         Command::Withdraw(args) => deposit::withdraw(context, args),
         Command::Jobs(args) => job::run(context, args),
         Command::Journal(args) => journal::run(context, args),
+        Command::Explain(args) => explain::run(context, args),
+        Command::Query(args) => query::run(context, &args),
         Command::Lien(command) => lien::run(context, command),
         Command::Project(command) => project::run(context, command),
         Command::User(command) => user::run(context, command),

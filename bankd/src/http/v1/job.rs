@@ -105,7 +105,7 @@ pub(super) async fn show(Path(id): Path<String>, call: Call) -> Handled {
 }
 
 /// No machine knows the id, or several do: none of them is shown in silence.
-fn not_one(call: &Call, id: &str, rows: &[JobRow]) -> Failure {
+pub(super) fn not_one(call: &Call, id: &str, rows: &[JobRow]) -> Failure {
     if rows.is_empty() {
         return call.refused(&Refusal::not_found("job", id));
     }
@@ -254,7 +254,8 @@ fn job_lien(directory: &Directory, row: &LienRow, detail: &Detail) -> JobLien {
     }
 }
 
-fn charges(directory: &Directory, job: &JobRow, charges: &[Charge]) -> Vec<ChargeRow> {
+/// The charges of a job with what each was made of.
+pub(super) fn charges(directory: &Directory, job: &JobRow, charges: &[Charge]) -> Vec<ChargeRow> {
     let used = |charge: &Charge| !charge.late && charge.correction.is_none();
     let last = charges.iter().rposition(used);
     let alone = charges.iter().filter(|c| used(c)).count() == 1;

@@ -108,7 +108,8 @@ pub(super) fn read(directory: &Directory, mut new: NewRate) -> Result<SetRate, R
     })
 }
 
-fn shaped(directory: &Directory, rate: &Rate) -> v1::Rate {
+/// A rate as it leaves.
+pub(super) fn shaped(directory: &Directory, rate: &Rate) -> v1::Rate {
     let per = if rate.kind.is_metered() {
         rate.per.word()
     } else {

@@ -3,6 +3,7 @@
 mod daemon;
 mod fixture;
 mod form;
+mod questions;
 mod replay;
 
 use serde_json::{Value, json};

@@ -19,6 +19,7 @@ use bank_core::time::Timestamp;
 use crate::access::Role;
 use crate::http::auth::Authenticated;
 use crate::http::error::Failure;
+use crate::store::read::query::Sight;
 use crate::usable::{By, usable};
 use crate::writer::Decided;
 
@@ -368,6 +369,35 @@ impl View {
             Some(near) => format!("did you mean {near:?}?  {list}"),
             None => list,
         })
+    }
+
+    /// What is seen, by names, for questions that the database filters.
+    pub(super) fn sight(&self, sources: bool) -> Sight {
+        if self.is_unlimited() {
+            return Sight {
+                sources,
+                ..Sight::default()
+            };
+        }
+        let directory = &self.directory;
+        let projects = directory.projects().filter(|p| self.sees_project(p));
+        let projects: Vec<String> = projects.map(|p| p.name.clone()).collect();
+        let every_project = self.everything && self.scope.projects.is_empty();
+        let accounts = directory.accounts();
+        let payers = accounts.filter(|a| self.meant(&a.name).is_some_and(|p| self.sees_project(p)));
+        let mut payers: Vec<String> = payers.map(|a| a.name.clone()).collect();
+        payers.extend(projects.iter().cloned());
+        let accounts = directory.accounts().filter(|a| self.sees_account(a));
+        let users = directory.users().filter(|u| self.sees_user(u));
+        let machines = &self.scope.machines;
+        Sight {
+            payers: (!every_project).then_some(payers),
+            projects: (!every_project).then_some(projects),
+            accounts: (!every_project).then(|| accounts.map(|a| a.id).collect()),
+            users: (!self.everything).then(|| users.map(|u| u.name.clone()).collect()),
+            machines: (!machines.is_empty()).then(|| machines.clone()),
+            sources,
+        }
     }
 
     /// The rows of an account's list that the caller may read.

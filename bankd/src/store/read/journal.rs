@@ -208,6 +208,12 @@ pub(super) fn object(
     Ok(row.optional()?)
 }
 
+/// The number of the last transaction; 0 if there is none.
+pub fn last_transaction(connection: &Connection) -> Result<i64, Error> {
+    let sql = "SELECT coalesce(max(id), 0) FROM tx";
+    Ok(connection.query_row(sql, [], |row| row.get(0))?)
+}
+
 /// The number of the last entry; 0 if there is none.
 pub(in crate::store) fn last_entry(connection: &Connection) -> Result<i64, Error> {
     let sql = "SELECT coalesce(max(id), 0) FROM entry";
@@ -239,8 +245,7 @@ pub(in crate::store) fn first_recorded_from(
     connection: &Connection,
     at: Timestamp,
 ) -> Result<i64, Error> {
-    let sql = "SELECT coalesce(max(id), 0) FROM tx";
-    let last = connection.query_row(sql, [], |row| row.get(0))?;
+    let last = last_transaction(connection)?;
     let mut statement = connection.prepare_cached("SELECT at_recorded FROM tx WHERE id = ?1")?;
     let statement = std::cell::RefCell::new(&mut statement);
     lower_bound(last, at.0, |id| {

@@ -1,13 +1,13 @@
 //! Money: allocations, balances, what brings it in and out, what is done after the fact.
 
 use bank_api::v1::{
-    Allocation, AllocationQuery, Balance, BalanceQuery, Correction, JournalEntry, JournalQuery,
-    List, Monitor, MonitorQuery, NewAdjustment, NewDeposit, NewRefund, NewReversal, NewSettlement,
-    NewTransfer, NewWithdrawal, PastQuery, PatchAllocation, Proposal, ProposeQuery, Receipt,
-    RemoveQuery, Removed, Transfer, Written,
+    Allocation, AllocationQuery, Balance, BalanceQuery, Correction, ExplainQuery, Explanation,
+    JournalPage, JournalQuery, List, Monitor, MonitorQuery, NewAdjustment, NewDeposit, NewRefund,
+    NewReversal, NewSettlement, NewTransfer, NewWithdrawal, PastQuery, PatchAllocation, Proposal,
+    ProposeQuery, QueryAnswer, QueryQuery, Receipt, RemoveQuery, Removed, Transfer, Written,
 };
 
-use super::super::{after, allocation, balance, journal, money, monitor};
+use super::super::{after, allocation, balance, explained, journal, money, monitor, query};
 use super::{AMOUNTS, HELD, NAMED, VALUES};
 use crate::access::right::Right;
 use crate::http::route::Route;
@@ -170,9 +170,22 @@ fn readings() -> Vec<Route> {
             .right(Right::SeeLedger)
             .says("The journal, oldest first")
             .query::<JournalQuery>()
-            .gives::<List<JournalEntry>>(200, "A page of entries.")
+            .gives::<JournalPage>(200, "A page of entries.")
             .refuses(NAMED)
             .refuses(&["bad_value"]),
+        Route::get("/api/v1/explanations/{name}", explained::show)
+            .right(Right::SeeLedger)
+            .says("Why a job was charged as it was, or what a transaction did")
+            .more("The name is the scheduler's id of a job, else the number of a transaction.")
+            .query::<ExplainQuery>()
+            .gives::<Explanation>(200, "Its transactions, each with how it came about.")
+            .refuses(NAMED),
+        Route::get("/api/v1/query", query::ask)
+            .right(Right::SeeLedger)
+            .says("Ask in the query language")
+            .more("It only reads; docs/reference/query.md tells the language and what there is.")
+            .query::<QueryQuery>()
+            .gives::<QueryAnswer>(200, "The rows."),
         Route::get("/api/v1/monitor", monitor::list)
             .right(Right::SeeLedger)
             .says("What strict enforcement would have refused, in the order of the journal")
