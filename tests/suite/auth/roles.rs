@@ -35,7 +35,7 @@ fn roles_of_people_are_given_listed_and_taken_back() {
         "{rows}"
     );
     let members = bank.bank_ok(&["project", "members", "ls", "physics", "-P", "-n"]);
-    assert_eq!(members, "ops|true|manager\n");
+    assert_eq!(members, "ops|yes|manager\n");
     refused(
         &bank.bank(&["role", "grant", "bob", "operator"]),
         2,

@@ -147,11 +147,9 @@ fn learned(answer: &Response, name: &str) -> String {
     body["request_id"] = serde_json::Value::Null;
     // A hint names what is in view.
     body["hint"] = serde_json::Value::Null;
-    format!(
-        "{} {}",
-        answer.status,
-        body.to_string().replace(name, "NAME")
-    )
+    let detail = body["detail"].as_str().unwrap_or_default();
+    body["detail"] = detail.replace(name, "NAME").into();
+    format!("{} {body}", answer.status)
 }
 
 #[test]
@@ -219,7 +217,7 @@ fn what_is_others_looks_like_what_is_not_there() {
         _ => json(
             "POST",
             "/api/v1/accounts",
-            &format!(r#"{{"name":"mine","projects":["{name}"]}}"#),
+            &format!(r#"{{"name":"mine","projects":[{{"value":"{name}","allow":true}}]}}"#),
         ),
     };
     let before = bank.transactions();
