@@ -183,21 +183,25 @@ pub fn need(command: &Command, directory: &Directory, now: Timestamp) -> Need {
         },
         Command::Assign(assign) => of_assignment(assign, directory),
         Command::Period(period) => of_period(period, now),
-        Command::Access(access) => Need {
-            proposal: match access {
-                Access::Approve(approve) => Some(approve.id),
-                Access::Reject(reject) => Some(reject.id),
-                _ => None,
-            },
-            ..access
-                .inner()
-                .map_or_else(Need::default, |inner| need(inner, directory, now))
-        },
+        Command::Access(access) => of_access(access, directory, now),
         Command::RemoveQuote(id) => Need {
             quote: Some(*id),
             ..Need::default()
         },
         _ => Need::default(),
+    }
+}
+
+/// What the command inside needs, and the proposal that is decided.
+fn of_access(access: &Access, directory: &Directory, now: Timestamp) -> Need {
+    let inner = access.inner().map(|inner| need(inner, directory, now));
+    Need {
+        proposal: match access {
+            Access::Approve(approve) => Some(approve.id),
+            Access::Reject(reject) => Some(reject.id),
+            _ => None,
+        },
+        ..inner.unwrap_or_default()
     }
 }
 

@@ -35,17 +35,7 @@ pub(super) fn run(context: &Context, command: MemberCommand) -> Result<String, F
             user,
             role,
             write,
-        } => {
-            let body = NewMember {
-                user,
-                role: Some(role),
-                ..NewMember::default()
-            };
-            let path = ["projects", &project, "members"];
-            let answer: Written<Member> = context.send(Method::POST, &path, &body, &write)?;
-            let what = format!("{} is {} of {project}", body.user, answer.object.role);
-            context.written(&answer, &what)
-        }
+        } => place(context, &project, user, role, &write),
         MemberCommand::Ls { project, then } => {
             let query = context.past(&then)?;
             let list: List<Member> = context.all(&["projects", &project, "members"], &query)?;
@@ -80,6 +70,25 @@ pub(super) fn run(context: &Context, command: MemberCommand) -> Result<String, F
             Ok(out)
         }
     }
+}
+
+/// Says what a member is in a project.
+fn place(
+    context: &Context,
+    project: &str,
+    user: String,
+    role: String,
+    write: &WriteArgs,
+) -> Result<String, Failure> {
+    let body = NewMember {
+        user,
+        role: Some(role),
+        ..NewMember::default()
+    };
+    let path = ["projects", project, "members"];
+    let answer: Written<Member> = context.send(Method::POST, &path, &body, write)?;
+    let what = format!("{} is {} of {project}", body.user, answer.object.role);
+    context.written(&answer, &what)
 }
 
 /// The users with the arguments for each: one key serves several commands only with a suffix.

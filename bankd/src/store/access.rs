@@ -4,7 +4,7 @@ use super::{Error, codec, seal};
 use bank_core::access::Role;
 use bank_core::amount::Amount;
 use bank_core::directory::Directory;
-use bank_core::effects::Moved;
+use bank_core::effects::{Effects, Moved};
 use bank_core::ids::{GrantId, ProjectId, ProposalId, TxId};
 use bank_core::model::{Grant, Limit, LimitOf, MemberRole, MoneyKind, Proposal, ProposalState};
 use bank_core::need::MovedBy;
@@ -106,8 +106,19 @@ pub(super) fn remove_limit(connection: &Connection, of: &LimitOf) -> Result<usiz
     Ok(connection.execute(sql, [kind, name])?)
 }
 
+/// Writes proposals, and what somebody moved.
+pub(super) fn write(connection: &Connection, effects: &Effects) -> Result<(), Error> {
+    for proposal in &effects.proposals {
+        write_proposal(connection, proposal)?;
+    }
+    match &effects.moved {
+        Some(moved) => write_moved(connection, moved),
+        None => Ok(()),
+    }
+}
+
 /// Adds to what somebody moved on a day; days before the last one go.
-pub(super) fn write_moved(connection: &Connection, moved: &Moved) -> Result<(), Error> {
+fn write_moved(connection: &Connection, moved: &Moved) -> Result<(), Error> {
     let mut statement = connection.prepare_cached("DELETE FROM moved WHERE day < ?1")?;
     statement.execute([moved.day.saturating_sub(1)])?;
     let sql = "SELECT amount FROM moved WHERE day = ?1 AND client = ?2 AND actor = ?3";
@@ -142,7 +153,7 @@ pub(super) fn moved_before(connection: &Connection, by: &MovedBy) -> Result<Move
     Ok(before)
 }
 
-pub(super) fn write_proposal(connection: &Connection, p: &Proposal) -> Result<(), Error> {
+fn write_proposal(connection: &Connection, p: &Proposal) -> Result<(), Error> {
     let sql = "INSERT INTO proposal (id, kind, amount, request, proposer, client, at, until_at,
                    state, decider, reason, done)
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)

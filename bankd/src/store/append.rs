@@ -71,12 +71,7 @@ pub(super) fn append(store: &mut SqliteStore, effects: &Effects) -> Result<(), E
     for row in &effects.assigned {
         unmapped::give(&store.connection, row, tx)?;
     }
-    for proposal in &effects.proposals {
-        access::write_proposal(&store.connection, proposal)?;
-    }
-    if let Some(moved) = &effects.moved {
-        access::write_moved(&store.connection, moved)?;
-    }
+    access::write(&store.connection, effects)?;
     for row in &effects.shortages {
         write_shortage(&store.connection, row)?;
     }
