@@ -144,7 +144,7 @@ fn reserves(options: &Options) -> Result<()> {
                 let own = Stopwatch::start();
                 connection.ask(request.as_bytes(), &mut answer)?;
                 times.push(u64::try_from(own.elapsed().as_nanos())?);
-                thread::sleep(pace);
+                thread::park_timeout(pace);
             }
             Ok::<_, anyhow::Error>(times)
         }));
@@ -278,7 +278,7 @@ impl Bench<'_> {
             if let Some(status) = child.try_wait()? {
                 break status;
             }
-            thread::sleep(Duration::from_millis(20));
+            thread::park_timeout(Duration::from_millis(20));
         };
         let took = since.elapsed();
         let said = fs::read_to_string(data.join("import.json"))?;

@@ -163,22 +163,19 @@ impl Making<'_> {
             };
             let effective = (recorded - late.cast_signed()).max(BEGIN_US);
             let times = (effective, recorded);
-            match self.held.remove(&allocation) {
-                Some((lien, held)) => {
-                    self.entry("charge", allocation, (-held, -held), Some(lien), times)?;
-                }
-                None => {
-                    self.liens += 1;
-                    let held = 1 + self.dice.below(100_000).cast_signed();
-                    self.held.insert(allocation, (self.liens, held));
-                    self.entry(
-                        "lien",
-                        allocation,
-                        (0, held),
-                        Some(self.liens),
-                        (recorded, recorded),
-                    )?;
-                }
+            if let Some((lien, held)) = self.held.remove(&allocation) {
+                self.entry("charge", allocation, (-held, -held), Some(lien), times)?;
+            } else {
+                self.liens += 1;
+                let held = 1 + self.dice.below(100_000).cast_signed();
+                self.held.insert(allocation, (self.liens, held));
+                self.entry(
+                    "lien",
+                    allocation,
+                    (0, held),
+                    Some(self.liens),
+                    (recorded, recorded),
+                )?;
             }
         }
         Ok(())

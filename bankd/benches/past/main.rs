@@ -141,7 +141,8 @@ fn survey(path: &Path, plan: &Plan) -> Result<(f64, f64)> {
         looked.as_secs_f64(),
         marked.as_secs_f64()
     );
-    let each = |time: Duration| time.as_secs_f64() * 1e6 / plan.entries as f64;
+    let entries = u32::try_from(plan.entries)?;
+    let each = |time: Duration| time.as_secs_f64() * 1e6 / f64::from(entries);
     Ok((each(looked), each(marked)))
 }
 

@@ -51,6 +51,7 @@ fn directory() -> Directory {
             project: ProjectId(1),
             user: UserId(id),
             active: id != 4,
+            role: bank_core::model::MemberRole::Member,
         });
     }
     directory

@@ -118,7 +118,7 @@ impl<'c, 'r> Writing<'c, 'r> {
             }
         }
         let said = row.said.unwrap_or_else(|| digest(&row.report.canonical()));
-        let all = cells.into_iter().chain([ValueRef::Blob(&said)]);
+        let all = cells.iter().copied().chain([ValueRef::Blob(&said)]);
         let seal = seal::of_refs(all);
         let last = COLUMNS.saturating_add(1);
         self.statement.raw_bind_parameter(last, said.as_slice())?;

@@ -238,7 +238,10 @@ fn verify_finds_what_somebody_did_to_attention() {
         database.execute_batch(damage).unwrap();
         drop(database);
         let report = bankd::store::verify::run(&path).unwrap();
-        let found = report.findings.iter().any(|finding| finding.contains(says));
+        let found = report
+            .findings
+            .iter()
+            .any(|finding| finding.text.contains(says));
         assert!(found, "{damage}: {:?}", report.findings);
     }
     bank.verify();

@@ -26,7 +26,7 @@ fn roles_of_people_are_given_listed_and_taken_back() {
     bank.bank_ok(&["project", "members", "role", "physics", "ops", "manager"]);
     let rows = bank.bank_ok(&["role", "ls", "-P", "-n"]);
     assert_eq!(
-        rows.lines().map(|l| l.to_owned()).collect::<Vec<_>>(),
+        rows.lines().map(str::to_owned).collect::<Vec<_>>(),
         [
             "amy|operator|chemistry||grant",
             "audit|auditor||2090-01-01|grant",

@@ -115,9 +115,9 @@ impl Run {
     fn reopen(&mut self, n: usize) {
         if self.command(reopen(), &format!("reopen-{n}")) {
             let closes = self.bank.memory.book.closes();
-            let closed = closes.last().map(|close| close.end);
+            let until = closes.last().map(|close| close.end);
             // What lies in the period that is open again may change.
-            let is_closed = |k: &Kept| closed.is_some_and(|c| k.period.end.unwrap() <= c);
+            let is_closed = |k: &Kept| until.is_some_and(|c| k.period.end.unwrap() <= c);
             self.kept.retain(is_closed);
         }
     }

@@ -124,13 +124,15 @@ fn strike(bank: &Connection, map: &Map, kind: Kind, dice: &mut Dice) -> Option<S
 }
 
 fn rounds() -> usize {
-    let asked = std::env::var("BANK_TAMPER_ROUNDS").ok();
-    asked.and_then(|text| text.parse().ok()).unwrap_or(600)
+    let asked = std::env::var_os("BANK_TAMPER_ROUNDS");
+    let asked = asked.and_then(|text| text.to_str()?.parse().ok());
+    asked.unwrap_or(600)
 }
 
 fn seed() -> u64 {
-    let asked = std::env::var("BANK_TAMPER_SEED").ok();
-    asked.and_then(|text| text.parse().ok()).unwrap_or(SEED)
+    let asked = std::env::var_os("BANK_TAMPER_SEED");
+    let asked = asked.and_then(|text| text.to_str()?.parse().ok());
+    asked.unwrap_or(SEED)
 }
 
 /// Does something to a copy of a bank, as somebody who has the file.
@@ -242,7 +244,7 @@ fn a_checkpoint_tells_every_older_day_and_every_other_history() {
         checkpoint::against(bank.reader().unwrap(), &facts).unwrap(),
         []
     );
-    clock = go_on(&mut bank, clock, 30, &mut dice);
+    go_on(&mut bank, clock, 30, &mut dice);
     assert_eq!(
         checkpoint::against(bank.reader().unwrap(), &facts).unwrap(),
         []

@@ -100,7 +100,7 @@ impl Html {
             }
         }
         if let Some(closing) = &statement.closing {
-            out.push_str(&row(bold, "Closing amount", closing))
+            out.push_str(&row(bold, "Closing amount", closing));
         } else {
             let sum = figure::added(&statement.total_credits, &statement.total_debits);
             out.push_str(&row(bold, "Together", &sum.unwrap_or_default()));

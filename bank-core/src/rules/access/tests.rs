@@ -66,11 +66,15 @@ impl Bench {
 
     /// The bank itself may do everything.
     fn bank(&mut self, command: Command) {
-        self.by(&Scope::default(), &command).unwrap();
+        self.by(&Scope::default(), command).unwrap();
     }
 
-    fn by(&mut self, scope: &Scope, command: &Command) -> Result<Outcome, Refusal> {
-        match execute(&mut self.book, command, scope, self.now, false) {
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "commands are made where they are given"
+    )]
+    fn by(&mut self, scope: &Scope, command: Command) -> Result<Outcome, Refusal> {
+        match execute(&mut self.book, &command, scope, self.now, false) {
             Ok(decision) => decision,
             Err(never) => match never {},
         }
@@ -78,7 +82,7 @@ impl Bench {
 
     /// `done`, or the code of the refusal.
     fn says(&mut self, scope: &Scope, command: Command) -> &'static str {
-        self.by(scope, &command).err().map_or("done", |r| r.code())
+        self.by(scope, command).err().map_or("done", |r| r.code())
     }
 
     fn amount(&self, account: &str) -> i64 {

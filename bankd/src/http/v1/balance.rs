@@ -295,6 +295,7 @@ mod tests {
             project: chem,
             user: bob,
             active: true,
+            role: bank_core::model::MemberRole::Member,
         });
         let view = View::of_user(today, Some("bob")).then(then);
         let all = BalanceQuery::default();

@@ -61,7 +61,7 @@ async fn find_job(
     let found = call.ask(move |connection| {
         let keep = |row: &JobRow| {
             machine.as_ref().is_none_or(|m| *m == row.machine)
-                && view.sees_work(&row.project, &row.machine)
+                && view.sees_work(&row.project, &row.user, &row.machine)
         };
         let rows = jobs::newest(connection, &wanted, keep)?;
         let detail = match rows.as_slice() {

@@ -16,7 +16,7 @@ const AVERAGE_MORE: u32 = 6;
 pub(super) async fn ask(call: Call) -> Handled {
     let QueryQuery { text } = call.query()?;
     let bank = call.directory().bank.clone();
-    let sight = call.view.sight(call.auth.roles.may(Right::SeeSources));
+    let sight = call.view.sight(Right::SeeSources.is_held(call.auth.roles));
     let plan = Plan::read(&text, bank.precision, call.now(), sight).map_err(failure)?;
     let found = call.ask(move |connection| plan.run(connection)).await?;
     ok(&shaped(&found.map_err(failure)?, &bank))

@@ -69,7 +69,7 @@ impl View {
         View {
             everything,
             led: led.collect(),
-            directory: Arc::clone(&directory),
+            directory: Arc::clone(directory),
             user: auth.user.clone(),
             scope: auth.caller.scope.clone(),
             seen: Arc::default(),
@@ -383,10 +383,14 @@ impl View {
         let projects = directory.projects().filter(|p| self.sees_project(p));
         let projects: Vec<String> = projects.map(|p| p.name.clone()).collect();
         let every_project = self.everything && self.scope.projects.is_empty();
+        // Work is shown of projects that the caller leads: who only is a member sees their own, which
+        // `bank jobs` tells.
+        let leads = |p: &Project| self.sees_project(p) && self.leads(p);
         let accounts = directory.accounts();
-        let payers = accounts.filter(|a| self.meant(&a.name).is_some_and(|p| self.sees_project(p)));
+        let payers = accounts.filter(|a| self.meant(&a.name).is_some_and(leads));
         let mut payers: Vec<String> = payers.map(|a| a.name.clone()).collect();
-        payers.extend(projects.iter().cloned());
+        let led = directory.projects().filter(|p| leads(p));
+        payers.extend(led.map(|p| p.name.clone()));
         let accounts = directory.accounts().filter(|a| self.sees_account(a));
         let users = directory.users().filter(|u| self.sees_user(u));
         let machines = &self.scope.machines;

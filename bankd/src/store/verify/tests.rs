@@ -11,7 +11,7 @@ fn every_table_has_its_proof() {
     let mut statement = fresh.prepare(sql).unwrap();
     let names = statement.query_map([], |r| r.get::<_, String>(0)).unwrap();
     let there: BTreeSet<String> = names.map(Result::unwrap).collect();
-    let tables = super::proven().flat_map(|(_, tables)| tables);
+    let tables = proven().flat_map(|(_, tables)| tables);
     let proven: BTreeSet<String> = tables.map(|name| (*name).to_owned()).collect();
     let (without, gone) = (there.difference(&proven), proven.difference(&there));
     assert_eq!(

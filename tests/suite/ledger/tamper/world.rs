@@ -104,6 +104,7 @@ fn reference(bench: &mut Bench<'_>) {
         window: Window::ALWAYS,
         disabled: false,
         deleted: false,
+        token: None,
     }));
     bench.admin(Command::AddMapping(SetMapping {
         priority: Some(10),

@@ -21,7 +21,7 @@ fn limits_hold_per_operation_and_per_day() {
     assert_eq!(bench.says(&one, deposit("top", 100)), "done");
     // Another key of the same client, and what goes out counts too.
     assert_eq!(bench.says(&two, withdraw("top", 100)), "done");
-    let refused = bench.by(&one, &deposit("top", 51)).unwrap_err();
+    let refused = bench.by(&one, deposit("top", 51)).unwrap_err();
     let expected = Refusal::OverLimit {
         needed: Amount(51),
         left: Amount(50),
@@ -97,7 +97,7 @@ fn approve(id: ProposalId, command: &Command) -> Command {
 }
 
 fn proposed(bench: &mut Bench, who: &Scope, command: &Command) -> ProposalId {
-    match bench.by(who, &propose(command)).unwrap() {
+    match bench.by(who, propose(command)).unwrap() {
         Outcome::Proposed(proposal) => proposal.id,
         other => panic!("{other:?}"),
     }
@@ -129,7 +129,7 @@ fn above_a_threshold_somebody_else_approves() {
         bench.says(&other, approve(ProposalId(9999), &large)),
         "not_found"
     );
-    let done = bench.by(&other, &approve(id, &large)).unwrap();
+    let done = bench.by(&other, approve(id, &large)).unwrap();
     let Outcome::Decided(decided) = done else {
         panic!("{done:?}");
     };
