@@ -8,6 +8,7 @@ mod approval;
 mod attention;
 mod auditor;
 mod auditor_tls;
+mod auth;
 mod backup;
 mod checkpoint;
 mod deliver;
@@ -33,6 +34,7 @@ pub use approval::Approval;
 pub use attention::Attention;
 pub use auditor::Auditor;
 pub use auditor_tls::{AuditorAccess, AuditorMetrics, AuditorTls, EVERYBODY};
+pub use auth::Auth;
 pub use backup::Backup;
 pub use checkpoint::Checkpoint;
 pub use deliver::{DELIVERS_MAX, Deliver, DeliverWord, WebAddress, is_address};
@@ -304,28 +306,6 @@ pub struct Log {
     pub level: Level,
     /// The form of a line.
     pub format: LogFormat,
-}
-
-/// `[auth]`
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Auth {
-    /// Seconds that `created` may differ from the real time, 10 to 3,600 (`http-auth.md` 1).
-    pub window_s: i64,
-    /// Nonces remembered for each key, 1,000 to 5,000,000 (`http-auth.md` 2).
-    pub nonces_per_key: usize,
-    /// Proxies with TLS: tokens are taken from these addresses, from this host and on the socket.
-    pub token_proxies: Vec<std::net::IpAddr>,
-}
-
-impl Default for Auth {
-    fn default() -> Self {
-        Self {
-            window_s: bank_api::sign::DEFAULT_WINDOW_S,
-            nonces_per_key: 200_000,
-            token_proxies: Vec::new(),
-        }
-    }
 }
 
 impl Config {

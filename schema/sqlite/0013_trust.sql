@@ -302,6 +302,8 @@ CREATE TABLE tally (
 INSERT INTO tally (name, rows, seals)
     SELECT 'clock', count(*), 0 FROM clock
     UNION ALL SELECT 'removal', count(*), 0 FROM removal
+    UNION ALL SELECT 'moved', count(*), 0 FROM moved
+    UNION ALL SELECT 'key_use', count(*), 0 FROM key_use
     UNION ALL SELECT 'billed_window', count(*), 0 FROM billed_window
     UNION ALL SELECT 'shortage', count(*), 0 FROM shortage
     UNION ALL SELECT 'source', count(*), 0 FROM source
@@ -331,6 +333,24 @@ BEGIN UPDATE tally SET rows = rows - 1, seals = (seals + 2305843009213693952 - O
 CREATE TRIGGER removal_sealed AFTER UPDATE OF seal ON removal
 BEGIN UPDATE tally SET seals = (seals + 2305843009213693952 - OLD.seal + NEW.seal) % 2305843009213693952
     WHERE name = 'removal'; END;
+CREATE TRIGGER moved_comes AFTER INSERT ON moved
+BEGIN UPDATE tally SET rows = rows + 1, seals = (seals + NEW.seal) % 2305843009213693952
+    WHERE name = 'moved'; END;
+CREATE TRIGGER moved_goes AFTER DELETE ON moved
+BEGIN UPDATE tally SET rows = rows - 1, seals = (seals + 2305843009213693952 - OLD.seal) % 2305843009213693952
+    WHERE name = 'moved'; END;
+CREATE TRIGGER moved_sealed AFTER UPDATE OF seal ON moved
+BEGIN UPDATE tally SET seals = (seals + 2305843009213693952 - OLD.seal + NEW.seal) % 2305843009213693952
+    WHERE name = 'moved'; END;
+CREATE TRIGGER key_use_comes AFTER INSERT ON key_use
+BEGIN UPDATE tally SET rows = rows + 1, seals = (seals + NEW.seal) % 2305843009213693952
+    WHERE name = 'key_use'; END;
+CREATE TRIGGER key_use_goes AFTER DELETE ON key_use
+BEGIN UPDATE tally SET rows = rows - 1, seals = (seals + 2305843009213693952 - OLD.seal) % 2305843009213693952
+    WHERE name = 'key_use'; END;
+CREATE TRIGGER key_use_sealed AFTER UPDATE OF seal ON key_use
+BEGIN UPDATE tally SET seals = (seals + 2305843009213693952 - OLD.seal + NEW.seal) % 2305843009213693952
+    WHERE name = 'key_use'; END;
 CREATE TRIGGER billed_window_comes AFTER INSERT ON billed_window
 BEGIN UPDATE tally SET rows = rows + 1, seals = (seals + NEW.seal) % 2305843009213693952
     WHERE name = 'billed_window'; END;

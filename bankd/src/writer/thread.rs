@@ -5,7 +5,7 @@ use super::{
     Summary, Task,
 };
 use crate::hooks;
-use crate::store::{self, Known, PRUNE_MAX, SqliteStore, Stamp, StoredAnswer};
+use crate::store::{self, Known, PRUNE_MAX, SqliteStore, Stamp};
 use bank_core::clock::Watch;
 use bank_core::command::{Chunk, Command};
 use bank_core::directory::Directory;
@@ -199,20 +199,6 @@ impl Thread {
         Ok(())
     }
 
-    /// What is known of a submission's key, and of that of the whole request.
-    fn known(&self, s: &Submission) -> Result<Known, store::Error> {
-        let (client, Some(key)) = (&s.caller.client, &s.key) else {
-            return Ok(Known::New);
-        };
-        if let Some(whole) = &key.whole
-            && let Known::Reused = self.store.known(client, whole, &key.fingerprint, "")?
-        {
-            return Ok(Known::Reused);
-        }
-        self.store
-            .known(client, &key.key, &key.fingerprint, &key.nonce)
-    }
-
     fn submission(&mut self, s: &Submission, now: Timestamp) -> Result<Reply, store::Error> {
         let client = &s.caller.client;
         match self.known(s)? {
@@ -254,26 +240,7 @@ impl Thread {
             request_id: &s.request_id,
             fingerprint: &s.fingerprint,
         });
-        let is_asked_anew = match &decision {
-            Ok(_) => false,
-            Err(refusal) => {
-                refusal.is_of_access() || s.key.as_ref().is_some_and(|key| key.is_content)
-            }
-        };
-        if let (Some(key), false, false) = (&s.key, is_asked_anew, s.dry_run) {
-            let stored = StoredAnswer {
-                answer: answer.clone(),
-                fingerprint: key.fingerprint.to_vec(),
-                nonce: key.nonce.clone(),
-            };
-            let for_ever = s.command.is_charge();
-            self.store
-                .keep_answer(client, &key.key, &stored, for_ever, now)?;
-            if let Some(whole) = &key.whole {
-                self.store
-                    .keep_whole(client, whole, &stored, for_ever, now)?;
-            }
-        }
+        self.keep_answer(s, &decision, &answer, now)?;
         hooks::point("appended");
         let summary = Summary {
             op: s.command.op(),
