@@ -81,6 +81,7 @@ mod tests {
                 "/api/v1/quotes",
                 "/api/v1/rates/test",
                 "/api/v1/mappings/test",
+                "/api/v1/verifications",
             ];
             let writes = row.method != "GET" && !asks.contains(&row.path);
             assert_eq!(row.writes, writes, "{} {}", row.method, row.path);

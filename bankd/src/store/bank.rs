@@ -1,6 +1,6 @@
 //! The row that says which bank this is, and the reference data.
 
-use super::{Error, access, attention, codec, cycle, mapping, seal};
+use super::{Error, access, attention, codec, cycle, mapping};
 use bank_core::amount::Precision;
 use bank_core::attribute::{Attribute, AttributeKind};
 use bank_core::calendar::{Calendar, Zone};
@@ -70,7 +70,7 @@ pub(super) fn insert(connection: &Connection, new: &NewBank) -> Result<(), Error
          VALUES (?1, ?2, NULL, NULL, 'active', 0, 0, 0, 0, 0, 0, NULL)",
         (allocation.id.0, allocation.account.0),
     )?;
-    seal::renew(connection, "bank", &[&1])
+    Ok(())
 }
 
 /// Reads the bank's own row.

@@ -4,7 +4,7 @@ use super::extent::{self, Extent};
 use super::recent::Recent;
 use super::stamp::Stamp;
 use super::verify::journal;
-use super::{BUSY_TIMEOUT, Error, append, bank, keep_plans, load, migrate, uses, version};
+use super::{BUSY_TIMEOUT, Error, append, bank, keep_plans, load, migrate, seal, uses, version};
 use bank_core::command::Chunk;
 use bank_core::directory::{Directory, Policy};
 use bank_core::effects::{Effects, Shortage};
@@ -68,6 +68,7 @@ impl SqliteStore {
         connection.pragma_update(None, "application_id", migrate::APPLICATION_ID)?;
         migrate::migrate(&mut connection)?;
         bank::insert(&connection, new)?;
+        seal::renew(&connection, "bank", &[&1])?;
         extent::write(&connection, &extent::measure(&connection)?)?;
         version::seed(&mut connection)?;
         SqliteStore::from_connection(connection, policy)

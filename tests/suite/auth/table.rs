@@ -29,7 +29,8 @@ fn holders(right: &str) -> &'static str {
         "see_registry" | "see_ledger" | "see_settings" | "quote" => "OMPASU",
         "see_sources" => "AS",
         "see_imports" => "ASC",
-        "see_intake" | "see_records" | "see_access" | "price_the_past" => "A",
+        "see_intake" | "see_records" | "see_access" | "see_outbox" | "verify"
+        | "price_the_past" => "A",
         "see_proposals" => "OMA",
         "nami" | "hold" | "charge" => "S",
         "report_usage" | "import" => "SC",
@@ -39,7 +40,7 @@ fn holders(right: &str) -> &'static str {
         | "change_users" | "change_machines" | "change_allocations" | "end_quotes"
         | "change_sources" | "change_quarantine" | "assign_usage" | "change_rates"
         | "change_attributes" | "change_mappings" | "change_keys" | "change_access"
-        | "change_cycles" | "confirm_clock" => "",
+        | "change_cycles" | "close_periods" | "change_attention" | "confirm_clock" => "",
         other => panic!("who has the right {other}? Say it here, by hand"),
     }
 }

@@ -43,12 +43,15 @@ pub(super) fn references(connection: &Connection, report: &mut Report) -> Result
     Ok(())
 }
 
-/// The answer to every charge is kept for ever, so that none is billed twice.
+/// The answer to every charge is kept for ever, so that none is billed twice. Finished usage has its
+/// identity for that.
 pub(super) fn answers(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     let sql = "SELECT t.client || ' ' || t.idem_key FROM tx t
         LEFT JOIN idempotency i ON i.client = t.client AND i.key = t.idem_key
         WHERE t.op = 'charge' AND t.idem_key IS NOT NULL
-            AND (i.key IS NULL OR i.until_at IS NOT NULL)";
+            AND (i.key IS NULL OR i.until_at IS NOT NULL)
+            AND coalesce(t.instance, 0) NOT IN
+                (SELECT instance FROM usage_identity WHERE instance IS NOT NULL)";
     each(connection, report, "idempotency", sql, |key| {
         format!("answer {key}: the answer to a charge is not kept for ever")
     })

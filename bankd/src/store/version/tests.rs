@@ -30,7 +30,7 @@ fn a_row_that_is_changed_without_the_journal_is_found() {
         "INSERT INTO project VALUES (1, 'chem', NULL, 1, 0, NULL, 'a \"b\"', '');
          INSERT INTO user (id, name, active, deleted, common_name, email, default_project)
              VALUES (1, 'amy', 1, 0, 'Amy Ångström', '', NULL);
-         INSERT INTO member VALUES (1, 1, 1);
+         INSERT INTO member VALUES (1, 1, 1, 'member');
          INSERT INTO user_alias VALUES ('x@y', 1);",
     )
     .unwrap();

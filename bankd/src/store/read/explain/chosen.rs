@@ -5,6 +5,7 @@ use bank_core::ids::{AccountId, AllocationId};
 use bank_core::model::{Account, Allocation};
 use bank_core::select::{self, Candidate};
 use bank_core::time::Timestamp;
+use std::collections::BTreeSet;
 
 use super::super::journal::Entry;
 use super::{Asked, Step, Taken, Why};
@@ -21,28 +22,37 @@ impl Chosen<'_> {
     /// What was looked at: in paying order, then what paid out of turn, then what did not fit.
     pub(super) fn steps(&self, order: &[AllocationId]) -> Vec<Step> {
         let mut steps: Vec<Step> = Vec::new();
-        let by_lien = self.taken.iter().filter(|t| t.from_lien > 0);
-        steps.extend(by_lien.map(|t| self.step(t.allocation, t, Why::Lien)));
+        // Which of them have a step: two of one allocation may be of one amount.
+        let mut told: BTreeSet<usize> = BTreeSet::new();
+        for (n, taken) in self.taken.iter().enumerate() {
+            if taken.from_lien > 0 {
+                steps.push(self.step(taken.allocation, taken, Why::Lien));
+                told.insert(n);
+            }
+        }
         let mut left: i128 = self.taken.iter().map(|t| t.whole - t.from_lien).sum();
         for id in order {
             let by_lien = steps.iter().find(|s| s.allocation == Some(*id));
-            let turn = |t: &&Taken| {
+            let turn = |(_, t): &(usize, &Taken)| {
                 let kinds = [EntryKind::ChargeDebt, EntryKind::ChargeFallback];
                 t.allocation == *id && !kinds.contains(&t.kind)
             };
-            let took = self.taken.iter().find(turn);
-            left -= took.map_or(0, |t| t.whole - t.from_lien);
+            let took = self.taken.iter().enumerate().find(turn);
+            left -= took.map_or(0, |(_, t)| t.whole - t.from_lien);
             if by_lien.is_some() {
                 continue;
             }
-            steps.extend(match took {
-                Some(took) if took.whole > 0 => Some(self.step(*id, took, Why::Turn)),
+            let step = match took {
+                Some((_, took)) if took.whole > 0 => Some(self.step(*id, took, Why::Turn)),
                 _ => self.passed(*id, left),
-            });
+            };
+            if let (Some(step), took) = (step, took) {
+                steps.push(step);
+                told.extend(took.map(|(n, _)| n));
+            }
         }
-        for taken in &self.taken {
-            let told = |s: &Step| s.allocation == Some(taken.allocation) && s.taken == taken.whole;
-            if steps.iter().any(told) {
+        for (n, taken) in self.taken.iter().enumerate() {
+            if told.contains(&n) {
                 continue;
             }
             let why = match taken.kind {
