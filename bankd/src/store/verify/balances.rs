@@ -133,29 +133,26 @@ fn allocations(
 }
 
 /// Each allocation is in the phase that its window has at the present of the journal: what had come
-/// by then was journalled before.
+/// by then was journalled before. A cycle that was run ahead of its time makes money that counts from
+/// then on, and is there already.
 fn phases(
     connection: &Connection,
     allocations: &[Allocation],
     report: &mut Report,
 ) -> Result<(), Error> {
-    let sql = "SELECT at_recorded FROM tx ORDER BY id DESC LIMIT 1";
+    let sql = "SELECT at_recorded, (SELECT max(at_effective) FROM tx)
+               FROM tx ORDER BY id DESC LIMIT 1";
     let mut statement = connection.prepare(sql)?;
     let mut rows = statement.query([])?;
     let Some(row) = rows.next()? else {
         return Ok(());
     };
-    let now = Timestamp(row.get(0)?);
+    let (now, ahead) = (Timestamp(row.get(0)?), Timestamp(row.get(1)?));
     for allocation in allocations {
         let window = allocation.window;
-        let phase = if window.end.is_some_and(|end| end <= now) {
-            Phase::Expired
-        } else if window.start.is_some_and(|start| start > now) {
-            Phase::Future
-        } else {
-            Phase::Active
-        };
-        if phase != allocation.phase {
+        let phase = Phase::of(&window, now);
+        let is_ahead = ahead > now && Phase::of(&window, ahead) == allocation.phase;
+        if phase != allocation.phase && !is_ahead {
             let id = allocation.id.0;
             let text = format!("allocation {id}: it is in another phase than its window");
             let finding = Finding::new("allocation", id, text);
