@@ -246,8 +246,11 @@ fn a_rekeyed_copy_knows_no_key_of_the_original() {
     );
     assert!(said.contains("off      keys admin, moab"), "{said}");
     bank.start();
-    let keys = bank.bank_ok(&["key", "ls", "--csv", "--columns", "id,active"]);
-    assert!(!keys.contains("yes") && !keys.contains("true"), "{keys}");
+    let keys = bank.bank_ok(&["key", "ls", "--csv", "--columns", "id,state"]);
+    assert!(
+        keys.contains(",disabled") && !keys.contains(",active"),
+        "{keys}"
+    );
     let signed = crate::harness::Signing::new().sign_all(Request::get("/api/v1/balances"));
     assert_eq!(bank.over_tcp(&signed).status, 401);
     bank.verify();

@@ -44,11 +44,11 @@ fn a_row_that_is_changed_without_the_journal_is_found() {
         ),
         (
             "DELETE FROM member",
-            "INSERT INTO member VALUES (1, 1, 1)",
+            "INSERT INTO member VALUES (1, 1, 1, 'member')",
             "member 1/1: it is not what the journal says",
         ),
         (
-            "INSERT INTO member VALUES (1, 2, 1)",
+            "INSERT INTO member VALUES (1, 2, 1, 'member')",
             "DELETE FROM member WHERE user = 2",
             "member 1/2: it is not what the journal says",
         ),
