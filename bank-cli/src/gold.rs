@@ -11,7 +11,6 @@ mod message;
 mod money;
 mod options;
 mod sheet;
-mod statement;
 mod work;
 
 use std::{
@@ -61,12 +60,10 @@ pub(crate) enum Tool {
     Allocations,
     /// The reservations, which are liens here.
     Reservations,
-    /// What came and went on accounts.
-    Statement,
 }
 
 /// The names, in the order of the manual.
-pub(crate) const TOOLS: [(&str, Tool); 14] = [
+pub(crate) const TOOLS: [(&str, Tool); 13] = [
     ("gbalance", Tool::Balance),
     ("gcharge", Tool::Charge),
     ("gdeposit", Tool::Deposit),
@@ -77,7 +74,6 @@ pub(crate) const TOOLS: [(&str, Tool); 14] = [
     ("gquote", Tool::Quote),
     ("grefund", Tool::Refund),
     ("greserve", Tool::Reserve),
-    ("gstatement", Tool::Statement),
     ("gtransfer", Tool::Transfer),
     ("gwithdraw", Tool::Withdraw),
     ("mybalance", Tool::MyBalance),
@@ -151,7 +147,6 @@ fn run(context: &Context, tool: Tool, given: &Given) -> Result<String, Failure> 
         Tool::Quote => work::quote(context, given),
         Tool::Reserve => work::reserve(context, given),
         Tool::Charge => work::charge(context, given),
-        Tool::Statement => statement::statement(context, given),
     }
 }
 

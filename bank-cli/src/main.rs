@@ -17,7 +17,6 @@ mod hooks;
 mod moab;
 mod out;
 mod people;
-mod period;
 mod upload;
 mod when;
 

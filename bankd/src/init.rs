@@ -204,7 +204,6 @@ fn first_key() -> Command {
         window: Window::ALWAYS,
         disabled: false,
         deleted: false,
-        token: None,
     })
 }
 

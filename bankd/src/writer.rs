@@ -8,7 +8,6 @@
 mod change;
 mod collect;
 mod discipline;
-mod kept;
 mod portion;
 mod standing;
 mod thread;

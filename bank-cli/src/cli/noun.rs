@@ -3,7 +3,7 @@
 
 use clap::{Args, Subcommand};
 
-use super::{AtArgs, RemoveArgs, WriteArgs};
+use super::{RemoveArgs, WriteArgs};
 
 /// `yes` or `no`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -30,14 +30,10 @@ pub(crate) enum ProjectCommand {
     Add(AddProject),
     /// List projects
     #[command(alias = "list")]
-    Ls(AtArgs),
+    Ls,
     /// Show one project
     #[command(alias = "get")]
-    Show {
-        name: String,
-        #[command(flatten)]
-        then: AtArgs,
-    },
+    Show { name: String },
     /// Change a project
     #[command(alias = "modify")]
     Set(SetProject),
@@ -55,8 +51,6 @@ pub(crate) enum ProjectCommand {
     Tree {
         /// Only this project and what is below it
         name: Option<String>,
-        #[command(flatten)]
-        then: AtArgs,
     },
 }
 
@@ -123,22 +117,9 @@ pub(crate) enum MemberCommand {
         #[command(flatten)]
         write: WriteArgs,
     },
-    /// Say what a member is in the project
-    Role {
-        project: String,
-        user: String,
-        /// member, pi or manager
-        role: String,
-        #[command(flatten)]
-        write: WriteArgs,
-    },
     /// List the members
     #[command(alias = "list")]
-    Ls {
-        project: String,
-        #[command(flatten)]
-        then: AtArgs,
-    },
+    Ls { project: String },
     /// Remove members
     #[command(alias = "delete")]
     Rm {
@@ -158,14 +139,10 @@ pub(crate) enum UserCommand {
     Add(AddUser),
     /// List users
     #[command(alias = "list")]
-    Ls(AtArgs),
+    Ls,
     /// Show one user
     #[command(alias = "get")]
-    Show {
-        name: String,
-        #[command(flatten)]
-        then: AtArgs,
-    },
+    Show { name: String },
     /// Change a user
     #[command(alias = "modify")]
     Set(SetUser),
@@ -279,14 +256,10 @@ pub(crate) enum MachineCommand {
     Add(AddMachine),
     /// List machines
     #[command(alias = "list")]
-    Ls(AtArgs),
+    Ls,
     /// Show one machine
     #[command(alias = "get")]
-    Show {
-        name: String,
-        #[command(flatten)]
-        then: AtArgs,
-    },
+    Show { name: String },
     /// Change a machine
     #[command(alias = "modify")]
     Set(SetMachine),

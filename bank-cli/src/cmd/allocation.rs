@@ -1,9 +1,9 @@
 //! `bank allocation`.
 
-use bank_api::v1::{Allocation, AllocationQuery, List, PastQuery, PatchAllocation, Written};
+use bank_api::v1::{Allocation, AllocationQuery, List, PatchAllocation, Written};
 use ureq::http::Method;
 
-use super::{Context, Sent, nothing_to_set};
+use super::{Context, nothing_to_set};
 use crate::{
     cli::{AllocationCommand, SetAllocation},
     fail::Failure,
@@ -13,25 +13,13 @@ use crate::{
 
 pub(super) fn run(context: &Context, command: AllocationCommand) -> Result<String, Failure> {
     match command {
-        AllocationCommand::Ls {
-            account,
-            state,
-            then,
-        } => {
-            let PastQuery { at, recorded } = context.past(&then)?;
-            let query = AllocationQuery {
-                account,
-                state,
-                at,
-                recorded,
-                ..AllocationQuery::default()
-            };
-            let list: List<Allocation> = context.all(&["allocations"], &query)?;
+        AllocationCommand::Ls { account, state } => {
+            let query = AllocationQuery { account, state };
+            let list: List<Allocation> = context.get(&["allocations"], &query)?;
             context.form.list(&list, &sheet(&list.items))
         }
-        AllocationCommand::Show { id, then } => {
-            let query = context.past(&then)?;
-            let allocation: Allocation = context.get(&["allocations", &id.to_string()], &query)?;
+        AllocationCommand::Show { id } => {
+            let allocation: Allocation = context.get(&["allocations", &id.to_string()], &())?;
             context
                 .form
                 .one(&allocation, &sheet(std::slice::from_ref(&allocation)))
@@ -59,12 +47,12 @@ fn set(context: &Context, args: SetAllocation) -> Result<String, Failure> {
     if body == PatchAllocation::default() {
         return Err(nothing_to_set());
     }
-    let id = args.id.to_string();
-    let sent = context.send_or_propose(Method::PATCH, &["allocations", &id], &body, &args.write)?;
-    let answer: Written<Allocation> = match sent {
-        Sent::Done(answer) => answer,
-        Sent::Proposed(said) => return Ok(said),
-    };
+    let answer: Written<Allocation> = context.send(
+        Method::PATCH,
+        &["allocations", &args.id.to_string()],
+        &body,
+        &args.write,
+    )?;
     context.written(&answer, &format!("allocation {} changed", args.id))
 }
 

@@ -1,15 +1,12 @@
 //! `bank journal`: what was written, and, with `--follow`, what is being written.
 
-mod place;
-
 use std::time::Duration;
 
 use bank_api::{
     exit::bank as exit,
-    v1::{JournalEntry, JournalPage, JournalQuery},
+    v1::{JournalEntry, JournalQuery, List},
 };
 
-use self::place::Place;
 use super::Context;
 use crate::{
     cli::{Format, JournalArgs},
@@ -30,8 +27,6 @@ pub(super) fn run(context: &Context, args: JournalArgs) -> Result<String, Failur
         since: context.time(args.since.as_ref())?,
         until: context.time(args.until.as_ref())?,
         project: args.only.project,
-        tree: args.tree,
-        actor: args.actor,
         user: args.only.user,
         machine: args.only.machine,
         account: args.account,
@@ -41,21 +36,15 @@ pub(super) fn run(context: &Context, args: JournalArgs) -> Result<String, Failur
         limit: None,
         ..JournalQuery::default()
     };
-    if args.cursor.is_none()
-        && let (Some(limit), None) = (args.limit, &query.after)
-    {
+    if let (Some(limit), None) = (args.limit, &query.after) {
         let list = newest(context, &mut query, limit)?;
         return context.form.list(&list, &sheet(context, &list.items));
     }
-    if context.form.format == Format::Json && !args.follow && args.cursor.is_none() {
+    if context.form.format == Format::Json && !args.follow {
         let list = whole(context, &mut query, args.limit)?;
         return context.form.list(&list, &sheet(context, &list.items));
     }
-    let place = args.cursor.map(Place::new).transpose()?;
-    if let (Some(place), None) = (&place, &query.after) {
-        query.after = place.read()?;
-    }
-    stream(context, query, args.limit, args.follow, place.as_ref())
+    stream(context, query, args.limit, args.follow)
 }
 
 /// All rows up to `limit` in one document.
@@ -63,8 +52,8 @@ fn whole(
     context: &Context,
     query: &mut JournalQuery,
     limit: Option<u32>,
-) -> Result<JournalPage, Failure> {
-    let mut all = JournalPage::default();
+) -> Result<List<JournalEntry>, Failure> {
+    let mut all = List::whole(Vec::new());
     let mut left = limit;
     while left != Some(0) {
         let page = page(context, query, &mut left)?;
@@ -79,7 +68,11 @@ fn whole(
 }
 
 /// The newest rows up to `limit`, the oldest of them first.
-fn newest(context: &Context, query: &mut JournalQuery, limit: u32) -> Result<JournalPage, Failure> {
+fn newest(
+    context: &Context,
+    query: &mut JournalQuery,
+    limit: u32,
+) -> Result<List<JournalEntry>, Failure> {
     query.newest = true;
     let mut left = Some(limit);
     let mut rows = Vec::new();
@@ -91,10 +84,7 @@ fn newest(context: &Context, query: &mut JournalQuery, limit: u32) -> Result<Jou
             None => break,
         }
     }
-    Ok(JournalPage {
-        items: rows,
-        ..JournalPage::default()
-    })
+    Ok(List::whole(rows))
 }
 
 /// Page by page, so that a long journal needs little memory; with `follow` then each new row,
@@ -104,7 +94,6 @@ fn stream(
     mut query: JournalQuery,
     mut left: Option<u32>,
     follow: bool,
-    place: Option<&Place>,
 ) -> Result<String, Failure> {
     let mut form = context.form.clone();
     if form.format == Format::Json {
@@ -128,7 +117,7 @@ fn stream(
         } else {
             form.list(&page, &sheet(context, &page.items))?
         };
-        if last && !follow && place.is_none() {
+        if last && !follow {
             return Ok(text);
         }
         if !context.quiet && !crate::print(&text)? {
@@ -136,16 +125,7 @@ fn stream(
         }
         form.header = form.header && page.items.is_empty();
         let newest = page.items.last().map(|entry| entry.transaction.to_string());
-        let before = query.after.clone();
-        query.after = page.next.or(page.upto).or(newest).or(query.after);
-        if let (Some(place), Some(after)) = (place, &query.after)
-            && before != query.after
-        {
-            place.keep(after)?;
-        }
-        if last && !follow {
-            return Ok(String::new());
-        }
+        query.after = page.next.or(newest).or(query.after);
         if last {
             clock::wait(PAUSE);
         }
@@ -175,13 +155,13 @@ fn page(
     context: &Context,
     query: &JournalQuery,
     left: &mut Option<u32>,
-) -> Result<JournalPage, Failure> {
+) -> Result<List<JournalEntry>, Failure> {
     let limit = Some(left.map_or(PAGE, |left| left.min(PAGE)));
     let query = JournalQuery {
         limit,
         ..query.clone()
     };
-    let page: JournalPage = context.get(&["journal"], &query)?;
+    let page: List<JournalEntry> = context.get(&["journal"], &query)?;
     let got = u32::try_from(page.items.len()).unwrap_or(u32::MAX);
     *left = left.map(|left| left.saturating_sub(got));
     Ok(page)

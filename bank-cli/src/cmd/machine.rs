@@ -17,13 +17,12 @@ const USUAL_POLICY: &str = "DEBITALLWC";
 pub(super) fn run(context: &Context, command: MachineCommand) -> Result<String, Failure> {
     match command {
         MachineCommand::Add(args) => add(context, args),
-        MachineCommand::Ls(then) => {
-            let list: List<Machine> = context.all(&["machines"], &context.past(&then)?)?;
+        MachineCommand::Ls => {
+            let list: List<Machine> = context.get(&["machines"], &())?;
             context.form.list(&list, &sheet(&list.items))
         }
-        MachineCommand::Show { name, then } => {
-            let query = context.past(&then)?;
-            let machine: Machine = context.get(&["machines", &name], &query)?;
+        MachineCommand::Show { name } => {
+            let machine: Machine = context.get(&["machines", &name], &())?;
             context
                 .form
                 .one(&machine, &sheet(std::slice::from_ref(&machine)))

@@ -1,10 +1,7 @@
 //! `bank unmapped`: usage that waits for a project, and the project that gets it.
 
-use std::fmt::Write as _;
-
 use bank_api::v1::{
-    AssignDone, AssignReason, AssignRefused, List, Mapping, NewAssign, NewMapping, Unmapped,
-    UnmappedQuery,
+    AssignDone, AssignRefused, List, Mapping, NewAssign, NewMapping, Unmapped, UnmappedQuery,
 };
 use ureq::http::Method;
 
@@ -134,7 +131,7 @@ fn assign(context: &Context, args: AssignArgs) -> Result<String, Failure> {
 
 /// The mapping that says the same already.
 fn same(context: &Context, rule: &NewMapping) -> Result<Option<i64>, Failure> {
-    let list: List<Mapping> = context.all(&["mappings"], &())?;
+    let list: List<Mapping> = context.get(&["mappings"], &())?;
     let is = |own: &&Mapping| {
         own.when == rule.when && own.project == rule.project && own.user == rule.user
     };
@@ -169,13 +166,6 @@ fn add(whole: &mut AssignDone, page: AssignDone) {
     whole.debt = plus(&whole.debt, &page.debt);
     whole.unit = page.unit;
     whole.refused.extend(page.refused);
-    for reason in page.reasons {
-        let same = |own: &&mut AssignReason| own.code == reason.code;
-        match whole.reasons.iter_mut().find(same) {
-            Some(own) => own.records += reason.records,
-            None => whole.reasons.push(reason),
-        }
-    }
     whole.transaction = whole.transaction.or(page.transaction);
 }
 
@@ -194,20 +184,10 @@ fn plus(one: &str, two: &str) -> String {
 }
 
 fn sentence(done: &AssignDone, project: &str) -> String {
-    let mut text = format!(
+    format!(
         "{} of {} records go to project {project:?}: {} were charged for them before, {} are now",
         done.changed, done.records, done.was, done.amount
-    );
-    for reason in &done.reasons {
-        let AssignReason {
-            code,
-            detail,
-            records,
-        } = reason;
-        // Writing into a text never fails.
-        let _ = write!(text, "; {records} stay ({code}: {detail})");
-    }
-    text
+    )
 }
 
 fn said(
@@ -228,6 +208,9 @@ fn said(
     }
     let refused = done.refused.len();
     let mut text = sentence(done, project);
+    if refused > 0 {
+        text = format!("{text}; {refused} were refused");
+    }
     if let Some(id) = mapping {
         text = format!("{text}; mapping {id} does it for later usage");
     }

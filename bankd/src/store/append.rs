@@ -5,10 +5,8 @@ use super::append_correction::{write_correction, write_removal, write_reversal};
 use super::append_instance::{relay_lien, write_instance, write_lien, write_windows};
 use super::append_reference::write_reference;
 use super::sqlite::SqliteStore;
-use super::use_rows::write_uses;
-use super::uses::write_shortage;
-use super::version::{self, Version};
-use super::{Error, access, codec, hash, seal, traces, unmapped};
+use super::uses::{write_shortage, write_uses};
+use super::{Error, hash, traces, unmapped};
 use bank_core::effects::{DirectoryRow, Effects, Entry, Transaction, UsageRow};
 use bank_core::model::{Allocation, Quote};
 use bank_core::time::Timestamp;
@@ -19,8 +17,6 @@ use std::sync::Arc;
 /// Writes what a command did.
 pub(super) fn append(store: &mut SqliteStore, effects: &Effects) -> Result<(), Error> {
     let before = store.next;
-    // What liens were, before they are written.
-    let mut versions = version::of_liens(&store.connection, &effects.relaid)?;
     for row in &effects.directory {
         write_reference(&store.connection, row)?;
         if let DirectoryRow::Cycle(cycle) = row {
@@ -54,24 +50,18 @@ pub(super) fn append(store: &mut SqliteStore, effects: &Effects) -> Result<(), E
     for usage in &effects.usages {
         write_usage(&store.connection, usage)?;
     }
-    versions.extend(version::of(&store.connection, &effects.directory)?);
     for transaction in &effects.transactions {
-        let versions = std::mem::take(&mut versions);
-        write_transaction(store, transaction, &versions, &effects.usages)?;
-    }
-    if let Some(version) = versions.first() {
-        return Err(codec::unexplained(&version.kind, &version.key));
+        write_transaction(store, transaction)?;
     }
     for (account, tx) in &effects.removals {
         write_removal(&store.connection, account.0, tx.0)?;
     }
     let tx = effects.transactions.first().map(|tx| tx.id.0);
-    let numbers = write_uses(store, &effects.uses, tx)?;
-    unmapped::note(&store.connection, &store.directory, &effects.uses, &numbers)?;
+    write_uses(store, &effects.uses, tx)?;
+    unmapped::note(&store.connection, &store.directory, &effects.uses)?;
     for row in &effects.assigned {
         unmapped::give(&store.connection, row, tx)?;
     }
-    access::write(&store.connection, effects)?;
     for row in &effects.shortages {
         write_shortage(&store.connection, row)?;
     }
@@ -91,15 +81,9 @@ fn consider(next_due: &mut Option<Timestamp>, due: Option<Timestamp>) {
     }
 }
 
-/// Writes a transaction with the reference data that it changed; its hash covers its usage too.
-fn write_transaction(
-    store: &mut SqliteStore,
-    tx: &Transaction,
-    versions: &[Version],
-    usages: &[UsageRow],
-) -> Result<(), Error> {
+fn write_transaction(store: &mut SqliteStore, tx: &Transaction) -> Result<(), Error> {
     let stamp = &store.stamp;
-    let hash = hash::transaction(tx, versions, usages, stamp, &store.last_hash);
+    let hash = hash::transaction(tx, stamp, &store.last_hash);
     store
         .connection
         .prepare_cached(
@@ -131,7 +115,6 @@ fn write_transaction(
         }
     }
     traces::write(&store.connection, tx.id, &tx.traces)?;
-    version::write(&store.connection, tx.id.0, versions)?;
     if let Some(of) = tx.reverses {
         write_reversal(&store.connection, of.0, tx.id.0)?;
     }
@@ -266,7 +249,7 @@ fn write_quote(connection: &Connection, quote: &Quote) -> Result<(), Error> {
             quote.instance.map(|i| i.0),
             quote.uses,
         ])?;
-    seal::renew(connection, "quote", &[&quote.id.0])
+    Ok(())
 }
 
 fn write_usage(connection: &Connection, usage: &UsageRow) -> Result<(), Error> {

@@ -2,9 +2,8 @@
 
 mod access;
 mod again;
-pub(crate) mod authority;
+mod authority;
 mod kill;
-mod late;
 mod peer;
 mod peer_queue;
 mod relay;

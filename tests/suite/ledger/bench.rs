@@ -160,8 +160,7 @@ impl<'g> Bench<'g> {
         self.admin(Command::SetMember(SetMember {
             project: project.to_owned(),
             user: user.to_owned(),
-            active: Some(active),
-            role: None,
+            active,
         }));
     }
 

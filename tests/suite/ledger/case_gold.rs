@@ -50,8 +50,7 @@ fn held_elsewhere(t: &mut Bench<'_>) {
     t.admin(Command::SetMember(SetMember {
         project: "Q".to_owned(),
         user: "amy".to_owned(),
-        active: Some(true),
-        role: None,
+        active: true,
     }));
     t.after([r("j", 100)]);
 }

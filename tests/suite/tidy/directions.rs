@@ -97,27 +97,7 @@ fn test_hooks_are_in_no_release() {
 }
 
 /// A room of the daemon, and what of the daemon it may use.
-const ROOMS: [(&str, &[&str]); 19] = [
-    (
-        "bankd/src/attention",
-        &[
-            "attention",
-            "answer",
-            "app",
-            "clock",
-            "config",
-            "deliver",
-            "store",
-            "usable",
-            "writer",
-        ],
-    ),
-    (
-        "bankd/src/deliver",
-        &["deliver", "clock", "config", "hooks", "store", "writer"],
-    ),
-    ("bankd/src/checkpoint", &["checkpoint", "store"]),
-    ("bankd/src/proof", &["proof", "clock", "store"]),
+const ROOMS: [(&str, &[&str]); 12] = [
     (
         "bankd/src/auditor",
         &[
@@ -138,19 +118,6 @@ const ROOMS: [(&str, &[&str]); 19] = [
             "store", "usable", "writer",
         ],
     ),
-    (
-        "bankd/src/backup",
-        &[
-            "backup", "answer", "app", "clock", "config", "hooks", "records", "serve", "store",
-            "writer",
-        ],
-    ),
-    (
-        "bankd/src/doctor",
-        &[
-            "doctor", "app", "auditor", "backup", "clock", "config", "gold", "keys", "store",
-        ],
-    ),
     ("bankd/src/listen", &["listen"]),
     ("bankd/src/nami", &["nami"]),
     ("bankd/src/emit", &["emit"]),
@@ -164,7 +131,6 @@ const ROOMS: [(&str, &[&str]); 19] = [
         "bankd/src/uploads",
         &["uploads", "clock", "ingest", "intake", "writer"],
     ),
-    ("bankd/src/survey", &["survey", "store", "writer"]),
     ("bankd/src/clock", &["clock", "config"]),
 ];
 

@@ -129,7 +129,6 @@ impl Site {
                 window: Window::ALWAYS,
                 disabled: false,
                 deleted: false,
-                token: None,
             });
         }
         let keys = KeyRing::new(folder.path(), 1000);

@@ -1,6 +1,7 @@
 //! Jobs and reservations with what they were charged.
 
-use bank_api::v1::{ChargeRow, Job, JobLien, JobQuery, List, OneJobQuery, Payer};
+use axum::extract::Path;
+use bank_api::v1::{ChargeRow, Job, JobLien, JobQuery, List, Payer};
 use bank_core::amount::Amount;
 use bank_core::decimal::Decimal;
 use bank_core::directory::Directory;
@@ -10,9 +11,9 @@ use bank_core::model::{Closing, LienState};
 use bank_core::price::{Priced, price};
 use bank_core::refusal::Refusal;
 use bank_core::time::Timestamp;
+use serde::Deserialize;
 
 use super::call::{Call, Handled, ok};
-use super::path::Path;
 use super::view::View;
 use super::{arithmetic, explain, formula, shape};
 use crate::http::error::Failure;
@@ -57,15 +58,21 @@ pub(super) async fn list(call: Call) -> Handled {
     })
 }
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OneQuery {
+    machine: Option<String>,
+}
+
 /// `GET /api/v1/jobs/{object_id}`: its newest use, on the one machine that knows it or is named.
 pub(super) async fn show(Path(id): Path<String>, call: Call) -> Handled {
-    let OneJobQuery { machine } = call.query()?;
+    let OneQuery { machine } = call.query()?;
     let view = call.view.clone();
     let wanted = id.clone();
     let found = call.ask(move |connection| {
         let keep = |row: &JobRow| {
             machine.as_ref().is_none_or(|m| *m == row.machine)
-                && view.sees_work(&row.project, &row.user, &row.machine)
+                && view.sees_work(&row.project, &row.machine)
         };
         let rows = jobs::newest(connection, &wanted, keep)?;
         let detail = match rows.as_slice() {
@@ -105,7 +112,7 @@ pub(super) async fn show(Path(id): Path<String>, call: Call) -> Handled {
 }
 
 /// No machine knows the id, or several do: none of them is shown in silence.
-pub(super) fn not_one(call: &Call, id: &str, rows: &[JobRow]) -> Failure {
+fn not_one(call: &Call, id: &str, rows: &[JobRow]) -> Failure {
     if rows.is_empty() {
         return call.refused(&Refusal::not_found("job", id));
     }
@@ -151,7 +158,7 @@ impl Work {
             .is_none_or(|p| p == project || Some(p) == meant())
             && self.user.as_deref().is_none_or(|u| u == user)
             && self.machine.as_deref().is_none_or(|m| m == machine)
-            && self.view.sees_work(project, user, machine)
+            && self.view.sees_work(project, machine)
     }
 }
 
@@ -254,8 +261,7 @@ fn job_lien(directory: &Directory, row: &LienRow, detail: &Detail) -> JobLien {
     }
 }
 
-/// The charges of a job with what each was made of.
-pub(super) fn charges(directory: &Directory, job: &JobRow, charges: &[Charge]) -> Vec<ChargeRow> {
+fn charges(directory: &Directory, job: &JobRow, charges: &[Charge]) -> Vec<ChargeRow> {
     let used = |charge: &Charge| !charge.late && charge.correction.is_none();
     let last = charges.iter().rposition(used);
     let alone = charges.iter().filter(|c| used(c)).count() == 1;

@@ -2,8 +2,6 @@
 
 mod daemon;
 mod fixture;
-mod form;
-mod questions;
 mod replay;
 
 use serde_json::{Value, json};

@@ -218,8 +218,7 @@ impl Naive {
         self.user_at(&set.user)?;
         let members = &mut self.projects[at].members;
         members.retain(|(user, _)| *user != set.user);
-        let active = set.active.unwrap_or(true);
-        members.push((set.user.clone(), active));
+        members.push((set.user.clone(), set.active));
         Ok(self.registered("member_set", "done"))
     }
 

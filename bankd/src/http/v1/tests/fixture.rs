@@ -53,7 +53,6 @@ pub(in super::super) fn directory() -> Arc<Directory> {
             project: ProjectId(id),
             user: UserId(user),
             active: true,
-            role: bank_core::model::MemberRole::Member,
         });
         directory.put_account(account(id, name, Some(name)));
     }

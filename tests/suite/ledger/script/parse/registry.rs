@@ -135,8 +135,7 @@ impl Line<'_> {
             _ => Command::SetMember(SetMember {
                 project: verb.to_owned(),
                 user: name,
-                active: Some(self.has("on")),
-                role: None,
+                active: self.has("on"),
             }),
         }
     }
