@@ -9,14 +9,12 @@ use super::money::{Known, Terms};
 use super::read::looked;
 use super::record::Added;
 use super::time::Time;
-use super::write::{Act, Understood, pairs, understood};
+use super::write::{Act, Understood, gathered, known, pairs, understood};
 use crate::app::App;
+use crate::store::StoredRecord;
 use crate::store::read::ReadError;
 use crate::store::read::auditor::record as stored;
-use crate::store::{RecordRow, StoredRecord};
-use crate::writer::{
-    Caller, Collect, Collected, Collecting, Gathered, NOT_CHARGED, SubmitError, Work,
-};
+use crate::writer::{Caller, Collect, Collected, Collecting, NOT_CHARGED, SubmitError, Work};
 
 /// Something to be taken in again.
 #[derive(Clone, Debug)]
@@ -133,30 +131,9 @@ impl Again {
                     record.record_id
                 )));
             }
-            let (work, renew_at) = self.work(
-                app,
-                &Known {
-                    record_id: &record.record_id,
-                    head: &record.head,
-                    meta: record.meta.as_ref(),
-                    start: record.start,
-                    stop: record.stop,
-                    runtime: record.runtime,
-                },
-            )?;
-            records.push(Gathered {
-                row: RecordRow {
-                    pairs: pairs(record.meta.as_ref()),
-                    record_id: record.record_id,
-                    head: record.head,
-                    start: record.start,
-                    stop: record.stop,
-                    runtime: record.runtime,
-                    creator: self.creator().unwrap_or_default().to_owned(),
-                    renew_at,
-                },
-                work,
-            });
+            let (work, renew_at) = self.work(app, &known(&record))?;
+            let creator = self.creator().unwrap_or_default();
+            records.push(gathered(record, creator, work, renew_at));
         }
         if records.is_empty() {
             return Ok(());

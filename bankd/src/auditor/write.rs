@@ -173,27 +173,9 @@ impl Writing<'_> {
                 "a record that some clients cannot read: too long"
             );
         }
-        let (work, renew_at) = self.work(&Known {
-            record_id: &record.record_id,
-            head: &record.head,
-            meta: record.meta.as_ref(),
-            start: record.start,
-            stop: record.stop,
-            runtime: record.runtime,
-        });
-        Gathered {
-            row: RecordRow {
-                pairs: pairs(record.meta.as_ref()),
-                record_id: record.record_id,
-                head: record.head,
-                start: record.start,
-                stop: record.stop,
-                runtime: record.runtime,
-                creator: self.visitor.identity.name().unwrap_or_default().to_owned(),
-                renew_at,
-            },
-            work,
-        }
+        let (work, renew_at) = self.work(&known(&record));
+        let creator = self.visitor.identity.name().unwrap_or_default();
+        gathered(record, creator, work, renew_at)
     }
 
     /// What a record does to the ledger: nothing where it cannot be usage, which the log says.
@@ -333,6 +315,40 @@ fn dropped(error: SubmitError) -> Dropped {
         SubmitError::Failed => "the store failed",
         SubmitError::Stopped => "stopping",
     })
+}
+
+/// What the ledger is asked about a record.
+pub(super) fn known(record: &Added) -> Known<'_> {
+    Known {
+        record_id: &record.record_id,
+        head: &record.head,
+        meta: record.meta.as_ref(),
+        start: record.start,
+        stop: record.stop,
+        runtime: record.runtime,
+    }
+}
+
+/// A record of somebody as it is stored, with what it does.
+pub(super) fn gathered(
+    record: Added,
+    creator: &str,
+    work: Work,
+    renew_at: Option<i64>,
+) -> Gathered {
+    Gathered {
+        row: RecordRow {
+            pairs: pairs(record.meta.as_ref()),
+            record_id: record.record_id,
+            head: record.head,
+            start: record.start,
+            stop: record.stop,
+            runtime: record.runtime,
+            creator: creator.to_owned(),
+            renew_at,
+        },
+        work,
+    }
 }
 
 /// The numbers of a record's keys with their values, each once.
