@@ -58,6 +58,7 @@ pub static TABLE: &[Row] = &[
     entry("ambiguous", 409, bank::REFUSED, nami::REFUSED, "740", "ambiguous name"),
     entry("amount_overflow", 422, bank::REFUSED, nami::DOCUMENT, "740", "amount out of range"),
     entry("amount_too_large", 422, bank::REFUSED, nami::DOCUMENT, "740", "amount too large"),
+    entry("approval_needed", 403, bank::REFUSED, nami::OTHER, "740", "somebody else has to approve"),
     entry("bad_amount", 422, bank::REFUSED, nami::DOCUMENT, "740", "amount not allowed"),
     entry("bad_amount_syntax", 400, bank::USAGE, nami::DOCUMENT, "314", "not an amount"),
     entry("bad_document", 400, bank::USAGE, nami::DOCUMENT, "313", "unusable document"),
@@ -97,15 +98,24 @@ pub static TABLE: &[Row] = &[
     entry("not_found", 404, bank::NOT_FOUND, nami::REFUSED, "740", "not found"),
     entry("not_reversible", 409, bank::REFUSED, nami::OTHER, "740", "not reversible"),
     entry("not_settable", 422, bank::REFUSED, nami::OTHER, "740", "not settable"),
+    entry("nothing_closed", 409, bank::REFUSED, nami::OTHER, "740", "nothing closed"),
     entry("nothing_to_refund", 409, bank::REFUSED, nami::OTHER, "740", "nothing to refund"),
     entry("nothing_unbilled", 409, bank::REFUSED, nami::OTHER, "740", "nothing unbilled"),
+    entry("over_limit", 403, bank::REFUSED, nami::OTHER, "740", "above the limit"),
     entry("overlap", 409, bank::REFUSED, nami::OTHER, "740", "overlaps what was billed"),
+    entry("own_proposal", 403, bank::DENIED, nami::DENIED, "444", "your own proposal"),
+    entry("period_closed", 409, bank::REFUSED, nami::OTHER, "740", "period closed"),
+    entry("period_gap", 409, bank::REFUSED, nami::OTHER, "740", "would leave a gap"),
+    entry("period_not_over", 422, bank::REFUSED, nami::OTHER, "740", "period not over"),
     entry("project_inactive", 403, bank::REFUSED, nami::REFUSED, "740", "project inactive"),
     entry("project_unknown", 404, bank::NOT_FOUND, nami::REFUSED, "740", "unknown account"),
+    entry("proposal_over", 409, bank::CONFLICT, nami::OTHER, "740", "no open proposal"),
     entry("quote_invalid", 409, bank::REFUSED, nami::REFUSED, "740", "quote not valid"),
+    entry("rate_limited", 429, bank::UNAVAILABLE, nami::INTERNAL, "720", "too many requests of this client"),
     entry("refund_exceeds_charge", 422, bank::REFUSED, nami::OTHER, "740", "refund above the charge"),
     entry("same_account", 422, bank::REFUSED, nami::OTHER, "740", "same account"),
     entry("shares_over_100", 422, bank::REFUSED, nami::OTHER, "740", "shares above 100"),
+    entry("statement_differs", 500, bank::INTERNAL, nami::INTERNAL, "720", "statement does not add up"),
     entry("too_large", 413, bank::USAGE, nami::DOCUMENT, "242", "too large"),
     entry("too_many_decimals", 422, bank::REFUSED, nami::DOCUMENT, "740", "too many decimals"),
     entry("unauthorized", 401, bank::DENIED, nami::AUTH, "422", "not authenticated"),
@@ -173,6 +183,7 @@ pub fn nami_exit_of_status(status: u16) -> u8 {
 /// The problem document of RFC 9457 with the members of decision 23; media type
 /// `application/problem+json`. What is absent is left out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Problem {
     /// `urn:bank:problem:CODE`.
     #[serde(rename = "type")]

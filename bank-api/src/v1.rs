@@ -2,13 +2,16 @@
 //!
 //! Start at the room of the noun: `registry` for projects, users and machines,
 //! `money` for accounts, allocations, deposits and balances, `work` for quotes, liens and jobs,
-//! `hold` for what is reserved and charged by hand, `journal` for journal rows, `cycle` for cycles,
+//! `statement` for statements and closed periods, `hold` for what is reserved and charged by hand,
+//! `past` for looking at what was, `journal` for journal rows, `query` for the query language,
+//! `explain` for why something is as it is, `cycle` for cycles,
 //! `usage` for finished use and who ran on a fallback account, `import` for usage that others wrote
 //! down, `upload` for sending it and for what could not be read, `collect` for the queues of
 //! collectors, `records` for usage records and their files, `local` for what `bank` says of files on
 //! its own machine, `watch` for what-if and the clock, `source` for collectors and what of their
-//! records was charged, `mapping` for whom usage is for, `admin` for rates, keys and the state of the
-//! daemon.
+//! records was charged, `attention` for what wants some, who is told and how long money lasts, `proof`
+//! for verifications, `operations` for backups and what `bankd doctor` finds, `mapping` for whom usage
+//! is for, `admin` for rates, keys and the state of the daemon, `access` for who may do what.
 //!
 //! Conventions that hold for every shape:
 //! - An amount is a string of an exact decimal at the bank's precision (`"1000.000"`), never a
@@ -19,10 +22,13 @@
 //!
 //! This module must never compute: no arithmetic on amounts, no defaults that decide anything.
 
+mod access;
 mod admin;
 mod after;
+mod attention;
 mod collect;
 mod cycle;
+mod explain;
 mod hold;
 mod import;
 mod journal;
@@ -30,15 +36,27 @@ mod local;
 mod mapping;
 mod money;
 mod monitor;
+#[cfg(feature = "openapi")]
+mod openapi;
+mod operations;
+mod past;
+mod proof;
+mod query;
 mod rates;
 mod records;
 mod registry;
 mod source;
+mod statement;
 mod upload;
 mod usage;
 mod watch;
 mod work;
 
+pub use access::{
+    Limit, NewDecision, NewLimit, NewRoleGrant, NewToken, NewTokenAnswer, Proposal, ProposalQuery,
+    ProposeQuery, ProposedRequest, RefusedAccess, RevokeQuery, RoleGrant, RoleQuery, RotateKey,
+    Token, TokenQuery,
+};
 pub use admin::{
     Key, KeyQuery, MachineStatus, NewKey, NewKeyAnswer, NewRate, PatchKey, Rate, Status, Unbilled,
 };
@@ -46,16 +64,22 @@ pub use after::{
     Correction, CorrectionPart, NewAdjustment, NewRefund, NewReversal, NewSettlement, NewTransfer,
     RemoveQuery, Transfer, TransferPart,
 };
+pub use attention::{
+    AckAttention, Attention, AttentionDone, AttentionQuery, AttentionStatus, ExpiringRow,
+    ForecastQuery, ForecastRow, NegativeRow, Notice, OutboxQuery, SwitchAttention, TargetStatus,
+    Told,
+};
 pub use collect::{CollectBatch, CollectRound, CollectState, CollectStatus, CollectStream};
 pub use cycle::{Cycle, CycleRun, NewCycle, PatchCycle};
+pub use explain::{Considered, ExplainQuery, Explained, Explanation};
 pub use hold::{Charged, Held, NewCharge, NewReserve, PatchLien};
 pub use import::{ImportFigure, ImportSummary, ImportTotals, Quantity};
-pub use journal::{JournalEntry, JournalQuery};
+pub use journal::{JournalEntry, JournalPage, JournalQuery};
 pub use local::{Drained, Finding, Findings, Replayed, ReplayedObject, Waiting};
 pub use mapping::{
-    ASSIGN_MAX, AssignDone, AssignRefused, AssignedRecord, ImportedUsers, MERGE_MAX, Mapping,
-    MappingTest, MappingTested, MergeEntry, MergeUsers, MergedUser, MergedUsers, NewAssign,
-    NewMapping, PatchMapping, Unmapped, UnmappedQuery, UnmappedRow,
+    ASSIGN_MAX, AssignDone, AssignReason, AssignRefused, AssignedRecord, ImportedUsers, MERGE_MAX,
+    Mapping, MappingTest, MappingTested, MergeEntry, MergeUsers, MergedUser, MergedUsers,
+    NewAssign, NewMapping, PatchMapping, Unmapped, UnmappedQuery, UnmappedRow,
 };
 pub use money::{
     Account, Allocation, AllocationQuery, Balance, BalanceQuery, Constraint, NewAccount,
@@ -65,6 +89,10 @@ pub use monitor::{
     Enforced, EnforcedQuery, EnforcedSum, EnforcedUse, Monitor, MonitorQuery, MonitorSum,
     Monitored, Watched,
 };
+pub use operations::{Backup, BackupFile, Check, Checkup, LastBackup, Limited};
+pub use past::{PastPageQuery, PastQuery};
+pub use proof::{ProofFinding, SignedCheckpoint, Verification, VerificationQuery};
+pub use query::{QueryAnswer, QueryColumn, QueryQuery, QueryValue};
 pub use rates::{
     Attribute, GivenQuote, GivenQuoteQuery, NewAttribute, RateQuery, RateTest, RateTested, Replay,
     ReplayRow, TestedPrice,
@@ -78,11 +106,17 @@ pub use source::{
     Followed, PatchSource, ReconcileQuery, ReconcileRow, ReconcileSum, Reconciled, Source,
     SourceQuery,
 };
+pub use statement::{
+    Close, CloseQuery, NewClose, Statement, StatementGroup, StatementLine, StatementLineQuery,
+    StatementPart, StatementQuery, StatementSum, UndoClose,
+};
 pub use upload::{
     IMPORT_FORMATS, Import, ImportDone, ImportOpened, ImportTaken, NewImport, PieceQuery,
     QuarantineQuery, QuarantineRemoval, QuarantineRemoved, QuarantineReplayed, Quarantined,
     ReadOptions, ReplayQuarantined,
 };
+#[cfg(feature = "openapi")]
+pub use usage::UsageBody;
 pub use usage::{
     BadLine, FallbackJob, FallbackQuery, FallbackReport, Imported, NewEquivalents, NewShare,
     NewTasks, NewUsage, NewUsages, Number, USAGE_RECORDS_MAX, UsageItem, UsageTaken,
@@ -92,7 +126,8 @@ pub use watch::{
     WouldRefuseSum,
 };
 pub use work::{
-    ChargeRow, Job, JobLien, JobQuery, Lien, LienQuery, NewQuote, Payer, Quote, QuoteLine,
+    ChargeRow, Job, JobLien, JobQuery, Lien, LienQuery, NewQuote, OneJobQuery, Payer, Quote,
+    QuoteLine,
 };
 
 use serde::{Deserialize, Serialize};
@@ -133,6 +168,7 @@ pub struct Written<T> {
 
 /// The answer of `DELETE`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Removed {
     /// Name or id of what was removed.
     pub name: String,
@@ -146,8 +182,23 @@ pub struct Removed {
     pub warnings: Vec<String>,
 }
 
+/// The query of a list that has no other parameters.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct PageQuery {
+    /// Rows per page, 1 to 1000; default 1000.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
+    pub limit: Option<u32>,
+    /// Cursor of the page before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+}
+
 /// Query parameters that every mutating route takes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct WriteQuery {
     /// Decide and answer, write nothing.

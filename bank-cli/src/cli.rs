@@ -9,8 +9,10 @@
     reason = "these comments are help texts on a terminal"
 )]
 
+mod access;
 mod after;
 mod asset;
+mod attention;
 mod collect;
 mod cycle;
 mod hold;
@@ -18,8 +20,10 @@ mod mapping;
 mod nami;
 mod noun;
 mod price;
+mod proof;
 mod records;
 mod source;
+mod statement;
 mod usage;
 mod verb;
 
@@ -28,11 +32,16 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::{
+    access::{
+        AddToken, DecideArgs, GrantArgs, LimitCommand, LimitOf, ProposalCommand, ProposeArgs,
+        RoleCommand, SetLimit, TokenCommand,
+    },
     after::{AdjustArgs, RefundArgs, SettleArgs, TransferArgs, UndoArgs},
     asset::{
         AccountCommand, AddAccount, AddKey, AllocationCommand, Constraints, KeyCommand,
-        LienCommand, Overflowing, Place, SetAllocation, SetKey,
+        LienCommand, Overflowing, Place, RotateKey, SetAllocation, SetKey,
     },
+    attention::{AttentionCommand, ExpiringArgs, ForecastArgs, ListAttention},
     collect::{CollectArgs, CollectCommand, CollectStatusArgs},
     cycle::{AddCycle, ClockCommand, CycleCommand, MonitorArgs, SetCycle, WhatIfArgs},
     hold::{ChargeArgs, ObjectArgs, ReserveArgs, UsageArgs},
@@ -45,12 +54,17 @@ pub(crate) use self::{
         ProjectCommand, SetMachine, SetProject, SetUser, Switch, UserCommand,
     },
     price::{AttrCommand, QuoteCommand, RateCommand, SetRate, TestRate},
+    proof::{CheckpointArgs, VerifyArgs},
     records::{ExportCommand, ExportFile, ExportUr1, RecordsCommand, SpanArgs},
     source::{ReconcileArgs, SetSource, SourceCommand},
+    statement::{CloseArgs, CloseCommand, PeriodArgs, StatementArgs},
     usage::{
         FallbackArgs, ImportArgs, QuarantinedCommand, ReadArgs, ReplayArgs, ReportCommand, Which,
     },
-    verb::{BalanceArgs, DepositArgs, JobsArgs, JournalArgs, OnlyArgs, QuoteArgs, WithdrawArgs},
+    verb::{
+        AtArgs, BalanceArgs, DepositArgs, ExplainArgs, JobsArgs, JournalArgs, OnlyArgs, QueryArgs,
+        QuoteArgs, WithdrawArgs,
+    },
 };
 
 const AFTER_HELP: &str = "\
@@ -60,8 +74,8 @@ Exit codes: 0 done, 1 refused by a rule, 2 usage, 3 insufficient funds, 4 no suc
 Times: 2026-10-01, '2026-10-01 12:00:00', 2026-10, today, now, -30d, +10d, infinity. A window \
 includes its start and excludes its end.
 
-Settings: flag, then BANK_SERVER, BANK_KEY_ID, BANK_KEY_FILE, BANK_FORMAT, BANK_PROJECT, \
-BANK_CONFIG, then ~/.config/bank/bank.toml, then /etc/bank/bank.toml.";
+Settings: flag, then BANK_SERVER, BANK_KEY_ID, BANK_KEY_FILE, BANK_TOKEN, BANK_FORMAT, \
+BANK_PROJECT, BANK_CONFIG, then ~/.config/bank/bank.toml, then /etc/bank/bank.toml.";
 
 /// The command line of the allocation bank.
 #[derive(Debug, Parser)]
@@ -86,6 +100,12 @@ pub(crate) enum Command {
     /// Show what projects have, hold and may still spend
     #[command(visible_alias = "bal")]
     Balance(BalanceArgs),
+    /// What came and went on accounts over a time
+    #[command(visible_alias = "stmt")]
+    Statement(Box<StatementArgs>),
+    /// Close the books of a period: its statements never change again
+    #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+    Close(CloseArgs),
     /// Price a job and say whether it could start
     #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
     Quote(Box<QuoteArgs>),
@@ -111,6 +131,10 @@ pub(crate) enum Command {
     Jobs(JobsArgs),
     /// Show the journal
     Journal(JournalArgs),
+    /// Why a job was charged as it was, or what a transaction did
+    Explain(ExplainArgs),
+    /// Ask in the query language; it only reads
+    Query(QueryArgs),
     /// The money held for jobs
     #[command(subcommand)]
     Lien(LienCommand),
@@ -138,8 +162,28 @@ pub(crate) enum Command {
     /// Signing keys of clients
     #[command(subcommand)]
     Key(KeyCommand),
+    /// API tokens: what a program shows in place of a signature
+    #[command(subcommand)]
+    Token(TokenCommand),
+    /// Roles of people
+    #[command(subcommand)]
+    Role(RoleCommand),
+    /// How much somebody may move
+    #[command(subcommand)]
+    Limit(LimitCommand),
+    /// What waits for a second pair of eyes
+    #[command(subcommand)]
+    Proposal(ProposalCommand),
+    /// Do what somebody else proposed
+    Approve(DecideArgs),
+    /// Say that nothing will come of a proposal
+    Reject(DecideArgs),
     /// Is the daemon healthy?
     Status,
+    /// Prove every balance and hash, while the bank is served
+    Verify(VerifyArgs),
+    /// Fetch a signed checkpoint of what the bank is now
+    Checkpoint(CheckpointArgs),
     /// Money that comes again each month, quarter or year
     #[command(subcommand)]
     Cycle(CycleCommand),
@@ -169,9 +213,12 @@ pub(crate) enum Command {
     /// Fetch usage where it is, and send it to the bank
     #[command(subcommand)]
     Collect(CollectCommand),
-    /// What happened over a time
+    /// What happened over a time, and what comes
     #[command(subcommand)]
     Report(ReportCommand),
+    /// What wants attention, and who is told
+    #[command(subcommand)]
+    Attention(AttentionCommand),
     /// The scheduler's documents: what waits, what was set aside, what they would do
     #[command(subcommand)]
     Nami(NamiCommand),
@@ -308,6 +355,8 @@ pub(crate) enum Format {
     Json,
     /// One JSON object per line
     Jsonl,
+    /// A page to print, of `bank statement`
+    Html,
 }
 
 impl Format {
@@ -320,6 +369,7 @@ impl Format {
             Self::Csv => "csv",
             Self::Json => "json",
             Self::Jsonl => "jsonl",
+            Self::Html => "html",
         }
     }
 }

@@ -15,6 +15,7 @@ use std::time::Duration;
 use bank_api::{
     error::{self, Problem},
     sign,
+    v1::List,
 };
 use serde::{Serialize, de::DeserializeOwned};
 use ureq::{Agent, http};
@@ -24,7 +25,11 @@ pub(crate) use self::{
     path::{path, query},
     signer::read_secret,
 };
-use crate::{clock, config::Settings, fail::Failure};
+use crate::{
+    clock,
+    config::{Settings, Token},
+    fail::Failure,
+};
 
 /// The longest a call may take; the daemon answers within milliseconds or says 503.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -111,6 +116,7 @@ pub(crate) struct Client {
     /// As the user wrote it, for messages.
     server: String,
     signer: Option<Signer>,
+    token: Option<Token>,
     tcp: bool,
 }
 
@@ -141,18 +147,53 @@ impl Client {
                 base,
                 server,
                 signer: None,
+                token: settings.token.clone(),
                 tcp: false,
             });
         }
         let base = address::tcp(&server)?;
-        let signer = Signer::new(settings)?;
+        let token = settings.token.clone();
+        if token.is_some() && !address::is_here(&base) {
+            return Err(Failure::usage(format!(
+                "a token is not sent to {server}: others could read it on the way"
+            ))
+            .hint("sign with a key (BANK_KEY_ID, BANK_KEY_FILE), or reach the daemon through a tunnel to this host"));
+        }
+        let signer = match &token {
+            Some(_) => None,
+            None => Signer::new(settings)?,
+        };
         Ok(Self {
             agent: Agent::new_with_config(config),
             base,
             server,
             signer,
+            token,
             tcp: true,
         })
+    }
+
+    /// Reads a list to its end, page by page.
+    pub(crate) fn all<T: DeserializeOwned>(
+        &self,
+        segments: &[&str],
+        parameters: &impl Serialize,
+    ) -> Result<List<T>, Failure> {
+        let mut target = path(segments) + &query(parameters);
+        let mut items = Vec::new();
+        let mut before = None;
+        loop {
+            let page: List<T> = self.call(&Call::get(target))?;
+            items.extend(page.items);
+            let Some(next) = page.next else {
+                return Ok(List::whole(items));
+            };
+            if before.as_ref() == Some(&next) {
+                return Err(Failure::internal("the list does not go on"));
+            }
+            target = path(segments) + &path::query_after(parameters, &next);
+            before = Some(next);
+        }
     }
 
     /// Sends a call and reads its answer.
@@ -185,6 +226,9 @@ impl Client {
         }
         if let Some(key) = &call.key {
             request = request.header("idempotency-key", key);
+        }
+        if let Some(Token(token)) = &self.token {
+            request = request.header("authorization", format!("Bearer {token}"));
         }
         let signature = self
             .signer
@@ -307,7 +351,9 @@ impl Client {
     }
 
     fn unauthorized(&self, mut failure: Failure) -> Failure {
-        failure.hint = Some(if self.signer.is_some() {
+        failure.hint = Some(if self.token.is_some() {
+            "the token (BANK_TOKEN) is unknown, over or removed".to_owned()
+        } else if self.signer.is_some() {
             "the key id, its secret or the clock of this machine is wrong".to_owned()
         } else if self.tcp {
             "over TCP set BANK_KEY_ID and BANK_KEY_FILE, or use the daemon's Unix socket".to_owned()

@@ -7,12 +7,15 @@
 mod account;
 mod after;
 mod allocation;
+mod attention;
 mod attribute;
 mod balance;
 mod charge;
+mod close;
 mod collect;
 mod cycle;
 mod deposit;
+mod explain;
 mod export;
 pub(crate) mod generate;
 mod given;
@@ -28,7 +31,10 @@ mod moab;
 mod monitor;
 pub(crate) mod nami;
 mod project;
+mod proof;
+mod proposal;
 mod quarantine;
+mod query;
 mod quote;
 mod rate;
 mod rate_test;
@@ -36,8 +42,11 @@ mod reconcile;
 pub(crate) mod records;
 mod report;
 mod reserve;
+mod role;
 mod source;
+pub(crate) mod statement;
 mod status;
+mod token;
 pub(crate) mod units;
 mod unmapped;
 mod user;
@@ -49,12 +58,12 @@ use std::{
     io::{IsTerminal as _, Write as _},
 };
 
-use bank_api::v1::Removed;
+use bank_api::v1::{List, PastQuery, Removed};
 use serde::{Serialize, de::DeserializeOwned};
 use ureq::http::Method;
 
 use crate::{
-    cli::{Command, RemoveArgs, WriteArgs},
+    cli::{AtArgs, Command, ProposeArgs, RemoveArgs, WriteArgs},
     client::{self, Call, Client},
     clock::Zone,
     fail::Failure,
@@ -83,6 +92,8 @@ pub(crate) struct Context {
 pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure> {
     match command {
         Command::Balance(args) => balance::run(context, &args),
+        Command::Statement(args) => statement::run(context, &args),
+        Command::Close(args) => close::run(context, args),
         Command::Quote(args) => quote::run(context, *args),
         Command::Reserve(args) => reserve::run(context, args),
         Command::Charge(args) => charge::run(context, args),
@@ -90,6 +101,8 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure
         Command::Withdraw(args) => deposit::withdraw(context, args),
         Command::Jobs(args) => job::run(context, args),
         Command::Journal(args) => journal::run(context, args),
+        Command::Explain(args) => explain::run(context, args),
+        Command::Query(args) => query::run(context, &args),
         Command::Lien(command) => lien::run(context, command),
         Command::Project(command) => project::run(context, command),
         Command::User(command) => user::run(context, command),
@@ -99,7 +112,15 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure
         Command::Rate(command) => rate::run(context, command),
         Command::Attr(command) => attribute::run(context, command),
         Command::Key(command) => key::run(context, command),
+        Command::Token(command) => token::run(context, command),
+        Command::Role(command) => role::run(context, command),
+        Command::Limit(command) => role::limit(context, command),
+        Command::Proposal(command) => proposal::run(context, &command),
+        Command::Approve(args) => proposal::decide(context, &args, "approve"),
+        Command::Reject(args) => proposal::decide(context, &args, "reject"),
         Command::Status => status::run(context),
+        Command::Verify(args) => proof::verify(context, args),
+        Command::Checkpoint(args) => proof::checkpoint(context, &args),
         Command::Cycle(command) => cycle::run(context, command),
         Command::Monitor(args) => monitor::run(context, args),
         Command::WhatIf(args) if args.enforce_from.is_some() => monitor::enforced(context, args),
@@ -113,6 +134,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure
         Command::Unmapped(args) => unmapped::run(context, *args),
         Command::Collect(command) => collect::run(context, command),
         Command::Report(command) => report::run(context, command),
+        Command::Attention(command) => attention::run(context, command),
         Command::Export(command) => export::run(context, command),
         Command::Records(command) => records::run(command),
         Command::Gen(command) => generate::run(command),
@@ -126,6 +148,14 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure
     }
 }
 
+/// What came of an operation that may need a second pair of eyes.
+pub(crate) enum Sent<T> {
+    /// It was done, or decided.
+    Done(T),
+    /// It waits for somebody else; this is said of it.
+    Proposed(String),
+}
+
 impl Context {
     /// Reads an object or a list.
     pub(crate) fn get<T: DeserializeOwned>(
@@ -135,6 +165,15 @@ impl Context {
     ) -> Result<T, Failure> {
         self.client
             .call(&Call::get(client::path(segments) + &client::query(query)))
+    }
+
+    /// Reads a list to its end, page by page.
+    pub(crate) fn all<T: DeserializeOwned>(
+        &self,
+        segments: &[&str],
+        query: &impl Serialize,
+    ) -> Result<List<T>, Failure> {
+        self.client.all(segments, query)
     }
 
     /// Sends a change.
@@ -148,6 +187,29 @@ impl Context {
         let key = Some(self.key(write)?);
         self.client
             .call(&Call::send(method, target(segments, write), body, key)?)
+    }
+
+    /// Sends an operation that may need a second pair of eyes. What was only proposed comes as what is
+    /// said of that.
+    pub(crate) fn send_or_propose<T: DeserializeOwned>(
+        &self,
+        method: Method,
+        segments: &[&str],
+        body: &impl Serialize,
+        args: &ProposeArgs,
+    ) -> Result<Sent<T>, Failure> {
+        let write = &args.write;
+        if !args.propose {
+            return self.send(method, segments, body, write).map(Sent::Done);
+        }
+        let query = bank_api::v1::ProposeQuery {
+            dry_run: write.dry_run,
+            propose: true,
+        };
+        let target = client::path(segments) + &client::query(&query);
+        let call = Call::send(method, target, body, Some(self.key(write)?))?;
+        let proposal = self.client.call(&call)?;
+        proposal::proposed(self, &proposal).map(Sent::Proposed)
     }
 
     /// Removes an object, having asked for it on a terminal.
@@ -201,6 +263,14 @@ impl Context {
         Ok(uuid::Builder::from_unix_timestamp_millis(millis, &random)
             .into_uuid()
             .to_string())
+    }
+
+    /// When something is looked at, as the API takes it.
+    pub(crate) fn past(&self, then: &AtArgs) -> Result<PastQuery, Failure> {
+        Ok(PastQuery {
+            at: self.time(then.at.as_ref())?,
+            recorded: then.recorded,
+        })
     }
 
     /// A time argument as the daemon takes it.

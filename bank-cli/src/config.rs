@@ -25,10 +25,23 @@ pub(crate) struct Settings {
     pub(crate) key_id: Option<String>,
     /// File with its secret; TCP only.
     pub(crate) key_file: Option<PathBuf>,
+    /// An API token, shown in place of a signature; it comes before a key.
+    pub(crate) token: Option<Token>,
     /// `table`, `parsable`, `parsable2`, `csv`, `json` or `jsonl`.
     pub(crate) format: Option<String>,
     /// The project of a quote that names none.
     pub(crate) project: Option<String>,
+}
+
+/// The text of an API token; its debug form tells nothing.
+#[derive(Clone, PartialEq, Eq, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Token(pub(crate) String);
+
+impl std::fmt::Debug for Token {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Token")
+    }
 }
 
 impl Settings {
@@ -38,6 +51,7 @@ impl Settings {
             server: self.server.or(next.server),
             key_id: self.key_id.or(next.key_id),
             key_file: self.key_file.or(next.key_file),
+            token: self.token.or(next.token),
             format: self.format.or(next.format),
             project: self.project.or(next.project),
         }
@@ -87,6 +101,8 @@ fn resolve(
         server: flags.server.clone(),
         key_id: flags.key_id.clone(),
         key_file: flags.key_file.clone(),
+        // Not as a flag: everybody on the machine sees those.
+        token: None,
         format: flags.format_name().map(str::to_owned),
         project: None,
     };
@@ -94,6 +110,7 @@ fn resolve(
         server: env("BANK_SERVER"),
         key_id: env("BANK_KEY_ID"),
         key_file: env("BANK_KEY_FILE").map(PathBuf::from),
+        token: env("BANK_TOKEN").map(Token),
         format: env("BANK_FORMAT"),
         project: env("BANK_PROJECT"),
     };
@@ -142,7 +159,7 @@ fn parse(path: &Path, text: &str) -> Result<Settings, Failure> {
             "cannot read settings: {} line {line}: {why}",
             path.display()
         ))
-        .hint("the settings are server, key_id, key_file, format, project")
+        .hint("the settings are server, key_id, key_file, token, format, project")
     })
 }
 

@@ -11,6 +11,7 @@ mod message;
 mod money;
 mod options;
 mod sheet;
+mod statement;
 mod work;
 
 use std::{
@@ -60,10 +61,12 @@ pub(crate) enum Tool {
     Allocations,
     /// The reservations, which are liens here.
     Reservations,
+    /// What came and went on accounts.
+    Statement,
 }
 
 /// The names, in the order of the manual.
-pub(crate) const TOOLS: [(&str, Tool); 13] = [
+pub(crate) const TOOLS: [(&str, Tool); 14] = [
     ("gbalance", Tool::Balance),
     ("gcharge", Tool::Charge),
     ("gdeposit", Tool::Deposit),
@@ -74,6 +77,7 @@ pub(crate) const TOOLS: [(&str, Tool); 13] = [
     ("gquote", Tool::Quote),
     ("grefund", Tool::Refund),
     ("greserve", Tool::Reserve),
+    ("gstatement", Tool::Statement),
     ("gtransfer", Tool::Transfer),
     ("gwithdraw", Tool::Withdraw),
     ("mybalance", Tool::MyBalance),
@@ -147,6 +151,7 @@ fn run(context: &Context, tool: Tool, given: &Given) -> Result<String, Failure> 
         Tool::Quote => work::quote(context, given),
         Tool::Reserve => work::reserve(context, given),
         Tool::Charge => work::charge(context, given),
+        Tool::Statement => statement::statement(context, given),
     }
 }
 

@@ -17,6 +17,7 @@ mod hooks;
 mod moab;
 mod out;
 mod people;
+mod period;
 mod upload;
 mod when;
 

@@ -9,6 +9,8 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -54,8 +56,8 @@ pub(crate) enum Shown {
 /// One column.
 #[derive(Debug, Clone)]
 pub(crate) struct Column {
-    key: &'static str,
-    title: &'static str,
+    key: Cow<'static, str>,
+    title: Cow<'static, str>,
     kind: Kind,
     shown: Shown,
     width: u16,
@@ -64,25 +66,34 @@ pub(crate) struct Column {
 /// A column that is always shown; `key` is the field and the name in `--columns`.
 pub(crate) fn column(key: &'static str, title: &'static str, kind: Kind) -> Column {
     Column {
-        key,
-        title,
+        key: Cow::Borrowed(key),
+        title: Cow::Borrowed(title),
         kind,
         shown: Shown::Always,
         width: 0,
     }
 }
 
+/// A column that the daemon names.
+pub(crate) fn named(name: &str, kind: Kind) -> Column {
+    Column {
+        key: Cow::Owned(name.to_owned()),
+        title: Cow::Owned(name.to_owned()),
+        ..column("", "", kind)
+    }
+}
+
 impl Column {
     /// The field that it shows.
-    pub(crate) fn key(&self) -> &'static str {
-        self.key
+    pub(crate) fn key(&self) -> &str {
+        &self.key
     }
 
     /// Its name, with that at its head where it is another.
     fn names(&self) -> String {
         let head = self.title.to_lowercase().replace(' ', "_");
-        if head.is_empty() || word(&head) == word(self.key) {
-            self.key.to_owned()
+        if head.is_empty() || word(&head) == word(&self.key) {
+            self.key.clone().into_owned()
         } else {
             format!("{} ({head})", self.key)
         }
@@ -239,13 +250,13 @@ impl Scale {
     fn apply(self, sheet: &Sheet) -> Sheet {
         let mut sheet = sheet.clone();
         let amounts = sheet.columns.iter().filter(|c| c.kind == Kind::Amount);
-        let keys: Vec<_> = amounts.map(|column| column.key).collect();
+        let keys: Vec<_> = amounts.map(|column| column.key.clone()).collect();
         for row in &mut sheet.rows {
             for key in &keys {
                 let amount = text(row, key);
                 let scaled = crate::figure::scaled(&amount, self.up, self.down, self.decimals);
                 if let Some(scaled) = scaled {
-                    row.insert((*key).to_owned(), scaled.into());
+                    row.insert(key.clone().into_owned(), scaled.into());
                 }
             }
         }
@@ -260,7 +271,7 @@ impl Form {
         let name = setting.unwrap_or(Format::Table.name());
         let format = <Format as clap::ValueEnum>::from_str(name, true).map_err(|_| {
             Failure::usage(format!("unknown format {name:?}"))
-                .hint("table, parsable, parsable2, csv, json or jsonl")
+                .hint("table, parsable, parsable2, csv, json, jsonl or html")
         })?;
         Ok(Self {
             format,
@@ -299,6 +310,7 @@ impl Form {
             Format::Json if self.columns.is_empty() => json::document(answer),
             Format::Json => json::document(&json::filtered(answer, &columns)),
             Format::Jsonl => json::lines(answer, self.columns.is_empty(), &columns),
+            Format::Html => Err(no_page()),
         }
     }
 
@@ -319,6 +331,7 @@ impl Form {
             }
             Format::Json => json::document(answer),
             Format::Jsonl => json::line(answer),
+            Format::Html => Err(no_page()),
             _ => self.list(answer, sheet),
         }
     }
@@ -338,8 +351,8 @@ impl Form {
             let wanted = word(name.trim());
             let columns = || sheet.columns.iter();
             columns()
-                .find(|column| word(column.key) == wanted)
-                .or_else(|| columns().find(|column| word(column.title) == wanted))
+                .find(|column| word(&column.key) == wanted)
+                .or_else(|| columns().find(|column| word(&column.title) == wanted))
                 .ok_or_else(|| {
                     let known: Vec<_> = columns().map(Column::names).collect();
                     Failure::usage(format!("no column {name:?}"))
@@ -348,6 +361,11 @@ impl Form {
         };
         self.columns.iter().map(find).collect()
     }
+}
+
+/// Pages are for what is printed on paper.
+fn no_page() -> Failure {
+    Failure::usage("this command writes no HTML").hint("`bank statement` does")
 }
 
 /// Whether standard output and standard error may be coloured.

@@ -1,19 +1,23 @@
 //! A ledger in memory: the plainest store there is, for tests and the model.
 
+mod attention;
 mod past;
+mod period;
 
 use crate::amount::Amount;
 use crate::command::{AsNamed, Chunk};
 use crate::directory::{Bank, Directory, Policy};
-use crate::effects::{AssignedUse, DirectoryRow, Effects, Shortage, Transaction, UsageRow, UseRow};
-use crate::ids::{AccountId, AllocationId, TxId, UNBILLED};
+use crate::effects::{
+    AssignedUse, DirectoryRow, Effects, Moved, Shortage, Transaction, UsageRow, UseRow,
+};
+use crate::ids::{AccountId, AllocationId, ProposalId, TxId, UNBILLED};
 use crate::invariant::{self, Portions, Proof};
 use crate::ledger::{Ledger, Named};
-use crate::model::{Account, Allocation, Instance, InstanceKey, Lien, LienState, Quote};
-use crate::need::{INSTANCES_MAX, Identity, Need};
+use crate::model::{Account, Allocation, Instance, InstanceKey, Lien, LienState, Proposal, Quote};
+use crate::need::{INSTANCES_MAX, Identity, MovedBy, Need};
 use crate::terms::{Paid, Span};
 use crate::time::{Timestamp, Window};
-use crate::view::{Already, Next, View};
+use crate::view::{Already, MovedBefore, Next, View};
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -42,6 +46,10 @@ pub struct Book {
     pub uses: BTreeMap<(String, String, Timestamp), UseRow>,
     /// The latest shortage of each object and project.
     pub shortages: BTreeMap<(InstanceKey, String), Shortage>,
+    /// Proposals by number.
+    pub proposals: BTreeMap<ProposalId, Proposal>,
+    /// What callers moved.
+    pub moved: Vec<Moved>,
     next: Next,
 }
 
@@ -63,6 +71,8 @@ impl Book {
             removals: BTreeMap::new(),
             uses: BTreeMap::new(),
             shortages: BTreeMap::new(),
+            proposals: BTreeMap::new(),
+            moved: Vec::new(),
             next: Next {
                 allocation: 2,
                 ..Next::default()
@@ -93,6 +103,20 @@ impl Book {
         findings.extend(proof.check_accounts(accounts.map(|a| (a.id, !a.deleted))));
         findings.extend(self.corrections());
         findings
+    }
+
+    /// What somebody moved on a day.
+    fn moved_before(&self, by: &MovedBy) -> MovedBefore {
+        let day = self.moved.iter().filter(|m| m.day == by.day);
+        let mut before = MovedBefore::default();
+        for moved in day.filter(|m| m.client == by.client) {
+            let amount = i128::from(moved.amount.0);
+            before.by_client = before.by_client.saturating_add(amount);
+            if moved.actor == by.actor {
+                before.by_actor = before.by_actor.saturating_add(amount);
+            }
+        }
+        before
     }
 
     /// The billed windows of the instances in view.
@@ -253,7 +277,14 @@ impl Ledger for Book {
             };
             view.liens = self.liens.values().filter(touches).cloned().collect();
         }
+        self.add_attention(need, &mut view);
         self.add_past(need, &mut view);
+        self.add_periods(need, &mut view);
+        let proposal = need.proposal.and_then(|id| self.proposals.get(&id));
+        view.proposal = proposal.cloned();
+        if let Some(by) = &need.moved {
+            view.moved = self.moved_before(by);
+        }
         Ok(view)
     }
 
@@ -371,6 +402,10 @@ impl Ledger for Book {
         for row in &effects.assigned {
             self.give(row);
         }
+        for proposal in &effects.proposals {
+            self.proposals.insert(proposal.id, proposal.clone());
+        }
+        self.moved.extend(effects.moved.clone());
         for shortage in &effects.shortages {
             self.keep_shortage(shortage);
         }
@@ -402,6 +437,10 @@ impl Directory {
             DirectoryRow::Cycle(cycle) => self.put_cycle(cycle.clone()),
             DirectoryRow::Attribute(attribute) => self.put_attribute(attribute.clone()),
             DirectoryRow::Mapping(mapping) => self.mappings.put(mapping.clone()),
+            DirectoryRow::Quiet(project, quiet) => self.put_quiet(*project, *quiet),
+            DirectoryRow::Grant(grant) => self.put_grant(grant.clone()),
+            DirectoryRow::Limit(limit) => self.put_limit(limit.clone()),
+            DirectoryRow::LimitGone(of) => self.remove_limit(of),
         }
     }
 }

@@ -2,71 +2,38 @@
 
 use crate::amount::Amount;
 use crate::attribute::Attribute;
-use crate::directory::Directory;
-use crate::ids::{AllocationId, LienId, MappingId, ProjectId, QuoteId, RateId};
+use crate::ids::{AllocationId, LienId, MappingId, QuoteId, RateId};
 use crate::model::{Closing, Facts, InstanceKey, Key, ObjectType};
 use crate::price::Named;
 use crate::terms::Terms;
 use crate::time::{Seconds, Timestamp, Window};
 use crate::usage::Usage;
 
+mod access;
 mod after;
 mod assign;
+mod attention;
 mod import;
 mod op;
+mod period;
 mod registry;
+mod scope;
 mod usage;
 
+pub use access::{Access, Approve, GrantRole, Propose, Reject, RevokeRole, RotateKey, SetLimit};
 pub use after::{Adjust, After, Refund, RemoveAllocation, Reverse, Settle, Transfer};
 pub use assign::Assign;
+pub use attention::{Ack, Attention, Switch};
 pub use import::Chunk;
 pub use op::OPS;
+pub use period::{ClosePeriod, Period};
 pub use registry::{
     AddCycle, AddProject, MergeUser, SetAccount, SetCycle, SetKey, SetMachine, SetMapping,
     SetMember, SetProject, SetRate, SetUser,
 };
 
+pub use scope::Scope;
 pub use usage::{AsNamed, UsageReport};
-
-/// What the caller may touch (http-auth.md 4). Empty lists mean everything.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Scope {
-    /// Projects by name; their descendants belong to them.
-    pub projects: Vec<String>,
-    /// Machines by name.
-    pub machines: Vec<String>,
-}
-
-impl Scope {
-    /// The only machine that it is for: what is meant where a request names none.
-    pub fn only_machine(&self) -> Option<&str> {
-        match self.machines.as_slice() {
-            [only] => Some(only),
-            _ => None,
-        }
-    }
-
-    /// Whether a machine lies in it, known or not.
-    pub fn has_machine(&self, name: &str) -> bool {
-        self.machines.is_empty() || self.machines.iter().any(|m| m == name)
-    }
-
-    /// Whether a project lies in it: it or one above it is named there. `name` is what a request
-    /// says, `project` what is known by that name.
-    pub fn has_project(
-        &self,
-        directory: &Directory,
-        project: Option<ProjectId>,
-        name: &str,
-    ) -> bool {
-        let allowed = &self.projects;
-        if allowed.is_empty() {
-            return true;
-        }
-        let above = project.map(|id| directory.lineage(id)).unwrap_or_default();
-        allowed.iter().any(|a| a == name) || above.iter().any(|p| allowed.contains(&p.name))
-    }
-}
 
 /// A command. What it does not name stays as it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -150,6 +117,8 @@ pub enum Command {
     ReleaseLien(LienId),
     /// Moves, gives back, puts right or undoes what was done before.
     After(After),
+    /// What wants attention, or does so no more.
+    Attention(Attention),
     /// Declares a usage attribute.
     AddAttribute(Attribute),
     /// Takes the declaration of a usage attribute back.
@@ -166,6 +135,10 @@ pub enum Command {
     RemoveMapping(MappingId),
     /// Gives finished usage that no project could be found for to a project.
     Assign(Box<Assign>),
+    /// Closes the books of a period, or opens the last one again.
+    Period(Period),
+    /// Says who may do what.
+    Access(Access),
 }
 
 impl Command {
@@ -211,6 +184,7 @@ impl Command {
             Command::ExtendLien(_) => "lien_extend",
             Command::ReleaseLien(_) => "lien_rm",
             Command::After(after) => after.op(),
+            Command::Attention(attention) => attention.op(),
             Command::AddAttribute(_) => "attr_add",
             Command::RemoveAttribute(_) => "attr_rm",
             Command::RemoveQuote(_) => "quote_rm",
@@ -219,6 +193,8 @@ impl Command {
             Command::SetMapping(_) => "mapping_set",
             Command::RemoveMapping(_) => "mapping_rm",
             Command::Assign(_) => "adjust",
+            Command::Period(period) => period.op(),
+            Command::Access(access) => access.op(),
         }
     }
 
@@ -288,7 +264,7 @@ pub struct Withdraw {
 }
 
 /// Whom a request is for, by name, as the scheduler or a person says it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Whose {
     /// A project, or an account where no project has that name (decision 16).
     pub project: Option<String>,

@@ -79,6 +79,38 @@ impl Decimal {
     }
 }
 
+/// Writes a whole number behind a text: millions of records are told apart by what they say, and
+/// formatting takes several times as long.
+pub(crate) fn push_number(text: &mut String, number: i64) {
+    let (mut digits, mut left) = ([b'0'; 20], number.unsigned_abs());
+    let mut begin = digits.len();
+    for digit in digits.iter_mut().rev() {
+        *digit = b'0' | u8::try_from(left % 10).unwrap_or_default();
+        (begin, left) = (begin.saturating_sub(1), left / 10);
+        if left == 0 {
+            break;
+        }
+    }
+    if number < 0 {
+        text.push('-');
+    }
+    let digits = digits.get(begin..).unwrap_or_default();
+    text.push_str(std::str::from_utf8(digits).unwrap_or_default());
+}
+
+impl Decimal {
+    /// Writes it behind a text, as it is shown.
+    pub(crate) fn push_to(self, text: &mut String) {
+        if let Ok(size) = i64::try_from(self.0)
+            && size % 1_000_000_000 == 0
+        {
+            return push_number(text, size / 1_000_000_000);
+        }
+        // Writing to a string cannot fail.
+        let _ = fmt::Write::write_fmt(text, format_args!("{self}"));
+    }
+}
+
 impl fmt::Display for Decimal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let size = self.0.unsigned_abs();
@@ -128,6 +160,23 @@ mod tests {
         fn what_is_shown_reads_back(b in -1_000_000_000_000_000_000_000_i128..1_000_000_000_000_000_000_000) {
             let d = Decimal::from_billionths(b);
             prop_assert_eq!(Decimal::parse(&d.to_string()), Some(d));
+        }
+
+        #[test]
+        fn the_short_ways_write_what_is_shown(
+            number in proptest::num::i64::ANY,
+            whole in -20_000_000_000_i128..20_000_000_000,
+            rest in prop_oneof![Just(0_i128), 0_i128..ONE],
+        ) {
+            for number in [number, number % 1_000, 0, i64::MIN, i64::MAX] {
+                let mut text = "=".to_owned();
+                push_number(&mut text, number);
+                prop_assert_eq!(text, format!("={number}"));
+            }
+            let d = Decimal::from_billionths(whole * ONE + rest);
+            let mut text = "=".to_owned();
+            d.push_to(&mut text);
+            prop_assert_eq!(text, format!("={d}"));
         }
     }
 }

@@ -3,24 +3,30 @@
 //! The directory is reference data. It holds no balance (decision 3): a shell may keep it in
 //! memory and load it anew whenever a command changed it.
 
+mod access;
 mod fallback;
 mod mapped;
 mod tree;
 
+pub use access::Approval;
+pub use policy::{FallbackMode, Policy, SelectionOrder};
 pub use tree::DEPTH_MAX;
 
 mod cycle;
 mod mode;
+mod policy;
+mod quiet;
 
 use crate::amount::Precision;
 use crate::attribute::Attribute;
-use crate::exact::Rounding;
-use crate::ids::{AccountId, CycleId, MachineId, ProjectId, UNBILLED, UserId};
+use crate::ids::{AccountId, CycleId, GrantId, MachineId, ProjectId, UNBILLED, UserId};
 use crate::mapping::Mappings;
-use crate::model::{Account, Cycle, Dimension, Key, Machine, Member, Mode, Project, User};
+use crate::model::{
+    Account, Cycle, Dimension, Grant, Key, Limit, LimitOf, Machine, Member, MemberRole, Project,
+    User,
+};
 use crate::rate::Rate;
-use crate::terms::{Excess, Overlap, Shortfall};
-use crate::time::{Seconds, Timestamp};
+use crate::time::Timestamp;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -33,83 +39,6 @@ pub struct Bank {
     pub precision: Precision,
     /// The label of its unit, such as `credits`.
     pub unit: String,
-}
-
-/// Who steps in when the account of a job is short (nami.md 5).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum FallbackMode {
-    /// The scheduler: it hears "insufficient funds" and asks again under another account.
-    #[default]
-    Scheduler,
-    /// The bank: it places the lien on the configured fallback account.
-    Bank,
-}
-
-/// What decides first which allocation pays (ledger.md 2.6).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SelectionOrder {
-    /// The earlier end; at equal end the nearer account.
-    #[default]
-    ExpiryFirst,
-    /// The nearer account; at equal distance the earlier end.
-    HierarchyFirst,
-}
-
-/// What the site's configuration says about the rules.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Policy {
-    /// The mode of machines and projects that have none.
-    pub mode: Mode,
-    /// How an exact sum is rounded.
-    pub rounding: Rounding,
-    /// What a lien outlives its wall duration by (decision 12).
-    pub lien_grace: Seconds,
-    /// How long after its close an instance still takes charges (decision 13).
-    pub close_grace: Seconds,
-    /// How long an instance without a lien waits for its next document.
-    pub idle: Seconds,
-    /// Who steps in for an account that is short.
-    pub fallback: FallbackMode,
-    /// Whether charges leave records for the FILE or GGF writers.
-    pub records: bool,
-    /// What decides first which allocation pays.
-    pub order: SelectionOrder,
-    /// Liens lie only on allocations that last as long as they do (ledger.md 2.7 f).
-    pub require_cover: bool,
-    /// No two allocations of an account may be usable at the same time (ledger.md 2.1 g).
-    pub discrete: bool,
-    /// How far the clock may jump ahead, unseen, without an operator's confirmation.
-    pub max_jump: Seconds,
-    /// How long the bank may have been off before a start needs an operator's confirmation.
-    pub max_downtime: Seconds,
-    /// Who covers what a charge lacks.
-    pub shortfall: Shortfall,
-    /// What becomes of a window that was billed before.
-    pub overlap: Overlap,
-    /// What becomes of time that a scheduler reports beyond what can have been used.
-    pub excess: Excess,
-}
-
-impl Default for Policy {
-    fn default() -> Self {
-        Policy {
-            mode: Mode::Strict,
-            rounding: Rounding::HalfEven,
-            lien_grace: Seconds(600),
-            close_grace: Seconds(600),
-            idle: Seconds(7 * 86400),
-            fallback: FallbackMode::Scheduler,
-            records: false,
-            order: SelectionOrder::ExpiryFirst,
-            require_cover: false,
-            discrete: false,
-            max_jump: Seconds(3600),
-            max_downtime: Seconds(7 * 86400),
-            shortfall: Shortfall::Debt,
-            overlap: Overlap::BillRest,
-            excess: Excess::Clip,
-        }
-    }
 }
 
 /// The reference data of a bank, with its look-ups.
@@ -133,7 +62,11 @@ pub struct Directory {
     accounts: BTreeMap<AccountId, Account>,
     keys: BTreeMap<String, Key>,
     cycles: BTreeMap<CycleId, Cycle>,
-    members: HashMap<(ProjectId, UserId), bool>,
+    members: HashMap<(ProjectId, UserId), (bool, MemberRole)>,
+    /// Active members that are more than members, by user.
+    leaders: BTreeMap<UserId, BTreeMap<ProjectId, MemberRole>>,
+    grants: BTreeMap<GrantId, Grant>,
+    limits: BTreeMap<LimitOf, Limit>,
     project_names: HashMap<String, ProjectId>,
     user_names: HashMap<String, UserId>,
     machine_names: HashMap<String, MachineId>,
@@ -146,6 +79,8 @@ pub struct Directory {
     accounts_by_traits: BTreeSet<AccountId>,
     /// Accounts by the account above them.
     children: BTreeMap<AccountId, BTreeSet<AccountId>>,
+    /// Projects of which nothing is watched.
+    quiet: BTreeSet<ProjectId>,
 }
 
 impl Directory {
@@ -165,6 +100,9 @@ impl Directory {
             keys: BTreeMap::new(),
             cycles: BTreeMap::new(),
             members: HashMap::new(),
+            leaders: BTreeMap::new(),
+            grants: BTreeMap::new(),
+            limits: BTreeMap::new(),
             project_names: HashMap::new(),
             user_names: HashMap::new(),
             machine_names: HashMap::new(),
@@ -173,6 +111,7 @@ impl Directory {
             accounts_open: Vec::new(),
             accounts_by_traits: BTreeSet::new(),
             children: BTreeMap::new(),
+            quiet: BTreeSet::new(),
         }
     }
 
@@ -241,13 +180,17 @@ impl Directory {
 
     /// Adds or replaces a membership.
     pub fn put_member(&mut self, member: Member) {
+        self.lead(&member);
         self.members
-            .insert((member.project, member.user), member.active);
+            .insert((member.project, member.user), (member.active, member.role));
     }
 
     /// Takes a membership away.
     pub fn remove_member(&mut self, project: ProjectId, user: UserId) {
         self.members.remove(&(project, user));
+        if let Some(led) = self.leaders.get_mut(&user) {
+            led.remove(&project);
+        }
     }
 
     /// Adds or replaces a rate.
@@ -407,10 +350,11 @@ impl Directory {
     pub fn members_of(&self, project: ProjectId) -> Vec<Member> {
         let all = self.members.iter().filter(|((p, _), _)| *p == project);
         let mut members: Vec<Member> = all
-            .map(|((project, user), active)| Member {
+            .map(|((project, user), (active, role))| Member {
                 project: *project,
                 user: *user,
                 active: *active,
+                role: *role,
             })
             .collect();
         members.sort_by_key(|m| m.user);
@@ -419,16 +363,18 @@ impl Directory {
 
     /// Whether a user is an active member of a project.
     pub fn is_member(&self, project: ProjectId, user: UserId) -> bool {
-        self.members.get(&(project, user)).copied().unwrap_or(false)
+        let member = self.members.get(&(project, user));
+        member.is_some_and(|(active, _)| *active)
     }
 
     /// Whether a user has a place in a project, active or not.
     pub fn membership(&self, project: ProjectId, user: UserId) -> Option<Member> {
-        let active = self.members.get(&(project, user)).copied();
-        active.map(|active| Member {
+        let (active, role) = self.members.get(&(project, user)).copied()?;
+        Some(Member {
             project,
             user,
             active,
+            role,
         })
     }
 
@@ -440,6 +386,7 @@ impl Directory {
             "machine" => self.machines.last_key_value().map(|(id, _)| id.0),
             "account" => self.accounts.last_key_value().map(|(id, _)| id.0),
             "cycle" => return self.next_cycle_id(),
+            "grant" => self.grants.last_key_value().map(|(id, _)| id.0),
             _ => self.rates.iter().map(|r| r.id.0).max(),
         };
         last.unwrap_or(0).saturating_add(1)

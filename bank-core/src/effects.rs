@@ -8,7 +8,8 @@ use crate::ids::{
 };
 use crate::mapping::Mapping;
 use crate::model::{
-    Account, Allocation, Cycle, Instance, Key, Lien, Machine, Member, Project, Quote, User,
+    Account, Allocation, Cycle, Grant, Instance, Key, Lien, Limit, LimitOf, Machine, Member,
+    Project, Proposal, Quote, User,
 };
 use crate::rate::Rate;
 use crate::terms::Span;
@@ -18,6 +19,7 @@ use crate::view::Next;
 mod after;
 mod assigned;
 mod outcome;
+mod period;
 mod traces;
 mod used;
 
@@ -27,6 +29,7 @@ pub use outcome::{
     Charged, Closed, Created, Deposited, Landed, LienChanged, Merge, Outcome, Outlived, Quoted,
     Reserved, Withdrawn,
 };
+pub use period::{PeriodClosed, PeriodReopened};
 pub use traces::{Presence, Reshaped, Shape, Traces};
 pub use used::{Became, Fate, Imported, KnownUse, Shortage, UseRow, Used};
 
@@ -61,6 +64,10 @@ pub struct Effects {
     pub uses: Vec<UseRow>,
     /// Finished uses that got their project after all.
     pub assigned: Vec<AssignedUse>,
+    /// Proposals as they are afterwards.
+    pub proposals: Vec<Proposal>,
+    /// What the caller moved, for the limit of a day.
+    pub moved: Option<Moved>,
     /// Accounts that were short where the bank's own fallback stepped in.
     pub shortages: Vec<Shortage>,
     /// The numbers that the next command's rows get.
@@ -105,6 +112,27 @@ pub enum DirectoryRow {
     Attribute(Attribute),
     /// A mapping.
     Mapping(Mapping),
+    /// Whether nothing of a project is watched for attention.
+    Quiet(ProjectId, bool),
+    /// A role that a person was given, or that was taken back.
+    Grant(Grant),
+    /// A limit.
+    Limit(Limit),
+    /// A limit that is gone.
+    LimitGone(LimitOf),
+}
+
+/// What somebody moved in one command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Moved {
+    /// On which UTC day of the ledger clock, counted from 1970.
+    pub day: i64,
+    /// Their client.
+    pub client: String,
+    /// The key, the token or the person.
+    pub actor: String,
+    /// How much; above zero.
+    pub amount: Amount,
 }
 
 /// A group of entries with one effective time (ledger.md 7).
@@ -183,10 +211,12 @@ pub enum EntryKind {
     Delete,
     /// The opposite of an entry.
     Reverse,
+    /// A threshold was reached, or is so no more: it moves nothing (ux.md 4).
+    Attention,
 }
 
 /// Every kind with its word.
-pub const ENTRY_KINDS: [(EntryKind, &str); 25] = [
+pub const ENTRY_KINDS: [(EntryKind, &str); 26] = [
     (EntryKind::Deposit, "deposit"),
     (EntryKind::Withdraw, "withdraw"),
     (EntryKind::Lien, "lien"),
@@ -212,6 +242,7 @@ pub const ENTRY_KINDS: [(EntryKind, &str); 25] = [
     (EntryKind::Adjust, "adjust"),
     (EntryKind::Delete, "delete"),
     (EntryKind::Reverse, "reverse"),
+    (EntryKind::Attention, "attention"),
 ];
 
 impl EntryKind {

@@ -58,6 +58,20 @@ impl Fraction {
                 denominator,
             });
         }
+        // Nearly all of them are short, and 64 bits are many times faster than 128.
+        if let (Ok(over), Ok(under)) = (i64::try_from(numerator), u64::try_from(denominator)) {
+            let divisor = short_gcd(over.unsigned_abs(), under);
+            let size = over.unsigned_abs().checked_div(divisor)?;
+            let numerator = i128::from(size);
+            return Some(Fraction {
+                numerator: if over < 0 {
+                    numerator.checked_neg()?
+                } else {
+                    numerator
+                },
+                denominator: under.checked_div(divisor)?.into(),
+            });
+        }
         let divisor = gcd(numerator.checked_abs()?, denominator);
         Some(Fraction {
             numerator: numerator.checked_div(divisor)?,
@@ -180,8 +194,19 @@ pub fn split(trillionths: i128) -> (i128, i128) {
 }
 
 fn divide(numerator: i128, denominator: i128, rounding: Rounding) -> Option<i128> {
-    let floor = numerator.checked_div_euclid(denominator)?;
-    let rest = numerator.checked_rem_euclid(denominator)?;
+    if denominator == 1 {
+        return Some(numerator);
+    }
+    let (floor, rest) = match (i64::try_from(numerator), i64::try_from(denominator)) {
+        (Ok(over), Ok(under)) => {
+            let floor = over.checked_div_euclid(under)?;
+            (floor.into(), over.checked_rem_euclid(under)?.into())
+        }
+        _ => (
+            numerator.checked_div_euclid(denominator)?,
+            numerator.checked_rem_euclid(denominator)?,
+        ),
+    };
     let twice = rest.checked_mul(2)?;
     let odd = floor.checked_rem_euclid(2)? == 1;
     let up = match rounding {
@@ -195,6 +220,14 @@ fn divide(numerator: i128, denominator: i128, rounding: Rounding) -> Option<i128
     } else {
         Some(floor)
     }
+}
+
+/// The same of short numbers.
+fn short_gcd(mut a: u64, mut b: u64) -> u64 {
+    while let Some(rest) = a.checked_rem(b) {
+        (a, b) = (b, rest);
+    }
+    a
 }
 
 fn gcd(mut a: i128, mut b: i128) -> i128 {

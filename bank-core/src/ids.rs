@@ -35,6 +35,10 @@ id! {
     MappingId,
     /// A cycle's number.
     CycleId,
+    /// The number of a role that somebody was given.
+    GrantId,
+    /// A proposal's number: that of the transaction that proposed it.
+    ProposalId,
     /// A journal transaction's number, without gaps from 1.
     TxId,
     /// A journal entry's number, without gaps from 1.

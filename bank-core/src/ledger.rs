@@ -7,7 +7,7 @@ use crate::command::{Chunk, Command, Scope};
 use crate::directory::Directory;
 use crate::effects::{Became, Effects, Outcome, Shortage};
 use crate::ids::AllocationId;
-use crate::need::{Need, further, need};
+use crate::need::{Need, further, moved_by, need};
 use crate::refusal::Refusal;
 use crate::rules;
 use crate::rules::sweep::Stuck;
@@ -98,8 +98,12 @@ fn decide<L: Ledger>(
     now: Timestamp,
 ) -> Result<Result<Effects, Refusal>, L::Error> {
     let directory = ledger.directory()?;
-    let mut view = ledger.load(&need(command, &directory, now))?;
-    if let Some(more) = further(command, &view, &directory, now) {
+    let moved = || moved_by(scope, &directory, now);
+    let mut first = need(command, &directory, now);
+    first.moved = moved();
+    let mut view = ledger.load(&first)?;
+    if let Some(mut more) = further(command, &view, &directory, now) {
+        more.moved = moved();
         view = ledger.load(&more)?;
     }
     view.open_instances = match command {

@@ -14,7 +14,9 @@
     clippy::cast_sign_loss
 )]
 
+pub mod access;
 pub mod amount;
+pub mod attention;
 pub mod attribute;
 pub mod book;
 pub mod calendar;
@@ -25,6 +27,7 @@ pub mod directory;
 pub mod domain;
 pub mod effects;
 pub mod exact;
+pub mod forecast;
 pub mod history;
 pub mod ids;
 pub mod invariant;
@@ -33,6 +36,7 @@ pub mod mapping;
 pub mod model;
 pub mod months;
 pub mod need;
+pub mod period;
 pub mod policy;
 pub mod postings;
 pub mod price;

@@ -1,10 +1,15 @@
 //! The objects of the ledger: plain facts with public fields.
 
+mod access;
 mod cycle;
 mod dimension;
 mod instance;
 mod machine;
 
+pub use access::{
+    Grant, Limit, LimitOf, MEMBER_ROLES, MONEY_KINDS, MemberRole, MoneyKind, PROPOSAL_STATES,
+    Proposal, ProposalState,
+};
 pub use cycle::{Cycle, CycleRun, Every};
 pub use dimension::{Constraint, Dimension, Traits};
 pub use instance::{
@@ -125,6 +130,8 @@ pub struct Member {
     pub user: UserId,
     /// Only active members satisfy `MEMBERS`.
     pub active: bool,
+    /// What they are there.
+    pub role: MemberRole,
 }
 
 /// An account: who may spend its allocations. It has no money of its own (ledger.md 0, fact 1).
@@ -150,6 +157,16 @@ pub struct Account {
     pub link: Option<Link>,
     /// A lien or charge uses one of its allocations whole, never several (decision note 0013).
     pub discrete: bool,
+}
+
+impl Account {
+    /// The one project that its lists allow; none for several, for none and for `ANY`.
+    pub fn only_project(&self) -> Option<&str> {
+        let rows = self.constraints.iter();
+        let mut allowed = rows.filter(|c| c.dimension == Dimension::Project && c.allow);
+        let only = allowed.next()?;
+        (allowed.next().is_none() && only.value != "ANY").then_some(only.value.as_str())
+    }
 }
 
 /// An account's place below its parent (ledger.md 1.2).
@@ -381,4 +398,6 @@ pub struct Key {
     pub disabled: bool,
     /// Removed.
     pub deleted: bool,
+    /// SHA-256 of the token that is shown instead of a signature; none for a signing key.
+    pub token: Option<[u8; 32]>,
 }

@@ -4,12 +4,13 @@ mod after;
 
 pub use after::ObjectQuery;
 
+use crate::attention::Topic;
 use crate::command::{
-    AddProject, After, Assign, Charge, Chunk, Close, Command, Deposit, Repeat, Request, SetAccount,
-    UsageReport, Whose,
+    Access, AddProject, After, Assign, Attention, Charge, Chunk, Close, Command, Deposit, Period,
+    Repeat, Request, Scope, SetAccount, UsageReport, Whose,
 };
 use crate::directory::Directory;
-use crate::ids::{AccountId, AllocationId, LienId, QuoteId, TxId};
+use crate::ids::{AccountId, AllocationId, LienId, ProposalId, QuoteId, TxId};
 use crate::model::InstanceKey;
 use crate::rules;
 use crate::select;
@@ -70,6 +71,42 @@ pub struct Need {
     pub charges_on: Option<String>,
     /// Where there is one instance only: what it was charged and what became of that.
     pub history: bool,
+    /// The period that was closed last.
+    pub closed: bool,
+    /// What every account had just before this instant, which has passed.
+    pub totals_at: Option<Timestamp>,
+    /// What is raised of these topics.
+    pub topics: Vec<Topic>,
+    /// What this transaction raised, if it stands.
+    pub raised_by: Option<TxId>,
+    /// This proposal.
+    pub proposal: Option<ProposalId>,
+    /// What somebody moved on a day.
+    pub moved: Option<MovedBy>,
+}
+
+/// Whose moves of which day.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MovedBy {
+    /// The UTC day, counted from 1970.
+    pub day: i64,
+    /// The client.
+    pub client: String,
+    /// The key, the token or the person.
+    pub actor: String,
+}
+
+/// What limits of a day ask for, where there are any.
+pub fn moved_by(scope: &Scope, directory: &Directory, now: Timestamp) -> Option<MovedBy> {
+    let who = scope.who.as_ref()?;
+    let mut limits = directory.limits();
+    limits
+        .any(|limit| limit.per_day.is_some())
+        .then(|| MovedBy {
+            day: rules::day_of(now),
+            client: who.client.clone(),
+            actor: who.actor.clone(),
+        })
 }
 
 /// What tells one finished use from another (collectors.md 0.1).
@@ -139,16 +176,32 @@ pub fn need(command: &Command, directory: &Directory, now: Timestamp) -> Need {
         Command::ExtendLien(extend) => of_lien(extend.lien, now),
         Command::ReleaseLien(id) => of_lien(*id, now),
         Command::After(after) => after::need(after, directory),
+        Command::Attention(attention) => of_attention(attention),
         Command::SetRate(_) | Command::RemoveRate(_) => Need {
             newest_quote: true,
             ..Need::default()
         },
         Command::Assign(assign) => of_assignment(assign, directory),
+        Command::Period(period) => of_period(period, now),
+        Command::Access(access) => of_access(access, directory, now),
         Command::RemoveQuote(id) => Need {
             quote: Some(*id),
             ..Need::default()
         },
         _ => Need::default(),
+    }
+}
+
+/// What the command inside needs, and the proposal that is decided.
+fn of_access(access: &Access, directory: &Directory, now: Timestamp) -> Need {
+    let inner = access.inner().map(|inner| need(inner, directory, now));
+    Need {
+        proposal: match access {
+            Access::Approve(approve) => Some(approve.id),
+            Access::Reject(reject) => Some(reject.id),
+            _ => None,
+        },
+        ..inner.unwrap_or_default()
     }
 }
 
@@ -159,6 +212,19 @@ fn of_charge(charge: &Charge, directory: &Directory, now: Timestamp) -> Need {
         ending_after: Some(charge.happened(now)),
         windows: charge.terms.window.is_some(),
         ..instance_need(&charge.request, accounts, now)
+    }
+}
+
+/// The period that was closed last, and for a close what all accounts had at its end.
+fn of_period(period: &Period, now: Timestamp) -> Need {
+    let end = match period {
+        Period::Close(close) => Some(close.end),
+        Period::Reopen(_) => None,
+    };
+    Need {
+        closed: true,
+        totals_at: end.filter(|end| *end <= now),
+        ..Need::default()
     }
 }
 
@@ -188,6 +254,21 @@ fn of_report(report: &UsageReport, directory: &Directory, now: Timestamp) -> Nee
 }
 
 /// A finished use with all that was charged for it, and who may pay.
+/// What is raised already of what may be raised, cleared or seen.
+fn of_attention(attention: &Attention) -> Need {
+    match attention {
+        Attention::Turn(events) => Need {
+            topics: events.iter().map(|event| event.topic.clone()).collect(),
+            ..Need::default()
+        },
+        Attention::Ack(ack) => Need {
+            raised_by: Some(ack.tx),
+            ..Need::default()
+        },
+        Attention::Switch(_) => Need::default(),
+    }
+}
+
 fn of_assignment(assign: &Assign, directory: &Directory) -> Need {
     let whose = Whose {
         project: Some(assign.project.clone()),
@@ -247,6 +328,11 @@ pub fn further(
     now: Timestamp,
 ) -> Option<Need> {
     let first = || need(command, directory, now);
+    if let Command::Access(access) = command {
+        let mut more = further(access.inner()?, view, directory, now)?;
+        more.proposal = first().proposal;
+        return Some(more);
+    }
     match command {
         Command::ExtendLien(_) => {
             let instance = view.instances.first()?;

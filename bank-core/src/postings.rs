@@ -2,12 +2,14 @@
 //! that an allocation and the journal entry that explains it can never differ.
 
 use crate::amount::Amount;
+use crate::attention::Event;
 use crate::effects::{
     Delta, Effects, Entry, EntryKind, InstanceChange, Outcome, Shape, Traces, Transaction, UsageRow,
 };
 use crate::effects::{DirectoryRow, RecordEvent};
 use crate::ids::{AccountId, AllocationId, EntryId, InstanceId, LienId, TxId, UsageId};
 use crate::model::{Allocation, Instance, Lien, Phase, Quote};
+use crate::period::PeriodClose;
 use crate::refusal::Refusal;
 use crate::terms::Span;
 use crate::time::Timestamp;
@@ -133,6 +135,20 @@ impl Postings {
         }
     }
 
+    /// Says which period the current transaction closes.
+    pub(crate) fn close_period(&mut self, close: PeriodClose) {
+        if let Some(tx) = self.transactions.last_mut() {
+            tx.traces.closed = Some(Box::new(close));
+        }
+    }
+
+    /// Says whose close stands no more from the current transaction on.
+    pub(crate) fn reopen_period(&mut self, closed_by: TxId) {
+        if let Some(tx) = self.transactions.last_mut() {
+            tx.traces.reopened = Some(closed_by);
+        }
+    }
+
     /// Adds to the reason of the current transaction.
     pub(crate) fn remark(&mut self, text: &str) {
         let last = self.transactions.last_mut();
@@ -244,6 +260,13 @@ impl Postings {
         });
     }
 
+    /// Says what the current transaction raises, clears or has seen.
+    pub(crate) fn attend(&mut self, event: Event) {
+        if let Some(tx) = self.transactions.last_mut() {
+            tx.traces.attention = Some(Box::new(event));
+        }
+    }
+
     /// The active effect of a change of an allocation's amount: none before its window
     /// (ledger.md 7); a charge to an expired one has its full effect, and a correction follows.
     pub(crate) fn active_part(&self, id: AllocationId, amount: i64) -> i64 {
@@ -316,6 +339,8 @@ impl Postings {
             windows: self.windows,
             uses: Vec::new(),
             assigned: Vec::new(),
+            proposals: Vec::new(),
+            moved: None,
             shortages: Vec::new(),
             next: self.next,
             outcome,

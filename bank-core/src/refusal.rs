@@ -253,11 +253,60 @@ pub enum Refusal {
         /// What would be free on it: below zero.
         free: Amount,
     },
+    /// More than a limit of the caller allows.
+    OverLimit {
+        /// What the command moves.
+        needed: Amount,
+        /// What the limit leaves.
+        left: Amount,
+        /// Per what: `operation` or `day`.
+        per: &'static str,
+    },
+    /// Somebody else has to approve it: it is to be proposed.
+    ApprovalNeeded {
+        /// The kind of operation.
+        kind: &'static str,
+        /// What it moves.
+        needed: Amount,
+        /// Up to how much nobody else is asked.
+        threshold: Amount,
+    },
+    /// Who proposes something does not approve it.
+    OwnProposal {
+        /// Which.
+        proposal: i64,
+    },
+    /// A proposal that was decided, or whose time is over.
+    ProposalOver {
+        /// Which.
+        proposal: i64,
+        /// How it stands.
+        state: &'static str,
+    },
     /// What cannot be changed after the object was made.
     NotSettable {
         /// The property.
         field: &'static str,
     },
+    /// A period that has not ended cannot be closed.
+    PeriodNotOver {
+        /// Its end.
+        end: Timestamp,
+    },
+    /// The period, or a part of it, is closed already.
+    PeriodClosed {
+        /// Everything before is.
+        until: Timestamp,
+    },
+    /// Between what is closed and the period something would stay open.
+    PeriodGap {
+        /// The end of what is closed.
+        from: Timestamp,
+        /// The start of the period.
+        until: Timestamp,
+    },
+    /// No close stands.
+    NothingClosed,
 }
 
 impl Refusal {
@@ -313,7 +362,15 @@ impl Refusal {
             Refusal::AlreadyReversed { .. } => "already_reversed",
             Refusal::NotReversible { .. } => "not_reversible",
             Refusal::Uncovered { .. } => "uncovered",
+            Refusal::OverLimit { .. } => "over_limit",
+            Refusal::ApprovalNeeded { .. } => "approval_needed",
+            Refusal::OwnProposal { .. } => "own_proposal",
+            Refusal::ProposalOver { .. } => "proposal_over",
             Refusal::NotSettable { .. } => "not_settable",
+            Refusal::PeriodNotOver { .. } => "period_not_over",
+            Refusal::PeriodClosed { .. } => "period_closed",
+            Refusal::PeriodGap { .. } => "period_gap",
+            Refusal::NothingClosed => "nothing_closed",
         }
     }
 
@@ -327,7 +384,13 @@ impl Refusal {
 
     /// Whether it is a refusal of access, which is never stored as an answer (http-auth.md 3).
     pub fn is_of_access(&self) -> bool {
-        matches!(self, Refusal::NotAllowed { .. })
+        matches!(
+            self,
+            Refusal::NotAllowed { .. }
+                | Refusal::OverLimit { .. }
+                | Refusal::ApprovalNeeded { .. }
+                | Refusal::OwnProposal { .. }
+        )
     }
 }
 

@@ -3,10 +3,12 @@
 //! One file per family of commands. Nothing here asks for the time or for a row: both are handed
 //! in (style 2.9).
 
+mod access;
 mod admin;
 mod after;
 mod allocation;
 mod assign;
+mod attention;
 mod attribute;
 mod charge;
 pub(crate) mod clock;
@@ -21,6 +23,7 @@ mod lien;
 mod lien_end;
 mod mapping;
 mod money;
+mod period;
 mod promise;
 mod quote;
 mod rates;
@@ -29,9 +32,13 @@ pub mod sweep;
 mod usage;
 mod would;
 
+pub use access::REQUEST_MAX;
+pub(crate) use access::day_of;
 pub use rates::propose;
 
-use crate::command::{Charge, Command, Scope};
+use self::access::{Eyes, guard};
+use crate::access::narrowed;
+use crate::command::{Charge, Command, Period, Scope};
 use crate::directory::Directory;
 use crate::effects::Effects;
 use crate::refusal::Refusal;
@@ -40,11 +47,32 @@ use crate::view::{Context, View};
 
 /// Decides a command. The same command, view and context give the same effects.
 pub fn decide(command: &Command, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
+    let scope = narrowed(command, ctx)?;
+    let ctx = &Context {
+        scope: &scope,
+        ..*ctx
+    };
     scope::check(command, ctx)?;
     let mut effects = by_family(command, view, ctx)?;
+    if !matches!(command, Command::Access(_)) {
+        guard(command, Eyes::Two, &mut effects, view, ctx)?;
+    }
     effects.trace_accounts(ctx.directory);
     fallback::check(&effects, ctx)?;
     Ok(effects)
+}
+
+/// Whether a caller may do this at all, whatever state the ledger is in.
+///
+/// # Errors
+/// [`Refusal::NotAllowed`].
+pub fn may(command: &Command, ctx: &Context<'_>) -> Result<(), Refusal> {
+    let scope = narrowed(command, ctx)?;
+    let ctx = &Context {
+        scope: &scope,
+        ..*ctx
+    };
+    scope::check(command, ctx)
 }
 
 fn by_family(command: &Command, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
@@ -73,6 +101,7 @@ fn by_family(command: &Command, view: &View, ctx: &Context<'_>) -> Result<Effect
         Command::ExtendLien(extend) => lien_end::extend(extend, view, ctx),
         Command::ReleaseLien(id) => lien_end::release(*id, view, ctx),
         Command::After(after) => after::decide(after, view, ctx),
+        Command::Attention(attention) => attention::decide(attention, view, ctx),
         Command::AddAttribute(new) => attribute::add(new, view, ctx),
         Command::RemoveAttribute(name) => attribute::remove(name, view, ctx),
         Command::RemoveQuote(id) => promise::remove(*id, view, ctx),
@@ -81,6 +110,9 @@ fn by_family(command: &Command, view: &View, ctx: &Context<'_>) -> Result<Effect
         Command::SetMapping(set) => mapping::set(set, view, ctx),
         Command::RemoveMapping(id) => mapping::remove(*id, view, ctx),
         Command::Assign(assign) => assign::assign(assign, view, ctx),
+        Command::Period(Period::Close(close)) => period::close(close, view, ctx),
+        Command::Period(Period::Reopen(note)) => period::reopen(note, view, ctx),
+        Command::Access(access) => access::decide(access, view, ctx),
         Command::MergeUser(merge) => admin::merge_user(merge, view, ctx),
         Command::AddProject(_)
         | Command::SetProject(_)

@@ -247,6 +247,30 @@ pub fn anybody(directory: &Directory, payer: &Payer) -> Vec<Candidate> {
     matching(directory, payer, User::Anybody)
 }
 
+/// The accounts near the project that do not pay for a request, each with the list of theirs that says
+/// no; without one where the request names another account as the only one. `billed`: who is billed for
+/// what has happened is asked, not who may spend.
+pub fn unfit(
+    directory: &Directory,
+    payer: &Payer,
+    billed: bool,
+) -> Vec<(AccountId, Option<Dimension>)> {
+    let user = if payer.any_member {
+        User::AsMember
+    } else {
+        User::AsIs
+    };
+    let mut found = lists::unfit(directory, payer, user);
+    if billed {
+        let fit = billable(directory, payer);
+        found.retain(|(id, _)| fit.iter().all(|candidate| candidate.account != *id));
+    } else {
+        let fit = matching(directory, payer, user);
+        found.retain(|(id, _)| fit.iter().all(|candidate| candidate.account != *id));
+    }
+    found
+}
+
 /// The allocations that are billed, in the order in which they pay. Where those that match have
 /// none to bill, all of the project's do.
 pub fn billing_order(

@@ -1,10 +1,12 @@
 //! The slice of the ledger that one command sees.
 
+use crate::attention::Open;
 use crate::directory::Directory;
 use crate::effects::{KnownUse, UsageRow};
 use crate::history::{PastTx, Placed};
 use crate::ids::{AccountId, AllocationId, InstanceId, ProjectId};
-use crate::model::{Allocation, Cycle, Instance, Lien, Quote};
+use crate::model::{Allocation, Cycle, Instance, Lien, Proposal, Quote};
+use crate::period::{ClosedPeriod, PeriodTotal};
 use crate::terms::{Paid, Span};
 use crate::time::Timestamp;
 use std::collections::BTreeSet;
@@ -50,6 +52,25 @@ pub struct View {
     pub charged_machines: BTreeSet<String>,
     /// Something was charged on the machine asked about.
     pub machine_charged: bool,
+    /// The period that was closed last.
+    pub closed: Option<ClosedPeriod>,
+    /// What accounts had at the instant asked about.
+    pub totals: Vec<PeriodTotal>,
+    /// What is raised of the topics asked about.
+    pub attention: Vec<Open>,
+    /// The proposal asked for.
+    pub proposal: Option<Proposal>,
+    /// What the caller moved today, where it was asked for.
+    pub moved: MovedBefore,
+}
+
+/// What a caller has moved on a day.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MovedBefore {
+    /// All keys, tokens and persons of the client together.
+    pub by_client: i128,
+    /// This key, token or person alone.
+    pub by_actor: i128,
 }
 
 /// What is known of a report of a chunk.

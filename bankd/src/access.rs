@@ -4,120 +4,17 @@
 //! Nothing here decides about money or single projects: that is the business of the rules and of
 //! what a handler shows. A uid that the system does not know never becomes somebody.
 
+pub mod right;
+
 use std::collections::HashMap;
 use std::process::{Command, Stdio};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError, RwLock};
 use std::time::Duration;
-
-use bank_core::refusal::Refusal;
 
 use crate::clock::Stopwatch;
 use crate::config;
 
-/// What a client may do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// Everything.
-    Admin,
-    /// The routes of the scheduler, quotes, and reading.
-    Scheduler,
-    /// Reading everything.
-    Auditor,
-    /// Their own: the projects they are a member of.
-    User,
-    /// Transfers between accounts of the projects that their key names, and reading those.
-    Manager,
-}
-
-/// Every role with its word.
-pub const ROLES: [(Role, &str); 5] = [
-    (Role::Admin, "admin"),
-    (Role::Scheduler, "scheduler"),
-    (Role::Auditor, "auditor"),
-    (Role::User, "user"),
-    (Role::Manager, "manager"),
-];
-
-impl Role {
-    /// Its word.
-    pub fn word(self) -> &'static str {
-        ROLES
-            .iter()
-            .find(|(role, _)| *role == self)
-            .map_or("user", |(_, word)| word)
-    }
-
-    /// From its word.
-    pub fn parse(word: &str) -> Option<Self> {
-        ROLES
-            .iter()
-            .find(|(_, known)| *known == word)
-            .map(|(role, _)| *role)
-    }
-
-    const fn bit(self) -> u8 {
-        match self {
-            Role::Admin => 1,
-            Role::Scheduler => 2,
-            Role::Auditor => 4,
-            Role::User => 8,
-            Role::Manager => 16,
-        }
-    }
-}
-
-/// A set of roles.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Roles(u8);
-
-impl Roles {
-    /// The set of some roles.
-    pub fn of(roles: &[Role]) -> Self {
-        Self(roles.iter().fold(0, |bits, role| bits | role.bit()))
-    }
-
-    /// The set that words name; what is no role counts for nothing.
-    pub fn from_words<S: AsRef<str>>(words: &[S]) -> Self {
-        let known = words.iter().filter_map(|word| Role::parse(word.as_ref()));
-        Self(known.fold(0, |bits, role| bits | role.bit()))
-    }
-
-    /// Adds a role.
-    #[must_use]
-    pub fn with(self, role: Role) -> Self {
-        Self(self.0 | role.bit())
-    }
-
-    /// Whether a role, or `admin`, is among them.
-    pub fn allow(self, role: Role) -> bool {
-        self.0 & (role.bit() | Role::Admin.bit()) != 0
-    }
-
-    /// Whether they may see what is not their own.
-    pub fn see_everything(self) -> bool {
-        [Role::Admin, Role::Scheduler, Role::Auditor]
-            .into_iter()
-            .any(|role| self.allow(role))
-    }
-
-    /// Refuses with `not_allowed` unless one of the roles, or `admin`, is among them.
-    ///
-    /// # Errors
-    /// [`Refusal::NotAllowed`], which names the roles that would do.
-    pub fn require(self, any_of: &[Role]) -> Result<(), Refusal> {
-        if self.allow(Role::Admin) || any_of.iter().any(|role| self.allow(*role)) {
-            return Ok(());
-        }
-        let words: Vec<&str> = any_of.iter().map(|role| role.word()).collect();
-        let needed = match words.as_slice() {
-            [] => Role::Admin.word().to_owned(),
-            _ => words.join(" or "),
-        };
-        Err(Refusal::NotAllowed {
-            what: format!("this needs the role {needed}"),
-        })
-    }
-}
+pub use bank_core::access::{ROLES, Role, Roles};
 
 /// Somebody on the Unix socket.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -141,7 +38,7 @@ const REMEMBERED: usize = 10_000;
 #[derive(Debug)]
 pub struct People {
     init_uid: u32,
-    access: config::Access,
+    access: RwLock<config::Access>,
     memory: Mutex<HashMap<u32, (Person, Stopwatch)>>,
 }
 
@@ -150,8 +47,18 @@ impl People {
     pub fn new(init_uid: u32, access: config::Access) -> Self {
         Self {
             init_uid,
-            access,
+            access: RwLock::new(access),
             memory: Mutex::default(),
+        }
+    }
+
+    /// Other lists from now on; everybody is looked up anew.
+    pub fn set(&self, access: config::Access) {
+        let mut lists = self.access.write().unwrap_or_else(PoisonError::into_inner);
+        if *lists != access {
+            *lists = access;
+            let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+            memory.clear();
         }
     }
 
@@ -168,10 +75,12 @@ impl People {
         if let Some(person) = self.remembered(uid) {
             return person;
         }
+        // Held until it is remembered: what other lists empty must not be filled from these.
+        let access = self.access.read().unwrap_or_else(PoisonError::into_inner);
         let login = login_of(uid);
         let mut roles = Roles::of(&[Role::User]);
         if let Some(login) = &login {
-            roles = self.roles_of(login, roles);
+            roles = roles_of(&access, login, roles);
         }
         if uid == 0 || uid == self.init_uid {
             roles = roles.with(Role::Admin);
@@ -188,21 +97,22 @@ impl People {
         memory.insert(uid, (person.clone(), Stopwatch::start()));
         person
     }
+}
 
-    fn roles_of(&self, login: &Login, mut roles: Roles) -> Roles {
-        let named = |list: &[String]| list.contains(&login.name);
-        if named(&self.access.scheduler_users) {
-            roles = roles.with(Role::Scheduler);
-        }
-        if named(&self.access.auditor_users) {
-            roles = roles.with(Role::Auditor);
-        }
-        let group = &self.access.admin_group;
-        if !group.is_empty() && is_in_group(login, group) {
-            roles = roles.with(Role::Admin);
-        }
-        roles
+/// The roles of a login beside those it has anyway.
+fn roles_of(access: &config::Access, login: &Login, mut roles: Roles) -> Roles {
+    let named = |list: &[String]| list.contains(&login.name);
+    if named(&access.scheduler_users) {
+        roles = roles.with(Role::Scheduler);
     }
+    if named(&access.auditor_users) {
+        roles = roles.with(Role::Auditor);
+    }
+    let group = &access.admin_group;
+    if !group.is_empty() && is_in_group(login, group) {
+        roles = roles.with(Role::Admin);
+    }
+    roles
 }
 
 /// A line of the system's user list.
@@ -275,11 +185,7 @@ mod tests {
             (user, Role::User, true),
             (Roles::default(), Role::User, false),
         ] {
-            assert_eq!(
-                roles.require(&[needed]).is_ok(),
-                allowed,
-                "{roles:?} {needed:?}"
-            );
+            assert_eq!(roles.allow(needed), allowed, "{roles:?} {needed:?}");
         }
         assert!(admin.see_everything() && auditor.see_everything() && !user.see_everything());
     }

@@ -1,9 +1,10 @@
 //! The composition root: everything that a handler may reach, and the order in which the daemon
 //! starts and stops.
 //!
-//! Start: store, writer, record files, keys, followed files, listeners. Stop: listeners, open requests,
-//! followed files, record files, imports, writer's queue. Nothing else in the daemon makes a thread
-//! that outlives a request.
+//! Start: store, writer, record files, keys, followed files, those who are told, listeners. Stop:
+//! listeners, open requests, followed files, those who are told, record files, imports, waypoints,
+//! writer's queue. Nothing else in the daemon makes a thread that outlives a request, but a backup,
+//! which nobody waits for.
 
 use std::future::Future;
 use std::path::{Path, PathBuf};
@@ -19,14 +20,17 @@ use tokio::sync::{Semaphore, watch};
 
 use crate::access::People;
 use crate::auditor::tls::Tls;
+use crate::backup::{self, Clerk};
+use crate::checkpoint::{Checkpoints, Keeper};
 use crate::clock::{self, LedgerClock, Stopwatch};
 use crate::config::Config;
 use crate::keys::KeyRing;
 use crate::obs::Counters;
+use crate::proof::Prover;
 use crate::store::{self, SqliteStore};
 use crate::uploads::Uploads;
 use crate::writer::{self, Writer};
-use crate::{auditor, follow, gold, http, records};
+use crate::{attention, auditor, deliver, follow, gold, http, records, reload, survey};
 
 /// How long open requests may take to end once the daemon stops.
 const DRAIN: Duration = Duration::from_secs(10);
@@ -43,8 +47,10 @@ pub struct App {
     pub writer_thread: Thread,
     /// Read-only connections.
     pub readers: store::read::Pool,
-    /// The settings in force.
+    /// The settings of the start. Those that change later are kept where they are used.
     pub config: Arc<Config>,
+    /// The settings as they were read last.
+    settings_read: Mutex<Arc<Config>>,
     /// Signing keys with their secrets.
     pub keys: KeyRing,
     /// When money moves.
@@ -59,12 +65,41 @@ pub struct App {
     pub follow: follow::Board,
     /// Usage files on their way in.
     pub uploads: Uploads,
+    /// Verifications while it serves.
+    pub proof: Prover,
+    /// Signed checkpoints while it serves.
+    pub checkpoints: Checkpoints,
+    /// What one client may ask.
+    pub limits: http::limits::Limits,
+    /// What makes the daemon's own backups.
+    pub backups: Clerk,
     /// Room for requests under way.
     pub slots: Semaphore,
     /// The certificates of AUDITOR's listener with TLS.
     pub auditor_tls: Option<Tls>,
     /// When the daemon started.
     pub started: Stopwatch,
+}
+
+impl App {
+    /// The settings as they were read last.
+    pub(crate) fn settings_read(&self) -> Arc<Config> {
+        Arc::clone(
+            &self
+                .settings_read
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner),
+        )
+    }
+
+    /// Remembers settings that were read anew.
+    pub(crate) fn settings_were_read(&self, config: Config) {
+        let mut read = self
+            .settings_read
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        *read = Arc::new(config);
+    }
 }
 
 /// The files of a data directory (decision 4).
@@ -100,6 +135,11 @@ impl DataDir {
     /// The socket.
     pub fn socket(&self) -> PathBuf {
         self.0.join("bankd.sock")
+    }
+
+    /// What is known of the backup made last.
+    pub fn last_backup(&self) -> PathBuf {
+        self.0.join("backup.json")
     }
 
     /// The lock that the serving daemon holds.
@@ -145,10 +185,15 @@ pub async fn run(
         &app.clock,
     )
     .context("cannot follow files")?;
-    ready();
+    let deliveries = deliver::start(&app.config, data.path(), &data.database(), &app.writer)
+        .context("cannot tell what wants attention")?;
     let database = data.database();
+    let (waker, surveyor) =
+        survey::start(&database, &app.writer).context("cannot mark places in the journal")?;
+    ready();
     let (stop, stopped) = watch::channel(());
-    let ticker = tokio::spawn(tick(Arc::clone(&app), stopped.clone()));
+    let ticker = tokio::spawn(tick(Arc::clone(&app), waker, stopped.clone()));
+    let watcher = tokio::spawn(attention::watch(Arc::clone(&app), stopped.clone()));
     {
         let served = async {
             tokio::join!(
@@ -163,6 +208,7 @@ pub async fn run(
             () = shutdown => false,
         };
         tracing::info!("stopping");
+        app.proof.stop();
         drop(stop);
         if !early && tokio::time::timeout(DRAIN, served).await.is_err() {
             tracing::warn!("requests still open after {} s", DRAIN.as_secs());
@@ -170,11 +216,15 @@ pub async fn run(
     }
     drop(listeners);
     let _ = ticker.await;
+    let _ = watcher.await;
     // What gives to the writer first, and the record files: what they have to say is written by it.
     let ended = tokio::task::spawn_blocking(move || {
         followers.stop();
+        deliveries.stop();
         records.stop();
         app.uploads.stop();
+        // Nobody wakes it any more.
+        let _ = surveyor.join();
         app.writer.stop();
         app.writer_thread.wait()
     });
@@ -197,7 +247,7 @@ pub(crate) fn start_with(
     clock: impl FnOnce(bool) -> Result<Arc<dyn LedgerClock>, String>,
 ) -> Result<(Arc<App>, records::Drain)> {
     let database = data.database();
-    let store = SqliteStore::open(&database, config.policy())?;
+    let mut store = open(data, &config)?;
     let (file, folder) = (database.display(), data.path().display());
     let broken = store.broken_journal();
     let unread = || format!("{file}: its journal cannot be read: `bankd verify --data {folder}`");
@@ -216,16 +266,20 @@ pub(crate) fn start_with(
         tracing::warn!(%error, "the write-ahead log was not grown");
     }
     let clock = clock(bank.test).map_err(anyhow::Error::msg)?;
+    let now = store.ledger_now(clock.now());
+    store.meet_targets(&deliver::targets(&config), now)?;
     let files = records::Files::new(&config, data.path(), &bank.bank);
     for sink in files.sinks() {
         store.meet_sink(&sink.name, &sink.settings)?;
     }
     let batch_max = config.ledger.batch_max;
+    let uses = store.key_uses()?;
     let (writer, thread) = writer::start(store, Arc::clone(&clock), records::keep, batch_max)
         .context("cannot start the writer")?;
     let counters = Arc::new(Counters::default());
     let records = records::start(&files, &database, &writer, &counters)
         .context("cannot start the record files")?;
+    let config = Arc::new(config);
     let app = Arc::new(App {
         readers: store::read::Pool::open(&database)?,
         keys: KeyRing::new(&data.keys(), config.auth.nonces_per_key),
@@ -239,16 +293,45 @@ pub(crate) fn start_with(
                 .map(|follow| (follow.source.as_str(), follow.path.as_str())),
         ),
         uploads: Uploads::new(config.uploads()),
+        proof: Prover::new(&database),
+        checkpoints: checkpoints(data, &config),
+        limits: http::limits::Limits::new(config.limits.clone()),
+        backups: Clerk::new(data, config.backup.clone()),
         slots: Semaphore::new(config.http.concurrency),
         auditor_tls: certificates(data, &config)?,
         started: Stopwatch::start(),
         writer,
         writer_thread: Thread::new(thread),
-        config: Arc::new(config),
+        settings_read: Mutex::new(Arc::clone(&config)),
+        config,
         clock,
     });
     app.keys.reload(&app.writer.directory());
+    app.keys.remember_uses(uses);
     Ok((app, records))
+}
+
+/// What signs checkpoints, and where they go.
+fn checkpoints(data: &DataDir, config: &Config) -> Checkpoints {
+    let settings = &config.checkpoint;
+    let keeper = Keeper {
+        database: data.database(),
+        key: data.path().join(&settings.key),
+    };
+    let folder = data.path().join(&settings.folder);
+    Checkpoints::new(keeper, folder, settings.every_s)
+}
+
+/// Opens the bank; before its schema changes, a backup is made.
+fn open(data: &DataDir, config: &Config) -> Result<SqliteStore> {
+    let kept = backup::before_migration(data, config)?;
+    match (SqliteStore::open(&data.database(), config.policy()), kept) {
+        (Err(error), Some(path)) => {
+            let told = format!("as the bank was it is in {}", path.display());
+            Err(anyhow::Error::from(error).context(told))
+        }
+        (store, _) => Ok(store?),
+    }
 }
 
 /// What AUDITOR's listener with TLS shows, and whom it lets in.
@@ -274,9 +357,9 @@ fn check_fallbacks(directory: &Directory) -> Result<()> {
     }
 }
 
-/// Journals boundaries that have passed and removes expired answers; reads the secrets and opens the
-/// record files anew when asked to (SIGHUP).
-async fn tick(app: Arc<App>, mut stopped: watch::Receiver<()>) {
+/// Journals boundaries that have passed, removes expired answers and begins backups that are due; reads
+/// anew what can be when asked to (SIGHUP).
+async fn tick(app: Arc<App>, survey: survey::Waker, mut stopped: watch::Receiver<()>) {
     let mut interval = tokio::time::interval(TICK);
     interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
     let mut hangup = signal(SignalKind::hangup()).ok();
@@ -285,34 +368,40 @@ async fn tick(app: Arc<App>, mut stopped: watch::Receiver<()>) {
         None => std::future::pending().await,
     };
     let mut until_prune = 0;
+    let mut kept_uses = app.keys.uses();
     loop {
         tokio::select! {
             _ = interval.tick() => {
                 if app.writer.look().await.is_err() {
                     tracing::debug!("boundaries are left for the next command");
                 }
+                survey.wake();
                 app.uploads.expire(&app.writer);
+                app.checkpoints.tick(clock::real_us());
                 if until_prune == 0 {
+                    app.backups.look();
                     let may_be_more = app.writer.prune().await.unwrap_or(false);
                     until_prune = if may_be_more { 1 } else { PRUNE_TICKS };
+                    keep_uses(&app, &mut kept_uses).await;
                 }
                 until_prune -= 1;
             }
             _ = hung_up() => {
-                let _changing = app.keys.changing().await;
-                app.keys.reload(&app.writer.directory());
-                app.records.reopen();
-                app.follow.wake();
-                tracing::info!("keys read anew, record files opened anew, followed files looked at");
-                if let Some(tls) = &app.auditor_tls {
-                    match tls.reload(clock::auth_now_s()) {
-                        Ok(()) => tracing::info!("certificates read anew"),
-                        Err(error) => tracing::error!(error, "the certificates stay as they were"),
-                    }
-                }
+                reload::reload(&app).await;
             }
             _ = stopped.changed() => return,
         }
+    }
+}
+
+/// Writes down when keys and tokens were used, to the minute, where that has changed.
+async fn keep_uses(app: &App, kept: &mut Vec<(String, i64)>) {
+    let to_minute = |(id, used_s): (String, i64)| (id, used_s - used_s.rem_euclid(60));
+    let now: Vec<(String, i64)> = app.keys.uses().into_iter().map(to_minute).collect();
+    let new = now.iter().filter(|one| !kept.contains(one)).cloned();
+    let new: Vec<(String, i64)> = new.collect();
+    if !new.is_empty() && app.writer.keep_uses(new).await.is_ok() {
+        *kept = now;
     }
 }
 

@@ -3,21 +3,24 @@
 //! Errors are one line, `bankd: what: why`, and a hint where there is one; exit codes are those of
 //! `bank` (decision 24).
 
+mod proof;
+
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use bank_api::exit::bank as exit;
 use bank_core::amount::Precision;
 use clap::{Parser, Subcommand};
 
 use crate::app::DataDir;
+use crate::backup::{self, BackupArgs, RestoreArgs};
 use crate::config::Config;
+use crate::doctor::{self, DoctorArgs};
 use crate::import::{self, ImportArgs};
 use crate::init::{self, Choices};
-use crate::store::verify;
-use crate::{demo, gold, replay, serve, store};
+use crate::{demo, gold, replay, serve};
 
 /// The daemon of the allocation bank.
 #[derive(Debug, Parser)]
@@ -50,10 +53,20 @@ enum Commands {
         data: Data,
     },
     /// Recompute every balance and hash from the journal
-    Verify {
-        #[command(flatten)]
-        data: Data,
+    Verify(proof::VerifyArgs),
+    /// Sign what the bank is now, for a later `verify --checkpoint`
+    Checkpoint(proof::CheckpointArgs),
+    /// The key that signs checkpoints
+    CheckpointKey {
+        #[command(subcommand)]
+        command: proof::KeyCommands,
     },
+    /// Copy a bank, served or not, into a folder of its own
+    Backup(BackupArgs),
+    /// Make a bank from a backup
+    Restore(RestoreArgs),
+    /// Look at settings, files, disk, clock, backups and the daemon, and say what is to be done
+    Doctor(DoctorArgs),
     /// Play captured documents on a copy of a bank, and say what each would do
     Replay {
         #[command(flatten)]
@@ -182,10 +195,22 @@ fn execute(command: &Commands) -> Result<u8, Failure> {
             serve::serve(&dir, settings(&dir)?)?;
             Ok(exit::DONE)
         }
-        Commands::Verify { data } => {
-            let dir = data.dir();
+        Commands::Verify(args) => proof::verify(args),
+        Commands::Checkpoint(args) => proof::checkpoint(args),
+        Commands::CheckpointKey { command } => proof::key(command),
+        Commands::Backup(args) => {
+            let dir = DataDir::new(&args.data);
             exists(&dir)?;
-            Ok(verify_bank(&dir.database())?)
+            print!("{}", backup::back_up(&dir, &settings(&dir)?, args)?);
+            Ok(exit::DONE)
+        }
+        Commands::Restore(args) => {
+            print!("{}", backup::bring_back(&DataDir::new(&args.data), args)?);
+            Ok(exit::DONE)
+        }
+        Commands::Doctor(args) => {
+            let well = doctor::run(args)?;
+            Ok(if well { exit::DONE } else { exit::REFUSED })
         }
         Commands::Replay {
             data,
@@ -212,20 +237,23 @@ fn execute(command: &Commands) -> Result<u8, Failure> {
             Ok(exit::DONE)
         }
         Commands::Import(args) => read_usage(args),
-        Commands::Config { command } => {
-            let (ConfigCommands::Show { data } | ConfigCommands::Check { data }) = command;
-            let dir = data.dir();
-            if !dir.path().is_dir() {
-                return Err(no_bank(&dir, "no directory"));
-            }
-            let config = settings(&dir)?;
-            match command {
-                ConfigCommands::Show { .. } => print!("{}", config.show()),
-                ConfigCommands::Check { .. } => println!("ok"),
-            }
-            Ok(exit::DONE)
-        }
+        Commands::Config { command } => about_settings(command),
     }
+}
+
+/// Shows the settings, or says that they are usable.
+fn about_settings(command: &ConfigCommands) -> Result<u8, Failure> {
+    let (ConfigCommands::Show { data } | ConfigCommands::Check { data }) = command;
+    let dir = data.dir();
+    if !dir.path().is_dir() {
+        return Err(no_bank(&dir, "no directory"));
+    }
+    let config = settings(&dir)?;
+    match command {
+        ConfigCommands::Show { .. } => print!("{}", config.show()),
+        ConfigCommands::Check { .. } => println!("ok"),
+    }
+    Ok(exit::DONE)
 }
 
 /// Says what is in files of usage.
@@ -270,25 +298,6 @@ fn settings(dir: &DataDir) -> Result<Config, Failure> {
     })
 }
 
-/// Prints what was found; 1 if anything is wrong.
-fn verify_bank(database: &Path) -> Result<u8> {
-    let report: Result<verify::Report, store::Error> = verify::run(database);
-    let report = report.with_context(|| format!("cannot verify {}", database.display()))?;
-    for finding in &report.findings {
-        println!("{finding}");
-    }
-    let (transactions, entries) = (report.transactions, report.entries);
-    let allocations = report.allocations;
-    if report.findings.is_empty() {
-        println!("ok: {transactions} transactions, {entries} entries, {allocations} allocations");
-        for note in &report.notes {
-            println!("note: {note}");
-        }
-        return Ok(exit::DONE);
-    }
-    Ok(exit::REFUSED)
-}
-
 /// An error and its causes on one line.
 fn one_line(error: &anyhow::Error) -> String {
     let text = format!("{error:#}");
@@ -308,6 +317,17 @@ mod tests {
             ("bankd init --precision 7", false),
             ("bankd serve", true),
             ("bankd verify --data x", true),
+            (
+                "bankd verify --data x --json --checkpoint c --public-key k",
+                true,
+            ),
+            ("bankd verify --data x --public-key k", false),
+            ("bankd checkpoint --data x --key k --out c", true),
+            ("bankd checkpoint-key new --key k", true),
+            ("bankd backup --data x --out y --keep 7 --with-keys", true),
+            ("bankd backup --keep -1", false),
+            ("bankd restore y --data x --force --rekey", true),
+            ("bankd restore --data x", false),
             ("bankd replay --data x --event charge -m m a.xml b", true),
             ("bankd replay --data x", false),
             ("bankd replay --at 2026-01-01T00:00:00Z a.xml", false),

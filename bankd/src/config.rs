@@ -4,11 +4,18 @@
 //! line and key, never silently a default. This and the rooms below it are the only ones that read
 //! the environment. Secrets are not settings: they are files in `keys/`.
 
+mod approval;
+mod attention;
 mod auditor;
 mod auditor_tls;
+mod auth;
+mod backup;
+mod checkpoint;
+mod deliver;
 mod follow;
 mod gold;
 mod import;
+mod limits;
 mod overlay;
 mod sample;
 mod sink;
@@ -23,11 +30,18 @@ use bank_core::directory::Policy;
 use bank_core::time::{Seconds, TEN_YEARS_S};
 use serde::{Deserialize, Serialize};
 
+pub use approval::Approval;
+pub use attention::Attention;
 pub use auditor::Auditor;
 pub use auditor_tls::{AuditorAccess, AuditorMetrics, AuditorTls, EVERYBODY};
+pub use auth::Auth;
+pub use backup::Backup;
+pub use checkpoint::Checkpoint;
+pub use deliver::{DELIVERS_MAX, Deliver, DeliverWord, WebAddress, is_address};
 pub use follow::{FOLLOWS_MAX, Follow};
 pub use gold::{Gold, GoldPeer, Network, NoFundsWord};
 pub use import::Import;
+pub use limits::{Bounds, ClientLimits, Limits};
 pub use sample::SAMPLE;
 pub use sink::{SINKS_MAX, Sink};
 pub use sources::Sources;
@@ -62,14 +76,27 @@ pub struct Config {
     /// Live files that are followed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub follow: Vec<Follow>,
+    /// What is watched for attention.
+    pub attention: Attention,
+    /// Who is told of it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub deliver: Vec<Deliver>,
     /// What is expected of collectors.
     pub sources: Sources,
     /// Usage files.
     pub import: Import,
+    /// Signed checkpoints.
+    pub checkpoint: Checkpoint,
+    /// What one client may ask.
+    pub limits: Limits,
+    /// Copies of the bank.
+    pub backup: Backup,
     /// The log.
     pub log: Log,
     /// Signatures.
     pub auth: Auth,
+    /// What needs a second pair of eyes.
+    pub approval: Approval,
     /// The Gold gateway.
     pub gold: Gold,
     /// AUDITOR's API.
@@ -281,25 +308,6 @@ pub struct Log {
     pub format: LogFormat,
 }
 
-/// `[auth]`
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Auth {
-    /// Seconds that `created` may differ from the real time, 10 to 3,600 (`http-auth.md` 1).
-    pub window_s: i64,
-    /// Nonces remembered for each key, 1,000 to 5,000,000 (`http-auth.md` 2).
-    pub nonces_per_key: usize,
-}
-
-impl Default for Auth {
-    fn default() -> Self {
-        Self {
-            window_s: bank_api::sign::DEFAULT_WINDOW_S,
-            nonces_per_key: 200_000,
-        }
-    }
-}
-
 impl Config {
     /// Reads the file, where there is one, and the environment.
     ///
@@ -393,8 +401,14 @@ impl Config {
         }
         self.check_sinks()?;
         self.check_follows()?;
+        self.attention.check()?;
+        self.check_delivers()?;
+        self.approval.check()?;
         self.sources.check()?;
         self.import.check()?;
+        self.checkpoint.check()?;
+        self.backup.check()?;
+        self.limits.check()?;
         self.auditor.check()?;
         self.gold.check()
     }
@@ -414,6 +428,7 @@ impl Config {
             shortfall: self.charge.shortfall.into(),
             overlap: self.charge.overlap.into(),
             excess: self.nami.excess.into(),
+            approval: self.approval.thresholds(),
             records: true,
             ..Policy::default()
         }
@@ -455,6 +470,13 @@ pub fn test_clock_file() -> Option<PathBuf> {
 #[cfg(feature = "test-hooks")]
 pub fn kill_at() -> Option<String> {
     variable("BANKD_KILL_AT")
+}
+
+/// The settings of the scheduler's scripts on this machine.
+pub fn scripts_file() -> PathBuf {
+    variable("NAMI_CONF")
+        .unwrap_or_else(|| "/etc/bank/nami.conf".to_owned())
+        .into()
 }
 
 /// A path of the settings: a relative one lies in the data directory; none for off.

@@ -204,6 +204,7 @@ fn first_key() -> Command {
         window: Window::ALWAYS,
         disabled: false,
         deleted: false,
+        token: None,
     })
 }
 

@@ -14,6 +14,7 @@ use std::io;
 use std::sync::Arc;
 
 use bank_api::v1::ImportSummary;
+use bank_core::directory::Directory;
 use bank_core::time::Timestamp;
 use sha2::{Digest as _, Sha256};
 
@@ -21,8 +22,12 @@ use crate::ingest::{Extra, Found, Job, Record, Summary};
 use crate::store::{FollowMark, QuarantineRow, RawBlock, SourceSeen, digest};
 use crate::writer::{Caller, Item, Landed, OnItsWay, Portion, SubmitError, Writer};
 
-/// Jobs in one transaction while others are served (limits.md 6.8).
-pub const CHUNK_ONLINE: usize = 5_000;
+/// Jobs in one transaction while others are served: some ten milliseconds, which whoever asks for
+/// something else waits at most before it is their turn.
+pub const CHUNK_ONLINE: usize = 1_000;
+
+/// Jobs in one transaction while others have commands: so few that they hardly wait for it.
+const BESIDE: usize = 100;
 
 /// Uses that are commands of their own and go into one database transaction together.
 const ALONE: usize = 64;
@@ -64,10 +69,18 @@ pub struct Taken {
 pub struct Intake {
     writer: Writer,
     feed: Feed,
+    /// The most jobs of a chunk, and how many the next one has.
     chunk: usize,
+    next: usize,
+    /// Commands of others that the writer had answered when the last chunk was sent.
+    commands: u64,
     file: Arc<str>,
     summary: Summary,
     waiting: Waiting,
+    /// The reference data as the first record that waits found it.
+    directory: Arc<Directory>,
+    /// Room for lines, of a portion that has landed.
+    spare: Vec<u8>,
     /// The portion before, with what may have to come again as commands of their own.
     under_way: Option<(OnItsWay, Portion)>,
     outcomes: BTreeMap<String, u64>,
@@ -92,8 +105,12 @@ impl Intake {
     /// One that gives `chunk` jobs to the ledger in one transaction.
     pub fn new(writer: Writer, feed: Feed, chunk: usize) -> Intake {
         Intake {
-            writer,
+            directory: writer.directory(),
+            spare: Vec::new(),
             chunk: chunk.max(1),
+            next: chunk.max(1),
+            commands: writer.counters().commands,
+            writer,
             file: Arc::from(""),
             summary: Summary::default(),
             waiting: Waiting::new(&feed),
@@ -126,11 +143,14 @@ impl Intake {
         waiting.seen.records = waiting.seen.records.saturating_add(counts);
         match record.found {
             Found::Jobs(jobs) => {
-                let directory = self.writer.directory();
+                if waiting.items.is_empty() {
+                    self.directory = self.writer.directory();
+                    waiting.items.reserve(self.chunk.min(CHUNK_ONLINE));
+                }
                 let raw = waiting.keep(&record.raw);
                 for job in jobs {
-                    let report = report(&job, &self.feed, &directory);
                     waiting.note(&job);
+                    let report = report(job, &self.feed, &self.directory);
                     waiting.items.push(Item {
                         said: digest(&report.canonical()),
                         report: Arc::new(report),
@@ -158,7 +178,7 @@ impl Intake {
                 });
             }
         }
-        if waiting.is_full(self.chunk) {
+        if waiting.is_full(self.next) {
             self.send()?;
         }
         Ok(())
@@ -183,10 +203,14 @@ impl Intake {
 
     /// Gives to the ledger what waits, once the portion before it is durable.
     fn send(&mut self) -> io::Result<()> {
-        let waiting = std::mem::replace(&mut self.waiting, Waiting::new(&self.feed));
-        if waiting.is_empty() {
+        if self.waiting.is_empty() {
             return Ok(());
         }
+        let fresh = Waiting {
+            lines: std::mem::take(&mut self.spare),
+            ..Waiting::new(&self.feed)
+        };
+        let waiting = std::mem::replace(&mut self.waiting, fresh);
         let portion = waiting.portion(&self.feed)?;
         self.land()?;
         let after = Portion {
@@ -196,7 +220,21 @@ impl Intake {
         };
         let under_way = self.writer.portion(portion).map_err(failed)?;
         self.under_way = Some((under_way, after));
+        self.pace();
         Ok(())
+    }
+
+    /// How long the next chunk is: short at once where others had commands meanwhile, for a command
+    /// waits for the chunk before it; longer again step by step where nobody has.
+    fn pace(&mut self) {
+        let commands = self.writer.counters().commands;
+        let is_alone = commands == std::mem::replace(&mut self.commands, commands);
+        let most = if is_alone {
+            self.next.saturating_mul(2)
+        } else {
+            BESIDE
+        };
+        self.next = most.min(self.chunk);
     }
 
     /// Waits for the portion that is under way. What it left alone goes in by itself, a few at a time,
@@ -224,6 +262,10 @@ impl Intake {
             };
             let landed = self.writer.portion(part).map_err(failed)?.landed();
             self.count(landed.map_err(failed)?);
+        }
+        if let Some(mut lines) = Arc::into_inner(after.lines) {
+            lines.clear();
+            self.spare = lines;
         }
         Ok(())
     }

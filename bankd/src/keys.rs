@@ -1,5 +1,5 @@
 //! Signing keys: their secrets on disk, ready for use in memory, and what each remembers of the
-//! nonces that it has seen (`http-auth.md` 2 and 4).
+//! nonces that it has seen (`http-auth.md` 2 and 4). API tokens, and when each was used last.
 //!
 //! The public halves are rows of the ledger, changed by commands; the secrets are files in `keys/`
 //! (0700), one of mode 0600 for each key, named by its id. A secret leaves this room only as
@@ -7,15 +7,18 @@
 
 pub mod hmac64;
 mod replay;
+pub mod tokens;
 
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use bank_api::sign::{KeyLookup, Secret, SigningKey};
+use bank_core::access::Who;
 use bank_core::command::Scope;
 use bank_core::directory::Directory;
 use bank_core::model::Key;
@@ -25,6 +28,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 use self::hmac64::Hmac64;
 use self::replay::Replay;
+use self::tokens::{Shown, Token, Tokens};
 use crate::access::Roles;
 
 /// Bytes of a secret that the bank makes.
@@ -131,9 +135,15 @@ pub struct RingKey {
     window: Window,
     disabled: bool,
     replay: Arc<Mutex<Replay>>,
+    used: Arc<AtomicI64>,
 }
 
 impl RingKey {
+    /// It signed a request at this instant of the authentication clock, in seconds.
+    pub fn was_used(&self, now_s: i64) {
+        self.used.store(now_s, Ordering::Relaxed);
+    }
+
     /// Remembers a nonce until `created` + window; false if it was there already.
     pub fn accept_nonce(&self, nonce: &str, created: i64, window_s: i64, now_s: i64) -> bool {
         let mut replay = self.replay.lock().unwrap_or_else(PoisonError::into_inner);
@@ -162,6 +172,9 @@ struct Shared {
     folder: PathBuf,
     nonces_per_key: usize,
     ring: RwLock<Arc<Ring>>,
+    tokens: RwLock<Arc<Tokens>>,
+    /// When each key and token was used last, in seconds of the authentication clock; 0 for never.
+    used: Mutex<HashMap<String, Arc<AtomicI64>>>,
     changing: tokio::sync::Mutex<()>,
 }
 
@@ -172,6 +185,8 @@ impl KeyRing {
             folder: folder.to_owned(),
             nonces_per_key,
             ring: RwLock::default(),
+            tokens: RwLock::default(),
+            used: Mutex::default(),
             changing: tokio::sync::Mutex::new(()),
         }))
     }
@@ -192,7 +207,12 @@ impl KeyRing {
     pub fn reload(&self, directory: &Directory) {
         let old = self.ring();
         let mut ring = Ring::with_capacity(old.len());
+        let mut tokens = Tokens::new();
         for key in directory.keys() {
+            if let Some(hash) = key.token {
+                tokens.insert(hash, Arc::new(Token::new(key, self.used(&key.id))));
+                continue;
+            }
             match self.ready(key, old.get(&key.id)) {
                 Ok(ready) => {
                     ring.insert(key.id.clone(), Arc::new(ready));
@@ -201,6 +221,46 @@ impl KeyRing {
             }
         }
         *self.0.ring.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(ring);
+        let shown = &self.0.tokens;
+        *shown.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(tokens);
+    }
+
+    /// What there is of a token's hash at an instant of the authentication clock.
+    pub fn look_up_token(&self, hash: &tokens::Hash, now_s: i64) -> Shown {
+        let tokens = &self.0.tokens;
+        let tokens = Arc::clone(&tokens.read().unwrap_or_else(PoisonError::into_inner));
+        tokens::look_up(&tokens, hash, now_s)
+    }
+
+    /// What is known from before of when keys and tokens were used.
+    pub fn remember_uses(&self, uses: Vec<(String, i64)>) {
+        for (id, used_s) in uses {
+            self.used(&id).fetch_max(used_s, Ordering::Relaxed);
+        }
+    }
+
+    /// When each key and token was used last, in seconds of the authentication clock; by id, without
+    /// those that never were.
+    pub fn uses(&self) -> Vec<(String, i64)> {
+        let marks = self.0.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = marks
+            .iter()
+            .map(|(id, mark)| (id.clone(), mark.load(Ordering::Relaxed)));
+        let mut uses: Vec<(String, i64)> = all.filter(|(_, at_s)| *at_s > 0).collect();
+        uses.sort_unstable();
+        uses
+    }
+
+    /// When a key or a token was used last, in seconds of the authentication clock.
+    pub fn used_s(&self, id: &str) -> Option<i64> {
+        let used = self.0.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let used_s = used.get(id)?.load(Ordering::Relaxed);
+        (used_s > 0).then_some(used_s)
+    }
+
+    fn used(&self, id: &str) -> Arc<AtomicI64> {
+        let mut used = self.0.used.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(used.entry(id.to_owned()).or_default())
     }
 
     fn ready(&self, key: &Key, old: Option<&Arc<RingKey>>) -> io::Result<RingKey> {
@@ -210,16 +270,14 @@ impl KeyRing {
             id: key.id.clone(),
             client: key.client.clone(),
             roles: Roles::from_words(&key.roles),
-            scope: Scope {
-                projects: key.projects.clone(),
-                machines: key.machines.clone(),
-            },
+            scope: scope_of(key),
             signing: SigningKey::new(&secret),
             hmac64: Hmac64::new(&secret).ok(),
             window: key.window,
             disabled: key.disabled,
             replay: replay
                 .unwrap_or_else(|| Arc::new(Mutex::new(Replay::new(self.0.nonces_per_key)))),
+            used: self.used(&key.id),
         })
     }
 
@@ -241,6 +299,20 @@ impl KeyRing {
 
     fn ring(&self) -> Arc<Ring> {
         Arc::clone(&self.0.ring.read().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Whose a key is, and what it may touch.
+fn scope_of(key: &Key) -> Scope {
+    Scope {
+        projects: key.projects.clone(),
+        machines: key.machines.clone(),
+        who: Some(Arc::new(Who {
+            actor: key.id.clone(),
+            client: key.client.clone(),
+            roles: Roles::from_words(&key.roles),
+            person: None,
+        })),
     }
 }
 

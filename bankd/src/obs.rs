@@ -2,26 +2,94 @@
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use bank_api::sign::Failure;
+use tracing::subscriber::Interest;
+use tracing::{Metadata, Subscriber};
+use tracing_subscriber::Layer;
 use tracing_subscriber::field::MakeExt;
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::fmt::format;
+use tracing_subscriber::layer::{Context, SubscriberExt as _};
+use tracing_subscriber::util::SubscriberInitExt as _;
 
+use crate::access::Roles;
 use crate::config::{self, Level, LogFormat};
 
-/// Starts the log; a second call changes nothing.
-pub fn start_log(log: &config::Log) {
-    let level = match log.level {
+/// The least important line that is written, as [`depth`] counts.
+static LEVEL: AtomicU8 = AtomicU8::new(0);
+
+/// Another least important line from now on.
+pub fn set_level(level: Level) {
+    let depth = depth(filter(level));
+    if LEVEL.swap(depth, Ordering::Relaxed) != depth {
+        // Places in the code remember whether they are written.
+        tracing::callsite::rebuild_interest_cache();
+    }
+}
+
+/// 0 for errors, and more for what is less important.
+fn depth(filter: LevelFilter) -> u8 {
+    let place = LEVELS.iter().position(|level| *level == filter);
+    place
+        .and_then(|place| u8::try_from(place).ok())
+        .unwrap_or(0)
+}
+
+const LEVELS: [LevelFilter; 5] = [
+    LevelFilter::ERROR,
+    LevelFilter::WARN,
+    LevelFilter::INFO,
+    LevelFilter::DEBUG,
+    LevelFilter::TRACE,
+];
+
+/// Lets pass what is important enough now. Each place in the code asks once, until the level changes.
+#[derive(Debug)]
+struct Threshold;
+
+impl Threshold {
+    fn now() -> LevelFilter {
+        let place = usize::from(LEVEL.load(Ordering::Relaxed));
+        LEVELS.get(place).copied().unwrap_or(LevelFilter::INFO)
+    }
+}
+
+impl<S: Subscriber> Layer<S> for Threshold {
+    fn register_callsite(&self, of: &'static Metadata<'static>) -> Interest {
+        if *of.level() <= Self::now() {
+            Interest::always()
+        } else {
+            Interest::never()
+        }
+    }
+
+    fn enabled(&self, of: &Metadata<'_>, _: Context<'_, S>) -> bool {
+        *of.level() <= Self::now()
+    }
+
+    fn max_level_hint(&self) -> Option<LevelFilter> {
+        Some(Self::now())
+    }
+}
+
+fn filter(level: Level) -> LevelFilter {
+    match level {
         Level::Error => LevelFilter::ERROR,
         Level::Warn => LevelFilter::WARN,
         Level::Info => LevelFilter::INFO,
         Level::Debug => LevelFilter::DEBUG,
         Level::Trace => LevelFilter::TRACE,
-    };
+    }
+}
+
+/// Starts the log; a second call changes nothing.
+pub fn start_log(log: &config::Log) {
+    set_level(log.level);
     let builder = tracing_subscriber::fmt()
-        .with_max_level(level)
+        .with_max_level(LevelFilter::TRACE)
         .with_writer(std::io::stderr)
         .with_ansi(std::io::stderr().is_terminal());
     // Plain `name=value`: a line for each command is on the hot path, and the formatter that comes
@@ -31,8 +99,14 @@ pub fn start_log(log: &config::Log) {
         name => write!(to, "{name}={value:?}"),
     });
     let started = match log.format {
-        LogFormat::Text => builder.fmt_fields(fields.delimited(" ")).try_init(),
-        LogFormat::Json => builder.json().flatten_event(true).try_init(),
+        LogFormat::Text => {
+            let written = builder.fmt_fields(fields.delimited(" ")).finish();
+            written.with(Threshold).try_init()
+        }
+        LogFormat::Json => {
+            let written = builder.json().flatten_event(true).finish();
+            written.with(Threshold).try_init()
+        }
     };
     if started.is_err() {
         tracing::debug!("the log is there already");
@@ -55,7 +129,7 @@ pub fn catch_panics() {
 }
 
 /// The causes of a 401, in the order of the counters.
-const CAUSES: [Failure; 8] = [
+const CAUSES: [Failure; 11] = [
     Failure::UnknownKey,
     Failure::BadSignature,
     Failure::Stale,
@@ -64,13 +138,19 @@ const CAUSES: [Failure; 8] = [
     Failure::Component,
     Failure::Malformed,
     Failure::DisabledKey,
+    Failure::UnknownToken,
+    Failure::DisabledToken,
+    Failure::TokenInTheOpen,
 ];
 
 /// What is counted since the start.
 #[derive(Debug, Default)]
 pub struct Counters {
     auth: [AtomicU64; CAUSES.len()],
+    limited: [AtomicU64; 3],
     records: AtomicU64,
+    /// By roles and code; no more than there are sets of roles.
+    refused: Mutex<BTreeMap<(Roles, &'static str), u64>>,
 }
 
 impl Counters {
@@ -89,6 +169,35 @@ impl Counters {
             .map(|(cause, counter)| (cause.reason(), counter.load(Ordering::Relaxed)))
             .filter(|(_, count)| *count > 0)
             .collect()
+    }
+
+    /// Somebody known was refused what they may not do, by a code of the one table.
+    pub fn access_refused(&self, roles: Roles, code: &'static str) {
+        let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = refused.entry((roles, code)).or_default();
+        *count = count.saturating_add(1);
+    }
+
+    /// Refusals of access by roles and code.
+    pub fn access_refusals(&self) -> Vec<(Roles, &'static str, u64)> {
+        let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = refused.iter();
+        all.map(|((roles, code), count)| (*roles, *code, *count))
+            .collect()
+    }
+
+    /// A request that was beyond a limit of its client, by the limit's place.
+    pub fn limited(&self, place: usize) {
+        if let Some(counter) = self.limited.get(place) {
+            counter.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// How many were, by the limit's place.
+    pub fn limits_met(&self) -> [u64; 3] {
+        self.limited
+            .each_ref()
+            .map(|counter| counter.load(Ordering::Relaxed))
     }
 
     /// A record file could not be written.
@@ -116,5 +225,23 @@ mod tests {
         let counted = counters.auth_failures();
         assert_eq!(counted.len(), CAUSES.len());
         assert_eq!(counted.get("replay"), Some(&2));
+    }
+
+    #[test]
+    fn refusals_are_counted_by_roles_and_code() {
+        let counters = Counters::default();
+        let user = Roles::of(&[crate::access::Role::User]);
+        for (roles, code) in [
+            (user, "not_allowed"),
+            (user, "not_allowed"),
+            (user, "over_limit"),
+            (Roles::default(), "not_allowed"),
+        ] {
+            counters.access_refused(roles, code);
+        }
+        let mut counted = counters.access_refusals();
+        counted.sort_by_key(|(.., count)| *count);
+        assert_eq!(counted.len(), 3);
+        assert_eq!(counted[2], (user, "not_allowed", 2));
     }
 }

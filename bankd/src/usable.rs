@@ -1,8 +1,12 @@
 //! Who may spend from an account, where not everything is known of who asks (ledger.md 2.5, 2.6): for
 //! questions only. What a command may spend from is decided by the rules, which know all of it.
 
+use bank_core::command::Whose;
 use bank_core::directory::Directory;
 use bank_core::model::{Account, Constraint, Dimension, Machine, Overflow, Project, User};
+use bank_core::select;
+
+use crate::store::read::fallback::ShortJob;
 
 /// Who asks; what is absent is a wildcard.
 #[derive(Clone, Copy, Debug, Default)]
@@ -132,4 +136,23 @@ fn allows(account: &Account, dimension: &Dimension, fits: impl Fn(&Constraint) -
     }
     let mut allowing = rows.clone().filter(|c| c.allow);
     allowing.next().is_none() || rows.any(|c| c.allow && fits(c))
+}
+
+/// Whether a job was paid by an account that its first project could not have used by itself.
+pub fn ran_elsewhere(directory: &Directory, job: &ShortJob) -> bool {
+    let Some(paying) = job.account else {
+        return false;
+    };
+    if job.fallback_from.is_some() || job.ran_as != job.project {
+        return true;
+    }
+    let whose = Whose {
+        project: Some(job.project.clone()),
+        user: Some(job.user.clone()).filter(|user| !user.is_empty()),
+        machine: job.machine.clone(),
+        ..Whose::default()
+    };
+    let payer = select::find(directory, &whose);
+    let own = select::billable(directory, &payer);
+    own.iter().all(|candidate| candidate.account != paying)
 }

@@ -8,6 +8,7 @@
 mod change;
 mod collect;
 mod discipline;
+mod kept;
 mod portion;
 mod standing;
 mod thread;

@@ -61,6 +61,8 @@ CREATE TABLE usage_identity (
     allocation   INTEGER,
     -- The code of what strict enforcement would have said.
     refusal      TEXT,
+    -- What there was then, where it was for want of money and came with a chunk.
+    available    INTEGER,
     -- The transaction that took it in; NULL where it moved nothing.
     tx           INTEGER,
     -- Its line as it came: the block and the place in it, from 0.

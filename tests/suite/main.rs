@@ -7,6 +7,7 @@
     reason = "everything in this binary is a test"
 )]
 
+mod attention;
 mod auditor;
 mod auth;
 mod cli;
@@ -22,6 +23,8 @@ mod ingest;
 mod kill;
 mod ledger;
 mod nami;
+mod openapi;
+mod operations;
 mod rates;
 mod records;
 mod scheduler;

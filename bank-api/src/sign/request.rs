@@ -83,6 +83,12 @@ pub enum Failure {
     Malformed,
     /// The key is switched off.
     DisabledKey,
+    /// No such token. Found by the caller, as all that is about tokens.
+    UnknownToken,
+    /// The token is over or switched off.
+    DisabledToken,
+    /// A token came from where others could have read it.
+    TokenInTheOpen,
 }
 
 impl Failure {
@@ -97,6 +103,9 @@ impl Failure {
             Self::Component => "component",
             Self::Malformed => "malformed",
             Self::DisabledKey => "disabled_key",
+            Self::UnknownToken => "unknown_token",
+            Self::DisabledToken => "disabled_token",
+            Self::TokenInTheOpen => "token_in_the_open",
         }
     }
 }

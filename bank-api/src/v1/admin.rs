@@ -2,10 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ClockStatus, NextCycle, SinkStatus, StuckBoundary};
+use super::{
+    ClockStatus, LastBackup, Limited, NextCycle, RefusedAccess, SinkStatus, StuckBoundary,
+};
 
 /// The state of the daemon (`GET /api/v1/status`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Status {
     /// Version of `bankd`.
     pub version: String,
@@ -69,10 +72,33 @@ pub struct Status {
     /// Collectors that have been silent for too long; empty for whoever does not see everything.
     #[serde(default)]
     pub silent_sources: Vec<String>,
+    /// How attention stands; `null` for those from whom something is hidden.
+    #[serde(default)]
+    pub attention: Option<super::AttentionStatus>,
+    /// Refusals of access since the start; empty for whoever does not see everything.
+    #[serde(default)]
+    pub refused_access: Vec<RefusedAccess>,
+    /// Requests since the start whose sender could not be told, by cause; empty for whoever does not
+    /// see everything.
+    #[serde(default)]
+    pub auth_failures: std::collections::BTreeMap<String, i64>,
+    /// Size of the write-ahead log in bytes: what the database itself does not hold yet.
+    #[serde(default)]
+    pub wal_bytes: Option<i64>,
+    /// The backup made last; `null` for whoever does not see everything, and where there is none.
+    #[serde(default)]
+    pub last_backup: Option<LastBackup>,
+    /// Why the daemon's own last try to make a backup failed; `null` as above.
+    #[serde(default)]
+    pub backup_error: Option<String>,
+    /// Requests refused by the limits of clients.
+    #[serde(default)]
+    pub limited: Limited,
 }
 
 /// Usage that no account could be found for (decision 14).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Unbilled {
     /// Instances with unbilled usage.
     pub count: i64,
@@ -82,6 +108,7 @@ pub struct Unbilled {
 
 /// A machine in [`Status`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct MachineStatus {
     /// Name.
     pub name: String,
@@ -96,6 +123,7 @@ pub struct MachineStatus {
 
 /// A charge rate (`GET /api/v1/rates`; ledger.md 3.1).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Rate {
     /// Row id.
     pub id: i64,
@@ -125,6 +153,7 @@ pub struct Rate {
 /// `POST /api/v1/rates`. Answer: `Written<Rate>`. A rate of the same kind, name, instance and
 /// machine is replaced from `from` on.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewRate {
     /// As [`Rate::kind`].
@@ -158,6 +187,7 @@ pub struct NewRate {
 
 /// A signing key without its secret (`GET /api/v1/keys/{id}`; http-auth.md 4).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Key {
     /// Key id, `[A-Za-z0-9._-]{1,64}`.
     pub id: String,
@@ -180,11 +210,15 @@ pub struct Key {
     pub state: String,
     /// Tells whether two sides hold the same secret: `911f 523a 28a7 b02e`.
     pub fingerprint: String,
+    /// When it signed last, to the minute; `null` for never.
+    #[serde(default)]
+    pub last_used: Option<String>,
 }
 
 /// `POST /api/v1/keys`. Answer: [`NewKeyAnswer`]. Roles and scopes belong to the client; for a
 /// client that exists they must be absent or equal.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewKey {
     /// Key id.
@@ -218,6 +252,7 @@ pub struct NewKey {
 
 /// `PATCH /api/v1/keys/{id}`. Answer: `Written<Key>`. A list that is given replaces the old one.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PatchKey {
     /// `active` or `disabled`.
@@ -239,6 +274,7 @@ pub struct PatchKey {
 
 /// The answer to [`NewKey`]. The secret is told this once.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct NewKeyAnswer {
     /// The key.
     pub key: Key,
@@ -255,11 +291,19 @@ pub struct NewKeyAnswer {
 
 /// Query of `GET /api/v1/keys`. Answer: `List<Key>`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct KeyQuery {
     /// Only keys of this client.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
+    /// Rows per page, 1 to 1000; default 1000.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
+    pub limit: Option<u32>,
+    /// Cursor of the page before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
 }
 
 // Both shapes carry a secret: their debug form must not.

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// `POST /api/v1/transfers` (ledger.md 2.3). Answer: `Transfer`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewTransfer {
     /// An account, else a project whose only account is meant.
@@ -11,6 +12,7 @@ pub struct NewTransfer {
     /// An account, else a project whose only account is meant.
     pub to: String,
     /// Exact decimal above zero.
+    #[cfg_attr(feature = "openapi", schema(pattern = r"^-?[0-9]+(\.[0-9]+)?$"))]
     pub amount: String,
     /// From this allocation only; it may be inactive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -22,6 +24,7 @@ pub struct NewTransfer {
 
 /// What a transfer did.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Transfer {
     /// The journal transaction; `null` on a dry run.
     pub transaction: Option<i64>,
@@ -49,6 +52,7 @@ pub struct Transfer {
 
 /// One window's part of a transfer.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TransferPart {
     /// Allocation that gave.
     pub from: i64,
@@ -60,6 +64,7 @@ pub struct TransferPart {
 
 /// `POST /api/v1/refunds` (ledger.md 2.4). Answer: `Correction`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewRefund {
     /// The scheduler's object id.
@@ -86,6 +91,7 @@ pub struct NewRefund {
 
 /// `POST /api/v1/reversals` (ledger.md 2.13). Answer: `Correction`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewReversal {
     /// The transaction to undo; that of a reversal does it again.
@@ -100,6 +106,7 @@ pub struct NewReversal {
 
 /// `POST /api/v1/adjustments`. Answer: `Correction`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewAdjustment {
     /// An account, else a project whose only account is meant; absent where `allocation` says it.
@@ -109,6 +116,7 @@ pub struct NewAdjustment {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allocation: Option<i64>,
     /// Exact decimal with its sign, not zero.
+    #[cfg_attr(feature = "openapi", schema(pattern = r"^-?[0-9]+(\.[0-9]+)?$"))]
     pub amount: String,
     /// Reason, kept in the journal; required.
     #[serde(default)]
@@ -117,6 +125,7 @@ pub struct NewAdjustment {
 
 /// `POST /api/v1/settlements`: a project pays for what `#unbilled` carries. Answer: `Correction`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewSettlement {
     /// The scheduler's object id.
@@ -136,6 +145,7 @@ pub struct NewSettlement {
 
 /// What a refund, an adjustment, a reversal or a settlement did.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Correction {
     /// The journal transaction; `null` on a dry run.
     pub transaction: Option<i64>,
@@ -169,6 +179,7 @@ pub struct Correction {
 
 /// An allocation's part of a correction.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CorrectionPart {
     /// Allocation id.
     pub allocation: i64,
@@ -178,6 +189,7 @@ pub struct CorrectionPart {
 
 /// Query of `DELETE /api/v1/accounts/{name}` and `DELETE /api/v1/allocations/{id}`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RemoveQuery {
     /// Decide and answer, write nothing.

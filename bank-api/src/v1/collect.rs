@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// The head of a batch in a collector's queue: how its bytes are to be read.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CollectBatch {
     /// Which stream of the collector it belongs to, such as a cluster.
     pub stream: String,
@@ -30,6 +31,7 @@ pub struct CollectBatch {
 
 /// What a collector remembers between two rounds (`state.json` beside its queue).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CollectState {
     /// Its streams by name.
     pub streams: BTreeMap<String, CollectStream>,
@@ -39,6 +41,7 @@ pub struct CollectState {
 
 /// One stream of a collector.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CollectStream {
     /// All before this moment is with the bank, RFC 3339 UTC.
     pub until: Option<String>,
@@ -54,6 +57,7 @@ pub struct CollectStream {
 
 /// One round: what was fetched and what was sent.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CollectRound {
     /// `slurm`, `prometheus`, `nomad` or `kubernetes`.
     pub collector: String,
@@ -81,6 +85,7 @@ pub struct CollectRound {
 
 /// A stream as `bank collect status` lists it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CollectStatus {
     /// The collector.
     pub collector: String,

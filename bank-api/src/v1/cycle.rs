@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// A cycle (`GET /api/v1/cycles/{name}`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Cycle {
     /// Unique name.
     pub name: String,
@@ -31,15 +32,19 @@ pub struct Cycle {
 
 /// `POST /api/v1/cycles`. Answer: `Written<Cycle>`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewCycle {
     /// Unique name.
+    #[cfg_attr(feature = "openapi", schema(min_length = 1))]
     pub name: String,
     /// Account, or a project with one account.
     pub account: String,
     /// `month`, `quarter` or `year`.
+    #[cfg_attr(feature = "openapi", schema(pattern = "^(month|quarter|year)$"))]
     pub every: String,
     /// What each period gets, above zero.
+    #[cfg_attr(feature = "openapi", schema(pattern = r"^-?[0-9]+(\.[0-9]+)?$"))]
     pub amount: String,
     /// 0 to 100; absent: 0.
     #[serde(default)]
@@ -54,6 +59,7 @@ pub struct NewCycle {
 
 /// `PATCH /api/v1/cycles/{name}`. Answer: `Written<Cycle>`. Holds from the next boundary on.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PatchCycle {
     /// Switch on or off; what passes while it is off is left out.
@@ -61,6 +67,7 @@ pub struct PatchCycle {
     pub active: Option<bool>,
     /// `month`, `quarter` or `year`, counted from the next boundary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(pattern = "^(month|quarter|year)$"))]
     pub every: Option<String>,
     /// What each period gets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -76,6 +83,7 @@ pub struct PatchCycle {
 /// The answer of `POST /api/v1/cycles/{name}/run`: what a boundary did, or with `?dry_run=true`
 /// what the next one would do with the money as it is now.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CycleRun {
     /// The cycle.
     pub name: String,

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// `POST /api/v1/reserves` (ledger.md 2.7). Answer: `Held`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewReserve {
     /// The scheduler's id of the job or reservation.
@@ -66,6 +67,7 @@ pub struct NewReserve {
 /// `POST /api/v1/charges` (ledger.md 2.8). Answer: `Charged`. The duration, or start and end of the
 /// charged window, or an amount must be there.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewCharge {
     /// The scheduler's id of the job or reservation.
@@ -141,6 +143,7 @@ pub struct NewCharge {
 
 /// `PATCH /api/v1/liens/{id}`. Answer: `Written<Lien>`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PatchLien {
     /// When it expires now. An expired lien holds again what it held at its end.
@@ -149,6 +152,7 @@ pub struct PatchLien {
 
 /// What a reserve did.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Held {
     /// The scheduler's id.
     pub job: String,
@@ -184,6 +188,7 @@ pub struct Held {
 
 /// What a charge did.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Charged {
     /// The scheduler's id.
     pub job: String,

@@ -7,6 +7,7 @@ use serde::{Serialize, Serializer};
 /// The summary of an import, by the rules of `data/LAYOUT.md`: whole numbers are JSON integers, all
 /// others strings with the exact decimal.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ImportSummary {
     /// Records in the input.
     pub records: u64,
@@ -43,6 +44,7 @@ pub struct ImportSummary {
 
 /// Jobs and sums of one value of a dimension.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ImportTotals {
     /// Jobs.
     pub jobs: u64,
@@ -53,11 +55,13 @@ pub struct ImportTotals {
 
 /// A figure of one format.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(untagged)]
 pub enum ImportFigure {
     /// A number.
     Quantity(Quantity),
     /// Figures by name.
+    #[cfg_attr(feature = "openapi", schema(no_recursion))]
     Map(BTreeMap<String, ImportFigure>),
 }
 

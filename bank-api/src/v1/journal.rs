@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// One entry with the columns of its transaction (ledger.md 7). Deltas carry a sign.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct JournalEntry {
     /// Transaction id.
     pub transaction: i64,
@@ -59,18 +60,38 @@ pub struct JournalEntry {
     pub reason: Option<String>,
 }
 
-/// Query of `GET /api/v1/journal`. Answer: `List<JournalEntry>`, oldest first. The cursor of the
-/// last page is kept too (`next` is `null`, but `after=TRANSACTION` of the last row goes on from
-/// there), which is how a reader follows the journal.
+/// A page of the journal.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct JournalPage {
+    /// The entries of this page.
+    pub items: Vec<JournalEntry>,
+    /// Cursor of the next page; `null` on the last page.
+    pub next: Option<String>,
+    /// The last transaction that was looked at, whether it is among the items or not: a reader who
+    /// follows the journal goes on behind it (`after`), also after a restart of either.
+    #[serde(default)]
+    pub upto: Option<String>,
+}
+
+/// Query of `GET /api/v1/journal`. Answer: [`JournalPage`], oldest first. After the last page `upto`
+/// goes back as `after`, which is how a reader follows the journal.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct JournalQuery {
     /// Project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
+    /// With the projects below that one.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub tree: bool,
     /// User.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
+    /// Who wrote it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub actor: Option<String>,
     /// Machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
@@ -85,15 +106,18 @@ pub struct JournalQuery {
     pub kind: Option<String>,
     /// Effective from, inclusive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub since: Option<String>,
     /// Effective until, exclusive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub until: Option<String>,
     /// Only transactions after this id (the number itself, or the `next` of the page before).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
     /// Rows per page, 1 to 1000; default 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
     pub limit: Option<u32>,
     /// The newest rows that fit the limit, the oldest of them first; `next` is then sent back as
     /// `before`.

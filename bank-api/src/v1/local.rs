@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// A document in the spool or the quarantine of the scripts (`bank nami spool ls`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Waiting {
     /// Its number: the time of its event in µs since 1970 UTC, made unique.
     pub id: String,
@@ -29,6 +30,7 @@ pub struct Waiting {
 
 /// What came of sending everything that waits (`bank nami spool retry`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Drained {
     /// Documents that the bank took.
     pub delivered: usize,
@@ -44,6 +46,7 @@ pub struct Drained {
 
 /// What one document came to on the copy of a bank (`bankd replay`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Replayed {
     /// Its file.
     pub file: String,
@@ -59,6 +62,7 @@ pub struct Replayed {
 
 /// One object of such a document; the figures are those after it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ReplayedObject {
     /// The scheduler's id; `null` for a quote without one and where the document is unusable.
     pub object: Option<String>,
@@ -80,6 +84,7 @@ pub struct ReplayedObject {
 
 /// One thing in a scheduler's configuration that defeats the bank (`bank moab check`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Finding {
     /// Which rule, such as `no_failure_action`; stable.
     pub code: String,
@@ -95,6 +100,7 @@ pub struct Finding {
 
 /// All of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Findings {
     /// In the order of files and lines.
     pub findings: Vec<Finding>,

@@ -12,6 +12,7 @@ pub const MERGE_MAX: usize = 500;
 
 /// A mapping (`GET /api/v1/mappings/{id}`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Mapping {
     /// Its number.
     pub id: i64,
@@ -29,6 +30,7 @@ pub struct Mapping {
 
 /// `POST /api/v1/mappings`. Answer: `Written<Mapping>`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewMapping {
     /// 0 to 1000000; 100 by default.
@@ -49,6 +51,7 @@ pub struct NewMapping {
 
 /// `PATCH /api/v1/mappings/{id}`. Answer: `Written<Mapping>`. An empty string clears a field.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PatchMapping {
     /// 0 to 1000000.
@@ -70,6 +73,7 @@ pub struct PatchMapping {
 
 /// `POST /api/v1/mappings/test`: what usage says of whom it is for. Answer: [`MappingTested`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct MappingTest {
     /// Value by field: `source`, `machine`, `user`, `group`, `account`, `queue`, `qos`, `namespace`,
@@ -79,6 +83,7 @@ pub struct MappingTest {
 
 /// Whom usage would be for.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct MappingTested {
     /// The project; `null` where nothing names one.
     pub project: Option<String>,
@@ -98,6 +103,7 @@ pub struct MappingTested {
 
 /// Query of `GET /api/v1/unmapped`. Answer: [`Unmapped`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct UnmappedQuery {
     /// What the rows are summed up by, with commas: `source`, `machine`, `account`, `user`, `group`,
@@ -120,6 +126,7 @@ pub struct UnmappedQuery {
 
 /// Usage that waits for a project.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Unmapped {
     /// What it is summed up by, the most processor time first.
     pub items: Vec<UnmappedRow>,
@@ -133,6 +140,7 @@ pub struct Unmapped {
 
 /// Usage that waits for a project and says the same of whom it is for.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct UnmappedRow {
     /// The collector; `null` where it is not asked for.
     pub source: Option<String>,
@@ -164,6 +172,7 @@ pub struct UnmappedRow {
 /// records at a time, in the order in which they came. Answer: [`AssignDone`]. The same again changes
 /// nothing: what has its project does not wait any more.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewAssign {
     /// Conditions, as a mapping has them; attributes are not kept with usage.
@@ -178,6 +187,7 @@ pub struct NewAssign {
     pub mapping: Option<i64>,
     /// At most so many records, 1 to 1000; 500 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
     pub limit: Option<u32>,
     /// Where the answer before went on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -186,6 +196,7 @@ pub struct NewAssign {
 
 /// What became of usage that waited for a project.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AssignDone {
     /// Records that the conditions fit.
     pub records: u64,
@@ -201,6 +212,9 @@ pub struct AssignDone {
     pub unit: String,
     /// Those that could not be given to it.
     pub refused: Vec<AssignRefused>,
+    /// Why records stay as they are, those refused and those that nothing of the project can pay for.
+    #[serde(default)]
+    pub reasons: Vec<AssignReason>,
     /// The first journal transaction; `null` where nothing was written.
     pub transaction: Option<i64>,
     /// Where to go on; `null` when all was seen.
@@ -212,6 +226,7 @@ pub struct AssignDone {
 
 /// A record that could not be given to a project.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AssignRefused {
     /// The collector.
     pub source: String,
@@ -223,11 +238,27 @@ pub struct AssignRefused {
     pub detail: String,
 }
 
+/// Why records do not go to a project.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct AssignReason {
+    /// The refusal's code.
+    pub code: String,
+    /// What it said of the first of them.
+    pub detail: String,
+    /// How many records.
+    pub records: u64,
+}
+
 /// One record that was given to a project.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AssignedRecord {
     /// Whether anything changed.
     pub changed: bool,
+    /// Code and sentence of why it stays as it is although it waits still.
+    #[serde(default)]
+    pub stays: Option<(String, String)>,
     /// What went back.
     pub was: String,
     /// What it comes to now.
@@ -241,9 +272,11 @@ pub struct AssignedRecord {
 /// `POST /api/v1/user-directory`: what a directory of people says, 1 to 500 entries. Each is merged
 /// or refused by itself. Answer: [`MergedUsers`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct MergeUsers {
     /// In their order.
+    #[cfg_attr(feature = "openapi", schema(min_items = 1, max_items = 500))]
     pub entries: Vec<MergeEntry>,
     /// Where nobody has the name, whoever alone has the mail address is meant.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -258,6 +291,7 @@ pub struct MergeUsers {
 
 /// What is said of one user. What is absent or empty says nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct MergeEntry {
     /// Their name, or another name of theirs.
@@ -290,6 +324,7 @@ pub struct MergeEntry {
 
 /// What became of the entries of one request.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct MergedUsers {
     /// One for each entry, in their order.
     pub items: Vec<MergedUser>,
@@ -302,6 +337,7 @@ pub struct MergedUsers {
 
 /// What became of one entry.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct MergedUser {
     /// The user's name in the bank; of a refused entry the name as given.
     pub user: String,
@@ -319,6 +355,7 @@ pub struct MergedUser {
 
 /// What became of a whole file of people (`bank user import --json`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ImportedUsers {
     /// Entries read.
     pub entries: u64,

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// One entry of a list of an account (ledger.md 4).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Constraint {
     /// A name, `ANY`, or `MEMBERS` (the active members of the project, its member machines).
@@ -20,6 +21,7 @@ pub struct Constraint {
 /// An account (`GET /api/v1/accounts/{name}`, by name or id). The five figures are sums over the
 /// allocations that are active now (ledger.md 2.5).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Account {
     /// Row id.
     pub id: i64,
@@ -87,9 +89,11 @@ pub struct Account {
 
 /// `POST /api/v1/accounts`. Answer: `Written<Account>`. An empty list means `ANY`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewAccount {
     /// Unique name.
+    #[cfg_attr(feature = "openapi", schema(min_length = 1))]
     pub name: String,
     /// Free text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -129,6 +133,7 @@ pub struct NewAccount {
 /// `PATCH /api/v1/accounts/{name}`. Answer: `Written<Account>`. A list that is given replaces the
 /// old one; an empty string clears a text.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PatchAccount {
     /// Free text.
@@ -168,6 +173,7 @@ pub struct PatchAccount {
 
 /// An allocation (`GET /api/v1/allocations/{id}`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Allocation {
     /// Row id.
     pub id: i64,
@@ -198,6 +204,7 @@ pub struct Allocation {
 
 /// `PATCH /api/v1/allocations/{id}`. Answer: `Written<Allocation>`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PatchAllocation {
     /// New start, or `-infinity`.
@@ -225,6 +232,7 @@ pub struct PatchAllocation {
 
 /// Query of `GET /api/v1/allocations`. Answer: `List<Allocation>`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct AllocationQuery {
     /// Account name or id.
@@ -232,16 +240,33 @@ pub struct AllocationQuery {
     pub account: Option<String>,
     /// `future`, `active` or `expired`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(pattern = "^(future|active|expired)$"))]
     pub state: Option<String>,
+    /// As it was at this instant; absent: now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+    /// With `at`: as it was known then.
+    #[serde(default, skip_serializing_if = "super::past::is_no")]
+    pub recorded: bool,
+    /// Rows per page, 1 to 1000; default 1000.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
+    pub limit: Option<u32>,
+    /// Cursor of the page before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
 }
 
 /// `POST /api/v1/deposits` (ledger.md 2.1). Answer: `Receipt`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewDeposit {
     /// An account, else a project whose only account is meant (decision 16).
+    #[cfg_attr(feature = "openapi", schema(min_length = 1))]
     pub name: String,
     /// Exact decimal; more digits than the precision are refused.
+    #[cfg_attr(feature = "openapi", schema(pattern = r"^-?[0-9]+(\.[0-9]+)?$"))]
     pub amount: String,
     /// Top up this allocation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -271,11 +296,14 @@ pub struct NewDeposit {
 
 /// `POST /api/v1/withdrawals` (ledger.md 2.2). Answer: `Receipt`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewWithdrawal {
     /// An account, else a project whose only account is meant.
+    #[cfg_attr(feature = "openapi", schema(min_length = 1))]
     pub name: String,
     /// Exact decimal above zero.
+    #[cfg_attr(feature = "openapi", schema(pattern = r"^-?[0-9]+(\.[0-9]+)?$"))]
     pub amount: String,
     /// Take from this allocation only; it may be inactive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -290,6 +318,7 @@ pub struct NewWithdrawal {
 
 /// What a deposit or a withdrawal did.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Receipt {
     /// The journal transaction; `null` on a dry run.
     pub transaction: Option<i64>,
@@ -329,6 +358,7 @@ pub struct Receipt {
 
 /// One part of a deposit that went to several accounts.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ReceiptPart {
     /// Account name.
     pub account: String,
@@ -343,6 +373,7 @@ pub struct ReceiptPart {
 /// One row of `GET /api/v1/balances`: an account as one project sees it (ledger.md 2.5, ux.md
 /// 2.3). Rows come in the order of display: a sub-project below its parent.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Balance {
     /// Account row id.
     pub account_id: i64,
@@ -401,6 +432,12 @@ pub struct Balance {
     /// When nothing is available any more at that rate.
     #[serde(default)]
     pub empty_at: Option<String>,
+    /// The first end at which money will be left over at that rate.
+    #[serde(default)]
+    pub unused_at: Option<String>,
+    /// How much of it.
+    #[serde(default)]
+    pub unused: Option<String>,
     /// What one unit is, where one processor costs one for each unit of time: `core-hours`, ….
     #[serde(default)]
     pub unit_means: Option<String>,
@@ -413,6 +450,7 @@ pub struct Balance {
 
 /// Query of `GET /api/v1/balances`. Answer: `List<Balance>`. What is absent is a wildcard.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct BalanceQuery {
     /// Accounts usable by this project, and those of its descendants.
@@ -427,10 +465,21 @@ pub struct BalanceQuery {
     /// Only this account, by name or id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub account: Option<String>,
-    /// As it was at this instant; absent: now. Credit limits are those of today.
+    /// As it was at this instant; absent: now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub at: Option<String>,
+    /// With `at`: as it was known then.
+    #[serde(default, skip_serializing_if = "super::past::is_no")]
+    pub recorded: bool,
     /// With what is charged a day and when nothing is left at that rate.
     #[serde(default)]
     pub burn: bool,
+    /// Rows per page, 1 to 1000; default 1000.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
+    pub limit: Option<u32>,
+    /// Cursor of the page before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
 }

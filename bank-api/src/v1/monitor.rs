@@ -5,13 +5,16 @@ use serde::{Deserialize, Serialize};
 
 /// Query of `GET /api/v1/monitor`. Answer: [`Monitor`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct MonitorQuery {
     /// Only what counts from this instant on; absent: the whole journal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub since: Option<String>,
     /// Only what counts before this instant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub until: Option<String>,
     /// Only this project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -30,11 +33,13 @@ pub struct MonitorQuery {
     pub after: Option<String>,
     /// Rows wanted, 1 to 1000; absent: 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
     pub limit: Option<u32>,
 }
 
 /// What strict would have refused, in the order of the journal.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Monitor {
     /// The refusals.
     pub items: Vec<Watched>,
@@ -48,6 +53,7 @@ pub struct Monitor {
 
 /// One refusal that strict would have given.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Watched {
     /// When: the time of the request, or the start of a use that was reported.
     pub at: String,
@@ -73,6 +79,7 @@ pub struct Watched {
 
 /// What `bank monitor --json` prints: the newest refusals and the sums of all.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Monitored {
     /// The refusals, the oldest first.
     pub items: Vec<Watched>,
@@ -86,6 +93,7 @@ pub struct Monitored {
 
 /// A project in [`Monitored`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct MonitorSum {
     /// Project as named.
     pub project: String,
@@ -105,12 +113,14 @@ pub struct MonitorSum {
 
 /// Query of `GET /api/v1/what-if/enforced`. Answer: [`Enforced`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct EnforcedQuery {
     /// When enforcement would have begun.
     pub from: String,
     /// Uses that began before this instant; absent: now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub until: Option<String>,
     /// Show only this project; all of them take part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -123,6 +133,7 @@ pub struct EnforcedQuery {
 /// What strict enforcement from an instant on would have come to: uses that would have been refused
 /// do not run and leave their money to the next.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Enforced {
     /// When enforcement would have begun.
     pub from: String,
@@ -140,6 +151,7 @@ pub struct Enforced {
 
 /// A project in [`Enforced`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct EnforcedSum {
     /// Project as named.
     pub project: String,
@@ -157,6 +169,7 @@ pub struct EnforcedSum {
 
 /// A use that enforcement would have refused.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct EnforcedUse {
     /// When it began.
     pub at: String,

@@ -8,6 +8,7 @@ use super::NewRate;
 
 /// A declared usage attribute (`GET /api/v1/attributes`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Attribute {
     /// Its name, unique without regard to case.
     pub name: String,
@@ -20,6 +21,7 @@ pub struct Attribute {
 
 /// `POST /api/v1/attributes`. Answer: `Written<Attribute>`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewAttribute {
     /// A letter, then letters, digits, `_`, `-` and `.`, at most 64 bytes.
@@ -34,15 +36,30 @@ pub struct NewAttribute {
 
 /// Query of `GET /api/v1/rates`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RateQuery {
     /// Those that are over too.
     #[serde(default)]
     pub history: bool,
+    /// As it was at this instant; absent: now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+    /// With `at`: as it was known then.
+    #[serde(default, skip_serializing_if = "super::past::is_no")]
+    pub recorded: bool,
+    /// Rows per page, 1 to 1000; default 1000.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
+    pub limit: Option<u32>,
+    /// Cursor of the page before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
 }
 
 /// A quote that was given (`GET /api/v1/quotes/{id}`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GivenQuote {
     /// Row id.
     pub id: i64,
@@ -74,6 +91,7 @@ pub struct GivenQuote {
 
 /// Query of `GET /api/v1/quotes`. Answer: `List<GivenQuote>`, newest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct GivenQuoteQuery {
     /// Only those that may still be used.
@@ -81,6 +99,7 @@ pub struct GivenQuoteQuery {
     pub valid: bool,
     /// Rows per page, 1 to 1000; default 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
     pub limit: Option<u32>,
     /// Cursor of the page before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -90,6 +109,7 @@ pub struct GivenQuoteQuery {
 /// `POST /api/v1/rates/test`: what usage costs, or what past usage would have cost. It writes
 /// nothing. Answer: `RateTested`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RateTest {
     /// Project, for rates by project.
@@ -124,6 +144,7 @@ pub struct RateTest {
     pub from: Option<String>,
     /// Replay so many days up to now, 1 to 3660, in place of `from` and `to`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 3660))]
     pub last_days: Option<i64>,
     /// End of the replay, exclusive; absent: now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -132,6 +153,7 @@ pub struct RateTest {
 
 /// What a test of rates came to.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RateTested {
     /// The price by the stored rates.
     pub current: Option<TestedPrice>,
@@ -148,6 +170,7 @@ pub struct RateTested {
 
 /// A price with its arithmetic.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TestedPrice {
     /// The amount.
     pub amount: String,
@@ -157,6 +180,7 @@ pub struct TestedPrice {
 
 /// What a span of the past would have cost.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Replay {
     /// Begin of the span.
     pub from: String,
@@ -177,6 +201,7 @@ pub struct Replay {
 
 /// One project and user of a replay.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ReplayRow {
     /// Project as named.
     pub project: Option<String>,

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Query of `GET /api/v1/records`. Answer: `List<RecordLine>`, oldest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RecordQuery {
     /// `file` or `ur1`; not with `sink`.
@@ -14,9 +15,11 @@ pub struct RecordQuery {
     pub sink: Option<String>,
     /// Records made at this time or later.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub from: Option<String>,
     /// Records made before this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub to: Option<String>,
     /// Records of this machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -50,11 +53,13 @@ pub struct RecordQuery {
     pub after: Option<String>,
     /// Records to look at for one page, 1 to 1000; 500 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
     pub limit: Option<u32>,
 }
 
 /// A setting that is true or false, where leaving it out means neither.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Truth {
     /// `true`
@@ -77,6 +82,7 @@ impl From<Truth> for bool {
 
 /// A usage record in the form that was asked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RecordLine {
     /// Its number, the last part of a `recordId`.
     pub record: i64,
@@ -89,6 +95,7 @@ pub struct RecordLine {
 
 /// A record file in `GET /api/v1/status`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SinkStatus {
     /// `file`, `ggf`, or the name of a `[[sink]]`.
     pub name: String,

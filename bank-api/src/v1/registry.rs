@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// A project (`GET /api/v1/projects/{name}`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Project {
     /// Unique name; may contain `/`.
     pub name: String,
@@ -32,18 +33,24 @@ pub struct Project {
 
 /// One member of a project (`GET /api/v1/projects/{name}/members`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Member {
     /// User name.
     pub user: String,
     /// Only active members may spend.
     pub active: bool,
+    /// `member`, `pi` or `manager`.
+    #[serde(default)]
+    pub role: String,
 }
 
 /// `POST /api/v1/projects`. Answer: `Written<Project>`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewProject {
     /// Unique name.
+    #[cfg_attr(feature = "openapi", schema(min_length = 1))]
     pub name: String,
     /// Parent project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -70,6 +77,7 @@ pub struct NewProject {
 
 /// `PATCH /api/v1/projects/{name}`. Answer: `Written<Project>`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PatchProject {
     /// Switch on or off.
@@ -95,17 +103,22 @@ pub struct PatchProject {
 /// `POST /api/v1/projects/{name}/members`. Answer: `Written<Member>`. A member that is there
 /// already gets the given flags. `DELETE …/members/{user}` answers `Removed`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewMember {
     /// User name; the user must be there.
     pub user: String,
-    /// Default: active.
+    /// Absent: yes; beside a `role` as it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub active: Option<bool>,
+    /// `member`, `pi` or `manager`; absent: as it is, and `member` for a new one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
 }
 
 /// A user (`GET /api/v1/users/{name}`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct User {
     /// Unique login name.
     pub name: String,
@@ -136,9 +149,11 @@ pub struct User {
 
 /// `POST /api/v1/users`. Answer: `Written<User>`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewUser {
     /// Unique login name.
+    #[cfg_attr(feature = "openapi", schema(min_length = 1))]
     pub name: String,
     /// Name for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -165,6 +180,7 @@ pub struct NewUser {
 
 /// `PATCH /api/v1/users/{name}`. Answer: `Written<User>`. An empty string clears a field.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PatchUser {
     /// Switch on or off.
@@ -195,6 +211,7 @@ pub struct PatchUser {
 
 /// A machine, that is a cluster with one scheduler (`GET /api/v1/machines/{name}`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Machine {
     /// Unique name.
     pub name: String,
@@ -240,9 +257,11 @@ pub struct Machine {
 
 /// `POST /api/v1/machines`. Answer: `Written<Machine>`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewMachine {
     /// Unique name.
+    #[cfg_attr(feature = "openapi", schema(min_length = 1))]
     pub name: String,
     /// `strict`, `fast`, `notional`, `track` or `default`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -287,6 +306,7 @@ pub struct NewMachine {
 
 /// `PATCH /api/v1/machines/{name}`. Answer: `Written<Machine>`. An empty string clears a field.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PatchMachine {
     /// Switch on or off.

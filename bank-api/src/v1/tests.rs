@@ -8,13 +8,15 @@ fn an_answer_of_a_write_is_a_bare_object() {
         object: Member {
             user: "amy".into(),
             active: true,
+            role: "pi".into(),
         },
         transaction: Some(7),
         dry_run: false,
         warnings: Vec::new(),
     };
     let text = serde_json::to_string(&written).unwrap();
-    let want = r#"{"user":"amy","active":true,"transaction":7,"dry_run":false,"warnings":[]}"#;
+    let want =
+        r#"{"user":"amy","active":true,"role":"pi","transaction":7,"dry_run":false,"warnings":[]}"#;
     assert_eq!(text, want);
     assert_eq!(
         serde_json::from_str::<Written<Member>>(&text).unwrap(),

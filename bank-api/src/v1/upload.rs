@@ -49,6 +49,7 @@ pub const IMPORT_FORMATS: [(&str, &str); 20] = [
 
 /// How something from the quarantine is read, as in [`NewImport`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ReadOptions {
     /// The columns of a file without a header line, by name: `xdmod26`.
@@ -74,6 +75,7 @@ pub struct ReadOptions {
 /// `POST /api/v1/imports`: what will be sent, with the options of `bankd import`, of which a format
 /// ignores those that it has no use for. Answer: [`ImportOpened`], 201.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -128,6 +130,7 @@ fn yes() -> bool {
 
 /// An import that takes pieces.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ImportOpened {
     /// Its id.
     pub id: String,
@@ -139,6 +142,7 @@ pub struct ImportOpened {
 
 /// Query of `POST /api/v1/imports/{id}/data`, whose body is the piece. Answer: [`ImportTaken`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PieceQuery {
     /// The file as it is called in messages; its last part is what the reader sees.
@@ -153,6 +157,7 @@ pub struct PieceQuery {
 
 /// How far an import is.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ImportTaken {
     /// Bytes of the file that are taken: where the next piece begins.
     pub at: u64,
@@ -162,6 +167,7 @@ pub struct ImportTaken {
 
 /// What an import came to.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ImportDone {
     /// The collector.
     pub source: String,
@@ -172,6 +178,7 @@ pub struct ImportDone {
     /// Bytes taken, as they were sent.
     pub bytes: u64,
     /// The summary, in the layout of `data/LAYOUT.md`; its numbers may be larger than 64 bits.
+    #[cfg_attr(feature = "openapi", schema(value_type = super::ImportSummary))]
     pub summary: Box<RawValue>,
     /// Records in it.
     pub records: u64,
@@ -194,6 +201,7 @@ pub struct ImportDone {
 
 /// A running import, an item of `GET /api/v1/imports`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Import {
     /// Its id.
     pub id: String,
@@ -221,6 +229,7 @@ pub struct Import {
 
 /// Query of `GET /api/v1/quarantine`. Answer: `List<Quarantined>`, oldest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct QuarantineQuery {
     /// Only of this collector.
@@ -231,11 +240,13 @@ pub struct QuarantineQuery {
     pub after: Option<String>,
     /// Rows of a page, 1 to 1000; 100 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
     pub limit: Option<u32>,
 }
 
 /// Something that could not be read.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Quarantined {
     /// Its number.
     pub id: i64,
@@ -260,6 +271,7 @@ pub struct Quarantined {
 
 /// `POST /api/v1/quarantine/{id}/replay`: read it again. Answer: [`QuarantineReplayed`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ReplayQuarantined {
     /// The format, where it is not that of its collector.
@@ -278,6 +290,7 @@ pub struct ReplayQuarantined {
 
 /// What became of something from the quarantine.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct QuarantineReplayed {
     /// Its number.
     pub id: i64,
@@ -295,6 +308,7 @@ pub struct QuarantineReplayed {
 
 /// Query of `DELETE /api/v1/quarantine`: all of a collector. Answer: [`QuarantineRemoved`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct QuarantineRemoval {
     /// The collector.
@@ -306,6 +320,7 @@ pub struct QuarantineRemoval {
 
 /// How many were removed from the quarantine.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct QuarantineRemoved {
     /// Rows.
     pub removed: u64,

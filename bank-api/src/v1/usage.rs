@@ -11,6 +11,7 @@ pub const USAGE_RECORDS_MAX: usize = 1000;
 /// `POST /api/v1/usage`. Its identity is `source`, `id` and `start`. Times are RFC 3339; exact
 /// decimals are strings, or JSON numbers.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewUsage {
     /// Who reports it, such as `slurm:colony`.
@@ -112,6 +113,7 @@ impl From<Written> for Number {
 
 /// What processor equivalents are computed from (nami.md 4.3).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewEquivalents {
     /// The whole partition.
@@ -122,6 +124,7 @@ pub struct NewEquivalents {
 
 /// Processors, memory, disk and swap of a partition.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewShare {
     /// Processors.
@@ -139,6 +142,7 @@ pub struct NewShare {
 
 /// One requirement: so many tasks, each with so much.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewTasks {
     /// How many.
@@ -159,14 +163,28 @@ pub struct NewTasks {
 /// `POST /api/v1/usage`: finished uses, 1 to 1000. Each is taken in or refused by itself: one that
 /// cannot be read stops no other. Answer: [`UsageTaken`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewUsages {
     /// [`NewUsage`] each.
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<NewUsage>, min_items = 1, max_items = 1000))]
     pub records: Vec<serde_json::Value>,
+}
+
+/// What `POST /api/v1/usage` takes: one record, or several.
+#[cfg(feature = "openapi")]
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(untagged)]
+pub enum UsageBody {
+    /// Up to a thousand.
+    Several(NewUsages),
+    /// One by itself.
+    One(Box<NewUsage>),
 }
 
 /// What became of the records of one request.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct UsageTaken {
     /// One for each record, in their order.
     pub items: Vec<UsageItem>,
@@ -179,6 +197,7 @@ pub struct UsageTaken {
 
 /// What became of one record.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct UsageItem {
     /// The job's id.
     pub id: String,
@@ -209,13 +228,16 @@ pub struct UsageItem {
 
 /// Query of `GET /api/v1/report/fallback`. Answer: [`FallbackReport`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct FallbackQuery {
     /// Start of the time in which money was short; absent: 30 days before its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub from: Option<String>,
     /// Its end, exclusive; absent: now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub until: Option<String>,
     /// Only jobs that named this project first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -230,6 +252,7 @@ pub struct FallbackQuery {
 
 /// Who ran on a fallback account, and why.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FallbackReport {
     /// Start of the time looked at.
     pub from: String,
@@ -249,6 +272,7 @@ pub struct FallbackReport {
 
 /// A job that ran on another account than its own.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct FallbackJob {
     /// The scheduler's object id.
     pub job: String,
@@ -278,6 +302,7 @@ pub struct FallbackJob {
 
 /// What `bank import` came to.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Imported {
     /// Lines that held something.
     pub records: u64,
@@ -292,6 +317,7 @@ pub struct Imported {
 
 /// A line that was not taken in.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct BadLine {
     /// Its number, from 1.
     pub line: u64,

@@ -5,10 +5,12 @@ use serde::{Deserialize, Serialize};
 
 /// Query of `GET /api/v1/what-if`. Answer: [`WhatIf`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct WhatIfQuery {
     /// How many days to look back, 1 to 3660; absent: 30.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 3660))]
     pub days: Option<u32>,
     /// Only this project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -20,6 +22,7 @@ pub struct WhatIfQuery {
 
 /// Which jobs strict enforcement would have refused, from the journal's `would_refuse` entries.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WhatIf {
     /// Start of the time looked at.
     pub from: String,
@@ -37,6 +40,7 @@ pub struct WhatIf {
 
 /// A job that strict would have refused, and that ran all the same.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WouldRefuse {
     /// The scheduler's object id.
     pub job: String,
@@ -66,6 +70,7 @@ pub struct WouldRefuse {
 
 /// The jobs of one project in [`WhatIf`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WouldRefuseSum {
     /// Project as named.
     pub project: String,
@@ -79,6 +84,7 @@ pub struct WouldRefuseSum {
 
 /// How the ledger's time stands, in [`super::Status`] and as the answer of `POST /api/v1/clock`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ClockStatus {
     /// `ok`; `behind`: the clock stepped back and the ledger waits for it; `held`: it jumped ahead
     /// unseen, and nothing is journalled for that time before an operator confirms it.
@@ -93,6 +99,7 @@ pub struct ClockStatus {
 
 /// `POST /api/v1/clock`: the clock is right. Answer: `Written<ClockStatus>`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ConfirmClock {
     /// Reason, kept in the journal.
@@ -102,6 +109,7 @@ pub struct ConfirmClock {
 
 /// The next boundary of a cycle, in [`super::Status`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct NextCycle {
     /// The cycle.
     pub name: String,
@@ -111,6 +119,7 @@ pub struct NextCycle {
 
 /// A boundary that no rule lets be journalled, in [`super::Status`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct StuckBoundary {
     /// `allocation`, `instance` or `cycle`.
     pub kind: String,

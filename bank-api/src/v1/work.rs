@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// `POST /api/v1/quotes` (ledger.md 2.9). Answer: `Quote`, or 402 with `needed` and `available`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewQuote {
     /// Project; absent: the user's default project.
@@ -51,6 +52,7 @@ pub struct NewQuote {
     pub guarantee: bool,
     /// For how many jobs a guarantee holds, 1 to 1000; absent: 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
     pub uses: Option<i64>,
     /// Price only, without the test of the balance.
     #[serde(default)]
@@ -59,6 +61,7 @@ pub struct NewQuote {
 
 /// The price of a job, and whether it could start.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Quote {
     /// Cost at the given duration.
     pub cost: String,
@@ -94,6 +97,7 @@ pub struct Quote {
 
 /// One line of the explanation of a price.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct QuoteLine {
     /// The factor: `64 procs × 12:00:00`, `× qos high 1.5`, `+ fee VBF`.
     pub text: String,
@@ -105,6 +109,7 @@ pub struct QuoteLine {
 
 /// A lien (`GET /api/v1/liens`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Lien {
     /// Row id.
     pub id: i64,
@@ -141,6 +146,7 @@ pub struct Lien {
 
 /// Query of `GET /api/v1/liens`. Answer: `List<Lien>`, open ones unless `state` says otherwise.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct LienQuery {
     /// Project.
@@ -154,11 +160,29 @@ pub struct LienQuery {
     pub machine: Option<String>,
     /// A state of [`Lien::state`], or `all`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "openapi",
+        schema(pattern = "^(open|settled|released|replaced|expired|all)$")
+    )]
     pub state: Option<String>,
+    /// Rows per page, 1 to 1000; default 1000.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
+    pub limit: Option<u32>,
+    /// Cursor of the page before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+    /// Those that held something at this instant, open then whatever became of them; absent: now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+    /// With `at`: as it was known then.
+    #[serde(default, skip_serializing_if = "super::past::is_no")]
+    pub recorded: bool,
 }
 
 /// One instance with what it was charged (`GET /api/v1/jobs/{object_id}`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Job {
     /// The scheduler's object id.
     pub job: String,
@@ -226,6 +250,7 @@ pub struct Job {
 
 /// The lien of a job, as far as the job's screen shows it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct JobLien {
     /// What was held when it was placed.
     pub placed_amount: String,
@@ -241,6 +266,7 @@ pub struct JobLien {
 
 /// One charge of a job.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ChargeRow {
     /// Journal transaction.
     pub transaction: i64,
@@ -265,6 +291,7 @@ pub struct ChargeRow {
 
 /// An allocation's share of what a job was charged.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Payer {
     /// Account name.
     pub account: String,
@@ -278,6 +305,7 @@ pub struct Payer {
 
 /// Query of `GET /api/v1/jobs`. Answer: `List<Job>`, newest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct JobQuery {
     /// Project.
@@ -291,11 +319,23 @@ pub struct JobQuery {
     pub machine: Option<String>,
     /// `open` or `closed`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(pattern = "^(open|closed)$"))]
     pub state: Option<String>,
     /// Rows per page, 1 to 1000; default 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
     pub limit: Option<u32>,
     /// Cursor of the page before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
+}
+
+/// Query of `GET /api/v1/jobs/{id}`. Answer: [`Job`].
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct OneJobQuery {
+    /// The machine, where several know the id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
 }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{WriteArgs, amount};
+use super::{ProposeArgs, WriteArgs, amount};
 
 /// `bank transfer`.
 #[derive(Debug, Clone, Default, Args)]
@@ -21,7 +21,7 @@ pub(crate) struct TransferArgs {
     #[arg(long, value_name = "TEXT")]
     pub(crate) note: Option<String>,
     #[command(flatten)]
-    pub(crate) write: WriteArgs,
+    pub(crate) write: ProposeArgs,
 }
 
 /// `bank refund`.
@@ -48,7 +48,7 @@ pub(crate) struct RefundArgs {
     #[arg(long, value_name = "TEXT")]
     pub(crate) note: Option<String>,
     #[command(flatten)]
-    pub(crate) write: WriteArgs,
+    pub(crate) write: ProposeArgs,
 }
 
 /// `bank adjust`.
@@ -66,7 +66,7 @@ pub(crate) struct AdjustArgs {
     #[arg(long, value_name = "TEXT", required = true)]
     pub(crate) note: String,
     #[command(flatten)]
-    pub(crate) write: WriteArgs,
+    pub(crate) write: ProposeArgs,
 }
 
 /// `bank undo`.

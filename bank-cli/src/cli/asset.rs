@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::{OnlyArgs, RemoveArgs, Switch, WriteArgs, amount};
+use super::{AtArgs, OnlyArgs, ProposeArgs, RemoveArgs, Switch, WriteArgs, amount};
 
 /// `bank account`.
 #[derive(Debug, Subcommand)]
@@ -14,10 +14,14 @@ pub(crate) enum AccountCommand {
     Add(AddAccount),
     /// List accounts
     #[command(alias = "list")]
-    Ls,
+    Ls(AtArgs),
     /// Show one account, by name or id
     #[command(alias = "get")]
-    Show { name: String },
+    Show {
+        name: String,
+        #[command(flatten)]
+        then: AtArgs,
+    },
     /// Change an account
     #[command(alias = "modify")]
     Set(AddAccount),
@@ -200,10 +204,16 @@ pub(crate) enum AllocationCommand {
         /// future, active or expired [default: all]
         #[arg(long)]
         state: Option<String>,
+        #[command(flatten)]
+        then: AtArgs,
     },
     /// Show one allocation
     #[command(alias = "get")]
-    Show { id: i64 },
+    Show {
+        id: i64,
+        #[command(flatten)]
+        then: AtArgs,
+    },
     /// Change the window or the credit limit of an allocation
     #[command(alias = "modify")]
     Set(SetAllocation),
@@ -247,7 +257,7 @@ pub(crate) struct SetAllocation {
     #[arg(short = 'a', long, value_name = "NAME", hide = true)]
     pub(crate) account: Option<String>,
     #[command(flatten)]
-    pub(crate) write: WriteArgs,
+    pub(crate) write: ProposeArgs,
 }
 
 /// `bank lien`.
@@ -261,10 +271,16 @@ pub(crate) enum LienCommand {
         /// open, settled, released, replaced, expired or all [default: open]
         #[arg(long)]
         state: Option<String>,
+        #[command(flatten)]
+        then: AtArgs,
     },
     /// Show one lien
     #[command(alias = "get")]
-    Show { id: i64 },
+    Show {
+        id: i64,
+        #[command(flatten)]
+        then: AtArgs,
+    },
     /// Move a lien's end; an expired one holds again what it held
     #[command(alias = "set", alias = "modify")]
     Extend {
@@ -303,6 +319,8 @@ pub(crate) enum KeyCommand {
     /// Switch a key on or off, or change what its client may do
     #[command(alias = "modify")]
     Set(SetKey),
+    /// Make a second key for the client of one, which ends by itself
+    Rotate(RotateKey),
     /// Remove a key
     #[command(alias = "delete")]
     Rm {
@@ -313,12 +331,35 @@ pub(crate) enum KeyCommand {
 }
 
 #[derive(Debug, Clone, Args)]
+pub(crate) struct RotateKey {
+    /// The old key
+    pub(crate) id: String,
+    /// Id of the new one [default: the old one with a number]
+    #[arg(long, value_name = "ID")]
+    pub(crate) new_id: Option<String>,
+    /// How long both are accepted, such as 7d or 12h
+    #[arg(long, value_name = "TIME", default_value = "7d")]
+    pub(crate) overlap: String,
+    /// For a client of the Gold gateway: a secret of letters and digits
+    #[arg(long)]
+    pub(crate) gold: bool,
+    /// Read the secret from this file instead of making one
+    #[arg(long, value_name = "FILE")]
+    pub(crate) secret_file: Option<PathBuf>,
+    /// Write the secret to this new file (mode 0600) instead of the screen
+    #[arg(long, value_name = "FILE", conflicts_with = "secret_file")]
+    pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) write: WriteArgs,
+}
+
+#[derive(Debug, Clone, Args)]
 pub(crate) struct AddKey {
     pub(crate) id: String,
     /// Client that it belongs to [default: the id]
     #[arg(long)]
     pub(crate) client: Option<String>,
-    /// admin, scheduler, auditor, manager or user
+    /// admin, operator, manager, pi, auditor, scheduler, collector or user
     #[arg(long, alias = "roles", value_name = "A,B", value_delimiter = ',')]
     pub(crate) role: Vec<String>,
     /// Only these projects

@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::{OnlyArgs, RemoveArgs, Switch, WriteArgs, amount};
+use super::{OnlyArgs, ProposeArgs, RemoveArgs, Switch, WriteArgs, amount};
 
 /// `bank cycle`.
 #[derive(Debug, Subcommand)]
@@ -79,7 +79,7 @@ pub(crate) struct AddCycle {
     #[arg(long, value_name = "TEXT")]
     pub(crate) note: Option<String>,
     #[command(flatten)]
-    pub(crate) write: WriteArgs,
+    pub(crate) write: ProposeArgs,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -101,7 +101,7 @@ pub(crate) struct SetCycle {
     #[arg(long, value_name = "TEXT")]
     pub(crate) note: Option<String>,
     #[command(flatten)]
-    pub(crate) write: WriteArgs,
+    pub(crate) write: ProposeArgs,
 }
 
 /// `bank clock`.

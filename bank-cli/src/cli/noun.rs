@@ -3,7 +3,7 @@
 
 use clap::{Args, Subcommand};
 
-use super::{RemoveArgs, WriteArgs};
+use super::{AtArgs, RemoveArgs, WriteArgs};
 
 /// `yes` or `no`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -30,10 +30,14 @@ pub(crate) enum ProjectCommand {
     Add(AddProject),
     /// List projects
     #[command(alias = "list")]
-    Ls,
+    Ls(AtArgs),
     /// Show one project
     #[command(alias = "get")]
-    Show { name: String },
+    Show {
+        name: String,
+        #[command(flatten)]
+        then: AtArgs,
+    },
     /// Change a project
     #[command(alias = "modify")]
     Set(SetProject),
@@ -51,6 +55,8 @@ pub(crate) enum ProjectCommand {
     Tree {
         /// Only this project and what is below it
         name: Option<String>,
+        #[command(flatten)]
+        then: AtArgs,
     },
 }
 
@@ -117,9 +123,22 @@ pub(crate) enum MemberCommand {
         #[command(flatten)]
         write: WriteArgs,
     },
+    /// Say what a member is in the project
+    Role {
+        project: String,
+        user: String,
+        /// member, pi or manager
+        role: String,
+        #[command(flatten)]
+        write: WriteArgs,
+    },
     /// List the members
     #[command(alias = "list")]
-    Ls { project: String },
+    Ls {
+        project: String,
+        #[command(flatten)]
+        then: AtArgs,
+    },
     /// Remove members
     #[command(alias = "delete")]
     Rm {
@@ -139,10 +158,14 @@ pub(crate) enum UserCommand {
     Add(AddUser),
     /// List users
     #[command(alias = "list")]
-    Ls,
+    Ls(AtArgs),
     /// Show one user
     #[command(alias = "get")]
-    Show { name: String },
+    Show {
+        name: String,
+        #[command(flatten)]
+        then: AtArgs,
+    },
     /// Change a user
     #[command(alias = "modify")]
     Set(SetUser),
@@ -256,10 +279,14 @@ pub(crate) enum MachineCommand {
     Add(AddMachine),
     /// List machines
     #[command(alias = "list")]
-    Ls,
+    Ls(AtArgs),
     /// Show one machine
     #[command(alias = "get")]
-    Show { name: String },
+    Show {
+        name: String,
+        #[command(flatten)]
+        then: AtArgs,
+    },
     /// Change a machine
     #[command(alias = "modify")]
     Set(SetMachine),

@@ -3,14 +3,14 @@
 use clap::{Args, Subcommand};
 
 use super::verb::pair;
-use super::{RemoveArgs, WriteArgs};
+use super::{AtArgs, RemoveArgs, WriteArgs};
 
 /// `bank rate`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum RateCommand {
     /// List the rates in force and to come
     #[command(alias = "list")]
-    Ls,
+    Ls(AtArgs),
     /// Set a rate, such as: VBR Processors 1 --per hour
     #[command(alias = "add", alias = "create", alias = "modify")]
     Set(SetRate),
@@ -22,7 +22,7 @@ pub(crate) enum RateCommand {
         remove: RemoveArgs,
     },
     /// List every version of the rates, those that are over too
-    History,
+    History(AtArgs),
     /// Price usage by the rates, or by proposed ones; replay the past by them
     Test(Box<TestRate>),
     /// Show the arithmetic of a job's charges

@@ -8,6 +8,7 @@ use clap::{
     builder::{PossibleValue, PossibleValuesParser},
 };
 
+use super::attention::{ExpiringArgs, ForecastArgs};
 use super::{RemoveArgs, WriteArgs};
 
 /// `bank import`.
@@ -153,6 +154,12 @@ fn formats() -> PossibleValuesParser {
 pub(crate) enum ReportCommand {
     /// Who ran on a fallback account, and why
     Fallback(FallbackArgs),
+    /// How long the money of accounts lasts at the speed of late
+    Forecast(ForecastArgs),
+    /// Money that ends soon, and what of it will be left over
+    Expiring(ExpiringArgs),
+    /// Accounts below zero
+    Negative(ForecastArgs),
 }
 
 #[derive(Debug, Clone, Args)]

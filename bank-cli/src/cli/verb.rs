@@ -1,8 +1,10 @@
-//! The bare verbs: balance, quote, deposit, withdraw, jobs, journal.
+//! The bare verbs: balance, quote, deposit, withdraw, jobs, journal, explain, query.
+
+use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{QuoteCommand, UsageArgs, WriteArgs, amount};
+use super::{ProposeArgs, QuoteCommand, UsageArgs, WriteArgs, amount};
 
 /// `bank balance`.
 #[derive(Debug, Clone, Default, Args)]
@@ -31,12 +33,22 @@ pub(crate) struct BalanceArgs {
     /// Add a row with the sums
     #[arg(long)]
     pub(crate) total: bool,
-    /// As it was at this moment
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub(crate) at: Option<String>,
+    #[command(flatten)]
+    pub(crate) then: AtArgs,
     /// The columns of Moab Accounting Manager 9
     #[arg(long, conflicts_with = "available")]
     pub(crate) mam: bool,
+}
+
+/// When something is looked at.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct AtArgs {
+    /// As it was at this moment
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) at: Option<String>,
+    /// As it was known then: without what was recorded later
+    #[arg(long, requires = "at")]
+    pub(crate) recorded: bool,
 }
 
 /// `bank quote`.
@@ -115,7 +127,7 @@ pub(crate) struct DepositArgs {
     #[arg(long, value_name = "TEXT")]
     pub(crate) note: Option<String>,
     #[command(flatten)]
-    pub(crate) write: WriteArgs,
+    pub(crate) write: ProposeArgs,
 }
 
 /// `bank withdraw`.
@@ -136,7 +148,7 @@ pub(crate) struct WithdrawArgs {
     #[arg(long, value_name = "TEXT")]
     pub(crate) note: Option<String>,
     #[command(flatten)]
-    pub(crate) write: WriteArgs,
+    pub(crate) write: ProposeArgs,
 }
 
 /// Whose work is shown.
@@ -188,6 +200,12 @@ pub(crate) struct JournalArgs {
     /// Only this kind: deposit, lien, charge, …
     #[arg(long)]
     pub(crate) kind: Option<String>,
+    /// With the sub-projects of the project
+    #[arg(long, requires = "project")]
+    pub(crate) tree: bool,
+    /// Only what this person, key or program wrote
+    #[arg(long)]
+    pub(crate) actor: Option<String>,
     /// Effective from, inclusive
     #[arg(long, alias = "from", value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) since: Option<String>,
@@ -201,6 +219,37 @@ pub(crate) struct JournalArgs {
     /// Only transactions after this one
     #[arg(long, value_name = "TRANSACTION")]
     pub(crate) after: Option<String>,
+    /// Go on where this file says, and keep there how far it was read
+    #[arg(long, value_name = "FILE")]
+    pub(crate) cursor: Option<PathBuf>,
+}
+
+/// `bank explain`.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct ExplainArgs {
+    /// A job, else a transaction of this number
+    #[arg(value_name = "JOB|TRANSACTION")]
+    pub(crate) name: String,
+    /// The job on this machine
+    #[arg(short = 'm', long, conflicts_with = "transaction")]
+    pub(crate) machine: Option<String>,
+    /// A transaction, also where a job has its number
+    #[arg(short = 't', long)]
+    pub(crate) transaction: bool,
+}
+
+/// `bank query`.
+#[derive(Debug, Clone, Default, Args)]
+#[command(after_help = "\
+bank query Account Query 'Balance<0' Show:=Name,Balance
+bank query Entry Query Kind==charge 'Time>=-30d' 'Show:=GroupBy(Project),Sum(Amount)'
+
+Objects and attributes stand in docs/reference/query.md; a name that is none is answered with the \
+ones there are.")]
+pub(crate) struct QueryArgs {
+    /// OBJECT[,OBJECT] Query CONDITION… OPTION…; quote what the shell would read
+    #[arg(required = true, num_args = 1.., value_name = "QUERY")]
+    pub(crate) words: Vec<String>,
 }
 
 /// `NAME=VALUE`, or `NAME:VALUE` as schedulers write it.

@@ -28,9 +28,35 @@ pub(super) fn tcp(server: &str) -> Result<String, Failure> {
     Ok(format!("http://{host}"))
 }
 
+/// Whether a base is this host's own: nobody in between reads what is sent there.
+pub(super) fn is_here(base: &str) -> bool {
+    let place = base.strip_prefix("http://").unwrap_or(base);
+    let host = match place.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or_default(),
+        None => place.split(':').next().unwrap_or_default(),
+    };
+    let address = host.parse::<std::net::IpAddr>();
+    host == "localhost" || address.is_ok_and(|address| address.to_canonical().is_loopback())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_token_stays_on_this_host() {
+        for (base, here) in [
+            ("http://127.0.0.1:7113", true),
+            ("http://localhost:7113", true),
+            ("http://[::1]:7113", true),
+            ("http://bank.site:7113", false),
+            ("http://10.0.0.1:7113", false),
+            ("http://127.0.0.1.evil.site:7113", false),
+            ("http://[fd00::1]:7113", false),
+        ] {
+            assert_eq!(is_here(base), here, "{base}");
+        }
+    }
 
     #[test]
     fn addresses() {

@@ -34,6 +34,15 @@ pub(crate) fn query(parameters: &impl Serialize) -> String {
     out
 }
 
+/// The same with the cursor of the page before.
+pub(crate) fn query_after(parameters: &impl Serialize, after: &str) -> String {
+    let mut out = query(parameters);
+    out.push(if out.is_empty() { '?' } else { '&' });
+    out.push_str("after=");
+    percent_encode(after, &mut out);
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use bank_api::v1::JournalQuery;
@@ -51,6 +60,16 @@ mod tests {
         for (segments, want) in cases {
             assert_eq!(path(segments), want);
         }
+    }
+
+    #[test]
+    fn a_cursor_stands_behind_the_rest() {
+        assert_eq!(query_after(&(), "a b"), "?after=a%20b");
+        let some = JournalQuery {
+            project: Some("p".into()),
+            ..JournalQuery::default()
+        };
+        assert_eq!(query_after(&some, "7"), "?project=p&after=7");
     }
 
     #[test]

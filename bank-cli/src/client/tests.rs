@@ -249,3 +249,56 @@ fn only_an_answer_signed_with_our_secret_is_believed() {
     assert_eq!(failure.exit, 5);
     assert!(failure.what.contains("is not trusted"), "{}", failure.what);
 }
+
+/// A daemon on a Unix socket that answers as often as there are bodies.
+fn pages(bodies: &'static [&'static str]) -> (tempfile::TempDir, Client, JoinHandle<Vec<String>>) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("bankd.sock");
+    let listener = UnixListener::bind(&path).unwrap();
+    let daemon = std::thread::spawn(move || {
+        let one = |body: &&str| {
+            let (stream, _) = listener.accept().unwrap();
+            let seen = read(&stream);
+            answer(&stream, 200, "", body);
+            seen.line.split(' ').nth(1).unwrap().to_owned()
+        };
+        bodies.iter().map(one).collect()
+    });
+    let server = Some(format!("unix:{}", path.display()));
+    let client = Client::new(&Settings {
+        server,
+        ..Settings::default()
+    });
+    (dir, client.unwrap(), daemon)
+}
+
+#[test]
+fn a_list_is_read_to_its_end() {
+    let (_dir, client, daemon) = pages(&[
+        r#"{"items":[{"user":"amy","active":true}],"next":"amy"}"#,
+        r#"{"items":[{"user":"bob","active":true}],"next":"b b"}"#,
+        r#"{"items":[],"next":null}"#,
+    ]);
+    let list: List<Member> = client.all(&["projects", "chem", "members"], &()).unwrap();
+    let users: Vec<&str> = list
+        .items
+        .iter()
+        .map(|member| member.user.as_str())
+        .collect();
+    assert_eq!((users, list.next), (vec!["amy", "bob"], None));
+    let asked = daemon.join().unwrap();
+    let target = "/api/v1/projects/chem/members";
+    let expected = ["", "?after=amy", "?after=b%20b"].map(|query| format!("{target}{query}"));
+    assert_eq!(asked, expected);
+}
+
+#[test]
+fn a_list_that_does_not_go_on_is_no_list() {
+    let (_dir, client, daemon) = pages(&[
+        r#"{"items":[],"next":"amy"}"#,
+        r#"{"items":[],"next":"amy"}"#,
+    ]);
+    let list = client.all::<Member>(&["users"], &());
+    assert!(list.is_err());
+    daemon.join().unwrap();
+}

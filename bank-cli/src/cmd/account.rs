@@ -16,12 +16,13 @@ use crate::{
 pub(super) fn run(context: &Context, command: AccountCommand) -> Result<String, Failure> {
     match command {
         AccountCommand::Add(args) => add(context, args),
-        AccountCommand::Ls => {
-            let list: List<Account> = context.get(&["accounts"], &())?;
+        AccountCommand::Ls(then) => {
+            let list: List<Account> = context.all(&["accounts"], &context.past(&then)?)?;
             context.form.list(&list, &sheet(&list.items, false))
         }
-        AccountCommand::Show { name } => {
-            let account: Account = context.get(&["accounts", &name], &())?;
+        AccountCommand::Show { name, then } => {
+            let query = context.past(&then)?;
+            let account: Account = context.get(&["accounts", &name], &query)?;
             context
                 .form
                 .one(&account, &sheet(std::slice::from_ref(&account), true))

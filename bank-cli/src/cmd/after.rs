@@ -8,9 +8,9 @@ use bank_api::v1::{
 use serde::Serialize;
 use ureq::http::Method;
 
-use super::Context;
+use super::{Context, Sent};
 use crate::{
-    cli::{AdjustArgs, RefundArgs, SettleArgs, TransferArgs, UndoArgs, WriteArgs},
+    cli::{AdjustArgs, ProposeArgs, RefundArgs, SettleArgs, TransferArgs, UndoArgs, WriteArgs},
     fail::Failure,
     figure,
     out::Form,
@@ -24,7 +24,11 @@ pub(super) fn transfer(context: &Context, args: TransferArgs) -> Result<String, 
         allocation: args.allocation,
         note: args.note,
     };
-    let done: Transfer = context.send(Method::POST, &["transfers"], &body, &args.write)?;
+    let sent = context.send_or_propose(Method::POST, &["transfers"], &body, &args.write)?;
+    let done: Transfer = match sent {
+        Sent::Done(done) => done,
+        Sent::Proposed(said) => return Ok(said),
+    };
     let sentence = transferred(&context.form, &done);
     context.done(
         &done,
@@ -45,7 +49,7 @@ pub(super) fn refund(context: &Context, args: RefundArgs) -> Result<String, Fail
         account: args.account,
         note: args.note,
     };
-    send(context, "refunds", &body, &args.write)
+    send_or_propose(context, "refunds", &body, &args.write)
 }
 
 pub(super) fn adjust(context: &Context, args: AdjustArgs) -> Result<String, Failure> {
@@ -55,7 +59,7 @@ pub(super) fn adjust(context: &Context, args: AdjustArgs) -> Result<String, Fail
         amount: args.amount,
         note: args.note,
     };
-    send(context, "adjustments", &body, &args.write)
+    send_or_propose(context, "adjustments", &body, &args.write)
 }
 
 pub(super) fn undo(context: &Context, args: UndoArgs) -> Result<String, Failure> {
@@ -79,6 +83,18 @@ pub(super) fn settle(context: &Context, args: SettleArgs) -> Result<String, Fail
     let done: Correction = context.send(Method::POST, &["settlements"], &body, &args.write)?;
     let sentence = format!("{} paid by {project}", sentence(&context.form, &done));
     said(context, &done, &sentence)
+}
+
+fn send_or_propose(
+    context: &Context,
+    route: &str,
+    body: &impl Serialize,
+    args: &ProposeArgs,
+) -> Result<String, Failure> {
+    match context.send_or_propose(Method::POST, &[route], body, args)? {
+        Sent::Done(done) => said(context, &done, &sentence(&context.form, &done)),
+        Sent::Proposed(said) => Ok(said),
+    }
 }
 
 fn send(

@@ -1,9 +1,9 @@
 //! `bank allocation`.
 
-use bank_api::v1::{Allocation, AllocationQuery, List, PatchAllocation, Written};
+use bank_api::v1::{Allocation, AllocationQuery, List, PastQuery, PatchAllocation, Written};
 use ureq::http::Method;
 
-use super::{Context, nothing_to_set};
+use super::{Context, Sent, nothing_to_set};
 use crate::{
     cli::{AllocationCommand, SetAllocation},
     fail::Failure,
@@ -13,13 +13,25 @@ use crate::{
 
 pub(super) fn run(context: &Context, command: AllocationCommand) -> Result<String, Failure> {
     match command {
-        AllocationCommand::Ls { account, state } => {
-            let query = AllocationQuery { account, state };
-            let list: List<Allocation> = context.get(&["allocations"], &query)?;
+        AllocationCommand::Ls {
+            account,
+            state,
+            then,
+        } => {
+            let PastQuery { at, recorded } = context.past(&then)?;
+            let query = AllocationQuery {
+                account,
+                state,
+                at,
+                recorded,
+                ..AllocationQuery::default()
+            };
+            let list: List<Allocation> = context.all(&["allocations"], &query)?;
             context.form.list(&list, &sheet(&list.items))
         }
-        AllocationCommand::Show { id } => {
-            let allocation: Allocation = context.get(&["allocations", &id.to_string()], &())?;
+        AllocationCommand::Show { id, then } => {
+            let query = context.past(&then)?;
+            let allocation: Allocation = context.get(&["allocations", &id.to_string()], &query)?;
             context
                 .form
                 .one(&allocation, &sheet(std::slice::from_ref(&allocation)))
@@ -47,12 +59,12 @@ fn set(context: &Context, args: SetAllocation) -> Result<String, Failure> {
     if body == PatchAllocation::default() {
         return Err(nothing_to_set());
     }
-    let answer: Written<Allocation> = context.send(
-        Method::PATCH,
-        &["allocations", &args.id.to_string()],
-        &body,
-        &args.write,
-    )?;
+    let id = args.id.to_string();
+    let sent = context.send_or_propose(Method::PATCH, &["allocations", &id], &body, &args.write)?;
+    let answer: Written<Allocation> = match sent {
+        Sent::Done(answer) => answer,
+        Sent::Proposed(said) => return Ok(said),
+    };
     context.written(&answer, &format!("allocation {} changed", args.id))
 }
 

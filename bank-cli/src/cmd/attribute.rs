@@ -13,7 +13,7 @@ use crate::{
 pub(super) fn run(context: &Context, command: AttrCommand) -> Result<String, Failure> {
     match command {
         AttrCommand::Ls => {
-            let list: List<Attribute> = context.get(&["attributes"], &())?;
+            let list: List<Attribute> = context.all(&["attributes"], &())?;
             context.form.list(&list, &sheet(&list.items))
         }
         AttrCommand::Add {

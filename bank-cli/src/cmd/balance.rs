@@ -1,6 +1,6 @@
 //! `bank balance`: what projects have, hold and may still spend (first sample of ux.md 2.3).
 
-use bank_api::v1::{Balance, BalanceQuery, List};
+use bank_api::v1::{Balance, BalanceQuery, List, PastQuery};
 
 use super::Context;
 use crate::{
@@ -23,17 +23,19 @@ pub(super) fn run(context: &Context, args: &BalanceArgs) -> Result<String, Failu
 
 /// The rows, without those of sub-projects unless the whole tree is wanted.
 fn read(context: &Context, args: &BalanceArgs) -> Result<Vec<Balance>, Failure> {
-    let at = context.time(args.at.as_ref())?;
+    let PastQuery { at, recorded } = context.past(&args.then)?;
     let query = |project: Option<&String>| BalanceQuery {
         project: project.cloned(),
         user: args.user.clone(),
         machine: args.machine.clone(),
         account: args.account.clone(),
         at: at.clone(),
+        recorded,
         burn: !args.available && !args.mam,
+        ..BalanceQuery::default()
     };
     let ask = |query: BalanceQuery| -> Result<Vec<Balance>, Failure> {
-        let list: List<Balance> = context.get(&["balances"], &query)?;
+        let list: List<Balance> = context.all(&["balances"], &query)?;
         Ok(list.items)
     };
     if args.projects.is_empty() {
@@ -162,6 +164,8 @@ fn columns(balances: &[Balance], args: &BalanceArgs) -> Vec<Column> {
         column("remaining_percent", "Remaining %", Kind::Number).if_asked(),
         column("burn_per_day", "A day", Kind::Amount).if_asked(),
         column("empty_at", "Empty", Kind::Time).if_asked(),
+        column("unused_at", "Left over at", Kind::Time).if_asked(),
+        column("unused", "Left over", Kind::Amount).if_asked(),
         column("account_id", "Id", Kind::Number).if_asked(),
         column("parent", "Parent", Kind::Text).if_asked(),
         column("blocked", "Blocked", Kind::Text).if_asked(),
@@ -261,6 +265,7 @@ fn attention(balance: &Balance, at: i64, form: &Form) -> Option<String> {
         said.push(format!("{days} {unit} left"));
     }
     said.extend(empty);
+    said.extend(unused(balance, ends.is_some(), form));
     let name = balance.project.as_ref().unwrap_or(&balance.account);
     (!said.is_empty()).then(|| format!("{name}: {}", said.join("; ")))
 }
@@ -281,6 +286,19 @@ fn empty(balance: &Balance, at: i64, form: &Form, until: Option<i64>) -> Option<
         let (rate, unit) = (form.amount(&rate), &balance.unit);
         let day = when::day(empty, form.zone);
         format!("at {rate} {unit}/day it is empty on {day}")
+    })
+}
+
+/// `12,000 SU end unused on 2027-01-01`, where that is soon.
+fn unused(balance: &Balance, soon: bool, form: &Form) -> Option<String> {
+    let at = when::read(balance.unused_at.as_ref()?)?;
+    let amount = balance.unused.as_ref().filter(|_| soon)?;
+    let until = balance.until.as_deref().and_then(when::read)?;
+    // Whole units: what a day will cost is known no better.
+    let amount = figure::scaled(amount, 1, 1, 0)?;
+    (at == until && !figure::is_zero(&amount)).then(|| {
+        let (amount, day) = (form.amount(&amount), when::day(at, form.zone));
+        format!("{amount} {} end unused on {day}", balance.unit)
     })
 }
 

@@ -3,7 +3,7 @@
 use bank_api::v1::{Cycle, CycleRun, List, NewCycle, PatchCycle, Written};
 use ureq::http::Method;
 
-use super::{Context, nothing_to_set};
+use super::{Context, Sent, nothing_to_set};
 use crate::{
     cli::{AddCycle, CycleCommand, SetCycle, WriteArgs},
     fail::Failure,
@@ -16,7 +16,7 @@ pub(super) fn run(context: &Context, command: CycleCommand) -> Result<String, Fa
     match command {
         CycleCommand::Add(args) => add(context, args),
         CycleCommand::Ls => {
-            let list: List<Cycle> = context.get(&["cycles"], &())?;
+            let list: List<Cycle> = context.all(&["cycles"], &())?;
             context.form.list(&list, &sheet(&list.items))
         }
         CycleCommand::Show { name } => {
@@ -45,7 +45,11 @@ fn add(context: &Context, args: AddCycle) -> Result<String, Failure> {
         rollover_percent: args.rollover,
         note: args.note,
     };
-    let answer: Written<Cycle> = context.send(Method::POST, &["cycles"], &body, &args.write)?;
+    let sent = context.send_or_propose(Method::POST, &["cycles"], &body, &args.write)?;
+    let answer: Written<Cycle> = match sent {
+        Sent::Done(answer) => answer,
+        Sent::Proposed(said) => return Ok(said),
+    };
     let cycle = &answer.object;
     let first = cycle.next.as_deref().unwrap_or(&cycle.start);
     let sentence = format!(
@@ -71,8 +75,12 @@ fn set(context: &Context, args: SetCycle) -> Result<String, Failure> {
     if body == PatchCycle::default() {
         return Err(nothing_to_set());
     }
+    let path = ["cycles", args.name.as_str()];
     let answer: Written<Cycle> =
-        context.send(Method::PATCH, &["cycles", &args.name], &body, &args.write)?;
+        match context.send_or_propose(Method::PATCH, &path, &body, &args.write)? {
+            Sent::Done(answer) => answer,
+            Sent::Proposed(said) => return Ok(said),
+        };
     context.written(&answer, &format!("cycle {:?} changed", args.name))
 }
 

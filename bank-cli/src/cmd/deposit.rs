@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use bank_api::v1::{NewDeposit, NewWithdrawal, Receipt};
 use ureq::http::Method;
 
-use super::Context;
+use super::{Context, Sent};
 use crate::{
     cli::{DepositArgs, WithdrawArgs},
     fail::Failure,
@@ -26,8 +26,10 @@ pub(super) fn deposit(context: &Context, args: DepositArgs) -> Result<String, Fa
         no_tree: args.no_tree,
         note: args.note,
     };
-    let receipt: Receipt = context.send(Method::POST, &["deposits"], &body, &args.write)?;
-    said(context, &receipt, ("deposited", "to"))
+    match context.send_or_propose(Method::POST, &["deposits"], &body, &args.write)? {
+        Sent::Done(receipt) => said(context, &receipt, ("deposited", "to")),
+        Sent::Proposed(said) => Ok(said),
+    }
 }
 
 pub(super) fn withdraw(context: &Context, args: WithdrawArgs) -> Result<String, Failure> {
@@ -38,8 +40,10 @@ pub(super) fn withdraw(context: &Context, args: WithdrawArgs) -> Result<String, 
         no_credit: args.no_credit,
         note: args.note,
     };
-    let receipt: Receipt = context.send(Method::POST, &["withdrawals"], &body, &args.write)?;
-    said(context, &receipt, ("withdrew", "from"))
+    match context.send_or_propose(Method::POST, &["withdrawals"], &body, &args.write)? {
+        Sent::Done(receipt) => said(context, &receipt, ("withdrew", "from")),
+        Sent::Proposed(said) => Ok(said),
+    }
 }
 
 fn said(context: &Context, receipt: &Receipt, words: (&str, &str)) -> Result<String, Failure> {

@@ -1,12 +1,15 @@
 //! `bank journal`: what was written, and, with `--follow`, what is being written.
 
+mod place;
+
 use std::time::Duration;
 
 use bank_api::{
     exit::bank as exit,
-    v1::{JournalEntry, JournalQuery, List},
+    v1::{JournalEntry, JournalPage, JournalQuery},
 };
 
+use self::place::Place;
 use super::Context;
 use crate::{
     cli::{Format, JournalArgs},
@@ -27,6 +30,8 @@ pub(super) fn run(context: &Context, args: JournalArgs) -> Result<String, Failur
         since: context.time(args.since.as_ref())?,
         until: context.time(args.until.as_ref())?,
         project: args.only.project,
+        tree: args.tree,
+        actor: args.actor,
         user: args.only.user,
         machine: args.only.machine,
         account: args.account,
@@ -36,15 +41,21 @@ pub(super) fn run(context: &Context, args: JournalArgs) -> Result<String, Failur
         limit: None,
         ..JournalQuery::default()
     };
-    if let (Some(limit), None) = (args.limit, &query.after) {
+    if args.cursor.is_none()
+        && let (Some(limit), None) = (args.limit, &query.after)
+    {
         let list = newest(context, &mut query, limit)?;
         return context.form.list(&list, &sheet(context, &list.items));
     }
-    if context.form.format == Format::Json && !args.follow {
+    if context.form.format == Format::Json && !args.follow && args.cursor.is_none() {
         let list = whole(context, &mut query, args.limit)?;
         return context.form.list(&list, &sheet(context, &list.items));
     }
-    stream(context, query, args.limit, args.follow)
+    let place = args.cursor.map(Place::new).transpose()?;
+    if let (Some(place), None) = (&place, &query.after) {
+        query.after = place.read()?;
+    }
+    stream(context, query, args.limit, args.follow, place.as_ref())
 }
 
 /// All rows up to `limit` in one document.
@@ -52,8 +63,8 @@ fn whole(
     context: &Context,
     query: &mut JournalQuery,
     limit: Option<u32>,
-) -> Result<List<JournalEntry>, Failure> {
-    let mut all = List::whole(Vec::new());
+) -> Result<JournalPage, Failure> {
+    let mut all = JournalPage::default();
     let mut left = limit;
     while left != Some(0) {
         let page = page(context, query, &mut left)?;
@@ -68,11 +79,7 @@ fn whole(
 }
 
 /// The newest rows up to `limit`, the oldest of them first.
-fn newest(
-    context: &Context,
-    query: &mut JournalQuery,
-    limit: u32,
-) -> Result<List<JournalEntry>, Failure> {
+fn newest(context: &Context, query: &mut JournalQuery, limit: u32) -> Result<JournalPage, Failure> {
     query.newest = true;
     let mut left = Some(limit);
     let mut rows = Vec::new();
@@ -84,7 +91,10 @@ fn newest(
             None => break,
         }
     }
-    Ok(List::whole(rows))
+    Ok(JournalPage {
+        items: rows,
+        ..JournalPage::default()
+    })
 }
 
 /// Page by page, so that a long journal needs little memory; with `follow` then each new row,
@@ -94,6 +104,7 @@ fn stream(
     mut query: JournalQuery,
     mut left: Option<u32>,
     follow: bool,
+    place: Option<&Place>,
 ) -> Result<String, Failure> {
     let mut form = context.form.clone();
     if form.format == Format::Json {
@@ -117,7 +128,7 @@ fn stream(
         } else {
             form.list(&page, &sheet(context, &page.items))?
         };
-        if last && !follow {
+        if last && !follow && place.is_none() {
             return Ok(text);
         }
         if !context.quiet && !crate::print(&text)? {
@@ -125,7 +136,16 @@ fn stream(
         }
         form.header = form.header && page.items.is_empty();
         let newest = page.items.last().map(|entry| entry.transaction.to_string());
-        query.after = page.next.or(newest).or(query.after);
+        let before = query.after.clone();
+        query.after = page.next.or(page.upto).or(newest).or(query.after);
+        if let (Some(place), Some(after)) = (place, &query.after)
+            && before != query.after
+        {
+            place.keep(after)?;
+        }
+        if last && !follow {
+            return Ok(String::new());
+        }
         if last {
             clock::wait(PAUSE);
         }
@@ -155,13 +175,13 @@ fn page(
     context: &Context,
     query: &JournalQuery,
     left: &mut Option<u32>,
-) -> Result<List<JournalEntry>, Failure> {
+) -> Result<JournalPage, Failure> {
     let limit = Some(left.map_or(PAGE, |left| left.min(PAGE)));
     let query = JournalQuery {
         limit,
         ..query.clone()
     };
-    let page: List<JournalEntry> = context.get(&["journal"], &query)?;
+    let page: JournalPage = context.get(&["journal"], &query)?;
     let got = u32::try_from(page.items.len()).unwrap_or(u32::MAX);
     *left = left.map(|left| left.saturating_sub(got));
     Ok(page)

@@ -7,17 +7,24 @@ use ureq::http::Method;
 
 use super::{Context, nothing_to_set};
 use crate::{
-    cli::{AddKey, KeyCommand, SetKey},
+    cli::{AddKey, KeyCommand, RotateKey, SetKey},
     client,
     fail::Failure,
     out::{Kind, Sheet, column},
+    when,
 };
 
 pub(super) fn run(context: &Context, command: KeyCommand) -> Result<String, Failure> {
     match command {
         KeyCommand::Add(args) => add(context, args),
         KeyCommand::Ls { client } => {
-            let list: List<Key> = context.get(&["keys"], &KeyQuery { client })?;
+            let list: List<Key> = context.all(
+                &["keys"],
+                &KeyQuery {
+                    client,
+                    ..KeyQuery::default()
+                },
+            )?;
             context.form.list(&list, &sheet(&list.items))
         }
         KeyCommand::Show { id } => {
@@ -25,6 +32,7 @@ pub(super) fn run(context: &Context, command: KeyCommand) -> Result<String, Fail
             context.form.one(&key, &sheet(std::slice::from_ref(&key)))
         }
         KeyCommand::Set(args) => set(context, args),
+        KeyCommand::Rotate(args) => rotate(context, args),
         KeyCommand::Rm { id, remove } => {
             let what = format!("remove key {id:?}");
             let answer = context.remove(&["keys", &id], &what, &remove)?;
@@ -50,14 +58,49 @@ fn add(context: &Context, args: AddKey) -> Result<String, Failure> {
         valid_from: context.time(args.from.as_ref())?,
         valid_until: context.time(args.until.as_ref())?,
     };
+    let sent = |context: &Context| context.send(Method::POST, &["keys"], &body, &args.write);
+    let file = args.out.as_deref();
+    tell(context, file, args.write.dry_run, sent, &sentence)
+}
+
+/// A second key for the client of one, which ends by itself.
+fn rotate(context: &Context, args: RotateKey) -> Result<String, Failure> {
+    let given = args
+        .secret_file
+        .as_deref()
+        .map(client::read_secret)
+        .transpose()?;
+    let body = bank_api::v1::RotateKey {
+        id: args.new_id,
+        overlap_s: Some(when::seconds(&args.overlap)?),
+        secret: given.map(|secret| secret.to_text().to_string()),
+        gold: args.gold,
+    };
+    let path = ["keys", args.id.as_str(), "rotate"];
+    let sent = |context: &Context| context.send(Method::POST, &path, &body, &args.write);
+    let file = args.out.as_deref();
+    let said = |answer: &NewKeyAnswer| {
+        let (old, overlap) = (&args.id, &args.overlap);
+        let new = sentence(answer);
+        format!("{new}; key {old:?} ends in {overlap}, unless it ends before")
+    };
+    tell(context, file, args.write.dry_run, sent, &said)
+}
+
+/// Has a key made, and tells its secret once: on the screen, or in a new file.
+fn tell(
+    context: &Context,
+    file: Option<&Path>,
+    dry_run: bool,
+    send: impl FnOnce(&Context) -> Result<NewKeyAnswer, Failure>,
+    sentence: &dyn Fn(&NewKeyAnswer) -> String,
+) -> Result<String, Failure> {
     // The file comes first: a secret that nobody could keep would be lost.
-    let file = match &args.out {
-        Some(path) if !args.write.dry_run => Some((path, create(path)?)),
+    let file = match file {
+        Some(path) if !dry_run => Some((path, create(path)?)),
         _ => None,
     };
-    let sent: Result<NewKeyAnswer, Failure> =
-        context.send(Method::POST, &["keys"], &body, &args.write);
-    let mut answer = match (sent, &file) {
+    let mut answer = match (send(context), &file) {
         (Ok(answer), _) => answer,
         (Err(failure), None) => return Err(failure),
         (Err(failure), Some((path, _))) => {
@@ -70,8 +113,8 @@ fn add(context: &Context, args: AddKey) -> Result<String, Failure> {
     match (file, &answer.secret) {
         (Some((path, file)), Some(secret)) => {
             keep(file, path, secret).map_err(|why| {
-                let hint = format!("bank key rm {}, then add it again", body.id);
-                Failure::internal(format!("key {:?} is made, but {why}", body.id)).hint(hint)
+                let hint = format!("bank key rm {}, then add it again", answer.key.id);
+                Failure::internal(format!("key {:?} is made, but {why}", answer.key.id)).hint(hint)
             })?;
             let _ = write!(said, "\nsecret in {}", path.display());
             answer.secret = None;
@@ -146,6 +189,7 @@ fn sheet(keys: &[Key]) -> Sheet {
         column("valid_from", "From", Kind::Date),
         column("valid_until", "Until", Kind::Date),
         column("fingerprint", "Fingerprint", Kind::Text),
+        column("last_used", "Used", Kind::Time),
     ];
     Sheet::new(columns, keys, "no keys")
 }

@@ -1,6 +1,6 @@
 //! `bank lien`: the money held for jobs.
 
-use bank_api::v1::{Lien, LienQuery, List, PatchLien, Written};
+use bank_api::v1::{Lien, LienQuery, List, PastQuery, PatchLien, Written};
 use ureq::http::Method;
 
 use super::Context;
@@ -13,17 +13,22 @@ use crate::{
 
 pub(super) fn run(context: &Context, command: LienCommand) -> Result<String, Failure> {
     match command {
-        LienCommand::Ls { only, state } => list(
-            context,
-            &LienQuery {
+        LienCommand::Ls { only, state, then } => {
+            let PastQuery { at, recorded } = context.past(&then)?;
+            let query = LienQuery {
                 project: only.project,
                 user: only.user,
                 machine: only.machine,
                 state,
-            },
-        ),
-        LienCommand::Show { id } => {
-            let lien: Lien = context.get(&["liens", &id.to_string()], &())?;
+                at,
+                recorded,
+                ..LienQuery::default()
+            };
+            list(context, &query)
+        }
+        LienCommand::Show { id, then } => {
+            let query = context.past(&then)?;
+            let lien: Lien = context.get(&["liens", &id.to_string()], &query)?;
             let rows = std::slice::from_ref(&lien);
             context.form.one(&lien, &sheet(rows, false, "no lien"))
         }
@@ -48,8 +53,12 @@ pub(super) fn run(context: &Context, command: LienCommand) -> Result<String, Fai
 
 fn list(context: &Context, query: &LienQuery) -> Result<String, Failure> {
     let open = query.state.as_deref().is_none_or(|state| state == "open");
-    let list: List<Lien> = context.get(&["liens"], query)?;
-    let empty = if open { "no open liens" } else { "no liens" };
+    let list: List<Lien> = context.all(&["liens"], query)?;
+    let empty = match (open, &query.at) {
+        (true, None) => "no open liens",
+        (true, Some(_)) => "no lien held anything then",
+        (false, _) => "no liens",
+    };
     context.form.list(&list, &sheet(&list.items, open, empty))
 }
 

@@ -17,12 +17,13 @@ const USUAL_POLICY: &str = "DEBITALLWC";
 pub(super) fn run(context: &Context, command: MachineCommand) -> Result<String, Failure> {
     match command {
         MachineCommand::Add(args) => add(context, args),
-        MachineCommand::Ls => {
-            let list: List<Machine> = context.get(&["machines"], &())?;
+        MachineCommand::Ls(then) => {
+            let list: List<Machine> = context.all(&["machines"], &context.past(&then)?)?;
             context.form.list(&list, &sheet(&list.items))
         }
-        MachineCommand::Show { name } => {
-            let machine: Machine = context.get(&["machines", &name], &())?;
+        MachineCommand::Show { name, then } => {
+            let query = context.past(&then)?;
+            let machine: Machine = context.get(&["machines", &name], &query)?;
             context
                 .form
                 .one(&machine, &sheet(std::slice::from_ref(&machine)))

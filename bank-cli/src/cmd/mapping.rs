@@ -17,7 +17,7 @@ pub(super) fn run(context: &Context, command: MappingCommand) -> Result<String, 
     match command {
         MappingCommand::Add(args) => add(context, args),
         MappingCommand::Ls => {
-            let list: List<Mapping> = context.get(&["mappings"], &())?;
+            let list: List<Mapping> = context.all(&["mappings"], &())?;
             context.form.list(&list, &sheet(&list.items))
         }
         MappingCommand::Show { id } => {

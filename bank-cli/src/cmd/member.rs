@@ -19,7 +19,10 @@ pub(super) fn run(context: &Context, command: MemberCommand) -> Result<String, F
         } => {
             let mut out = String::new();
             for (user, write) in each(users, &write) {
-                let body = NewMember { user, active: None };
+                let body = NewMember {
+                    user,
+                    ..NewMember::default()
+                };
                 let path = ["projects", &project, "members"];
                 let answer: Written<Member> = context.send(Method::POST, &path, &body, &write)?;
                 let what = format!("{} is a member of {project}", body.user);
@@ -27,11 +30,19 @@ pub(super) fn run(context: &Context, command: MemberCommand) -> Result<String, F
             }
             Ok(out)
         }
-        MemberCommand::Ls { project } => {
-            let list: List<Member> = context.get(&["projects", &project, "members"], &())?;
+        MemberCommand::Role {
+            project,
+            user,
+            role,
+            write,
+        } => place(context, &project, user, role, &write),
+        MemberCommand::Ls { project, then } => {
+            let query = context.past(&then)?;
+            let list: List<Member> = context.all(&["projects", &project, "members"], &query)?;
             let columns = vec![
                 column("user", "User", Kind::Text),
                 column("active", "Active", Kind::Text),
+                column("role", "Role", Kind::Text),
             ];
             context
                 .form
@@ -59,6 +70,25 @@ pub(super) fn run(context: &Context, command: MemberCommand) -> Result<String, F
             Ok(out)
         }
     }
+}
+
+/// Says what a member is in a project.
+fn place(
+    context: &Context,
+    project: &str,
+    user: String,
+    role: String,
+    write: &WriteArgs,
+) -> Result<String, Failure> {
+    let body = NewMember {
+        user,
+        role: Some(role),
+        ..NewMember::default()
+    };
+    let path = ["projects", project, "members"];
+    let answer: Written<Member> = context.send(Method::POST, &path, &body, write)?;
+    let what = format!("{} is {} of {project}", body.user, answer.object.role);
+    context.written(&answer, &what)
 }
 
 /// The users with the arguments for each: one key serves several commands only with a suffix.

@@ -140,9 +140,9 @@ fn facts(context: &Context, args: &CheckArgs, notes: &mut Vec<String>) -> Result
 }
 
 fn ask(context: &Context) -> Result<(Vec<Machine>, Names), Failure> {
-    let machines: List<Machine> = context.get(&["machines"], &())?;
-    let projects: List<Project> = context.get(&["projects"], &())?;
-    let accounts: List<Account> = context.get(&["accounts"], &())?;
+    let machines: List<Machine> = context.all(&["machines"], &())?;
+    let projects: List<Project> = context.all(&["projects"], &())?;
+    let accounts: List<Account> = context.all(&["accounts"], &())?;
     let names = Names {
         projects: projects
             .items

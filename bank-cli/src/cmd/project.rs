@@ -1,6 +1,6 @@
 //! `bank project`.
 
-use bank_api::v1::{List, NewProject, PatchProject, Project, Written};
+use bank_api::v1::{List, NewProject, PastQuery, PatchProject, Project, Written};
 use ureq::http::Method;
 
 use super::{Context, member, nothing_to_set};
@@ -13,13 +13,14 @@ use crate::{
 pub(super) fn run(context: &Context, command: ProjectCommand) -> Result<String, Failure> {
     match command {
         ProjectCommand::Add(args) => add(context, args),
-        ProjectCommand::Ls => {
-            let list: List<Project> = context.get(&["projects"], &())?;
+        ProjectCommand::Ls(then) => {
+            let list: List<Project> = context.all(&["projects"], &context.past(&then)?)?;
             let rows = list.items.iter().map(|project| flat(project, 0)).collect();
             context.form.list(&list, &sheet(rows))
         }
-        ProjectCommand::Show { name } => {
-            let project: Project = context.get(&["projects", &name], &())?;
+        ProjectCommand::Show { name, then } => {
+            let query = context.past(&then)?;
+            let project: Project = context.get(&["projects", &name], &query)?;
             context.form.one(&project, &sheet(vec![flat(&project, 0)]))
         }
         ProjectCommand::Set(args) => set(context, args),
@@ -29,7 +30,9 @@ pub(super) fn run(context: &Context, command: ProjectCommand) -> Result<String, 
             context.removed(&answer, &format!("project {name:?} removed"))
         }
         ProjectCommand::Members(command) => member::run(context, command),
-        ProjectCommand::Tree { name } => tree(context, name.as_deref()),
+        ProjectCommand::Tree { name, then } => {
+            tree(context, name.as_deref(), &context.past(&then)?)
+        }
     }
 }
 
@@ -76,11 +79,11 @@ fn set(context: &Context, args: SetProject) -> Result<String, Failure> {
 }
 
 /// Projects below their parents; with `top` only that one and what is below it.
-fn tree(context: &Context, top: Option<&str>) -> Result<String, Failure> {
-    let mut list: List<Project> = context.get(&["projects"], &())?;
+fn tree(context: &Context, top: Option<&str>, then: &PastQuery) -> Result<String, Failure> {
+    let mut list: List<Project> = context.all(&["projects"], then)?;
     if let Some(name) = top {
         // The daemon knows how to say that there is no such project, and which one was meant.
-        let _: Project = context.get(&["projects", name], &())?;
+        let _: Project = context.get(&["projects", name], then)?;
     }
     let order = ordered(&list.items, top);
     let rows = order

@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use bank_api::v1::{Job, List, NewRate, Rate, RateQuery, Written};
+use bank_api::v1::{Job, List, NewRate, PastQuery, Rate, RateQuery, Written};
 use ureq::http::Method;
 
 use super::{Context, rate_test};
 use crate::{
-    cli::{RateCommand, SetRate},
+    cli::{AtArgs, RateCommand, SetRate},
     fail::Failure,
     out::{Kind, Sheet, column},
     when,
@@ -15,15 +15,9 @@ use crate::{
 
 pub(super) fn run(context: &Context, command: RateCommand) -> Result<String, Failure> {
     match command {
-        RateCommand::Ls => {
-            let list: List<Rate> = context.get(&["rates"], &())?;
-            context.form.list(&list, &sheet(&list.items))
-        }
+        RateCommand::Ls(then) => list(context, &then, false),
         RateCommand::Set(args) => set(context, args),
-        RateCommand::History => {
-            let list: List<Rate> = context.get(&["rates"], &RateQuery { history: true })?;
-            context.form.list(&list, &sheet(&list.items))
-        }
+        RateCommand::History(then) => list(context, &then, true),
         RateCommand::Test(args) => rate_test::run(context, *args),
         RateCommand::Explain { job, machine } => explain(context, &job, machine),
         RateCommand::Rm { id, remove } => {
@@ -32,6 +26,18 @@ pub(super) fn run(context: &Context, command: RateCommand) -> Result<String, Fai
             context.removed(&answer, &format!("rate {id} removed"))
         }
     }
+}
+
+fn list(context: &Context, then: &AtArgs, history: bool) -> Result<String, Failure> {
+    let PastQuery { at, recorded } = context.past(then)?;
+    let query = RateQuery {
+        history,
+        at,
+        recorded,
+        ..RateQuery::default()
+    };
+    let list: List<Rate> = context.all(&["rates"], &query)?;
+    context.form.list(&list, &sheet(&list.items))
 }
 
 fn set(context: &Context, args: SetRate) -> Result<String, Failure> {

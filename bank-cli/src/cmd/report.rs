@@ -1,10 +1,12 @@
-//! `bank report`: what happened over a time, as a table for people or rows for programs.
+//! `bank report`: what happened over a time and what comes, as a table for people or rows for programs.
 
-use bank_api::v1::{FallbackQuery, FallbackReport};
+use bank_api::v1::{
+    ExpiringRow, FallbackQuery, FallbackReport, ForecastQuery, ForecastRow, List, NegativeRow,
+};
 
 use super::Context;
 use crate::{
-    cli::{FallbackArgs, ReportCommand},
+    cli::{ExpiringArgs, FallbackArgs, ForecastArgs, ReportCommand},
     fail::Failure,
     out::{self, Kind, Sheet, column},
     when,
@@ -13,6 +15,9 @@ use crate::{
 pub(super) fn run(context: &Context, command: ReportCommand) -> Result<String, Failure> {
     match command {
         ReportCommand::Fallback(args) => fallback(context, args),
+        ReportCommand::Forecast(args) => forecast(context, args),
+        ReportCommand::Expiring(args) => expiring(context, args),
+        ReportCommand::Negative(args) => negative(context, args),
     }
 }
 
@@ -57,4 +62,78 @@ fn sheet(context: &Context, report: &FallbackReport) -> Sheet {
         form.amount(&report.charged),
     );
     sheet
+}
+
+fn forecast(context: &Context, args: ForecastArgs) -> Result<String, Failure> {
+    let query = ForecastQuery {
+        project: args.project,
+        days: None,
+    };
+    let list: List<ForecastRow> = context.get(&["report", "forecast"], &query)?;
+    let columns = vec![
+        column("account", "Account", Kind::Text),
+        column("project", "Project", Kind::Text).if_machine(),
+        column("available", "Available", Kind::Amount),
+        column("burn_per_day", "A day", Kind::Amount),
+        column("empty_at", "Empty", Kind::Date),
+        column("days_left", "Days left", Kind::Number),
+        column("unused_at", "Ends", Kind::Date),
+        column("unused", "Unused then", Kind::Amount),
+        column("unused_total", "Unused in all", Kind::Amount).if_machine(),
+        column("spent", "Spent", Kind::Text).if_machine(),
+    ];
+    let mut sheet = Sheet::new(columns, &list.items, "no account has money");
+    sheet.unit = list
+        .items
+        .first()
+        .map_or_else(String::new, |r| r.unit.clone());
+    "As spent in the last 30 days; what ends first is spent first.".clone_into(&mut sheet.remark);
+    context.form.list(&list, &sheet)
+}
+
+fn expiring(context: &Context, args: ExpiringArgs) -> Result<String, Failure> {
+    let query = ForecastQuery {
+        project: args.project,
+        days: Some(args.within),
+    };
+    let list: List<ExpiringRow> = context.get(&["report", "expiring"], &query)?;
+    let columns = vec![
+        column("until", "Until", Kind::Date),
+        column("days_left", "Days left", Kind::Number),
+        column("account", "Account", Kind::Text),
+        column("project", "Project", Kind::Text).if_machine(),
+        column("allocation", "Allocation", Kind::Number),
+        column("amount", "Amount", Kind::Amount),
+        column("unused", "Unused then", Kind::Amount),
+    ];
+    let mut sheet = Sheet::new(columns, &list.items, "no money ends in this time");
+    sheet.unit = list
+        .items
+        .first()
+        .map_or_else(String::new, |r| r.unit.clone());
+    sheet.remark = format!("Within {} days, as spent in the last 30.", args.within);
+    context.form.list(&list, &sheet)
+}
+
+fn negative(context: &Context, args: ForecastArgs) -> Result<String, Failure> {
+    let query = ForecastQuery {
+        project: args.project,
+        days: None,
+    };
+    let list: List<NegativeRow> = context.get(&["report", "negative"], &query)?;
+    let columns = vec![
+        column("account", "Account", Kind::Text),
+        column("project", "Project", Kind::Text).if_machine(),
+        column("amount", "Amount", Kind::Amount),
+        column("held", "Held", Kind::Amount),
+        column("credit_limit", "Credit", Kind::Amount),
+        column("available", "Available", Kind::Amount),
+        column("blocked", "Blocked", Kind::Text),
+    ];
+    let mut sheet = Sheet::new(columns, &list.items, "no account is below zero");
+    sheet.unit = list
+        .items
+        .first()
+        .map_or_else(String::new, |r| r.unit.clone());
+    context.form.list(&list, &sheet)
 }

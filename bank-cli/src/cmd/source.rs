@@ -17,7 +17,13 @@ use crate::{
 pub(super) fn run(context: &Context, command: SourceCommand) -> Result<String, Failure> {
     match command {
         SourceCommand::Ls { all } => {
-            let list: List<Source> = context.get(&["sources"], &SourceQuery { all })?;
+            let list: List<Source> = context.all(
+                &["sources"],
+                &SourceQuery {
+                    all,
+                    ..SourceQuery::default()
+                },
+            )?;
             let mut text = context.form.list(&list, &sheet(&list.items))?;
             if context.form.is_table() && context.form.columns.is_empty() {
                 list.items

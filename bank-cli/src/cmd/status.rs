@@ -12,6 +12,9 @@ use crate::{
     when,
 };
 
+/// A write-ahead log that is worth a line: smaller ones are the daily case.
+const WAL_TOLD: i64 = 64 << 20;
+
 pub(super) fn run(context: &Context) -> Result<String, Failure> {
     let status: Status = context.get(&["status"], &())?;
     if context.form.is_table() && context.form.columns.is_empty() {
@@ -86,8 +89,26 @@ fn screen(status: &Status, now_us: i64) -> String {
     out.push_str(&sinks(status));
     out.push_str(&silent(status));
     out.push_str(&silent_sources(status));
+    out.push_str(&attention(status));
+    out.push_str(&refused(status));
+    out.push_str(&safety(status, now_us));
     let _ = writeln!(out, "unit {}, {} decimals", status.unit, status.precision);
     out
+}
+
+/// Whom access was refused since the start, and who could not be told.
+fn refused(status: &Status) -> String {
+    let mut words: Vec<String> = Vec::new();
+    for row in &status.refused_access {
+        words.push(format!("{} {} {}", row.roles, row.code, count(row.count)));
+    }
+    for (cause, times) in &status.auth_failures {
+        words.push(format!("strangers {cause} {}", count(*times)));
+    }
+    if words.is_empty() {
+        return String::new();
+    }
+    format!("refused        {}\n", words.join("   "))
 }
 
 /// The record files: how far each is behind, and why.
@@ -143,6 +164,83 @@ fn silent_sources(status: &Status) -> String {
             format!("{}\n", alarming(&line))
         }
     }
+}
+
+/// What wants attention, and what those who are told wait for.
+fn attention(status: &Status) -> String {
+    let Some(attention) = status.attention.as_ref() else {
+        return String::new();
+    };
+    let mut out = String::new();
+    if attention.open > 0 {
+        let open = count(attention.open);
+        let line = format!("attention      {open} raised: `bank attention ls` !");
+        let _ = writeln!(out, "{}", alarming(&line));
+    }
+    for target in &attention.targets {
+        let dead = match target.dead {
+            0 => String::new(),
+            dead => format!(", {} given up", count(dead)),
+        };
+        let gone = if target.active {
+            ""
+        } else {
+            ", not in the settings"
+        };
+        let why = target.error.as_deref().map(|why| format!(": {why}"));
+        let line = format!(
+            "told           {}: {} wait{dead}{gone}{}",
+            target.name,
+            count(target.waiting),
+            why.unwrap_or_default()
+        );
+        if target.error.is_some() || target.dead > 0 {
+            let _ = writeln!(out, "{}", alarming(&format!("{line} !")));
+        } else if attention.on {
+            let _ = writeln!(out, "{line}");
+        }
+    }
+    if !attention.off.is_empty() {
+        let _ = writeln!(out, "not watched    {}", attention.off.join("   "));
+    }
+    out
+}
+
+/// The last backup, the write-ahead log, and requests refused by limits.
+fn safety(status: &Status, now_us: i64) -> String {
+    let mut parts = Vec::new();
+    if let Some(last) = &status.last_backup {
+        let proven = match last.proof.as_str() {
+            "journal" => "proven",
+            _ => "its structure checked",
+        };
+        let ago = when::read(&last.made_at).map(|us| now_us.saturating_sub(us).max(0));
+        let ago = ago.map_or_else(String::new, |us| {
+            format!("{} ago, ", when::span(us.div_euclid(1_000_000)))
+        });
+        parts.push(format!("{ago}{proven}, {}", last.path));
+    }
+    if let Some(error) = &status.backup_error {
+        parts.push(alarming(&format!("{error} !")));
+    }
+    let mut out = String::new();
+    if !parts.is_empty() {
+        let _ = writeln!(out, "last backup    {}", parts.join("   "));
+    }
+    if let Some(bytes) = status.wal_bytes.filter(|bytes| *bytes >= WAL_TOLD) {
+        let _ = writeln!(out, "write-ahead log {}", size(bytes));
+    }
+    let limited = &status.limited;
+    if (limited.rate, limited.concurrent, limited.body) != (0, 0, 0) {
+        let _ = writeln!(
+            out,
+            "refused        {} too often   {} too many at once   {} too large",
+            count(limited.rate),
+            count(limited.concurrent),
+            count(limited.body)
+        );
+    }
+    out
 }
 
 /// The clock, what comes next, and what could not come.
@@ -225,13 +323,19 @@ fn sheet(status: &Status) -> Sheet {
         column("stuck", "Stuck", Kind::Text).if_asked(),
         column("stuck_total", "Stuck so far", Kind::Number).if_asked(),
         column("sinks", "Record files", Kind::Text).if_asked(),
+        column("wal_bytes", "Log bytes", Kind::Number).if_asked(),
+        column("last_backup", "Last backup", Kind::Text).if_asked(),
+        column("backup_error", "Backup error", Kind::Text).if_asked(),
+        column("limited", "Refused by limits", Kind::Text).if_asked(),
     ];
     Sheet::new(columns, std::slice::from_ref(status), "no status")
 }
 
 #[cfg(test)]
 mod tests {
-    use bank_api::v1::{MachineStatus, NextCycle, Unbilled};
+    use bank_api::v1::{
+        AttentionStatus, LastBackup, Limited, MachineStatus, NextCycle, TargetStatus, Unbilled,
+    };
 
     use super::*;
 
@@ -315,6 +419,52 @@ record file ggf (/var/ggf.txt): no space !
             ..Status::default()
         };
         assert!(screen(&quiet, now).contains("silent         sge:colony   pbs:moon:"));
+        let told = |name: &str, dead, error: Option<&str>| TargetStatus {
+            name: name.into(),
+            active: true,
+            waiting: 2,
+            dead,
+            error: error.map(str::to_owned),
+        };
+        let watched = Status {
+            attention: Some(AttentionStatus {
+                on: true,
+                open: 3,
+                targets: vec![told("ops", 0, None), told("mail", 1, Some("answered 500"))],
+                off: vec!["bio".to_owned()],
+            }),
+            ..Status::default()
+        };
+        let want = "\
+attention      3 raised: `bank attention ls` !
+told           ops: 2 wait
+told           mail: 2 wait, 1 given up: answered 500 !
+not watched    bio
+";
+        let said = attention(&watched);
+        assert_eq!(anstream::adapter::strip_str(&said).to_string(), want);
+        assert_eq!(attention(&Status::default()), "");
+        let safe = Status {
+            last_backup: Some(LastBackup {
+                path: "/backup/bank-1".into(),
+                made_at: "2026-11-20T03:00:00Z".into(),
+                proof: "journal".into(),
+                ..LastBackup::default()
+            }),
+            wal_bytes: Some(3 << 30),
+            limited: Limited {
+                rate: 1200,
+                concurrent: 0,
+                body: 1,
+            },
+            ..Status::default()
+        };
+        let want = "\
+last backup    18 h ago, proven, /backup/bank-1
+write-ahead log 3.0 GiB
+refused        1,200 too often   0 too many at once   1 too large
+";
+        assert_eq!(safety(&safe, now), want);
         assert_eq!(size(512), "512 bytes");
         assert_eq!(size(1536), "1.5 KiB");
     }

@@ -24,7 +24,7 @@ pub(crate) fn apply(
         Command::Balance(_) | Command::Journal(_) => true,
         Command::Jobs(args) => args.job.is_none(),
         Command::Account(command) => {
-            matches!(command, AccountCommand::Ls | AccountCommand::Show { .. })
+            matches!(command, AccountCommand::Ls(_) | AccountCommand::Show { .. })
         }
         Command::Allocation(command) => matches!(
             command,
@@ -37,7 +37,7 @@ pub(crate) fn apply(
         return Err(Failure::usage("--units is for tables and separated lists")
             .hint("balance, journal, jobs, account ls, allocation ls and lien ls take it"));
     }
-    let rates: List<Rate> = context.get(&["rates"], &())?;
+    let rates: List<Rate> = context.all(&["rates"], &())?;
     let general = |rate: &&Rate| {
         let is_one = crate::figure::scaled(&rate.rate, 1, 1, 9).as_deref() == Some("1.000000000");
         rate.kind == "VBR" && rate.name == "Processors" && rate.machine.is_none() && is_one

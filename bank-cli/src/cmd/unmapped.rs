@@ -1,7 +1,10 @@
 //! `bank unmapped`: usage that waits for a project, and the project that gets it.
 
+use std::fmt::Write as _;
+
 use bank_api::v1::{
-    AssignDone, AssignRefused, List, Mapping, NewAssign, NewMapping, Unmapped, UnmappedQuery,
+    AssignDone, AssignReason, AssignRefused, List, Mapping, NewAssign, NewMapping, Unmapped,
+    UnmappedQuery,
 };
 use ureq::http::Method;
 
@@ -131,7 +134,7 @@ fn assign(context: &Context, args: AssignArgs) -> Result<String, Failure> {
 
 /// The mapping that says the same already.
 fn same(context: &Context, rule: &NewMapping) -> Result<Option<i64>, Failure> {
-    let list: List<Mapping> = context.get(&["mappings"], &())?;
+    let list: List<Mapping> = context.all(&["mappings"], &())?;
     let is = |own: &&Mapping| {
         own.when == rule.when && own.project == rule.project && own.user == rule.user
     };
@@ -166,6 +169,13 @@ fn add(whole: &mut AssignDone, page: AssignDone) {
     whole.debt = plus(&whole.debt, &page.debt);
     whole.unit = page.unit;
     whole.refused.extend(page.refused);
+    for reason in page.reasons {
+        let same = |own: &&mut AssignReason| own.code == reason.code;
+        match whole.reasons.iter_mut().find(same) {
+            Some(own) => own.records += reason.records,
+            None => whole.reasons.push(reason),
+        }
+    }
     whole.transaction = whole.transaction.or(page.transaction);
 }
 
@@ -184,10 +194,20 @@ fn plus(one: &str, two: &str) -> String {
 }
 
 fn sentence(done: &AssignDone, project: &str) -> String {
-    format!(
+    let mut text = format!(
         "{} of {} records go to project {project:?}: {} were charged for them before, {} are now",
         done.changed, done.records, done.was, done.amount
-    )
+    );
+    for reason in &done.reasons {
+        let AssignReason {
+            code,
+            detail,
+            records,
+        } = reason;
+        // Writing into a text never fails.
+        let _ = write!(text, "; {records} stay ({code}: {detail})");
+    }
+    text
 }
 
 fn said(
@@ -208,9 +228,6 @@ fn said(
     }
     let refused = done.refused.len();
     let mut text = sentence(done, project);
-    if refused > 0 {
-        text = format!("{text}; {refused} were refused");
-    }
     if let Some(id) = mapping {
         text = format!("{text}; mapping {id} does it for later usage");
     }

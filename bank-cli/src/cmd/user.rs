@@ -13,12 +13,12 @@ use crate::{
 pub(super) fn run(context: &Context, command: UserCommand) -> Result<String, Failure> {
     match command {
         UserCommand::Add(args) => add(context, args),
-        UserCommand::Ls => {
-            let list: List<User> = context.get(&["users"], &())?;
+        UserCommand::Ls(then) => {
+            let list: List<User> = context.all(&["users"], &context.past(&then)?)?;
             context.form.list(&list, &sheet(&list.items))
         }
-        UserCommand::Show { name } => {
-            let user: User = context.get(&["users", &name], &())?;
+        UserCommand::Show { name, then } => {
+            let user: User = context.get(&["users", &name], &context.past(&then)?)?;
             context.form.one(&user, &sheet(std::slice::from_ref(&user)))
         }
         UserCommand::Set(args) => set(context, args),

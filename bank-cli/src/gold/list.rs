@@ -22,11 +22,10 @@ pub(super) fn balance(
         project: given.owned("project"),
         user: own.or_else(|| given.owned("user")),
         machine: given.owned("machine"),
-        burn: false,
-        at: None,
         account: account.or_else(|| given.all("words").first().map(ToString::to_string)),
+        ..BalanceQuery::default()
     };
-    let list: List<Balance> = context.get(&["balances"], &query)?;
+    let list: List<Balance> = context.all(&["balances"], &query)?;
     let rows = list.items;
     let single = |name, amounts: Vec<&str>| {
         let sum = figure::sum(amounts).unwrap_or_else(|| "0".to_owned());
@@ -77,7 +76,7 @@ pub(super) fn projects(context: &Context, given: &Given) -> Result<String, Failu
     let named = named(given, "project");
     let projects = match &named {
         Some(name) => vec![context.get(&["projects", name], &())?],
-        None => context.get::<List<Project>>(&["projects"], &())?.items,
+        None => context.all::<Project>(&["projects"], &())?.items,
     };
     let columns = [
         text("Name"),
@@ -108,7 +107,7 @@ pub(super) fn accounts(context: &Context, given: &Given) -> Result<String, Failu
     let is_named = named.is_some();
     let accounts = match named {
         Some(name) => vec![context.get(&["accounts", &name], &())?],
-        None => context.get::<List<Account>>(&["accounts"], &())?.items,
+        None => context.all::<Account>(&["accounts"], &())?.items,
     };
     let query = BalanceQuery {
         project: given.owned("project"),
@@ -119,7 +118,7 @@ pub(super) fn accounts(context: &Context, given: &Given) -> Result<String, Failu
     let usable = if query == BalanceQuery::default() {
         None
     } else {
-        let rows: List<Balance> = context.get(&["balances"], &query)?;
+        let rows: List<Balance> = context.all(&["balances"], &query)?;
         Some(rows.items)
     };
     let columns = [
@@ -159,18 +158,14 @@ pub(super) fn accounts(context: &Context, given: &Given) -> Result<String, Failu
 
 /// `glsalloc`.
 pub(super) fn allocations(context: &Context, given: &Given) -> Result<String, Failure> {
-    let accounts = context.get::<List<Account>>(&["accounts"], &())?.items;
+    let accounts = context.all::<Account>(&["accounts"], &())?.items;
     let query = AllocationQuery {
         account: given.owned("account"),
-        state: None,
+        ..AllocationQuery::default()
     };
     let allocations = match named(given, "allocation") {
         Some(id) => vec![context.get(&["allocations", &id], &())?],
-        None => {
-            context
-                .get::<List<Allocation>>(&["allocations"], &query)?
-                .items
-        }
+        None => context.all::<Allocation>(&["allocations"], &query)?.items,
     };
     let project: Option<Project> = match given.text("project") {
         Some(name) => Some(context.get(&["projects", name], &())?),
@@ -223,8 +218,9 @@ pub(super) fn reservations(context: &Context, given: &Given) -> Result<String, F
         user: given.owned("user"),
         machine: given.owned("machine"),
         state: Some(state.to_owned()),
+        ..LienQuery::default()
     };
-    let list: List<Lien> = context.get(&["liens"], &query)?;
+    let list: List<Lien> = context.all(&["liens"], &query)?;
     let columns = [
         text("Id"),
         text("Name"),

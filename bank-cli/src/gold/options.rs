@@ -91,6 +91,7 @@ static OPTIONS: &[Meaning] = &[
     word("costOnly", Takes::Nothing, "Price only; do not look at the balance"),
     word("replace", Takes::Nothing, "Replace the job's reservation (this bank always does)"),
     word("incremental", Takes::Nothing, "The job goes on; its reservation shrinks"),
+    word("summarize", Takes::Nothing, "Only sums, by what they are"),
     word("fromAccount", Takes::Text("ACCOUNT"), "Account that gives"),
     word("toAccount", Takes::Text("ACCOUNT"), "Account that receives"),
     word("fromProject", Takes::Text("PROJECT"), "Project whose account gives"),
@@ -179,6 +180,9 @@ static TAKEN: &[Taken] = &[
     taken(Tool::Reserve, &[SAID, JOB], &["quote", "replace"], ("JOB", 1)),
     taken(Tool::Charge, &[SAID, JOB],
         &["quote", "reservation", "job", "amount", "incremental"], ("JOB", 1)),
+    taken(Tool::Statement, &[],
+        &["account", "project", "user", "machine", "startTime", "endTime", "hours", "summarize"],
+        ("", 0)),
 ];
 
 /// The command line of a tool.
@@ -259,6 +263,7 @@ fn about(tool: Tool) -> &'static str {
         Tool::Accounts => "List accounts",
         Tool::Allocations => "List allocations",
         Tool::Reservations => "List reservations",
+        Tool::Statement => "Show what came and went on accounts",
     }
 }
 

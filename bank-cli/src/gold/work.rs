@@ -183,7 +183,7 @@ fn of_reservation(context: &Context, id: i64) -> Result<String, Failure> {
         state: Some("all".to_owned()),
         ..LienQuery::default()
     };
-    let list: List<Lien> = context.get(&["liens"], &query)?;
+    let list: List<Lien> = context.all(&["liens"], &query)?;
     let found = list.items.into_iter().find(|lien| lien.id == id);
     let missing = || {
         Failure::of(

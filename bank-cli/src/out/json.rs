@@ -50,8 +50,8 @@ pub(super) fn filtered(answer: &impl Serialize, columns: &[&Column]) -> Value {
 pub(super) fn pick(row: &Row, columns: &[&Column]) -> Row {
     let field = |column: &&Column| {
         (
-            column.key.to_owned(),
-            row.get(column.key).cloned().unwrap_or(Value::Null),
+            column.key().to_owned(),
+            row.get(column.key()).cloned().unwrap_or(Value::Null),
         )
     };
     columns.iter().map(field).collect()

@@ -8,7 +8,7 @@ use crate::{fail::Failure, when};
 pub(super) fn bars(form: &Form, sheet: &Sheet, columns: &[&Column], end: &str) -> String {
     let mut out = String::new();
     if form.header {
-        let names: Vec<_> = columns.iter().map(|column| column.key).collect();
+        let names: Vec<_> = columns.iter().map(|column| column.key()).collect();
         out.push_str(&names.join("|"));
         out.push_str(end);
     }
@@ -29,7 +29,7 @@ pub(super) fn csv(form: &Form, sheet: &Sheet, columns: &[&Column]) -> Result<Str
     let failed = |error: csv::Error| Failure::internal(format!("cannot write CSV: {error}"));
     if form.header {
         writer
-            .write_record(columns.iter().map(|column| column.key))
+            .write_record(columns.iter().map(|column| column.key()))
             .map_err(failed)?;
     }
     for row in &sheet.rows {
@@ -43,7 +43,7 @@ pub(super) fn csv(form: &Form, sheet: &Sheet, columns: &[&Column]) -> Result<Str
 }
 
 fn cell(form: &Form, row: &Row, column: &Column) -> String {
-    let text = text(row, column.key);
+    let text = text(row, column.key());
     if column.kind == Kind::Date {
         when::short(&text, form.zone)
     } else {

@@ -18,7 +18,7 @@ pub(super) fn rows(form: &Form, sheet: &Sheet, columns: &[&Column]) -> String {
             lines.push(
                 columns
                     .iter()
-                    .map(|column| column.title.to_owned())
+                    .map(|column| column.title.clone().into_owned())
                     .collect(),
             );
         }
@@ -104,7 +104,7 @@ fn all_whole(sheet: &Sheet, columns: &[&Column]) -> bool {
         && sheet
             .rows
             .iter()
-            .all(|row| amounts().all(|column| figure::is_whole(&text(row, column.key))))
+            .all(|row| amounts().all(|column| figure::is_whole(&text(row, column.key()))))
 }
 
 /// The unit, the remark, and the zone where a column shows times.
@@ -123,7 +123,7 @@ fn footer(form: &Form, sheet: &Sheet, columns: &[&Column], whole: bool) -> Strin
     } else if let Some(us) = columns
         .iter()
         .filter(|column| column.kind == Kind::Time)
-        .flat_map(|column| sheet.rows.iter().map(|row| text(row, column.key)))
+        .flat_map(|column| sheet.rows.iter().map(|row| text(row, column.key())))
         .find_map(|time| when::read(&time))
     {
         words.push(format!("Times {}.", form.zone.show(us).format("%z")));
@@ -136,7 +136,7 @@ fn footer(form: &Form, sheet: &Sheet, columns: &[&Column], whole: bool) -> Strin
 }
 
 fn cell(form: &Form, row: &Row, column: &Column, whole: bool) -> String {
-    let text = printable(&text(row, column.key));
+    let text = printable(&text(row, column.key()));
     if text.is_empty() {
         return if column.kind == Kind::Date {
             "-".to_owned()

@@ -1,13 +1,16 @@
 //! The words of the journal's `op` column, for whoever asks for one of them.
 
 /// Every word of the journal's `op` column: commands, and what time alone does.
-pub const OPS: [&str; 54] = [
+pub const OPS: [&str; 66] = [
     "account_add",
     "account_rm",
     "account_set",
     "adjust",
     "allocation_rm",
     "allocation_set",
+    "attention",
+    "attention_ack",
+    "attention_set",
     "attr_add",
     "attr_rm",
     "boundary",
@@ -25,9 +28,12 @@ pub const OPS: [&str; 54] = [
     "import",
     "key_add",
     "key_rm",
+    "key_rotate",
     "key_set",
     "lien_extend",
     "lien_rm",
+    "limit_rm",
+    "limit_set",
     "machine_add",
     "machine_rm",
     "machine_set",
@@ -37,16 +43,22 @@ pub const OPS: [&str; 54] = [
     "member_rm",
     "member_set",
     "modify",
+    "period_close",
+    "period_reopen",
     "project_add",
     "project_rm",
     "project_set",
+    "propose",
     "quote",
     "quote_rm",
     "rate_rm",
     "rate_set",
     "refund",
+    "reject",
     "repeat",
     "reserve",
+    "role_grant",
+    "role_revoke",
     "settle",
     "transfer",
     "undo",
@@ -71,7 +83,13 @@ mod tests {
     #[test]
     fn every_command_has_its_word_here() {
         assert!(OPS.is_sorted());
-        let sources = [include_str!("../command.rs"), include_str!("after.rs")];
+        let sources = [
+            include_str!("../command.rs"),
+            include_str!("access.rs"),
+            include_str!("after.rs"),
+            include_str!("period.rs"),
+            include_str!("attention.rs"),
+        ];
         let all: Vec<&str> = sources.iter().flat_map(|source| words(source)).collect();
         assert!(all.len() > 40, "{all:?}");
         for word in all {

@@ -4,7 +4,7 @@ use crate::amount::Amount;
 use crate::calendar::Calendar;
 use crate::ids::MappingId;
 use crate::mapping::{Condition, Template};
-use crate::model::{ChargeDuration, Constraint, Dimension, Every, Mode, Overflow};
+use crate::model::{ChargeDuration, Constraint, Dimension, Every, MemberRole, Mode, Overflow};
 use crate::policy::ChargePolicy;
 use crate::rate::{Per, RateKind, RateValue};
 use crate::time::{Seconds, Timestamp};
@@ -147,8 +147,10 @@ pub struct SetMember {
     pub project: String,
     /// The user's name.
     pub user: String,
-    /// Whether they count as `MEMBERS`.
-    pub active: bool,
+    /// Whether they count as `MEMBERS`; as it is without, and yes for a new one.
+    pub active: Option<bool>,
+    /// What they are there; as it is without, and a member for a new one.
+    pub role: Option<MemberRole>,
 }
 
 /// A new account, or changes to one.

@@ -1,6 +1,7 @@
 //! Finished usage that comes without a scheduler's decision.
 
 use super::Request;
+use crate::decimal::{Decimal, push_number};
 use crate::need::Identity;
 use crate::policy::{Figures, Finished, Share};
 use crate::time::Timestamp;
@@ -87,23 +88,23 @@ impl UsageReport {
     pub fn canonical(&self) -> String {
         let (request, figures) = (&self.request, &self.figures);
         let facts = &request.facts;
-        let mut text = String::with_capacity(256);
+        let mut text = String::with_capacity(512);
         say(&mut text, "machine", &request.whose.machine);
         say(&mut text, "type", request.object_type.word());
         say(&mut text, "project", self.account());
         say(&mut text, "user", self.login());
         say(&mut text, "group", &facts.group);
-        add(&mut text, "submit", facts.submit.map(|at| at.0));
-        add(&mut text, "start", facts.start.map(|at| at.0));
-        add(&mut text, "end", facts.end.map(|at| at.0));
-        add(&mut text, "requested", facts.wall.map(|s| s.0));
-        add(&mut text, "processors", facts.usage.processors);
+        count(&mut text, "submit", facts.submit.map(|at| at.0));
+        count(&mut text, "start", facts.start.map(|at| at.0));
+        count(&mut text, "end", facts.end.map(|at| at.0));
+        count(&mut text, "requested", facts.wall.map(|s| s.0));
+        measure(&mut text, "processors", facts.usage.processors);
         say(&mut text, "usage", &crate::usage::text::write(&facts.usage));
-        add(&mut text, "exit", facts.exit_code);
+        count(&mut text, "exit", facts.exit_code);
         say(&mut text, "state", figures.ended.word());
-        add(&mut text, "wall", figures.wall_us);
-        add(&mut text, "cpu", figures.cpu_s);
-        add(&mut text, "blocked", figures.blocked_processors);
+        count(&mut text, "wall", figures.wall_us);
+        measure(&mut text, "cpu", figures.cpu_s);
+        measure(&mut text, "blocked", figures.blocked_processors);
         add(&mut text, "dedicated", figures.dedicated.then_some("yes"));
         add(&mut text, "backwards", figures.backwards.then_some("yes"));
         if let Some(equivalents) = &figures.equivalents {
@@ -121,6 +122,26 @@ fn add(text: &mut String, name: &str, value: Option<impl Display>) {
     if let Some(value) = value {
         // Writing to a string cannot fail.
         let _ = write!(text, "{name}={value}{BETWEEN}");
+    }
+}
+
+/// A whole number of the canonical text, where there is one.
+fn count(text: &mut String, name: &str, value: Option<i64>) {
+    if let Some(value) = value {
+        text.push_str(name);
+        text.push('=');
+        push_number(text, value);
+        text.push(BETWEEN);
+    }
+}
+
+/// A decimal of the canonical text, where there is one.
+fn measure(text: &mut String, name: &str, value: Option<Decimal>) {
+    if let Some(value) = value {
+        text.push_str(name);
+        text.push('=');
+        value.push_to(text);
+        text.push(BETWEEN);
     }
 }
 

@@ -4,6 +4,7 @@ use super::Charged;
 use crate::amount::Amount;
 use crate::ids::AllocationId;
 use crate::need::Identity;
+use crate::refusal::Refusal;
 
 /// What changes of a finished use that gets its project.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +28,8 @@ pub struct Assigned {
     pub charged: Option<Charged>,
     /// Whether anything changed.
     pub changed: bool,
+    /// Why it stays as it is although it waits still: nothing of the project can pay for it.
+    pub stays: Option<Refusal>,
     /// What went back, from `#unbilled` or in shadow figures.
     pub was: Amount,
     /// What it comes to now, in shadow figures too.

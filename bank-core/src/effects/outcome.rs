@@ -1,15 +1,16 @@
 //! The answers to commands, as the shell words them.
 
 use super::{
-    Adjusted, Assigned, Billing, Imported, Refunded, Reversed, Settled, Transferred, Used,
+    Adjusted, Assigned, Billing, Imported, PeriodClosed, PeriodReopened, Refunded, Reversed,
+    Settled, Transferred, Used,
 };
 use crate::amount::Amount;
 use crate::attribute::Attribute;
 use crate::ids::{AccountId, AllocationId, InstanceId, LienId, TxId};
 use crate::mapping::Mapping;
 use crate::model::{
-    Account, Allocation, Closing, Cycle, CycleRun, Figures, Instance, InstanceKey, Key, Lien,
-    Machine, Member, Project, Quote, User,
+    Account, Allocation, Closing, Cycle, CycleRun, Figures, Grant, Instance, InstanceKey, Key,
+    Lien, Limit, Machine, Member, Project, Proposal, Quote, User,
 };
 use crate::rate::Rate;
 use crate::refusal::Refusal;
@@ -78,6 +79,8 @@ pub enum Outcome {
     Settled(Settled),
     /// A usage attribute was declared.
     Attribute(Attribute),
+    /// So much was raised, cleared, seen, or switched.
+    Attention(usize),
     /// A mapping was added or changed.
     Mapping(Box<Mapping>),
     /// What a directory of people said of a user was merged; whether they are new, and whether
@@ -87,6 +90,18 @@ pub enum Outcome {
     Assigned(Box<Assigned>),
     /// A charge of this instance came again, and is journalled.
     Repeated(InstanceId),
+    /// The books of a period are closed.
+    PeriodClosed(Box<PeriodClosed>),
+    /// The period that was closed last is open again.
+    PeriodReopened(PeriodReopened),
+    /// A person has a role.
+    Granted(Grant),
+    /// There is a limit.
+    Limited(Limit),
+    /// Somebody else has to approve it.
+    Proposed(Box<Proposal>),
+    /// A proposal was approved and done, or rejected.
+    Decided(Box<Proposal>),
 }
 
 /// What merging did to a user.

@@ -1,11 +1,14 @@
 //! What a transaction changed that is no money, and that balances of the past depend on: windows and
-//! credit limits of allocations, and which accounts there are (decision note 0021).
+//! credit limits of allocations, which accounts there are (decision note 0021), which periods of the
+//! books are closed (decision note 0054); and what it says of attention.
 
 use super::{DirectoryRow, Effects};
 use crate::amount::Amount;
+use crate::attention::Event;
 use crate::directory::Directory;
-use crate::ids::{AccountId, AllocationId};
+use crate::ids::{AccountId, AllocationId, TxId};
 use crate::model::Allocation;
+use crate::period::PeriodClose;
 use crate::time::Window;
 
 /// All of it; most transactions have none.
@@ -15,6 +18,12 @@ pub struct Traces {
     pub shapes: Vec<Shape>,
     /// Accounts that came, went or came back.
     pub presences: Vec<Presence>,
+    /// The period that it closed.
+    pub closed: Option<Box<PeriodClose>>,
+    /// The transaction whose close stands no more.
+    pub reopened: Option<TxId>,
+    /// What was raised, cleared or seen: one at most.
+    pub attention: Option<Box<Event>>,
 }
 
 /// What an allocation lets be done with its money, from a transaction on.

@@ -22,7 +22,7 @@ pub struct UseRow {
     /// What became of it.
     pub became: Became,
     /// The charge policy's word; empty where none was asked.
-    pub policy: String,
+    pub policy: &'static str,
     /// What the policy counted, such as `cpu 28800`, or why it counted nothing.
     pub counted: String,
     /// The instance that was charged or closed.
@@ -33,6 +33,9 @@ pub struct UseRow {
     pub on: Option<AllocationId>,
     /// The code of what strict enforcement would have said to it; none where nothing.
     pub refusal: Option<Cow<'static, str>>,
+    /// What there was when it said that, where money was short; none too where an earlier record of
+    /// the identity has it.
+    pub available: Option<Amount>,
     /// Which line of its chunk it is from, counted from 0, where lines are kept.
     pub place: Option<u32>,
 }
@@ -88,7 +91,7 @@ impl UseRow {
             is_same: self.report.canonical() == record,
             revision: self.revision,
             became: self.became,
-            policy: self.policy.clone(),
+            policy: self.policy.to_owned(),
             counted: self.counted.clone(),
             instance: self.instance,
             amount: self.amount,

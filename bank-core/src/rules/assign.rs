@@ -35,14 +35,33 @@ pub(super) fn assign(assign: &Assign, view: &View, ctx: &Context<'_>) -> Result<
     let of_known = |i: &&Instance| Some(i.id) == known.instance;
     let instance = view.instances.iter().find(of_known);
     match instance.filter(|i| i.last_usage.is_some()) {
-        Some(instance) if waits(assign, &known.project, instance, view, ctx)? => {
-            charged(assign, instance, known.became, view, ctx)
-        }
+        Some(instance) => match waits(assign, &known.project, instance, view, ctx)? {
+            Wait::Over => charged(assign, instance, known.became, view, ctx),
+            Wait::ForMoney => Ok(unchanged(view, Some(no_payer(assign)))),
+            Wait::None => Ok(unchanged(view, None)),
+        },
         None if known.amount.is_some() => in_shadow(assign, known, view, ctx),
         None if select::named(ctx.directory, &known.project).is_none() => {
             Ok(renamed(assign, view, ctx))
         }
-        _ => Ok(unchanged(view)),
+        None => Ok(unchanged(view, None)),
+    }
+}
+
+/// Whether a use waits for a project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wait {
+    /// It does, and gets this one.
+    Over,
+    /// It has this one, of which nothing can pay for it yet.
+    ForMoney,
+    /// It has one, or somebody paid.
+    None,
+}
+
+fn no_payer(assign: &Assign) -> Refusal {
+    Refusal::NoUsableAccount {
+        project: short(&assign.project),
     }
 }
 
@@ -54,10 +73,10 @@ fn waits(
     instance: &Instance,
     view: &View,
     ctx: &Context<'_>,
-) -> Result<bool, Refusal> {
+) -> Result<Wait, Refusal> {
     let suspense = ctx.directory.suspense().map(|a| a.id);
     let Some(last) = standing(&view.usages) else {
-        return Ok(false);
+        return Ok(Wait::None);
     };
     if last.billing == Billing::Shadow {
         let placed = |kind| kind == EntryKind::ChargeNotional;
@@ -65,9 +84,19 @@ fn waits(
         let nowhere = instance.billed.is_zero() && shadow.all(|(_, e)| e.allocation.is_none());
         // Shadow figures of a project without an allocation stand nowhere, before as after.
         let charge = || whole(assign, instance, Became::Charged, view, ctx);
-        let finds = || project == assign.project && can_pay(&charge().request, view, ctx);
-        let is_unknown = select::named(ctx.directory, project).is_none();
-        return Ok(nowhere && (is_unknown || finds()));
+        if !nowhere {
+            return Ok(Wait::None);
+        }
+        if select::named(ctx.directory, project).is_none() {
+            return Ok(Wait::Over);
+        }
+        return Ok(if project != assign.project {
+            Wait::None
+        } else if can_pay(&charge().request, view, ctx) {
+            Wait::Over
+        } else {
+            Wait::ForMoney
+        });
     }
     let refund = |(tx, e): &(TxId, crate::effects::Entry)| {
         let by_hand = e.kind == EntryKind::Refund && e.takes_back.is_some();
@@ -77,12 +106,12 @@ fn waits(
     let rests = rests(&view.history);
     let all_there = rests.iter().all(|r| r.entry.account == suspense);
     if rests.is_empty() || !all_there || !instance.shadow_billed.is_zero() {
-        return Ok(false);
+        return Ok(Wait::None);
     }
     if !transactions.is_empty() {
         return Err(Refusal::HasRefunds { transactions });
     }
-    Ok(true)
+    Ok(Wait::Over)
 }
 
 /// The last charge of an instance with use in it.
@@ -91,10 +120,11 @@ fn standing(usages: &[UsageRow]) -> Option<&UsageRow> {
     rows.find(|row| row.billing != Billing::Refund)
 }
 
-fn unchanged(view: &View) -> Effects {
+fn unchanged(view: &View, stays: Option<Refusal>) -> Effects {
     Postings::new(view).finish(Outcome::Assigned(Box::new(Assigned {
         charged: None,
         changed: false,
+        stays,
         was: Amount::ZERO,
         amount: Amount::ZERO,
     })))
@@ -108,6 +138,7 @@ fn renamed(assign: &Assign, view: &View, ctx: &Context<'_>) -> Effects {
     let mut effects = postings.finish(Outcome::Assigned(Box::new(Assigned {
         charged: None,
         changed: true,
+        stays: None,
         was: Amount::ZERO,
         amount: Amount::ZERO,
     })));
@@ -138,7 +169,9 @@ fn in_shadow(
     let is_unknown = select::named(ctx.directory, &known.project).is_none();
     let finds = known.project == assign.project && on.is_some();
     if known.on.is_some() || known.became == Became::Kept || !(is_unknown || finds) {
-        return Ok(unchanged(view));
+        let is_short =
+            known.on.is_none() && known.became != Became::Kept && known.project == assign.project;
+        return Ok(unchanged(view, is_short.then(|| no_payer(assign))));
     }
     let mut postings = Postings::new(view);
     postings.begin("adjust", ended);
@@ -162,6 +195,7 @@ fn in_shadow(
     let mut effects = postings.finish(Outcome::Assigned(Box::new(Assigned {
         charged: None,
         changed: true,
+        stays: None,
         was: amount,
         amount,
     })));
@@ -192,6 +226,7 @@ fn charged(
     effects.outcome = Outcome::Assigned(Box::new(Assigned {
         charged,
         changed: true,
+        stays: None,
         was,
         amount: amount.unwrap_or_default(),
     }));

@@ -34,7 +34,7 @@ pub(super) fn import(chunk: &Chunk, view: &View, ctx: &Context<'_>) -> Result<Ef
         ctx,
         allocations: view.allocations.clone(),
         whos: Whos::default(),
-        seen: HashMap::new(),
+        seen: HashMap::with_capacity(chunk.reports.len()),
         rows: Vec::with_capacity(chunk.reports.len()),
         sums: Sums::default(),
         claims: BTreeSet::new(),
@@ -96,6 +96,7 @@ struct Worth {
     amount: Option<Amount>,
     on: Option<AllocationId>,
     refusal: Option<Cow<'static, str>>,
+    available: Option<Amount>,
 }
 
 impl<'a> Taking<'a> {
@@ -124,12 +125,13 @@ impl<'a> Taking<'a> {
             said,
             revision: before.map_or(0, |before| before.revision.saturating_add(1)),
             became,
-            policy: worth.policy.to_owned(),
+            policy: worth.policy,
             counted: worth.counted,
             instance: None,
             amount: worth.amount,
             on: worth.on,
             refusal: worth.refusal,
+            available: worth.available,
             place,
         });
         let row = Some(self.rows.len().saturating_sub(1));
@@ -195,10 +197,13 @@ impl<'a> Taking<'a> {
         };
         worth.policy = policy.word();
         if worth.amount.is_some() {
-            worth.refusal = match stood {
-                Some(before) => before.refusal.clone(),
-                None => self.refused(report, &who, &worth).map(Cow::Borrowed),
-            };
+            if let Some(before) = stood {
+                worth.refusal.clone_from(&before.refusal);
+            } else {
+                let (refusal, available) = self.refused(report, &who, &worth).unzip();
+                worth.refusal = refusal.map(Cow::Borrowed);
+                worth.available = available.flatten();
+            }
             self.lay(report, &who, &mut worth, stood);
         }
         Ok(Ok((worth, before)))
@@ -272,12 +277,17 @@ impl<'a> Taking<'a> {
         Some(amount.max(Amount::ZERO))
     }
 
-    /// What strict enforcement would have said.
-    fn refused(&mut self, report: &UsageReport, who: &Who, worth: &Worth) -> Option<&'static str> {
+    /// What strict enforcement would have said, and what there was if money was short.
+    fn refused(
+        &mut self,
+        report: &UsageReport,
+        who: &Who,
+        worth: &Worth,
+    ) -> Option<(&'static str, Option<Amount>)> {
         let facts = &report.request.facts;
         let starters = match &who.starters {
             Ok(starters) => starters,
-            Err(refusal) => return Some(refusal.code()),
+            Err(refusal) => return Some((refusal.code(), None)),
         };
         let began = facts.start.unwrap_or_default();
         let needed = Needed {
@@ -286,7 +296,7 @@ impl<'a> Taking<'a> {
             ended: facts.end.unwrap_or(began),
         };
         let short = would::short(needed, starters, &self.allocations, self.ctx);
-        short.map(|_| "insufficient_funds")
+        short.map(|available| ("insufficient_funds", Some(available)))
     }
 
     /// Moves the shadow totals: what stood goes back to where it lay, and what counts now lies where
@@ -355,6 +365,7 @@ impl Worth {
             amount: before.and_then(|before| before.amount),
             on: before.and_then(|before| before.on),
             refusal: before.and_then(|before| before.refusal.clone()),
+            available: None,
         }
     }
 
@@ -366,6 +377,7 @@ impl Worth {
             amount: Some(amount),
             on: None,
             refusal: None,
+            available: None,
         }
     }
 }

@@ -9,6 +9,12 @@ use crate::view::{Context, View};
 
 /// Adds a key.
 pub(super) fn add(key: &Key, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
+    check_new(key, ctx)?;
+    Ok(write("key_add", key.clone(), view, ctx))
+}
+
+/// Refuses a key that cannot be added.
+pub(super) fn check_new(key: &Key, ctx: &Context<'_>) -> Result<(), Refusal> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
     for name in [&key.id, &key.client] {
         if name.is_empty() || name.len() > 64 || !name.chars().all(allowed) {
@@ -21,16 +27,18 @@ pub(super) fn add(key: &Key, view: &View, ctx: &Context<'_>) -> Result<Effects, 
             name: key.id.clone(),
         });
     }
-    check(key, ctx)?;
-    Ok(write("key_add", key.clone(), view, ctx))
+    check(key, ctx)
 }
 
 /// Changes a key's roles, scope, validity or state.
 pub(super) fn set(set: &SetKey, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
     let mut key = known(&set.id, ctx)?.clone();
     let of_client = [&set.roles, &set.projects, &set.machines];
-    let siblings = ctx.directory.keys().filter(|k| k.client == key.client);
-    if siblings.count() > 1 && of_client.iter().any(|list| list.is_some()) {
+    // A token has roles of its own.
+    let mut siblings = ctx.directory.keys();
+    let is_sibling = |k: &Key| k.id != key.id && k.client == key.client && k.token.is_none();
+    let has_siblings = key.token.is_none() && siblings.any(is_sibling);
+    if has_siblings && of_client.iter().any(|list| list.is_some()) {
         return Err(Refusal::BadValue {
             field: "roles, projects and machines",
             expected: "no change while the client has several keys",
@@ -71,6 +79,9 @@ fn write(op: &'static str, key: Key, view: &View, ctx: &Context<'_>) -> Effects 
         "key={} client={} roles={roles}",
         key.id, key.client
     ));
+    if key.token.is_some() {
+        postings.remark("token");
+    }
     if key.disabled {
         postings.remark("disabled");
     }

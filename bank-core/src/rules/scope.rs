@@ -1,7 +1,9 @@
 //! What the caller's key may touch (http-auth.md 4): checked before anything else is said, so that
 //! a refusal tells nothing about what lies outside.
 
-use crate::command::{After, Command, Deposit, Whose};
+mod accounts;
+
+use crate::command::{Access, After, Command, Deposit, Whose};
 use crate::model::Dimension;
 use crate::refusal::{Refusal, short};
 use crate::select;
@@ -33,13 +35,34 @@ pub(super) fn check(command: &Command, ctx: &Context<'_>) -> Result<(), Refusal>
             Ok(())
         }
         Command::After(After::Transfer(transfer)) => {
-            account(&transfer.from, ctx).and_then(|()| account(&transfer.to, ctx))
+            account(&transfer.from, ctx)?;
+            account(&transfer.to, ctx)?;
+            accounts::inside_one(&transfer.from, &transfer.to, ctx)
         }
+        Command::AddAccount(set) => accounts::lists(set, true, ctx),
+        Command::SetAccount(set) => {
+            account(&set.name, ctx)?;
+            accounts::lists(set, false, ctx)
+        }
+        Command::RemoveAccount(name) => account(name, ctx),
+        Command::Access(Access::Reject(reject)) => match &reject.command {
+            Some(command) => check(command, ctx),
+            None => nothing(),
+        },
+        Command::Access(access) => match access.inner() {
+            Some(command) => check(command, ctx),
+            None => nothing(),
+        },
         Command::After(After::Settle(settle)) => project(&settle.project, ctx),
-        _ => Err(Refusal::NotAllowed {
-            what: "this key is for single projects or machines".to_owned(),
-        }),
+        _ => nothing(),
     }
+}
+
+/// What is of no project is for nobody with single ones.
+fn nothing() -> Result<(), Refusal> {
+    Err(Refusal::NotAllowed {
+        what: "this key is for single projects or machines".to_owned(),
+    })
 }
 
 /// Refuses whom the caller may not touch.
@@ -87,10 +110,26 @@ fn deposited(deposit: &Deposit, ctx: &Context<'_>) -> Result<(), Refusal> {
     let touched = parts
         .iter()
         .filter_map(|(id, _)| ctx.directory.account(*id));
-    touched.into_iter().try_for_each(|a| account(&a.name, ctx))
+    // Which one it is tells what lies below.
+    let outside = |_| not_account(&deposit.name);
+    let mut touched = touched.into_iter();
+    touched
+        .try_for_each(|a| account(&a.name, ctx))
+        .map_err(outside)
+}
+
+/// The same of an account that is there and of one that is not: only the name as given.
+fn not_account(name: &str) -> Refusal {
+    Refusal::NotAllowed {
+        what: format!("account {}", short(name)),
+    }
 }
 
 fn account(name: &str, ctx: &Context<'_>) -> Result<(), Refusal> {
+    in_projects(name, ctx).map_err(|_| not_account(name))
+}
+
+fn in_projects(name: &str, ctx: &Context<'_>) -> Result<(), Refusal> {
     let Ok(account) = select::account_by_name(ctx.directory, name) else {
         return project(name, ctx);
     };
@@ -100,9 +139,7 @@ fn account(name: &str, ctx: &Context<'_>) -> Result<(), Refusal> {
         .filter(|c| c.dimension == Dimension::Project && c.allow);
     let mut names = rows.map(|c| c.value.as_str()).peekable();
     if names.peek().is_none() && !ctx.scope.projects.is_empty() {
-        return Err(Refusal::NotAllowed {
-            what: format!("account {}", account.name),
-        });
+        return Err(not_account(name));
     }
     names.try_for_each(|name| project(name, ctx))
 }

@@ -107,7 +107,7 @@ fn in_chunk(report: &UsageReport, view: &View, ctx: &Context<'_>) -> Result<Effe
     };
     effects.outcome = Outcome::Used(Box::new(Used {
         became: row.became,
-        policy: row.policy.clone(),
+        policy: row.policy.to_owned(),
         counted: row.counted.clone(),
         charged: None,
         charged_by: None,
@@ -328,8 +328,8 @@ impl Taking<'_> {
         charged_by: Option<String>,
     ) -> Effects {
         let policy = match became {
-            Became::Kept => String::new(),
-            _ => self.policy.word().to_owned(),
+            Became::Kept => "",
+            _ => self.policy.word(),
         };
         let after = effects.instances.last().map(|change| &change.instance);
         let sum = |i: &Instance| i.billed.plus(i.shadow_billed).ok();
@@ -349,12 +349,13 @@ impl Taking<'_> {
             said: None,
             revision: self.revision,
             became,
-            policy: policy.clone(),
+            policy,
             counted: counted.clone(),
             instance,
             amount,
             on: on.and_then(|carried| carried.on),
             refusal: refusal.map(Cow::Borrowed).or(self.refusal),
+            available: None,
             place: None,
         });
         let charged: Option<Charged> = match effects.outcome {
@@ -363,7 +364,7 @@ impl Taking<'_> {
         };
         effects.outcome = Outcome::Used(Box::new(Used {
             became,
-            policy,
+            policy: policy.to_owned(),
             counted,
             charged,
             charged_by,

@@ -3,7 +3,7 @@
 
 use super::{Candidate, Payer};
 use crate::directory::{Directory, SelectionOrder};
-use crate::ids::{MachineId, ProjectId, UserId};
+use crate::ids::{AccountId, MachineId, ProjectId, UserId};
 use crate::model::{Account, Constraint, Dimension, Overflow, Project};
 
 /// How the user list is read.
@@ -34,7 +34,9 @@ pub(super) fn matching(directory: &Directory, payer: &Payer, user: User) -> Vec<
     let wanted = near
         .into_iter()
         .filter(|a| payer.only.is_none_or(|only| only == a.id));
-    let mut found: Vec<Candidate> = wanted.filter_map(|account| asked.fit(account)).collect();
+    let mut found: Vec<Candidate> = wanted
+        .filter_map(|account| asked.fit(account).ok())
+        .collect();
     if payer.only.is_none() {
         overflow(directory, &mut found);
     }
@@ -44,6 +46,35 @@ pub(super) fn matching(directory: &Directory, payer: &Payer, user: User) -> Vec<
         }
     }
     found
+}
+
+/// The accounts near a project whose lists do not let the request spend, each with the list that says
+/// no; none where the request names the only one that may pay and it is another.
+pub(super) fn unfit(
+    directory: &Directory,
+    payer: &Payer,
+    user: User,
+) -> Vec<(AccountId, Option<Dimension>)> {
+    let Some(project) = payer.project else {
+        return Vec::new();
+    };
+    let lineage = directory.lineage(project);
+    let asked = Asked {
+        directory,
+        payer,
+        project,
+        lineage: &lineage,
+        how: user,
+    };
+    let near = directory.accounts_near(&lineage).into_iter();
+    let no = |account: &Account| {
+        if payer.only.is_some_and(|only| only != account.id) {
+            return Some((account.id, None));
+        }
+        let list = asked.fit(account).err()?;
+        Some((account.id, Some(list)))
+    };
+    near.filter_map(no).collect()
 }
 
 /// Puts the accounts above those found one step farther away than these, as far as the links
@@ -88,9 +119,9 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// How closely an account's lists fit; none where they do not.
-    fn fit(&self, account: &Account) -> Option<Candidate> {
-        let (project, distance) = self.fit_project(account)?;
+    /// How closely an account's lists fit, or the first list that says no.
+    fn fit(&self, account: &Account) -> Result<Candidate, Dimension> {
+        let (project, distance) = self.fit_project(account).ok_or(Dimension::Project)?;
         let mut candidate = Candidate {
             priority: account.priority,
             distance,
@@ -98,7 +129,7 @@ impl Asked<'_> {
             ..Candidate::only(account)
         };
         if self.how == User::Anybody {
-            return Some(candidate);
+            return Ok(candidate);
         }
         let payer = self.payer;
         // Where no project is named, a member of any project is one (ledger.md 4).
@@ -111,7 +142,8 @@ impl Asked<'_> {
             "ANY" => Some(3),
             "MEMBERS" => member.then_some(2),
             name => (Some(name) == user_name).then_some(1),
-        })?;
+        })
+        .ok_or(Dimension::User)?;
         let machine = payer.machine.and_then(|id| self.directory.machine(id));
         let machine_name = machine.map(|m| m.name.as_str());
         // Both as members: of the same project.
@@ -126,10 +158,11 @@ impl Asked<'_> {
                     .then_some(2),
                 name => (Some(name) == machine_name).then_some(1),
             }
-        })?;
+        })
+        .ok_or(Dimension::Machine)?;
         candidate.fit = [project, user_fit, machine_fit];
         candidate.others = self.fit_others(account)?;
-        Some(candidate)
+        Ok(candidate)
     }
 
     /// How closely the project list fits, and how far above the project the account's own is.
@@ -177,8 +210,8 @@ impl Asked<'_> {
         has(self.project) || (any_project && directory.projects().any(|p| has(p.id)))
     }
 
-    /// How many further properties the lists ask for; none where one of them does not match.
-    fn fit_others(&self, account: &Account) -> Option<usize> {
+    /// How many further properties the lists ask for, or the first that does not match.
+    fn fit_others(&self, account: &Account) -> Result<usize, Dimension> {
         let mut names: Vec<&Dimension> = Vec::new();
         for row in &account.constraints {
             if !row.dimension.is_ordinary() && !names.contains(&&row.dimension) {
@@ -189,9 +222,10 @@ impl Asked<'_> {
             best(account, dimension, |row| {
                 let any = row.value == "ANY";
                 (any || self.has(dimension, &row.value)).then_some(1)
-            })?;
+            })
+            .ok_or_else(|| (*dimension).clone())?;
         }
-        Some(names.len())
+        Ok(names.len())
     }
 
     fn has(&self, dimension: &Dimension, value: &str) -> bool {

@@ -10,16 +10,7 @@ const BETWEEN: char = '\u{1f}';
 
 /// Everything but the processors, which have a column of their own; empty for nothing.
 pub fn write(usage: &Usage) -> String {
-    let mut text = String::new();
-    let mut add = |tag: char, name: &str, value: &str| {
-        if !text.is_empty() {
-            text.push(BETWEEN);
-        }
-        text.push(tag);
-        text.push_str(name);
-        text.push('=');
-        text.extend(value.chars().filter(|c| *c != BETWEEN));
-    };
+    let mut text = String::with_capacity(96);
     let numbers = [
         ('n', usage.nodes),
         ('m', usage.memory_mb),
@@ -27,24 +18,46 @@ pub fn write(usage: &Usage) -> String {
     ];
     for (tag, value) in numbers {
         if let Some(value) = value {
-            add(tag, "", &value.to_string());
+            begin(&mut text, tag, "");
+            value.push_to(&mut text);
         }
     }
     if let Some(counted) = usage.counted {
-        add('p', "", &counted.to_string());
+        add(&mut text, 'p', "", &counted.to_string());
     }
     for (tag, value) in [('q', &usage.qos), ('c', &usage.class)] {
         if let Some(value) = value {
-            add(tag, "", value);
+            add(&mut text, tag, "", value);
         }
     }
     for (name, value) in &usage.gres {
-        add('g', name, &value.to_string());
+        begin(&mut text, 'g', name);
+        value.push_to(&mut text);
     }
     for (name, value) in &usage.attributes {
-        add('a', name, value);
+        add(&mut text, 'a', name, value);
     }
     text
+}
+
+/// The tag and name of a property.
+fn begin(text: &mut String, tag: char, name: &str) {
+    if !text.is_empty() {
+        text.push(BETWEEN);
+    }
+    text.push(tag);
+    text.push_str(name);
+    text.push('=');
+}
+
+/// A property that is text: nothing of it is taken for the end of it.
+fn add(text: &mut String, tag: char, name: &str, value: &str) {
+    begin(text, tag, name);
+    if value.contains(BETWEEN) {
+        text.extend(value.chars().filter(|c| *c != BETWEEN));
+    } else {
+        text.push_str(value);
+    }
 }
 
 /// Reads what [`write()`] wrote; none where it is no such text.

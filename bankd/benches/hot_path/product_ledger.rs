@@ -34,6 +34,7 @@ pub(crate) fn run(
     let scope = Scope {
         projects: Vec::new(),
         machines: vec![crate::document::MACHINE.to_owned()],
+        ..Scope::default()
     };
     let (mut done, mut taken) = (0_u64, Duration::ZERO);
     while taken < limit {

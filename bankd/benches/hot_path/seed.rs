@@ -96,6 +96,7 @@ fn reference() -> Vec<Command> {
         window: Window::ALWAYS,
         disabled: false,
         deleted: false,
+        token: None,
     });
     let of_project = |number: u64| {
         let add_user = Command::AddUser(SetUser {

@@ -5,12 +5,19 @@
 //! | figure | what is measured |
 //! |---|---|
 //! | `import` | `sqlite3`: all columns as text, WAL, `synchronous = FULL`, the two indexes of `usage_identity` |
-//! | `raw` | `bankd import sacct FILE --data DIR`, mode `track`, lines kept compressed, 50,000 jobs in a commit |
+//! | `raw` | `bankd import sacct FILE --data DIR`, mode `track`, lines kept compressed, 10,000 jobs in a commit |
 //! | `lean` | the same with `--no-raw` |
+//!
+//! `online FILE` measures a scheduler's reserves beside an import instead (`online.rs`).
 //!
 //! FILE has no header line and the columns of the layout `xdmod26`, as `gen_sacct.py` writes it. Options behind
 //! it: `rounds=3`. Figures are medians over the rounds, of the wall clock and of processor time (user and
 //! system), which says more on a machine that is not quiet.
+
+mod online;
+
+// The parts of the hot path's bench find each other there.
+use online::{document, figure, place, seed};
 
 use anyhow::{Context, Result, bail, ensure};
 use std::fmt::Write as _;
@@ -23,7 +30,7 @@ const COLUMNS: usize = 26;
 /// Which of them are id, cluster, start and end, from 1.
 const KEYS: [usize; 4] = [2, 3, 13, 14];
 /// Jobs in one commit of the offline import.
-const CHUNK: usize = 50_000;
+const CHUNK: usize = 10_000;
 
 /// What one run took.
 #[derive(Clone, Copy, Debug, Default)]
@@ -34,6 +41,9 @@ struct Took {
 }
 
 fn main() -> Result<()> {
+    if online::asked()? {
+        return Ok(());
+    }
     let mut arguments = std::env::args().skip(1).filter(|a| a != "--bench");
     let Some(file) = arguments.next() else {
         println!("skipped: give a file: cargo bench --bench import -- jobs.sacct");

@@ -79,7 +79,7 @@ impl Terms<'_> {
         let first = |keys: &[String]| keys.iter().find_map(|key| value(record.meta, key));
         job.account = first(&self.settings.project_keys);
         job.user = first(&self.settings.user_keys);
-        let mut report = intake::report(&job, self.feed, self.directory);
+        let mut report = intake::report(job, self.feed, self.directory);
         report.request.object_id = object_id(record.record_id);
         report.track = self.track;
         if stop < record.start {

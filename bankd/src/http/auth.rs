@@ -16,13 +16,15 @@ use bank_api::sign::{
     ACCEPT_SIGNATURE, CommandHeaders, Condition, Failure, ReceivedRequest, VerifiedRequest,
     WWW_AUTHENTICATE, command_headers, sign_answer, verify_request,
 };
+use bank_core::access;
 use bank_core::command::Scope;
-use bank_core::refusal::Refusal;
+use bank_core::directory::Directory;
 use bank_core::time::Timestamp;
 use sha2::{Digest, Sha256};
 
 use crate::access::{Person, Role, Roles};
 use crate::clock;
+use crate::keys::tokens::{self, Shown};
 use crate::keys::{Found, KeyRing};
 use crate::writer::{Caller, IdempotencyKey, Origin};
 
@@ -41,24 +43,6 @@ pub struct Authenticated {
     pub event_time: Option<Timestamp>,
     /// The id under which the log knows the request.
     pub request_id: String,
-}
-
-impl Authenticated {
-    /// Refuses with `not_allowed` unless the caller has the role, or is admin.
-    ///
-    /// # Errors
-    /// [`Refusal::NotAllowed`].
-    pub fn require(&self, role: Role) -> Result<(), Refusal> {
-        self.roles.require(&[role])
-    }
-
-    /// Refuses with `not_allowed` unless the caller has one of the roles, or is admin.
-    ///
-    /// # Errors
-    /// [`Refusal::NotAllowed`].
-    pub fn require_any(&self, roles: &[Role]) -> Result<(), Refusal> {
-        self.roles.require(roles)
-    }
 }
 
 impl<S: Sync> FromRequestParts<S> for Authenticated {
@@ -124,17 +108,24 @@ pub(super) struct Arrived<'a> {
     pub(super) window_s: i64,
 }
 
+/// Routes that are asked with a body and write nothing: a plain quote over JSON, tests, proof.
+const ASKS: [&str; 4] = [
+    "/api/v1/quotes",
+    "/api/v1/rates/test",
+    "/api/v1/mappings/test",
+    "/api/v1/verifications",
+];
+
+/// Whether a request writes, so that nonce and `Idempotency-Key` are demanded.
+pub(super) fn is_mutating(method: &Method, path: &str) -> bool {
+    // Other methods have no route: they are told so, and nothing is asked of them.
+    let changes = [Method::POST, Method::PATCH, Method::DELETE, Method::PUT];
+    changes.contains(method) && !ASKS.contains(&path)
+}
+
 impl Arrived<'_> {
-    /// Whether it writes, so that nonce and `Idempotency-Key` are demanded. A plain quote over JSON
-    /// and a test of rates write nothing.
     pub(super) fn is_mutating(&self) -> bool {
-        let reads = self.method == Method::GET || self.method == Method::HEAD;
-        let asks = [
-            "/api/v1/quotes",
-            "/api/v1/rates/test",
-            "/api/v1/mappings/test",
-        ];
-        !reads && !asks.contains(&self.uri.path())
+        is_mutating(self.method, self.uri.path())
     }
 
     fn origin(&self) -> Origin {
@@ -226,14 +217,14 @@ pub(super) fn verify(
         .find(|found| found.0.id == verified.keyid)
         .ok_or(Failure::UnknownKey)?;
     remember(&key, &verified, request.window_s, now_s)?;
+    key.0.was_used(now_s);
     let caller = verified.command.map(|headers| {
-        let is_user = key.0.roles == Roles::of(&[Role::User]);
         let who = Who {
             actor: key.0.id.clone(),
             client: key.0.client.clone(),
             scope: key.0.scope.clone(),
             roles: key.0.roles,
-            user: is_user.then(|| key.0.client.clone()),
+            user: key.0.roles.has(Role::User).then(|| key.0.client.clone()),
         };
         request.known(who, verified.nonce, headers)
     });
@@ -243,6 +234,75 @@ pub(super) fn verify(
         signature: verified.signature.to_owned(),
     };
     Ok((signer, caller))
+}
+
+/// The token that a request shows (RFC 6750): none where it has no `Authorization` of that scheme.
+/// Two of them, or one beside a signature, leave open who asks.
+pub(super) fn bearer<'a>(request: &Arrived<'a>) -> Result<Option<&'a str>, Failure> {
+    let named = |wanted: &str| {
+        let fields = request.fields.iter();
+        let wanted = wanted.to_owned();
+        fields.filter(move |(name, _)| *name == wanted)
+    };
+    let values = named("authorization").map(|(_, value)| std::str::from_utf8(value).unwrap_or(""));
+    let mut shown = values.filter_map(|value| {
+        let (scheme, token) = value.split_once(' ')?;
+        scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+    });
+    let Some(token) = shown.next() else {
+        return Ok(None);
+    };
+    let is_signed = named("signature").next().is_some();
+    if shown.next().is_some() || is_signed || named("authorization").count() > 1 {
+        return Err(Failure::Malformed);
+    }
+    Ok(Some(token))
+}
+
+/// Judges a request that shows a token. It must have come over the socket, from this host, or from a
+/// proxy with TLS that the settings name: anywhere else it could have been read on the way.
+pub(super) fn by_token(
+    keys: &KeyRing,
+    token: &str,
+    peer: Peer,
+    proxies: &[std::net::IpAddr],
+    request: &Arrived<'_>,
+) -> Result<Result<Authenticated, Condition>, Failure> {
+    let is_private = match peer {
+        Peer::Unix(_) => true,
+        Peer::Nobody => false,
+        Peer::Tcp(address) => {
+            let address = address.ip().to_canonical();
+            address.is_loopback() || proxies.contains(&address)
+        }
+    };
+    if !is_private {
+        return Err(Failure::TokenInTheOpen);
+    }
+    let now_s = clock::auth_now_s();
+    let hash = tokens::hash(token).ok_or(Failure::UnknownToken)?;
+    let token = match keys.look_up_token(&hash, now_s) {
+        Shown::Unknown => return Err(Failure::UnknownToken),
+        Shown::Disabled => return Err(Failure::DisabledToken),
+        Shown::Found(token) => token,
+    };
+    let headers = match command_headers(
+        request.fields.iter().copied(),
+        request.is_mutating(),
+        now_s,
+        request.window_s,
+    ) {
+        Ok(headers) => headers,
+        Err(condition) => return Ok(Err(condition)),
+    };
+    let who = Who {
+        actor: token.id.clone(),
+        client: token.client.clone(),
+        scope: token.scope.clone(),
+        roles: token.roles,
+        user: token.roles.has(Role::User).then(|| token.client.clone()),
+    };
+    Ok(Ok(request.known(who, None, headers)))
 }
 
 /// Only a request whose signature holds takes an entry (`http-auth.md` 2).
@@ -258,20 +318,41 @@ fn remember(
     if fresh { Ok(()) } else { Err(Failure::Replay) }
 }
 
-/// A request on the socket, whose sender the kernel has named.
-pub(super) fn on_socket(person: Person, request: &Arrived<'_>) -> Result<Authenticated, Condition> {
+/// A request on the socket, whose sender the kernel has named. What they were given by name, and what
+/// they are in projects, adds up to what everybody on the socket may do.
+pub(super) fn on_socket(
+    person: Person,
+    directory: &Directory,
+    now: Timestamp,
+    request: &Arrived<'_>,
+) -> Result<Authenticated, Condition> {
     let headers = command_headers(
         request.fields.iter().copied(),
         request.is_mutating(),
         clock::auth_now_s(),
         request.window_s,
     )?;
+    let client = format!("unix:{}", person.name);
+    let known = person.known.then(|| person.name.clone());
+    let roles = match &known {
+        Some(name) => access::roles_of(name, person.roles, directory, now),
+        None => person.roles,
+    };
+    let scope = Scope {
+        who: Some(Arc::new(access::Who {
+            actor: person.name.clone(),
+            client: client.clone(),
+            roles: person.roles,
+            person: known.clone(),
+        })),
+        ..Scope::default()
+    };
     let who = Who {
-        client: format!("unix:{}", person.name),
-        actor: person.name.clone(),
-        scope: Scope::default(),
-        roles: person.roles,
-        user: person.known.then_some(person.name),
+        client,
+        actor: person.name,
+        scope,
+        roles,
+        user: known,
     };
     Ok(request.known(who, None, headers))
 }
@@ -292,7 +373,12 @@ pub(super) fn unauthorized() -> Response {
         ),
     ];
     let status = axum::http::StatusCode::UNAUTHORIZED;
-    (status, fields, body).into_response()
+    let mut response = (status, fields, body).into_response();
+    let bearer = axum::http::HeaderValue::from_static("Bearer");
+    response
+        .headers_mut()
+        .append(header::WWW_AUTHENTICATE, bearer);
+    response
 }
 
 /// The peer of a connection, put there when it was accepted.

@@ -15,6 +15,7 @@ use bank_core::amount::Amount;
 use bank_core::directory::Bank;
 use bank_core::refusal::Refusal;
 
+use super::log::Denied;
 use crate::answer::Media;
 use crate::store;
 use crate::store::read::ReadError;
@@ -124,6 +125,14 @@ fn respond(problem: Problem) -> Response {
     if status == StatusCode::SERVICE_UNAVAILABLE {
         headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
     }
+    let row = problem.row();
+    if row.http == StatusCode::FORBIDDEN.as_u16() {
+        let why = problem.detail.clone().unwrap_or_default();
+        response.extensions_mut().insert(Denied {
+            code: row.code,
+            why,
+        });
+    }
     response.extensions_mut().insert(Carried(Arc::new(problem)));
     response
 }
@@ -142,6 +151,10 @@ pub fn problem(refusal: &Refusal, bank: &Bank) -> Problem {
     {
         problem.needed = Some(amount(*needed, bank));
         problem.available = Some(amount(*available, bank));
+    }
+    if let Refusal::OverLimit { needed, left, .. } = refusal {
+        problem.needed = Some(amount(*needed, bank));
+        problem.available = Some(amount(*left, bank));
     }
     problem
 }

@@ -55,6 +55,42 @@ pub(super) fn detail(refusal: &Refusal, bank: &Bank) -> Option<String> {
             )
         }
         Refusal::NotSettable { field } => format!("{field} cannot be set"),
+        Refusal::PeriodNotOver { end } => {
+            format!(
+                "the period ends at {}, which is not over",
+                format_rfc3339(end.0)
+            )
+        }
+        Refusal::PeriodClosed { until } => {
+            format!(
+                "everything before {} is closed already",
+                format_rfc3339(until.0)
+            )
+        }
+        Refusal::PeriodGap { from, until } => {
+            let (from, until) = (format_rfc3339(from.0), format_rfc3339(until.0));
+            format!("from {from} until {until} is not closed yet")
+        }
+        Refusal::NothingClosed => "no period is closed".to_owned(),
+        Refusal::OverLimit { needed, left, per } => {
+            let (needed, left) = (amount(*needed, bank), amount(*left, bank));
+            format!("{needed} {unit} are more than the {left} that you may still move per {per}")
+        }
+        Refusal::ApprovalNeeded {
+            kind,
+            needed,
+            threshold,
+        } => {
+            let (needed, threshold) = (amount(*needed, bank), amount(*threshold, bank));
+            let kind = kind.replace('_', " ");
+            format!(
+                "a {kind} of {needed} {unit} is above {threshold}: somebody else has to approve it"
+            )
+        }
+        Refusal::OwnProposal { proposal } => {
+            format!("proposal {proposal} is your own: somebody else has to approve it")
+        }
+        Refusal::ProposalOver { proposal, state } => format!("proposal {proposal} is {state}"),
         _ => return None,
     })
 }
@@ -65,6 +101,10 @@ pub(super) fn hint(refusal: &Refusal) -> Option<&'static str> {
         Refusal::AmbiguousJob { .. } => "name the machine with -m, and the kind with --type",
         Refusal::HasRefunds { .. } => "`bank undo` them first",
         Refusal::AlreadyReversed { .. } => "`bank undo` of that one does it again",
+        Refusal::OverLimit { .. } => "`bank limit ls` shows the limits; they are kept by UTC days",
+        Refusal::ApprovalNeeded { .. } => "--propose writes it down for somebody else to approve",
+        Refusal::OwnProposal { .. } => "`bank reject` takes it back",
+        Refusal::ProposalOver { .. } => "`bank proposal show` tells how it stands",
         Refusal::WasRemoved { .. } => "`bank account undelete` brings it back",
         Refusal::Uncovered { .. } => "--allow-debt does it all the same",
         Refusal::NotSettable { .. } => {

@@ -18,13 +18,18 @@ use bank_api::sign::{Condition, Failure as Unproven};
 
 use super::auth::{self, Arrived, Authenticated, Peer, Signer};
 use super::error::{self, Failure};
+use super::limits::{Limit, Over, UnderWay};
 use super::log;
+use crate::access::Role;
 use crate::answer::{Answer, Media};
 use crate::app::App;
 use crate::clock::{self, Stopwatch};
+use crate::writer::Caller;
 
 /// How long a body may take to arrive.
 const BODY_TIME: Duration = Duration::from_secs(10);
+/// Longest path and query, in bytes.
+const MAX_TARGET: usize = 8 << 10;
 /// Longest id of a request that a caller may choose.
 const MAX_REQUEST_ID: usize = 64;
 
@@ -68,6 +73,13 @@ async fn pass(
 ) -> (Response, Option<Signer>) {
     let nami = parts.uri.path().starts_with("/nami/");
     let fail = |code: &str, detail: &str| problem(nami, code, detail);
+    let target = parts.uri.path_and_query();
+    if target.is_some_and(|target| target.as_str().len() > MAX_TARGET) {
+        return (
+            fail("too_large", "path and query are longer than 8 KiB"),
+            None,
+        );
+    }
     let body = match whole(body, &parts.headers, app.config.http.body_limit).await {
         Ok(body) => body,
         Err((code, detail)) => return (fail(code, detail), None),
@@ -102,11 +114,16 @@ async fn pass(
         }
     };
     line.called_by(&caller.caller.actor);
-    parts.extensions.insert(caller);
+    line.with_roles(caller.roles);
+    let _under_way = match within_limits(app, nami, &caller, body.len()) {
+        Ok(under_way) => under_way,
+        Err(response) => return (*response, signer),
+    };
     // Not before the caller is known: strangers must not take the room of those who are.
     let Ok(_slot) = app.slots.try_acquire() else {
         return (fail("busy", "too many requests at once"), signer);
     };
+    parts.extensions.insert(caller);
     let limit = Duration::from_secs(app.config.http.timeout_s);
     let handled = next.run(Request::from_parts(parts, Body::from(body)));
     let response = match tokio::time::timeout(limit, handled).await {
@@ -122,6 +139,49 @@ async fn pass(
     (response, signer)
 }
 
+/// Whether a client is within its limits. What a scheduler tells of its jobs has happened: it is never
+/// refused for haste.
+fn within_limits(
+    app: &App,
+    nami: bool,
+    caller: &Authenticated,
+    body: usize,
+) -> Result<Option<UnderWay>, Box<Response>> {
+    if nami && caller.roles.allow(Role::Scheduler) {
+        return Ok(None);
+    }
+    let Caller { actor, client, .. } = &caller.caller;
+    let over = match app.limits.admit(actor, client, body) {
+        Ok(under_way) => return Ok(Some(under_way)),
+        Err(over) => over,
+    };
+    app.counters.limited(over.limit as usize);
+    let Over { allowed, .. } = over;
+    if over.is_news {
+        tracing::warn!(client, limit = ?over.limit, allowed, "a client is beyond its limit");
+    }
+    let (code, detail) = match over.limit {
+        Limit::Rate => (
+            "rate_limited",
+            format!("{client} may ask {allowed} times a second"),
+        ),
+        Limit::Concurrent => (
+            "rate_limited",
+            format!("{client} may have {allowed} requests under way"),
+        ),
+        Limit::Body => (
+            "too_large",
+            format!("{client} may send {allowed} bytes at once"),
+        ),
+    };
+    let mut response = problem(nami, code, &detail);
+    if over.limit != Limit::Body {
+        let after = HeaderValue::from(over.retry_after_s);
+        response.headers_mut().insert(header::RETRY_AFTER, after);
+    }
+    Err(Box::new(response))
+}
+
 type Identified = (Option<Signer>, Result<Authenticated, Condition>);
 
 async fn identify(
@@ -129,6 +189,11 @@ async fn identify(
     peer: Peer,
     arrived: &Arrived<'_>,
 ) -> Result<Identified, Unproven> {
+    if let Some(token) = auth::bearer(arrived)? {
+        let proxies = &app.config.auth.token_proxies;
+        let caller = auth::by_token(&app.keys, token, peer, proxies, arrived)?;
+        return Ok((None, caller));
+    }
     match peer {
         Peer::Tcp(_) => {
             let (signer, caller) = auth::verify(&app.keys, arrived)?;
@@ -136,7 +201,8 @@ async fn identify(
         }
         Peer::Unix(uid) => {
             let person = auth::person(app, uid).await.ok_or(Unproven::UnknownKey)?;
-            Ok((None, auth::on_socket(person, arrived)))
+            let (directory, now) = (app.writer.directory(), app.writer.now());
+            Ok((None, auth::on_socket(person, &directory, now, arrived)))
         }
         Peer::Nobody => Err(Unproven::UnknownKey),
     }
@@ -206,5 +272,10 @@ pub(super) async fn not_found(_: Authenticated) -> Response {
 
 /// A route that knows other methods.
 pub(super) async fn method_not_allowed(_: Authenticated) -> Response {
+    problem(false, "method_not_allowed", "")
+}
+
+/// The same where the caller need not be known.
+pub(super) async fn other_method() -> Response {
     problem(false, "method_not_allowed", "")
 }

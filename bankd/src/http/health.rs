@@ -10,11 +10,14 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Serialize;
+use utoipa::ToSchema;
 
+use super::route::Route;
+use crate::access::right::Right;
 use crate::app::App;
 
 /// The process answers.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Alive {
     status: &'static str,
     version: &'static str,
@@ -22,7 +25,7 @@ pub(super) struct Alive {
 }
 
 /// Whether commands can be taken.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Readiness {
     ready: bool,
     /// Why not; empty when it is.
@@ -31,6 +34,21 @@ pub(super) struct Readiness {
     auth_failures: std::collections::BTreeMap<&'static str, u64>,
     /// Failed attempts to write a record file since the start.
     record_failures: u64,
+}
+
+/// The two rows.
+pub(super) fn rows() -> Vec<Route> {
+    vec![
+        Route::get("/healthz", alive)
+            .right(Right::Anybody)
+            .says("Whether the process answers")
+            .gives::<Alive>(200, "It does."),
+        Route::get("/readyz", ready)
+            .right(Right::Anybody)
+            .says("Whether commands can be taken")
+            .gives::<Readiness>(200, "They can.")
+            .gives::<Readiness>(503, "They cannot, and why."),
+    ]
 }
 
 pub(super) async fn alive(State(app): State<Arc<App>>) -> Json<Alive> {

@@ -10,6 +10,7 @@ use axum::http::response;
 use bank_api::sign::Failure;
 
 use super::auth::Peer;
+use crate::access::Roles;
 use crate::app::App;
 use crate::clock::Stopwatch;
 use crate::writer::Summary;
@@ -46,6 +47,20 @@ impl Story {
     }
 }
 
+/// Why somebody known was refused, in the extensions of a response that ran no command.
+#[derive(Clone, Debug)]
+pub(super) struct Denied {
+    /// A row of the one table.
+    pub(super) code: &'static str,
+    /// What the caller was told.
+    pub(super) why: String,
+}
+
+/// The refusals that are about who asks, not about what is asked.
+const OF_ACCESS: [&str; 3] = ["not_allowed", "over_limit", "own_proposal"];
+/// Longest path in the log.
+const OBJECT_MAX: usize = 256;
+
 /// The line of a request while it is under way.
 #[derive(Debug)]
 pub(super) struct Line {
@@ -54,7 +69,9 @@ pub(super) struct Line {
     request_id: String,
     method: axum::http::Method,
     route: Option<MatchedPath>,
+    path: String,
     caller: String,
+    roles: Roles,
     failure: Option<Failure>,
 }
 
@@ -73,7 +90,9 @@ impl Line {
             request_id,
             method: parts.method.clone(),
             route,
+            path: parts.uri.path().chars().take(OBJECT_MAX).collect(),
             caller: String::new(),
+            roles: Roles::default(),
             failure: None,
         }
     }
@@ -94,6 +113,10 @@ impl Line {
         caller.clone_into(&mut self.caller);
     }
 
+    pub(super) fn with_roles(&mut self, roles: Roles) {
+        self.roles = roles;
+    }
+
     pub(super) fn unauthorized(&mut self, failure: Failure) {
         self.failure = Some(failure);
     }
@@ -109,6 +132,7 @@ impl Line {
             );
             return;
         }
+        self.denied(app, response);
         if let Some(told) = response.extensions.get::<Told>() {
             told.0
                 .iter()
@@ -118,6 +142,32 @@ impl Line {
         } else {
             self.request(status);
         }
+    }
+
+    /// Counts a refusal of access, and says who was refused what, with the object that they named.
+    fn denied(&self, app: &App, response: &response::Parts) {
+        let denied = response.extensions.get::<Denied>();
+        let (code, why) = match (denied, response.extensions.get::<Summary>()) {
+            (Some(denied), _) => (denied.code, denied.why.as_str()),
+            (None, Some(summary)) => (summary.code, ""),
+            (None, None) => match response.extensions.get::<Told>() {
+                Some(told) => {
+                    let codes = told.0.iter().map(|story| story.summary.code);
+                    let mut of_access = codes.filter(|code| OF_ACCESS.contains(code));
+                    (of_access.next().unwrap_or_default(), "")
+                }
+                None => return,
+            },
+        };
+        if !OF_ACCESS.contains(&code) {
+            return;
+        }
+        app.counters.access_refused(self.roles, code);
+        tracing::warn!(
+            request_id = %self.request_id, caller = %self.caller, roles = %self.roles.words(),
+            remote = %self.peer, method = %self.method, route = self.route(), object = %self.path,
+            code, why, "access refused"
+        );
     }
 
     fn request(&self, status: u16) {

@@ -1,38 +1,90 @@
-//! Every route, on one screen.
+//! The router, made of the table of routes.
 
 use std::sync::Arc;
 
 use axum::Router;
 use axum::middleware::from_fn_with_state;
-use axum::routing::{get, post};
 use tower_http::catch_panic::CatchPanicLayer;
 
-use super::{frame, health, nami, v1};
+use super::route::{Route, mount, open};
+use super::{frame, health, nami, openapi, v1};
 use crate::app::App;
 
-/// The whole table. Only the two health routes answer callers who are not known.
+/// The whole table: the scheduler's routes and those of the JSON API.
+pub fn table() -> Vec<Route> {
+    let mut rows = nami::table::rows();
+    rows.extend(v1::rows());
+    rows
+}
+
+/// What needs no caller: whether the daemon is there, and what its API is.
+fn public() -> Vec<Route> {
+    let mut rows = health::rows();
+    rows.extend(openapi::rows());
+    rows
+}
+
+/// Every route there is.
+pub fn whole() -> Vec<Route> {
+    let mut rows = table();
+    rows.extend(public());
+    rows
+}
+
+/// The router of the table. Health and the description of the API answer callers who are not
+/// known; what stands in no row is refused.
 pub fn router(app: Arc<App>) -> Router {
-    let known = Router::new()
-        .route("/nami/v1/quote", post(nami::quote))
-        .route("/nami/v1/create", post(nami::create))
-        .route("/nami/v1/reserve", post(nami::reserve))
-        .route("/nami/v1/charge", post(nami::charge))
-        .route("/nami/v1/delete", post(nami::delete))
-        .route("/nami/v1/start", post(nami::start))
-        .route("/nami/v1/update", post(nami::update))
-        .route("/nami/v1/continue", post(nami::go_on))
-        .route("/nami/v1/pause", post(nami::pause))
-        .route("/nami/v1/resume", post(nami::resume))
-        .route("/nami/v1/end", post(nami::end))
-        .route("/nami/v1/modify", post(nami::modify))
-        .route("/nami/v1/query", post(nami::query))
-        .merge(v1::routes())
+    let known = mount(table(), &app)
         .fallback(frame::not_found)
         .method_not_allowed_fallback(frame::method_not_allowed)
         .layer(CatchPanicLayer::custom(frame::panicked))
         .layer(from_fn_with_state(Arc::clone(&app), frame::frame));
-    let public = Router::new()
-        .route("/healthz", get(health::alive))
-        .route("/readyz", get(health::ready));
+    let public = open(public()).method_not_allowed_fallback(frame::other_method);
     known.merge(public).with_state(app)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// The names between braces.
+    fn parameters(path: &str) -> Vec<&str> {
+        let parts = path.split('{').skip(1);
+        parts.filter_map(|part| part.split('}').next()).collect()
+    }
+
+    #[test]
+    fn every_row_says_what_it_is() {
+        let mut seen = BTreeSet::new();
+        for row in whole() {
+            let name = format!("{} {}", row.method, row.path);
+            assert!(!row.says.is_empty() && !row.says.ends_with('.'), "{name}");
+            let has_no_answer = row.path == "/nami/v1/query";
+            assert_eq!(row.given.is_empty(), has_no_answer, "{name}");
+            for code in &row.refuses {
+                assert!(bank_api::error::row(code).is_some(), "{name}: {code}");
+            }
+            let named = parameters(row.path);
+            for number in row.numbers {
+                assert!(named.contains(number), "{name}: no {{{number}}}");
+            }
+            assert!(seen.insert(name.clone()), "{name} stands there twice");
+        }
+        assert!(seen.len() > 100, "{} routes", seen.len());
+    }
+
+    #[test]
+    fn what_only_asks_needs_no_key() {
+        for row in table() {
+            let asks = [
+                "/api/v1/quotes",
+                "/api/v1/rates/test",
+                "/api/v1/mappings/test",
+                "/api/v1/verifications",
+            ];
+            let writes = row.method != "GET" && !asks.contains(&row.path);
+            assert_eq!(row.writes, writes, "{} {}", row.method, row.path);
+        }
+    }
 }

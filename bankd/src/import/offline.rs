@@ -1,4 +1,4 @@
-//! Files straight into a bank that nobody serves: chunks of 50,000 jobs, each one transaction.
+//! Files straight into a bank that nobody serves: chunks of 10,000 jobs, each one transaction.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -12,6 +12,7 @@ use bank_core::command::Scope;
 use super::Failure;
 use crate::access::People;
 use crate::app::DataDir;
+use crate::backup;
 use crate::clock;
 use crate::config::Config;
 use crate::ingest::{Extra, Summary, screen};
@@ -21,8 +22,8 @@ use crate::serve;
 use crate::store::SqliteStore;
 use crate::writer::{self, Caller, Origin, Writer};
 
-/// Jobs in one transaction while nobody else is served (limits.md 6.8).
-const CHUNK_OFFLINE: usize = 50_000;
+/// Jobs in one transaction while nobody else is served (`docs/decisions/0034`).
+const CHUNK_OFFLINE: usize = 10_000;
 
 /// Where the records go, and how.
 #[derive(Debug, clap::Args)]
@@ -97,6 +98,7 @@ impl Bank {
             ))
         })?;
         let said = |error: &dyn std::fmt::Display| refused(format!("{shown}: {error}"));
+        backup::before_migration(&data, &config).map_err(|e| refused(format!("{shown}: {e:#}")))?;
         let store = SqliteStore::open(&data.database(), config.policy()).map_err(|e| said(&e))?;
         if let Some(finding) = store.broken_journal().map_err(|e| said(&e))? {
             return Err(refused(format!(

@@ -12,6 +12,7 @@ use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use super::job::Job;
 use super::number::Number;
 use super::tally::Tally;
+use super::text::object_id;
 
 /// Parts; one of them is in memory at a time, so that 160 million jobs need some 60 MiB.
 const PARTS: usize = 256;
@@ -98,11 +99,12 @@ impl Identities {
     /// Id and start in few bytes: two jobs of one source with equal ones are one.
     fn identity(&self, job: &Job) -> [u8; ID] {
         let mut id = [0; ID];
+        let said = object_id(&job.id);
         let halves = id.as_chunks_mut::<8>().0;
         for (half, state) in halves.iter_mut().zip(&self.hashes) {
             let mut hash = state.build_hasher();
             hash.write_i64(job.start_us);
-            hash.write(job.id.as_bytes());
+            hash.write(said.as_bytes());
             *half = hash.finish().to_le_bytes();
         }
         id
@@ -244,6 +246,20 @@ mod tests {
             assert!(rest.is_empty());
         }
         assert_eq!(get(&mut [0x80].as_slice()), None);
+    }
+
+    #[test]
+    fn what_is_no_part_of_an_id_makes_no_other() {
+        let mut identities = Identities::default();
+        for id in ["a/1", "a/\u{1}1", " a/1\t", "a/1\u{85}", "a/2", "a /1"] {
+            let job = Job {
+                id: id.to_owned(),
+                ..Job::default()
+            };
+            identities.add(&[], &job).unwrap();
+        }
+        let found = identities.finish().unwrap();
+        assert_eq!((found.identities, found.duplicates), (3, 3));
     }
 
     /// More jobs than the buffers hold, so that the file is used: 120,000, of which every third comes

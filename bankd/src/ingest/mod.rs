@@ -40,7 +40,7 @@ pub use job::{Extra, Found, Job, Label, Record, State};
 pub use lines::Lines;
 pub use number::Number;
 pub use summary::Summary;
-pub(crate) use text::known;
+pub(crate) use text::{known, object_id};
 
 use std::io::{self, BufRead};
 

@@ -1,5 +1,7 @@
 //! What all formats' texts have in common: null words, times, durations.
 
+use std::borrow::Cow;
+
 use chrono::{DateTime, NaiveDateTime, TimeZone};
 use chrono_tz::Tz;
 
@@ -15,6 +17,16 @@ pub(crate) fn known(text: &str) -> Option<String> {
     }
     let clean = plain(text);
     (!clean.is_empty()).then_some(clean)
+}
+
+/// An id as an identity has it: without control characters, which are no part of what a record says
+/// (`collectors.md` 0.3), and without blanks around it. So ids that differ in nothing else are one, in
+/// the summary as in the bank.
+pub(crate) fn object_id(id: &str) -> Cow<'_, str> {
+    if id.contains(char::is_control) {
+        return Cow::Owned(plain(id).trim().to_owned());
+    }
+    Cow::Borrowed(id.trim())
 }
 
 /// A text without its control characters.

@@ -12,7 +12,7 @@ use bank_core::usage::{ATTRIBUTE_NAME_MAX, ATTRIBUTE_VALUE_MAX, ATTRIBUTES_MAX, 
 use std::collections::BTreeMap;
 
 use super::Feed;
-use crate::ingest::{Job, Number, State};
+use crate::ingest::{Job, Number, State, object_id};
 
 /// Formats whose accounts are namespaces (collectors.md g, h, j).
 const NAMESPACED: [&str; 4] = ["kubernetes", "nomad", "openshift", "prometheus"];
@@ -22,13 +22,13 @@ const MB: i128 = 1 << 20;
 
 /// A reader's job as the command of the ledger. Texts lose their control characters; quantities are
 /// cut to nine places; attributes that are beyond what a command holds are left out.
-pub fn report(job: &Job, feed: &Feed, directory: &Directory) -> UsageReport {
-    let machine = machine(job, feed, directory);
-    let account = text(job.account.as_deref());
-    let user = text(job.user.as_deref());
-    let group = text(job.group.as_deref());
-    let queue = text(job.queue.as_deref());
-    let qos = text(job.qos.as_deref());
+pub fn report(mut job: Job, feed: &Feed, directory: &Directory) -> UsageReport {
+    let machine = machine(&job, feed, directory);
+    let account = text(job.account.take());
+    let user = text(job.user.take());
+    let group = text(job.group.take());
+    let queue = text(job.queue.take());
+    let qos = text(job.qos.take());
     let mapped = directory.mapped(&Naming {
         source: &feed.source,
         machine: &machine,
@@ -46,13 +46,13 @@ pub fn report(job: &Job, feed: &Feed, directory: &Directory) -> UsageReport {
     };
     UsageReport {
         source: feed.source.clone(),
-        figures: figures(job),
+        figures: figures(&job),
         named,
         flags: job.flags.join(" "),
         track: false,
         request: Request {
             object_type: ObjectType::Job,
-            object_id: text(Some(&job.id)),
+            object_id: object_id(&job.id).into_owned(),
             facts: Facts {
                 project: mapped.project.clone(),
                 user: mapped.user.clone(),
@@ -61,7 +61,7 @@ pub fn report(job: &Job, feed: &Feed, directory: &Directory) -> UsageReport {
                 start: Some(Timestamp(job.start_us)),
                 end: Some(Timestamp(job.end_us)),
                 submit: job.submit_us.map(Timestamp),
-                state: text(job.state_word.as_deref()),
+                state: text(job.state_word.take()),
                 exit_code: job.exit.as_deref().and_then(exit_code),
                 usage: usage(job, queue, qos),
                 other: Vec::new(),
@@ -96,7 +96,7 @@ fn machine(job: &Job, feed: &Feed, directory: &Directory) -> String {
         return machine.clone();
     }
     if let Some(cluster) = job.cluster.as_deref().filter(|cluster| !cluster.is_empty()) {
-        return text(Some(cluster));
+        return text(Some(cluster.to_owned()));
     }
     if let Some(own) = feed.caller.scope.only_machine() {
         return own.to_owned();
@@ -109,12 +109,12 @@ fn machine(job: &Job, feed: &Feed, directory: &Directory) -> String {
     behind.unwrap_or(&feed.source).to_owned()
 }
 
-fn usage(job: &Job, queue: String, qos: String) -> Usage {
+fn usage(job: Job, queue: String, qos: String) -> Usage {
     let gpus = job.gpus.and_then(decimal).map(|n| ("gpu".to_owned(), n));
-    let fits = |(name, value): &(&String, &String)| {
+    let fits = |(name, value): &(String, String)| {
         !name.is_empty() && name.len() <= ATTRIBUTE_NAME_MAX && value.len() <= ATTRIBUTE_VALUE_MAX
     };
-    let attributes = job.attributes.iter().filter(fits).take(ATTRIBUTES_MAX);
+    let attributes = job.attributes.into_iter().filter(fits).take(ATTRIBUTES_MAX);
     Usage {
         processors: job.procs.and_then(decimal),
         nodes: job.nodes.and_then(decimal),
@@ -178,8 +178,14 @@ fn some(text: String) -> Option<String> {
 }
 
 /// Without control characters, and without blanks around it.
-fn text(text: Option<&str>) -> String {
+fn text(text: Option<String>) -> String {
     let text = text.unwrap_or_default();
+    let is_plain = |byte: &u8| (b' '..0x7f).contains(byte);
+    let is_blank = |end: Option<&u8>| end == Some(&b' ');
+    let bytes = text.as_bytes();
+    if bytes.iter().all(is_plain) && !is_blank(bytes.first()) && !is_blank(bytes.last()) {
+        return text;
+    }
     if text.chars().any(char::is_control) {
         let kept: String = text.chars().filter(|c| !c.is_control()).collect();
         return kept.trim().to_owned();

@@ -159,14 +159,92 @@ fn verify_finds_a_figure_that_lies_elsewhere_than_its_row_says() {
     let Site { folder, thread, .. } = site;
     thread.join().unwrap();
     let path = folder.path().join("bank.db");
-    assert_eq!(verify::run(&path).unwrap().findings, [""; 0]);
+    assert_eq!(verify::run(&path).unwrap().lines(), [""; 0]);
     let bank = rusqlite::Connection::open(&path).unwrap();
     // Another transaction's, so that only the allocation tells.
     let change = "UPDATE usage_identity SET amount = 5, allocation = 7, tx = NULL";
     assert_eq!(bank.execute(change, []).unwrap(), 1);
     drop(bank);
-    assert_eq!(
-        verify::run(&path).unwrap().findings,
-        ["allocation 7: finished uses come to 5 on it, its entries to 0"]
-    );
+    let said = verify::run(&path).unwrap().lines().join("\n");
+    for expected in [
+        "usage_identity 1: its row was changed, its seal is broken",
+        "allocation 7: finished uses come to 5 on it, its entries to 0",
+    ] {
+        assert!(said.contains(expected), "{said}");
+    }
+}
+
+/// Rows that differ in every way from the one before: others, none, longer and shorter ones; every
+/// fifth id comes again, the same or amended.
+fn mixed() -> String {
+    let mut text = HEAD.to_owned();
+    let mut seed = 7_usize;
+    for n in 0..300_usize {
+        seed = seed.wrapping_mul(1_103_515_245).wrapping_add(12_345) % (1 << 31);
+        let pick = |of: usize| seed / 64 % of;
+        let id = match n % 5 {
+            4 => n / 2,
+            _ => n * 37 % 1_009,
+        };
+        let user = ["amy", "", "bob", "a longer name"][pick(4)];
+        let account = ["chem", "", "bio"][pick(3)];
+        let state = ["COMPLETED", "FAILED", "CANCELLED by 7"][pick(3)];
+        let exit = ["0:0", "", "1:0", "0:9"][pick(4)];
+        let submit = ["2025-12-01T00:00:00", "Unknown"][pick(2)];
+        let (hour, cpus) = (2 + pick(5), ["4", "", "128"][pick(3)]);
+        text += &format!(
+            "{id}|colony|{user}|{account}|{state}|{exit}|{submit}|2025-12-01T01:00:00|2025-12-01T0{hour}:00:00|1|{cpus}\n"
+        );
+    }
+    text
+}
+
+/// Everything but where a row came from, and which of them wait for a project.
+fn rows(site: &Site) -> Vec<String> {
+    let bank = rusqlite::Connection::open(site.folder.path().join("bank.db")).unwrap();
+    let sql = "SELECT concat_ws('|', object_id, start_at, quote(end_at), quote(submit_at), machine,
+            object_type, account, login, project, user, group_name, queue, qos, state,
+            quote(exit_code), flags, quote(millis), quote(nodes), quote(gpus), quote(memory_bytes),
+            quote(wall_us), quote(cpu_us), quote(requested_s), revision, became, policy, counted,
+            quote(amount), quote(allocation), quote(refusal), hex(digest),
+            id IN (SELECT identity FROM unmapped))
+        FROM usage_identity ORDER BY object_id, start_at";
+    let mut statement = bank.prepare(sql).unwrap();
+    let rows = statement.query_map([], |r| r.get(0)).unwrap();
+    rows.map(Result::unwrap).collect()
+}
+
+#[test]
+fn chunks_of_any_size_make_the_same_rows() {
+    let text = mixed();
+    let one = site(Mode::Track);
+    let told = one.import(&text, 1);
+    let alone = rows(&one);
+    assert!(alone.len() > 200, "{}", alone.len());
+    assert!(told.outcomes["adjusted"] > 0, "{told:?}");
+    assert!(alone.iter().all(|row| row.ends_with("|1")), "{alone:?}");
+    for chunk in [7, 100, 1_000] {
+        let site = site(Mode::Track);
+        assert_eq!(site.import(&text, chunk).outcomes, told.outcomes, "{chunk}");
+        assert_eq!(rows(&site), alone, "{chunk}");
+    }
+}
+
+/// Many identities are looked for at once: what is there already is found among what is new,
+/// whatever the order of the ids.
+#[test]
+fn what_is_known_is_found_among_what_is_new() {
+    let site = site(Mode::Track);
+    let ids: Vec<usize> = (0..500).map(|n| n * 7_919 % 100_003).collect();
+    let lines = |every: usize| {
+        let some = ids.iter().step_by(every);
+        let lines: String = some
+            .map(|id| line(*id, "chem", "01:00:00", "02:00:00"))
+            .collect();
+        HEAD.to_owned() + &lines
+    };
+    site.import(&lines(3), 1_000);
+    let again = site.import(&lines(1), 150);
+    let outcomes = [("charged".to_owned(), 333), ("duplicate".to_owned(), 167)];
+    assert_eq!(again.outcomes, outcomes.into());
 }

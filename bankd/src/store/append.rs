@@ -5,8 +5,10 @@ use super::append_correction::{write_correction, write_removal, write_reversal};
 use super::append_instance::{relay_lien, write_instance, write_lien, write_windows};
 use super::append_reference::write_reference;
 use super::sqlite::SqliteStore;
-use super::uses::{write_shortage, write_uses};
-use super::{Error, hash, traces, unmapped};
+use super::use_rows::write_uses;
+use super::uses::write_shortage;
+use super::version::{self, Version};
+use super::{Error, access, codec, hash, seal, traces, unmapped};
 use bank_core::effects::{DirectoryRow, Effects, Entry, Transaction, UsageRow};
 use bank_core::model::{Allocation, Quote};
 use bank_core::time::Timestamp;
@@ -17,6 +19,8 @@ use std::sync::Arc;
 /// Writes what a command did.
 pub(super) fn append(store: &mut SqliteStore, effects: &Effects) -> Result<(), Error> {
     let before = store.next;
+    // What liens were, before they are written.
+    let mut versions = version::of_liens(&store.connection, &effects.relaid)?;
     for row in &effects.directory {
         write_reference(&store.connection, row)?;
         if let DirectoryRow::Cycle(cycle) = row {
@@ -50,18 +54,24 @@ pub(super) fn append(store: &mut SqliteStore, effects: &Effects) -> Result<(), E
     for usage in &effects.usages {
         write_usage(&store.connection, usage)?;
     }
+    versions.extend(version::of(&store.connection, &effects.directory)?);
     for transaction in &effects.transactions {
-        write_transaction(store, transaction)?;
+        let versions = std::mem::take(&mut versions);
+        write_transaction(store, transaction, &versions, &effects.usages)?;
+    }
+    if let Some(version) = versions.first() {
+        return Err(codec::unexplained(&version.kind, &version.key));
     }
     for (account, tx) in &effects.removals {
         write_removal(&store.connection, account.0, tx.0)?;
     }
     let tx = effects.transactions.first().map(|tx| tx.id.0);
-    write_uses(store, &effects.uses, tx)?;
-    unmapped::note(&store.connection, &store.directory, &effects.uses)?;
+    let numbers = write_uses(store, &effects.uses, tx)?;
+    unmapped::note(&store.connection, &store.directory, &effects.uses, &numbers)?;
     for row in &effects.assigned {
         unmapped::give(&store.connection, row, tx)?;
     }
+    access::write(&store.connection, effects)?;
     for row in &effects.shortages {
         write_shortage(&store.connection, row)?;
     }
@@ -81,9 +91,15 @@ fn consider(next_due: &mut Option<Timestamp>, due: Option<Timestamp>) {
     }
 }
 
-fn write_transaction(store: &mut SqliteStore, tx: &Transaction) -> Result<(), Error> {
+/// Writes a transaction with the reference data that it changed; its hash covers its usage too.
+fn write_transaction(
+    store: &mut SqliteStore,
+    tx: &Transaction,
+    versions: &[Version],
+    usages: &[UsageRow],
+) -> Result<(), Error> {
     let stamp = &store.stamp;
-    let hash = hash::transaction(tx, stamp, &store.last_hash);
+    let hash = hash::transaction(tx, versions, usages, stamp, &store.last_hash);
     store
         .connection
         .prepare_cached(
@@ -115,6 +131,7 @@ fn write_transaction(store: &mut SqliteStore, tx: &Transaction) -> Result<(), Er
         }
     }
     traces::write(&store.connection, tx.id, &tx.traces)?;
+    version::write(&store.connection, tx.id.0, versions)?;
     if let Some(of) = tx.reverses {
         write_reversal(&store.connection, of.0, tx.id.0)?;
     }
@@ -249,7 +266,7 @@ fn write_quote(connection: &Connection, quote: &Quote) -> Result<(), Error> {
             quote.instance.map(|i| i.0),
             quote.uses,
         ])?;
-    Ok(())
+    seal::renew(connection, "quote", &[&quote.id.0])
 }
 
 fn write_usage(connection: &Connection, usage: &UsageRow) -> Result<(), Error> {

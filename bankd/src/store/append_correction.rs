@@ -1,6 +1,6 @@
 //! What takes something back, out: rows beside the journal, so that its own rows stay as they are.
 
-use super::Error;
+use super::{Error, seal};
 use rusqlite::Connection;
 
 /// An entry, and the one that it takes back.
@@ -27,5 +27,5 @@ pub(super) fn write_removal(connection: &Connection, account: i64, tx: i64) -> R
              ON CONFLICT (account) DO UPDATE SET tx = excluded.tx",
         )?
         .execute((account, tx))?;
-    Ok(())
+    seal::renew(connection, "removal", &[&account])
 }

@@ -1,6 +1,6 @@
 //! Reference data out: one upsert a kind of row.
 
-use super::{Error, codec, cycle, mapping};
+use super::{Error, access, attention, codec, cycle, mapping};
 use bank_core::effects::DirectoryRow;
 use bank_core::model::{Account, ChargeDuration, Key, Machine, Mode, Overflow, Project, User};
 use bank_core::policy::ChargePolicy;
@@ -13,9 +13,9 @@ pub(super) fn write_reference(connection: &Connection, row: &DirectoryRow) -> Re
         DirectoryRow::User(u) => write_user(connection, u)?,
         DirectoryRow::Machine(m) => write_machine(connection, m)?,
         DirectoryRow::Member(m) => connection.execute(
-            "INSERT INTO member VALUES (?1, ?2, ?3)
-             ON CONFLICT (project, user) DO UPDATE SET active = ?3",
-            (m.project.0, m.user.0, m.active),
+            "INSERT INTO member (project, user, active, role) VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT (project, user) DO UPDATE SET active = ?3, role = ?4",
+            (m.project.0, m.user.0, m.active, m.role.word()),
         )?,
         DirectoryRow::MemberGone(project, user) => connection.execute(
             "DELETE FROM member WHERE project = ?1 AND user = ?2",
@@ -26,6 +26,12 @@ pub(super) fn write_reference(connection: &Connection, row: &DirectoryRow) -> Re
         DirectoryRow::Key(k) => write_key(connection, k)?,
         DirectoryRow::Cycle(c) => cycle::write(connection, c)?,
         DirectoryRow::Mapping(m) => mapping::write(connection, m)?,
+        DirectoryRow::Quiet(project, quiet) => {
+            attention::write_quiet(connection, *project, *quiet)?
+        }
+        DirectoryRow::Grant(g) => access::write_grant(connection, g)?,
+        DirectoryRow::Limit(l) => access::write_limit(connection, l)?,
+        DirectoryRow::LimitGone(of) => access::remove_limit(connection, of)?,
         DirectoryRow::Attribute(a) => connection.execute(
             "INSERT INTO attribute (name, kind, description, deleted) VALUES (?1, ?2, ?3, ?4)
              ON CONFLICT (name) DO UPDATE SET kind = ?2, description = ?3, deleted = ?4",
@@ -144,7 +150,7 @@ fn write_rate(connection: &Connection, r: &Rate) -> Result<usize, Error> {
 fn write_key(connection: &Connection, k: &Key) -> Result<usize, Error> {
     Ok(connection.execute(
         "INSERT INTO auth_key (id, client, roles, projects, machines, from_at, until_at,
-             disabled, deleted) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+             disabled, deleted, token) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
          ON CONFLICT (id) DO UPDATE SET roles = ?3, projects = ?4, machines = ?5,
              from_at = ?6, until_at = ?7, disabled = ?8, deleted = ?9",
         params![
@@ -156,7 +162,8 @@ fn write_key(connection: &Connection, k: &Key) -> Result<usize, Error> {
             k.window.start.map(|t| t.0),
             k.window.end.map(|t| t.0),
             k.disabled,
-            k.deleted
+            k.deleted,
+            k.token.map(|hash| codec::hex(&hash))
         ],
     )?)
 }

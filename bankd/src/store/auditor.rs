@@ -4,7 +4,7 @@
 //! A record that goes on has the last end that there is, so that it comes where AUDITOR's database
 //! has it: last upwards, first downwards.
 
-use super::{Error, SqliteStore};
+use super::{Error, SqliteStore, seal};
 use rusqlite::{Connection, OptionalExtension as _, params};
 use sha2::{Digest as _, Sha256};
 
@@ -122,6 +122,7 @@ impl SqliteStore {
                 new.renew_at,
             ])?;
         let id = self.connection.last_insert_rowid();
+        seal::renew(&self.connection, "auditor_record", &[&id])?;
         self.value_rows(id, end, &new.pairs)
     }
 
@@ -138,6 +139,7 @@ impl SqliteStore {
                 "UPDATE auditor_record SET end_at = ?2, runtime = ?3, renew_at = NULL WHERE id = ?1",
             )?
             .execute([known.id, stop, runtime])?;
+        seal::renew(&self.connection, "auditor_record", &[&known.id])?;
         let before = known.stop.unwrap_or(OPEN);
         let sql = "DELETE FROM auditor_value WHERE pair = ?1 AND end_at = ?2 AND record = ?3";
         let mut delete = self.connection.prepare_cached(sql)?;
@@ -152,7 +154,7 @@ impl SqliteStore {
         self.connection
             .prepare_cached("UPDATE auditor_record SET renew_at = ?2 WHERE id = ?1")?
             .execute(params![id, at])?;
-        Ok(())
+        seal::renew(&self.connection, "auditor_record", &[&id])
     }
 
     fn value_rows(&self, id: i64, end: i64, pairs: &[i64]) -> Result<(), Error> {

@@ -1,6 +1,6 @@
 //! The row that says which bank this is, and the reference data.
 
-use super::{Error, codec, cycle, mapping};
+use super::{Error, access, attention, codec, cycle, mapping};
 use bank_core::amount::Precision;
 use bank_core::attribute::{Attribute, AttributeKind};
 use bank_core::calendar::{Calendar, Zone};
@@ -118,19 +118,21 @@ pub fn directory(connection: &Connection, policy: Policy) -> Result<Directory, E
         directory.mappings.put(mapping::read(r)?);
         Ok(())
     })?;
+    attention::put_quiet(connection, &mut directory)?;
     each(connection, MACHINES, |r| {
         directory.put_machine(machine(r)?);
         Ok(())
     })?;
     each(
         connection,
-        "SELECT project, user, active FROM member",
+        "SELECT project, user, active, role FROM member",
         |r| {
             let (project, user) = (ProjectId(r.get(0)?), UserId(r.get(1)?));
             directory.put_member(Member {
                 project,
                 user,
                 active: r.get(2)?,
+                role: access::member_role(&r.get::<_, String>(3)?)?,
             });
             Ok(())
         },
@@ -168,6 +170,7 @@ pub fn directory(connection: &Connection, policy: Policy) -> Result<Directory, E
         directory.put_cycle(cycle::read(r)?);
         Ok(())
     })?;
+    access::add_all(connection, &mut directory)?;
     Ok(directory)
 }
 
@@ -206,7 +209,7 @@ const RATES: &str = "SELECT id, kind, name, instance, billionths, per_s, machine
     until_at, description, hours, zone FROM rate ORDER BY id";
 const ATTRIBUTES: &str = "SELECT name, kind, description, deleted FROM attribute";
 const KEYS: &str = "SELECT id, client, roles, projects, machines, from_at, until_at, disabled,
-    deleted FROM auth_key";
+    deleted, token FROM auth_key";
 
 fn each(
     connection: &Connection,
@@ -231,7 +234,7 @@ fn charge_policy(word: Option<String>) -> Result<Option<ChargePolicy>, Error> {
     word.map(read).transpose()
 }
 
-fn project(r: &Row<'_>) -> Result<Project, Error> {
+pub(super) fn project(r: &Row<'_>) -> Result<Project, Error> {
     Ok(Project {
         id: ProjectId(r.get(0)?),
         name: r.get(1)?,
@@ -245,7 +248,7 @@ fn project(r: &Row<'_>) -> Result<Project, Error> {
     })
 }
 
-fn user(r: &Row<'_>) -> Result<User, Error> {
+pub(super) fn user(r: &Row<'_>) -> Result<User, Error> {
     Ok(User {
         id: UserId(r.get(0)?),
         name: r.get(1)?,
@@ -261,7 +264,7 @@ fn user(r: &Row<'_>) -> Result<User, Error> {
     })
 }
 
-fn machine(r: &Row<'_>) -> Result<Machine, Error> {
+pub(super) fn machine(r: &Row<'_>) -> Result<Machine, Error> {
     Ok(Machine {
         id: MachineId(r.get(0)?),
         name: r.get(1)?,
@@ -286,7 +289,7 @@ fn machine(r: &Row<'_>) -> Result<Machine, Error> {
     })
 }
 
-fn account(r: &Row<'_>) -> Result<Account, Error> {
+pub(super) fn account(r: &Row<'_>) -> Result<Account, Error> {
     Ok(Account {
         id: AccountId(r.get(0)?),
         name: r.get(1)?,
@@ -329,7 +332,7 @@ fn window(r: &Row<'_>, start: usize, end: usize) -> Result<Window, Error> {
     })
 }
 
-fn rate(r: &Row<'_>) -> Result<Rate, Error> {
+pub(super) fn rate(r: &Row<'_>) -> Result<Rate, Error> {
     Ok(Rate {
         id: RateId(r.get(0)?),
         kind: codec::word("rate.kind", &r.get::<_, String>(1)?, RateKind::parse)?,
@@ -357,7 +360,7 @@ fn calendar(hours: &str, zone: &str) -> Result<Option<Arc<Calendar>>, Error> {
     read.map(Arc::new).map(Some).ok_or_else(bad)
 }
 
-fn attribute(r: &Row<'_>) -> Result<Attribute, Error> {
+pub(super) fn attribute(r: &Row<'_>) -> Result<Attribute, Error> {
     let kind: String = r.get(1)?;
     Ok(Attribute {
         name: r.get(0)?,
@@ -367,7 +370,7 @@ fn attribute(r: &Row<'_>) -> Result<Attribute, Error> {
     })
 }
 
-fn key(r: &Row<'_>) -> Result<Key, Error> {
+pub(super) fn key(r: &Row<'_>) -> Result<Key, Error> {
     let list = |text: String| codec::lines(&text);
     Ok(Key {
         id: r.get(0)?,
@@ -378,5 +381,9 @@ fn key(r: &Row<'_>) -> Result<Key, Error> {
         window: window(r, 5, 6)?,
         disabled: r.get(7)?,
         deleted: r.get(8)?,
+        token: r
+            .get::<_, Option<String>>(9)?
+            .map(|text| codec::word("auth_key.token", &text, codec::read_hash))
+            .transpose()?,
     })
 }

@@ -1,6 +1,6 @@
 //! What was last seen of the machine's clock, kept over a restart (decision note 0016).
 
-use super::{Error, SqliteStore};
+use super::{Error, SqliteStore, seal};
 use bank_core::clock::{Reading, Seen};
 use bank_core::time::Timestamp;
 use rusqlite::OptionalExtension;
@@ -27,7 +27,8 @@ impl SqliteStore {
     /// Keeps it.
     pub fn keep_seen(&self, seen: &Seen) -> Result<(), Error> {
         self.connection.execute(
-            "INSERT INTO clock VALUES (1, ?1, ?2, ?3, ?4, ?5)
+            "INSERT INTO clock (id, clock_at, steady_us, boot, believed_at, back_from)
+             VALUES (1, ?1, ?2, ?3, ?4, ?5)
              ON CONFLICT (id) DO UPDATE SET clock_at = ?1, steady_us = ?2, boot = ?3,
                  believed_at = ?4, back_from = ?5",
             (
@@ -38,6 +39,6 @@ impl SqliteStore {
                 seen.back_from.map(|t| t.0),
             ),
         )?;
-        Ok(())
+        seal::renew(&self.connection, "clock", &[&1])
     }
 }

@@ -26,6 +26,14 @@ pub(super) fn broken(what: &'static str, id: i64) -> Error {
     }
 }
 
+/// Reference data that would change without a transaction that tells of it.
+pub(super) fn unexplained(kind: &str, key: &str) -> Error {
+    Error::Value {
+        what: "change of reference data without a transaction",
+        value: format!("{kind} {key}"),
+    }
+}
+
 /// The dimension of a constraint by its word.
 pub(super) fn dimension(word: &str) -> Option<Dimension> {
     Dimension::parse(word).ok()
@@ -101,4 +109,28 @@ pub(super) fn columns(trillionths: i128) -> (i64, i64) {
         i64::try_from(whole).unwrap_or(i64::MAX),
         i64::try_from(part).unwrap_or(0),
     )
+}
+
+/// Bytes in hexadecimal.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    let mut text = String::with_capacity(bytes.len().saturating_mul(2));
+    for byte in bytes {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}
+
+/// 32 bytes from what [`hex`] wrote.
+pub(super) fn read_hash(text: &str) -> Option<[u8; 32]> {
+    let mut bytes = [0; 32];
+    if text.len() != 64 || !text.is_ascii() {
+        return None;
+    }
+    for (n, byte) in bytes.iter_mut().enumerate() {
+        let pair = text.get(n * 2..n * 2 + 2)?;
+        *byte = u8::from_str_radix(pair, 16).ok()?;
+    }
+    Some(bytes)
 }

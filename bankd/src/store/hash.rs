@@ -1,10 +1,22 @@
 //! The journal's hash chain (decision 20): each transaction's hash covers its columns, its entries'
 //! columns and the hash before it; the first covers what the bank is. It finds accidents.
 
+use super::Error;
 use super::stamp::Stamp;
+use super::version::Version;
+use bank_core::attention::Event;
 use bank_core::directory::Bank;
-use bank_core::effects::{Entry, EntryKind, Traces, Transaction};
+use bank_core::effects::{Entry, EntryKind, Traces, Transaction, UsageRow};
+use bank_core::period::PeriodClose;
+use rusqlite::Row;
+use rusqlite::types::ValueRef;
 use sha2::{Digest, Sha256};
+
+/// Usage rows from a number on, in the order in which they are hashed.
+pub(super) const USAGES: &str = "SELECT id, prev, instance, tx, at, charged_s, processors, amount,
+    billing, late, facts, rates_at FROM usage WHERE id >= ?1 ORDER BY id";
+
+const USAGE_COLUMNS: usize = 12;
 
 /// What the bytes mean: changed when the columns change.
 const VERSION: u8 = 1;
@@ -18,8 +30,14 @@ pub(super) fn first(bank: &Bank) -> Vec<u8> {
     chain.finish().to_vec()
 }
 
-/// The hash of a transaction that is about to be written.
-pub(super) fn transaction(tx: &Transaction, stamp: &Stamp, before: &[u8]) -> [u8; 32] {
+/// The hash of a transaction that is about to be written, with its usage among all that is.
+pub(super) fn transaction(
+    tx: &Transaction,
+    versions: &[Version],
+    usages: &[UsageRow],
+    stamp: &Stamp,
+    before: &[u8],
+) -> [u8; 32] {
     let mut chain = Chain::new();
     chain.head(&Head {
         id: tx.id.0,
@@ -40,8 +58,29 @@ pub(super) fn transaction(tx: &Transaction, stamp: &Stamp, before: &[u8]) -> [u8
         chain.entry(entry, tx.instance.map(|i| i.0));
     }
     chain.traces(&tx.traces);
+    chain.versions(versions);
+    for usage in usages.iter().filter(|usage| usage.tx == tx.id) {
+        chain.usage(usage);
+    }
     chain.bytes(before);
     chain.finish()
+}
+
+/// A usage row as it is stored, in the columns of [`USAGES`], as it goes into a hash.
+pub(super) fn stored_usage(row: &Row<'_>) -> Result<Vec<u8>, Error> {
+    let mut chain = Chain {
+        buffer: Vec::with_capacity(128),
+    };
+    chain.text("usage");
+    for column in 0..USAGE_COLUMNS {
+        match row.get_ref(column)? {
+            ValueRef::Null => chain.bytes(&[]),
+            ValueRef::Integer(number) => chain.number(number),
+            ValueRef::Text(bytes) | ValueRef::Blob(bytes) => chain.bytes(bytes),
+            ValueRef::Real(number) => chain.bytes(&number.to_bits().to_be_bytes()),
+        }
+    }
+    Ok(chain.buffer)
 }
 
 /// The columns of a transaction.
@@ -140,6 +179,87 @@ impl Chain {
             self.number(presence.account.0);
             self.number(presence.there.into());
         }
+        if let Some(close) = &traces.closed {
+            self.close(close);
+        }
+        if let Some(closed_by) = traces.reopened {
+            self.text("period_reopen");
+            self.number(closed_by.0);
+        }
+        if let Some(event) = &traces.attention {
+            self.event(event);
+        }
+    }
+
+    /// A closed period, with the totals in the order of the accounts.
+    fn close(&mut self, close: &PeriodClose) {
+        self.text("period_close");
+        self.optional(close.start.map(|t| t.0));
+        self.number(close.end.0);
+        let mut totals = close.totals.clone();
+        totals.sort_unstable_by_key(|total| total.account);
+        for total in totals {
+            self.text("period_total");
+            self.number(total.account.0);
+            self.number(total.amount);
+            self.number(total.held);
+            self.number(total.credit_limit);
+            self.number(total.liens);
+            self.text(&total.projects.join("\n"));
+        }
+    }
+
+    /// A usage row of the transaction.
+    fn usage(&mut self, usage: &UsageRow) {
+        self.text("usage");
+        self.number(usage.id.0);
+        self.optional(usage.prev.map(|u| u.0));
+        self.number(usage.instance.0);
+        self.number(usage.tx.0);
+        self.number(usage.at.0);
+        self.number(usage.charged.0);
+        self.text(&usage.processors.to_string());
+        self.number(usage.amount.0);
+        self.text(usage.billing.word());
+        self.number(usage.late.into());
+        self.text(&usage.facts);
+        self.optional(usage.rates_at.map(|t| t.0));
+    }
+
+    /// What [`stored_usage`] gave.
+    pub(super) fn bytes_of(&mut self, columns: &[u8]) {
+        self.buffer.extend_from_slice(columns);
+    }
+
+    /// The reference data that a transaction changed, in the order of kinds and keys; nothing for
+    /// nothing.
+    pub(super) fn versions(&mut self, versions: &[Version]) {
+        for version in versions {
+            self.text("version");
+            self.text(&version.kind);
+            self.text(&version.key);
+            self.optional_text(version.state.as_deref());
+        }
+    }
+
+    /// What a transaction says of attention. Its sentence is the reason of the transaction.
+    fn event(&mut self, event: &Event) {
+        self.text("attention");
+        self.text(event.turn.word());
+        self.text(event.topic.kind.word());
+        self.text(&event.topic.subject);
+        self.number(event.topic.threshold);
+        self.optional(event.of.map(|tx| tx.0));
+        self.number(event.level);
+        self.optional(event.concern.account.map(|a| a.0));
+        self.optional(event.concern.allocation.map(|a| a.0));
+        self.optional(event.concern.lien.map(|l| l.0));
+        self.text(&event.concern.project);
+        self.text(&event.concern.user);
+        self.text(&event.concern.machine);
+        self.optional(event.amount.map(|amount| amount.0));
+        self.number(event.urgent.into());
+        self.number(event.told.into());
     }
 
     pub(super) fn bytes(&mut self, bytes: &[u8]) {
@@ -166,14 +286,14 @@ impl Chain {
     }
 
     /// A number in as few bytes as hold it with its sign, at least one, the greatest first.
-    fn number(&mut self, number: i64) {
+    pub(super) fn number(&mut self, number: i64) {
         let sign = number.leading_zeros().max(number.leading_ones());
         let spare = usize::try_from(sign.saturating_sub(1) / 8).unwrap_or(0);
         self.bytes(number.to_be_bytes().get(spare..).unwrap_or_default());
     }
 
     /// NULL is no bytes; no number is.
-    fn optional(&mut self, number: Option<i64>) {
+    pub(super) fn optional(&mut self, number: Option<i64>) {
         match number {
             Some(number) => self.number(number),
             None => self.bytes(&[]),

@@ -1,10 +1,11 @@
 //! Answers kept beside their commands, in the same transaction (http-auth.md 3).
 
-use super::Error;
 use super::sqlite::SqliteStore;
+use super::{Error, seal};
 use crate::answer::{Answer, Media};
 use bank_core::time::{Seconds, Timestamp};
-use rusqlite::{Connection, params};
+use rusqlite::types::ToSql;
+use rusqlite::{Connection, params, params_from_iter};
 
 /// How long an answer is kept that is no charge's (decision 22).
 const KEPT: Seconds = Seconds(7 * 86_400);
@@ -94,7 +95,7 @@ impl SqliteStore {
 
     /// Keeps an answer with its key: a charge's for ever.
     pub fn keep_answer(
-        &self,
+        &mut self,
         client: &str,
         key: &str,
         stored: &StoredAnswer,
@@ -103,28 +104,33 @@ impl SqliteStore {
     ) -> Result<(), Error> {
         let until = (!for_ever).then(|| now.plus(KEPT).0);
         let answer = &stored.answer;
+        let row = params![
+            client,
+            key,
+            stored.fingerprint,
+            stored.nonce,
+            answer.status,
+            answer.media.content_type(),
+            answer.body,
+            until,
+        ];
+        let seal = seal::of_values(row)?;
         self.connection
             .prepare_cached(
                 "INSERT INTO idempotency (client, key, fingerprint, nonce, status, media, body,
-                     until_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                     until_at, seal) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
             )?
-            .execute(params![
-                client,
-                key,
-                stored.fingerprint,
-                stored.nonce,
-                answer.status,
-                answer.media.content_type(),
-                answer.body,
-                until,
-            ])?;
+            .execute(params_from_iter(
+                row.iter().copied().chain([&seal as &dyn ToSql]),
+            ))?;
+        self.extent.keep(seal);
         Ok(())
     }
 
     /// Keeps the key of a request of several objects beside those of its objects, without an answer
     /// of its own.
     pub fn keep_whole(
-        &self,
+        &mut self,
         client: &str,
         whole: &str,
         part: &StoredAnswer,
@@ -148,13 +154,18 @@ impl SqliteStore {
     }
 
     /// Removes some of the answers whose time is over; says how many.
-    pub fn prune_answers(&self, now: Timestamp) -> Result<usize, Error> {
+    pub fn prune_answers(&mut self, now: Timestamp) -> Result<usize, Error> {
         let sql = "DELETE FROM idempotency WHERE (client, key) IN (
                        SELECT client, key FROM idempotency
-                       WHERE until_at IS NOT NULL AND until_at <= ?1 LIMIT ?2)";
-        Ok(self
-            .connection
-            .prepare_cached(sql)?
-            .execute((now.0, i64::try_from(PRUNE_MAX).unwrap_or(i64::MAX)))?)
+                       WHERE until_at IS NOT NULL AND until_at <= ?1 LIMIT ?2) RETURNING seal";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let most = i64::try_from(PRUNE_MAX).unwrap_or(i64::MAX);
+        let mut rows = statement.query((now.0, most))?;
+        let mut gone = 0_usize;
+        while let Some(row) = rows.next()? {
+            self.extent.forget(row.get(0)?);
+            gone = gone.saturating_add(1);
+        }
+        Ok(gone)
     }
 }

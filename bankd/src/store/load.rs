@@ -1,7 +1,9 @@
 //! Rows in: exactly those that a command needs, by integer keys and unique indexes.
 
 use super::recent::{Account, Recent};
-use super::{Error, codec, hash, load_past, load_quote, load_work, uses};
+use super::{
+    Error, access, attention, codec, hash, load_past, load_quote, load_work, period, uses,
+};
 use bank_core::amount::Amount;
 use bank_core::decimal::Decimal;
 use bank_core::directory::{Bank, Directory};
@@ -151,8 +153,20 @@ pub(super) fn view(
             liens_on(connection, allocation.id, &mut view.liens)?;
         }
     }
+    if !need.topics.is_empty() || need.raised_by.is_some() {
+        view.attention = attention::open_of(connection, need)?;
+    }
+    if let Some(id) = need.proposal {
+        view.proposal = access::proposal(connection, id)?;
+    }
+    if let Some(by) = &need.moved {
+        view.moved = access::moved_before(connection, by)?;
+    }
     if load_past::wanted(need) {
         load_past::add(connection, recent, need, &mut view)?;
+    }
+    if need.closed {
+        period::add(connection, need, &mut view)?;
     }
     Ok(view)
 }

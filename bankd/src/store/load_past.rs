@@ -4,7 +4,8 @@
 use super::load::{self, INSTANCE, add_allocation, liens_on, of_account, with_lien};
 use super::read::journal;
 use super::recent::Recent;
-use super::{Error, codec, load_work, traces, verify_journal};
+use super::verify::journal as proof;
+use super::{Error, codec, load_work, traces};
 use bank_core::amount::Amount;
 use bank_core::decimal::Decimal;
 use bank_core::effects::{Billing, Entry, EntryKind, UsageRow};
@@ -29,7 +30,7 @@ macro_rules! entries {
     };
 }
 
-/// All entries from a number on with what they take back, in the order that `verify_journal::entry` reads.
+/// All entries from a number on with what they take back, in the order that `verify::journal::entry` reads.
 pub(super) const ENTRIES: &str = entries!("WHERE e.id >= ?1");
 
 /// Whether a need asks for anything of this room.
@@ -202,7 +203,7 @@ fn entries_of(connection: &Connection, tx: TxId, last: i64) -> Result<Vec<Entry>
         if row.get::<_, i64>(0)? != tx.0 {
             break;
         }
-        found.push(verify_journal::entry(row)?);
+        found.push(proof::entry(row)?);
     }
     Ok(found)
 }

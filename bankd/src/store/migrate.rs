@@ -1,6 +1,6 @@
 //! Numbered migrations: each once, in order, in a transaction of its own, never edited later.
 
-use super::Error;
+use super::{Error, extent, seal, start};
 use rusqlite::{Connection, TransactionBehavior};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 pub(super) const APPLICATION_ID: i32 = 0x6261_6e6b;
 
 /// Every migration, the first with number 1.
-const MIGRATIONS: [&str; 12] = [
+const MIGRATIONS: [&str; 13] = [
     include_str!("../../../schema/sqlite/0001_ledger.sql"),
     include_str!("../../../schema/sqlite/0002_accounts.sql"),
     include_str!("../../../schema/sqlite/0003_reversal.sql"),
@@ -22,6 +22,7 @@ const MIGRATIONS: [&str; 12] = [
     include_str!("../../../schema/sqlite/0010_records.sql"),
     include_str!("../../../schema/sqlite/0011_scheduler.sql"),
     include_str!("../../../schema/sqlite/0012_collectors.sql"),
+    include_str!("../../../schema/sqlite/0013_trust.sql"),
 ];
 
 /// The schema version that this program reads and writes.
@@ -57,9 +58,25 @@ pub(super) fn migrate(connection: &mut Connection) -> Result<(), Error> {
         tx.execute_batch(sql)?;
         tx.execute("INSERT INTO migration VALUES (?1, ?2)", (number, &checksum))?;
         tx.pragma_update(None, "user_version", number)?;
+        if number == current_version() {
+            seal_all(&tx)?;
+        }
         tx.commit()?;
     }
     Ok(())
+}
+
+/// Proof begins anew behind a migration: the columns under the seals are others. What was wrong before
+/// is not told any more, so that whoever brings a bank up to date verifies it first.
+fn seal_all(connection: &Connection) -> Result<(), Error> {
+    seal::fill(connection)?;
+    start::keep(connection)?;
+    extent::write(connection, &extent::measure(connection)?)
+}
+
+/// The migrations with their checksums, as a database of the current version has them.
+pub(super) fn expected() -> impl Iterator<Item = (i64, String)> {
+    (1..).zip(MIGRATIONS.iter().map(|sql| checksum(sql)))
 }
 
 /// Refuses a database of another version: whoever only reads brings none up to date.
@@ -98,6 +115,38 @@ fn checksum(sql: &str) -> String {
         let _ = write!(text, "{byte:02x}");
     }
     text
+}
+
+/// Makes a bank of an older version without anything in it.
+#[cfg(test)]
+pub(crate) fn old_bank(path: &std::path::Path, version: usize) -> Result<(), Error> {
+    let bank = Connection::open(path)?;
+    bank.execute_batch(
+        "CREATE TABLE migration (number INTEGER PRIMARY KEY, checksum TEXT NOT NULL) STRICT;",
+    )?;
+    bank.pragma_update(None, "application_id", APPLICATION_ID)?;
+    for (number, sql) in (1..).zip(MIGRATIONS.iter().take(version)) {
+        bank.execute_batch(sql)?;
+        let row = (number, checksum(sql));
+        bank.execute("INSERT INTO migration VALUES (?1, ?2)", row)?;
+        bank.pragma_update(None, "user_version", number)?;
+    }
+    let new = super::bank::NewBank {
+        uuid: "of old".to_owned(),
+        precision: bank_core::amount::Precision::DEFAULT,
+        unit: "SU".to_owned(),
+        test: false,
+        init_uid: 0,
+        created_at: bank_core::time::Timestamp(0),
+    };
+    super::bank::insert(&bank, &new)
+}
+
+/// Writes down another balance than the journal's, as somebody with the file could.
+#[cfg(test)]
+pub(crate) fn tamper(path: &std::path::Path) -> Result<(), Error> {
+    Connection::open(path)?.execute_batch("UPDATE allocation SET amount = amount + 1")?;
+    Ok(())
 }
 
 #[cfg(test)]

@@ -3,49 +3,64 @@
 //! [`sqlite::SqliteStore`] is the one read-write connection; it belongs to the writer thread.
 //! Everything that only reads opens a connection of its own with [`open_reader`].
 
+mod access;
 mod append;
 mod append_correction;
 mod append_instance;
 mod append_reference;
+mod attention;
 pub mod auditor;
 pub mod bank;
+pub mod checkpoint;
+mod checkup;
 mod clock;
 mod codec;
 mod cycle;
+mod extent;
 mod follow;
 mod hash;
 mod idempotency;
+mod key_use;
 mod load;
 mod load_past;
 mod load_quote;
 mod load_work;
 mod mapping;
 mod migrate;
+mod period;
 mod quarantine;
 pub mod read;
 mod recent;
 mod record;
+mod seal;
 mod snapshot;
 mod sources;
 pub mod sqlite;
 mod stamp;
+mod start;
 mod traces;
 mod unmapped;
+mod use_rows;
 mod uses;
 pub mod verify;
-mod verify_chunks;
-mod verify_journal;
-mod verify_past;
+mod version;
+mod waypoint;
 
+pub use access::{proposal, proposals};
+pub use attention::{Digest, Letter, NoticeChange, TargetRow, waiting_notice};
 pub use auditor::{RecordRow, StoredRecord};
+pub use checkup::{Checkup, checkup};
 pub use follow::follow_mark;
 pub use idempotency::{Known, PRUNE_MAX, StoredAnswer, known};
+#[cfg(test)]
+pub(crate) use migrate::{old_bank, tamper};
 pub use record::{KeptRecord, SinkState, last_record, records_after, sink_state};
-pub use snapshot::snapshot;
+pub use snapshot::{Holding, broken_pages, holding, outdated, snapshot};
 pub use sources::{FollowMark, QuarantineRow, RawBlock, SourceChange, SourceSeen};
 pub use sqlite::SqliteStore;
 pub use stamp::Stamp;
 pub use uses::digest;
+pub use waypoint::{Spacing, Surveyor, Waypoint};
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};

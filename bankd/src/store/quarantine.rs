@@ -1,10 +1,9 @@
 //! The quarantine as it is emptied, and how collectors' files are read. What comes into it stands in
 //! `sources`, in the transaction of what it came with.
 
-use super::Error;
-use super::sources::id_of;
 use super::sqlite::SqliteStore;
-use rusqlite::params;
+use super::{Error, seal};
+use rusqlite::{OptionalExtension as _, params};
 
 impl SqliteStore {
     /// Removes some of what is in the quarantine; says how many there were.
@@ -19,6 +18,7 @@ impl SqliteStore {
             let gone = self.connection.prepare_cached(sql)?.execute([id])?;
             removed = removed.saturating_add(u64::try_from(gone).unwrap_or(0));
         }
+        seal::renew(&self.connection, "quarantine_total", &[&1])?;
         Ok(removed)
     }
 
@@ -31,24 +31,32 @@ impl SqliteStore {
         self.connection.prepare_cached(sql)?.execute([source])?;
         let sql = "DELETE FROM quarantine WHERE source = ?1";
         let gone = self.connection.prepare_cached(sql)?.execute([source])?;
+        seal::renew(&self.connection, "quarantine_total", &[&1])?;
         Ok(u64::try_from(gone).unwrap_or(0))
     }
 
-    /// Keeps how the files of a collector were read last, as JSON.
+    /// Keeps how the files of a collector were read last, as JSON; nothing of one of which nothing
+    /// came into the bank.
     pub fn keep_reading(&self, source: &str, options: &str) -> Result<(), Error> {
-        let source = id_of(&self.connection, source)?;
-        let sql = "INSERT INTO source_reading (source, options) VALUES (?1, ?2)
+        let sql = "INSERT INTO source_reading (source, options)
+                   SELECT id, ?2 FROM source WHERE name = ?1
                    ON CONFLICT (source) DO UPDATE SET options = ?2";
         let mut statement = self.connection.prepare_cached(sql)?;
         statement.execute(params![source, options])?;
-        Ok(())
+        let sql = "SELECT id FROM source WHERE name = ?1";
+        let mut number = self.connection.prepare_cached(sql)?;
+        let number: Option<i64> = number.query_row([source], |r| r.get(0)).optional()?;
+        match number {
+            Some(number) => seal::renew(&self.connection, "source_reading", &[&number]),
+            None => Ok(()),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::bank::NewBank;
-    use super::super::{QuarantineRow, read};
+    use super::super::{QuarantineRow, SourceSeen, read};
     use super::*;
     use bank_core::amount::Precision;
     use bank_core::directory::Policy;
@@ -143,6 +151,16 @@ mod tests {
         let store = store(&folder);
         let known = read::quarantine::reading(&store.connection, "s").unwrap();
         assert_eq!(known, read::quarantine::Reading::default());
+        // Of a collector that nothing came from there is nothing to read again.
+        store.keep_reading("s", "{}").unwrap();
+        let rows = read::sources::list(&store.connection, None).unwrap();
+        assert!(rows.is_empty(), "{rows:?}");
+        let seen = SourceSeen {
+            name: "s".to_owned(),
+            records: 1,
+            ..SourceSeen::default()
+        };
+        store.saw(&seen, Timestamp(7)).unwrap();
         store.keep_reading("s", "{}").unwrap();
         store.keep_reading("s", "{\"tz\":\"UTC\"}").unwrap();
         let known = read::quarantine::reading(&store.connection, "s").unwrap();

@@ -1,9 +1,9 @@
 //! Usage records, written in the transaction of what they are about and kept for ever, and how far
 //! each record file has got with them (usage-records.md 4.6).
 
-use super::Error;
 use super::sqlite::SqliteStore;
-use rusqlite::{Connection, OptionalExtension};
+use super::{Error, seal};
+use rusqlite::{Connection, OptionalExtension, params};
 
 /// A record as it is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,9 +34,10 @@ pub struct SinkState {
 impl SqliteStore {
     /// Keeps a record; gives its place.
     pub fn keep_record(&self, created_at: i64, number: i64, text: &str) -> Result<i64, Error> {
-        let sql = "INSERT INTO record (created_at, number, text) VALUES (?1, ?2, ?3)";
+        let seal = seal::of_values(params![created_at, number, text])?;
+        let sql = "INSERT INTO record (created_at, number, text, seal) VALUES (?1, ?2, ?3, ?4)";
         let mut statement = self.connection.prepare_cached(sql)?;
-        Ok(statement.insert((created_at, number, text))?)
+        Ok(statement.insert((created_at, number, text, seal))?)
     }
 
     /// Makes a sink known that is not: it begins with the next record.
@@ -47,7 +48,7 @@ impl SqliteStore {
              ON CONFLICT (name) DO NOTHING",
             (name, form),
         )?;
-        Ok(())
+        seal::renew(&self.connection, "sink", &[&name])
     }
 
     /// Confirms that records are in their file.
@@ -68,7 +69,7 @@ impl SqliteStore {
                 signed(state.length),
                 &state.form,
             ))?;
-        Ok(())
+        seal::renew(&self.connection, "sink", &[&state.name])
     }
 }
 

@@ -1,8 +1,8 @@
 //! Collectors as the bank knows them: their figures, what could not be read of them, the lines as
 //! they came, and how far followed files are. Written in the transaction of what they are about.
 
-use super::Error;
 use super::sqlite::SqliteStore;
+use super::{Error, seal};
 use bank_core::time::{Seconds, Timestamp};
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -128,7 +128,7 @@ impl SqliteStore {
             count(seen.skipped),
             count(seen.rejected),
         ])?;
-        Ok(())
+        seal_source(&self.connection, &seen.name)
     }
 
     /// Changes what is expected of a collector; false if there is none of that name.
@@ -144,6 +144,8 @@ impl SqliteStore {
                 self.connection.prepare_cached(sql)?.execute([name])?
             }
         };
+        let (SourceChange::SilentAfter { name, .. } | SourceChange::Remove { name }) = change;
+        seal_source(&self.connection, name)?;
         Ok(changed > 0)
     }
 
@@ -174,6 +176,8 @@ impl SqliteStore {
             if !is_new {
                 continue;
             }
+            let id = self.connection.last_insert_rowid();
+            seal::renew(&self.connection, "quarantine", &[&id])?;
             self.connection
                 .prepare_cached("UPDATE quarantine_total SET held = held + 1, bytes = bytes + ?1")?
                 .execute([bytes])?;
@@ -209,7 +213,7 @@ impl SqliteStore {
                 )?
                 .execute([gone])?;
         }
-        Ok(())
+        seal::renew(&self.connection, "quarantine_total", &[&1])
     }
 
     /// Keeps how far a followed file was taken in.
@@ -234,7 +238,7 @@ impl SqliteStore {
                 mark.state,
                 now.0,
             ])?;
-        Ok(())
+        seal::renew(&self.connection, "follow", &[&mark.source, &mark.path])
     }
 
     /// The number that the next block of lines gets: what is written from now on is from there.
@@ -269,7 +273,7 @@ impl SqliteStore {
         let mut statement = self.connection.prepare_cached(sql)?;
         let (lines, bytes) = (count(block.lines), count(block.bytes));
         statement.execute((id, source, tx, lines, bytes, &block.body))?;
-        Ok(())
+        seal::renew(&self.connection, "raw_block", &[&id])
     }
 }
 
@@ -285,7 +289,21 @@ pub(super) fn id_of(connection: &Connection, name: &str) -> Result<i64, Error> {
     }
     let sql = "INSERT INTO source (name, format, machine, first_contact, last_contact)
                VALUES (?1, '', '', 0, 0)";
-    Ok(connection.prepare_cached(sql)?.insert([name])?)
+    let id = connection.prepare_cached(sql)?.insert([name])?;
+    seal::renew(connection, "source", &[&id])?;
+    Ok(id)
+}
+
+fn seal_source(connection: &Connection, name: &str) -> Result<(), Error> {
+    let sql = "SELECT id FROM source WHERE name = ?1";
+    let id: Option<i64> = connection
+        .prepare_cached(sql)?
+        .query_row([name], |r| r.get(0))
+        .optional()?;
+    match id {
+        Some(id) => seal::renew(connection, "source", &[&id]),
+        None => Ok(()),
+    }
 }
 
 fn count(number: u64) -> i64 {

@@ -1,8 +1,10 @@
 //! The one read-write connection: opened, prepared for speed and durability, and counted.
 
+use super::extent::{self, Extent};
 use super::recent::Recent;
 use super::stamp::Stamp;
-use super::{BUSY_TIMEOUT, Error, append, bank, keep_plans, load, migrate, uses, verify_journal};
+use super::verify::journal;
+use super::{BUSY_TIMEOUT, Error, append, bank, keep_plans, load, migrate, seal, uses, version};
 use bank_core::command::Chunk;
 use bank_core::directory::{Directory, Policy};
 use bank_core::effects::{Effects, Shortage};
@@ -33,6 +35,9 @@ pub struct SqliteStore {
     pub(super) next_due: Option<Timestamp>,
     pub(super) stamp: Stamp,
     pub(super) recent: Recent,
+    /// How far the tables reach, and what of that is written down.
+    pub(super) extent: Extent,
+    pub(super) written: Extent,
     /// The block of lines that the uses written now are from, and the line of one that is written
     /// by a command of its own.
     pub(super) block: Option<i64>,
@@ -47,6 +52,7 @@ struct Saved {
     last_hash: Vec<u8>,
     last_recorded: Timestamp,
     next_due: Option<Timestamp>,
+    extent: Extent,
 }
 
 impl SqliteStore {
@@ -62,6 +68,9 @@ impl SqliteStore {
         connection.pragma_update(None, "application_id", migrate::APPLICATION_ID)?;
         migrate::migrate(&mut connection)?;
         bank::insert(&connection, new)?;
+        seal::renew(&connection, "bank", &[&1])?;
+        extent::write(&connection, &extent::measure(&connection)?)?;
+        version::seed(&mut connection)?;
         SqliteStore::from_connection(connection, policy)
     }
 
@@ -88,12 +97,14 @@ impl SqliteStore {
             )));
         }
         migrate::migrate(&mut connection)?;
+        version::seed(&mut connection)?;
         SqliteStore::from_connection(connection, policy)
     }
 
     fn from_connection(connection: Connection, policy: Policy) -> Result<SqliteStore, Error> {
         let directory = Arc::new(bank::directory(&connection, policy)?);
         let tail = load::tail(&connection, &directory.bank)?;
+        let extent = extent::read(&connection)?;
         Ok(SqliteStore {
             next: load::next(&connection)?,
             next_due: earliest(load::next_due(&connection)?, &directory),
@@ -101,6 +112,8 @@ impl SqliteStore {
             last_recorded: tail.recorded,
             stamp: Stamp::default(),
             recent: Recent::default(),
+            extent,
+            written: extent,
             block: None,
             place: None,
             saved: None,
@@ -122,10 +135,11 @@ impl SqliteStore {
         Ok(())
     }
 
-    /// Room for the indexes of many rows, while nobody else is served.
+    /// Room for the indexes of many rows, while nobody else is served. New rows go to where the ones
+    /// before them went, so that more room would hold pages that are not looked at again.
     pub fn prepare_for_bulk(&self) -> Result<(), Error> {
         self.connection
-            .execute_batch("PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 16000;")?;
+            .execute_batch("PRAGMA cache_size = -32768; PRAGMA wal_autocheckpoint = 16000;")?;
         Ok(())
     }
 
@@ -136,8 +150,8 @@ impl SqliteStore {
 
     /// What is wrong with the end of the journal: the first finding, or none.
     pub fn broken_journal(&self) -> Result<Option<String>, Error> {
-        let found = verify_journal::recent(&self.connection, &self.directory.bank)?;
-        Ok(found.into_iter().next())
+        let found = journal::recent(&self.connection, &self.directory.bank)?;
+        Ok(found.first().map(ToString::to_string))
     }
 
     /// The reference data as of now.
@@ -171,12 +185,14 @@ impl SqliteStore {
             last_hash: self.last_hash.clone(),
             last_recorded: self.last_recorded,
             next_due: self.next_due,
+            extent: self.written,
         });
         Ok(())
     }
 
     /// Commits it: afterwards everything in it is on disk.
     pub fn commit(&mut self) -> Result<(), Error> {
+        self.reach()?;
         self.connection.prepare_cached("COMMIT")?.execute([])?;
         self.saved = None;
         Ok(())
@@ -198,6 +214,7 @@ impl SqliteStore {
             self.last_hash = saved.last_hash;
             self.last_recorded = saved.last_recorded;
             self.next_due = saved.next_due;
+            (self.extent, self.written) = (saved.extent, saved.extent);
         }
     }
 

@@ -1,7 +1,7 @@
-//! What transactions changed beside money: windows and limits of allocations, and which accounts
-//! there are, out and in (decision note 0021).
+//! What transactions changed beside money: windows and limits of allocations, which accounts there
+//! are, and what wants attention, out and in (decision note 0021).
 
-use super::Error;
+use super::{Error, attention, period};
 use bank_core::amount::Amount;
 use bank_core::effects::{Entry, Presence, Reshaped, Shape, Traces};
 use bank_core::ids::{AccountId, AllocationId, TxId};
@@ -25,12 +25,15 @@ pub(super) fn write(connection: &Connection, tx: TxId, traces: &Traces) -> Resul
                 shape.credit_limit.0,
             ))?;
     }
+    if let Some(event) = &traces.attention {
+        attention::write(connection, tx, event)?;
+    }
     for presence in &traces.presences {
         connection
             .prepare_cached("INSERT INTO presence (account, tx, there) VALUES (?1, ?2, ?3)")?
             .execute((presence.account.0, tx.0, presence.there))?;
     }
-    Ok(())
+    period::write(connection, tx, traces)
 }
 
 /// What the transactions from a number on changed, by their numbers.
@@ -49,11 +52,22 @@ pub(super) fn since(connection: &Connection, tx: i64) -> Result<BTreeMap<i64, Tr
     let mut rows = statement.query([tx])?;
     while let Some(row) = rows.next()? {
         let traces = found.entry(row.get(2)?).or_default();
+        let there: i64 = row.get(1)?;
+        if !(0..=1).contains(&there) {
+            return Err(Error::Value {
+                what: "presence.there",
+                value: there.to_string(),
+            });
+        }
         traces.presences.push(Presence {
             account: AccountId(row.get(0)?),
-            there: row.get(1)?,
+            there: there == 1,
         });
     }
+    period::since(connection, tx, &mut found)?;
+    attention::events_from(connection, tx, |tx, event| {
+        found.entry(tx.0).or_default().attention = Some(Box::new(event));
+    })?;
     Ok(found)
 }
 
@@ -82,30 +96,35 @@ pub(super) fn reshaped(
     Ok(changed)
 }
 
-/// The window and limit of an allocation as they were at an instant; none where nothing tells.
+/// The window and limit of an allocation as they were at an instant, as far as transactions up to a
+/// number tell of it; none where nothing tells.
 pub(super) fn shape_at(
     connection: &Connection,
     allocation: AllocationId,
     at: Timestamp,
+    known: i64,
 ) -> Result<Option<Shape>, Error> {
     let sql = "SELECT s.allocation, s.start_at, s.end_at, s.credit_limit
                FROM shape s LEFT JOIN tx t ON t.id = s.tx
-               WHERE s.allocation = ?1 AND (s.tx = 0 OR t.at_effective <= ?2)
+               WHERE s.allocation = ?1 AND s.tx <= ?3 AND (s.tx = 0 OR t.at_effective <= ?2)
                ORDER BY s.tx DESC LIMIT 1";
     let mut statement = connection.prepare_cached(sql)?;
-    let mut rows = statement.query((allocation.0, at.0))?;
+    let mut rows = statement.query((allocation.0, at.0, known))?;
     rows.next()?.map(shape).transpose()
 }
 
-/// Of the accounts whose coming or going is written down, whether they were there at an instant.
+/// Of the accounts whose coming or going is written down, whether they were there at an instant, as
+/// far as transactions up to a number tell of it.
 pub(super) fn presences_at(
     connection: &Connection,
     at: Timestamp,
+    known: i64,
 ) -> Result<BTreeMap<AccountId, bool>, Error> {
-    let sql = "SELECT p.account, p.there, p.tx = 0 OR t.at_effective <= ?1
+    let sql = "SELECT p.account, p.there,
+                   p.tx = 0 OR (p.tx <= ?2 AND t.at_effective <= ?1)
                FROM presence p LEFT JOIN tx t ON t.id = p.tx ORDER BY p.account, p.tx";
     let mut statement = connection.prepare_cached(sql)?;
-    let mut rows = statement.query([at.0])?;
+    let mut rows = statement.query((at.0, known))?;
     let mut found = BTreeMap::new();
     while let Some(row) = rows.next()? {
         let (account, there, passed) = (AccountId(row.get(0)?), row.get(1)?, row.get(2)?);

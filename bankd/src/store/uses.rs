@@ -1,123 +1,17 @@
-//! Finished uses by their identity, and reserves that money was short for: in and out.
+//! What is known of finished uses by their identity; reserves that money was short for, in and out.
 
-use super::sqlite::SqliteStore;
-use super::{Error, codec, load, sources};
+use super::{Error, codec, load, seal};
 use bank_core::amount::Amount;
 use bank_core::command::Chunk;
-use bank_core::decimal::Decimal;
-use bank_core::effects::{Became, KnownUse, Shortage, UseRow};
+use bank_core::effects::{Became, KnownUse, Shortage};
 use bank_core::ids::{AllocationId, InstanceId};
 use bank_core::model::{InstanceKey, ObjectType};
 use bank_core::need::Identity;
-use bank_core::time::Timestamp;
-use bank_core::usage::Usage;
 use bank_core::view::{Already, View};
+use rusqlite::types::ToSql;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use sha2::{Digest as _, Sha256};
 use std::borrow::Cow;
-
-/// Writes finished uses; the record before each of the same identity is replaced. `tx` is the
-/// transaction that took them in, where there was one.
-pub(super) fn write_uses(
-    store: &SqliteStore,
-    rows: &[UseRow],
-    tx: Option<i64>,
-) -> Result<(), Error> {
-    let mut source: Option<(&str, i64)> = None;
-    for row in rows {
-        let name = row.report.source.as_str();
-        let id = match source {
-            Some((known, id)) if known == name => id,
-            _ => sources::id_of(&store.connection, name)?,
-        };
-        source = Some((name, id));
-        write_use(store, row, id, tx)?;
-    }
-    Ok(())
-}
-
-fn write_use(store: &SqliteStore, row: &UseRow, source: i64, tx: Option<i64>) -> Result<(), Error> {
-    let report = &row.report;
-    let (request, figures) = (&report.request, &report.figures);
-    let (facts, usage) = (&request.facts, &request.facts.usage);
-    let whole = |number: Option<Decimal>, unit: i128| number.and_then(|n| in_units(n, unit));
-    let place = row.place.or(store.place).filter(|_| store.block.is_some());
-    let mut statement = store.connection.prepare_cached(WRITE)?;
-    statement.execute(params![
-        source,
-        request.object_id,
-        report.incarnation().0,
-        facts.end.map(|t| t.0),
-        facts.submit.map(|t| t.0),
-        request.whose.machine,
-        request.object_type.word(),
-        report.account(),
-        report.login(),
-        row.project(),
-        request.whose.user.as_deref().unwrap_or_default(),
-        facts.group,
-        usage.class.as_deref().unwrap_or_default(),
-        usage.qos.as_deref().unwrap_or_default(),
-        facts.state,
-        facts.exit_code,
-        report.flags,
-        whole(usage.processors, 1_000),
-        whole(usage.nodes, 1),
-        whole(gpus(usage), 1),
-        whole(usage.memory_mb, 1 << 20),
-        figures.wall_us.or_else(|| between(facts.start, facts.end)),
-        whole(figures.cpu_s, 1_000_000),
-        facts.wall.map(|s| s.0),
-        row.revision,
-        row.became.word(),
-        row.policy,
-        row.counted,
-        row.instance.map(|i| i.0),
-        row.amount.map(|a| a.0),
-        row.on.map(|a| a.0),
-        row.refusal,
-        tx,
-        store.block.filter(|_| place.is_some()),
-        place,
-        row.said
-            .unwrap_or_else(|| digest(&report.canonical()))
-            .as_slice(),
-    ])?;
-    Ok(())
-}
-
-fn gpus(usage: &Usage) -> Option<Decimal> {
-    usage
-        .gres
-        .iter()
-        .find(|(name, _)| name == "gpu")
-        .map(|(_, n)| *n)
-}
-
-fn between(start: Option<Timestamp>, end: Option<Timestamp>) -> Option<i64> {
-    Some(end?.0.saturating_sub(start?.0))
-}
-
-const WRITE: &str = "INSERT INTO usage_identity (source, object_id, start_at, end_at, submit_at,
-        machine, object_type, account, login, project, user, group_name, queue, qos, state,
-        exit_code, flags, millis, nodes, gpus, memory_bytes, wall_us, cpu_us, requested_s,
-        revision, became, policy, counted, instance, amount, allocation, refusal, tx, block,
-        place, digest)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,
-        ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36)
-    ON CONFLICT (source, object_id, start_at) DO UPDATE SET end_at = ?4, submit_at = ?5,
-        machine = ?6, object_type = ?7, account = ?8, login = ?9, project = ?10, user = ?11,
-        group_name = ?12, queue = ?13, qos = ?14, state = ?15, exit_code = ?16, flags = ?17,
-        millis = ?18, nodes = ?19, gpus = ?20, memory_bytes = ?21, wall_us = ?22, cpu_us = ?23,
-        requested_s = ?24, revision = ?25, became = ?26, policy = ?27, counted = ?28,
-        instance = ?29, amount = ?30, allocation = ?31, refusal = ?32, tx = ?33, block = ?34,
-        place = ?35, digest = ?36";
-
-/// A quantity in a smaller unit, cut; none where it is beyond what a column holds.
-fn in_units(number: Decimal, unit: i128) -> Option<i64> {
-    let units = number.billionths().checked_mul(unit)?;
-    i64::try_from(units.checked_div(1_000_000_000)?).ok()
-}
 
 /// What tells equal records from amended ones: the first 16 bytes of SHA-256 over
 /// [`UsageReport::canonical`](bank_core::command::UsageReport::canonical).
@@ -149,7 +43,9 @@ pub(super) fn write_shortage(connection: &Connection, row: &Shortage) -> Result<
             row.needed.0,
             row.available.0,
         ])?;
-    Ok(())
+    let (key, kind) = (&row.key, row.key.object_type.word());
+    let one: &[&dyn ToSql] = &[&key.object_id, &key.machine, &kind, &row.project];
+    seal::renew(connection, "shortage", one)
 }
 
 const COLUMNS: &str = "s.name, u.object_id, u.machine, u.object_type, u.project, u.revision,
@@ -182,41 +78,92 @@ pub(super) fn add_known(
     Ok(())
 }
 
-/// What is known of the reports of a chunk, in their order.
+/// Reports whose identities are looked for together.
+const TOGETHER: usize = 64;
+
+/// What is known of the reports of a chunk, in their order; nothing at all where none is known.
 pub(super) fn of_chunk(connection: &Connection, chunk: &Chunk) -> Result<Vec<Already>, Error> {
-    let mut already = vec![Already::default(); chunk.reports.len()];
-    let sql = "SELECT id FROM source WHERE name = ?1";
+    let mut already = Vec::new();
+    let has_instances = connection
+        .prepare_cached("SELECT 1 FROM instance LIMIT 1")?
+        .exists([])?;
+    if has_instances {
+        let sql = "SELECT 1 FROM instance
+                   WHERE object_id = ?1 AND machine = ?2 AND object_type = ?3 LIMIT 1";
+        let mut used = connection.prepare_cached(sql)?;
+        for (n, report) in chunk.reports.iter().enumerate() {
+            let request = &report.request;
+            let kind = request.object_type.word();
+            let key = (&request.object_id, &request.whose.machine, kind);
+            if used.exists(key)?
+                && let Some(already) = at(&mut already, chunk, n)
+            {
+                already.has_instance = true;
+            }
+        }
+    }
     let source: Option<i64> = connection
-        .prepare_cached(sql)?
+        .prepare_cached("SELECT id FROM source WHERE name = ?1")?
         .query_row([&chunk.source], |r| r.get(0))
         .optional()?;
-    let has_any = |sql| -> Result<bool, Error> { Ok(connection.prepare_cached(sql)?.exists([])?) };
+    let Some(source) = source else {
+        return Ok(already);
+    };
     let sql = format!(
         "SELECT {COLUMNS} FROM usage_identity u JOIN source s ON s.id = u.source
          WHERE u.source = ?1 AND u.object_id = ?2 AND u.start_at = ?3"
     );
     let mut known = connection.prepare_cached(&sql)?;
-    let mut used = connection.prepare_cached(
-        "SELECT 1 FROM instance WHERE object_id = ?1 AND machine = ?2 AND object_type = ?3 LIMIT 1",
-    )?;
-    let has_instances = has_any("SELECT 1 FROM instance LIMIT 1")?;
-    for (n, (report, already)) in chunk.reports.iter().zip(&mut already).enumerate() {
-        let request = &report.request;
-        let id = &request.object_id;
-        if has_instances {
-            let kind = request.object_type.word();
-            already.has_instance = used.exists((id, &request.whose.machine, kind))?;
-        }
-        let Some(source) = source else { continue };
-        let mut rows = known.query((source, id, report.incarnation().0))?;
+    for n in maybe_known(connection, chunk, source)? {
+        let Some(report) = chunk.reports.get(n) else {
+            continue;
+        };
+        let key = (source, &report.request.object_id, report.incarnation().0);
+        let mut rows = known.query(key)?;
         if let Some(row) = rows.next()? {
             let record = report.canonical();
             let said = chunk.said.get(n).copied();
             let said = said.unwrap_or_else(|| digest(&record));
-            already.known = Some(read(row, Some(&said), &record)?);
+            let known = read(row, Some(&said), &record)?;
+            if let Some(already) = at(&mut already, chunk, n) {
+                already.known = Some(known);
+            }
         }
     }
     Ok(already)
+}
+
+/// What is known of one report; room for all of them is made for the first.
+fn at<'a>(already: &'a mut Vec<Already>, chunk: &Chunk, n: usize) -> Option<&'a mut Already> {
+    if already.is_empty() {
+        already.resize_with(chunk.reports.len(), Already::default);
+    }
+    already.get_mut(n)
+}
+
+/// The reports of a chunk that a row may be there for. Sources number their jobs, so that new ones
+/// mostly lie where no row is: one look for many of them, in the order of their ids.
+fn maybe_known(connection: &Connection, chunk: &Chunk, source: i64) -> Result<Vec<usize>, Error> {
+    let mut ids: Vec<(&str, usize)> = chunk
+        .reports
+        .iter()
+        .enumerate()
+        .map(|(n, report)| (report.request.object_id.as_str(), n))
+        .collect();
+    ids.sort_unstable();
+    let sql = "SELECT 1 FROM usage_identity
+               WHERE source = ?1 AND object_id BETWEEN ?2 AND ?3 LIMIT 1";
+    let mut between = connection.prepare_cached(sql)?;
+    let mut found = Vec::new();
+    for some in ids.chunks(TOGETHER) {
+        let (Some((first, _)), Some((last, _))) = (some.first(), some.last()) else {
+            continue;
+        };
+        if between.exists((source, first, last))? {
+            found.extend(some.iter().map(|(_, n)| *n));
+        }
+    }
+    Ok(found)
 }
 
 /// Whether anything was charged on a machine. Asked while no source has claimed it: the first record

@@ -1,47 +1,224 @@
-//! Proof from the journal: every hash, every balance and every lien recomputed (ledger.md 7).
+//! Proof from the journal: every hash, every balance and every lien recomputed, and everything else
+//! that is stored held against it or against its seal (ledger.md 7).
 //!
-//! Reads one snapshot; a daemon may go on writing beside it.
+//! [`CHECKS`] is the one table of what is proven beside the journal: a new table of the schema gets its
+//! row there, which a test demands. Each step reads a snapshot of its own, so that a daemon may go on
+//! writing, and its log does not grow for longer than a step takes.
 
-use super::verify_journal::{self, Books};
-use super::{Error, bank, load, migrate, verify_chunks, verify_past};
-use bank_core::amount::Amount;
-use bank_core::ids::{AccountId, AllocationId};
-use bank_core::invariant::{self, Portions};
-use bank_core::model::Allocation;
+mod access;
+mod attention;
+mod balances;
+mod chunks;
+mod finding;
+mod house;
+pub mod journal;
+mod links;
+mod past;
+mod period;
+mod reference;
+mod seals;
+#[cfg(test)]
+mod tests;
+
+use super::{Error, bank, migrate};
+pub use finding::{Finding, Report};
+use journal::Walk;
 use rusqlite::Connection;
+use std::fmt::Write as _;
 use std::path::Path;
 
-/// Findings that are listed; the rest is only counted.
-const FINDINGS_MAX: usize = 20;
+/// Transactions that are walked over in one step.
+const STEP: i64 = 50_000;
 
-/// What a verification saw.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Report {
-    /// Transactions read.
+/// One thing that is proven, in a snapshot of its own.
+struct Check {
+    /// In few words, for whoever waits.
+    name: &'static str,
+    /// The tables of which it proves something.
+    tables: &'static [&'static str],
+    run: fn(&Connection, &mut Report) -> Result<(), Error>,
+}
+
+const fn check(
+    name: &'static str,
+    tables: &'static [&'static str],
+    run: fn(&Connection, &mut Report) -> Result<(), Error>,
+) -> Check {
+    Check { name, tables, run }
+}
+
+/// What is proven of the tables that the walk along the journal does not prove.
+const CHECKS: &[Check] = &[
+    check("pages", &[], house::pages),
+    check("schema", &["migration"], house::schema),
+    check("references", &[], links::references),
+    check("numbers", seals::NUMBERED, seals::numbers),
+    check("seals", seals::SEALED, seals::check),
+    check("tallies", &["tally", "extent", "unmapped"], seals::tallies),
+    check("charges", &["instance", "usage"], balances::billed),
+    check("liens", &["lien"], balances::liens),
+    check("what was taken back", past::TABLES, past::check),
+    check("reference data", reference::TABLES, reference::check),
+    check(
+        "places in the journal",
+        reference::PLACES,
+        reference::places,
+    ),
+    check("chunks", &["usage_identity", "raw_block"], chunks::check),
+    check("answers", &["idempotency"], links::answers),
+    check("record files", &["record", "sink"], links::records),
+    check("removed accounts", &["removal"], links::removals),
+    check("quarantine", links::QUARANTINE, links::quarantine),
+    check("records of AUDITOR", links::AUDITOR, links::auditor),
+    check("billed windows", &["billed_window"], links::windows),
+    check("proposals", &["proposal"], access::check),
+    check(
+        "closed periods",
+        &["period_close", "period_total", "period_reopen"],
+        period::check,
+    ),
+    check(
+        "attention",
+        &["attention_event", "attention", "target", "notice"],
+        attention::check,
+    ),
+    check("start of proof", &["proof_start"], links::start),
+];
+
+/// Tables that the walk along the journal proves.
+const WALKED: [&str; 7] = [
+    "tx",
+    "entry",
+    "usage",
+    "shape",
+    "presence",
+    "allocation",
+    "lien_allocation",
+];
+
+/// What is proven, in its order, each with the tables of which something is.
+pub fn proven() -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
+    let walked: &'static [&'static str] = &WALKED;
+    let checks = CHECKS.iter().map(|check| (check.name, check.tables));
+    std::iter::once(("journal", walked)).chain(checks)
+}
+
+/// How far a verification is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// What it is about to do.
+    pub doing: &'static str,
+    /// Transactions that were walked over.
     pub transactions: i64,
-    /// Entries read.
-    pub entries: i64,
-    /// Allocations compared.
-    pub allocations: i64,
-    /// What is wrong, the first bad transaction first; empty when everything is right.
-    pub findings: Vec<String>,
-    /// What is right and still worth a look: liens that hold more than is there.
-    pub notes: Vec<String>,
+    /// Transactions that there were when it was asked.
+    pub of_transactions: i64,
+    /// Checks done of those that follow.
+    pub checks: usize,
+    /// How many those are.
+    pub of_checks: usize,
 }
 
 /// Verifies the bank in a database file.
 pub fn run(path: &Path) -> Result<Report, Error> {
     let connection = super::open_reader(path)?;
-    match verify(&connection) {
-        Ok(report) => Ok(report),
-        Err(Error::Sqlite(error)) if is_corrupt(&error) => {
-            let findings = vec![format!("corrupt: {error}")];
-            Ok(Report {
-                findings,
-                ..Report::default()
-            })
+    let mut verification = Verification::new(&connection);
+    while verification.step()? {}
+    Ok(verification.report())
+}
+
+/// A verification in steps.
+pub struct Verification<'c> {
+    connection: &'c Connection,
+    walk: Option<Walk>,
+    is_walked: bool,
+    next: usize,
+    report: Report,
+}
+
+impl<'c> Verification<'c> {
+    /// One of the bank behind a connection.
+    pub fn new(connection: &'c Connection) -> Verification<'c> {
+        Verification {
+            connection,
+            walk: None,
+            is_walked: false,
+            next: 0,
+            report: Report::default(),
         }
-        Err(error) => Err(error),
+    }
+
+    /// How far it is.
+    pub fn progress(&self) -> Result<Progress, Error> {
+        let sql = "SELECT coalesce(max(id), 0) FROM tx";
+        let newest = self.connection.query_row(sql, [], |r| r.get(0))?;
+        let doing = match CHECKS.get(self.next) {
+            _ if !self.is_walked => "journal",
+            Some(check) => check.name,
+            None => "",
+        };
+        Ok(Progress {
+            doing,
+            transactions: self.walk.as_ref().map_or(0, Walk::done),
+            of_transactions: newest,
+            checks: self.next,
+            of_checks: CHECKS.len(),
+        })
+    }
+
+    /// Goes a step on; false when all is proven.
+    ///
+    /// # Errors
+    /// If the file is no bank of this version, or cannot be read at all.
+    pub fn step(&mut self) -> Result<bool, Error> {
+        let connection = self.connection;
+        // All figures of a step are of the same instant.
+        let snapshot = connection.unchecked_transaction()?;
+        let done = if self.is_walked {
+            let check = CHECKS.get(self.next);
+            self.next = self.next.saturating_add(1);
+            check.map_or(Ok(()), |check| (check.run)(&snapshot, &mut self.report))
+        } else {
+            self.walk(&snapshot)
+        };
+        match done {
+            Ok(()) => {}
+            Err(Error::Sqlite(error)) if is_corrupt(&error) => {
+                self.is_walked = true;
+                let text = format!("corrupt: {error}");
+                self.report.find(Finding::new("", "", text));
+            }
+            // A column holds what is never written there.
+            Err(error) if journal::is_unreadable(&error) => {
+                self.is_walked = true;
+                let text = format!("changed: {error}");
+                self.report.find(Finding::new("", "", text));
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(self.next < CHECKS.len())
+    }
+
+    /// What it found.
+    pub fn report(self) -> Report {
+        self.report
+    }
+
+    /// Walks along the journal, and at its end compares what there is with it, in the same snapshot.
+    fn walk(&mut self, snapshot: &Connection) -> Result<(), Error> {
+        let mut walk = if let Some(walk) = self.walk.take() {
+            walk
+        } else {
+            migrate::check_current(snapshot)?;
+            Walk::from(snapshot, &bank::read(snapshot)?.bank, 1)?
+        };
+        let has_more = walk.step(snapshot, STEP, &mut self.report)?;
+        if !has_more {
+            walk.end(&mut self.report);
+            balances::check(snapshot, &walk.books, &mut self.report)?;
+            self.is_walked = true;
+        }
+        self.walk = Some(walk);
+        Ok(())
     }
 }
 
@@ -53,144 +230,12 @@ fn is_corrupt(error: &rusqlite::Error) -> bool {
     )
 }
 
-fn verify(connection: &Connection) -> Result<Report, Error> {
-    // One read transaction: all figures are of the same instant.
-    let snapshot = connection.unchecked_transaction()?;
-    let mut report = Report::default();
-    let check: String = snapshot.query_row("PRAGMA integrity_check(1)", [], |r| r.get(0))?;
-    migrate::check_current(&snapshot)?;
-    let bank = bank::read(&snapshot)?.bank;
-    let mut books = Books::default();
-    verify_journal::walk(&snapshot, &bank, 1, &mut books, &mut report)?;
-    if check != "ok" {
-        report.find(format!(
-            "corrupt: {}",
-            check.lines().last().unwrap_or_default()
-        ));
+/// Bytes in lower-case hex.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len().saturating_mul(2));
+    for byte in bytes {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
     }
-    let portions = portions(&snapshot)?;
-    let allocations = allocations(&snapshot, &books, &mut report)?;
-    report.allocations = i64::try_from(allocations.len()).unwrap_or(i64::MAX);
-    for finding in invariant::check(&allocations, &books.proof, &portions) {
-        report.find(finding);
-    }
-    for finding in accounts(&snapshot, &books)? {
-        report.find(finding);
-    }
-    report.notes = invariant::over_committed(&allocations);
-    billed(&snapshot, &mut report)?;
-    verify_past::check(&snapshot, &mut report)?;
-    verify_chunks::check(&snapshot, &mut report)?;
-    Ok(report)
-}
-
-impl Report {
-    pub(super) fn find(&mut self, finding: String) {
-        if self.findings.len() < FINDINGS_MAX {
-            self.findings.push(finding);
-        }
-    }
-}
-
-/// What open liens hold on each allocation.
-fn portions(connection: &Connection) -> Result<Portions, Error> {
-    let mut statement = connection.prepare(
-        "SELECT p.allocation, p.amount, l.shadow FROM lien_allocation p JOIN lien l ON l.id = p.lien",
-    )?;
-    let mut rows = statement.query([])?;
-    let mut portions = Portions::default();
-    while let Some(row) = rows.next()? {
-        let (id, amount, shadow): (i64, i64, bool) = (row.get(0)?, row.get(1)?, row.get(2)?);
-        portions.add(AllocationId(id), Amount(amount), shadow);
-    }
-    Ok(portions)
-}
-
-/// Accounts that are there and should not be, or the other way round.
-fn accounts(connection: &Connection, books: &Books) -> Result<Vec<String>, Error> {
-    let mut statement = connection.prepare("SELECT id, NOT deleted FROM account ORDER BY id")?;
-    let rows = statement.query_map([], |row| Ok((AccountId(row.get(0)?), row.get(1)?)))?;
-    let rows: Vec<(AccountId, bool)> = rows.collect::<Result<_, _>>()?;
-    Ok(books.proof.check_accounts(rows.into_iter()))
-}
-
-fn allocations(
-    connection: &Connection,
-    books: &Books,
-    report: &mut Report,
-) -> Result<Vec<Allocation>, Error> {
-    let sql = format!("SELECT {} FROM allocation ORDER BY id", load::ALLOCATION);
-    let mut statement = connection.prepare(&sql)?;
-    let mut rows = statement.query([])?;
-    let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
-        let allocation = load::allocation(row)?;
-        if allocation.last_entry != books.last.get(&allocation.id).map(|(id, ..)| *id) {
-            let id = allocation.id.0;
-            report.find(format!(
-                "allocation {id}: its last entry is not the journal's"
-            ));
-        }
-        if books
-            .owners
-            .get(&allocation.id)
-            .is_some_and(|owner| *owner != allocation.account)
-        {
-            let id = allocation.id.0;
-            report.find(format!(
-                "allocation {id}: it belongs to another account than the journal says"
-            ));
-        }
-        found.push(allocation);
-    }
-    Ok(found)
-}
-
-/// Each instance's sums are those of its usage rows, and at most one lien of it is open.
-fn billed(connection: &Connection, report: &mut Report) -> Result<(), Error> {
-    let mut statement = connection.prepare(
-        "SELECT i.id, i.billed, i.shadow_billed, i.charged_s,
-             COALESCE(SUM(CASE WHEN u.billing NOT IN ('shadow', 'refund') THEN u.amount END), 0),
-             COALESCE(SUM(CASE WHEN u.billing = 'shadow' THEN u.amount END), 0),
-             COALESCE(SUM(u.charged_s), 0)
-         FROM instance i LEFT JOIN usage u ON u.instance = i.id GROUP BY i.id",
-    )?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
-        let figures: [i64; 7] = [
-            row.get(0)?,
-            row.get(1)?,
-            row.get(2)?,
-            row.get(3)?,
-            row.get(4)?,
-            row.get(5)?,
-            row.get(6)?,
-        ];
-        let [
-            id,
-            billed,
-            shadow,
-            seconds,
-            usage,
-            shadow_usage,
-            usage_seconds,
-        ] = figures;
-        if (billed, shadow, seconds) != (usage, shadow_usage, usage_seconds) {
-            report.find(format!(
-                "instance {id}: billed {billed}, its usage says {usage}"
-            ));
-        }
-    }
-    let mut statement = connection.prepare(
-        "SELECT l.instance FROM lien l JOIN instance i ON i.id = l.instance
-         WHERE (l.state = 'open') <> (i.lien IS l.id)",
-    )?;
-    let mut rows = statement.query([])?;
-    while let Some(row) = rows.next()? {
-        let id: i64 = row.get(0)?;
-        report.find(format!(
-            "instance {id}: an open lien that is not its own, or an ended one that is"
-        ));
-    }
-    Ok(())
+    text
 }

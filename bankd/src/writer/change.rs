@@ -1,8 +1,10 @@
-//! Changes beside the ledger: the quarantine is emptied, and how a collector is read is kept.
+//! Changes beside the ledger: the quarantine is emptied, how a collector is read is kept, waypoints
+//! are written down, and what became of notices.
 
 use super::thread::Thread;
 use super::{SubmitError, Task, Writer};
-use crate::store::{self, SourceChange};
+use crate::store::{self, NoticeChange, SourceChange, Waypoint};
+use bank_core::time::Timestamp;
 use tokio::sync::oneshot;
 
 /// What is changed.
@@ -16,6 +18,12 @@ pub(super) enum Change {
     Reading { source: String, options: String },
     /// What is expected of a collector.
     Source(SourceChange),
+    /// When keys and tokens were used last, in seconds.
+    Uses(Vec<(String, i64)>),
+    /// A place in the journal is marked.
+    Mark(Box<Waypoint>),
+    /// The outbox.
+    Notice(NoticeChange),
 }
 
 impl Writer {
@@ -43,6 +51,32 @@ impl Writer {
         Ok(self.change(Change::Source(change)).await? > 0)
     }
 
+    /// Changes the outbox; says how many notices it was about.
+    ///
+    /// # Errors
+    /// If the store fails, or the queue is full.
+    pub async fn change_notice(&self, change: NoticeChange) -> Result<u64, SubmitError> {
+        self.change(Change::Notice(change)).await
+    }
+
+    /// The same from a thread: it waits for room in the queue.
+    ///
+    /// # Errors
+    /// If the store fails, or the daemon is going down.
+    pub fn settle_notice(&self, change: NoticeChange) -> Result<u64, SubmitError> {
+        let (reply, answer) = oneshot::channel();
+        self.wait_for_room(Task::Change(Change::Notice(change), reply))?;
+        answer.blocking_recv().unwrap_or(Err(SubmitError::Failed))
+    }
+
+    /// Keeps when keys and tokens were used last, in seconds of the authentication clock.
+    ///
+    /// # Errors
+    /// If the store fails, or the queue is full.
+    pub async fn keep_uses(&self, uses: Vec<(String, i64)>) -> Result<(), SubmitError> {
+        self.change(Change::Uses(uses)).await.map(drop)
+    }
+
     async fn change(&self, change: Change) -> Result<u64, SubmitError> {
         let (reply, answer) = oneshot::channel();
         self.enqueue(Task::Change(change, reply))?;
@@ -55,20 +89,37 @@ impl Writer {
     /// # Errors
     /// If the store fails, or the daemon is going down.
     pub fn keep_reading(&self, source: String, options: String) -> Result<(), SubmitError> {
+        self.change_and_wait(Change::Reading { source, options })
+            .map(|_| ())
+    }
+
+    /// Writes a waypoint down; false if it does not follow the last. From a thread: it waits for room in
+    /// the queue.
+    ///
+    /// # Errors
+    /// If the store fails, or the daemon is going down.
+    pub fn mark(&self, waypoint: Waypoint) -> Result<bool, SubmitError> {
+        let marked = self.change_and_wait(Change::Mark(Box::new(waypoint)))?;
+        Ok(marked > 0)
+    }
+
+    fn change_and_wait(&self, change: Change) -> Result<u64, SubmitError> {
         let (reply, answer) = oneshot::channel();
-        self.wait_for_room(Task::Change(Change::Reading { source, options }, reply))?;
-        let answer = answer.blocking_recv().unwrap_or(Err(SubmitError::Failed));
-        answer.map(|_| ())
+        self.wait_for_room(Task::Change(change, reply))?;
+        answer.blocking_recv().unwrap_or(Err(SubmitError::Failed))
     }
 }
 
 impl Thread {
     /// How many rows it was about.
-    pub(super) fn change(&self, change: &Change) -> Result<u64, store::Error> {
+    pub(super) fn change(&self, change: &Change, now: Timestamp) -> Result<u64, store::Error> {
         match change {
             Change::Discard(ids) => self.store.discard(ids),
             Change::DiscardOf(source) => self.store.discard_of(source),
+            Change::Notice(change) => self.store.change_notice(change, now),
             Change::Source(change) => self.store.change_source(change).map(u64::from),
+            Change::Uses(uses) => self.store.keep_uses(uses),
+            Change::Mark(waypoint) => self.store.place_waypoint(waypoint).map(u64::from),
             Change::Reading { source, options } => {
                 self.store.keep_reading(source, options).map(|()| 1)
             }

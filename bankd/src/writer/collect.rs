@@ -4,7 +4,7 @@
 use super::thread::Thread;
 use super::{Caller, SubmitError, Task, Writer};
 use crate::store::{self, QuarantineRow, RecordRow, SourceSeen, Stamp, StoredRecord};
-use bank_core::command::Command;
+use bank_core::command::{Command, UsageReport};
 use bank_core::ledger;
 use bank_core::time::Timestamp;
 use std::sync::atomic::Ordering;
@@ -15,6 +15,9 @@ use tokio::time::{Instant, sleep, timeout_at};
 
 /// How long to wait before a full queue is tried again.
 const BREATH: Duration = Duration::from_millis(5);
+
+/// Records of a list that are no more work than a batch of commands.
+const FEW: usize = 64;
 
 /// How a reason begins where a record is stored and the rules refuse its charge.
 pub const NOT_CHARGED: &str = "stored, not charged: ";
@@ -34,6 +37,20 @@ pub struct Collect {
     pub place: &'static str,
     /// Who sent it, for the quarantine.
     pub peer: String,
+}
+
+impl Task {
+    /// Whether it holds the writer for much longer than a command: a chunk of an import, a list of
+    /// records.
+    pub(super) fn is_long(&self) -> bool {
+        match self {
+            Task::Portion(..) => true,
+            Task::Collect(asked, _) => {
+                matches!(&asked.what, Collecting::Add { records, .. } if records.len() > FEW)
+            }
+            _ => false,
+        }
+    }
 }
 
 /// What is asked.
@@ -289,6 +306,18 @@ impl Thread {
         let reason = format!("{NOT_CHARGED}{}", refusal.code());
         let row = aside(asked, reason, work.record.clone().into_bytes());
         self.store.quarantine(&[row], now)
+    }
+
+    /// Counts for the collector of a use that came as a command.
+    pub(super) fn heard(&self, report: &UsageReport, now: Timestamp) -> Result<(), store::Error> {
+        let seen = SourceSeen {
+            name: report.source.clone(),
+            records: 1,
+            jobs: 1,
+            last_event: report.request.facts.end,
+            ..SourceSeen::default()
+        };
+        self.store.saw(&seen, now)
     }
 
     /// Counts for the collector.

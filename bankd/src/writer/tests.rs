@@ -236,6 +236,63 @@ async fn a_full_queue_turns_the_next_away_and_loses_none_that_wait() {
     thread.join().unwrap();
 }
 
+/// So many records of AUDITOR's in one request.
+fn list(many: usize) -> Collect {
+    let record = |n: usize| Gathered {
+        row: crate::store::RecordRow {
+            record_id: format!("r{n}"),
+            ..crate::store::RecordRow::default()
+        },
+        work: Work::default(),
+    };
+    Collect {
+        what: Collecting::Add {
+            records: (0..many).map(record).collect(),
+            lenient: false,
+        },
+        source: "auditor".to_owned(),
+        caller: submission(add_user("x"), "x", false).caller,
+        request_id: "r".to_owned(),
+        place: "POST /records",
+        peer: String::new(),
+    }
+}
+
+/// The list waits first, and the command is answered first: in a commit of its own.
+#[tokio::test]
+async fn commands_do_not_wait_for_a_long_list_that_came_with_them() {
+    for (many, commits) in [(64, 2), (65, 3)] {
+        let (_folder, store) = bank();
+        let gate = Arc::new(Gate::default());
+        let clock = Arc::clone(&gate) as _;
+        let (writer, thread) = start(store, clock, records::keep, BATCH_MAX).unwrap();
+        let ask = |name: &'static str| {
+            let writer = writer.clone();
+            tokio::spawn(
+                async move { said(&writer, submission(add_user(name), name, false)).await },
+            )
+        };
+        let first = ask("a");
+        tokio::task::yield_now().await;
+        until_waiting(&writer, 0).await;
+        let collecting = {
+            let writer = writer.clone();
+            let patience = std::time::Duration::from_secs(30);
+            tokio::spawn(async move { writer.collect(list(many), patience).await })
+        };
+        until_waiting(&writer, 1).await;
+        let second = ask("b");
+        until_waiting(&writer, 2).await;
+        gate.open();
+        assert_eq!(first.await.unwrap().0, "ok Some(1) false");
+        assert_eq!(second.await.unwrap().0, "ok Some(2) false");
+        collecting.await.unwrap().unwrap();
+        assert_eq!(writer.counters().commits, commits, "{many}");
+        writer.stop();
+        thread.join().unwrap();
+    }
+}
+
 /// The clock of a machine: the time of day, its uptime, and which start of it this is.
 struct Machine(i64, i64, i64);
 

@@ -5,7 +5,7 @@ use super::{
     Summary, Task,
 };
 use crate::hooks;
-use crate::store::{self, Known, PRUNE_MAX, SqliteStore, Stamp, StoredAnswer};
+use crate::store::{self, Known, PRUNE_MAX, SqliteStore, Stamp};
 use bank_core::clock::Watch;
 use bank_core::command::{Chunk, Command};
 use bank_core::directory::Directory;
@@ -62,7 +62,15 @@ impl Thread {
             self.shared
                 .depth
                 .fetch_sub(count(batch.len()), Ordering::Relaxed);
-            self.work(std::mem::take(&mut batch));
+            // What takes long comes behind those who wait for an answer, in commits of its own.
+            let batch = std::mem::take(&mut batch).into_iter();
+            let (long, short): (Vec<_>, Vec<_>) = batch.partition(Task::is_long);
+            if !short.is_empty() {
+                self.work(short);
+            }
+            for task in long {
+                self.work(vec![task]);
+            }
         }
         if let Err(error) = self.store.checkpoint() {
             tracing::warn!(%error, "checkpoint at shutdown failed");
@@ -90,6 +98,9 @@ impl Thread {
 
     /// Runs a batch in one transaction; if that fails, each task in one of its own.
     fn work(&mut self, batch: Vec<Task>) {
+        if batch.is_empty() {
+            return;
+        }
         let taken = Instant::now();
         match self.transaction(&batch) {
             Ok(done) => self.answer(batch, done, taken),
@@ -156,7 +167,7 @@ impl Thread {
             Task::Collect(asked, _) => self.collect(asked, now).map(Done::Collected),
             Task::Portion(portion, _) => self.portion(portion, now).map(Done::Landed),
             Task::Aside(rows, marks, _) => self.aside(rows, marks, now).map(|()| Done::Nothing),
-            Task::Change(change, _) => self.change(change).map(Done::Changed),
+            Task::Change(change, _) => self.change(change, now).map(Done::Changed),
             Task::Stop => self.keep().map(|()| Done::Nothing),
         }
     }
@@ -188,20 +199,6 @@ impl Thread {
         Ok(())
     }
 
-    /// What is known of a submission's key, and of that of the whole request.
-    fn known(&self, s: &Submission) -> Result<Known, store::Error> {
-        let (client, Some(key)) = (&s.caller.client, &s.key) else {
-            return Ok(Known::New);
-        };
-        if let Some(whole) = &key.whole
-            && let Known::Reused = self.store.known(client, whole, &key.fingerprint, "")?
-        {
-            return Ok(Known::Reused);
-        }
-        self.store
-            .known(client, &key.key, &key.fingerprint, &key.nonce)
-    }
-
     fn submission(&mut self, s: &Submission, now: Timestamp) -> Result<Reply, store::Error> {
         let client = &s.caller.client;
         match self.known(s)? {
@@ -230,6 +227,9 @@ impl Thread {
             self.watch.confirm();
             self.keep()?;
         }
+        if let (Command::Usage(report), Ok(_), false) = (&s.command, &decision, s.dry_run) {
+            self.heard(report, now)?;
+        }
         let answer = (s.render)(&Decided {
             directory: &self.store.reference(),
             command: &s.command,
@@ -240,26 +240,7 @@ impl Thread {
             request_id: &s.request_id,
             fingerprint: &s.fingerprint,
         });
-        let is_asked_anew = match &decision {
-            Ok(_) => false,
-            Err(refusal) => {
-                refusal.is_of_access() || s.key.as_ref().is_some_and(|key| key.is_content)
-            }
-        };
-        if let (Some(key), false, false) = (&s.key, is_asked_anew, s.dry_run) {
-            let stored = StoredAnswer {
-                answer: answer.clone(),
-                fingerprint: key.fingerprint.to_vec(),
-                nonce: key.nonce.clone(),
-            };
-            let for_ever = s.command.is_charge();
-            self.store
-                .keep_answer(client, &key.key, &stored, for_ever, now)?;
-            if let Some(whole) = &key.whole {
-                self.store
-                    .keep_whole(client, whole, &stored, for_ever, now)?;
-            }
-        }
+        self.keep_answer(s, &decision, &answer, now)?;
         hooks::point("appended");
         let summary = Summary {
             op: s.command.op(),
@@ -329,7 +310,9 @@ impl Thread {
                 (Task::Collect(_, reply), Done::Collected(collected)) => {
                     let _ = reply.send(Ok(collected));
                 }
-                (Task::Portion(_, reply), Done::Landed(landed)) => {
+                (Task::Portion(portion, reply), Done::Landed(landed)) => {
+                    // Whoever gave it may use its room again.
+                    drop(portion);
                     let _ = reply.send(Ok(landed));
                 }
                 _ => {}

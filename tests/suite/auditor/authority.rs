@@ -14,14 +14,14 @@ use tempfile::TempDir;
 use crate::harness::{Ran, skip};
 
 /// A CA with its folder of certificates and keys.
-pub(super) struct Authority {
+pub(crate) struct Authority {
     folder: TempDir,
 }
 
 impl Authority {
     /// A new one with the certificate `server` for this machine; none, and a line that says so, where
     /// `openssl` is absent.
-    pub(super) fn new() -> Option<Self> {
+    pub(crate) fn new() -> Option<Self> {
         let version = Command::new("openssl").arg("version").output();
         if !version.is_ok_and(|ran| ran.status.success()) {
             skip("openssl", "no openssl");
@@ -71,7 +71,7 @@ impl Authority {
     }
 
     /// A file of the folder.
-    pub(super) fn path(&self, file: &str) -> PathBuf {
+    pub(crate) fn path(&self, file: &str) -> PathBuf {
         self.folder.path().join(file)
     }
 

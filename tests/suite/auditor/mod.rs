@@ -2,8 +2,9 @@
 
 mod access;
 mod again;
-mod authority;
+pub(crate) mod authority;
 mod kill;
+mod late;
 mod peer;
 mod peer_queue;
 mod relay;

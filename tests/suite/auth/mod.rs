@@ -10,6 +10,9 @@ mod impostor;
 mod peer;
 mod refused;
 mod replay;
+mod roles;
+mod table;
+mod token;
 
 use std::collections::BTreeMap;
 

@@ -92,6 +92,44 @@ fn usage_that_waits_is_given_to_a_project_once() {
 }
 
 #[test]
+fn usage_that_stays_says_why() {
+    let mut bank = Bank::new();
+    bank.bank_ok(&["project", "add", "poor"]);
+    import(
+        &bank,
+        &[
+            line("1", "grp_chem", "x1@egi.eu"),
+            line("2", "grp_chem", "x1@egi.eu"),
+        ],
+    );
+    let assign = ["unmapped", "assign", "account=grp_chem", "poor"];
+    let why = "0 of 2 records go to project \"poor\": 0 were charged for them before, 0 are now; \
+               2 stay (no_usable_account: no account lets project \"poor\" spend for this user and \
+               machine)";
+    // Who reported it by the API is a collector that was heard.
+    let source = bank.json(&["source", "show", "slurm:colony"]);
+    assert_eq!(
+        (&source["records"], &source["silent"]),
+        (&2.into(), &false.into()),
+        "{source}"
+    );
+    // Asked before it is meant, tried, and done: the same reason.
+    let unsaid = bank.bank(&assign);
+    assert_eq!(unsaid.exit, 2, "{}", unsaid.stderr);
+    assert!(unsaid.stderr.contains(why), "{}", unsaid.stderr);
+    for how in ["--dry-run", "--yes"] {
+        let ran = bank.bank(&[&assign[..], &[how]].concat());
+        assert_eq!(ran.exit, 1, "{how} {}", ran.stderr);
+        assert!(ran.stdout.contains(why), "{how} {}", ran.stdout);
+    }
+    let done = bank.bank(&[&assign[..], &["--yes", "--json"]].concat());
+    let done: serde_json::Value = serde_json::from_str(&done.stdout).unwrap();
+    assert_eq!(done["reasons"][0]["code"], "no_usable_account", "{done}");
+    assert_eq!(done["reasons"][0]["records"], 2, "{done}");
+    bank.verify();
+}
+
+#[test]
 fn mappings_are_asked_in_order_and_say_why() {
     let mut bank = Bank::new();
     for (arguments, exit) in [

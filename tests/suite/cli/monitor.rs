@@ -110,6 +110,27 @@ fn monitor_tells_each_refusal_and_sums_them_by_project() {
     bank.verify();
 }
 
+/// 100,000 are there: the second use finds 40,000 of them, whatever the third takes later.
+#[test]
+fn what_was_available_to_imported_uses_is_told() {
+    let mut bank = tracked();
+    used(&bank, &[("1", 1, 60_000), ("2", 2, 50_000)]);
+    used(&bank, &[("3", 4, 30_000)]);
+    let told = |bank: &Bank| {
+        let answer = bank.json(&["monitor", "--since", "2026-01-01"]);
+        let items = answer["items"].as_array().unwrap().iter();
+        let figures = |item: &serde_json::Value| {
+            let of = |key: &str| item[key].as_str().unwrap_or("null").to_owned();
+            [of("job"), of("needed"), of("available")]
+        };
+        items.map(figures).collect::<Vec<_>>()
+    };
+    let second = ["2", "50000", "40000"].map(str::to_owned);
+    let third = ["3", "30000", "-10000"].map(str::to_owned);
+    assert_eq!(told(&bank), [second, third]);
+    bank.verify();
+}
+
 #[test]
 fn a_followed_monitor_tells_what_comes_and_outlives_the_daemon() {
     let mut bank = Setup::new().chemistry(0).start();

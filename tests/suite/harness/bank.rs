@@ -267,6 +267,11 @@ impl Bank {
 
     /// Runs `bank` over the Unix socket.
     pub(crate) fn bank(&self, arguments: &[&str]) -> Ran {
+        self.bank_as(&[], arguments)
+    }
+
+    /// Runs `bank` with further variables in its environment.
+    pub(crate) fn bank_as(&self, more: &[(&str, &str)], arguments: &[&str]) -> Ran {
         let mut command = Command::new(programs().bank());
         command
             .args(arguments)
@@ -274,7 +279,8 @@ impl Bank {
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("HOME", self.folder())
             .env("TZ", "UTC")
-            .env("BANK_SERVER", format!("unix:{}", self.socket().display()));
+            .env("BANK_SERVER", format!("unix:{}", self.socket().display()))
+            .envs(more.iter().copied());
         Ran::of(&mut command, b"")
     }
 

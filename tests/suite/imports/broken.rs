@@ -115,3 +115,33 @@ fn a_stop_of_the_daemon_ends_imports_in_order() {
     bank.start();
     is_whole_after_another(bank, &day);
 }
+
+/// A Zstandard file that breaks off behind its first block.
+fn cut_off(bytes: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(bytes.len()).unwrap();
+    let head = [0x28, 0xb5, 0x2f, 0xfd, 0b1010_0000];
+    let whole = (length + 100).to_le_bytes();
+    let block = (length << 3).to_le_bytes();
+    [&head[..], &whole, &block[..3], bytes].concat()
+}
+
+#[test]
+fn what_cannot_be_read_leaves_no_collector() {
+    let mut bank = watching(&[]);
+    let sources = |bank: &Bank| bank.query("SELECT name FROM source");
+    let cut = cut_off(format!("{HEAD}{}", lines(0, 9)).as_bytes());
+    let noise = [0x1f, 0x8b, 8, 0, 0xff, 0xff, 0xff].repeat(9);
+    for (name, bytes) in [("cut.sacct.zst", cut), ("noise.sacct.gz", noise)] {
+        let path = file(&bank, name, bytes);
+        let ran = bank.bank(&["import", "sacct", &path, "--source", "slurm:new"]);
+        assert_ne!(ran.exit, 0, "{name}: {}", ran.stdout);
+        assert_eq!(sources(&bank), Vec::<Vec<String>>::new(), "{name}");
+    }
+    let status = bank.json(&["status"]);
+    assert_eq!(status["silent_sources"], json!([]), "{status}");
+    // What was read in full makes it known.
+    let day = file(&bank, "day.sacct", format!("{HEAD}{}", lines(0, 9)));
+    bank.bank_ok(&["import", "sacct", &day, "--source", "slurm:new"]);
+    assert_eq!(sources(&bank), [["slurm:new"]]);
+    bank.verify();
+}

@@ -197,3 +197,26 @@ fn an_import_that_stands_still_is_given_up() {
     let counted = "SELECT count(*) FROM usage_identity";
     assert_eq!(bank.query(counted), [["10"]]);
 }
+
+/// A command that comes while an import runs makes the next chunk a short one; after that, with nobody beside
+/// it, they grow again.
+#[test]
+fn chunks_are_short_while_commands_come() {
+    let mut bank = watching(&[("BANKD_IMPORT_CHUNK", "400")]);
+    let text = format!("{HEAD}{}", lines(0, 1000));
+    let half = text.len() / 4;
+    let (first, second) = text.as_bytes().split_at(half);
+    let id = opened(&bank, "k");
+    assert_eq!(data(&bank, &id, "file=a&at=0", first).status, 200);
+    until("the reader is at work", || {
+        let read = running(&bank)[0]["records"].as_u64();
+        read.is_some_and(|read| read > 0).then_some(())
+    });
+    bank.bank_ok(&["deposit", "physics", "1"]);
+    let rest = data(&bank, &id, &format!("file=a&at={half}"), second);
+    assert_eq!(rest.status, 200, "{}", rest.text());
+    assert_eq!(end(&bank, &id).status, 200);
+    let lines = "SELECT lines FROM raw_block ORDER BY id";
+    assert_eq!(bank.query(lines), [["400"], ["100"], ["200"], ["300"]]);
+    bank.verify();
+}

@@ -160,7 +160,8 @@ impl<'g> Bench<'g> {
         self.admin(Command::SetMember(SetMember {
             project: project.to_owned(),
             user: user.to_owned(),
-            active,
+            active: Some(active),
+            role: None,
         }));
     }
 

@@ -50,7 +50,8 @@ fn held_elsewhere(t: &mut Bench<'_>) {
     t.admin(Command::SetMember(SetMember {
         project: "Q".to_owned(),
         user: "amy".to_owned(),
-        active: true,
+        active: Some(true),
+        role: None,
     }));
     t.after([r("j", 100)]);
 }

@@ -57,6 +57,7 @@ fn two_changes_of_a_key_that_are_made_at_once_are_both_made() {
             window: Window::ALWAYS,
             disabled: false,
             deleted: false,
+            token: None,
         };
         t.admin(Command::AddKey(key("k1")));
         let set = SetKey {

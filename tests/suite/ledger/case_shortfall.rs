@@ -126,7 +126,7 @@ fn a_debt_from_under_liens_is_told_apart() {
 fn liens_that_hold_more_than_is_there_are_noted() {
     let (store, _) = store_with("F{a=1000}", [r("st2", 900), c("st1", 600)]);
     let report = verify::run(store.path()).unwrap();
-    assert_eq!(report.findings, Vec::<String>::new());
+    assert_eq!(report.lines(), Vec::<String>::new());
     assert_eq!(
         report.notes,
         ["allocation 2: liens hold 900, 400 are there"]

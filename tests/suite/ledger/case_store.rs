@@ -139,7 +139,7 @@ fn ledger_case_103_a_flipped_byte_is_found() {
         .unwrap()
         .id;
     let sound = verify::run(store.path()).unwrap();
-    assert_eq!(sound.findings, Vec::<String>::new());
+    assert_eq!(sound.lines(), Vec::<String>::new());
     let path = store.path().to_owned();
     let closing = store.take_store();
     closing.checkpoint().unwrap();
@@ -147,7 +147,7 @@ fn ledger_case_103_a_flipped_byte_is_found() {
 
     // The lowest byte of its delta_amount: 10000 becomes 10001.
     let at = flip(&path, row, 10, 1);
-    let findings = verify::run(&path).unwrap().findings;
+    let findings = verify::run(&path).unwrap().lines();
     assert!(
         findings[0].starts_with(&format!("transaction {first}: ")),
         "{findings:#?}"
@@ -162,7 +162,7 @@ fn ledger_case_103_a_flipped_byte_is_found() {
 
     // A letter of its kind: no kind is written so.
     flip(&path, row, 0, 1);
-    let findings = verify::run(&path).unwrap().findings;
+    let findings = verify::run(&path).unwrap().lines();
     assert!(findings[0].starts_with(&hash), "{findings:#?}");
     flip(&path, b"eeposit\x02\x02\x27\x10", 0, 1);
     assert_eq!(verify::run(&path).unwrap(), sound);
@@ -171,7 +171,7 @@ fn ledger_case_103_a_flipped_byte_is_found() {
     let mut bytes = std::fs::read(&path).unwrap();
     bytes[at / 4096 * 4096] ^= 0xff;
     std::fs::write(&path, bytes).unwrap();
-    let findings = verify::run(&path).unwrap().findings;
+    let findings = verify::run(&path).unwrap().lines();
     assert!(
         findings.iter().any(|f| f.starts_with("corrupt")),
         "{findings:#?}"

@@ -300,15 +300,18 @@ impl Naive {
             Command::SetAccount(set) => self.set_account(set),
             Command::RemoveAccount(name) => self.remove_account(name),
             Command::After(after) => self.after(after),
+            Command::Attention(_) => panic!("attention moves no money: the scripts have none"),
             Command::Import(_) => panic!("chunks are compared with single commands"),
             Command::AddKey(_) | Command::SetKey(_) | Command::RemoveKey(_) => {
                 panic!("keys move no money: the scripts have none")
             }
+            Command::Access(_) => panic!("the scripts are the bank's own: nobody is refused"),
             Command::AddMapping(_)
             | Command::SetMapping(_)
             | Command::RemoveMapping(_)
             | Command::MergeUser(_)
-            | Command::Assign(_) => {
+            | Command::Assign(_)
+            | Command::Period(_) => {
                 panic!("what readers name is mapped before the rules: the scripts have none")
             }
         }

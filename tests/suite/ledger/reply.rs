@@ -7,6 +7,7 @@ use bank_core::effects::{
 };
 use bank_core::ledger::Decision;
 use bank_core::model::LienState;
+use bank_core::months;
 use bank_core::refusal::Refusal;
 use bank_core::time::Timestamp;
 use bankd::answer::{Answer, Media};
@@ -109,6 +110,11 @@ fn done(outcome: &Outcome) -> String {
         Outcome::Reversed(r) => format!("undid {}", r.op),
         Outcome::Repeated(_) => "came again".to_owned(),
         Outcome::Settled(s) => format!("settled {}, debt {}", s.amount.0, s.debt.0),
+        Outcome::PeriodClosed(p) => format!("books closed until {}", months::text(p.close.end)),
+        Outcome::PeriodReopened(p) => {
+            let from = p.close.start.map(months::text).unwrap_or_default();
+            format!("books open from {from}")
+        }
         _ => "done".to_owned(),
     }
 }

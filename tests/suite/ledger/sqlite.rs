@@ -291,7 +291,7 @@ impl Ground for Sqlite {
 
     fn proof(&mut self) -> Vec<String> {
         self.commit();
-        verify::run(&self.path).unwrap().findings
+        verify::run(&self.path).unwrap().lines()
     }
 
     fn reader(&mut self) -> Option<&Connection> {

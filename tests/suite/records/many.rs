@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use super::{bank, value};
 use crate::harness::{Bank, Documents, Numbers, pause};
+use bank_core::directory::Policy;
+use bankd::store::{SqliteStore, open_reader, records_after};
 
 const RECORDS: usize = 10_000;
 
@@ -18,12 +20,20 @@ fn seeded() -> Bank {
     let body = Documents::own().with(5, &[("Moab.1024", "job.1.")]);
     bank.script("charge", &body).expect(0, "");
     bank.verify();
-    bank.query(&format!(
-        "WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < {RECORDS})
-         INSERT INTO record (id, created_at, number, text)
-         SELECT n.i, r.created_at, r.number, replace(r.text, 'job.1.', 'job.' || n.i || '.')
-         FROM n, record r WHERE r.id = 1"
-    ));
+    let path = bank.data().join("bank.db");
+    let mut store = SqliteStore::open(&path, Policy::default()).unwrap();
+    let first = records_after(&open_reader(&path).unwrap(), 0, 1)
+        .unwrap()
+        .remove(0);
+    let made = "SELECT created_at, number FROM record WHERE id = 1";
+    let made = bank.query(made).remove(0);
+    let (created, number) = (made[0].parse().unwrap(), made[1].parse().unwrap());
+    store.begin().unwrap();
+    for n in 2..=RECORDS {
+        let text = first.text.replace("job.1.", &format!("job.{n}."));
+        store.keep_record(created, number, &text).unwrap();
+    }
+    store.commit().unwrap();
     bank
 }
 

@@ -97,7 +97,27 @@ fn test_hooks_are_in_no_release() {
 }
 
 /// A room of the daemon, and what of the daemon it may use.
-const ROOMS: [(&str, &[&str]); 12] = [
+const ROOMS: [(&str, &[&str]); 19] = [
+    (
+        "bankd/src/attention",
+        &[
+            "attention",
+            "answer",
+            "app",
+            "clock",
+            "config",
+            "deliver",
+            "store",
+            "usable",
+            "writer",
+        ],
+    ),
+    (
+        "bankd/src/deliver",
+        &["deliver", "clock", "config", "hooks", "store", "writer"],
+    ),
+    ("bankd/src/checkpoint", &["checkpoint", "store"]),
+    ("bankd/src/proof", &["proof", "clock", "store"]),
     (
         "bankd/src/auditor",
         &[
@@ -118,6 +138,19 @@ const ROOMS: [(&str, &[&str]); 12] = [
             "store", "usable", "writer",
         ],
     ),
+    (
+        "bankd/src/backup",
+        &[
+            "backup", "answer", "app", "clock", "config", "hooks", "records", "serve", "store",
+            "writer",
+        ],
+    ),
+    (
+        "bankd/src/doctor",
+        &[
+            "doctor", "app", "auditor", "backup", "clock", "config", "gold", "keys", "store",
+        ],
+    ),
     ("bankd/src/listen", &["listen"]),
     ("bankd/src/nami", &["nami"]),
     ("bankd/src/emit", &["emit"]),
@@ -131,6 +164,7 @@ const ROOMS: [(&str, &[&str]); 12] = [
         "bankd/src/uploads",
         &["uploads", "clock", "ingest", "intake", "writer"],
     ),
+    ("bankd/src/survey", &["survey", "store", "writer"]),
     ("bankd/src/clock", &["clock", "config"]),
 ];
 

@@ -59,7 +59,13 @@ fn journal_rows_cannot_be_changed_or_deleted() {
              VALUES (1, 1, 1, 0, 60, '1', 60, 'billed', 0);
          INSERT INTO shape VALUES (1, 1, NULL, NULL, 0);
          INSERT INTO presence VALUES (1, 1, 1);
-         INSERT INTO record VALUES (1, 0, 1, '');",
+         INSERT INTO record VALUES (1, 0, 1, '', 0);
+         INSERT INTO period_close VALUES (1, NULL, 5);
+         INSERT INTO period_total VALUES (1, 1, 5, 0, 0, 0, '');
+         INSERT INTO period_reopen VALUES (2, 1);
+         INSERT INTO attention_event (tx, turn, kind, subject, threshold, level, project, user,
+             machine, urgent, told) VALUES (1, 'raised', 'used', 'account:1', 80, 81, '', '', '',
+             0, 1);",
     )
     .unwrap();
     for statement in [
@@ -75,6 +81,14 @@ fn journal_rows_cannot_be_changed_or_deleted() {
         "DELETE FROM presence",
         "UPDATE record SET text = 'x'",
         "DELETE FROM record",
+        "UPDATE period_close SET end_at = 6",
+        "DELETE FROM period_close",
+        "UPDATE period_total SET amount = 6",
+        "DELETE FROM period_total",
+        "UPDATE period_reopen SET closed_by = 3",
+        "DELETE FROM period_reopen",
+        "UPDATE attention_event SET level = 0",
+        "DELETE FROM attention_event",
     ] {
         let refused = bank.execute(statement, []).unwrap_err().to_string();
         assert!(refused.contains("append-only"), "{statement}: {refused}");

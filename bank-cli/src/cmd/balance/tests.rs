@@ -85,6 +85,21 @@ fn attention_is_marked_and_explained() {
 }
 
 #[test]
+fn what_will_end_unused_is_said_where_it_is_soon() {
+    let mut bank = bank();
+    bank[1].until = Some("2026-11-30T23:00:00Z".into());
+    bank[1].empty_at = None;
+    bank[1].unused_at = Some("2026-11-30T23:00:00Z".into());
+    bank[1].unused = Some("14310.400".into());
+    // Far away: nothing is said.
+    bank[0].unused_at = Some("2027-03-31T23:00:00Z".into());
+    bank[0].unused = Some("5.000".into());
+    let text = shown(&bank, &BalanceArgs::default(), &test_form());
+    let want = "\n! chem/gpu: 11 days left; 14,310 SU end unused on 2026-12-01\n";
+    assert!(text.ends_with(want), "{text}");
+}
+
+#[test]
 fn scripts_see_the_same_columns_always() {
     let form = Form {
         format: Format::Parsable2,

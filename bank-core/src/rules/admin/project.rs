@@ -4,7 +4,7 @@ use super::{Change, account, check_listed_name, check_organization, project_list
 use crate::command::{AddProject, SetMember, SetProject};
 use crate::effects::{DirectoryRow, Outcome};
 use crate::ids::{MachineId, ProjectId};
-use crate::model::{Account, Dimension, Member, Project, User};
+use crate::model::{Account, Dimension, Member, MemberRole, Project, User};
 use crate::refusal::Refusal;
 use crate::view::{Context, View};
 
@@ -44,6 +44,7 @@ pub(super) fn add(add: &AddProject, view: &View, ctx: &Context<'_>) -> Result<Ch
             project: id,
             user,
             active: true,
+            role: MemberRole::Member,
         }));
     }
     if let Some(id) = account {
@@ -167,18 +168,26 @@ pub(super) fn remove(name: &str, view: &View, ctx: &Context<'_>) -> Result<Chang
 pub(super) fn set_member(set: &SetMember, ctx: &Context<'_>) -> Result<Change, Refusal> {
     let project = named(&set.project, ctx)?.id;
     let user = member(&set.user, ctx)?.id;
+    let known = ctx.directory.membership(project, user);
     let row = Member {
         project,
         user,
-        active: set.active,
+        active: set.active.unwrap_or(known.is_none_or(|m| m.active)),
+        role: set
+            .role
+            .unwrap_or(known.map_or(MemberRole::Member, |m| m.role)),
     };
+    let mut detail = format!(
+        "project={} user={} active={}",
+        set.project, set.user, row.active
+    );
+    if set.role.is_some() {
+        detail = format!("{detail} role={}", row.role.word());
+    }
     Ok(Change {
         rows: vec![DirectoryRow::Member(row)],
         outcome: Outcome::Member(row),
-        detail: format!(
-            "project={} user={} active={}",
-            set.project, set.user, set.active
-        ),
+        detail,
     })
 }
 

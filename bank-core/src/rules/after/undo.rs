@@ -67,6 +67,11 @@ pub(super) fn reverse(
             "it moved no money; liens end with their job",
         )),
         "quote" => Err(not_reversible(target, "a quote ends by itself")),
+        "period_close" => Err(not_reversible(
+            target,
+            "`bank close undo` opens the period again that was closed last",
+        )),
+        "period_reopen" => Err(not_reversible(target, "`bank close` closes it again")),
         _ => Err(not_reversible(
             target,
             "it changed no allocation; set or remove what it changed instead",

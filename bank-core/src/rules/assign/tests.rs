@@ -279,7 +279,11 @@ fn where_no_money_moves_the_shadow_figures_do() {
         // A project without money has the use, and no figures; once more changes nothing.
         t.project("bio", 0, Window::ALWAYS);
         assert!(t.assign(&two, "bio").unwrap().changed, "alone {alone}");
-        assert!(!t.assign(&two, "bio").unwrap().changed, "alone {alone}");
+        let stays = t.assign(&two, "bio").unwrap();
+        assert!(!stays.changed, "alone {alone}");
+        let why = stays.stays.map(|refusal| refusal.code());
+        assert_eq!(why, Some("no_usable_account"), "alone {alone}");
+        assert_eq!(t.assign(&one, "chem").unwrap().stays, None, "alone {alone}");
         // An amended record of it moves the difference only.
         let mut more = one.clone();
         more.named.account = Some("grp_chem".into());

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// What a chunk comes to.
 #[derive(Default)]
 pub(super) struct Sums {
-    counts: BTreeMap<&'static str, u64>,
+    counts: Vec<(&'static str, u64)>,
     /// Microseconds used by what is new or other than before.
     wall_us: i128,
     /// Billionths of processor-seconds that were priced.
@@ -22,14 +22,17 @@ pub(super) struct Sums {
     /// By allocation, project and machine.
     moved: BTreeMap<Option<AllocationId>, BTreeMap<String, BTreeMap<String, i64>>>,
     /// By project and machine.
-    refused: BTreeMap<(String, String), u64>,
+    refused: BTreeMap<String, BTreeMap<String, u64>>,
 }
 
 impl Sums {
     /// What became of one record.
     pub(super) fn count(&mut self, fate: &Fate) {
-        let count = self.counts.entry(fate.word()).or_default();
-        *count = count.saturating_add(1);
+        let word = fate.word();
+        match self.counts.iter_mut().find(|(known, _)| *known == word) {
+            Some((_, count)) => *count = count.saturating_add(1),
+            None => self.counts.push((word, 1)),
+        }
     }
 
     /// How long a use lasted that is taken in.
@@ -81,8 +84,13 @@ impl Sums {
 
     /// Strict enforcement would have refused it.
     pub(super) fn refuse(&mut self, project: &str, machine: &str) {
-        let of = (project.to_owned(), machine.to_owned());
-        let count = self.refused.entry(of).or_default();
+        let known = self.refused.get_mut(project);
+        let count = if let Some(known) = known.and_then(|of| of.get_mut(machine)) {
+            known
+        } else {
+            let of = self.refused.entry(project.to_owned()).or_default();
+            of.entry(machine.to_owned()).or_default()
+        };
         *count = count.saturating_add(1);
     }
 
@@ -114,7 +122,8 @@ impl Sums {
             };
             postings.post(EntryKind::ChargeNotional, *allocation, delta, &about)?;
         }
-        for (project, machine) in self.refused.keys() {
+        let refused = self.refused.iter();
+        for (project, machine) in refused.flat_map(|(of, on)| on.keys().map(move |on| (of, on))) {
             let about = About {
                 project: project.clone(),
                 machine: machine.clone(),
@@ -135,17 +144,15 @@ impl Sums {
         if !chunk.digest.is_empty() {
             text = format!("digest={} {text}", chunk.digest);
         }
-        for (word, count) in &self.counts {
+        for (word, count) in self.counts.iter().copied().collect::<BTreeMap<_, _>>() {
             text = format!("{text} {word}={count}");
         }
         let moves = self.moves().into_iter().filter(|(on, ..)| on.is_some());
         let amount = moves.fold(0_i128, |sum, (.., part)| {
             sum.saturating_add(i128::from(part))
         });
-        let refused = self
-            .refused
-            .values()
-            .fold(0_u64, |sum, n| sum.saturating_add(*n));
+        let refused = self.refused.values().flat_map(BTreeMap::values);
+        let refused = refused.fold(0_u64, |sum, n| sum.saturating_add(*n));
         format!(
             "{text} amount={amount} would_refuse={refused} wall_us={} processor_ns={} source={}",
             self.wall_us, self.processor_s, chunk.source

@@ -129,6 +129,7 @@ impl Site {
                 window: Window::ALWAYS,
                 disabled: false,
                 deleted: false,
+                token: None,
             });
         }
         let keys = KeyRing::new(folder.path(), 1000);

@@ -68,7 +68,7 @@ impl Bank {
 
     fn transactions(&self) -> i64 {
         let report = crate::store::verify::run(&self.data.database()).unwrap();
-        assert_eq!(report.findings, Vec::<String>::new());
+        assert_eq!(report.lines(), Vec::<String>::new());
         report.transactions
     }
 

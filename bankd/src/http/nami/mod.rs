@@ -7,6 +7,7 @@
 
 pub mod command;
 pub mod line;
+pub mod table;
 
 use std::sync::Arc;
 
@@ -21,7 +22,7 @@ use serde::Deserialize;
 use super::auth::{Authenticated, unauthorized};
 use super::frame::respond;
 use super::log::{Story, Told};
-use crate::access::Role;
+use super::route::lines;
 use crate::answer::{Answer, Media};
 use crate::app::App;
 use crate::nami::{Document, DocumentError, Event, ReadOptions, read_each, require};
@@ -32,7 +33,7 @@ use command::Setting;
 const BIG: usize = 64 << 10;
 
 /// What the script sends along from its own settings. Others are signed and ignored.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, utoipa::ToSchema)]
 pub struct Parameters {
     /// The machine where a document names none.
     machine: Option<String>,
@@ -110,10 +111,7 @@ route!(
 );
 
 /// The question about balances: what its answer would look like is written down nowhere.
-pub async fn query(caller: Authenticated, State(app): State<Arc<App>>) -> Response {
-    if let Err(refusal) = caller.require(Role::Scheduler) {
-        return lines(&[line::refused(&refusal, &app.writer.directory().bank)]);
-    }
+pub async fn query() -> Response {
     lines(&[Line::error("unsupported", "the event query has no answer")])
 }
 
@@ -124,9 +122,6 @@ async fn answer(
     asked: Asked,
     body: Bytes,
 ) -> Response {
-    if let Err(refusal) = caller.require(Role::Scheduler) {
-        return lines(&[line::refused(&refusal, &app.writer.directory().bank)]);
-    }
     let Ok(Query(asked)) = asked else {
         return lines(&[Line::error(
             "bad_request",
@@ -298,13 +293,4 @@ fn failed(error: SubmitError) -> Line {
         SubmitError::Stopped => Line::error("busy", "the daemon is stopping"),
         SubmitError::Failed => Line::error("internal", "the command could not be written"),
     }
-}
-
-fn lines(lines: &[Line]) -> Response {
-    let worst = Line::worst(lines).map_or(200, Line::http_status);
-    respond(Answer {
-        status: worst,
-        media: Media::Text,
-        body: Line::render(lines).into_bytes(),
-    })
 }

@@ -1,6 +1,5 @@
 //! Accounts, with the figures of their active allocations.
 
-use axum::extract::Path;
 use axum::response::IntoResponse;
 use bank_api::v1::{self, List, NewAccount, PatchAccount, RemoveQuery};
 use bank_core::command::{After, Command, SetAccount};
@@ -11,33 +10,44 @@ use bank_core::model::{Account, Dimension};
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
 use super::lists;
-use super::project::Empty;
+use super::path::Path;
 use super::shape::{self, cleared};
+use super::then::{self, Then};
 use super::view::View;
 use crate::answer::Answer;
 use crate::http::error::Failure;
 use crate::store::read::money::{self, Figures};
+use crate::store::read::past;
 use crate::writer::Decided;
 
 /// `GET /api/v1/accounts`: those in view, by name.
 pub(super) async fn list(call: Call) -> Handled {
-    call.query::<Empty>()?;
-    let directory = call.directory();
-    let seen = directory.accounts().filter(|a| call.view.sees_account(a));
+    let (then, turn) = then::listed(&call).await?;
+    let view = then::view(then.as_ref(), &call);
+    let directory = view.directory();
+    let seen = directory.accounts().filter(|a| view.sees_account(a));
     let mut accounts: Vec<&Account> = seen.collect();
     accounts.sort_by(|a, b| a.name.cmp(&b.name));
-    let figures = figures(&call, accounts.iter().map(|a| a.id).collect()).await?;
+    let page = turn.by(accounts, |row| row.name.clone());
+    let (accounts, next) = page.map_err(|refusal| call.refused(&refusal))?;
+    let ids = accounts.iter().map(|a| a.id).collect();
+    let figures = figures_then(&call, ids, then.as_ref()).await?;
     let rows = accounts.iter().zip(&figures);
-    let items = rows.map(|(account, figures)| shaped(directory, account, figures, &call.view));
-    ok(&List::whole(items.collect()))
+    let items = rows.map(|(account, figures)| shaped(directory, account, figures, view));
+    ok(&List {
+        items: items.collect(),
+        next,
+    })
 }
 
 /// `GET /api/v1/accounts/{name}`, by name or number.
 pub(super) async fn show(Path(name): Path<String>, call: Call) -> Handled {
-    let account = call.view.account(&name)?;
-    let figures = figures(&call, vec![account.id]).await?;
+    let then = then::asked(&call).await?;
+    let view = then::view(then.as_ref(), &call);
+    let account = view.account(&name)?;
+    let figures = figures_then(&call, vec![account.id], then.as_ref()).await?;
     let figures = figures.first().copied().unwrap_or_default();
-    ok(&shaped(call.directory(), account, &figures, &call.view))
+    ok(&shaped(view.directory(), account, &figures, view))
 }
 
 /// An account with every figure of ledger.md 2.5.
@@ -55,7 +65,6 @@ fn shaped(directory: &Directory, account: &Account, figures: &Figures, view: &Vi
 
 /// `POST /api/v1/accounts`
 pub(super) async fn add(call: Call) -> Handled {
-    call.admin()?;
     let new: NewAccount = call.json()?;
     let given = [
         (Dimension::Project, Some(new.projects)),
@@ -80,7 +89,6 @@ pub(super) async fn add(call: Call) -> Handled {
 
 /// `PATCH /api/v1/accounts/{name}`, by name or number.
 pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
-    call.admin()?;
     let patch: PatchAccount = call.json()?;
     let old = match call.view.account(&name) {
         Ok(old) => old,
@@ -110,7 +118,6 @@ pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
 
 /// `DELETE /api/v1/accounts/{name}`, by name or number.
 pub(super) async fn remove(Path(name): Path<String>, call: Call) -> Handled {
-    call.admin()?;
     // One that is gone already is known to the ledger by its name only: a repeat is answered there.
     let known = call.view.account(&name).map(|a| a.name.clone());
     let name = known.unwrap_or(name);
@@ -132,6 +139,21 @@ pub(super) async fn figures(
     let now = call.now();
     call.ask(move |connection| money::figures(connection, &accounts, now))
         .await
+}
+
+/// The figures of accounts at an instant, or now.
+pub(super) async fn figures_then(
+    call: &Call,
+    accounts: Vec<AccountId>,
+    then: Option<&Then>,
+) -> Result<Vec<Figures>, Failure> {
+    match then.map(|then| then.as_of) {
+        None => figures(call, accounts).await,
+        Some(as_of) => {
+            call.ask(move |connection| past::figures(connection, &accounts, as_of))
+                .await
+        }
+    }
 }
 
 fn written(decided: &Decided<'_>, status: u16) -> Answer {

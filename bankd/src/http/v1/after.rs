@@ -1,6 +1,5 @@
 //! After the fact: transfers, refunds, corrections, reversals, settlements.
 
-use axum::extract::Path;
 use axum::response::IntoResponse;
 use bank_api::v1::{
     Correction, CorrectionPart, NewAdjustment, NewRefund, NewReversal, NewSettlement, NewTransfer,
@@ -14,67 +13,71 @@ use bank_core::model::ObjectType;
 use bank_core::refusal::Refusal;
 
 use super::call::{Call, Handled, rendered};
+use super::path::Path;
 use super::shape::{self, read_amount, read_time};
-use crate::access::Role;
 use crate::answer::Answer;
 use crate::http::error::Failure;
 use crate::writer::Decided;
 
-/// `POST /api/v1/transfers`: for administrators, and for managers between accounts of the projects
-/// that their key names.
+/// `POST /api/v1/transfers`: for administrators, for operators between accounts of their projects, and
+/// for managers inside one of theirs.
 pub(super) async fn transfer(call: Call) -> Handled {
-    call.require(&[Role::Manager])?;
-    if call.admin().is_err() && call.auth.caller.scope.projects.is_empty() {
-        let what = "a manager's key names the projects it is for".to_owned();
-        return Err(call.refused(&Refusal::NotAllowed { what }));
-    }
+    call.write_or_propose(transferred(&call)?, render_transfer)
+        .await
+}
+
+/// The transfer that a body asks for.
+pub(super) fn transferred(call: &Call) -> Result<Command, Failure> {
     let new: NewTransfer = call.json()?;
-    let command = After::Transfer(command::Transfer {
-        amount: amount(&call, &new.amount)?,
+    Ok(Command::After(After::Transfer(command::Transfer {
+        amount: amount(call, &new.amount)?,
         from: new.from,
         to: new.to,
         allocation: new.allocation.map(AllocationId),
         note: new.note.unwrap_or_default(),
-    });
-    let done = call.write(Command::After(command), render_transfer).await?;
-    Ok(done.into_response())
+    })))
 }
 
 /// `POST /api/v1/refunds`
 pub(super) async fn refund(call: Call) -> Handled {
-    call.admin()?;
+    call.write_or_propose(refunded(&call)?, render).await
+}
+
+/// The refund that a body asks for.
+pub(super) fn refunded(call: &Call) -> Result<Command, Failure> {
     let new: NewRefund = call.json()?;
     let until = new.reissue_until.as_deref();
     let until = until.map(|text| read_time(text, "reissue_until"));
-    let amount = new.amount.as_deref().map(|text| amount(&call, text));
-    let command = After::Refund(command::Refund {
+    let amount = new.amount.as_deref().map(|text| amount(call, text));
+    Ok(Command::After(After::Refund(command::Refund {
         amount: amount.transpose()?,
         object_id: new.job,
         machine: new.machine,
-        object_type: object_type(&call, new.kind.as_deref())?,
+        object_type: object_type(call, new.kind.as_deref())?,
         account: new.account,
         reissue_until: until.transpose().map_err(|r| call.refused(&r))?,
         note: new.note.unwrap_or_default(),
-    });
-    write(&call, command).await
+    })))
 }
 
 /// `POST /api/v1/adjustments`
 pub(super) async fn adjust(call: Call) -> Handled {
-    call.admin()?;
+    call.write_or_propose(adjusted(&call)?, render).await
+}
+
+/// The adjustment that a body asks for.
+pub(super) fn adjusted(call: &Call) -> Result<Command, Failure> {
     let new: NewAdjustment = call.json()?;
-    let command = After::Adjust(Adjust {
-        amount: amount(&call, &new.amount)?,
+    Ok(Command::After(After::Adjust(Adjust {
+        amount: amount(call, &new.amount)?,
         name: new.account,
         allocation: new.allocation.map(AllocationId),
         note: new.note,
-    });
-    write(&call, command).await
+    })))
 }
 
 /// `POST /api/v1/reversals`
 pub(super) async fn reverse(call: Call) -> Handled {
-    call.admin()?;
     let new: NewReversal = call.json()?;
     let command = After::Reverse(Reverse {
         transaction: TxId(new.transaction),
@@ -86,7 +89,6 @@ pub(super) async fn reverse(call: Call) -> Handled {
 
 /// `POST /api/v1/settlements`
 pub(super) async fn settle(call: Call) -> Handled {
-    call.admin()?;
     let new: NewSettlement = call.json()?;
     let command = After::Settle(Settle {
         object_type: object_type(&call, new.kind.as_deref())?,
@@ -100,7 +102,6 @@ pub(super) async fn settle(call: Call) -> Handled {
 
 /// `POST /api/v1/accounts/{name}/undelete`
 pub(super) async fn undelete(Path(name): Path<String>, call: Call) -> Handled {
-    call.admin()?;
     write(&call, After::RestoreAccount(name)).await
 }
 

@@ -1,6 +1,5 @@
 //! Allocations.
 
-use axum::extract::Path;
 use axum::response::IntoResponse;
 use bank_api::v1::{AllocationQuery, List, PatchAllocation, RemoveQuery};
 use bank_core::command::{After, Command, RemoveAllocation, SetAllocation};
@@ -11,66 +10,95 @@ use bank_core::model::{Allocation, Phase};
 use bank_core::refusal::Refusal;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
+use super::pages::Turn;
+use super::path::Path;
 use super::shape::{self, read_bound};
+use super::then;
 use crate::answer::Answer;
 use crate::http::error::Failure;
-use crate::store::read::money;
+use crate::store::read::{money, past};
 use crate::writer::Decided;
 
 /// `GET /api/v1/allocations`: by number.
 pub(super) async fn list(call: Call) -> Handled {
     let query: AllocationQuery = call.query()?;
-    let directory = call.directory();
+    let turn = Turn::of(&call, query.limit, query.after.clone())?;
+    let then = then::then(&call, query.at.as_deref(), query.recorded).await?;
+    let view = then::view(then.as_ref(), &call);
+    let directory = view.directory();
     let accounts: Vec<AccountId> = if let Some(name) = &query.account {
-        vec![call.view.account(name)?.id]
+        vec![view.account(name)?.id]
     } else {
-        let seen = directory.accounts().filter(|a| call.view.sees_account(a));
+        let seen = directory.accounts().filter(|a| view.sees_account(a));
         seen.map(|a| a.id).collect()
     };
     let wanted = query.state.as_deref().map(phase).transpose();
     let wanted = wanted.map_err(|r| call.refused(&r))?;
-    let all = call.ask(move |connection| {
-        let mut all = Vec::new();
-        for account in accounts {
-            all.extend(money::allocations_of(connection, account)?);
+    let (as_of, now) = (then.as_ref().map(|then| then.as_of), call.now());
+    let all = call.ask(move |connection| match (as_of, accounts.as_slice()) {
+        (Some(as_of), [one]) => past::allocations(connection, *one, as_of),
+        (Some(as_of), _) => {
+            let mut all = past::whole(connection, as_of)?;
+            all.retain(|(a, _)| accounts.contains(&a.account));
+            Ok(all)
         }
-        Ok(all)
+        (None, _) => {
+            let mut all = Vec::new();
+            for account in accounts {
+                let own = money::allocations_of(connection, account)?.into_iter();
+                all.extend(own.map(|a| (a, Phase::of(&a.window, now))));
+            }
+            Ok(all)
+        }
     });
     let mut all = all.await?;
-    all.sort_by_key(|a| a.id);
-    let now = call.now();
-    let rows = all.iter().map(|a| (a, Phase::of(&a.window, now)));
+    all.sort_by_key(|(a, _)| a.id);
+    let rows = all.iter();
     let rows = rows.filter(|(_, phase)| wanted.is_none_or(|w| w == *phase));
-    let items = rows.map(|(a, phase)| shape::allocation(directory, a, phase));
-    ok(&List::whole(items.collect()))
+    let page = turn.by(rows.collect(), |(a, _)| a.id.0);
+    let (rows, next) = page.map_err(|refusal| call.refused(&refusal))?;
+    let items = rows.iter();
+    let items = items.map(|(a, phase)| shape::allocation(directory, a, *phase));
+    ok(&List {
+        items: items.collect(),
+        next,
+    })
 }
 
 /// `GET /api/v1/allocations/{id}`
 pub(super) async fn show(Path(id): Path<String>, call: Call) -> Handled {
-    let found = find(&call, number(&call, &id)?).await?;
-    let phase = Phase::of(&found.window, call.now());
-    ok(&shape::allocation(call.directory(), &found, phase))
+    let then = then::asked(&call).await?;
+    let id = number(&call, &id)?;
+    let found = find(&call, id).await?;
+    let Some(then) = then else {
+        let phase = Phase::of(&found.window, call.now());
+        return ok(&shape::allocation(call.directory(), &found, phase));
+    };
+    let as_of = then.as_of;
+    let found = call.ask(move |connection| past::allocation(connection, id, as_of));
+    let found = found.await?;
+    let (found, phase) = found.ok_or_else(|| unknown(&call, &id.0.to_string()))?;
+    ok(&shape::allocation(then.view.directory(), &found, phase))
 }
 
 /// `PATCH /api/v1/allocations/{id}`
 pub(super) async fn set(Path(id): Path<String>, call: Call) -> Handled {
-    call.admin()?;
+    call.write_or_propose(changed(&call, &id)?, render).await
+}
+
+/// The change that a body asks for.
+pub(super) fn changed(call: &Call, id: &str) -> Result<Command, Failure> {
     let patch: PatchAllocation = call.json()?;
-    let id = number(&call, &id)?;
+    let id = number(call, id)?;
     if let Some(field) = fixed(&patch) {
-        let command = Command::After(After::SetFixed(id, field));
-        return Ok(call.write(command, render).await?.into_response());
+        return Ok(Command::After(After::SetFixed(id, field)));
     }
     let change = change(id, &patch, call.directory()).map_err(|r| call.refused(&r))?;
-    Ok(call
-        .write(Command::SetAllocation(change), render)
-        .await?
-        .into_response())
+    Ok(Command::SetAllocation(change))
 }
 
 /// `DELETE /api/v1/allocations/{id}`
 pub(super) async fn remove(Path(id): Path<String>, call: Call) -> Handled {
-    call.admin()?;
     let id = number(&call, &id)?;
     let RemoveQuery { dry_run, force } = call.query()?;
     let command = Command::After(After::RemoveAllocation(RemoveAllocation { id, force }));

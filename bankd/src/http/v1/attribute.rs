@@ -1,6 +1,5 @@
 //! Declared usage attributes. What they are called is no secret; declaring is for administrators.
 
-use axum::extract::Path;
 use axum::response::IntoResponse;
 use bank_api::v1::{self, List, NewAttribute};
 use bank_core::attribute::{Attribute, AttributeKind};
@@ -9,21 +8,28 @@ use bank_core::effects::Outcome;
 use bank_core::refusal::Refusal;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
-use super::project::Empty;
+use super::pages::Turn;
+use super::path::Path;
 use super::shape;
 use crate::answer::Answer;
 use crate::writer::Decided;
 
 /// `GET /api/v1/attributes`: by name.
 pub(super) async fn list(call: Call) -> Handled {
-    call.query::<Empty>()?;
+    let turn = Turn::read(&call)?;
     let declared = call.directory().attributes.iter().filter(|a| !a.deleted);
-    ok(&List::whole(declared.map(shaped).collect()))
+    let mut declared: Vec<&Attribute> = declared.collect();
+    declared.sort_by(|a, b| a.name.cmp(&b.name));
+    let page = turn.by(declared, |row| row.name.clone());
+    let (declared, next) = page.map_err(|refusal| call.refused(&refusal))?;
+    ok(&List {
+        items: declared.into_iter().map(shaped).collect(),
+        next,
+    })
 }
 
 /// `POST /api/v1/attributes`
 pub(super) async fn add(call: Call) -> Handled {
-    call.admin()?;
     let new: NewAttribute = call.json()?;
     let expected = "text or number";
     let kind = new.kind.as_deref().unwrap_or("text");
@@ -44,7 +50,6 @@ pub(super) async fn add(call: Call) -> Handled {
 
 /// `DELETE /api/v1/attributes/{name}`
 pub(super) async fn remove(Path(name): Path<String>, call: Call) -> Handled {
-    call.admin()?;
     let command = Command::RemoveAttribute(name);
     Ok(call.write(command, removed).await?.into_response())
 }

@@ -2,71 +2,86 @@
 
 use bank_api::v1::{Balance, BalanceQuery, List};
 use bank_core::directory::Directory;
+use bank_core::forecast::{Unused, forecast};
 use bank_core::ids::{AccountId, ProjectId, UNBILLED};
 use bank_core::model::{Account, Project};
-use bank_core::refusal::Refusal;
 use bank_core::time::Timestamp;
+use rusqlite::Connection;
 use std::collections::BTreeMap;
 
 use super::call::{Call, Handled, ok};
-use super::view::{View, only_project};
-use super::{account, explain, shape};
+use super::pages::Turn;
+use super::view::View;
+use super::{account, explain, shape, then};
 use crate::http::error::Failure;
+use crate::store;
 use crate::store::read::burn::{self, Burn};
-use crate::store::read::money::Figures;
-use crate::store::read::past;
+use crate::store::read::money::{self, Figures};
 
 /// `GET /api/v1/balances`
 pub(super) async fn list(call: Call) -> Handled {
     let query: BalanceQuery = call.query()?;
+    let turn = Turn::of(&call, query.limit, query.after.clone())?;
     let now = call.now();
-    let then = query.at.as_deref().map(|text| past(text, now)).transpose();
-    let then = then.map_err(|r| call.refused(&r))?;
-    let were = match then {
-        None => None,
-        Some(at) => Some(call.ask(move |c| past::accounts(c, at)).await?),
+    let then = then::then(&call, query.at.as_deref(), query.recorded).await?;
+    let view = then::view(then.as_ref(), &call);
+    let places = match chosen(view, &query) {
+        // What came later and is named had nothing then.
+        Err(_) if then.is_some() => chosen(&call.view, &query)?,
+        places => places?,
     };
-    let places = chosen(&call.view, &query, were.as_ref())?;
+    let page = turn.behind(places, |place| place.account.id.0);
+    let (places, next) = page.map_err(|refusal| call.refused(&refusal))?;
     let ids = places.iter().map(|place| place.account.id).collect();
-    let figures = match then {
-        None => account::figures(&call, ids).await?,
-        Some(at) => {
-            call.ask(move |connection| past::figures(connection, &ids, at))
-                .await?
-        }
-    };
-    let at = then.unwrap_or(now);
+    let figures = account::figures_then(&call, ids, then.as_ref()).await?;
+    let at = then.as_ref().map_or(now, |then| then.at);
     // How fast it is spent is said of today only.
-    let burn = if query.burn && then.is_none() {
-        let question = move |connection: &_| burn::burn(connection, now);
-        call.ask(question).await?
+    let (burn, ends) = if query.burn && then.is_none() {
+        let ids: Vec<AccountId> = places.iter().map(|place| place.account.id).collect();
+        call.ask(move |connection| lasting(connection, &ids, now))
+            .await?
     } else {
-        Burn::default()
+        Default::default()
     };
     let means = means(call.directory(), now);
     let rows = places.iter().zip(&figures);
     let items = rows.map(|(place, figures)| {
-        let mut row = row(place, figures, call.directory(), at);
+        let mut row = row(place, figures, view.directory(), at);
         let (id, bank) = (place.account.id, &call.directory().bank);
         row.burn_per_day = burn.per_day(id).map(|rate| shape::sum(rate, bank));
         let empty = burn.empty_at(id, figures.available(), now);
         row.empty_at = empty.map(shape::time);
+        if let Some(end) = ends.get(&id) {
+            row.unused_at = Some(shape::time(end.end));
+            row.unused = Some(shape::sum(end.unused, bank));
+        }
         row.unit_means.clone_from(&means);
         row
     });
-    ok(&List::whole(items.collect()))
+    ok(&List {
+        items: items.collect(),
+        next,
+    })
 }
 
-/// An instant that has passed: what the journal says of it is all there is to say.
-fn past(text: &str, now: Timestamp) -> Result<Timestamp, Refusal> {
-    let at = shape::read_time(text, "at")?;
-    if at <= now {
-        return Ok(at);
+/// How fast accounts are spent, and what of those that are ends unused first.
+fn lasting(
+    connection: &Connection,
+    accounts: &[AccountId],
+    now: Timestamp,
+) -> Result<(Burn, BTreeMap<AccountId, Unused>), store::Error> {
+    let burn = burn::burn(connection, now)?;
+    let mut ends = BTreeMap::new();
+    for id in accounts {
+        if burn.per_day(*id).is_none() {
+            continue;
+        }
+        let allocations = money::allocations_of(connection, *id)?;
+        let credit = Figures::of(&allocations, now).credit_limit;
+        let future = forecast(&allocations, burn.speed(*id), credit, now);
+        ends.extend(future.first_unused().map(|end| (*id, *end)));
     }
-    Err(Refusal::BadValue {
-        field: "at",
-        expected: "a time that has passed",
-    })
+    Ok((burn, ends))
 }
 
 /// What one unit is where one processor costs one for each unit of time on every machine.
@@ -84,12 +99,8 @@ struct Place<'a> {
     depth: u32,
 }
 
-/// The accounts that a query asks for and the caller sees: those of today, or those that there were.
-fn chosen<'a>(
-    view: &'a View,
-    query: &BalanceQuery,
-    were: Option<&BTreeMap<AccountId, bool>>,
-) -> Result<Vec<Place<'a>>, Failure> {
+/// The accounts that a query asks for and the caller sees.
+fn chosen<'a>(view: &'a View, query: &BalanceQuery) -> Result<Vec<Place<'a>>, Failure> {
     let project = query
         .project
         .as_deref()
@@ -104,10 +115,7 @@ fn chosen<'a>(
     let only = query
         .account
         .as_deref()
-        .map(|n| match were {
-            None => view.account(n),
-            Some(_) => view.account_ever(n),
-        })
+        .map(|n| view.account(n))
         .transpose()?;
     let directory = view.directory();
     let tree: Option<Vec<&Project>> = project.map(|top| {
@@ -120,16 +128,9 @@ fn chosen<'a>(
             .iter()
             .any(|project| view.usable(account, Some(project), user, machine)),
     };
-    // One that is named and came later had nothing then.
-    let named = project.is_some() || only.is_some();
-    let there = |account: &&Account| match were {
-        Some(were) if account.deleted || !named => were.get(&account.id).copied().unwrap_or(true),
-        _ => !account.deleted,
-    };
-    let accounts = directory.all_accounts().filter(there);
-    let accounts = accounts.filter(|account| match only {
+    let accounts = directory.accounts().filter(|account| match only {
         Some(only) => account.id == only.id && usable(account),
-        None => account.name != UNBILLED && view.saw_account(account) && usable(account),
+        None => account.name != UNBILLED && view.sees_account(account) && usable(account),
     });
     Ok(in_order(view, accounts.collect()))
 }
@@ -138,7 +139,9 @@ fn chosen<'a>(
 fn in_order<'a>(view: &'a View, accounts: Vec<&'a Account>) -> Vec<Place<'a>> {
     let directory = view.directory();
     let place = |account: &'a Account| {
-        let project = only_project(account).and_then(|name| directory.project_named(name));
+        let project = account
+            .only_project()
+            .and_then(|name| directory.project_named(name));
         Place {
             account,
             project: project.filter(|p| view.sees_project(p)),
@@ -203,6 +206,8 @@ fn row(place: &Place<'_>, figures: &Figures, directory: &Directory, now: Timesta
         remaining_percent: used.map(|used| shape::hundredths(10_000 - used)),
         burn_per_day: None,
         empty_at: None,
+        unused_at: None,
+        unused: None,
         unit_means: None,
         unit: bank.unit.clone(),
         at: shape::time(now),
@@ -233,7 +238,7 @@ mod tests {
 
     fn listed(user: Option<&str>, query: &BalanceQuery) -> Result<Vec<String>, String> {
         let view = View::of_user(directory(), user);
-        let places = chosen(&view, query, None).map_err(|f| f.problem().code.clone())?;
+        let places = chosen(&view, query).map_err(|f| f.problem().code.clone())?;
         let line = |p: &Place<'_>| format!("{}{}", "-".repeat(p.depth as usize), p.account.name);
         Ok(places.iter().map(line).collect())
     }
@@ -275,5 +280,32 @@ mod tests {
             listed(Some("bob"), &project("nochem")).unwrap_err(),
             "not_found"
         );
+    }
+
+    /// Who was a member once, and is none today, sees nothing of then.
+    #[test]
+    fn the_past_shows_what_the_caller_may_see_today() {
+        let today = directory();
+        let mut then = directory();
+        let (chem, bob) = (
+            today.project_named("chem").unwrap().id,
+            today.user_named("bob").unwrap().id,
+        );
+        std::sync::Arc::make_mut(&mut then).put_member(bank_core::model::Member {
+            project: chem,
+            user: bob,
+            active: true,
+            role: bank_core::model::MemberRole::Member,
+        });
+        let view = View::of_user(today, Some("bob")).then(then);
+        let all = BalanceQuery::default();
+        let places = chosen(&view, &all).ok().unwrap();
+        let names: Vec<&str> = places.iter().map(|p| p.account.name.as_str()).collect();
+        assert_eq!(names, ["bio", "standby"]);
+        let of_chem = BalanceQuery {
+            project: Some("chem".into()),
+            ..all
+        };
+        assert!(chosen(&view, &of_chem).is_err());
     }
 }

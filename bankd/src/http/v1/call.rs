@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use axum::body::Bytes;
 use axum::extract::{FromRequest, Query, Request};
-use axum::http::{HeaderName, HeaderValue, Uri};
+use axum::http::{HeaderName, HeaderValue, Method, Uri};
 use axum::response::{IntoResponse, Response};
 use bank_api::error::Problem;
-use bank_api::v1::{Removed, WriteQuery, Written};
-use bank_core::command::Command;
+use bank_api::v1::{ProposeQuery, Removed, WriteQuery, Written};
+use bank_core::command::{Access, Command, Propose};
 use bank_core::directory::Directory;
 use bank_core::effects::Outcome;
 use bank_core::refusal::Refusal;
@@ -17,13 +17,15 @@ use rusqlite::Connection;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::proposal;
 use super::view::View;
-use crate::access::Role;
+use crate::access::right::Right;
 use crate::answer::{Answer, Media};
 use crate::app::App;
 use crate::http::auth::Authenticated;
 use crate::http::error::{Failure, problem};
 use crate::http::frame::respond;
+use crate::http::route::Granted;
 use crate::store::{self, Known};
 use crate::writer::{Decided, IdempotencyKey, Render, Reply, Submission, Summary};
 
@@ -41,6 +43,7 @@ pub(super) struct Call {
     pub(super) auth: Authenticated,
     /// The bank as the caller sees it.
     pub(super) view: View,
+    method: Method,
     uri: Uri,
     body: Bytes,
 }
@@ -57,32 +60,42 @@ impl FromRequest<Arc<App>> for Call {
             .cloned()
             .ok_or_else(nobody)?;
         let too_large = |_| Failure::new("too_large", "the body is larger than 1 MiB");
+        // A route that stands in no table has asked nobody for a right.
+        if parts.extensions.get::<Granted>().is_none() {
+            return Err(Failure::new("not_allowed", "nobody may use this route"));
+        }
         let body = axum::body::to_bytes(body, BODY_MAX)
             .await
             .map_err(too_large)?;
-        let view = View::new(app.writer.directory(), &auth);
-        let call = Call {
+        let view = View::new(&app.writer.directory(), &auth, app.writer.now());
+        Ok(Call {
             app: Arc::clone(app),
             auth,
             view,
+            method: parts.method,
             uri: parts.uri,
             body,
-        };
-        call.require(&[Role::Scheduler, Role::Auditor, Role::User, Role::Manager])?;
-        Ok(call)
+        })
     }
 }
 
 impl Call {
-    /// Refuses callers without one of these roles; `admin` always does.
-    pub(super) fn require(&self, roles: &[Role]) -> Result<(), Failure> {
+    /// Refuses callers without a right beyond that of the route.
+    pub(super) fn demand(&self, right: Right) -> Result<(), Failure> {
         let refused = |refusal: Refusal| self.refused(&refusal);
-        self.auth.roles.require(roles).map_err(refused)
+        right.demand(self.auth.roles).map_err(refused)
     }
 
-    /// Only for administrators.
-    pub(super) fn admin(&self) -> Result<(), Failure> {
-        self.require(&[Role::Admin])
+    /// The same caller with another body, as it was written down before.
+    pub(super) fn with_body(&self, body: Vec<u8>) -> Call {
+        Call {
+            app: Arc::clone(&self.app),
+            auth: self.auth.clone(),
+            view: self.view.clone(),
+            method: self.method.clone(),
+            uri: self.uri.clone(),
+            body: Bytes::from(body),
+        }
     }
 
     /// The directory that the caller's view is of.
@@ -138,6 +151,26 @@ impl Call {
     /// run.
     pub(super) async fn write(&self, command: Command, render: Render) -> Result<Done, Failure> {
         self.write_key(command, render, String::new()).await
+    }
+
+    /// Submits a command that may need a second pair of eyes: as it is, or with `?propose=true` written
+    /// down for somebody else to approve.
+    pub(super) async fn write_or_propose(&self, command: Command, render: Render) -> Handled {
+        let ProposeQuery { dry_run, propose } = self.query()?;
+        let done = if propose {
+            let request = proposal::written_down(&self.method, &self.uri, &self.body)?;
+            let keep = self.app.config.approval.keep();
+            let command = Command::Access(Access::Propose(Propose {
+                request,
+                command: Box::new(command),
+                keep,
+            }));
+            self.write_or_try(command, proposal::render_proposed, dry_run)
+                .await?
+        } else {
+            self.write_or_try(command, render, dry_run).await?
+        };
+        Ok(done.into_response())
     }
 
     /// The same where the handler has read from the query whether it is a dry run.

@@ -1,6 +1,5 @@
 //! Cycles. Those of accounts in view are seen; administrators change them.
 
-use axum::extract::Path;
 use axum::response::IntoResponse;
 use bank_api::v1::{self, List, NewCycle, PatchCycle};
 use bank_core::amount::Amount;
@@ -11,19 +10,23 @@ use bank_core::model::{Cycle, CycleRun, Every};
 use bank_core::refusal::Refusal;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
-use super::project::Empty;
+use super::pages::Turn;
+use super::path::Path;
 use super::shape::{self, read_time};
 use crate::answer::Answer;
+use crate::http::error::Failure;
 use crate::writer::Decided;
 
 /// `GET /api/v1/cycles`: by name.
 pub(super) async fn list(call: Call) -> Handled {
-    call.query::<Empty>()?;
+    let turn = Turn::read(&call)?;
     let directory = call.directory();
     let seen = directory.cycles().filter(|c| sees(&call, c));
     let mut items: Vec<v1::Cycle> = seen.map(|c| shaped(directory, c)).collect();
     items.sort_by(|a, b| a.name.cmp(&b.name));
-    ok(&List::whole(items))
+    let page = turn.by(items, |row| row.name.clone());
+    let (items, next) = page.map_err(|refusal| call.refused(&refusal))?;
+    ok(&List { items, next })
 }
 
 /// `GET /api/v1/cycles/{name}`
@@ -36,25 +39,28 @@ pub(super) async fn show(Path(name): Path<String>, call: Call) -> Handled {
 
 /// `POST /api/v1/cycles`
 pub(super) async fn add(call: Call) -> Handled {
-    call.admin()?;
-    let new: NewCycle = call.json()?;
-    let command = read(&call, new).map_err(|r| call.refused(&r))?;
-    let command = Command::AddCycle(command);
-    Ok(call.write(command, render_added).await?.into_response())
+    call.write_or_propose(added(&call)?, render_added).await
+}
+
+/// The cycle that a body asks for.
+pub(super) fn added(call: &Call) -> Result<Command, Failure> {
+    let command = read(call, call.json()?).map_err(|r| call.refused(&r))?;
+    Ok(Command::AddCycle(command))
 }
 
 /// `PATCH /api/v1/cycles/{name}`
 pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
-    call.admin()?;
-    let patch: PatchCycle = call.json()?;
-    let command = changed(&call, name, patch).map_err(|r| call.refused(&r))?;
-    let command = Command::SetCycle(command);
-    Ok(call.write(command, render).await?.into_response())
+    call.write_or_propose(patched(&call, name)?, render).await
+}
+
+/// The change that a body asks for.
+pub(super) fn patched(call: &Call, name: String) -> Result<Command, Failure> {
+    let command = changed(call, name, call.json()?).map_err(|r| call.refused(&r))?;
+    Ok(Command::SetCycle(command))
 }
 
 /// `DELETE /api/v1/cycles/{name}`
 pub(super) async fn remove(Path(name): Path<String>, call: Call) -> Handled {
-    call.admin()?;
     let command = Command::RemoveCycle(name);
     Ok(call.write(command, removed).await?.into_response())
 }
@@ -62,7 +68,6 @@ pub(super) async fn remove(Path(name): Path<String>, call: Call) -> Handled {
 /// `POST /api/v1/cycles/{name}/run`: the daemon runs cycles by itself; this shows the next run, or
 /// does one that got stuck.
 pub(super) async fn run(Path(name): Path<String>, call: Call) -> Handled {
-    call.admin()?;
     let command = Command::RunCycle(name, call.dry_run()?);
     Ok(call.write(command, render_run).await?.into_response())
 }

@@ -1,6 +1,5 @@
 //! Quotes that were given: listed, shown, ended.
 
-use axum::extract::Path;
 use axum::response::IntoResponse;
 use bank_api::v1::{GivenQuote, GivenQuoteQuery, List};
 use bank_core::command::Command;
@@ -11,6 +10,7 @@ use bank_core::refusal::Refusal;
 use bank_core::time::Timestamp;
 
 use super::call::{Call, Handled, ok, removed};
+use super::path::Path;
 use super::view::View;
 use super::{job, shape};
 use crate::http::error::Failure;
@@ -55,7 +55,6 @@ pub(super) async fn show(Path(id): Path<String>, call: Call) -> Handled {
 
 /// `DELETE /api/v1/quotes/{id}`: jobs that are bound to it keep its price.
 pub(super) async fn remove(Path(id): Path<String>, call: Call) -> Handled {
-    call.admin()?;
     let command = Command::RemoveQuote(number(&call, &id)?);
     Ok(call.write(command, removed).await?.into_response())
 }
@@ -65,13 +64,15 @@ fn number(call: &Call, id: &str) -> Result<QuoteId, Failure> {
     id.parse().map(QuoteId).map_err(unknown)
 }
 
-/// Whoever sees the project's work sees its quotes.
+/// Whoever sees the work sees its quotes.
 fn sees(view: &View, quote: &Quote) -> bool {
     let directory = view.directory();
     let machine = quote.machine.and_then(|id| directory.machine(id));
     let machine = machine.map_or("", |m| &m.name);
     let project = directory.project(quote.project);
-    project.is_some_and(|p| view.sees_work(&p.name, machine))
+    let user = quote.user.and_then(|id| directory.user(id));
+    let user = user.map_or("", |u| &u.name);
+    project.is_some_and(|p| view.sees_work(&p.name, user, machine))
 }
 
 fn shaped(directory: &Directory, row: &QuoteRow, now: Timestamp) -> GivenQuote {

@@ -1,7 +1,6 @@
 //! Jobs and reservations with what they were charged.
 
-use axum::extract::Path;
-use bank_api::v1::{ChargeRow, Job, JobLien, JobQuery, List, Payer};
+use bank_api::v1::{ChargeRow, Job, JobLien, JobQuery, List, OneJobQuery, Payer};
 use bank_core::amount::Amount;
 use bank_core::decimal::Decimal;
 use bank_core::directory::Directory;
@@ -11,9 +10,9 @@ use bank_core::model::{Closing, LienState};
 use bank_core::price::{Priced, price};
 use bank_core::refusal::Refusal;
 use bank_core::time::Timestamp;
-use serde::Deserialize;
 
 use super::call::{Call, Handled, ok};
+use super::path::Path;
 use super::view::View;
 use super::{arithmetic, explain, formula, shape};
 use crate::http::error::Failure;
@@ -58,21 +57,15 @@ pub(super) async fn list(call: Call) -> Handled {
     })
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct OneQuery {
-    machine: Option<String>,
-}
-
 /// `GET /api/v1/jobs/{object_id}`: its newest use, on the one machine that knows it or is named.
 pub(super) async fn show(Path(id): Path<String>, call: Call) -> Handled {
-    let OneQuery { machine } = call.query()?;
+    let OneJobQuery { machine } = call.query()?;
     let view = call.view.clone();
     let wanted = id.clone();
     let found = call.ask(move |connection| {
         let keep = |row: &JobRow| {
             machine.as_ref().is_none_or(|m| *m == row.machine)
-                && view.sees_work(&row.project, &row.machine)
+                && view.sees_work(&row.project, &row.user, &row.machine)
         };
         let rows = jobs::newest(connection, &wanted, keep)?;
         let detail = match rows.as_slice() {
@@ -112,7 +105,7 @@ pub(super) async fn show(Path(id): Path<String>, call: Call) -> Handled {
 }
 
 /// No machine knows the id, or several do: none of them is shown in silence.
-fn not_one(call: &Call, id: &str, rows: &[JobRow]) -> Failure {
+pub(super) fn not_one(call: &Call, id: &str, rows: &[JobRow]) -> Failure {
     if rows.is_empty() {
         return call.refused(&Refusal::not_found("job", id));
     }
@@ -158,7 +151,7 @@ impl Work {
             .is_none_or(|p| p == project || Some(p) == meant())
             && self.user.as_deref().is_none_or(|u| u == user)
             && self.machine.as_deref().is_none_or(|m| m == machine)
-            && self.view.sees_work(project, machine)
+            && self.view.sees_work(project, user, machine)
     }
 }
 
@@ -261,7 +254,8 @@ fn job_lien(directory: &Directory, row: &LienRow, detail: &Detail) -> JobLien {
     }
 }
 
-fn charges(directory: &Directory, job: &JobRow, charges: &[Charge]) -> Vec<ChargeRow> {
+/// The charges of a job with what each was made of.
+pub(super) fn charges(directory: &Directory, job: &JobRow, charges: &[Charge]) -> Vec<ChargeRow> {
     let used = |charge: &Charge| !charge.late && charge.correction.is_none();
     let last = charges.iter().rposition(used);
     let alone = charges.iter().filter(|c| used(c)).count() == 1;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use bank_api::text::suggest;
-use bank_api::v1::{JournalEntry, JournalQuery, List};
+use bank_api::v1::{JournalEntry, JournalPage, JournalQuery};
 use bank_core::command::OPS;
 use bank_core::directory::Directory;
 use bank_core::effects::{ENTRY_KINDS, EntryKind};
@@ -11,7 +11,7 @@ use bank_core::ids::AccountId;
 use bank_core::refusal::Refusal;
 
 use super::call::{Call, Handled, ok};
-use super::view::{View, only_project};
+use super::view::View;
 use super::{job, shape};
 use crate::http::error::Failure;
 use crate::store::read::jobs;
@@ -40,16 +40,25 @@ pub(super) async fn list(call: Call) -> Handled {
             span.recorded_from = uses.iter().map(|row| row.opened).min();
             filter.instances = Some(uses.iter().map(|row| row.id).collect());
         }
-        if newest {
-            return journal::newest(connection, &span, before, |row| filter.holds(row));
-        }
-        journal::page(connection, &span, |row| filter.holds(row))
+        let last = journal::last_transaction(connection)?;
+        let page = if newest {
+            journal::newest(connection, &span, before, |row| filter.holds(row))?
+        } else {
+            journal::page(connection, &span, |row| filter.holds(row))?
+        };
+        Ok((page, last))
     });
-    let page = page.await?;
+    let (page, last) = page.await?;
     let directory = call.directory();
-    ok(&List {
+    // Towards the newest nothing is left out; from a number that is still to come nothing is skipped.
+    let upto = match page.next.filter(|_| !newest) {
+        Some(next) => next,
+        None => last.max(span.after),
+    };
+    ok(&JournalPage {
         items: page.rows.iter().map(|row| shaped(directory, row)).collect(),
         next: page.next.map(|id| id.to_string()),
+        upto: Some(upto.to_string()),
     })
 }
 
@@ -87,12 +96,22 @@ struct Filter {
     query: JournalQuery,
     account: Option<AccountId>,
     instances: Option<HashSet<i64>>,
+    /// The project that is wanted, with those below it where they are.
+    projects: Option<HashSet<String>>,
 }
 
 impl Filter {
     fn new(view: &View, query: JournalQuery) -> Result<Filter, Failure> {
+        let mut projects = None;
         if let Some(name) = &query.project {
-            view.project(name)?;
+            let project = view.project(name)?;
+            let directory = view.directory();
+            let below = |id| query.tree && directory.lineage(id).iter().any(|p| p.id == project.id);
+            let all = directory.projects();
+            let all = all.filter(|p| p.id == project.id || below(p.id));
+            projects = Some(all.map(|p| p.name.clone()).collect());
+        } else if query.tree {
+            return Err(Failure::new("bad_request", "tree: no project is named"));
         }
         let account = query
             .account
@@ -105,6 +124,7 @@ impl Filter {
             query,
             account,
             instances: None,
+            projects,
         })
     }
 
@@ -124,11 +144,12 @@ impl Filter {
                 .instances
                 .as_ref()
                 .is_none_or(|all| instance.is_some_and(|i| all.contains(&i)))
-            && query
-                .project
-                .as_deref()
-                .is_none_or(|p| self.project(row) == Some(p))
-            && self.sees(row)
+            && query.actor.as_deref().is_none_or(|a| a == row.tx.actor)
+            && self
+                .projects
+                .as_ref()
+                .is_none_or(|all| self.project(row).is_some_and(|p| all.contains(p)))
+            && sees(&self.view, row)
     }
 
     /// The project that a row is about: the one that it names, else that of its account.
@@ -139,28 +160,29 @@ impl Filter {
             return meant.map_or(Some(entry.project.as_str()), |p| Some(p.name.as_str()));
         }
         let account = self.view.directory().account(AccountId(entry.account?))?;
-        only_project(account)
-    }
-
-    /// Rows of projects and accounts in view. Changes of the reference data name others: they are
-    /// for those from whom nothing is hidden.
-    fn sees(&self, row: &JournalRow) -> bool {
-        if self.view.is_unlimited() {
-            return true;
-        }
-        let Some((_, entry)) = &row.entry else {
-            return false;
-        };
-        if !entry.project.is_empty() {
-            return self.view.sees_work(&entry.project, &entry.machine);
-        }
-        let account = entry.account.map(AccountId);
-        let account = account.and_then(|id| self.view.directory().account(id));
-        account.is_some_and(|account| self.view.sees_account(account))
+        account.only_project()
     }
 }
 
-fn shaped(directory: &Directory, row: &JournalRow) -> JournalEntry {
+/// Rows of projects and accounts in view. Changes of the reference data name others: they are for
+/// those from whom nothing is hidden.
+pub(super) fn sees(view: &View, row: &JournalRow) -> bool {
+    if view.is_unlimited() {
+        return true;
+    }
+    let Some((_, entry)) = &row.entry else {
+        return false;
+    };
+    if !entry.project.is_empty() {
+        return view.sees_work(&entry.project, &entry.user, &entry.machine);
+    }
+    let account = entry.account.map(AccountId);
+    let account = account.and_then(|id| view.directory().account(id));
+    account.is_some_and(|account| view.sees_account(account))
+}
+
+/// A row as it leaves.
+pub(super) fn shaped(directory: &Directory, row: &JournalRow) -> JournalEntry {
     let bank = &directory.bank;
     let tx = &row.tx;
     let minor = |minor: i64| shape::sum(i128::from(minor), bank);

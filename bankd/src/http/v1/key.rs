@@ -1,11 +1,11 @@
 //! Signing keys. A secret is in the live answer to its making and nowhere else: not in the journal,
 //! not in the answer stored for repeats, not in a log.
 
-use axum::extract::Path;
 use axum::response::{IntoResponse, Response};
 use bank_api::sign::{Secret, SigningKey};
-use bank_api::v1::{self, KeyQuery, List, NewKey, NewKeyAnswer, PatchKey};
-use bank_core::command::{Command, SetKey};
+use bank_api::v1::{self, KeyQuery, List, NewKey, NewKeyAnswer, PatchKey, RotateKey};
+use bank_core::command::{self, Access, Command, SetKey};
+use bank_core::directory::Directory;
 use bank_core::effects::Outcome;
 use bank_core::model::Key;
 use bank_core::refusal::Refusal;
@@ -13,9 +13,12 @@ use bank_core::time::{Timestamp, Window};
 use zeroize::Zeroizing;
 
 use super::call::{Call, Done, Handled, new_state, ok, removed, rendered};
+use super::pages::Turn;
+use super::path::Path;
 use super::shape::{self, read_bound, read_time};
 use crate::access::Role;
 use crate::answer::Answer;
+use crate::clock;
 use crate::http::error::Failure;
 use crate::keys;
 use crate::keys::hmac64::{self, Hmac64};
@@ -23,38 +26,51 @@ use crate::writer::Decided;
 
 /// `GET /api/v1/keys`: by id.
 pub(super) async fn list(call: Call) -> Handled {
-    call.admin()?;
     let query: KeyQuery = call.query()?;
-    let keys = call.directory().keys();
+    let turn = Turn::of(&call, query.limit, query.after)?;
+    let keys = call.directory().keys().filter(|k| k.token.is_none());
     let wanted = keys.filter(|k| query.client.as_ref().is_none_or(|c| *c == k.client));
-    ok(&List::whole(
-        wanted.map(|key| with_fingerprint(&call, key)).collect(),
-    ))
+    let page = turn.by(wanted.collect(), |key| key.id.clone());
+    let (wanted, next) = page.map_err(|refusal| call.refused(&refusal))?;
+    let items = wanted.into_iter().map(|key| with_fingerprint(&call, key));
+    ok(&List {
+        items: items.collect(),
+        next,
+    })
 }
 
 /// `GET /api/v1/keys/{id}`
 pub(super) async fn show(Path(id): Path<String>, call: Call) -> Handled {
-    call.admin()?;
+    check_is_key(&call, &id)?;
     let key = call.directory().key(&id);
     let unknown = || call.refused(&Refusal::not_found("key", &id));
     ok(&with_fingerprint(&call, key.ok_or_else(unknown)?))
 }
 
+/// A token is none of the signing keys, though they share their ids.
+fn check_is_key(call: &Call, id: &str) -> Result<(), Failure> {
+    let token = call.directory().key(id).filter(|key| key.token.is_some());
+    match token {
+        Some(_) => Err(call.refused(&Refusal::not_found("key", id))),
+        None => Ok(()),
+    }
+}
+
 /// `POST /api/v1/keys`
 pub(super) async fn add(call: Call) -> Handled {
-    call.admin()?;
     let new: NewKey = call.json()?;
     let (told, secret) = secret(&new)?;
     let key = match read_new(&call, new) {
         Ok(key) => key,
         Err(refusal) => return call.answered_or(call.refused(&refusal)).await,
     };
-    finish(async move { make(call, key, told, secret).await }).await
+    let id = key.id.clone();
+    finish(async move { make(call, &id, Command::AddKey(key), told, secret).await }).await
 }
 
 /// `PATCH /api/v1/keys/{id}`
 pub(super) async fn set(Path(id): Path<String>, call: Call) -> Handled {
-    call.admin()?;
+    check_is_key(&call, &id)?;
     let patch: PatchKey = call.json()?;
     let change = match patched(&id, patch) {
         Ok(change) => change,
@@ -74,7 +90,7 @@ pub(super) async fn set(Path(id): Path<String>, call: Call) -> Handled {
 
 /// `DELETE /api/v1/keys/{id}`
 pub(super) async fn remove(Path(id): Path<String>, call: Call) -> Handled {
-    call.admin()?;
+    check_is_key(&call, &id)?;
     finish(async move {
         let ring = call.app.keys.clone();
         let _changing = ring.changing().await;
@@ -93,8 +109,63 @@ pub(super) async fn remove(Path(id): Path<String>, call: Call) -> Handled {
     .await
 }
 
+/// Longest time in which an old key and its new one are both accepted: a year.
+const OVERLAP_MAX_S: i64 = 366 * 86_400;
+/// How long both are where nobody says it: a week.
+const OVERLAP_S: i64 = 7 * 86_400;
+
+/// `POST /api/v1/keys/{id}/rotate`: a second key for the same client; the first ends by itself.
+pub(super) async fn rotate(Path(id): Path<String>, call: Call) -> Handled {
+    check_is_key(&call, &id)?;
+    let new: RotateKey = call.json()?;
+    let overlap_s = new.overlap_s.unwrap_or(OVERLAP_S);
+    if !(0..=OVERLAP_MAX_S).contains(&overlap_s) {
+        let refused = call.refused(&Refusal::BadDuration);
+        return call
+            .answered_or(refused.hint("the overlap is 0 s to 366 days"))
+            .await;
+    }
+    let (told, secret) = secret(&NewKey {
+        secret: new.secret,
+        gold: new.gold,
+        ..NewKey::default()
+    })?;
+    let key = Key {
+        id: new.id.unwrap_or_else(|| next_id(call.directory(), &id)),
+        client: String::new(),
+        roles: Vec::new(),
+        projects: Vec::new(),
+        machines: Vec::new(),
+        window: Window::ALWAYS,
+        disabled: false,
+        deleted: false,
+        token: None,
+    };
+    let until = Timestamp::from_seconds(clock::auth_now_s().saturating_add(overlap_s));
+    let new_id = key.id.clone();
+    let rotate = Command::Access(Access::RotateKey(Box::new(command::RotateKey {
+        id,
+        new: key,
+        until,
+    })));
+    finish(async move { make(call, &new_id, rotate, told, secret).await }).await
+}
+
+/// `moab` becomes `moab-2`, and that `moab-3`: the first that no key ever had.
+fn next_id(directory: &Directory, id: &str) -> String {
+    let (base, number) = match id.rsplit_once('-') {
+        Some((base, number)) if !base.is_empty() => (base, number.parse::<u32>().ok()),
+        _ => (id, None),
+    };
+    let base = if number.is_some() { base } else { id };
+    let first = number.unwrap_or(1).saturating_add(1);
+    let ids = (first..).map(|number| format!("{base}-{number}"));
+    let mut free = ids.filter(|id| directory.number_for("key", id).is_some());
+    free.next().unwrap_or_default()
+}
+
 /// Runs to its end even if the caller goes away: file, ledger and ring must agree.
-async fn finish(work: impl Future<Output = Handled> + Send + 'static) -> Handled {
+pub(super) async fn finish(work: impl Future<Output = Handled> + Send + 'static) -> Handled {
     let ended = tokio::spawn(work).await;
     ended.unwrap_or_else(|_| Err(Failure::new("internal", "the key could not be changed")))
 }
@@ -103,22 +174,21 @@ async fn finish(work: impl Future<Output = Handled> + Send + 'static) -> Handled
 /// made here is told once, in this form.
 async fn make(
     call: Call,
-    key: Key,
+    id: &str,
+    command: Command,
     told: Option<Zeroizing<String>>,
     secret: Secret,
 ) -> Result<Response, Failure> {
     let ring = call.app.keys.clone();
     let _changing = ring.changing().await;
-    let id = key.id.clone();
     // An id that is taken keeps its own secret; the ledger refuses, or answers a repeat.
-    let taken = call.app.writer.directory().number_for("key", &id).is_none();
-    let stored = !taken && !call.dry_run()? && store(&call, &id, secret.clone()).await?;
+    let taken = call.app.writer.directory().number_for("key", id).is_none();
+    let stored = !taken && !call.dry_run()? && store(&call, id, secret.clone()).await?;
     let fingerprint = SigningKey::new(&secret).fingerprint();
-    let command = Command::AddKey(key);
     let done = call.write_key(command, render_new, fingerprint).await;
     let accepted = done.as_ref().is_ok_and(Done::is_accepted);
     if stored && !accepted {
-        let (folder, id) = (ring.folder().to_owned(), id.clone());
+        let (folder, id) = (ring.folder().to_owned(), id.to_owned());
         let undone = tokio::task::spawn_blocking(move || keys::remove_secret(&folder, &id));
         let _ = undone.await;
     }
@@ -168,7 +238,8 @@ fn secret(new: &NewKey) -> Result<(Option<Zeroizing<String>>, Secret), Failure> 
 /// Roles and scopes belong to the client: a second key of it has those of the first.
 fn read_new(call: &Call, new: NewKey) -> Result<Key, Refusal> {
     let client = new.client.unwrap_or_else(|| new.id.clone());
-    let sibling = call.directory().keys().find(|k| k.client == client);
+    let keys = call.directory().keys().filter(|k| k.token.is_none());
+    let sibling = keys.into_iter().find(|k| k.client == client);
     let valid_from = new.valid_from.as_deref();
     let valid_from = valid_from.map(|text| read_time(text, "valid_from"));
     let valid_until = new.valid_until.as_deref();
@@ -197,6 +268,7 @@ fn read_new(call: &Call, new: NewKey) -> Result<Key, Refusal> {
         },
         disabled: false,
         deleted: false,
+        token: None,
     })
 }
 
@@ -226,14 +298,14 @@ fn patched(id: &str, patch: PatchKey) -> Result<SetKey, Refusal> {
 }
 
 /// A key without a role could do nothing, and a word that is none would be a silent lock-out.
-fn known_roles(roles: Vec<String>) -> Result<Vec<String>, Refusal> {
+pub(super) fn known_roles(roles: Vec<String>) -> Result<Vec<String>, Refusal> {
     let known = roles.iter().all(|word| Role::parse(word).is_some());
     if known && !roles.is_empty() {
         return Ok(roles);
     }
     Err(Refusal::BadValue {
         field: "roles",
-        expected: "admin, scheduler, auditor, manager or user, at least one",
+        expected: "admin, operator, manager, pi, auditor, scheduler, collector or user, at least one",
     })
 }
 
@@ -242,7 +314,11 @@ fn equal(a: &[String], b: &[String]) -> bool {
 }
 
 fn with_fingerprint(call: &Call, key: &Key) -> v1::Key {
-    shaped(key, call.app.keys.fingerprint(&key.id).unwrap_or_default())
+    let used_s = call.app.keys.used_s(&key.id);
+    v1::Key {
+        last_used: used_s.map(|s| shape::time(Timestamp::from_seconds(s))),
+        ..shaped(key, call.app.keys.fingerprint(&key.id).unwrap_or_default())
+    }
 }
 
 fn shaped(key: &Key, fingerprint: String) -> v1::Key {
@@ -257,6 +333,7 @@ fn shaped(key: &Key, fingerprint: String) -> v1::Key {
         valid_until: time(key.window.end),
         state: if key.disabled { "disabled" } else { "active" }.to_owned(),
         fingerprint,
+        last_used: None,
     }
 }
 

@@ -1,45 +1,42 @@
 //! Liens.
 
-use axum::extract::Path;
 use axum::response::IntoResponse;
-use bank_api::v1::{Lien, List, PatchLien, Written};
+use bank_api::v1::{Lien, LienQuery, List, PatchLien, Written};
 use bank_core::command::{Command, ExtendLien};
 use bank_core::directory::Directory;
 use bank_core::effects::{LienChanged, Outcome};
 use bank_core::ids::LienId;
 use bank_core::model::LienState;
 use bank_core::refusal::Refusal;
-use serde::Deserialize;
 
 use super::call::{Call, Handled, new_state, ok, rendered};
+use super::path::Path;
+use super::then::{self, Then};
 use super::{job, shape};
-use crate::access::Role;
 use crate::answer::Answer;
 use crate::store::read::liens::{self, Cursor, LienRow, Wanted};
+use crate::store::read::past;
 use crate::writer::Decided;
-
-/// The query of `bank_api::v1::LienQuery`, with a page size and a cursor.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Query {
-    project: Option<String>,
-    user: Option<String>,
-    machine: Option<String>,
-    state: Option<String>,
-    limit: Option<u32>,
-    after: Option<String>,
-}
 
 /// `GET /api/v1/liens`: the open ones first, each part newest first; the open ones only unless
 /// `state` says otherwise.
 pub(super) async fn list(call: Call) -> Handled {
-    let query: Query = call.query()?;
+    let query: LienQuery = call.query()?;
     let wanted = wanted(query.state.as_deref()).map_err(|r| call.refused(&r))?;
     let limit = job::limit(query.limit, 1000).map_err(|r| call.refused(&r))?;
     let after = query.after.as_deref().map(cursor).transpose();
     let after = after.map_err(|r| call.refused(&r))?;
+    let then = then::then(&call, query.at.as_deref(), query.recorded).await?;
     let work = job::Work::new(&call.view, query.project, query.user, query.machine)?;
     let keep = move |row: &LienRow| work.holds(&row.project, &row.user, &row.machine);
+    if let Some(then) = then {
+        let (Wanted::Open, None | Some(Cursor::Open(_))) = (wanted, after) else {
+            let expected = "open, where `at` is given: which held something then";
+            let field = "state";
+            return Err(call.refused(&Refusal::BadValue { field, expected }));
+        };
+        return list_then(&call, &then, after, limit, keep).await;
+    }
     let page = call
         .ask(move |connection| liens::list(connection, wanted, after, limit, keep))
         .await?;
@@ -50,19 +47,50 @@ pub(super) async fn list(call: Call) -> Handled {
     })
 }
 
+/// Those that held something at an instant, the newest first.
+async fn list_then(
+    call: &Call,
+    then: &Then,
+    after: Option<Cursor>,
+    limit: usize,
+    keep: impl Fn(&LienRow) -> bool,
+) -> Handled {
+    let as_of = then.as_of;
+    let all = call.ask(move |connection| past::liens(connection, None, as_of));
+    let below = match after {
+        Some(Cursor::Open(id)) => id,
+        _ => i64::MAX,
+    };
+    let mut all = all.await?;
+    all.retain(|row| row.lien.id.0 < below && keep(row));
+    let is_more = all.len() > limit;
+    all.truncate(limit);
+    let last = all.last().filter(|_| is_more);
+    let directory = then.view.directory();
+    ok(&List {
+        items: all.iter().map(|row| shaped(directory, row)).collect(),
+        next: last.map(|row| Cursor::Open(row.lien.id.0).text()),
+    })
+}
+
 /// `GET /api/v1/liens/{id}`
 pub(super) async fn show(Path(id): Path<i64>, call: Call) -> Handled {
-    let row = call.ask(move |connection| liens::lien(connection, id));
+    let then = then::asked(&call).await?;
+    let as_of = then.as_ref().map(|then| then.as_of);
+    let row = call.ask(move |connection| match as_of {
+        None => liens::lien(connection, id),
+        Some(as_of) => past::lien(connection, id, as_of),
+    });
     let row = row.await?;
-    let seen = |row: &LienRow| call.view.sees_work(&row.project, &row.machine);
+    let seen = |row: &LienRow| call.view.sees_work(&row.project, &row.user, &row.machine);
     let unknown = || call.refused(&Refusal::not_found("lien", &id.to_string()));
     let row = row.filter(seen).ok_or_else(unknown)?;
-    ok(&shaped(call.directory(), &row))
+    let view = then::view(then.as_ref(), &call);
+    ok(&shaped(view.directory(), &row))
 }
 
 /// `PATCH /api/v1/liens/{id}`: another end; an expired lien holds again.
 pub(super) async fn extend(Path(id): Path<i64>, call: Call) -> Handled {
-    call.require(&[Role::Scheduler])?;
     let PatchLien { end } = call.json()?;
     let end = shape::read_time(&end, "end").map_err(|r| call.refused(&r))?;
     let lien = LienId(id);
@@ -72,7 +100,6 @@ pub(super) async fn extend(Path(id): Path<i64>, call: Call) -> Handled {
 
 /// `DELETE /api/v1/liens/{id}`: gives back what it holds.
 pub(super) async fn release(Path(id): Path<i64>, call: Call) -> Handled {
-    call.require(&[Role::Scheduler])?;
     let command = Command::ReleaseLien(LienId(id));
     Ok(call.write(command, render).await?.into_response())
 }

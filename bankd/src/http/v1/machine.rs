@@ -1,6 +1,5 @@
 //! Machines. Their names are no secret; a key for single machines sees only those.
 
-use axum::extract::Path;
 use axum::response::IntoResponse;
 use bank_api::v1::{self, List, NewMachine, PatchMachine};
 use bank_core::command::{Command, SetMachine};
@@ -10,29 +9,34 @@ use bank_core::refusal::Refusal;
 use bank_core::time::Seconds;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
-use super::project::Empty;
+use super::path::Path;
 use super::shape::{self, cleared, read_charge_duration, read_mode};
+use super::then;
 use crate::answer::Answer;
 use crate::writer::Decided;
 
 /// `GET /api/v1/machines`: by name.
 pub(super) async fn list(call: Call) -> Handled {
-    call.query::<Empty>()?;
-    let all = call.directory().machines();
-    let seen = all.filter(|m| call.view.sees_machine(&m.name));
+    let (then, turn) = then::listed(&call).await?;
+    let view = then::view(then.as_ref(), &call);
+    let all = view.directory().machines();
+    let seen = all.filter(|m| view.sees_machine(&m.name));
     let mut items: Vec<v1::Machine> = seen.map(shape::machine).collect();
     items.sort_by(|a, b| a.name.cmp(&b.name));
-    ok(&List::whole(items))
+    let page = turn.by(items, |row| row.name.clone());
+    let (items, next) = page.map_err(|refusal| call.refused(&refusal))?;
+    ok(&List { items, next })
 }
 
 /// `GET /api/v1/machines/{name}`
 pub(super) async fn show(Path(name): Path<String>, call: Call) -> Handled {
-    ok(&shape::machine(call.view.machine(&name)?))
+    let then = then::asked(&call).await?;
+    let view = then::view(then.as_ref(), &call);
+    ok(&shape::machine(view.machine(&name)?))
 }
 
 /// `POST /api/v1/machines`
 pub(super) async fn add(call: Call) -> Handled {
-    call.admin()?;
     let new: NewMachine = call.json()?;
     let mode = new.mode.as_deref().map(read_mode).transpose();
     let policy = new.charge_policy.as_deref().map(read_policy).transpose();
@@ -60,7 +64,6 @@ pub(super) async fn add(call: Call) -> Handled {
 
 /// `PATCH /api/v1/machines/{name}`
 pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
-    call.admin()?;
     let patch: PatchMachine = call.json()?;
     let mode = patch.mode.as_deref().map(read_mode).transpose();
     let policy = patch.charge_policy.as_deref().map(read_policy).transpose();
@@ -88,7 +91,6 @@ pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
 
 /// `DELETE /api/v1/machines/{name}`
 pub(super) async fn remove(Path(name): Path<String>, call: Call) -> Handled {
-    call.admin()?;
     let command = Command::RemoveMachine(name);
     Ok(call.write(command, removed).await?.into_response())
 }

@@ -1,6 +1,5 @@
 //! Deposits and withdrawals.
 
-use axum::response::IntoResponse;
 use bank_api::v1::{NewDeposit, NewWithdrawal, Receipt, ReceiptPart};
 use bank_core::amount::Amount;
 use bank_core::command::{Command, Deposit, Withdraw};
@@ -14,32 +13,39 @@ use bank_core::time::Window;
 use super::call::{Call, Handled, rendered};
 use super::shape::{self, read_amount, read_bound};
 use crate::answer::Answer;
+use crate::http::error::Failure;
 use crate::writer::Decided;
 
 /// `POST /api/v1/deposits`
 pub(super) async fn deposit(call: Call) -> Handled {
-    call.admin()?;
-    let new: NewDeposit = call.json()?;
-    let command = read_deposit(new, call.directory()).map_err(|r| call.refused(&r))?;
-    let done = call.write(Command::Deposit(command), render_deposit);
-    Ok(done.await?.into_response())
+    call.write_or_propose(deposited(&call)?, render_deposit)
+        .await
+}
+
+/// The deposit that a body asks for.
+pub(super) fn deposited(call: &Call) -> Result<Command, Failure> {
+    let command = read_deposit(call.json()?, call.directory());
+    command.map(Command::Deposit).map_err(|r| call.refused(&r))
 }
 
 /// `POST /api/v1/withdrawals`
 pub(super) async fn withdraw(call: Call) -> Handled {
-    call.admin()?;
+    call.write_or_propose(withdrawn(&call)?, render_withdrawal)
+        .await
+}
+
+/// The withdrawal that a body asks for.
+pub(super) fn withdrawn(call: &Call) -> Result<Command, Failure> {
     let new: NewWithdrawal = call.json()?;
     let precision = call.directory().bank.precision;
     let amount = read_amount(&new.amount, precision).map_err(|r| call.refused(&r))?;
-    let command = Command::Withdraw(Withdraw {
+    Ok(Command::Withdraw(Withdraw {
         name: new.name,
         amount,
         allocation: new.allocation.map(AllocationId),
         no_credit: new.no_credit,
         note: new.note.unwrap_or_default(),
-    });
-    let done = call.write(command, render_withdrawal);
-    Ok(done.await?.into_response())
+    }))
 }
 
 fn read_deposit(new: NewDeposit, directory: &Directory) -> Result<Deposit, Refusal> {

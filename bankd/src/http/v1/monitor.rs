@@ -79,6 +79,8 @@ fn shaped(row: Watched, bank: &Bank) -> Shown {
         .filter(|_| short)
         .map(|(_, cost)| shape::sum(cost, bank));
     let needed = needed.or(cost);
+    let there = row.available.filter(|_| short);
+    let available = available.or(there.map(|there| shape::sum(there.into(), bank)));
     let (job, machine) = row.object;
     Shown {
         at: shape::time(row.at),

@@ -1,13 +1,14 @@
 //! Projects and their members.
 
-use axum::extract::Path;
 use axum::response::IntoResponse;
 use bank_api::v1::{self, List, NewMember, NewProject, PatchProject};
 use bank_core::command::{AddProject, Command, SetMember, SetProject};
 use bank_core::effects::Outcome;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
+use super::path::Path;
 use super::shape::{self, cleared, read_mode};
+use super::then;
 use crate::answer::Answer;
 use crate::gold::talk::is_sendable;
 use crate::writer::{Decided, Render};
@@ -18,25 +19,29 @@ const UNSENDABLE: &str = "unsendable: Maui reads no name with &, < or >, or long
 
 /// `GET /api/v1/projects`: those in view, by name.
 pub(super) async fn list(call: Call) -> Handled {
-    call.query::<Empty>()?;
-    let directory = call.directory();
-    let seen = directory.projects().filter(|p| call.view.sees_project(p));
+    let (then, turn) = then::listed(&call).await?;
+    let view = then::view(then.as_ref(), &call);
+    let directory = view.directory();
+    let seen = directory.projects().filter(|p| view.sees_project(p));
     let mut items: Vec<v1::Project> = seen
-        .map(|p| shape::project(directory, p, Some(&call.view)))
+        .map(|p| shape::project(directory, p, Some(view)))
         .collect();
     items.sort_by(|a, b| a.name.cmp(&b.name));
-    ok(&List::whole(items))
+    let page = turn.by(items, |row| row.name.clone());
+    let (items, next) = page.map_err(|refusal| call.refused(&refusal))?;
+    ok(&List { items, next })
 }
 
 /// `GET /api/v1/projects/{name}`
 pub(super) async fn show(Path(name): Path<String>, call: Call) -> Handled {
-    let project = call.view.project(&name)?;
-    ok(&shape::project(call.directory(), project, Some(&call.view)))
+    let then = then::asked(&call).await?;
+    let view = then::view(then.as_ref(), &call);
+    let project = view.project(&name)?;
+    ok(&shape::project(view.directory(), project, Some(view)))
 }
 
 /// `POST /api/v1/projects`
 pub(super) async fn add(call: Call) -> Handled {
-    call.admin()?;
     let new: NewProject = call.json()?;
     let mode = new.mode.as_deref().map(read_mode).transpose();
     let has_gateway = !call.app.config.gold.listen.is_empty();
@@ -60,7 +65,6 @@ pub(super) async fn add(call: Call) -> Handled {
 
 /// `PATCH /api/v1/projects/{name}`
 pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
-    call.admin()?;
     let patch: PatchProject = call.json()?;
     let mode = patch.mode.as_deref().map(read_mode).transpose();
     let command = Command::SetProject(SetProject {
@@ -77,25 +81,31 @@ pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
 
 /// `DELETE /api/v1/projects/{name}`
 pub(super) async fn remove(Path(name): Path<String>, call: Call) -> Handled {
-    call.admin()?;
     let command = Command::RemoveProject(name);
     Ok(call.write(command, removed).await?.into_response())
 }
 
 /// `GET /api/v1/projects/{name}/members`
 pub(super) async fn members(Path(name): Path<String>, call: Call) -> Handled {
-    let project = call.view.project(&name)?;
-    ok(&List::whole(shape::members(call.directory(), project)))
+    let (then, turn) = then::listed(&call).await?;
+    let view = then::view(then.as_ref(), &call);
+    let project = view.project(&name)?;
+    let members = shape::members(view.directory(), project);
+    let page = turn.by(members, |row| row.user.clone());
+    let (items, next) = page.map_err(|refusal| call.refused(&refusal))?;
+    ok(&List { items, next })
 }
 
 /// `POST /api/v1/projects/{name}/members`
 pub(super) async fn set_member(Path(name): Path<String>, call: Call) -> Handled {
-    call.admin()?;
     let new: NewMember = call.json()?;
+    let role = new.role.as_deref().map(shape::read_member_role).transpose();
     let command = Command::SetMember(SetMember {
         project: name,
         user: new.user,
-        active: new.active.unwrap_or(true),
+        // Whoever is only given another place stays as active as they were.
+        active: new.active.or(new.role.is_none().then_some(true)),
+        role: role.map_err(|r| call.refused(&r))?,
     });
     Ok(call.write(command, render_member).await?.into_response())
 }
@@ -105,13 +115,12 @@ pub(super) async fn remove_member(
     Path((name, user)): Path<(String, String)>,
     call: Call,
 ) -> Handled {
-    call.admin()?;
     let command = Command::RemoveMember(name, user);
     Ok(call.write(command, removed).await?.into_response())
 }
 
 /// A query without parameters.
-#[derive(serde::Deserialize)]
+#[derive(serde::Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Empty {}
 

@@ -1,6 +1,5 @@
 //! Rates. What a job costs is no secret: everybody may read them.
 
-use axum::extract::Path;
 use axum::response::IntoResponse;
 use bank_api::text::suggest;
 use bank_api::v1::{self, List, NewRate, RateQuery};
@@ -14,7 +13,10 @@ use bank_core::rate::{Per, Rate, RateKind, RateValue};
 use bank_core::refusal::Refusal;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
+use super::pages::Turn;
+use super::path::Path;
 use super::shape::{self, read_bound};
+use super::then;
 use crate::answer::Answer;
 use crate::writer::Decided;
 use crate::zones;
@@ -22,19 +24,31 @@ use crate::zones;
 /// `GET /api/v1/rates`: those in force and those to come, by number; with `history` those that are
 /// over too.
 pub(super) async fn list(call: Call) -> Handled {
-    let RateQuery { history } = call.query()?;
-    let directory = call.directory();
-    let now = call.now();
+    let RateQuery {
+        history,
+        at,
+        recorded,
+        limit,
+        after,
+    } = call.query()?;
+    let turn = Turn::of(&call, limit, after)?;
+    let then = then::then(&call, at.as_deref(), recorded).await?;
+    let directory = then::view(then.as_ref(), &call).directory();
+    let now = then.as_ref().map_or_else(|| call.now(), |then| then.at);
     let mut rates: Vec<&Rate> = directory.rates.iter().collect();
     rates.retain(|rate| history || !rate.window.is_over(now));
     rates.sort_by_key(|rate| rate.id);
+    let page = turn.by(rates, |rate| rate.id.0);
+    let (rates, next) = page.map_err(|refusal| call.refused(&refusal))?;
     let items = rates.iter().map(|rate| shaped(directory, rate));
-    ok(&List::whole(items.collect()))
+    ok(&List {
+        items: items.collect(),
+        next,
+    })
 }
 
 /// `POST /api/v1/rates`
 pub(super) async fn set(call: Call) -> Handled {
-    call.admin()?;
     let new: NewRate = call.json()?;
     let command = read(call.directory(), new).map_err(|r| call.refused(&r))?;
     Ok(call
@@ -45,7 +59,6 @@ pub(super) async fn set(call: Call) -> Handled {
 
 /// `DELETE /api/v1/rates/{id}`
 pub(super) async fn remove(Path(id): Path<String>, call: Call) -> Handled {
-    call.admin()?;
     let unknown = |_| call.refused(&Refusal::not_found("rate", &id));
     let number = id.parse().map(RateId).map_err(unknown)?;
     let command = Command::RemoveRate(number);
@@ -95,7 +108,8 @@ pub(super) fn read(directory: &Directory, mut new: NewRate) -> Result<SetRate, R
     })
 }
 
-fn shaped(directory: &Directory, rate: &Rate) -> v1::Rate {
+/// A rate as it leaves.
+pub(super) fn shaped(directory: &Directory, rate: &Rate) -> v1::Rate {
     let per = if rate.kind.is_metered() {
         rate.per.word()
     } else {

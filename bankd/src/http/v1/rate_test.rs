@@ -17,7 +17,7 @@ use bank_core::usage::Usage;
 
 use super::call::{Call, Handled, ok};
 use super::{rate, shape};
-use crate::access::Role;
+use crate::access::right::Right;
 use crate::http::error::Failure;
 use crate::store::read::usage::{self, UsedRow};
 
@@ -39,7 +39,7 @@ pub(super) async fn test(call: Call) -> Handled {
         ..RateTested::default()
     };
     if asked.from.is_some() || asked.to.is_some() || asked.last_days.is_some() {
-        call.require(&[Role::Auditor])?;
+        call.demand(Right::PriceThePast)?;
         answer.replay = Some(replay(&call, &asked, &proposed).await?);
         return ok(&answer);
     }

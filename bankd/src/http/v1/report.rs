@@ -1,16 +1,15 @@
 //! Reports: who ran on a fallback account, and why (nami.md 5).
 
 use bank_api::v1::{FallbackJob, FallbackQuery, FallbackReport};
-use bank_core::command::Whose;
 use bank_core::directory::Directory;
 use bank_core::refusal::Refusal;
-use bank_core::select;
 use bank_core::time::{Seconds, Timestamp};
 
 use super::call::{Call, Handled, ok};
 use super::job::Work;
 use super::shape::{self, read_time};
 use crate::store::read::fallback::{self, ShortJob};
+use crate::usable::ran_elsewhere;
 
 /// How far back a question without a start looks.
 const USUAL: Seconds = Seconds(30 * 86_400);
@@ -52,25 +51,6 @@ fn window(query: &FallbackQuery, now: Timestamp) -> Result<(Timestamp, Timestamp
         return Err(Refusal::BadWindow);
     }
     Ok((from, until))
-}
-
-/// Whether a job was paid by an account that its first project could not have used by itself.
-fn ran_elsewhere(directory: &Directory, job: &ShortJob) -> bool {
-    let Some(paying) = job.account else {
-        return false;
-    };
-    if job.fallback_from.is_some() || job.ran_as != job.project {
-        return true;
-    }
-    let whose = Whose {
-        project: Some(job.project.clone()),
-        user: Some(job.user.clone()).filter(|user| !user.is_empty()),
-        machine: job.machine.clone(),
-        ..Whose::default()
-    };
-    let payer = select::find(directory, &whose);
-    let own = select::billable(directory, &payer);
-    own.iter().all(|candidate| candidate.account != paying)
 }
 
 fn shaped(directory: &Directory, job: &ShortJob) -> FallbackJob {

@@ -11,13 +11,11 @@ use bank_core::time::Seconds;
 use super::call::{Call, Handled, rendered};
 use super::object::{find_quote, object_of};
 use super::shape::{self, read_time};
-use crate::access::Role;
 use crate::answer::Answer;
 use crate::writer::Decided;
 
 /// `POST /api/v1/reserves`
 pub(super) async fn reserve(call: Call) -> Handled {
-    call.require(&[Role::Scheduler])?;
     let new: NewReserve = call.json()?;
     let mut reserve = read(new, &call).map_err(|r| call.refused(&r))?;
     find_quote(&call, &mut reserve.request).await?;

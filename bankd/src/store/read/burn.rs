@@ -3,6 +3,7 @@
 use super::super::Error;
 use super::SCAN_MAX;
 use super::journal::{first_entry_of, first_recorded_from, last_entry};
+use bank_core::forecast::Speed;
 use bank_core::ids::AccountId;
 use bank_core::time::Timestamp;
 use rusqlite::Connection;
@@ -22,6 +23,14 @@ pub struct Burn {
 }
 
 impl Burn {
+    /// How fast an account was spent.
+    pub fn speed(&self, account: AccountId) -> Speed {
+        Speed {
+            charged: self.charged.get(&account).copied().unwrap_or(0),
+            span_us: self.span_us,
+        }
+    }
+
     /// What an account is charged a day, minor units, rounded down; none where nothing was charged
     /// or less than a day is known.
     pub fn per_day(&self, account: AccountId) -> Option<i128> {
@@ -41,17 +50,35 @@ impl Burn {
         now: Timestamp,
     ) -> Option<Timestamp> {
         let per_day = self.per_day(account).filter(|rate| *rate > 0)?;
-        let left = available.max(0).checked_mul(i128::from(DAY_US))?;
-        let left = i64::try_from(left.checked_div(per_day)?).ok()?;
-        now.0.checked_add(left).map(Timestamp)
+        used_up(per_day, available, now)
     }
+}
+
+/// When `available` is used up at a rate a day above zero, counted from an instant.
+pub fn used_up(per_day: i128, available: i128, now: Timestamp) -> Option<Timestamp> {
+    let left = available.max(0).checked_mul(i128::from(DAY_US))?;
+    let left = i64::try_from(left.checked_div(per_day)?).ok()?;
+    now.0.checked_add(left).map(Timestamp)
 }
 
 /// The charges of the last 30 days, or of as much of them as the newest 50,000 entries cover.
 pub fn burn(connection: &Connection, now: Timestamp) -> Result<Burn, Error> {
+    of(connection, now, last_entry(connection)?)
+}
+
+/// The same for the 30 days before an instant, as it was recorded then: what comes later changes
+/// nothing of it.
+pub fn before(connection: &Connection, end: Timestamp) -> Result<Burn, Error> {
+    let last = last_entry(connection)?;
+    let tx = first_recorded_from(connection, end)?;
+    let last = first_entry_of(connection, tx, last)?.saturating_sub(1);
+    of(connection, end, last)
+}
+
+/// Of the entries up to one.
+fn of(connection: &Connection, now: Timestamp, last: i64) -> Result<Burn, Error> {
     let since = Timestamp(now.0.saturating_sub(DAYS * DAY_US));
     let first_tx = first_recorded_from(connection, since)?;
-    let last = last_entry(connection)?;
     let first = first_entry_of(connection, first_tx, last)?;
     let bounded = last.saturating_sub(i64::try_from(SCAN_MAX).unwrap_or(i64::MAX));
     let from = if first > bounded {
@@ -59,10 +86,10 @@ pub fn burn(connection: &Connection, now: Timestamp) -> Result<Burn, Error> {
     } else {
         recorded(connection, bounded)?
     };
-    let sql =
-        "SELECT kind, account, delta_amount FROM entry WHERE id >= ?1 AND account IS NOT NULL";
+    let sql = "SELECT kind, account, delta_amount FROM entry
+               WHERE id >= ?1 AND id <= ?2 AND account IS NOT NULL";
     let mut statement = connection.prepare_cached(sql)?;
-    let mut rows = statement.query([first.max(bounded)])?;
+    let mut rows = statement.query((first.max(bounded), last))?;
     let mut charged: BTreeMap<AccountId, i128> = BTreeMap::new();
     while let Some(row) = rows.next()? {
         let kind = row.get_ref(0)?.as_str().unwrap_or_default();

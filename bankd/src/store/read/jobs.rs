@@ -236,6 +236,23 @@ pub fn quote_named(connection: &Connection, name: &str) -> Result<Option<String>
     Ok(rows.next()?.map(|row| row.get(0)).transpose()?)
 }
 
+/// One use by number.
+pub fn one(connection: &Connection, id: i64) -> Result<Option<JobRow>, Error> {
+    let sql = job_columns!("id = ?1");
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query([id])?;
+    rows.next()?.map(read).transpose()
+}
+
+/// One charge by number, with what was said of it where its amount was given.
+pub fn charge_told(connection: &Connection, id: i64) -> Result<Option<Charge>, Error> {
+    let Some(mut charge) = charge(connection, id)? else {
+        return Ok(None);
+    };
+    charge.given = given(connection, charge.tx)?;
+    Ok(Some(charge))
+}
+
 /// One charge by number.
 pub fn charge(connection: &Connection, id: i64) -> Result<Option<Charge>, Error> {
     let sql = "SELECT prev, tx, at, charged_s, amount, billing, late, processors, facts, rates_at

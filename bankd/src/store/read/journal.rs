@@ -196,7 +196,7 @@ pub(super) fn rows_of(
     Ok(rows)
 }
 
-fn object(
+pub(super) fn object(
     connection: &Connection,
     instance: i64,
 ) -> Result<Option<(String, String, String)>, Error> {
@@ -206,6 +206,12 @@ fn object(
         Ok((row.get(0)?, row.get(1)?, row.get(2)?))
     });
     Ok(row.optional()?)
+}
+
+/// The number of the last transaction; 0 if there is none.
+pub fn last_transaction(connection: &Connection) -> Result<i64, Error> {
+    let sql = "SELECT coalesce(max(id), 0) FROM tx";
+    Ok(connection.query_row(sql, [], |row| row.get(0))?)
 }
 
 /// The number of the last entry; 0 if there is none.
@@ -235,12 +241,26 @@ pub(in crate::store) fn entries_of(
 }
 
 /// The number of the first transaction recorded at an instant or later.
-pub(super) fn first_recorded_from(connection: &Connection, at: Timestamp) -> Result<i64, Error> {
-    let sql = "SELECT coalesce(max(id), 0) FROM tx";
-    let last = connection.query_row(sql, [], |row| row.get(0))?;
+pub(in crate::store) fn first_recorded_from(
+    connection: &Connection,
+    at: Timestamp,
+) -> Result<i64, Error> {
+    let last = last_transaction(connection)?;
     let mut statement = connection.prepare_cached("SELECT at_recorded FROM tx WHERE id = ?1")?;
     let statement = std::cell::RefCell::new(&mut statement);
     lower_bound(last, at.0, |id| {
+        let mut statement = statement.borrow_mut();
+        Ok(statement.query_row([id], |row| row.get(0))?)
+    })
+}
+
+/// The number of the first usage row of a transaction or of a later one.
+pub(in crate::store) fn first_usage_of(connection: &Connection, tx: i64) -> Result<i64, Error> {
+    let sql = "SELECT coalesce(max(id), 0) FROM usage";
+    let last = connection.query_row(sql, [], |row| row.get(0))?;
+    let mut statement = connection.prepare_cached("SELECT tx FROM usage WHERE id = ?1")?;
+    let statement = std::cell::RefCell::new(&mut statement);
+    lower_bound(last, tx, |id| {
         let mut statement = statement.borrow_mut();
         Ok(statement.query_row([id], |row| row.get(0))?)
     })

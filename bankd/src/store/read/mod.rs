@@ -4,15 +4,20 @@
 //! allocations, `past` for the same as it was, `burn` for how fast they are spent, `statement` for what
 //! moved them, `liens` and `jobs` for the work,
 //! `monitor` for what strict would have refused, `enforced` for a simulation of it,
-//! `fallback` for what ran on another account, `journal` (with `newest`, its end first) for the history, `records` for exports,
+//! `fallback` for what ran on another account, `explain` for how a transaction came about, `query` for
+//! the query language, `journal` (with `newest`, its end first) for the history, `records` for exports,
 //! `sources` for collectors, `reconcile` for what was recorded beside what was charged, `unmapped` for
-//! usage that waits for a project, `status` for the daemon's own figures. Every function takes a
+//! usage that waits for a project, `attention` for what wants some and who is told, `status` for the daemon's own figures. Every function takes a
 //! connection and gives rows; none may write, decide
 //! a rule, or walk a growing table without a bound.
 
+pub mod attention;
 pub mod auditor;
+pub mod beside;
 pub mod burn;
+pub mod closes;
 pub mod enforced;
+pub mod explain;
 pub mod fallback;
 pub mod jobs;
 pub mod journal;
@@ -22,6 +27,7 @@ pub mod monitor;
 mod newest;
 pub mod past;
 pub mod quarantine;
+pub mod query;
 pub mod quotes;
 pub mod reconcile;
 pub mod records;

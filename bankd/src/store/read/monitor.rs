@@ -43,6 +43,8 @@ pub struct Watched {
     pub code: String,
     /// What was needed, and what was available, as the journal says it.
     pub figures: Option<(String, String)>,
+    /// What was available to a use that was reported, in minor units.
+    pub available: Option<i64>,
     /// The instance; none for what never became one.
     pub instance: Option<i64>,
     /// Who reported the use; none where a scheduler asked.
@@ -146,6 +148,7 @@ fn asked(row: &JournalRow) -> Watched {
         user: entry.map(|e| e.user.clone()).unwrap_or_default(),
         code: refusal.code,
         figures: refusal.figures,
+        available: None,
         instance: row.tx.instance,
         source: None,
         reported: None,
@@ -164,7 +167,7 @@ fn taken_in(
 ) -> Result<Option<i64>, Error> {
     let sql =
         "SELECT u.id, u.start_at, u.object_id, u.machine, u.project, u.user, u.refusal, s.name,
-            u.wall_us, u.amount
+            u.wall_us, u.amount, u.available
         FROM usage_identity u JOIN source s ON s.id = u.source
         WHERE u.tx = ?1 AND u.refusal IS NOT NULL AND u.id > ?2 ORDER BY u.id";
     let mut statement = connection.prepare_cached(sql)?;
@@ -184,6 +187,7 @@ fn taken_in(
             user: row.get(5)?,
             code: row.get(6)?,
             figures: None,
+            available: row.get(10)?,
             instance: None,
             source: Some(row.get(7)?),
             reported: Some((

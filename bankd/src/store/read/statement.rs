@@ -1,97 +1,218 @@
-//! The statement of an account: what its active money was at the start of a period, what came and
-//! went in it, and what it was at the end (ledger.md 7).
+//! Statements: what active money was at the start of a period, what came and went in it, and what it
+//! was at the end (ledger.md 7, decision note 0055).
 //!
-//! Everything counts when it took effect, so that a statement does not depend on when somebody last
-//! used the bank: a window that ended at midnight is in the statement of the day that began then.
+//! The two ends are read from balances, the movements between them from the journal; that they agree
+//! is checked for each account at every run. A statement is of the journal up to one transaction,
+//! so that its parts can be read in several questions: the journal only grows. For a closed period
+//! that transaction is its close, so that nothing written later changes what is said.
+//!
+//! [`frame`] is the first question; [`scan`] goes through the movements, a bounded number at a time;
+//! [`Sums`] adds them up; [`offender`] looks for what does not add up.
+
+mod differs;
+mod scan;
+mod sums;
+
+pub use differs::{Differs, offender};
+pub use scan::{Movement, Object, Whose, object, scan};
+pub use sums::{Group, Heading, Moved, Part, Side, Sums};
 
 use super::super::Error;
-use super::money;
-use super::past::walk;
-use bank_core::effects::EntryKind;
-use bank_core::ids::{AccountId, AllocationId};
-use bank_core::model::Phase;
+use super::journal::{first_entry_of, first_recorded_from, last_entry};
+use super::past::{self, AsOf};
+use super::{beside, closes, money};
+use bank_core::ids::{AccountId, TxId};
+use bank_core::period::{ClosedPeriod, Closes};
 use bank_core::time::{Timestamp, Window};
 use rusqlite::Connection;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// A statement: opening + credits + debits = closing, in minor units of active money.
+/// What one account had at one end of a period, in minor units: over the allocations that were
+/// active then.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reading {
+    /// What was left.
+    pub amount: i128,
+    /// What liens held.
+    pub held: i128,
+    /// How far below zero it could go.
+    pub credit_limit: i128,
+    /// How many liens held it.
+    pub liens: i64,
+}
+
+/// The readings of all accounts at one end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Statement {
-    /// What the active allocations had when the period began.
-    pub opening: i128,
-    /// The sum of what came in.
-    pub credits: i128,
-    /// The sum of what went out; zero or below.
-    pub debits: i128,
+pub struct Readings {
+    /// By account.
+    pub of: BTreeMap<AccountId, Reading>,
+    /// They stand in a close: nothing that came later is in them.
+    pub is_kept: bool,
+}
+
+/// What a statement is of: fixed by its first question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// What counts: start inclusive, end exclusive and never after now.
+    pub period: Window,
+    /// The closes that stand.
+    pub closes: Closes,
+    /// The close that covers the period, where one does.
+    pub closed: Option<ClosedPeriod>,
+    /// The last transaction that counts.
+    pub upto: i64,
+    /// The first entry to look at.
+    pub first: i64,
+    /// The last entry to look at.
+    pub last: i64,
+    /// What the accounts had when the period began.
+    pub opening: Readings,
     /// What they had when it ended.
-    pub closing: i128,
-    /// What moved active money, by effective time and then by entry.
-    pub lines: Vec<Line>,
+    pub closing: Readings,
 }
 
-/// One movement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Line {
-    /// When it counts.
-    pub at: Timestamp,
-    /// Its entry.
-    pub entry: i64,
-    /// Its transaction.
-    pub tx: i64,
-    /// What it is.
-    pub kind: EntryKind,
-    /// On which allocation.
-    pub allocation: AllocationId,
-    /// Its signed effect; never zero.
-    pub active: i64,
+/// Reads both ends of a statement of these accounts; none for a statement of uses alone.
+/// `now` is the ledger's clock: nothing after it is told.
+pub fn frame(
+    connection: &Connection,
+    accounts: &BTreeSet<AccountId>,
+    period: &Window,
+    now: Timestamp,
+) -> Result<Frame, Error> {
+    let closes = closes::standing(connection)?;
+    let after_now = Timestamp(now.0.saturating_add(1));
+    let wanted = period.end.unwrap_or(after_now);
+    let covering = closes.covering(wanted).copied();
+    let end = if covering.is_some() {
+        wanted
+    } else {
+        wanted.min(after_now)
+    };
+    let known = covering.map_or(TxId(i64::MAX), |close| close.tx);
+    // A period that is still to come has nothing yet.
+    let start = period.start.map(|start| start.min(end));
+    let opening = match start {
+        None => Readings {
+            is_kept: true,
+            ..Readings::default()
+        },
+        Some(start) => readings(connection, accounts, &closes, start, known)?,
+    };
+    let closing = readings(connection, accounts, &closes, end, known)?;
+    let newest = "SELECT coalesce(max(id), 0) FROM tx";
+    let newest: i64 = connection.query_row(newest, [], |row| row.get(0))?;
+    let upto = covering.map_or(newest, |close| close.tx.0);
+    let last = last_entry(connection)?;
+    let from = match start {
+        None => 1,
+        Some(start) => first_recorded_from(connection, start)?,
+    };
+    Ok(Frame {
+        period: Window {
+            start,
+            end: Some(end),
+        },
+        first: first_entry_of(connection, from, last)?,
+        last: if covering.is_some() {
+            first_entry_of(connection, upto.saturating_add(1), last)?.saturating_sub(1)
+        } else {
+            last
+        },
+        closes,
+        closed: covering,
+        upto,
+        opening,
+        closing,
+    })
 }
 
-/// The statement of an account over a period `[start, end)`; an unbounded side is the beginning of
-/// the bank, or now.
-pub fn statement(
+/// The frame for lines alone: without balances. `upto` is the last transaction that counts, where a
+/// statement that was read before says so.
+///
+/// # Errors
+/// If the store cannot be read.
+pub fn frame_of_lines(
+    connection: &Connection,
+    period: &Window,
+    now: Timestamp,
+    upto: Option<i64>,
+) -> Result<Frame, Error> {
+    let mut frame = frame(connection, &BTreeSet::new(), period, now)?;
+    let Some(upto) = upto.filter(|upto| *upto < frame.upto) else {
+        return Ok(frame);
+    };
+    frame.upto = upto.max(0);
+    let after = first_entry_of(connection, frame.upto.saturating_add(1), frame.last)?;
+    frame.last = after.saturating_sub(1);
+    Ok(frame)
+}
+
+/// What accounts had just before an instant: as a close kept it, or as balances were by what was
+/// known when a transaction had been written.
+fn readings(
+    connection: &Connection,
+    accounts: &BTreeSet<AccountId>,
+    closes: &Closes,
+    at: Timestamp,
+    known: TxId,
+) -> Result<Readings, Error> {
+    let mut of: BTreeMap<AccountId, Reading> = BTreeMap::new();
+    if let Some(close) = closes.ending_at(at) {
+        let totals = closes::totals(connection, close.tx)?.into_iter();
+        for total in totals.filter(|total| accounts.contains(&total.account)) {
+            let reading = Reading {
+                amount: total.amount.into(),
+                held: total.held.into(),
+                credit_limit: total.credit_limit.into(),
+                liens: total.liens,
+            };
+            of.insert(total.account, reading);
+        }
+        return Ok(Readings { of, is_kept: true });
+    }
+    let last = Timestamp(at.0.saturating_sub(1));
+    let ids: Vec<AccountId> = accounts.iter().copied().collect();
+    for (account, figures) in ids.iter().zip(past::figures(
+        connection,
+        &ids,
+        AsOf::known_by(last, known),
+    )?) {
+        let own = money::allocations_of(connection, *account)?;
+        let booked = |tx: i64, effective| closes.booked(TxId(tx), effective);
+        let beside = beside::at(connection, &own, last, known, booked)?;
+        let reading = Reading {
+            amount: figures.amount.saturating_add(beside.ahead),
+            held: figures.held,
+            credit_limit: figures.credit_limit,
+            liens: beside.liens,
+        };
+        of.insert(*account, reading);
+    }
+    Ok(Readings { of, is_kept: false })
+}
+
+/// A statement of one piece, with every movement: for tests and for accounts with few of them.
+///
+/// # Errors
+/// If the store cannot be read.
+pub fn whole(
     connection: &Connection,
     account: AccountId,
     period: &Window,
-) -> Result<Statement, Error> {
-    let mut statement = Statement::default();
-    for allocation in money::allocations_of(connection, account)? {
-        if allocation.phase == Phase::Active {
-            statement.closing += i128::from(allocation.amount.0);
-        }
-        walk(connection, allocation.last_entry, |step| {
-            let line = Line {
-                at: step.effective,
-                entry: step.entry,
-                tx: step.tx,
-                kind: step.kind,
-                allocation: allocation.id,
-                active: step.delta.active,
-            };
-            if period.is_over(line.at) {
-                statement.closing -= i128::from(line.active);
-            } else if period.contains(line.at) && line.active != 0 {
-                statement.lines.push(line);
+    now: Timestamp,
+) -> Result<(Frame, Sums, Vec<Movement>), Error> {
+    let accounts = BTreeSet::from([account]);
+    let frame = frame(connection, &accounts, period, now)?;
+    let (mut sums, mut lines) = (Sums::default(), Vec::new());
+    let whose = Whose::Accounts(accounts);
+    let mut next = Some(frame.first);
+    while let Some(from) = next {
+        next = scan(connection, &frame, &whose, from, |movement| {
+            if sums.take(&frame, movement) && movement.active != 0 {
+                lines.push(movement.clone());
             }
-            // Nothing takes effect after it was recorded.
-            period.start.is_none_or(|start| step.recorded >= start)
+            true
         })?;
     }
-    statement.lines.sort_unstable_by_key(|l| (l.at, l.entry));
-    for line in &statement.lines {
-        let active = i128::from(line.active);
-        if active > 0 {
-            statement.credits += active;
-        } else {
-            statement.debits += active;
-        }
-    }
-    statement.opening = statement.closing - statement.credits - statement.debits;
-    Ok(statement)
-}
-
-impl Statement {
-    /// The sum of the lines of one kind.
-    pub fn of(&self, kind: EntryKind) -> i128 {
-        let own = self.lines.iter().filter(|line| line.kind == kind);
-        own.map(|line| i128::from(line.active)).sum()
-    }
+    Ok((frame, sums, lines))
 }

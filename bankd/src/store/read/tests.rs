@@ -23,18 +23,18 @@ use super::liens::{Cursor, Wanted};
 use super::*;
 use bank_core::time::{Seconds, Timestamp};
 
-struct Bank {
+pub(super) struct Bank {
     _folder: tempfile::TempDir,
     path: std::path::PathBuf,
-    store: SqliteStore,
+    pub(super) store: SqliteStore,
 }
 
-fn at(seconds: i64) -> Timestamp {
+pub(super) fn at(seconds: i64) -> Timestamp {
     Timestamp::from_seconds(seconds)
 }
 
 impl Bank {
-    fn new() -> Bank {
+    pub(super) fn new() -> Bank {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("bank.db");
         let new = NewBank {
@@ -54,7 +54,13 @@ impl Bank {
     }
 
     /// Runs a command at an instant; it must be accepted.
-    fn run(&mut self, seconds: i64, command: &Command) {
+    pub(super) fn run(&mut self, seconds: i64, command: &Command) {
+        let refusal = self.decide(seconds, command).err();
+        assert_eq!(refusal, None);
+    }
+
+    /// Runs a command at an instant, after the boundaries that have passed.
+    pub(super) fn decide(&mut self, seconds: i64, command: &Command) -> ledger::Decision {
         let now = at(seconds);
         self.store.begin().unwrap();
         self.store.stamp(Stamp {
@@ -66,12 +72,13 @@ impl Bank {
             key: None,
         });
         let scope = Scope::default();
+        ledger::sweep(&mut self.store, now).unwrap();
         let decision = ledger::execute(&mut self.store, command, &scope, now, false).unwrap();
-        decision.unwrap();
         self.store.commit().unwrap();
+        decision
     }
 
-    fn reader(&self) -> Connection {
+    pub(super) fn reader(&self) -> Connection {
         open_reader(&self.path).unwrap()
     }
 }

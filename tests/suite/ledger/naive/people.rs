@@ -218,7 +218,8 @@ impl Naive {
         self.user_at(&set.user)?;
         let members = &mut self.projects[at].members;
         members.retain(|(user, _)| *user != set.user);
-        members.push((set.user.clone(), set.active));
+        let active = set.active.unwrap_or(true);
+        members.push((set.user.clone(), active));
         Ok(self.registered("member_set", "done"))
     }
 

@@ -82,6 +82,7 @@ impl Bench {
                 scope: Scope {
                     projects: Vec::new(),
                     machines: vec!["cluster1".to_owned()],
+                    ..Scope::default()
                 },
                 no_funds: NoFundsWord::Auto,
                 strict_project: false,
@@ -124,7 +125,8 @@ impl Bench {
                 self.admin(Command::SetMember(SetMember {
                     project: (*project).to_owned(),
                     user: name.to_owned(),
-                    active: true,
+                    active: Some(true),
+                    role: None,
                 }))
                 .await;
             }

@@ -260,7 +260,8 @@ async fn a_name_is_read_in_every_spelling() {
         .admin(Command::SetMember(bank_core::command::SetMember {
             project: "a<b".to_owned(),
             user: "amy".to_owned(),
-            active: true,
+            active: Some(true),
+            role: None,
         }))
         .await;
     for (number, project) in [

@@ -53,6 +53,7 @@ pub(in super::super) fn directory() -> Arc<Directory> {
             project: ProjectId(id),
             user: UserId(user),
             active: true,
+            role: bank_core::model::MemberRole::Member,
         });
         directory.put_account(account(id, name, Some(name)));
     }

@@ -135,7 +135,8 @@ impl Line<'_> {
             _ => Command::SetMember(SetMember {
                 project: verb.to_owned(),
                 user: name,
-                active: self.has("on"),
+                active: Some(self.has("on")),
+                role: None,
             }),
         }
     }

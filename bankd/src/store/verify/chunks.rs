@@ -1,8 +1,8 @@
 //! Proof of chunks of finished uses: what their transactions say under the hash is what their entries
 //! moved, what their rows hold, and what their lines hash to, where those are kept.
 
-use super::Error;
-use super::verify::Report;
+use super::super::Error;
+use super::{Finding, Report};
 use rusqlite::Connection;
 use sha2::{Digest as _, Sha256};
 use std::fmt::Write as _;
@@ -42,13 +42,17 @@ fn sums(connection: &Connection, report: &mut Report) -> Result<(), Error> {
             .fold(0_i64, |sum, word| sum.saturating_add(said(word)));
         let is_whole = held == counted && revision == 0;
         if moved != said("amount").saturating_neg() {
-            report.find(format!(
-                "transaction {tx}: its entries are not what it counts"
+            report.find(Finding::new(
+                "entry",
+                tx,
+                format!("transaction {tx}: its entries are not what it counts"),
             ));
         }
         if held > counted || (is_whole && amount != said("amount")) {
-            report.find(format!(
-                "transaction {tx}: its finished uses are not what it counts"
+            report.find(Finding::new(
+                "usage_identity",
+                tx,
+                format!("transaction {tx}: its finished uses are not what it counts"),
             ));
         }
     }
@@ -71,8 +75,10 @@ fn figures(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     while let Some(row) = rows.next()? {
         let (id, moved, held): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
         let moved = moved.saturating_neg();
-        report.find(format!(
-            "allocation {id}: finished uses come to {held} on it, its entries to {moved}"
+        report.find(Finding::new(
+            "allocation",
+            id,
+            format!("allocation {id}: finished uses come to {held} on it, its entries to {moved}"),
         ));
     }
     Ok(())
@@ -89,8 +95,10 @@ fn lines(connection: &Connection, report: &mut Report) -> Result<(), Error> {
         let (id, bytes, count): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(3)?);
         let (tx, reason): (Option<i64>, Option<String>) = (row.get(4)?, row.get(5)?);
         let (Some(tx), Some(reason)) = (tx, reason) else {
-            report.find(format!(
-                "lines {id}: the transaction of their chunk is missing"
+            report.find(Finding::new(
+                "raw_block",
+                id,
+                format!("lines {id}: the transaction of their chunk is missing"),
             ));
             continue;
         };
@@ -98,8 +106,10 @@ fn lines(connection: &Connection, report: &mut Report) -> Result<(), Error> {
         let digest = digest(body, u64::try_from(bytes).unwrap_or(0));
         let is_same = digest.as_deref() == word(&reason, "digest");
         if !is_same || figure(&reason, "lines") != Some(count) {
-            report.find(format!(
-                "transaction {tx}: its lines are not those that it was made of"
+            report.find(Finding::new(
+                "raw_block",
+                id,
+                format!("transaction {tx}: its lines are not those that it was made of"),
             ));
         }
     }

@@ -1,0 +1,306 @@
+//! Who may do what: API tokens, roles of people, limits, proposals.
+
+use serde::{Deserialize, Serialize};
+
+/// An API token without its text (`GET /api/v1/tokens/{id}`).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Token {
+    /// Token id, `[A-Za-z0-9._-]{1,64}`.
+    pub id: String,
+    /// The client that it belongs to.
+    pub client: String,
+    /// What it may do.
+    #[serde(default)]
+    pub roles: Vec<String>,
+    /// Project scope; empty: all.
+    #[serde(default)]
+    pub projects: Vec<String>,
+    /// Machine scope; empty: all.
+    #[serde(default)]
+    pub machines: Vec<String>,
+    /// First moment it is accepted.
+    pub valid_from: Option<String>,
+    /// First moment it is no longer accepted.
+    pub valid_until: Option<String>,
+    /// `active`, `expired` or `disabled`.
+    pub state: String,
+    /// When it was used last, to the minute; `null` for never.
+    pub last_used: Option<String>,
+}
+
+/// `POST /api/v1/tokens`. Answer: [`NewTokenAnswer`].
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct NewToken {
+    /// Token id; absent: one is made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// Client; absent: the token id. For a token of a person with the role `user`, their name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
+    /// Roles, at least one.
+    pub roles: Vec<String>,
+    /// Project scope; empty: all.
+    #[serde(default)]
+    pub projects: Vec<String>,
+    /// Machine scope; empty: all.
+    #[serde(default)]
+    pub machines: Vec<String>,
+    /// First moment it is no longer accepted. Every token ends.
+    pub valid_until: String,
+}
+
+/// The answer to [`NewToken`]. The token is told this once.
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct NewTokenAnswer {
+    /// What is kept of it.
+    pub token: Token,
+    /// `bk_…`: what a request shows as `Authorization: Bearer bk_…`; `null` on a dry run and in the
+    /// answer to a repeat.
+    pub secret: Option<String>,
+    /// The journal transaction; `null` on a dry run.
+    #[serde(default)]
+    pub transaction: Option<i64>,
+    /// True when decided only.
+    #[serde(default)]
+    pub dry_run: bool,
+}
+
+/// Query of `GET /api/v1/tokens`. Answer: `List<Token>`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct TokenQuery {
+    /// Only tokens of this client.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
+}
+
+/// `POST /api/v1/keys/{id}/rotate`. Answer: `NewKeyAnswer`.
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct RotateKey {
+    /// Id of the new key; absent: that of the old one with a number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// Seconds in which both are accepted; absent: 604800, a week.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overlap_s: Option<i64>,
+    /// As `secret` of a new key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secret: Option<String>,
+    /// As `gold` of a new key.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub gold: bool,
+}
+
+/// A role that somebody has (`GET /api/v1/roles`).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RoleGrant {
+    /// Login name.
+    pub name: String,
+    /// The role.
+    pub role: String,
+    /// Over this project and those below it; `null` for the whole bank.
+    pub project: Option<String>,
+    /// First moment at which it no longer counts; `null` for never.
+    pub until: Option<String>,
+    /// `grant` for one that was given, `member` for what somebody is in a project.
+    pub by: String,
+}
+
+/// Query of `GET /api/v1/roles`. Answer: `List<RoleGrant>`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct RoleQuery {
+    /// Only those of this person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Those that are over too.
+    #[serde(default)]
+    pub all: bool,
+}
+
+/// `POST /api/v1/roles`. Answer: `Written<RoleGrant>`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct NewRoleGrant {
+    /// Login name; nobody of that name need be registered.
+    pub name: String,
+    /// `admin`, `operator`, `manager`, `pi`, `auditor`, `scheduler` or `collector`.
+    pub role: String,
+    /// Over this project and those below it; needed for `operator`, `manager` and `pi`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// First moment at which it no longer counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
+}
+
+/// Query of `DELETE /api/v1/roles/{name}/{role}`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct RevokeQuery {
+    /// Decide and answer, write nothing.
+    #[serde(default)]
+    pub dry_run: bool,
+    /// The project that the role was given for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+}
+
+/// How much somebody may move (`GET /api/v1/limits`). Exactly one of `role` and `name` is there.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Limit {
+    /// Everybody who acts by this role, each on their own.
+    pub role: Option<String>,
+    /// A person, a client, or one key or token by its id.
+    pub name: Option<String>,
+    /// The most in one operation.
+    pub per_operation: Option<String>,
+    /// The most in a UTC day of the ledger clock.
+    pub per_day: Option<String>,
+    /// The bank's unit.
+    pub unit: String,
+}
+
+/// `POST /api/v1/limits`. Answer: `Written<Limit>`. Exactly one of `role` and `name`; what is absent
+/// stays as it is, and `none` takes a bound away.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct NewLimit {
+    /// As [`Limit::role`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
+    /// As [`Limit::name`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// As [`Limit::per_operation`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per_operation: Option<String>,
+    /// As [`Limit::per_day`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per_day: Option<String>,
+}
+
+/// Query of routes whose operation may need a second pair of eyes.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ProposeQuery {
+    /// Decide and answer, write nothing.
+    #[serde(default)]
+    pub dry_run: bool,
+    /// Write it down for somebody else to approve.
+    #[serde(default)]
+    pub propose: bool,
+}
+
+/// A request as it was written down with a proposal.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ProposedRequest {
+    /// `POST` or `PATCH`.
+    pub method: String,
+    /// The path of its route.
+    pub path: String,
+    /// Its body.
+    pub body: serde_json::Value,
+}
+
+/// What somebody proposed (`GET /api/v1/proposals/{id}`).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Proposal {
+    /// Its number.
+    pub id: i64,
+    /// `deposit`, `withdraw`, `transfer`, `refund`, `adjust` or `credit_limit`.
+    pub kind: String,
+    /// What it moves.
+    pub amount: String,
+    /// The bank's unit.
+    pub unit: String,
+    /// What is asked for.
+    pub request: ProposedRequest,
+    /// The key, token or person that proposed it.
+    pub proposed_by: String,
+    /// When.
+    pub at: String,
+    /// When it can no longer be approved.
+    pub until: String,
+    /// `open`, `approved`, `rejected` or `expired`.
+    pub state: String,
+    /// Who decided; `null` while nobody has.
+    pub decided_by: Option<String>,
+    /// Why, where they said it.
+    pub reason: Option<String>,
+    /// The first transaction of what was done.
+    pub done: Option<i64>,
+}
+
+/// Query of `GET /api/v1/proposals`. Answer: `List<Proposal>`, the newest first.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ProposalQuery {
+    /// Those that were decided or are over too.
+    #[serde(default)]
+    pub all: bool,
+    /// Cursor: `next` of the page before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+    /// Rows, 1 to 1000; absent: 100.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u32>,
+}
+
+/// `POST /api/v1/proposals/{id}/approve` and `…/reject`. Answer: `Written<Proposal>`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct NewDecision {
+    /// Why, kept in the journal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// How often access was refused since the daemon started (`GET /api/v1/status`).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RefusedAccess {
+    /// The roles of who was refused, with commas between.
+    pub roles: String,
+    /// The refusal's code.
+    pub code: String,
+    /// How often.
+    pub count: i64,
+}
+
+impl std::fmt::Debug for RotateKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RotateKey")
+            .field("id", &self.id)
+            .field("overlap_s", &self.overlap_s)
+            .finish_non_exhaustive()
+    }
+}
+
+// It carries the token: its debug form must not.
+impl std::fmt::Debug for NewTokenAnswer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("NewTokenAnswer")
+            .field("token", &self.token)
+            .finish_non_exhaustive()
+    }
+}

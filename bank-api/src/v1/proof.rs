@@ -1,0 +1,81 @@
+//! What a verification found, and how far one is.
+
+use serde::{Deserialize, Serialize};
+
+/// A verification: the one that runs, else the last one. Answer of `POST` and `GET
+/// /api/v1/verifications`, and of `bankd verify --json`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(default)]
+pub struct Verification {
+    /// `running`, `done`, `failed` (it could not be ended), or `none` since the daemon started.
+    pub state: String,
+    /// When it began; `null` for none.
+    pub started: Option<String>,
+    /// When it ended; `null` while it runs.
+    pub ended: Option<String>,
+    /// What is being proven.
+    pub doing: String,
+    /// Transactions read so far.
+    pub transactions: i64,
+    /// Transactions that there are.
+    pub of_transactions: i64,
+    /// Checks done, of those that follow the journal.
+    pub checks: i64,
+    /// How many those are.
+    pub of_checks: i64,
+    /// Whether everything is right; `null` until it is done.
+    pub sound: Option<bool>,
+    /// Entries read.
+    pub entries: i64,
+    /// Allocations compared.
+    pub allocations: i64,
+    /// Rows whose seals were computed.
+    pub sealed: i64,
+    /// What is wrong.
+    pub findings: Vec<ProofFinding>,
+    /// Findings beyond those that are listed.
+    pub more: i64,
+    /// What is right and still worth a look.
+    pub notes: Vec<String>,
+    /// What is to be done about the findings.
+    pub advice: Vec<String>,
+    /// Why it failed; `null` where it did not.
+    pub error: Option<String>,
+}
+
+/// One thing that is wrong.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ProofFinding {
+    /// The table; empty for the file as a whole.
+    pub table: String,
+    /// The row by its key.
+    pub row: String,
+    /// What is wrong.
+    pub text: String,
+    /// What should stand there, where that is known.
+    pub expected: Option<String>,
+    /// What stands there.
+    pub found: Option<String>,
+}
+
+/// Query of `GET /api/v1/verifications`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct VerificationQuery {
+    /// Wait so many seconds for its end at most, 0 to 20; 0 by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wait_s: Option<u32>,
+}
+
+/// A signed checkpoint. Answer of `GET /api/v1/checkpoint`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct SignedCheckpoint {
+    /// The last transaction that it covers.
+    pub transactions: i64,
+    /// It, as a file has it: `bankd verify --checkpoint` reads it.
+    pub text: String,
+}

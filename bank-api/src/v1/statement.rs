@@ -1,0 +1,274 @@
+//! Statements of accounts, and closed periods of the books.
+
+use serde::{Deserialize, Serialize};
+
+/// `GET /api/v1/statements`: exactly one of `project`, `account`, `user` and `machine`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct StatementQuery {
+    /// The accounts of this project alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// This account, by name or number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub account: Option<String>,
+    /// What this user was charged, by project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+    /// What was charged on this machine, by project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
+    /// With the projects below.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub tree: bool,
+    /// The start, inclusive; absent: the beginning of the bank.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// The end, exclusive; absent: now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
+}
+
+/// `GET /api/v1/statements/entries`: the lines of a statement, oldest entry first.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct StatementLineQuery {
+    /// See [`StatementQuery::project`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// See [`StatementQuery::account`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub account: Option<String>,
+    /// See [`StatementQuery::user`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+    /// See [`StatementQuery::machine`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
+    /// See [`StatementQuery::tree`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub tree: bool,
+    /// See [`StatementQuery::from`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// See [`StatementQuery::until`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
+    /// Only what was written up to this transaction: [`Statement::transaction`], so that the lines
+    /// are those of the statement whatever came since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transaction: Option<i64>,
+    /// `next` of the page before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+    /// Lines of a page, 1 to 1000; absent: 100.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u32>,
+}
+
+/// The answer of `GET /api/v1/statements`: opening + credits + debits = closing, in active money. A
+/// statement of a user or a machine has no balances: `opening`, `closing` and what follows from them
+/// are `null`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Statement {
+    /// `project`, `account`, `user` or `machine`.
+    pub of: String,
+    /// Its name.
+    pub name: String,
+    /// With the projects below.
+    pub tree: bool,
+    /// The accounts that it is of, by name; empty for a user or a machine.
+    pub accounts: Vec<String>,
+    /// The start, inclusive; `null` for the beginning of the bank.
+    pub from: Option<String>,
+    /// The end, exclusive.
+    pub until: String,
+    /// The last transaction that counts; of a closed period its close.
+    pub transaction: i64,
+    /// Whether the period is closed: then nothing of this changes any more.
+    pub closed: bool,
+    /// Active money at the start.
+    pub opening: Option<String>,
+    /// What came in, by heading.
+    pub credits: Vec<StatementGroup>,
+    /// What went out, by heading; amounts of zero and below, but for corrections.
+    pub debits: Vec<StatementGroup>,
+    /// The sum of the credits.
+    pub total_credits: String,
+    /// The sum of the debits.
+    pub total_debits: String,
+    /// Active money at the end.
+    pub closing: Option<String>,
+    /// What open liens held at the end.
+    pub held: Option<String>,
+    /// How many open liens.
+    pub liens: Option<i64>,
+    /// Closing − held.
+    pub balance: Option<String>,
+    /// How far below zero it could go at the end.
+    pub credit_limit: Option<String>,
+    /// Balance + credit limit.
+    pub available: Option<String>,
+    /// What accounts were below zero by, zero or above.
+    pub debt: Option<String>,
+    /// What was charged a day before the end, over at most 30 days as recorded then; `null` where
+    /// less than a day is known.
+    pub burn_per_day: Option<String>,
+    /// When that uses up what is available.
+    pub empty_at: Option<String>,
+    /// Charges by user; of a user or a machine by project.
+    pub parts: Vec<StatementPart>,
+    /// How many lines it has.
+    pub entries: i64,
+    /// Unit label of the amounts.
+    pub unit: String,
+}
+
+/// What stands under one heading.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct StatementGroup {
+    /// `deposits`, `transfers_in`, `refunds`, `activations`, `charges`, `withdrawals`,
+    /// `transfers_out`, `expiries`, `deletions`; on either side `carried_over`, `put_right`,
+    /// `reversals`.
+    pub heading: String,
+    /// Corrections of a closed period, each with its own date.
+    pub adjustment: bool,
+    /// The sum, signed.
+    pub amount: String,
+    /// How many entries.
+    pub entries: i64,
+    /// How many jobs and reservations they are about.
+    pub jobs: i64,
+}
+
+/// What one user, or one project, was charged.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct StatementPart {
+    /// The user or project as the journal names it; `null` where it names none.
+    pub name: Option<String>,
+    /// Jobs and reservations that were charged, each counted once.
+    pub jobs: i64,
+    /// Charged, zero or above.
+    pub charged: String,
+    /// Given back, zero or above.
+    pub refunded: String,
+}
+
+/// One sum of a statement as `bank` writes it for separated values: an end, or a heading.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct StatementSum {
+    /// `balance`, `credit` or `debit`.
+    pub side: String,
+    /// `opening`, `closing`, `held`, `available`, or that of a [`StatementGroup`].
+    pub heading: String,
+    /// Corrections of a closed period.
+    pub adjustment: bool,
+    /// Signed.
+    pub amount: String,
+    /// How many entries.
+    pub entries: Option<i64>,
+    /// How many jobs and reservations.
+    pub jobs: Option<i64>,
+}
+
+/// One line of a statement.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct StatementLine {
+    /// When it counts.
+    pub at: String,
+    /// The kind of the journal's entry.
+    pub kind: String,
+    /// It corrects a closed period: `at` lies before the statement's start, or where it was closed.
+    pub adjustment: bool,
+    /// Account.
+    pub account: String,
+    /// Allocation.
+    pub allocation: i64,
+    /// Project as named.
+    pub project: Option<String>,
+    /// User as named.
+    pub user: Option<String>,
+    /// Machine as named.
+    pub machine: Option<String>,
+    /// The scheduler's id of the job or reservation.
+    pub job: Option<String>,
+    /// `job` or `reservation`.
+    pub job_type: Option<String>,
+    /// What it moved, signed.
+    pub amount: String,
+    /// The transaction.
+    pub transaction: i64,
+    /// The entry's number in the journal.
+    pub entry: i64,
+}
+
+/// `POST /api/v1/closes`: closes the books of a period that is over.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct NewClose {
+    /// The start, inclusive: the end of what is closed already; absent: whatever is open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// The end, exclusive.
+    pub until: String,
+    /// Kept in the journal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// `POST /api/v1/closes/undo`: opens the period again that was closed last.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct UndoClose {
+    /// Kept in the journal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// `GET /api/v1/closes`: the newest first.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct CloseQuery {
+    /// `next` of the page before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+    /// Rows of a page, 1 to 1000; absent: 100.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u32>,
+}
+
+/// A closed period.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Close {
+    /// The transaction that closed it.
+    pub closed_by: Option<i64>,
+    /// The start; `null` where the first close named none.
+    pub from: Option<String>,
+    /// The end, exclusive.
+    pub until: String,
+    /// When it was closed; `null` in the answer to the close itself.
+    pub at: Option<String>,
+    /// Who closed it; likewise.
+    pub actor: Option<String>,
+    /// Why, as the journal has it; likewise.
+    pub reason: Option<String>,
+    /// The transaction that opened it again.
+    pub reopened_by: Option<i64>,
+    /// What all accounts together had at the end; only in the answer to the close itself.
+    pub amount: Option<String>,
+    /// How many accounts had something; likewise.
+    pub accounts: Option<i64>,
+    /// Unit label of the amount.
+    pub unit: String,
+}

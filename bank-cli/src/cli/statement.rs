@@ -1,0 +1,104 @@
+//! `bank statement` and `bank close`.
+
+use clap::{Args, Subcommand};
+
+use super::{RemoveArgs, WriteArgs};
+
+/// `bank statement`.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct StatementArgs {
+    /// A project with accounts of its own, or an account [default: BANK_PROJECT]
+    #[arg(conflicts_with_all = ["project", "account", "user", "machine"])]
+    pub(crate) name: Option<String>,
+    /// The accounts of this project
+    #[arg(short = 'A', long, conflicts_with_all = ["account", "user", "machine"])]
+    pub(crate) project: Option<String>,
+    /// This account
+    #[arg(short = 'a', long, conflicts_with_all = ["user", "machine"])]
+    pub(crate) account: Option<String>,
+    /// What this user was charged, by project
+    #[arg(short = 'u', long, conflicts_with = "machine")]
+    pub(crate) user: Option<String>,
+    /// What was charged on this machine, by project
+    #[arg(short = 'm', long)]
+    pub(crate) machine: Option<String>,
+    /// With the projects below
+    #[arg(long, conflicts_with_all = ["account", "user", "machine"])]
+    pub(crate) tree: bool,
+    #[command(flatten)]
+    pub(crate) period: PeriodArgs,
+    /// Only the sums
+    #[arg(long)]
+    pub(crate) summary: bool,
+}
+
+/// Which time.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct PeriodArgs {
+    /// Start, inclusive [default: the first of this month]
+    #[arg(
+        long,
+        visible_alias = "start",
+        value_name = "TIME",
+        allow_hyphen_values = true,
+        conflicts_with_all = ["month", "quarter", "year"]
+    )]
+    pub(crate) from: Option<String>,
+    /// End, exclusive [default: now]
+    #[arg(
+        long,
+        visible_aliases = ["until", "end"],
+        value_name = "TIME",
+        allow_hyphen_values = true,
+        conflicts_with_all = ["month", "quarter", "year"]
+    )]
+    pub(crate) to: Option<String>,
+    /// A month, such as 2026-10
+    #[arg(long, value_name = "YYYY-MM", conflicts_with_all = ["quarter", "year"])]
+    pub(crate) month: Option<String>,
+    /// A quarter, such as 2026Q4
+    #[arg(long, value_name = "YYYYQN", conflicts_with = "year")]
+    pub(crate) quarter: Option<String>,
+    /// A year, such as 2026
+    #[arg(long, value_name = "YYYY")]
+    pub(crate) year: Option<String>,
+}
+
+/// `bank close`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct CloseArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<CloseCommand>,
+    /// A month (2026-10), quarter (2026Q4) or year (2026) that is over
+    #[arg(required_unless_present = "until", conflicts_with = "until")]
+    pub(crate) period: Option<String>,
+    /// Close everything that is open before this time
+    #[arg(
+        long,
+        visible_alias = "to",
+        value_name = "TIME",
+        allow_hyphen_values = true
+    )]
+    pub(crate) until: Option<String>,
+    /// Reason, kept in the journal
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) note: Option<String>,
+    #[command(flatten)]
+    pub(crate) write: WriteArgs,
+}
+
+/// What else there is to do with closed periods.
+#[derive(Debug, Clone, Subcommand)]
+pub(crate) enum CloseCommand {
+    /// List closed periods, the newest first
+    #[command(alias = "list")]
+    Ls,
+    /// Open the period again that was closed last
+    Undo {
+        /// Reason, kept in the journal
+        #[arg(long, value_name = "TEXT")]
+        note: Option<String>,
+        #[command(flatten)]
+        remove: RemoveArgs,
+    },
+}

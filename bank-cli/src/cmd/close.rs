@@ -1,0 +1,98 @@
+//! `bank close`: the books of a period, closed and opened again.
+
+use bank_api::v1::{Close, CloseQuery, List, NewClose, UndoClose, Written};
+use ureq::http::Method;
+
+use super::{Context, confirm};
+use crate::{
+    cli::{CloseArgs, CloseCommand, RemoveArgs},
+    fail::Failure,
+    figure,
+    out::{Kind, Sheet, column},
+    period, when,
+};
+
+/// Rows per request.
+const PAGE: u32 = 1000;
+
+pub(super) fn run(context: &Context, args: CloseArgs) -> Result<String, Failure> {
+    match args.command {
+        None => close(context, &args),
+        Some(CloseCommand::Ls) => list(context),
+        Some(CloseCommand::Undo { note, remove }) => undo(context, note, &remove),
+    }
+}
+
+fn close(context: &Context, args: &CloseArgs) -> Result<String, Failure> {
+    let mut body = NewClose {
+        note: args.note.clone(),
+        ..NewClose::default()
+    };
+    if let Some(text) = &args.period {
+        let period = period::any(text, context.zone)?;
+        body.from = Some(period.from);
+        body.until = period.until;
+    } else {
+        body.until = context.time(args.until.as_ref())?.unwrap_or_default();
+    }
+    let answer: Written<Close> = context.send(Method::POST, &["closes"], &body, &args.write)?;
+    let closed = &answer.object;
+    let sentence = format!(
+        "closed {} to {} (exclusive): {} {} on {} accounts; what comes later is an adjustment of \
+         the open period",
+        from(closed.from.as_deref(), context),
+        when::date(&closed.until, context.zone),
+        figure::grouped(closed.amount.as_deref().unwrap_or("0")),
+        closed.unit,
+        closed.accounts.unwrap_or_default(),
+    );
+    context.written(&answer, &sentence)
+}
+
+fn undo(context: &Context, note: Option<String>, remove: &RemoveArgs) -> Result<String, Failure> {
+    if !(remove.yes || remove.write.dry_run) {
+        confirm("open the period that was closed last")?;
+    }
+    let body = UndoClose { note };
+    let path = &["closes", "undo"];
+    let answer: Written<Close> = context.send(Method::POST, path, &body, &remove.write)?;
+    let opened = &answer.object;
+    let sentence = format!(
+        "open again {} to {} (exclusive): its statements may change",
+        from(opened.from.as_deref(), context),
+        when::date(&opened.until, context.zone)
+    );
+    context.written(&answer, &sentence)
+}
+
+fn list(context: &Context) -> Result<String, Failure> {
+    let mut query = CloseQuery {
+        limit: Some(PAGE),
+        ..CloseQuery::default()
+    };
+    let mut all: List<Close> = List::whole(Vec::new());
+    loop {
+        let page: List<Close> = context.get(&["closes"], &query)?;
+        all.items.extend(page.items);
+        match page.next {
+            Some(next) => query.after = Some(next),
+            None => break,
+        }
+    }
+    let columns = vec![
+        column("from", "From", Kind::Date),
+        column("until", "To (exclusive)", Kind::Date),
+        column("at", "Closed", Kind::Time),
+        column("actor", "By", Kind::Text),
+        column("closed_by", "Txn", Kind::Number),
+        column("reopened_by", "Reopened", Kind::Number),
+        column("reason", "Reason", Kind::Text).if_asked(),
+    ];
+    let sheet = Sheet::new(columns, &all.items, "no period is closed");
+    context.form.list(&all, &sheet)
+}
+
+fn from(time: Option<&str>, context: &Context) -> String {
+    let from = time.map(|time| format!("from {}", when::date(time, context.zone)));
+    from.unwrap_or_else(|| "from the beginning".to_owned())
+}

@@ -1,0 +1,186 @@
+//! `bank explain`: how a job's charges, or one transaction, came about.
+
+use std::fmt::Write as _;
+
+use bank_api::v1::{Considered, ExplainQuery, Explained, Explanation, JournalEntry, Rate};
+
+use super::Context;
+use crate::{
+    cli::{ExplainArgs, Format},
+    fail::Failure,
+    figure,
+    out::{Kind, Sheet, column},
+    when,
+};
+
+pub(super) fn run(context: &Context, args: ExplainArgs) -> Result<String, Failure> {
+    let query = ExplainQuery {
+        machine: args.machine,
+        transaction: args.transaction,
+    };
+    let answer: Explanation = context.get(&["explanations", &args.name], &query)?;
+    if context.form.format != Format::Table || !context.form.columns.is_empty() {
+        return context.form.list(&answer, &flat(&answer));
+    }
+    let mut out = String::new();
+    if let Some(job) = &answer.job {
+        let machine = answer.machine.as_deref().unwrap_or_default();
+        let _ = writeln!(out, "job {job} on {machine}, amounts in {}\n", answer.unit);
+    }
+    for (at, one) in answer.items.iter().enumerate() {
+        if at > 0 {
+            out.push('\n');
+        }
+        out.push_str(&text(context, one)?);
+    }
+    if !answer.complete {
+        out.push_str("\n! this is not all of it: bank journal -j tells the rest\n");
+    }
+    Ok(out)
+}
+
+/// For machines: a row for each account that was looked at.
+fn flat(answer: &Explanation) -> Sheet {
+    let columns = vec![
+        column("transaction", "txn", Kind::Number),
+        column("op", "op", Kind::Text),
+        column("at_effective", "time", Kind::Time),
+        column("place", "place", Kind::Number),
+        column("account", "account", Kind::Text),
+        column("allocation", "allocation", Kind::Number),
+        column("priority", "priority", Kind::Number),
+        column("distance", "distance", Kind::Number),
+        column("free", "free", Kind::Amount),
+        column("taken", "taken", Kind::Amount),
+        column("verdict", "verdict", Kind::Text),
+        column("why", "why", Kind::Text),
+    ];
+    let mut sheet = Sheet::new(columns, &[] as &[Considered], "nothing was looked at");
+    for one in &answer.items {
+        let head = crate::out::row(one);
+        for considered in &one.considered {
+            let mut row = crate::out::row(considered);
+            for key in ["transaction", "op", "at_effective"] {
+                if let Some(value) = head.get(key) {
+                    row.insert(key.to_owned(), value.clone());
+                }
+            }
+            sheet.rows.push(row);
+        }
+    }
+    sheet.unit(&answer.unit)
+}
+
+fn text(context: &Context, one: &Explained) -> Result<String, Failure> {
+    let form = &context.form;
+    let mut out = String::new();
+    let time = when::moment(&one.at_effective, context.zone);
+    let _ = write!(
+        out,
+        "transaction {}  {}  {time}  by {}",
+        one.transaction, one.op, one.actor
+    );
+    if let Some(reason) = &one.reason {
+        let _ = write!(out, "  ({reason})");
+    }
+    out.push('\n');
+    for line in &one.says {
+        let _ = writeln!(out, "  {line}");
+    }
+    for entry in &one.entries {
+        let _ = writeln!(out, "  {}", movement(context, entry));
+    }
+    if !one.price.is_empty() || one.charge.is_some() {
+        out.push_str(&price(context, one));
+    }
+    if one.considered.is_empty() {
+        return Ok(printable(&out));
+    }
+    let columns = vec![
+        column("place", "  #", Kind::Number),
+        column("account", "account", Kind::Text),
+        column("allocation", "allocation", Kind::Text),
+        column("priority", "priority", Kind::Number),
+        column("free", "free", Kind::Amount),
+        column("taken", "taken", Kind::Amount),
+        column("why", "why", Kind::Text),
+    ];
+    let sheet = Sheet::new(columns, &one.considered, "");
+    let table = form.list(&one.considered, &sheet)?;
+    out.push_str("  accounts in the order in which they were looked at\n");
+    for line in table.lines() {
+        let _ = writeln!(out, "  {line}");
+    }
+    Ok(printable(&out))
+}
+
+fn movement(context: &Context, entry: &JournalEntry) -> String {
+    let form = &context.form;
+    let mut words = entry.kind.clone();
+    if let Some(account) = &entry.account {
+        let _ = write!(words, "  {account}");
+    }
+    if let Some(allocation) = entry.allocation {
+        let _ = write!(words, "/{allocation}");
+    }
+    for (name, amount) in [
+        ("amount", &entry.amount),
+        ("held", &entry.held),
+        ("shadow", &entry.shadow),
+        ("shadow held", &entry.shadow_held),
+    ] {
+        if !amount.is_empty() && !figure::is_zero(amount) {
+            let sign = if amount.starts_with('-') { "" } else { "+" };
+            let _ = write!(words, "  {name} {sign}{}", form.amount(amount));
+        }
+    }
+    if let Some(after) = &entry.amount_after {
+        let _ = write!(words, "  amount after {}", form.amount(after));
+    }
+    words
+}
+
+fn price(context: &Context, one: &Explained) -> String {
+    let mut out = String::new();
+    for line in &one.price {
+        let amount = context.form.amount(&line.amount);
+        let _ = writeln!(out, "  {} = {amount} {}", line.text, line.unit);
+    }
+    if let Some(charge) = &one.charge {
+        if let Some(itemisation) = &charge.itemisation {
+            let _ = writeln!(out, "  {itemisation}");
+        }
+        let kind = charge.explanation.as_deref().unwrap_or(&charge.kind);
+        let _ = writeln!(
+            out,
+            "  billed {} ({kind})",
+            context.form.amount(&charge.amount)
+        );
+    }
+    for rate in &one.rates {
+        let _ = writeln!(out, "  {}", version(context, rate));
+    }
+    out
+}
+
+/// The version of a rate: its number, and from when until when it holds.
+fn version(context: &Context, rate: &Rate) -> String {
+    let mut words = format!("rate {}: {} {}", rate.id, rate.kind, rate.name);
+    if let Some(from) = &rate.from {
+        let _ = write!(words, ", from {}", when::moment(from, context.zone));
+    }
+    if let Some(until) = &rate.until {
+        let _ = write!(
+            words,
+            ", until {} (exclusive)",
+            when::moment(until, context.zone)
+        );
+    }
+    words
+}
+
+/// A terminal must not obey what somebody put into a name.
+fn printable(text: &str) -> String {
+    let keep = |c: char| if c.is_control() && c != '\n' { '?' } else { c };
+    text.chars().map(keep).collect()
+}

@@ -1,0 +1,125 @@
+//! `bank proposal`, `bank approve` and `bank reject`.
+
+use std::fmt::Write as _;
+
+use bank_api::v1::{List, NewDecision, Proposal, ProposalQuery, Written};
+use ureq::http::Method;
+
+use super::Context;
+use crate::{
+    cli::{DecideArgs, ProposalCommand},
+    fail::Failure,
+    out::{Kind, Sheet, column},
+    when,
+};
+
+pub(super) fn run(context: &Context, command: &ProposalCommand) -> Result<String, Failure> {
+    match command {
+        ProposalCommand::Ls { all } => ls(context, *all),
+        ProposalCommand::Show { id } => {
+            let proposal: Proposal = context.get(&["proposals", &id.to_string()], &())?;
+            if context.is_json() {
+                return context.form.one(&proposal, &Sheet::default());
+            }
+            Ok(shown(context, &proposal))
+        }
+    }
+}
+
+fn ls(context: &Context, all: bool) -> Result<String, Failure> {
+    let mut whole: List<Proposal> = List::whole(Vec::new());
+    let mut query = ProposalQuery {
+        all,
+        ..ProposalQuery::default()
+    };
+    loop {
+        let page: List<Proposal> = context.get(&["proposals"], &query)?;
+        whole.items.extend(page.items);
+        match page.next {
+            Some(next) => query.after = Some(next),
+            None => break,
+        }
+    }
+    context.form.list(&whole, &sheet(&whole.items))
+}
+
+/// Says what waits now.
+pub(super) fn proposed(context: &Context, answer: &Written<Proposal>) -> Result<String, Failure> {
+    let proposal = &answer.object;
+    let amount = context.form.amount(&proposal.amount);
+    let until = when::date(&proposal.until, context.zone);
+    let kind = proposal.kind.replace('_', " ");
+    let mut said = format!(
+        "{kind} of {amount} {} proposed, until {until}",
+        proposal.unit
+    );
+    if !answer.dry_run {
+        let id = proposal.id;
+        let _ = write!(said, "\nproposal {id}   somebody else: bank approve {id}");
+    }
+    context.written(answer, &said)
+}
+
+/// `bank approve` and `bank reject`.
+pub(super) fn decide(context: &Context, args: &DecideArgs, verb: &str) -> Result<String, Failure> {
+    let body = NewDecision {
+        reason: args.reason.clone(),
+    };
+    let id = args.id.to_string();
+    let path = ["proposals", &id, verb];
+    let answer: Written<Proposal> = context.send(Method::POST, &path, &body, &args.write)?;
+    let proposal = &answer.object;
+    let amount = context.form.amount(&proposal.amount);
+    let kind = proposal.kind.replace('_', " ");
+    let said = format!(
+        "proposal {id} {}: {kind} of {amount} {}, proposed by {}",
+        proposal.state, proposal.unit, proposal.proposed_by
+    );
+    context.written(&answer, &said)
+}
+
+fn shown(context: &Context, proposal: &Proposal) -> String {
+    let amount = context.form.amount(&proposal.amount);
+    let kind = proposal.kind.replace('_', " ");
+    let moment = |at: &str| when::moment(at, context.zone);
+    let mut out = format!(
+        "proposal {}   {kind} of {amount} {}   {}\nby       {}, {}, until {}\n",
+        proposal.id,
+        proposal.unit,
+        proposal.state,
+        proposal.proposed_by,
+        moment(&proposal.at),
+        moment(&proposal.until),
+    );
+    let request = &proposal.request;
+    let _ = writeln!(out, "asks     {} {}", request.method, request.path);
+    if let Some(members) = request.body.as_object() {
+        for (name, value) in members {
+            let _ = writeln!(out, "         {name}: {value}");
+        }
+    }
+    if let Some(decider) = &proposal.decided_by {
+        let reason = proposal.reason.as_ref().map(|why| format!(": {why}"));
+        let reason = reason.unwrap_or_default();
+        let _ = writeln!(out, "decided  {} by {decider}{reason}", proposal.state);
+    }
+    if let Some(done) = proposal.done {
+        let _ = writeln!(out, "done in transaction {done}");
+    }
+    out
+}
+
+fn sheet(proposals: &[Proposal]) -> Sheet {
+    let columns = vec![
+        column("id", "Id", Kind::Number),
+        column("kind", "Kind", Kind::Text),
+        column("amount", "Amount", Kind::Amount),
+        column("proposed_by", "By", Kind::Text),
+        column("at", "At", Kind::Time),
+        column("until", "Until", Kind::Time),
+        column("state", "State", Kind::Text),
+        column("decided_by", "Decided by", Kind::Text),
+        column("done", "Txn", Kind::Number),
+    ];
+    Sheet::new(columns, proposals, "nothing waits")
+}

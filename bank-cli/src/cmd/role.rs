@@ -1,0 +1,128 @@
+//! `bank role` and `bank limit`.
+
+use bank_api::v1::{
+    Limit, List, NewLimit, NewRoleGrant, Removed, RevokeQuery, RoleGrant, RoleQuery, Written,
+};
+use ureq::http::Method;
+
+use super::{Context, confirm};
+use crate::{
+    cli::{GrantArgs, LimitCommand, LimitOf, RoleCommand, SetLimit},
+    client::{self, Call},
+    fail::Failure,
+    out::{Kind, Sheet, column},
+};
+
+pub(super) fn run(context: &Context, command: RoleCommand) -> Result<String, Failure> {
+    match command {
+        RoleCommand::Grant(args) => grant(context, args),
+        RoleCommand::Revoke {
+            name,
+            role,
+            project,
+            remove,
+        } => {
+            let of = project.as_ref().map(|p| format!(" of {p}"));
+            let what = format!("{name} {role}{}", of.unwrap_or_default());
+            if !(remove.yes || remove.write.dry_run) {
+                confirm(&format!("take back: {what}"))?;
+            }
+            let query = RevokeQuery {
+                dry_run: remove.write.dry_run,
+                project,
+            };
+            let target = client::path(&["roles", &name, &role]) + &client::query(&query);
+            let call = Call::delete(target, context.key(&remove.write)?);
+            let answer: Removed = context.client.call(&call)?;
+            context.removed(&answer, &format!("{what}: taken back"))
+        }
+        RoleCommand::Ls { name, all } => {
+            let list: List<RoleGrant> = context.get(&["roles"], &RoleQuery { name, all })?;
+            context.form.list(&list, &roles(&list.items))
+        }
+    }
+}
+
+fn grant(context: &Context, args: GrantArgs) -> Result<String, Failure> {
+    let body = NewRoleGrant {
+        name: args.name,
+        role: args.role,
+        until: context.time(args.until.as_ref())?,
+        project: args.project,
+    };
+    let answer: Written<RoleGrant> = context.send(Method::POST, &["roles"], &body, &args.write)?;
+    let grant = &answer.object;
+    let of = grant.project.as_ref().map(|p| format!(" of {p}"));
+    let said = format!("{} is {}{}", grant.name, grant.role, of.unwrap_or_default());
+    context.written(&answer, &said)
+}
+
+fn roles(rows: &[RoleGrant]) -> Sheet {
+    let columns = vec![
+        column("name", "Name", Kind::Text),
+        column("role", "Role", Kind::Text),
+        column("project", "Project", Kind::Text),
+        column("until", "Until", Kind::Date),
+        column("by", "By", Kind::Text),
+    ];
+    Sheet::new(columns, rows, "nobody has a role but by keys and settings")
+}
+
+pub(super) fn limit(context: &Context, command: LimitCommand) -> Result<String, Failure> {
+    match command {
+        LimitCommand::Set(args) => set(context, args),
+        LimitCommand::Ls => {
+            let list: List<Limit> = context.get(&["limits"], &())?;
+            context.form.list(&list, &limits(&list.items))
+        }
+        LimitCommand::Rm { of, remove } => {
+            let (kind, name) = subject(&of);
+            let what = format!("remove the limit of {kind} {name}");
+            let answer = context.remove(&["limits", kind, name], &what, &remove)?;
+            context.removed(&answer, &format!("limit of {kind} {name} removed"))
+        }
+    }
+}
+
+/// `role` or `name`, and which.
+fn subject(of: &LimitOf) -> (&'static str, &str) {
+    match &of.role {
+        Some(role) => ("role", role),
+        None => ("name", of.name.as_deref().unwrap_or_default()),
+    }
+}
+
+fn set(context: &Context, args: SetLimit) -> Result<String, Failure> {
+    let body = NewLimit {
+        role: args.of.role,
+        name: args.of.name,
+        per_operation: args.per_operation,
+        per_day: args.per_day,
+    };
+    let answer: Written<Limit> = context.send(Method::POST, &["limits"], &body, &args.write)?;
+    let limit = &answer.object;
+    let bound = |bound: &Option<String>| match bound {
+        Some(amount) => format!("{} {}", context.form.amount(amount), limit.unit),
+        None => "no bound".to_owned(),
+    };
+    let whose = match (&limit.role, &limit.name) {
+        (Some(role), _) => format!("role {role}"),
+        (None, name) => name.clone().unwrap_or_default(),
+    };
+    let said = format!(
+        "{whose}: {} per operation, {} per day",
+        bound(&limit.per_operation),
+        bound(&limit.per_day)
+    );
+    context.written(&answer, &said)
+}
+
+fn limits(rows: &[Limit]) -> Sheet {
+    let columns = vec![
+        column("role", "Role", Kind::Text),
+        column("name", "Name", Kind::Text),
+        column("per_operation", "Per operation", Kind::Amount),
+        column("per_day", "Per day", Kind::Amount),
+    ];
+    Sheet::new(columns, rows, "no limits")
+}

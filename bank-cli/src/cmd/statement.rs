@@ -1,0 +1,348 @@
+//! `bank statement`: what came and went, on the screen, for scripts, and as a page to print.
+//!
+//! Lines come page by page and go out as they come, so that a long statement needs little memory;
+//! that they add up to the statement is checked before the end is written.
+
+mod html;
+mod text;
+
+use bank_api::v1::{
+    List, Statement, StatementGroup, StatementLine, StatementLineQuery, StatementQuery,
+    StatementSum,
+};
+
+use self::html::Html;
+use super::Context;
+use crate::{
+    cli::{Format, PeriodArgs, StatementArgs},
+    fail::Failure,
+    figure,
+    out::{Kind, Sheet, column},
+    period,
+};
+
+/// Lines per request.
+const PAGE: u32 = 1000;
+
+pub(super) fn run(context: &Context, args: &StatementArgs) -> Result<String, Failure> {
+    let query = query(context, args)?;
+    let (query, statement) = ask(context, query, args.name.is_some())?;
+    if args.summary {
+        return summary(context, &statement);
+    }
+    match context.form.format {
+        Format::Table => itemised(context, &query, &statement, &text::Screen::new(context)),
+        Format::Html => itemised(context, &query, &statement, &Html::new(context)),
+        Format::Json => itemised(context, &query, &statement, &Json),
+        _ => separated(context, &query, &statement),
+    }
+}
+
+/// What is asked for; the name of the command line is taken for a project's first.
+fn query(context: &Context, args: &StatementArgs) -> Result<StatementQuery, Failure> {
+    let (from, until) = times(context, &args.period)?;
+    let mut query = StatementQuery {
+        project: args.project.clone().or_else(|| args.name.clone()),
+        account: args.account.clone(),
+        user: args.user.clone(),
+        machine: args.machine.clone(),
+        tree: args.tree,
+        from,
+        until,
+    };
+    let named = [&query.project, &query.account, &query.user, &query.machine];
+    if named.iter().all(|name| name.is_none()) {
+        query.project.clone_from(&context.project);
+        if query.project.is_none() {
+            return Err(Failure::usage("whose statement?").hint(
+                "name a project or an account, or one of -A PROJECT, -a ACCOUNT, -u USER, -m MACHINE",
+            ));
+        }
+    }
+    Ok(query)
+}
+
+/// The period: what was named, else this month so far.
+pub(crate) fn times(
+    context: &Context,
+    args: &PeriodArgs,
+) -> Result<(Option<String>, Option<String>), Failure> {
+    let zone = context.zone;
+    let named = if let Some(month) = &args.month {
+        Some(period::month(month, zone)?)
+    } else if let Some(quarter) = &args.quarter {
+        Some(period::quarter(quarter, zone)?)
+    } else if let Some(year) = &args.year {
+        Some(period::year(year, zone)?)
+    } else {
+        None
+    };
+    if let Some(named) = named {
+        return Ok((Some(named.from), Some(named.until)));
+    }
+    let (from, until) = (
+        context.time(args.from.as_ref())?,
+        context.time(args.to.as_ref())?,
+    );
+    if from.is_none() && until.is_none() {
+        return Ok((Some(period::first_of_month(context.now_us, zone)?), None));
+    }
+    Ok((from, until))
+}
+
+/// The statement; a name alone may be that of an account.
+fn ask(
+    context: &Context,
+    query: StatementQuery,
+    is_name: bool,
+) -> Result<(StatementQuery, Statement), Failure> {
+    let first = context.get(&["statements"], &query);
+    let failure = match first {
+        Ok(statement) => return Ok((query, statement)),
+        Err(failure) => failure,
+    };
+    let could_be = failure.is("not_found") || failure.is("no_usable_account");
+    if !is_name || !could_be || query.tree {
+        return Err(failure);
+    }
+    let of_account = StatementQuery {
+        account: query.project.clone(),
+        project: None,
+        ..query
+    };
+    match context.get(&["statements"], &of_account) {
+        Ok(statement) => Ok((of_account, statement)),
+        Err(_) => Err(failure),
+    }
+}
+
+fn summary(context: &Context, statement: &Statement) -> Result<String, Failure> {
+    match context.form.format {
+        Format::Table => Ok(text::summary(&context.form, statement)),
+        Format::Html => {
+            let html = Html::new(context);
+            Ok(html.head(statement) + &Html::foot())
+        }
+        Format::Json | Format::Jsonl => context.form.one(statement, &Sheet::default()),
+        _ => context.form.list(&sums(statement), &sums_sheet(statement)),
+    }
+}
+
+/// Opening, each heading, closing.
+fn sums(statement: &Statement) -> Vec<StatementSum> {
+    let end = |heading: &str, amount: &Option<String>| {
+        amount.as_ref().map(|amount| StatementSum {
+            side: "balance".to_owned(),
+            heading: heading.to_owned(),
+            adjustment: false,
+            amount: amount.clone(),
+            entries: None,
+            jobs: None,
+        })
+    };
+    let of = |side: &str, groups: &[StatementGroup]| -> Vec<StatementSum> {
+        let sum = |group: &StatementGroup| StatementSum {
+            side: side.to_owned(),
+            heading: group.heading.clone(),
+            adjustment: group.adjustment,
+            amount: group.amount.clone(),
+            entries: Some(group.entries),
+            jobs: Some(group.jobs),
+        };
+        groups.iter().map(sum).collect()
+    };
+    let mut rows: Vec<StatementSum> = end("opening", &statement.opening).into_iter().collect();
+    rows.extend(of("credit", &statement.credits));
+    rows.extend(of("debit", &statement.debits));
+    rows.extend(end("closing", &statement.closing));
+    rows.extend(end("held", &statement.held));
+    rows.extend(end("available", &statement.available));
+    rows
+}
+
+fn sums_sheet(statement: &Statement) -> Sheet {
+    let columns = vec![
+        column("side", "Side", Kind::Text),
+        column("heading", "Heading", Kind::Text),
+        column("adjustment", "Adjustment", Kind::Text),
+        column("amount", "Amount", Kind::Amount),
+        column("entries", "Entries", Kind::Number),
+        column("jobs", "Jobs", Kind::Number),
+    ];
+    Sheet::new(columns, &sums(statement), "no movements")
+}
+
+/// A form that is written as the lines come.
+trait Writer {
+    /// Before the lines.
+    fn head(&self, statement: &Statement) -> Result<String, Failure>;
+    /// Some lines, and what was left before them where that is known.
+    fn lines(
+        &self,
+        statement: &Statement,
+        lines: &[StatementLine],
+        after: &[Option<String>],
+        first: bool,
+    ) -> Result<String, Failure>;
+    /// After the lines.
+    fn foot(&self, statement: &Statement) -> Result<String, Failure>;
+}
+
+/// All lines of a statement, one page after the other; `each` says whether somebody still reads.
+pub(crate) fn pages(
+    context: &Context,
+    query: &StatementQuery,
+    statement: &Statement,
+    mut each: impl FnMut(Vec<StatementLine>) -> Result<bool, Failure>,
+) -> Result<bool, Failure> {
+    let mut wanted = StatementLineQuery {
+        project: query.project.clone(),
+        account: query.account.clone(),
+        user: query.user.clone(),
+        machine: query.machine.clone(),
+        tree: query.tree,
+        from: query.from.clone(),
+        until: query.until.clone(),
+        transaction: Some(statement.transaction),
+        after: None,
+        limit: Some(PAGE),
+    };
+    let says = figure::added(&statement.total_credits, &statement.total_debits).unwrap_or_default();
+    let nothing = figure::difference(&says, &says).unwrap_or_default();
+    let (mut count, mut sum) = (0_i64, nothing);
+    loop {
+        let page: List<StatementLine> = context.get(&["statements", "entries"], &wanted)?;
+        for line in &page.items {
+            count += 1;
+            sum = figure::added(&sum, &line.amount).unwrap_or_default();
+        }
+        if !each(page.items)? {
+            return Ok(false);
+        }
+        match page.next {
+            Some(next) => wanted.after = Some(next),
+            None => break,
+        }
+    }
+    if count != statement.entries || sum != says {
+        return Err(Failure::internal(format!(
+            "the lines do not add up to the statement: {count} of {}, {sum} in place of {}",
+            statement.entries, says
+        ))
+        .hint("if a period was opened again meanwhile, ask again; else run `bankd verify`"));
+    }
+    Ok(true)
+}
+
+/// A statement with its lines, printed as they come.
+fn itemised(
+    context: &Context,
+    query: &StatementQuery,
+    statement: &Statement,
+    writer: &impl Writer,
+) -> Result<String, Failure> {
+    let show = |text: &str| -> Result<bool, Failure> {
+        if context.quiet {
+            return Ok(true);
+        }
+        crate::print(text)
+    };
+    if !show(&writer.head(statement)?)? {
+        return Ok(String::new());
+    }
+    let (mut first, mut left) = (true, statement.opening.clone());
+    let all = pages(context, query, statement, |lines| {
+        let mut after = Vec::with_capacity(lines.len());
+        for line in &lines {
+            left = left
+                .take()
+                .and_then(|left| figure::added(&left, &line.amount));
+            after.push(left.clone());
+        }
+        let text = writer.lines(statement, &lines, &after, first)?;
+        first = first && lines.is_empty();
+        show(&text)
+    })?;
+    if all {
+        return writer.foot(statement);
+    }
+    Ok(String::new())
+}
+
+/// JSON as one document: the statement, and its lines as `items`.
+struct Json;
+
+impl Writer for Json {
+    fn head(&self, statement: &Statement) -> Result<String, Failure> {
+        let statement = json(statement)?;
+        Ok(format!("{{\"statement\":{statement},\n\"items\":["))
+    }
+
+    fn lines(
+        &self,
+        _: &Statement,
+        lines: &[StatementLine],
+        _: &[Option<String>],
+        first: bool,
+    ) -> Result<String, Failure> {
+        let mut out = String::new();
+        for (at, line) in lines.iter().enumerate() {
+            out.push_str(if first && at == 0 { "\n" } else { ",\n" });
+            out.push_str(&json(line)?);
+        }
+        Ok(out)
+    }
+
+    fn foot(&self, _: &Statement) -> Result<String, Failure> {
+        Ok("\n]}\n".to_owned())
+    }
+}
+
+fn json(value: &impl serde::Serialize) -> Result<String, Failure> {
+    serde_json::to_string(value)
+        .map_err(|error| Failure::internal(format!("cannot write JSON: {error}")))
+}
+
+/// Lines for scripts: separated values, or an object a line.
+fn separated(
+    context: &Context,
+    query: &StatementQuery,
+    statement: &Statement,
+) -> Result<String, Failure> {
+    let mut form = context.form.clone();
+    let mut any = false;
+    pages(context, query, statement, |lines| {
+        let list = List::whole(lines);
+        let text = form.list(&list, &lines_sheet(&list.items, &statement.unit))?;
+        form.header = false;
+        any = true;
+        if context.quiet {
+            return Ok(true);
+        }
+        crate::print(&text)
+    })?;
+    Ok(String::new())
+}
+
+/// The columns of lines.
+fn lines_sheet(lines: &[StatementLine], unit: &str) -> Sheet {
+    let columns = vec![
+        column("at", "Time", Kind::Time),
+        column("kind", "Kind", Kind::Text),
+        column("adjustment", "Adjustment", Kind::Text),
+        column("account", "Account", Kind::Text),
+        column("allocation", "Allocation", Kind::Number),
+        column("project", "Project", Kind::Text),
+        column("user", "User", Kind::Text),
+        column("machine", "Machine", Kind::Text),
+        column("job", "Job", Kind::Text),
+        column("amount", "Amount", Kind::Amount),
+        column("transaction", "Txn", Kind::Number),
+        column("job_type", "Type", Kind::Text).if_asked(),
+        column("entry", "Entry", Kind::Number).if_asked(),
+    ];
+    Sheet::new(columns, lines, "no movements").unit(unit)
+}
+
+#[cfg(test)]
+mod tests;

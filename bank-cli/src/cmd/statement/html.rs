@@ -1,0 +1,208 @@
+//! A statement as one page that prints well: no script, no outside address, light or dark as the
+//! reader's machine is.
+
+use std::fmt::Write as _;
+
+use bank_api::v1::{Statement, StatementLine};
+
+use super::{Writer, text};
+use crate::{cmd::Context, fail::Failure, figure, out::Form, when};
+
+/// Everything that the page looks like.
+const STYLE: &str = "\
+:root{color-scheme:light dark;--line:#bbb;--faint:#666}
+@media (prefers-color-scheme:dark){:root{--line:#555;--faint:#aaa}}
+body{font:15px/1.4 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}
+h1{font-size:1.4rem;margin:0}
+p{margin:.3rem 0;color:var(--faint)}
+table{border-collapse:collapse;width:100%;margin:1rem 0}
+caption{text-align:left;font-weight:600;padding:.3rem 0}
+th,td{text-align:left;padding:.2rem .6rem;border-bottom:1px solid var(--line);vertical-align:top}
+.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+.b td,.b th{font-weight:600}
+.wide{overflow-x:auto}
+@media print{body{margin:0;max-width:none;font-size:10pt}thead{display:table-header-group}\
+tr{break-inside:avoid}.wide{overflow:visible}}
+";
+
+/// The page.
+pub(super) struct Html {
+    form: Form,
+}
+
+impl Html {
+    pub(super) fn new(context: &Context) -> Self {
+        let mut form = context.form.clone();
+        // Amounts as people read them.
+        form.format = crate::cli::Format::Table;
+        Self { form }
+    }
+
+    /// Up to the sums, and they.
+    pub(super) fn head(&self, statement: &Statement) -> String {
+        let name = escaped(&statement.name);
+        let period = escaped(&text::period(self.form.zone, statement));
+        let mut out = format!(
+            "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n\
+             <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
+             <title>Statement {name} {period}</title>\n<style>\n{STYLE}</style></head><body>\n\
+             <h1>Statement of {} {name}</h1>\n<p>{period}. Amounts in {}; times {}.</p>\n",
+            escaped(&statement.of),
+            escaped(&statement.unit),
+            self.zone(statement),
+        );
+        out.push_str(&self.sums(statement));
+        out.push_str(&self.parts(statement));
+        for remark in text::remarks(&self.form, statement) {
+            let _ = writeln!(out, "<p>{}</p>", escaped(&remark));
+        }
+        out
+    }
+
+    /// What ends the page.
+    pub(super) fn foot() -> String {
+        "</body></html>\n".to_owned()
+    }
+
+    /// The offset of local times at the end of the period.
+    fn zone(&self, statement: &Statement) -> String {
+        let at = when::read(&statement.until).unwrap_or_default();
+        self.form.zone.show(at).format("%z").to_string()
+    }
+
+    fn sums(&self, statement: &Statement) -> String {
+        let row = |class: &str, left: &str, amount: &str| {
+            format!(
+                "<tr{class}><th scope=\"row\">{}</th><td class=\"n\">{}</td></tr>\n",
+                escaped(left),
+                escaped(&self.form.amount(amount))
+            )
+        };
+        let bold = " class=\"b\"";
+        let mut out = String::from("<table><caption>Summary</caption>\n");
+        if let Some(opening) = &statement.opening {
+            out.push_str(&row(bold, "Opening amount", opening));
+        }
+        for (sign, groups) in [("+", &statement.credits), ("\u{2212}", &statement.debits)] {
+            for group in groups {
+                let late = if group.adjustment {
+                    ", adjusting a closed period"
+                } else {
+                    ""
+                };
+                let jobs = if group.jobs > 0 {
+                    format!(", {} jobs", figure::grouped(&group.jobs.to_string()))
+                } else {
+                    String::new()
+                };
+                let left = format!("{sign} {}{jobs}{late}", text::words(&group.heading));
+                out.push_str(&row("", &left, &group.amount));
+            }
+        }
+        if let Some(closing) = &statement.closing {
+            out.push_str(&row(bold, "Closing amount", closing));
+        } else {
+            let sum = figure::added(&statement.total_credits, &statement.total_debits);
+            out.push_str(&row(bold, "Together", &sum.unwrap_or_default()));
+        }
+        for (left, amount) in text::beside(statement) {
+            out.push_str(&row("", &left, &amount));
+        }
+        out + "</table>\n"
+    }
+
+    fn parts(&self, statement: &Statement) -> String {
+        if statement.parts.is_empty() {
+            return String::new();
+        }
+        let by = if text::has_users(statement) {
+            "user"
+        } else {
+            "project"
+        };
+        let mut out = format!(
+            "<table><caption>Charges by {by}</caption>\n<thead><tr><th scope=\"col\">{by}</th>\
+             <th scope=\"col\" class=\"n\">jobs</th><th scope=\"col\" class=\"n\">charged</th>\
+             <th scope=\"col\" class=\"n\">given back</th></tr></thead>\n<tbody>\n"
+        );
+        for part in &statement.parts {
+            let _ = writeln!(
+                out,
+                "<tr><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
+                escaped(&text::named(part.name.as_ref())),
+                figure::grouped(&part.jobs.to_string()),
+                self.form.amount(&part.charged),
+                self.form.amount(&part.refunded)
+            );
+        }
+        out + "</tbody></table>\n"
+    }
+}
+
+impl Writer for Html {
+    fn head(&self, statement: &Statement) -> Result<String, Failure> {
+        let mut out = Html::head(self, statement);
+        out.push_str(
+            "<div class=\"wide\"><table><caption>Movements</caption>\n<thead><tr>\
+             <th scope=\"col\">time</th><th scope=\"col\">kind</th><th scope=\"col\">account</th>\
+             <th scope=\"col\">project</th><th scope=\"col\">user</th><th scope=\"col\">job</th>\
+             <th scope=\"col\" class=\"n\">amount</th><th scope=\"col\" class=\"n\">left</th>\
+             </tr></thead>\n<tbody>\n",
+        );
+        Ok(out)
+    }
+
+    fn lines(
+        &self,
+        _: &Statement,
+        lines: &[StatementLine],
+        after: &[Option<String>],
+        _: bool,
+    ) -> Result<String, Failure> {
+        let mut out = String::new();
+        for (line, after) in lines.iter().zip(after) {
+            let mark = if line.adjustment { " *" } else { "" };
+            let text = |text: &Option<String>| escaped(text.as_deref().unwrap_or_default());
+            let _ = writeln!(
+                out,
+                "<tr><td>{}</td><td>{}{mark}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>\
+                 <td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
+                escaped(&when::moment(&line.at, self.form.zone)),
+                escaped(&line.kind),
+                escaped(&line.account),
+                text(&line.project),
+                text(&line.user),
+                text(&line.job),
+                self.form.amount(&line.amount),
+                after
+                    .as_ref()
+                    .map_or_else(String::new, |after| self.form.amount(after)),
+            );
+        }
+        Ok(out)
+    }
+
+    fn foot(&self, statement: &Statement) -> Result<String, Failure> {
+        let mut out = String::from("</tbody></table></div>\n");
+        if text::adjusted(statement) {
+            out.push_str("<p>* corrects a closed period, and keeps its own date.</p>\n");
+        }
+        Ok(out + &Html::foot())
+    }
+}
+
+/// Text that means itself in a page.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text::printable(text).chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c => out.push(c),
+        }
+    }
+    out
+}

@@ -1,0 +1,377 @@
+//! A statement for people, on the screen.
+
+use std::fmt::Write as _;
+
+use bank_api::v1::{Statement, StatementGroup, StatementLine};
+
+use super::Writer;
+use crate::{clock::Zone, cmd::Context, fail::Failure, figure, out::Form, when};
+
+/// The columns in which balances and movements end.
+const BALANCE: usize = 58;
+const MOVEMENT: usize = 59;
+/// A forecast is told where money is used up within so many days.
+const FORECAST_DAYS: i64 = 90;
+
+/// The screen: each line as it comes, then the sums.
+pub(super) struct Screen {
+    form: Form,
+}
+
+impl Screen {
+    pub(super) fn new(context: &Context) -> Self {
+        Self {
+            form: context.form.clone(),
+        }
+    }
+}
+
+impl Writer for Screen {
+    fn head(&self, statement: &Statement) -> Result<String, Failure> {
+        let mut out = headline(&self.form, statement, &statement.unit) + "\n";
+        let cells = ["Time", "Kind", "Project", "User", "Job", "Amount", "Left"];
+        let cells = cells.map(str::to_owned);
+        out.push_str(&row(&cells, statement.opening.is_some()));
+        if let Some(opening) = &statement.opening {
+            let opening = self.form.amount(opening);
+            let cells = ["", "opening", "", "", "", "", &opening].map(str::to_owned);
+            out.push_str(&row(&cells, true));
+        }
+        Ok(out)
+    }
+
+    fn lines(
+        &self,
+        statement: &Statement,
+        lines: &[StatementLine],
+        after: &[Option<String>],
+        _: bool,
+    ) -> Result<String, Failure> {
+        let mut out = String::new();
+        for (line, after) in lines.iter().zip(after) {
+            let mark = if line.adjustment { "*" } else { "" };
+            let text = |text: &Option<String>| printable(text.as_deref().unwrap_or_default());
+            let cells = [
+                when::moment(&line.at, self.form.zone),
+                format!("{}{mark}", line.kind),
+                text(&line.project),
+                text(&line.user),
+                text(&line.job),
+                self.form.amount(&line.amount),
+                after
+                    .as_ref()
+                    .map_or_else(String::new, |after| self.form.amount(after)),
+            ];
+            out.push_str(&row(&cells, statement.opening.is_some()));
+        }
+        Ok(out)
+    }
+
+    fn foot(&self, statement: &Statement) -> Result<String, Failure> {
+        let mut out = String::from("\n");
+        if adjusted(statement) {
+            out.push_str("* corrects a closed period, and keeps its own date\n");
+        }
+        out.push_str(&sums(&self.form, statement, false));
+        Ok(out)
+    }
+}
+
+/// One line of the list: texts to the left, amounts to the right.
+fn row(cells: &[String; 7], has_left: bool) -> String {
+    let [time, kind, project, user, job, amount, left] = cells;
+    let left = if has_left { left } else { "" };
+    let line = format!(
+        "{time:<19}  {kind:<15}  {project:<12}  {user:<10}  {job:<14}  {amount:>16}  {left:>16}"
+    );
+    line.trim_end().to_owned() + "\n"
+}
+
+/// The sums alone.
+pub(super) fn summary(form: &Form, statement: &Statement) -> String {
+    let whole = is_whole(statement);
+    let unit = if whole {
+        format!("whole {}", statement.unit)
+    } else {
+        statement.unit.clone()
+    };
+    headline(form, statement, &unit) + "\n" + &sums(form, statement, whole)
+}
+
+fn headline(form: &Form, statement: &Statement, unit: &str) -> String {
+    let whose = match statement.of.as_str() {
+        "project" => String::new(),
+        of => format!("{of} "),
+    };
+    format!(
+        "Statement  {whose}{}  {}      {unit}",
+        printable(&statement.name),
+        period(form.zone, statement)
+    )
+}
+
+/// `from 2026-10-01 to 2026-11-21 (exclusive), 51 days`.
+pub(super) fn period(zone: Zone, statement: &Statement) -> String {
+    let until = when::date(&statement.until, zone);
+    let Some(from) = &statement.from else {
+        return format!("from the beginning to {until} (exclusive)");
+    };
+    let days = when::read(from)
+        .zip(when::read(&statement.until))
+        .map(|(from, until)| when::dates_between(from, until, zone));
+    let days = days.map(|days| format!(", {}", counted(days, "day")));
+    format!(
+        "from {} to {until} (exclusive){}",
+        when::date(from, zone),
+        days.unwrap_or_default()
+    )
+}
+
+/// Opening, what came and went, closing, and what follows from it.
+fn sums(form: &Form, statement: &Statement, whole: bool) -> String {
+    let shown = |amount: &str| shown(form, amount, whole);
+    let mut out = String::new();
+    if let Some(opening) = &statement.opening {
+        out.push_str(&line("Opening amount", &shown(opening), BALANCE));
+    }
+    for (left, amount) in movements(statement) {
+        out.push_str(&line(&left, &shown(&amount), MOVEMENT));
+    }
+    if let Some(closing) = &statement.closing {
+        out.push_str(&line("Closing amount", &shown(closing), BALANCE));
+    } else {
+        let sum = figure::added(&statement.total_credits, &statement.total_debits);
+        out.push_str(&line("Together", &shown(&sum.unwrap_or_default()), BALANCE));
+    }
+    for (left, amount) in beside(statement) {
+        out.push_str(&line(&left, &shown(&amount), BALANCE));
+    }
+    for remark in remarks(form, statement) {
+        out.push_str(&remark);
+        out.push('\n');
+    }
+    out + &parts(statement, &shown)
+}
+
+/// What came and went, a line for each heading; those of closed periods last.
+pub(super) fn movements(statement: &Statement) -> Vec<(String, String)> {
+    let mut lines = Vec::new();
+    let of = |groups: &[StatementGroup], heading: &str| -> Option<StatementGroup> {
+        let mut own = groups.iter().filter(|group| !group.adjustment);
+        own.find(|group| group.heading == heading).cloned()
+    };
+    let none = |heading: &str| StatementGroup {
+        heading: heading.to_owned(),
+        amount: zero(&statement.total_credits),
+        ..StatementGroup::default()
+    };
+    let has_balances = statement.opening.is_some();
+    let deposits = of(&statement.credits, "deposits");
+    let refunds = of(&statement.credits, "refunds").unwrap_or_else(|| none("refunds"));
+    if deposits.is_none() && has_balances {
+        let left = format!(
+            "+ deposits{:>8}      + refunds{:>7} {}",
+            0,
+            grouped(refunds.jobs),
+            noun(refunds.jobs, "job")
+        );
+        lines.push((left, refunds.amount));
+    } else {
+        lines.extend(deposits.map(|group| heading('+', &group)));
+        lines.push(heading('+', &refunds));
+    }
+    let others = |groups: &[StatementGroup], known: &[&str]| -> Vec<StatementGroup> {
+        let is_other = |g: &&StatementGroup| !g.adjustment && !known.contains(&g.heading.as_str());
+        groups.iter().filter(is_other).cloned().collect()
+    };
+    let more = others(&statement.credits, &["deposits", "refunds"]);
+    lines.extend(more.iter().map(|group| heading('+', group)));
+    let charges = of(&statement.debits, "charges").unwrap_or_else(|| none("charges"));
+    lines.push(heading('\u{2212}', &charges));
+    let more = others(&statement.debits, &["charges"]);
+    lines.extend(more.iter().map(|group| heading('\u{2212}', group)));
+    for (sign, groups) in [('+', &statement.credits), ('\u{2212}', &statement.debits)] {
+        for group in groups.iter().filter(|group| group.adjustment) {
+            let (left, amount) = heading(sign, group);
+            lines.push((format!("{left}  adjusting a closed period"), amount));
+        }
+    }
+    lines
+}
+
+/// `− charges    1,893 jobs`.
+fn heading(sign: char, group: &StatementGroup) -> (String, String) {
+    let label = format!("{sign} {}", words(&group.heading));
+    let (count, noun) = if matches!(group.heading.as_str(), "charges" | "refunds") {
+        (group.jobs, noun(group.jobs, "job"))
+    } else {
+        (group.entries, String::new())
+    };
+    let left = format!("{label:<12}{:>6} {noun}", grouped(count));
+    (left.trim_end().to_owned(), group.amount.clone())
+}
+
+/// A heading as people read it.
+pub(super) fn words(heading: &str) -> String {
+    heading.replace('_', " ")
+}
+
+/// What is said of the closing: held, available, debt.
+pub(super) fn beside(statement: &Statement) -> Vec<(String, String)> {
+    let mut lines = Vec::new();
+    let some = |amount: &Option<String>| amount.clone().filter(|amount| !figure::is_zero(amount));
+    if let Some(held) = some(&statement.held) {
+        let jobs = counted(statement.liens.unwrap_or_default(), "running job");
+        lines.push((format!("of which held by {jobs}"), held));
+    }
+    if let Some(limit) = some(&statement.credit_limit) {
+        lines.push(("Credit limit".to_owned(), limit));
+        lines.extend(
+            statement
+                .available
+                .clone()
+                .map(|a| ("Available".to_owned(), a)),
+        );
+    }
+    lines.extend(some(&statement.debt).map(|debt| ("In debt by".to_owned(), debt)));
+    lines
+}
+
+/// Sentences below the sums.
+pub(super) fn remarks(form: &Form, statement: &Statement) -> Vec<String> {
+    let mut said = Vec::new();
+    let soon = || {
+        let empty = when::read(statement.empty_at.as_ref()?)?;
+        let until = when::read(&statement.until)?;
+        let rate = figure::scaled(statement.burn_per_day.as_ref()?, 1, 1, 0)?;
+        (when::days_between(until, empty) <= FORECAST_DAYS).then(|| {
+            let day = when::day(empty, form.zone);
+            let (rate, unit) = (form.amount(&rate), &statement.unit);
+            format!("At {rate} {unit}/day it is empty on {day}.")
+        })
+    };
+    said.extend(soon());
+    match (statement.of.as_str(), statement.tree) {
+        ("project", false) => said.push("Without sub-projects.".to_owned()),
+        ("project", true) => said.push("With sub-projects.".to_owned()),
+        _ => {}
+    }
+    if statement.closed {
+        said.push(format!(
+            "Closed by transaction {}: nothing of this changes any more.",
+            statement.transaction
+        ));
+    }
+    said
+}
+
+/// Who was charged what, and the share of each.
+fn parts(statement: &Statement, shown: &impl Fn(&str) -> String) -> String {
+    if statement.parts.is_empty() {
+        return String::new();
+    }
+    let whole = figure::sum(statement.parts.iter().map(|part| part.charged.as_str()));
+    let whole = whole.unwrap_or_default();
+    let names: Vec<String> = statement
+        .parts
+        .iter()
+        .map(|part| named(part.name.as_ref()))
+        .collect();
+    let wide = names.iter().map(|name| name.chars().count() + 1).max();
+    let wide = wide.unwrap_or(0).max(12);
+    let by = if has_users(statement) {
+        "By user"
+    } else {
+        "By project"
+    };
+    let mut out = format!("{by:<wide$}{:>6}{:>12}   share\n", "jobs", "charged");
+    for (part, name) in statement.parts.iter().zip(names) {
+        let share = figure::percent(&part.charged, &whole);
+        let share = share.map_or_else(|| "-".to_owned(), |share| format!("{share}%"));
+        let jobs = grouped(part.jobs);
+        let _ = writeln!(
+            out,
+            "{name:<wide$}{jobs:>6}{:>12}   {share}",
+            shown(&part.charged)
+        );
+    }
+    out
+}
+
+/// Whether its parts are users.
+pub(super) fn has_users(statement: &Statement) -> bool {
+    matches!(statement.of.as_str(), "project" | "account")
+}
+
+/// The name of a part; nobody is `-`.
+pub(super) fn named(name: Option<&String>) -> String {
+    name.map_or_else(|| "-".to_owned(), |name| printable(name))
+}
+
+/// Whether anything corrects a closed period.
+pub(super) fn adjusted(statement: &Statement) -> bool {
+    let mut all = statement.credits.iter().chain(&statement.debits);
+    all.any(|group| group.adjustment)
+}
+
+/// Whether no amount has anything behind its point.
+fn is_whole(statement: &Statement) -> bool {
+    let groups = statement.credits.iter().chain(&statement.debits);
+    let ends = [
+        &statement.opening,
+        &statement.closing,
+        &statement.held,
+        &statement.credit_limit,
+        &statement.debt,
+    ];
+    let parts = statement.parts.iter().map(|part| &part.charged);
+    let mut all = groups
+        .map(|group| &group.amount)
+        .chain(ends.into_iter().flatten())
+        .chain(parts);
+    all.all(|amount| figure::is_whole(amount))
+}
+
+fn shown(form: &Form, amount: &str, whole: bool) -> String {
+    let amount = match amount.split_once('.') {
+        Some((whole_part, _)) if whole => whole_part,
+        _ => amount,
+    };
+    form.amount(amount)
+}
+
+/// The left side, and the amount so that it ends in a column.
+fn line(left: &str, amount: &str, end: usize) -> String {
+    let taken = left.chars().count() + 2;
+    let width = end.saturating_sub(taken).max(amount.chars().count());
+    format!("{left}  {amount:>width$}\n")
+}
+
+fn zero(like: &str) -> String {
+    let decimals = like
+        .split_once('.')
+        .map_or(0, |(_, fraction)| fraction.len());
+    figure::plain(0, decimals)
+}
+
+fn grouped(count: i64) -> String {
+    figure::grouped(&count.to_string())
+}
+
+fn noun(count: i64, word: &str) -> String {
+    if count == 1 {
+        word.to_owned()
+    } else {
+        format!("{word}s")
+    }
+}
+
+fn counted(count: i64, word: &str) -> String {
+    format!("{} {}", grouped(count), noun(count, word))
+}
+
+/// A terminal must not obey what somebody put into a name.
+pub(super) fn printable(text: &str) -> String {
+    let plain = |c: char| if c.is_control() { '?' } else { c };
+    text.chars().map(plain).collect()
+}

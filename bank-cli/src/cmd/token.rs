@@ -1,0 +1,97 @@
+//! `bank token`: what a program shows in place of a signature. A token is shown once.
+
+use std::fmt::Write as _;
+
+use bank_api::v1::{List, NewToken, NewTokenAnswer, Token, TokenQuery};
+use ureq::http::Method;
+
+use super::Context;
+use crate::{
+    cli::{AddToken, TokenCommand},
+    fail::Failure,
+    out::{Kind, Sheet, column},
+    when,
+};
+
+/// How long a token is accepted where nobody says it.
+const LASTING: &str = "90d";
+
+pub(super) fn run(context: &Context, command: TokenCommand) -> Result<String, Failure> {
+    match command {
+        TokenCommand::Add(args) => add(context, args),
+        TokenCommand::Ls { client } => {
+            let list: List<Token> = context.get(&["tokens"], &TokenQuery { client })?;
+            context.form.list(&list, &sheet(&list.items))
+        }
+        TokenCommand::Show { id } => {
+            let token: Token = context.get(&["tokens", &id], &())?;
+            context
+                .form
+                .one(&token, &sheet(std::slice::from_ref(&token)))
+        }
+        TokenCommand::Rm { id, remove } => {
+            let what = format!("remove token {id:?}");
+            let answer = context.remove(&["tokens", &id], &what, &remove)?;
+            context.removed(&answer, &format!("token {id:?} removed"))
+        }
+    }
+}
+
+fn add(context: &Context, args: AddToken) -> Result<String, Failure> {
+    let body = NewToken {
+        id: args.id,
+        client: args.client,
+        roles: args.role,
+        projects: args.project,
+        machines: args.machine,
+        valid_until: end(context, args.until.as_ref(), args.lasting.as_deref())?,
+    };
+    let answer: NewTokenAnswer = context.send(Method::POST, &["tokens"], &body, &args.write)?;
+    let token = &answer.token;
+    let until = token.valid_until.as_deref().unwrap_or_default();
+    let mut said = format!(
+        "token {:?} of client {:?} added, until {}",
+        token.id,
+        token.client,
+        when::date(until, context.zone)
+    );
+    if let Some(secret) = &answer.secret {
+        let _ = write!(
+            said,
+            "\n{secret}\nkeep it now: it is not shown again. BANK_TOKEN takes it"
+        );
+    } else if !answer.dry_run {
+        said.push_str("\nthe daemon told no token: this one was made before");
+    }
+    context.done(&answer, &said, answer.transaction, answer.dry_run, &[])
+}
+
+/// The first moment at which it is no longer accepted.
+fn end(
+    context: &Context,
+    until: Option<&String>,
+    lasting: Option<&str>,
+) -> Result<String, Failure> {
+    if let Some(until) = context.time(until)? {
+        return Ok(until);
+    }
+    let lasting = lasting.unwrap_or(LASTING);
+    when::argument(&format!("+{lasting}"), context.now_us, context.zone).map_err(|_| {
+        Failure::usage(format!("--for {lasting:?} is no length of time"))
+            .hint("90d, 12h or 30m; --until takes a moment")
+    })
+}
+
+fn sheet(tokens: &[Token]) -> Sheet {
+    let columns = vec![
+        column("id", "Id", Kind::Text),
+        column("client", "Client", Kind::Text),
+        column("roles", "Roles", Kind::Text),
+        column("projects", "Projects", Kind::Text),
+        column("machines", "Machines", Kind::Text),
+        column("state", "State", Kind::Text),
+        column("valid_until", "Until", Kind::Date),
+        column("last_used", "Used", Kind::Time),
+    ];
+    Sheet::new(columns, tokens, "no tokens")
+}

@@ -1,0 +1,123 @@
+//! Months, quarters and years of the local calendar, as people name them.
+
+use chrono::Datelike as _;
+
+use crate::{clock::Zone, fail::Failure, when};
+
+/// Start and end of a period as the daemon takes them: RFC 3339 UTC, the end exclusive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Period {
+    /// The start, inclusive.
+    pub(crate) from: String,
+    /// The end, exclusive.
+    pub(crate) until: String,
+}
+
+/// A month: `2026-10`.
+pub(crate) fn month(text: &str, zone: Zone) -> Result<Period, Failure> {
+    let read = || {
+        let (year, month) = text.split_once('-')?;
+        Some((number(year, 4)?, number(month, 2)?))
+    };
+    match read() {
+        Some((year, month @ 1..=12)) => months(year, month, 1, zone),
+        _ => Err(no_period(text, "a month, such as 2026-10")),
+    }
+}
+
+/// A quarter: `2026Q4`, `2026-Q4`, `2026q4`.
+pub(crate) fn quarter(text: &str, zone: Zone) -> Result<Period, Failure> {
+    let read = || {
+        let (year, quarter) = text.split_once(['Q', 'q'])?;
+        let year = year.strip_suffix('-').unwrap_or(year);
+        Some((number(year, 4)?, number(quarter, 1)?))
+    };
+    match read() {
+        Some((year, quarter @ 1..=4)) => months(year, quarter * 3 - 2, 3, zone),
+        _ => Err(no_period(text, "a quarter, such as 2026Q4")),
+    }
+}
+
+/// A year: `2026`.
+pub(crate) fn year(text: &str, zone: Zone) -> Result<Period, Failure> {
+    match number(text, 4) {
+        Some(year) => months(year, 1, 12, zone),
+        None => Err(no_period(text, "a year, such as 2026")),
+    }
+}
+
+/// Any of them.
+pub(crate) fn any(text: &str, zone: Zone) -> Result<Period, Failure> {
+    if number(text, 4).is_some() {
+        return year(text, zone);
+    }
+    if text.contains(['Q', 'q']) {
+        return quarter(text, zone);
+    }
+    month(text, zone).map_err(|_| no_period(text, "2026-10, 2026Q4 or 2026"))
+}
+
+/// The first instant of the month that a moment lies in.
+pub(crate) fn first_of_month(now_us: i64, zone: Zone) -> Result<String, Failure> {
+    let today = zone.show(now_us);
+    at(today.year().into(), today.month().into(), zone)
+}
+
+/// So many months from the first of one on.
+fn months(year: i64, month: i64, count: i64, zone: Zone) -> Result<Period, Failure> {
+    let end = month - 1 + count;
+    Ok(Period {
+        from: at(year, month, zone)?,
+        until: at(year + end / 12, end % 12 + 1, zone)?,
+    })
+}
+
+/// The first instant of a month.
+fn at(year: i64, month: i64, zone: Zone) -> Result<String, Failure> {
+    when::argument(&format!("{year:04}-{month:02}-01"), 0, zone)
+}
+
+/// Digits, exactly so many.
+fn number(text: &str, width: usize) -> Option<i64> {
+    let all_digits = text.len() == width && text.bytes().all(|byte| byte.is_ascii_digit());
+    if all_digits { text.parse().ok() } else { None }
+}
+
+fn no_period(text: &str, expected: &str) -> Failure {
+    Failure::usage(format!("{text:?} is no period")).hint(expected)
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::FixedOffset;
+
+    use super::*;
+
+    #[test]
+    fn periods_are_those_of_the_local_calendar() {
+        let zone = Zone::Fixed(FixedOffset::east_opt(3600).unwrap());
+        for (text, from, until) in [
+            ("2026-10", "2026-09-30T23:00:00Z", "2026-10-31T23:00:00Z"),
+            ("2026-12", "2026-11-30T23:00:00Z", "2026-12-31T23:00:00Z"),
+            ("2026Q4", "2026-09-30T23:00:00Z", "2026-12-31T23:00:00Z"),
+            ("2026-q1", "2025-12-31T23:00:00Z", "2026-03-31T23:00:00Z"),
+            ("2026", "2025-12-31T23:00:00Z", "2026-12-31T23:00:00Z"),
+        ] {
+            let got = any(text, zone).unwrap();
+            assert_eq!(
+                (got.from.as_str(), got.until.as_str()),
+                (from, until),
+                "{text}"
+            );
+        }
+        for text in [
+            "2026-13", "2026-00", "26-10", "2026Q5", "2026-1", "", "Q4", "20261",
+        ] {
+            assert_eq!(any(text, zone).unwrap_err().exit, 2, "{text}");
+        }
+        assert_eq!(
+            first_of_month(when::read("2026-10-31T23:30:00Z").unwrap(), zone).unwrap(),
+            "2026-10-31T23:00:00Z"
+        );
+    }
+}

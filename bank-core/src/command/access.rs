@@ -1,0 +1,135 @@
+//! Commands about who may do what: roles, limits, proposals, new secrets for old keys.
+
+use super::Command;
+use crate::access::Role;
+use crate::amount::Amount;
+use crate::ids::ProposalId;
+use crate::model::{Key, LimitOf};
+use crate::time::{Seconds, Timestamp};
+
+/// A command about access (ledger.md 8).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Gives a person a role.
+    Grant(GrantRole),
+    /// Takes a role back.
+    Revoke(RevokeRole),
+    /// Sets how much somebody may move.
+    SetLimit(SetLimit),
+    /// Removes a limit.
+    RemoveLimit(LimitOf),
+    /// Asks for what somebody else has to approve.
+    Propose(Propose),
+    /// Does what was proposed.
+    Approve(Approve),
+    /// Says that nothing will come of a proposal.
+    Reject(Reject),
+    /// Adds a second key of a client, and ends the first.
+    RotateKey(Box<RotateKey>),
+}
+
+impl Access {
+    /// The word for it in the journal's `op` column.
+    pub fn op(&self) -> &'static str {
+        match self {
+            Access::Grant(_) => "role_grant",
+            Access::Revoke(_) => "role_revoke",
+            Access::SetLimit(_) => "limit_set",
+            Access::RemoveLimit(_) => "limit_rm",
+            Access::Propose(_) => "propose",
+            Access::Approve(approve) => approve.command.op(),
+            Access::Reject(_) => "reject",
+            Access::RotateKey(_) => "key_rotate",
+        }
+    }
+
+    /// The command inside, which needs what it needs by itself.
+    pub fn inner(&self) -> Option<&Command> {
+        match self {
+            Access::Propose(propose) => Some(&propose.command),
+            Access::Approve(approve) => Some(&approve.command),
+            _ => None,
+        }
+    }
+}
+
+/// A role for a person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GrantRole {
+    /// Their login name; nobody of that name need be registered.
+    pub name: String,
+    /// The role; not `user`, which everybody is.
+    pub role: Role,
+    /// Over this project and those below it; operator, manager and pi name one.
+    pub project: Option<String>,
+    /// When it ends by itself.
+    pub until: Option<Timestamp>,
+}
+
+/// A role that goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RevokeRole {
+    /// Their login name.
+    pub name: String,
+    /// The role.
+    pub role: Role,
+    /// The project that it was given for, if it was.
+    pub project: Option<String>,
+}
+
+/// How much somebody may move.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SetLimit {
+    /// Whom it is for.
+    pub of: LimitOf,
+    /// The most in one operation, or no bound; as it is without.
+    pub per_operation: Option<Option<Amount>>,
+    /// The most in a UTC day of the ledger clock, or no bound; as it is without.
+    pub per_day: Option<Option<Amount>>,
+}
+
+/// What somebody asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Propose {
+    /// The request as the shell wrote it down, at most [`crate::rules::REQUEST_MAX`] bytes.
+    pub request: String,
+    /// What it asks for.
+    pub command: Box<Command>,
+    /// How long it can be approved.
+    pub keep: Seconds,
+}
+
+/// What somebody else approves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Approve {
+    /// Which proposal.
+    pub id: ProposalId,
+    /// Its request, as the shell wrote it down.
+    pub request: String,
+    /// What it asks for, read again from the request.
+    pub command: Box<Command>,
+    /// Kept in the journal.
+    pub reason: String,
+}
+
+/// What nothing will come of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reject {
+    /// Which proposal.
+    pub id: ProposalId,
+    /// What it asks for, read again from the request; none where that can no longer be read.
+    pub command: Option<Box<Command>>,
+    /// Kept in the journal.
+    pub reason: String,
+}
+
+/// A new key for the client of an old one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RotateKey {
+    /// The old key, or an old token.
+    pub id: String,
+    /// The new one; its client, roles and scope are those of the old one.
+    pub new: Key,
+    /// When the old one ends, unless it ends before.
+    pub until: Timestamp,
+}

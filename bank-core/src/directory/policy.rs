@@ -1,0 +1,87 @@
+//! What the site's configuration says about the rules.
+
+use super::Approval;
+use crate::exact::Rounding;
+use crate::model::Mode;
+use crate::terms::{Excess, Overlap, Shortfall};
+use crate::time::Seconds;
+
+/// Who steps in when the account of a job is short (nami.md 5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FallbackMode {
+    /// The scheduler: it hears "insufficient funds" and asks again under another account.
+    #[default]
+    Scheduler,
+    /// The bank: it places the lien on the configured fallback account.
+    Bank,
+}
+
+/// What decides first which allocation pays (ledger.md 2.6).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SelectionOrder {
+    /// The earlier end; at equal end the nearer account.
+    #[default]
+    ExpiryFirst,
+    /// The nearer account; at equal distance the earlier end.
+    HierarchyFirst,
+}
+
+/// What the site's configuration says about the rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Policy {
+    /// The mode of machines and projects that have none.
+    pub mode: Mode,
+    /// How an exact sum is rounded.
+    pub rounding: Rounding,
+    /// What a lien outlives its wall duration by (decision 12).
+    pub lien_grace: Seconds,
+    /// How long after its close an instance still takes charges (decision 13).
+    pub close_grace: Seconds,
+    /// How long an instance without a lien waits for its next document.
+    pub idle: Seconds,
+    /// Who steps in for an account that is short.
+    pub fallback: FallbackMode,
+    /// Whether charges leave records for the FILE or GGF writers.
+    pub records: bool,
+    /// What decides first which allocation pays.
+    pub order: SelectionOrder,
+    /// Liens lie only on allocations that last as long as they do (ledger.md 2.7 f).
+    pub require_cover: bool,
+    /// No two allocations of an account may be usable at the same time (ledger.md 2.1 g).
+    pub discrete: bool,
+    /// How far the clock may jump ahead, unseen, without an operator's confirmation.
+    pub max_jump: Seconds,
+    /// How long the bank may have been off before a start needs an operator's confirmation.
+    pub max_downtime: Seconds,
+    /// Who covers what a charge lacks.
+    pub shortfall: Shortfall,
+    /// What becomes of a window that was billed before.
+    pub overlap: Overlap,
+    /// What becomes of time that a scheduler reports beyond what can have been used.
+    pub excess: Excess,
+    /// Above which amounts somebody else has to approve.
+    pub approval: Approval,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Policy {
+            mode: Mode::Strict,
+            rounding: Rounding::HalfEven,
+            lien_grace: Seconds(600),
+            close_grace: Seconds(600),
+            idle: Seconds(7 * 86400),
+            fallback: FallbackMode::Scheduler,
+            records: false,
+            order: SelectionOrder::ExpiryFirst,
+            require_cover: false,
+            discrete: false,
+            max_jump: Seconds(3600),
+            max_downtime: Seconds(7 * 86400),
+            shortfall: Shortfall::Debt,
+            overlap: Overlap::BillRest,
+            excess: Excess::Clip,
+            approval: Approval::default(),
+        }
+    }
+}

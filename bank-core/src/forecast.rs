@@ -1,0 +1,190 @@
+//! How long the money of an account lasts, and what of it ends unused, at the speed of late.
+//!
+//! What is spent comes from the allocation that ends first, as charges do by default (ledger.md
+//! 2.6). Everything is exact: a speed is an amount over a time, never a rate that was rounded. What
+//! liens hold counts as money that is there: it is spent or given back.
+
+use crate::ids::AllocationId;
+use crate::model::{Allocation, Phase};
+use crate::time::Timestamp;
+
+/// One day in microseconds.
+pub const DAY_US: i64 = 86_400_000_000;
+
+/// How fast an account was spent: so many minor units in so many microseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Speed {
+    /// Charged less refunded; below zero counts as nothing.
+    pub charged: i128,
+    /// In how long, µs; nothing is said of less than a day.
+    pub span_us: i64,
+}
+
+impl Speed {
+    /// Whether it says something: it was seen over a day or more.
+    pub fn is_known(self) -> bool {
+        self.span_us >= DAY_US
+    }
+
+    /// Minor units that are spent in a time, rounded down.
+    pub fn in_time(self, us: i64) -> i128 {
+        if !self.is_known() || self.charged <= 0 || us <= 0 {
+            return 0;
+        }
+        let spent = self.charged.saturating_mul(i128::from(us));
+        spent.checked_div(i128::from(self.span_us)).unwrap_or(0)
+    }
+
+    /// The first instant at which so much has been spent since another; none where it never is, or
+    /// beyond all time.
+    pub fn spent_at(self, amount: i128, since: Timestamp) -> Option<Timestamp> {
+        if !self.is_known() || self.charged <= 0 {
+            return None;
+        }
+        let time = amount.max(0).checked_mul(i128::from(self.span_us))?;
+        // Rounded up: at that instant all of it is gone.
+        let whole = time.checked_div(self.charged)?;
+        let rest = time.checked_rem(self.charged)?;
+        let us = whole.checked_add(i128::from(rest > 0))?;
+        since.0.checked_add(i64::try_from(us).ok()?).map(Timestamp)
+    }
+}
+
+/// What becomes of one allocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unused {
+    /// Which.
+    pub allocation: AllocationId,
+    /// Its end.
+    pub end: Timestamp,
+    /// What is left of it now, minor units.
+    pub left: i128,
+    /// What of that will be left when it ends.
+    pub unused: i128,
+}
+
+/// What becomes of an account.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Forecast {
+    /// When nothing is there any more to spend: everything is spent or has ended. None where that is
+    /// not in sight.
+    pub empty_at: Option<Timestamp>,
+    /// Whether it is spent then, and not merely ended.
+    pub is_spent: bool,
+    /// Allocations with money and an end ahead, the first to end first.
+    pub ends: Vec<Unused>,
+}
+
+impl Forecast {
+    /// Minor units that end unused before an instant or at it.
+    pub fn unused_until(&self, at: Timestamp) -> i128 {
+        let ends = self.ends.iter().filter(|end| end.end <= at);
+        ends.fold(0, |sum, end| sum.saturating_add(end.unused))
+    }
+
+    /// The first end at which something is left over.
+    pub fn first_unused(&self) -> Option<&Unused> {
+        self.ends.iter().find(|end| end.unused > 0)
+    }
+}
+
+/// A stretch of money: from when to when, how much there was and how much is left.
+struct Purse {
+    id: AllocationId,
+    start: Timestamp,
+    end: Option<Timestamp>,
+    was: i128,
+    left: i128,
+}
+
+impl Purse {
+    fn of(allocation: &Allocation, now: Timestamp) -> Purse {
+        let start = allocation.window.start;
+        Purse {
+            id: allocation.id,
+            start: start.map_or(now, |start| start.max(now)),
+            end: allocation.window.end,
+            was: allocation.amount.0.into(),
+            left: allocation.amount.0.into(),
+        }
+    }
+}
+
+/// Follows an account's allocations from now on at a steady speed. Those that have ended, and those
+/// without money, play no part. `credit` is what may be spent below zero, beyond all of them.
+pub fn forecast<'a>(
+    allocations: impl IntoIterator<Item = &'a Allocation>,
+    speed: Speed,
+    credit: i128,
+    now: Timestamp,
+) -> Forecast {
+    let has_money =
+        |a: &&Allocation| a.phase != Phase::Expired && a.amount.0 > 0 && !a.window.is_over(now);
+    let purses = allocations.into_iter().filter(has_money);
+    let mut purses: Vec<Purse> = purses.map(|a| Purse::of(a, now)).collect();
+    // Those without an end last.
+    purses.sort_by_key(|purse| (purse.end.is_none(), purse.end, purse.start, purse.id));
+    let mut found = Forecast::default();
+    let mut at = now;
+    // Each turn a purse is used up, begins or ends.
+    for _ in 0..purses.len().saturating_mul(3).saturating_add(2) {
+        end_purses(&mut purses, at, &mut found);
+        let next_start = purses.iter().map(|p| p.start).filter(|s| *s > at).min();
+        let next_end = purses.iter().filter_map(|p| p.end).min();
+        let next = next_start.into_iter().chain(next_end).min();
+        let open = purses.iter_mut().find(|p| p.start <= at && p.left > 0);
+        let Some(open) = open else {
+            if found.empty_at.is_none() && next_start.is_none() {
+                found.run_dry(speed, credit, at);
+            }
+            match next {
+                Some(next) => at = next,
+                None => break,
+            }
+            continue;
+        };
+        let gone = speed.spent_at(open.left, at);
+        let Some(until) = gone.into_iter().chain(next).min() else {
+            break;
+        };
+        let spent = if gone == Some(until) {
+            open.left
+        } else {
+            speed.in_time(until.0.saturating_sub(at.0))
+        };
+        open.left = open.left.saturating_sub(spent).max(0);
+        at = until;
+    }
+    found.ends.sort_by_key(|end| (end.end, end.allocation));
+    found
+}
+
+/// Takes out what has ended by an instant.
+fn end_purses(purses: &mut Vec<Purse>, at: Timestamp, found: &mut Forecast) {
+    let over = |purse: &Purse| purse.end.filter(|end| *end <= at);
+    found.ends.extend(purses.iter().filter_map(|purse| {
+        Some(Unused {
+            allocation: purse.id,
+            end: over(purse)?,
+            left: purse.was,
+            unused: purse.left,
+        })
+    }));
+    purses.retain(|purse| over(purse).is_none());
+}
+
+impl Forecast {
+    /// Nothing is left to spend from an instant on, but the credit.
+    fn run_dry(&mut self, speed: Speed, credit: i128, at: Timestamp) {
+        let mut ended = self.ends.iter().filter(|end| end.end == at);
+        self.is_spent = speed.charged > 0 && !ended.any(|end| end.unused > 0);
+        self.empty_at = if credit > 0 {
+            speed.spent_at(credit, at)
+        } else {
+            Some(at)
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,192 @@
+//! Who was given what: roles of people, limits of amounts, proposals.
+
+use crate::access::Role;
+use crate::amount::Amount;
+use crate::ids::{GrantId, ProjectId, ProposalId, TxId};
+use crate::time::Timestamp;
+
+/// What a member is in a project.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MemberRole {
+    /// Spends, as the accounts allow.
+    #[default]
+    Member,
+    /// Reads all of it.
+    Pi,
+    /// Reads all of it, and looks after its members and accounts.
+    Manager,
+}
+
+/// Every place in a project with its word.
+pub const MEMBER_ROLES: [(MemberRole, &str); 3] = [
+    (MemberRole::Member, "member"),
+    (MemberRole::Pi, "pi"),
+    (MemberRole::Manager, "manager"),
+];
+
+impl MemberRole {
+    /// Its word.
+    pub fn word(self) -> &'static str {
+        MEMBER_ROLES
+            .iter()
+            .find(|(role, _)| *role == self)
+            .map_or("member", |(_, word)| word)
+    }
+
+    /// From its word.
+    pub fn parse(word: &str) -> Option<MemberRole> {
+        MEMBER_ROLES
+            .iter()
+            .find(|(_, w)| *w == word)
+            .map(|(role, _)| *role)
+    }
+}
+
+/// A role that a person was given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grant {
+    /// Its number.
+    pub id: GrantId,
+    /// The person's login name.
+    pub name: String,
+    /// The role.
+    pub role: Role,
+    /// Over this project and those below it; over the whole bank without one.
+    pub project: Option<ProjectId>,
+    /// When it ends by itself.
+    pub until: Option<Timestamp>,
+    /// It was taken back.
+    pub revoked: bool,
+}
+
+/// Whom a limit is for.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LimitOf {
+    /// Everybody who acts by this role, each on their own.
+    Role(Role),
+    /// A person, a client, or one key or token by its id.
+    Name(String),
+}
+
+/// How much somebody may move.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// Whom it is for.
+    pub of: LimitOf,
+    /// The most in one operation; no bound without.
+    pub per_operation: Option<Amount>,
+    /// The most in a UTC day of the ledger clock; no bound without.
+    pub per_day: Option<Amount>,
+}
+
+/// The kinds of operations that limits count and that may need a second pair of eyes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum MoneyKind {
+    /// Money into an account.
+    Deposit,
+    /// Money out of an account.
+    Withdraw,
+    /// Money from one account to another.
+    Transfer,
+    /// Money back to who paid for a job.
+    Refund,
+    /// An account put right.
+    Adjust,
+    /// A higher credit limit.
+    CreditLimit,
+}
+
+/// Every kind with its word.
+pub const MONEY_KINDS: [(MoneyKind, &str); 6] = [
+    (MoneyKind::Deposit, "deposit"),
+    (MoneyKind::Withdraw, "withdraw"),
+    (MoneyKind::Transfer, "transfer"),
+    (MoneyKind::Refund, "refund"),
+    (MoneyKind::Adjust, "adjust"),
+    (MoneyKind::CreditLimit, "credit_limit"),
+];
+
+impl MoneyKind {
+    /// Its word.
+    pub fn word(self) -> &'static str {
+        MONEY_KINDS
+            .iter()
+            .find(|(kind, _)| *kind == self)
+            .map_or("deposit", |(_, word)| word)
+    }
+
+    /// From its word.
+    pub fn parse(word: &str) -> Option<MoneyKind> {
+        MONEY_KINDS
+            .iter()
+            .find(|(_, w)| *w == word)
+            .map(|(kind, _)| *kind)
+    }
+}
+
+/// How a proposal stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProposalState {
+    /// It waits for somebody else.
+    Open,
+    /// It was done.
+    Approved,
+    /// Nothing will come of it.
+    Rejected,
+}
+
+/// Every state with its word.
+pub const PROPOSAL_STATES: [(ProposalState, &str); 3] = [
+    (ProposalState::Open, "open"),
+    (ProposalState::Approved, "approved"),
+    (ProposalState::Rejected, "rejected"),
+];
+
+impl ProposalState {
+    /// Its word.
+    pub fn word(self) -> &'static str {
+        PROPOSAL_STATES
+            .iter()
+            .find(|(state, _)| *state == self)
+            .map_or("open", |(_, word)| word)
+    }
+
+    /// From its word.
+    pub fn parse(word: &str) -> Option<ProposalState> {
+        PROPOSAL_STATES
+            .iter()
+            .find(|(_, w)| *w == word)
+            .map(|(state, _)| *state)
+    }
+}
+
+/// What somebody asks for that somebody else has to approve.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proposal {
+    /// Its number.
+    pub id: ProposalId,
+    /// What kind of operation it is.
+    pub kind: MoneyKind,
+    /// What it moves.
+    pub amount: Amount,
+    /// The request, as the shell wrote it down: it is read again when it is approved.
+    pub request: String,
+    /// Who proposed it.
+    pub proposer: String,
+    /// Their client.
+    pub client: String,
+    /// When.
+    pub at: Timestamp,
+    /// When it can no longer be approved.
+    pub until: Timestamp,
+    /// How it stands.
+    pub state: ProposalState,
+    /// Who decided.
+    pub decider: String,
+    /// Why, where they said it.
+    pub reason: String,
+    /// The transaction that proposed it.
+    pub tx: TxId,
+    /// The first transaction of what was done.
+    pub done: Option<TxId>,
+}

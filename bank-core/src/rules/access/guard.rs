@@ -1,0 +1,185 @@
+//! What a command moves, held against the limits of who gives it and against the amounts above which
+//! somebody else has to approve.
+
+use crate::access::{Act, Held, Role, Who, held};
+use crate::amount::Amount;
+use crate::command::{After, Command};
+use crate::effects::{Effects, EntryKind, Moved, Outcome};
+use crate::model::{Limit, LimitOf, MoneyKind};
+use crate::refusal::Refusal;
+use crate::time::Timestamp;
+use crate::view::{Context, View};
+
+/// Microseconds of a day.
+const DAY_US: i64 = 86_400_000_000;
+
+/// How many have looked at a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Eyes {
+    /// Who gives it.
+    Two,
+    /// Who proposed it, and who approves it.
+    Four,
+}
+
+/// The UTC day of an instant, counted from 1970.
+pub(crate) fn day_of(at: Timestamp) -> i64 {
+    at.0.div_euclid(DAY_US)
+}
+
+/// Refuses what is beyond a limit of the caller, and what needs a second pair of eyes; notes what
+/// was moved. What the bank does by itself is held against nothing.
+pub(crate) fn guard(
+    command: &Command,
+    eyes: Eyes,
+    effects: &mut Effects,
+    view: &View,
+    ctx: &Context<'_>,
+) -> Result<(), Refusal> {
+    let Some(who) = &ctx.scope.who else {
+        return Ok(());
+    };
+    let parts = moved(command, effects, view);
+    check_limits(command, &parts, who, view, ctx)?;
+    if eyes == Eyes::Two {
+        for (kind, amount) in &parts {
+            check_threshold(*kind, *amount, ctx)?;
+        }
+    }
+    let amount = sum(&parts);
+    if amount > 0 {
+        effects.moved = Some(Moved {
+            day: day_of(ctx.now),
+            client: who.client.clone(),
+            actor: who.actor.clone(),
+            amount: Amount::clamped(amount),
+        });
+    }
+    Ok(())
+}
+
+/// The limits alone, for what is only proposed.
+pub(crate) fn check_limits(
+    command: &Command,
+    parts: &[(MoneyKind, Amount)],
+    who: &Who,
+    view: &View,
+    ctx: &Context<'_>,
+) -> Result<(), Refusal> {
+    let amount = sum(parts);
+    if amount == 0 {
+        return Ok(());
+    }
+    let held = held(ctx.scope, who, ctx.directory, ctx.now);
+    for limit in ctx.directory.limits() {
+        if !is_for(limit, command, who, &held) {
+            continue;
+        }
+        let of_actor = limit.of == LimitOf::Name(who.actor.clone()) && who.actor != who.human();
+        let before = if of_actor {
+            view.moved.by_actor
+        } else {
+            view.moved.by_client
+        };
+        let day = limit
+            .per_day
+            .map(|most| i128::from(most.0).saturating_sub(before).max(0));
+        let once = limit.per_operation.map(|most| i128::from(most.0));
+        for (left, per) in [(once, "operation"), (day, "day")] {
+            if let Some(left) = left.filter(|left| amount > *left) {
+                return Err(Refusal::OverLimit {
+                    needed: Amount::clamped(amount),
+                    left: Amount::clamped(left),
+                    per,
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether a limit is for this caller: for their name, their client or their key, or for the role
+/// that lets them do it. Who is admin everywhere acts as that.
+fn is_for(limit: &Limit, command: &Command, who: &Who, held: &[Held]) -> bool {
+    match &limit.of {
+        LimitOf::Name(name) => *name == who.actor || *name == who.client || name == who.human(),
+        LimitOf::Role(role) => {
+            let is_admin = |h: &Held| h.role == Role::Admin && h.projects.is_empty();
+            let acts_as = |h: &Held| {
+                h.role == *role && (*role == Role::Admin || Act::of(command).roles().contains(role))
+            };
+            if held.iter().any(is_admin) {
+                return *role == Role::Admin;
+            }
+            held.iter().any(acts_as)
+        }
+    }
+}
+
+fn check_threshold(kind: MoneyKind, amount: Amount, ctx: &Context<'_>) -> Result<(), Refusal> {
+    let Some(threshold) = ctx.directory.policy.approval.above(kind) else {
+        return Ok(());
+    };
+    let missing = 6_u32.saturating_sub(ctx.directory.bank.precision.places().into());
+    let scale = 10_i128.saturating_pow(missing);
+    if i128::from(amount.0).saturating_mul(scale) <= i128::from(threshold.0) {
+        return Ok(());
+    }
+    let threshold = i128::from(threshold.0).checked_div(scale).unwrap_or(0);
+    Err(Refusal::ApprovalNeeded {
+        kind: kind.word(),
+        needed: amount,
+        threshold: Amount::clamped(threshold),
+    })
+}
+
+fn sum(parts: &[(MoneyKind, Amount)]) -> i128 {
+    parts.iter().map(|(_, amount)| i128::from(amount.0)).sum()
+}
+
+/// What a command that was decided moves, by kind; nothing for what moves no money.
+pub(super) fn moved(command: &Command, effects: &Effects, view: &View) -> Vec<(MoneyKind, Amount)> {
+    let parts = match (command, &effects.outcome) {
+        (Command::Deposit(deposit), Outcome::Deposited(done)) => {
+            let limit = deposit.credit_limit.filter(|_| done.created);
+            vec![
+                (MoneyKind::Deposit, deposit.amount),
+                (MoneyKind::CreditLimit, limit.unwrap_or(Amount::ZERO)),
+            ]
+        }
+        // Money that comes again and again is deposited without anybody's further word.
+        (Command::AddCycle(_) | Command::SetCycle(_), Outcome::Cycle(cycle)) => {
+            let old = match command {
+                Command::SetCycle(set) if set.amount.is_none() => return Vec::new(),
+                _ => cycle.amount,
+            };
+            vec![(MoneyKind::Deposit, old)]
+        }
+        (Command::Withdraw(withdraw), _) => vec![(MoneyKind::Withdraw, withdraw.amount)],
+        (Command::After(After::Transfer(transfer)), _) => {
+            vec![(MoneyKind::Transfer, transfer.amount)]
+        }
+        (Command::After(After::Refund(_)), Outcome::Refunded(done)) => {
+            vec![(MoneyKind::Refund, done.amount)]
+        }
+        (Command::After(After::Adjust(adjust)), _) => {
+            let size = i64::try_from(adjust.amount.0.unsigned_abs()).unwrap_or(i64::MAX);
+            vec![(MoneyKind::Adjust, Amount(size))]
+        }
+        // Money that goes with its account or allocation went out.
+        (Command::After(After::RemoveAccount(_) | After::RemoveAllocation(_)), _) => {
+            let entries = effects.transactions.iter().flat_map(|tx| &tx.entries);
+            let gone = entries.filter(|entry| entry.kind == EntryKind::Delete);
+            let gone: i128 = gone.map(|entry| i128::from(entry.delta.amount)).sum();
+            vec![(MoneyKind::Withdraw, Amount::clamped(gone.saturating_neg()))]
+        }
+        (Command::SetAllocation(set), _) => {
+            let old = view.allocation(set.id).map_or(0, |a| a.credit_limit.0);
+            let new = set.credit_limit.map_or(old, |limit| limit.0);
+            vec![(MoneyKind::CreditLimit, Amount(new.saturating_sub(old)))]
+        }
+        _ => Vec::new(),
+    };
+    let counts = |part: &(MoneyKind, Amount)| part.1 > Amount::ZERO;
+    parts.into_iter().filter(counts).collect()
+}

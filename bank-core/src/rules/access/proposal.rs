@@ -1,0 +1,157 @@
+//! Four eyes: somebody proposes, somebody else approves. What is approved is decided with the state
+//! of then, by the right of who approves it.
+
+use super::REQUEST_MAX;
+use super::guard::{Eyes, check_limits, guard, moved};
+use crate::access::human;
+use crate::command::{Approve, Propose, Reject};
+use crate::effects::{Effects, Outcome};
+use crate::ids::{ProposalId, TxId};
+use crate::model::{Proposal, ProposalState};
+use crate::postings::Postings;
+use crate::refusal::Refusal;
+use crate::rules::by_family;
+use crate::view::{Context, View};
+
+/// Writes a proposal down. What could not be done now is not proposed either.
+pub(super) fn propose(
+    propose: &Propose,
+    view: &View,
+    ctx: &Context<'_>,
+) -> Result<Effects, Refusal> {
+    if propose.request.len() > REQUEST_MAX {
+        return Err(Refusal::BadValue {
+            field: "request",
+            expected: "at most 8192 bytes for a proposal",
+        });
+    }
+    let effects = by_family(&propose.command, view, ctx)?;
+    let parts = moved(&propose.command, &effects, view);
+    let largest = parts.iter().max_by_key(|(_, amount)| *amount).copied();
+    let Some((kind, amount)) = largest else {
+        return Err(Refusal::BadValue {
+            field: "propose",
+            expected: "a deposit, withdrawal, transfer, refund, adjustment, cycle or credit limit \
+                       that moves something",
+        });
+    };
+    let (mut actor, mut client) = (String::new(), String::new());
+    if let Some(who) = &ctx.scope.who {
+        check_limits(&propose.command, &parts, who, view, ctx)?;
+        actor.clone_from(&who.actor);
+        client.clone_from(&who.client);
+    }
+    let mut postings = Postings::new(view);
+    let tx = postings.begin("propose", ctx.now);
+    postings.remark(&propose.request);
+    let proposal = Proposal {
+        id: ProposalId(tx.0),
+        kind,
+        amount,
+        request: propose.request.clone(),
+        proposer: actor,
+        client,
+        at: ctx.now,
+        until: ctx.now.plus(propose.keep),
+        state: ProposalState::Open,
+        decider: String::new(),
+        reason: String::new(),
+        tx,
+        done: None,
+    };
+    let mut effects = postings.finish(Outcome::Proposed(Box::new(proposal.clone())));
+    effects.proposals.push(proposal);
+    Ok(effects)
+}
+
+/// Does what was proposed: once, by somebody else.
+pub(super) fn approve(
+    approve: &Approve,
+    view: &View,
+    ctx: &Context<'_>,
+) -> Result<Effects, Refusal> {
+    let proposal = open(approve.id, view, ctx)?;
+    if proposal.request != approve.request {
+        return Err(unknown(approve.id));
+    }
+    if let Some(who) = &ctx.scope.who
+        && (who.human() == human(&proposal.client) || who.actor == proposal.proposer)
+    {
+        return Err(Refusal::OwnProposal {
+            proposal: approve.id.0,
+        });
+    }
+    let mut effects = by_family(&approve.command, view, ctx)?;
+    guard(&approve.command, Eyes::Four, &mut effects, view, ctx)?;
+    let done = effects.transactions.first_mut().map(|tx| {
+        let said = format!(
+            "proposal={} proposed_by={}",
+            approve.id.0, proposal.proposer
+        );
+        let said = [tx.reason.as_str(), said.as_str(), approve.reason.as_str()];
+        let said: Vec<&str> = said.into_iter().filter(|text| !text.is_empty()).collect();
+        tx.reason = said.join("; ");
+        tx.id
+    });
+    let decided = decided(
+        proposal,
+        ProposalState::Approved,
+        &approve.reason,
+        done,
+        ctx,
+    );
+    effects.outcome = Outcome::Decided(Box::new(decided.clone()));
+    effects.proposals.push(decided);
+    Ok(effects)
+}
+
+/// Ends a proposal. Who proposed it may do that too.
+pub(super) fn reject(reject: &Reject, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
+    let proposal = open(reject.id, view, ctx)?;
+    let mut postings = Postings::new(view);
+    postings.begin("reject", ctx.now);
+    postings.remark(&format!("proposal={}", reject.id.0));
+    postings.remark(&reject.reason);
+    let decided = decided(proposal, ProposalState::Rejected, &reject.reason, None, ctx);
+    let mut effects = postings.finish(Outcome::Decided(Box::new(decided.clone())));
+    effects.proposals.push(decided);
+    Ok(effects)
+}
+
+/// A proposal that can still be decided.
+fn open<'a>(id: ProposalId, view: &'a View, ctx: &Context<'_>) -> Result<&'a Proposal, Refusal> {
+    let proposal = view.proposal.as_ref().filter(|p| p.id == id);
+    let proposal = proposal.ok_or_else(|| unknown(id))?;
+    let state = match proposal.state {
+        ProposalState::Open if ctx.now < proposal.until => return Ok(proposal),
+        ProposalState::Open => "expired",
+        ProposalState::Approved => "approved",
+        ProposalState::Rejected => "rejected",
+    };
+    Err(Refusal::ProposalOver {
+        proposal: id.0,
+        state,
+    })
+}
+
+/// Numbers of others and guessed ones are alike.
+fn unknown(id: ProposalId) -> Refusal {
+    Refusal::not_found("proposal", &id.0.to_string())
+}
+
+fn decided(
+    proposal: &Proposal,
+    state: ProposalState,
+    reason: &str,
+    done: Option<TxId>,
+    ctx: &Context<'_>,
+) -> Proposal {
+    let decider = ctx.scope.who.as_ref().map(|who| who.actor.clone());
+    Proposal {
+        state,
+        decider: decider.unwrap_or_default(),
+        reason: reason.to_owned(),
+        done,
+        ..proposal.clone()
+    }
+}

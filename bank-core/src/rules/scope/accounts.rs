@@ -1,0 +1,109 @@
+//! What those may do to accounts who may touch single projects only: the accounts stay theirs, and
+//! nobody else's pays for them.
+
+use super::{account, project};
+use crate::access::{Held, Role, held};
+use crate::command::SetAccount;
+use crate::model::{Constraint, Dimension};
+use crate::refusal::Refusal;
+use crate::select;
+use crate::view::Context;
+
+/// Refuses an account whose lists let others in, or that others would pay for.
+pub(super) fn lists(set: &SetAccount, is_new: bool, ctx: &Context<'_>) -> Result<(), Refusal> {
+    if ctx.scope.projects.is_empty() {
+        return Ok(());
+    }
+    let of_project = |rows: &[Constraint]| -> Vec<String> {
+        let own = rows.iter().filter(|c| c.dimension == Dimension::Project);
+        own.filter(|c| c.allow).map(|c| c.value.clone()).collect()
+    };
+    let whole = set.constraints.as_deref().map(of_project);
+    let single = set
+        .lists
+        .iter()
+        .rev()
+        .find(|(d, _)| *d == Dimension::Project);
+    let listed = single.map(|(_, rows)| of_project(rows)).or(whole);
+    match listed {
+        Some(list) if list.is_empty() => return Err(open_to_all(set)),
+        Some(list) => list.iter().try_for_each(|name| project(name, ctx))?,
+        None if is_new => return Err(open_to_all(set)),
+        None => {}
+    }
+    if let Some(Some(fallback)) = &set.fallback {
+        let name = match fallback.strip_prefix('+') {
+            Some(suffix) => format!("{}{suffix}", set.name),
+            None => fallback.clone(),
+        };
+        account(&name, ctx)?;
+    }
+    if set.parent.is_none() && set.share.is_none() && set.overflow.is_none() {
+        return Ok(());
+    }
+    let known = ctx.directory.account_named(&set.name);
+    let above = known.and_then(|a| ctx.directory.parent_of(a));
+    if let Some(above) = above {
+        account(&above.name, ctx)?;
+    }
+    match &set.parent {
+        Some(Some(parent)) => account(parent, ctx),
+        _ => Ok(()),
+    }
+}
+
+/// An account that no project list narrows down is everybody's.
+fn open_to_all(set: &SetAccount) -> Refusal {
+    Refusal::NotAllowed {
+        what: format!(
+            "account {} without a list of projects",
+            crate::refusal::short(&set.name)
+        ),
+    }
+}
+
+/// A manager moves money inside one project, not from one of theirs to another.
+pub(super) fn inside_one(from: &str, to: &str, ctx: &Context<'_>) -> Result<(), Refusal> {
+    let Some(who) = &ctx.scope.who else {
+        return Ok(());
+    };
+    let held = held(ctx.scope, who, ctx.directory, ctx.now);
+    let of = |roles: [Role; 2]| {
+        let fitting = held.iter().filter(move |h: &&Held| roles.contains(&h.role));
+        fitting.flat_map(|h| h.projects.iter())
+    };
+    let anywhere =
+        |h: &Held| h.projects.is_empty() && matches!(h.role, Role::Admin | Role::Operator);
+    let names = [from, to].map(|name| projects_of(name, ctx)).concat();
+    let covered = |roots: &[&String]| {
+        names.iter().all(|name| {
+            let known = ctx.directory.project_named(name);
+            let line = known
+                .map(|p| ctx.directory.lineage(p.id))
+                .unwrap_or_default();
+            let reaches = |root: &&String| *root == name || line.iter().any(|p| p.name == **root);
+            roots.iter().any(reaches)
+        })
+    };
+    let everywhere: Vec<&String> = of([Role::Admin, Role::Operator]).collect();
+    let mut one_by_one = of([Role::Manager, Role::Manager]);
+    let fits = held.iter().any(anywhere)
+        || covered(&everywhere)
+        || one_by_one.any(|root| covered(&[root]));
+    if fits {
+        return Ok(());
+    }
+    Err(Refusal::NotAllowed {
+        what: "a manager moves money inside one project".to_owned(),
+    })
+}
+
+/// The projects that an account's lists name.
+fn projects_of(name: &str, ctx: &Context<'_>) -> Vec<String> {
+    let Ok(account) = select::account_by_name(ctx.directory, name) else {
+        return vec![name.to_owned()];
+    };
+    let rows = account.constraints.iter();
+    let own = rows.filter(|c| c.dimension == Dimension::Project && c.allow);
+    own.map(|c| c.value.clone()).collect()
+}

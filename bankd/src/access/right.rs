@@ -1,0 +1,280 @@
+//! What can be allowed: one right for each kind of thing that a route does, and which role has which.
+//!
+//! Every row of the table of routes names exactly one right, and one layer asks for it; what stands in
+//! no row is refused. What a caller may do *to which object* is no matter of rights: the view hides
+//! what is not theirs, and the rules look at their scope.
+
+use bank_core::refusal::Refusal;
+
+use super::{ROLES, Role, Roles};
+
+macro_rules! rights {
+    ($($(#[$doc:meta])* $name:ident = $word:literal,)*) => {
+        /// One thing that can be allowed.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Right {
+            $($(#[$doc])* $name,)*
+        }
+
+        /// Every right with its word.
+        pub const RIGHTS: &[(Right, &str)] = &[$((Right::$name, $word),)*];
+    };
+}
+
+rights! {
+    /// What needs no caller at all: whether the daemon is there, and what its API is. No role has it,
+    /// and a route among those of known callers that names it is for administrators.
+    Anybody = "anybody",
+    /// The state of the daemon.
+    SeeStatus = "see_status",
+    /// Projects, members, users, machines, accounts, as far as they are in view.
+    SeeRegistry = "see_registry",
+    /// Allocations, balances, liens, jobs, the journal and what is made of them, as far as they are
+    /// in view.
+    SeeLedger = "see_ledger",
+    /// Rates, attributes and cycles.
+    SeeSettings = "see_settings",
+    /// The state of collectors, and what they recorded beside what was charged.
+    SeeSources = "see_sources",
+    /// Imports that are under way.
+    SeeImports = "see_imports",
+    /// The quarantine, usage without a project, and mappings.
+    SeeIntake = "see_intake",
+    /// Usage records as lines.
+    SeeRecords = "see_records",
+    /// Notices on their way to those who are told what wants attention.
+    SeeOutbox = "see_outbox",
+    /// Signing keys, without their secrets.
+    SeeKeys = "see_keys",
+    /// Prove the bank, and fetch signed checkpoints of it.
+    Verify = "verify",
+    /// What the past would have cost by other rates: no route of its own.
+    PriceThePast = "price_the_past",
+    /// What would it cost?
+    Quote = "quote",
+    /// What the scheduler's scripts send.
+    Nami = "nami",
+    /// Hold money by hand, move the end of what is held, give it back.
+    Hold = "hold",
+    /// Bill by hand.
+    Charge = "charge",
+    /// Hand in finished usage.
+    ReportUsage = "report_usage",
+    /// Send files of usage.
+    Import = "import",
+    /// Bring money in.
+    Deposit = "deposit",
+    /// Take money out.
+    Withdraw = "withdraw",
+    /// Move money between accounts.
+    Transfer = "transfer",
+    /// Give back what was charged.
+    Refund = "refund",
+    /// Correct an allocation.
+    Adjust = "adjust",
+    /// Take a transaction back.
+    Reverse = "reverse",
+    /// Bill what stands as unbilled.
+    Settle = "settle",
+    /// Make, change and remove projects.
+    ChangeProjects = "change_projects",
+    /// Add, switch and remove members.
+    ChangeMembers = "change_members",
+    /// Make, change, merge and remove users.
+    ChangeUsers = "change_users",
+    /// Make, change and remove machines.
+    ChangeMachines = "change_machines",
+    /// Make, change, remove and bring back accounts.
+    ChangeAccounts = "change_accounts",
+    /// Change windows and limits of allocations, and remove them.
+    ChangeAllocations = "change_allocations",
+    /// End quotes that were given.
+    EndQuotes = "end_quotes",
+    /// Change collectors, and take them off the list.
+    ChangeSources = "change_sources",
+    /// Empty the quarantine, or read again what is in it.
+    ChangeQuarantine = "change_quarantine",
+    /// Give usage to a project after all.
+    AssignUsage = "assign_usage",
+    /// Set and end rates.
+    ChangeRates = "change_rates",
+    /// Declare attributes, and take that back.
+    ChangeAttributes = "change_attributes",
+    /// Make, change and remove mappings.
+    ChangeMappings = "change_mappings",
+    /// Make, change and remove signing keys.
+    ChangeKeys = "change_keys",
+    /// Roles of people, and limits.
+    SeeAccess = "see_access",
+    /// Give and take roles, set and remove limits.
+    ChangeAccess = "change_access",
+    /// What was proposed, as far as it is in view.
+    SeeProposals = "see_proposals",
+    /// Approve and reject what was proposed: whoever could do it themselves.
+    DecideProposals = "decide_proposals",
+    /// Make, change, remove and run cycles.
+    ChangeCycles = "change_cycles",
+    /// Close periods of the books, and open the last one again.
+    ClosePeriods = "close_periods",
+    /// Say that something was seen, switch the attention of a project, try a notice again.
+    ChangeAttention = "change_attention",
+    /// Say that a jump of the clock was right.
+    ConfirmClock = "confirm_clock",
+}
+
+impl Right {
+    /// Its word, for the log and for documents.
+    pub fn word(self) -> &'static str {
+        let row = RIGHTS.iter().find(|(right, _)| *right == self);
+        row.map_or("", |(_, word)| word)
+    }
+
+    /// The roles that have it, in their order.
+    pub fn roles(self) -> impl Iterator<Item = Role> {
+        let all = ROLES.iter().map(|(role, _)| *role);
+        all.filter(move |role| self.is_of(*role))
+    }
+
+    /// The one mapping from role to rights.
+    pub fn is_of(self, role: Role) -> bool {
+        let own: &[Right] = match role {
+            Role::Admin => return true,
+            Role::Collector => return OF_COLLECTORS.contains(&self),
+            Role::Operator => OF_OPERATORS,
+            Role::Manager => OF_MANAGERS,
+            Role::Scheduler => OF_SCHEDULERS,
+            Role::Auditor => OF_AUDITORS,
+            Role::Pi | Role::User => &[],
+        };
+        OF_ALL.contains(&self) || own.contains(&self)
+    }
+
+    /// Whether one of the roles has it.
+    pub fn is_held(self, roles: Roles) -> bool {
+        self.roles().any(|role| roles.has(role))
+    }
+
+    /// Refuses with `not_allowed` unless one of the roles has it.
+    ///
+    /// # Errors
+    /// [`Refusal::NotAllowed`], which names the roles that would do.
+    pub fn demand(self, roles: Roles) -> Result<(), Refusal> {
+        if self.is_held(roles) {
+            return Ok(());
+        }
+        let others = self.roles().filter(|role| *role != Role::Admin);
+        let words: Vec<&str> = others.map(Role::word).collect();
+        let needed = match words.as_slice() {
+            [] => Role::Admin.word().to_owned(),
+            _ => words.join(" or "),
+        };
+        Err(Refusal::NotAllowed {
+            what: format!("this needs the role {needed}"),
+        })
+    }
+}
+
+/// What everybody may who has any role but that of a collector: they see what is in their view.
+const OF_ALL: &[Right] = &[
+    Right::SeeStatus,
+    Right::SeeRegistry,
+    Right::SeeLedger,
+    Right::SeeSettings,
+    Right::Quote,
+];
+
+/// What collectors may: reporting usage, and nothing else.
+const OF_COLLECTORS: &[Right] = &[
+    Right::SeeStatus,
+    Right::SeeImports,
+    Right::ReportUsage,
+    Right::Import,
+];
+
+/// What operators may, over their projects.
+const OF_OPERATORS: &[Right] = &[
+    Right::Deposit,
+    Right::Withdraw,
+    Right::Transfer,
+    Right::ChangeMembers,
+    Right::ChangeAccounts,
+    Right::SeeProposals,
+    Right::DecideProposals,
+];
+
+/// What managers may, over their own projects.
+const OF_MANAGERS: &[Right] = &[
+    Right::Transfer,
+    Right::ChangeMembers,
+    Right::ChangeAccounts,
+    Right::SeeProposals,
+    Right::DecideProposals,
+];
+
+const OF_SCHEDULERS: &[Right] = &[
+    Right::SeeSources,
+    Right::SeeImports,
+    Right::Nami,
+    Right::Hold,
+    Right::Charge,
+    Right::ReportUsage,
+    Right::Import,
+];
+
+const OF_AUDITORS: &[Right] = &[
+    Right::SeeSources,
+    Right::SeeImports,
+    Right::SeeIntake,
+    Right::SeeRecords,
+    Right::SeeOutbox,
+    Right::Verify,
+    Right::SeeAccess,
+    Right::SeeProposals,
+    Right::PriceThePast,
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_right_has_a_word_of_its_own_and_an_administrator() {
+        let mut words: Vec<&str> = RIGHTS.iter().map(|(right, _)| right.word()).collect();
+        assert!(RIGHTS.iter().all(|(right, _)| right.is_of(Role::Admin)));
+        words.sort_unstable();
+        let count = words.len();
+        words.dedup();
+        assert_eq!(words.len(), count);
+        assert!(!words.contains(&""));
+    }
+
+    #[test]
+    fn no_role_has_no_right() {
+        for (right, word) in RIGHTS {
+            assert!(!right.is_held(Roles::default()), "{word}");
+        }
+    }
+
+    #[test]
+    fn several_roles_add_up() {
+        let both = Roles::of(&[Role::Manager, Role::Scheduler]);
+        assert!(Right::Transfer.is_held(both) && Right::Nami.is_held(both));
+        assert!(!Right::SeeRecords.is_held(both) && !Right::Deposit.is_held(both));
+    }
+
+    #[test]
+    fn a_refusal_names_the_roles_that_would_do() {
+        let user = Roles::of(&[Role::User]);
+        for (right, needed) in [
+            (Right::Refund, "admin"),
+            (Right::Deposit, "operator"),
+            (Right::Nami, "scheduler"),
+            (Right::SeeSources, "auditor or scheduler"),
+        ] {
+            let Err(Refusal::NotAllowed { what }) = right.demand(user) else {
+                panic!("{right:?}");
+            };
+            assert_eq!(what, format!("this needs the role {needed}"));
+        }
+    }
+}

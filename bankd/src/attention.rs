@@ -1,0 +1,210 @@
+//! What wants attention: the daemon looks at figures now and then, and journals each threshold that
+//! was reached or is so no more, once (decision note 0060).
+//!
+//! Looking reads only, on a connection of the pool; what changes goes through the writer as a command
+//! of the daemon's own. After downtime the first look finds what is so by then. Who is told, and how,
+//! is the business of `deliver`.
+
+mod digest;
+mod observe;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bank_core::attention::{CHANGES_MAX, Event, Open, Rules, Turn, judge};
+use bank_core::command::{Attention, Command, Scope};
+use bank_core::time::{Seconds, Timestamp};
+use tokio::sync::watch;
+
+use crate::answer::{Answer, Media};
+use crate::app::App;
+use crate::clock::{self, Stopwatch};
+use crate::config::Config;
+use crate::store::NoticeChange;
+use crate::store::read::{ReadError, attention};
+use crate::writer::{Caller, Decided, Origin, Reply, Submission, SubmitError};
+use observe::{Look, Seen};
+
+/// How often it is asked whether it is time to look.
+const TICK: Duration = Duration::from_secs(1);
+/// Looks from one removal of old notices to the next.
+const FORGET_LOOKS: u32 = 60;
+
+/// The longest sentence, in bytes.
+const SAYS_MAX: usize = 1000;
+
+/// Why a look came to nothing; the next one comes soon.
+#[derive(Debug, thiserror::Error)]
+enum Trouble {
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    #[error(transparent)]
+    Submit(#[from] SubmitError),
+    #[error("the writer refused it")]
+    Refused,
+}
+
+/// Looks again and again until the daemon stops. With attention switched off it looks once: what was
+/// raised before clears.
+pub async fn watch(app: Arc<App>, mut stopped: watch::Receiver<()>) {
+    let mut interval = tokio::time::interval(TICK);
+    interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
+    let mut desk = Desk::new(&app.config);
+    loop {
+        tokio::select! {
+            _ = interval.tick() => desk.tick(&app).await,
+            _ = stopped.changed() => return,
+        }
+    }
+}
+
+/// What is remembered from one look to the next; nothing of it is needed after a restart.
+struct Desk {
+    rules: Rules,
+    every: Seconds,
+    is_on: bool,
+    /// When it was looked last: on the ledger's clock, and as time passes.
+    last: Option<(Timestamp, Stopwatch)>,
+    looks: u32,
+    was_in_trouble: bool,
+}
+
+impl Desk {
+    fn new(config: &Config) -> Self {
+        Self {
+            rules: config.attention.rules(),
+            every: Seconds(config.attention.every_s),
+            is_on: config.attention.on,
+            last: None,
+            looks: 0,
+            was_in_trouble: false,
+        }
+    }
+
+    async fn tick(&mut self, app: &App) {
+        let now = app.writer.now();
+        if !self.is_due(now) {
+            return;
+        }
+        let done = self.look(app, now).await;
+        match done {
+            Ok(()) => {
+                self.last = Some((now, Stopwatch::start()));
+                self.was_in_trouble = false;
+            }
+            // Said once; the next tick tries again.
+            Err(error) if !self.was_in_trouble => {
+                tracing::warn!(%error, "attention could not be looked after");
+                self.was_in_trouble = true;
+            }
+            Err(_) => {}
+        }
+    }
+
+    /// The ledger's clock went on, or time did while that one stood.
+    fn is_due(&self, now: Timestamp) -> bool {
+        let Some((last, passed)) = &self.last else {
+            return true;
+        };
+        let every = u64::try_from(self.every.0).unwrap_or(1);
+        self.is_on
+            && (now >= last.plus(self.every) || passed.elapsed() >= Duration::from_secs(every))
+    }
+
+    async fn look(&mut self, app: &App, now: Timestamp) -> Result<(), Trouble> {
+        // What is due by now is journalled first: windows end before they are looked at.
+        app.writer.settle().await?;
+        let look = Look::new(
+            &app.config,
+            app.writer.directory(),
+            app.writer.standing(),
+            now,
+        );
+        let is_on = self.is_on;
+        let (seen, open) = app
+            .readers
+            .run(move |connection| {
+                let seen = if is_on {
+                    look.seen(connection)?
+                } else {
+                    Seen::default()
+                };
+                Ok((seen, attention::open(connection)?))
+            })
+            .await?;
+        let changes = self.changes(&seen, &open);
+        for part in changes.chunks(CHANGES_MAX) {
+            submit(app, part.to_vec()).await?;
+        }
+        if self.is_on {
+            digest::make(app, now).await?;
+        }
+        self.looks = self.looks.wrapping_add(1);
+        if self.looks % FORGET_LOOKS == 1 {
+            let keep = Seconds(app.config.attention.keep_days.saturating_mul(86_400));
+            let old = NoticeChange::Forget(now.minus(keep));
+            app.writer.change_notice(old).await?;
+        }
+        Ok(())
+    }
+
+    /// What is new; of kinds that could not be looked at as a whole nothing clears.
+    fn changes(&self, seen: &Seen, open: &[Open]) -> Vec<Event> {
+        let mut changes = judge(&seen.observed, open, &self.rules);
+        changes.retain(|event| {
+            event.turn == Turn::Raised || !seen.incomplete.contains(&event.topic.kind)
+        });
+        for event in &mut changes {
+            event.says = one_line(&event.says);
+        }
+        changes
+    }
+}
+
+/// A sentence as the journal takes it, whatever a name in it holds.
+fn one_line(text: &str) -> String {
+    let line: String = text.replace(char::is_control, " ");
+    let mut end = line.len().min(SAYS_MAX);
+    while !line.is_char_boundary(end) {
+        end -= 1;
+    }
+    line.get(..end).unwrap_or_default().to_owned()
+}
+
+/// Journals changes as the daemon's own doing.
+async fn submit(app: &App, events: Vec<Event>) -> Result<(), Trouble> {
+    let name = "bankd".to_owned();
+    let submission = Submission {
+        command: Command::Attention(Attention::Turn(events)),
+        caller: Caller {
+            actor: name.clone(),
+            client: name,
+            origin: Origin::System,
+            scope: Scope::default(),
+        },
+        key: None,
+        request_id: clock::request_id(),
+        dry_run: false,
+        render,
+        fingerprint: String::new(),
+    };
+    match app.writer.submit(submission).await? {
+        Reply::Fresh { answer, .. } if answer.media == Media::Text => Ok(()),
+        _ => Err(Trouble::Refused),
+    }
+}
+
+/// Nobody reads it but [`submit`].
+fn render(decided: &Decided<'_>) -> Answer {
+    let media = match decided.decision {
+        Ok(_) => Media::Text,
+        Err(_) => Media::Problem,
+    };
+    Answer {
+        status: 200,
+        media,
+        body: Vec::new(),
+    }
+}

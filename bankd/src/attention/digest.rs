@@ -1,0 +1,70 @@
+//! Digests: once a day what of an event nobody was told at once, one for each recipient.
+
+use std::collections::BTreeMap;
+
+use bank_core::directory::Directory;
+use bank_core::time::Timestamp;
+
+use super::Trouble;
+use crate::app::App;
+use crate::config::{Deliver, DeliverWord};
+use crate::deliver::recipients;
+use crate::store::read::attention::{self, EventRow};
+use crate::store::{Digest, NoticeChange};
+
+/// One day in microseconds.
+const DAY_US: i64 = 86_400_000_000;
+/// One minute in microseconds.
+const MINUTE_US: i64 = 60_000_000;
+
+/// Makes the digests that are due; after downtime one for all the days.
+pub(super) async fn make(app: &App, now: Timestamp) -> Result<(), Trouble> {
+    let minute = app.config.attention.digest_minute().unwrap_or(0);
+    let due = due(now, minute);
+    for target in &app.config.deliver {
+        if target.by != DeliverWord::Sendmail {
+            continue;
+        }
+        let name = target.name.clone();
+        let question = move |connection: &_| attention::undigested(connection, &name);
+        let Some((state, events, newest)) = app.readers.run(question).await? else {
+            continue;
+        };
+        if state.at >= due {
+            continue;
+        }
+        let digest = Digest {
+            target: target.name.clone(),
+            after: state.digested,
+            upto: newest,
+            at: due,
+            letters: letters(target, &app.writer.directory(), &events),
+        };
+        app.writer
+            .change_notice(NoticeChange::Digest(digest))
+            .await?;
+    }
+    Ok(())
+}
+
+/// The latest time of digests that has come.
+pub(super) fn due(now: Timestamp, minute: i64) -> Timestamp {
+    let of_day = minute.saturating_mul(MINUTE_US);
+    let days = now.0.saturating_sub(of_day).div_euclid(DAY_US);
+    Timestamp(days.saturating_mul(DAY_US).saturating_add(of_day))
+}
+
+/// The events of each recipient, in their order.
+pub(super) fn letters(
+    target: &Deliver,
+    directory: &Directory,
+    events: &[EventRow],
+) -> Vec<(String, Vec<i64>)> {
+    let mut letters: BTreeMap<String, Vec<i64>> = BTreeMap::new();
+    for row in events {
+        for recipient in recipients(target, directory, &row.event.concern.project) {
+            letters.entry(recipient).or_default().push(row.tx.0);
+        }
+    }
+    letters.into_iter().collect()
+}

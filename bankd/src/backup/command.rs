@@ -1,0 +1,135 @@
+//! `bankd backup` and `bankd restore` as typed, and what they say.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use anyhow::Result;
+
+use super::restore::{self, Choices, Restored};
+use super::{Made, Plan, Reason, make};
+use crate::app::DataDir;
+use crate::config::Config;
+
+/// `bankd backup`
+#[derive(Debug, clap::Args)]
+pub struct BackupArgs {
+    /// Directory of the bank
+    #[arg(long = "data", value_name = "DIR", default_value = "/var/lib/bankd")]
+    pub data: PathBuf,
+    /// The folder in which the backup gets a folder of its own; else backup.folder
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// The newest that stay, 0 for all; else backup.keep
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(0..=10_000))]
+    pub keep: Option<u16>,
+    /// Days after which one goes, 0 for never; else `backup.keep_days`
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(0..=36_500))]
+    pub keep_days: Option<u16>,
+    /// Copy the secrets of keys too
+    #[arg(long)]
+    pub with_keys: bool,
+    /// The manifest in place of text
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `bankd restore`
+#[derive(Debug, clap::Args)]
+pub struct RestoreArgs {
+    /// The backup: its folder, or a file in it
+    #[arg(value_name = "BACKUP")]
+    pub from: PathBuf,
+    /// Directory of the bank that is to be
+    #[arg(long = "data", value_name = "DIR", default_value = "/var/lib/bankd")]
+    pub data: PathBuf,
+    /// Put aside what is there
+    #[arg(long)]
+    pub force: bool,
+    /// Switch every key off, for a copy that is to serve beside the original
+    #[arg(long)]
+    pub rekey: bool,
+}
+
+/// Makes a backup and says what it made.
+///
+/// # Errors
+/// As [`make`].
+pub fn back_up(data: &DataDir, config: &Config, args: &BackupArgs) -> Result<String> {
+    let mut plan = Plan::of(data, &config.backup, Reason::Asked);
+    if let Some(out) = &args.out {
+        plan.out.clone_from(out);
+    }
+    plan.keep = args.keep.map_or(plan.keep, usize::from);
+    plan.keep_days = args.keep_days.map_or(plan.keep_days, i64::from);
+    plan.with_keys |= args.with_keys;
+    let made = make(data, &plan)?;
+    if args.json {
+        return Ok(serde_json::to_string_pretty(&made.manifest)? + "\n");
+    }
+    Ok(told(&made))
+}
+
+fn told(made: &Made) -> String {
+    let manifest = &made.manifest;
+    let bytes: u64 = manifest.files.iter().map(|file| file.bytes).sum();
+    let mut text = format!(
+        "made     {}\nholds    {} transactions, {} entries, {} files, {bytes} bytes\nproven   {}\n",
+        made.path.display(),
+        manifest.transactions,
+        manifest.entries,
+        manifest.files.len(),
+        proven(&manifest.proof),
+    );
+    for path in &made.removed {
+        let _ = writeln!(text, "removed  {}", path.display());
+    }
+    text
+}
+
+fn proven(proof: &str) -> &'static str {
+    match proof {
+        "journal" => "every hash and balance, from its journal",
+        _ => "its structure; the bankd that wrote this schema proves the rest",
+    }
+}
+
+/// Brings a bank back and says what is to be done next.
+///
+/// # Errors
+/// As [`restore::restore`].
+pub fn bring_back(data: &DataDir, args: &RestoreArgs) -> Result<String> {
+    let choices = Choices {
+        from: args.from.clone(),
+        force: args.force,
+        rekey: args.rekey,
+    };
+    let restored = restore::restore(data, &choices)?;
+    Ok(said(data, &restored))
+}
+
+fn said(data: &DataDir, restored: &Restored) -> String {
+    let manifest = &restored.manifest;
+    let folder = data.path().display();
+    let mut text = format!(
+        "restored {folder}: {} transactions, as of {}\nproven   {}\n",
+        manifest.transactions,
+        manifest.made_at,
+        proven(&restored.proof)
+    );
+    if let Some(aside) = &restored.aside {
+        let _ = writeln!(text, "aside    {}: what was here before", aside.display());
+    }
+    if !restored.rekeyed.is_empty() {
+        let ids = restored.rekeyed.join(", ");
+        let _ = writeln!(
+            text,
+            "off      keys {ids}: `bank key add` over the socket makes new ones"
+        );
+    } else if !restored.secrets {
+        text.push_str(
+            "keys     the backup holds no secrets: put keys/ back, or no signed request is taken\n",
+        );
+    }
+    let _ = writeln!(text, "next     bankd serve --data {folder}");
+    text
+}

@@ -1,0 +1,179 @@
+//! `bankd verify`, `bankd checkpoint` and `bankd checkpoint-key`.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use bank_api::exit::bank as exit;
+use bank_api::v1::Verification;
+use clap::{Args, Subcommand};
+
+use super::{Data, Failure, exists};
+use crate::app::DataDir;
+use crate::checkpoint::{self, Checkpoint, Keeper, PublicKey, SigningKey};
+use crate::clock;
+use crate::proof;
+use crate::store::verify::Report;
+use crate::store::{self, checkpoint as facts, verify};
+
+/// What is verified, and against what.
+#[derive(Debug, Args)]
+pub(super) struct VerifyArgs {
+    #[command(flatten)]
+    data: Data,
+    /// Hold the bank against this checkpoint too
+    #[arg(long, value_name = "FILE")]
+    checkpoint: Option<PathBuf>,
+    /// The public half of the key that signed it; else keys/checkpoint.key.pub of the bank
+    #[arg(long, value_name = "FILE", requires = "checkpoint")]
+    public_key: Option<PathBuf>,
+    /// JSON, as the API tells it
+    #[arg(long)]
+    json: bool,
+}
+
+/// A checkpoint of now.
+#[derive(Debug, Args)]
+pub(super) struct CheckpointArgs {
+    #[command(flatten)]
+    data: Data,
+    /// The secret half of the key; else keys/checkpoint.key of the bank
+    #[arg(long, value_name = "FILE")]
+    key: Option<PathBuf>,
+    /// A new file for it; else it is printed
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+/// `bankd checkpoint-key`
+#[derive(Debug, Subcommand)]
+pub(super) enum KeyCommands {
+    /// Make a key; its public half goes to FILE.pub
+    New {
+        #[command(flatten)]
+        data: Data,
+        /// A new file for the secret half; else keys/checkpoint.key of the bank
+        #[arg(long, value_name = "FILE")]
+        key: Option<PathBuf>,
+    },
+}
+
+/// Prints what was found; 1 if anything is wrong.
+pub(super) fn verify(args: &VerifyArgs) -> Result<u8, Failure> {
+    let dir = args.data.dir();
+    exists(&dir)?;
+    let checkpoint = args
+        .checkpoint
+        .as_deref()
+        .map(|file| read(args, file, &dir));
+    let checkpoint = checkpoint.transpose()?;
+    let report = proven(&dir.database(), checkpoint.as_ref())?;
+    if args.json {
+        let mut told = Verification::default();
+        proof::told(&mut told, &report);
+        let text = serde_json::to_string_pretty(&told).context("cannot write JSON")?;
+        println!("{text}");
+    } else {
+        print(&report, checkpoint.as_ref());
+    }
+    let sound = report.is_sound();
+    Ok(if sound { exit::DONE } else { exit::REFUSED })
+}
+
+fn read(args: &VerifyArgs, file: &Path, dir: &DataDir) -> Result<Checkpoint, Failure> {
+    let own = checkpoint::public_of(&checkpoint::default_key(&dir.keys()));
+    let key = args.public_key.clone().unwrap_or(own);
+    let read = || -> Result<Checkpoint> {
+        let key = PublicKey::read(&key).context("the public key")?;
+        let text = std::fs::read_to_string(file)
+            .with_context(|| format!("cannot read {}", file.display()))?;
+        Ok(checkpoint::parse(file, &text, &key)?)
+    };
+    Ok(read()?)
+}
+
+fn proven(database: &Path, checkpoint: Option<&Checkpoint>) -> Result<Report> {
+    let failed = || format!("cannot verify {}", database.display());
+    let mut report = verify::run(database).with_context(failed)?;
+    if let Some(checkpoint) = checkpoint {
+        let connection = store::open_reader(database).with_context(failed)?;
+        let found = facts::against(&connection, &checkpoint.facts).with_context(failed)?;
+        report.findings.extend(found);
+    }
+    Ok(report)
+}
+
+fn print(report: &Report, checkpoint: Option<&Checkpoint>) {
+    for line in report.lines() {
+        println!("{line}");
+    }
+    if report.more > 0 {
+        println!("and {} more", report.more);
+    }
+    for advice in report.advice() {
+        println!("hint: {advice}");
+    }
+    if !report.is_sound() {
+        return;
+    }
+    let (transactions, entries) = (report.transactions, report.entries);
+    let allocations = report.allocations;
+    println!("ok: {transactions} transactions, {entries} entries, {allocations} allocations");
+    if let Some(checkpoint) = checkpoint {
+        let made = bank_api::text::format_rfc3339(checkpoint.made_at);
+        let covered = checkpoint.facts.transactions;
+        println!("ok: it holds all that it had at {made}, transaction {covered}");
+    }
+    for note in &report.notes {
+        println!("note: {note}");
+    }
+}
+
+/// Makes a checkpoint.
+pub(super) fn checkpoint(args: &CheckpointArgs) -> Result<u8, Failure> {
+    let dir = args.data.dir();
+    exists(&dir)?;
+    let key = args.key.clone();
+    let keeper = Keeper {
+        database: dir.database(),
+        key: key.unwrap_or_else(|| checkpoint::default_key(&dir.keys())),
+    };
+    if !keeper.key.exists() {
+        return Err(Failure {
+            error: anyhow::anyhow!("no checkpoint key {}", keeper.key.display()),
+            code: exit::NOT_FOUND,
+            hint: Some("`bankd checkpoint-key new` makes one".to_owned()),
+        });
+    }
+    let made = keeper.make(clock::real_us()).map_err(anyhow::Error::new);
+    let (transactions, text) = made?;
+    match &args.out {
+        None => print!("{text}"),
+        Some(out) => {
+            let written = checkpoint::write_new(out, text.as_bytes(), 0o644);
+            written.map_err(anyhow::Error::new)?;
+            println!("{}: {transactions} transactions", out.display());
+        }
+    }
+    Ok(exit::DONE)
+}
+
+/// Makes a key.
+pub(super) fn key(command: &KeyCommands) -> Result<u8, Failure> {
+    let KeyCommands::New { data, key } = command;
+    let dir = data.dir();
+    if key.is_none() {
+        exists(&dir)?;
+    }
+    let path = key
+        .clone()
+        .unwrap_or_else(|| checkpoint::default_key(&dir.keys()));
+    let public = SigningKey::create(&path).map_err(anyhow::Error::new)?;
+    let half = checkpoint::public_of(&path);
+    println!("secret  {}", path.display());
+    println!("public  {}  key {}", half.display(), public.id());
+    println!(
+        "hint: copy the public half and every checkpoint to another machine: who can write them here \
+         can make others"
+    );
+    Ok(exit::DONE)
+}

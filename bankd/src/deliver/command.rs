@@ -1,0 +1,87 @@
+//! A program that is told: what it gets on its standard input, and a bound on its time.
+
+use std::io::Write as _;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+use tokio::runtime::Handle;
+
+use super::Attempt;
+use crate::clock::Stopwatch;
+
+/// How often a program is asked whether it has ended.
+const ASK: Duration = Duration::from_millis(20);
+
+/// How a program ended.
+pub(super) enum Ended {
+    /// By itself.
+    With(ExitStatus),
+    /// It was stopped, or never began.
+    Not(String),
+}
+
+/// Runs a program; one that ends with 0 has taken what it was told.
+pub(super) fn run(runtime: &Handle, argv: &[String], input: Vec<u8>, limit: Duration) -> Attempt {
+    match feed(runtime, argv, input, limit) {
+        Ended::With(status) if status.success() => Attempt::Delivered,
+        Ended::With(status) => Attempt::Again(format!("the program ended with {status}")),
+        Ended::Not(why) => Attempt::Again(why),
+    }
+}
+
+/// Runs a program with these bytes on its standard input. Nothing of what it writes is read, and it
+/// gets no more of the environment than where programs are.
+pub(super) fn feed(runtime: &Handle, argv: &[String], input: Vec<u8>, limit: Duration) -> Ended {
+    let Some((program, arguments)) = argv.split_first() else {
+        return Ended::Not("no program".to_owned());
+    };
+    let child = Command::new(program)
+        .args(arguments)
+        .env_clear()
+        .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
+        .env("LC_ALL", "C.UTF-8")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    let mut child = match child {
+        Ok(child) => child,
+        Err(error) => return Ended::Not(format!("{program}: {error}")),
+    };
+    // In a thread of its own: a program that does not read must not hold us up.
+    let written = child.stdin.take().map(|mut stdin| {
+        std::thread::Builder::new()
+            .name("deliver input".to_owned())
+            .spawn(move || stdin.write_all(&input))
+    });
+    let ended = wait(runtime, &mut child, limit);
+    if let Some(Ok(writing)) = written {
+        // The pipe is closed by now, or whoever has it still reads: not a reason to wait.
+        if writing.is_finished() {
+            let _ = writing.join();
+        }
+    }
+    ended
+}
+
+fn wait(runtime: &Handle, child: &mut Child, limit: Duration) -> Ended {
+    let since = Stopwatch::start();
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => return Ended::With(status),
+            Ok(None) if since.elapsed() < limit => {
+                // Made inside the runtime: outside of it there is no timer.
+                runtime.block_on(async { tokio::time::sleep(ASK).await });
+            }
+            Ok(None) => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return Ended::Not(format!(
+                    "the program took longer than {} s and was stopped",
+                    limit.as_secs()
+                ));
+            }
+            Err(error) => return Ended::Not(error.to_string()),
+        }
+    }
+}

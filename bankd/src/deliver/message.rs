@@ -1,0 +1,57 @@
+//! An event as those who are told get it: JSON for programs, sentences for people.
+
+use bank_api::text::{format_amount, format_rfc3339};
+use bank_api::v1;
+use bank_core::attention::{AttentionKind, Turn};
+use bank_core::directory::Directory;
+
+use crate::store::read::attention::EventRow;
+
+/// The body that a program or a webhook gets.
+pub(super) fn json(directory: &Directory, notice: i64, row: &EventRow) -> Vec<u8> {
+    let told = v1::Told {
+        notice,
+        bank: directory.bank.uuid.clone(),
+        event: shape(directory, row),
+    };
+    serde_json::to_vec(&told).unwrap_or_default()
+}
+
+/// An event as the API shows it.
+pub fn shape(directory: &Directory, row: &EventRow) -> v1::Attention {
+    let event = &row.event;
+    let concern = &event.concern;
+    let some = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
+    let account = concern.account.and_then(|id| directory.account(id));
+    let kind = event.topic.kind;
+    let has_level = matches!(kind, AttentionKind::Used | AttentionKind::Expiring);
+    let seen = has_level && event.turn != Turn::Acked;
+    // Days left count down to zero.
+    let level = match kind {
+        AttentionKind::Expiring => event.level.saturating_neg(),
+        _ => event.level,
+    };
+    let places = directory.bank.precision.places();
+    v1::Attention {
+        id: row.tx.0,
+        at: format_rfc3339(row.at.0),
+        turn: event.turn.word().to_owned(),
+        kind: kind.word().to_owned(),
+        subject: event.topic.subject.clone(),
+        threshold: has_level.then_some(event.topic.threshold),
+        says: event.says.clone(),
+        level: seen.then_some(level),
+        account: account.map(|account| account.name.clone()),
+        allocation: concern.allocation.map(|a| a.0),
+        lien: concern.lien.map(|l| l.0),
+        project: some(&concern.project),
+        user: some(&concern.user),
+        machine: some(&concern.machine),
+        amount: event.amount.map(|amount| format_amount(amount.0, places)),
+        unit: directory.bank.unit.clone(),
+        urgent: event.urgent,
+        open: row.stands,
+        raised_by: event.of.map(|tx| tx.0),
+        acked_by: row.acked_by.clone(),
+    }
+}

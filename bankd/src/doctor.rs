@@ -1,0 +1,220 @@
+//! `bankd doctor`: one line for each thing that a bank stands on, and what is to be done.
+//!
+//! It reads, and changes nothing; the bank may be served or not. It proves nothing about money: that
+//! is `bankd verify`. Start at [`examine`].
+
+mod disk;
+mod files;
+mod service;
+#[cfg(test)]
+mod tests;
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use anyhow::Result;
+use bank_api::v1::{Check, Checkup};
+
+use crate::app::DataDir;
+use crate::config::Config;
+use crate::gold;
+use crate::store;
+
+/// `bankd doctor`
+#[derive(Debug, clap::Args)]
+pub struct DoctorArgs {
+    /// Directory of the bank
+    #[arg(long = "data", value_name = "DIR", default_value = "/var/lib/bankd")]
+    pub data: PathBuf,
+    /// One JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// How a thing stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum State {
+    /// As it should be.
+    Ok,
+    /// It works, and should not stay so.
+    Warn,
+    /// The bank does not work, or is in danger.
+    Fail,
+}
+
+impl State {
+    fn word(self) -> &'static str {
+        match self {
+            State::Ok => "ok",
+            State::Warn => "warn",
+            State::Fail => "fail",
+        }
+    }
+}
+
+/// What was found of one thing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    name: &'static str,
+    state: State,
+    says: String,
+    todo: String,
+}
+
+impl Found {
+    fn ok(name: &'static str, found: impl Into<String>) -> Self {
+        Self::of(name, State::Ok, found, "")
+    }
+
+    fn of(
+        name: &'static str,
+        state: State,
+        found: impl Into<String>,
+        todo: impl Into<String>,
+    ) -> Self {
+        Self {
+            name,
+            state,
+            says: found.into(),
+            todo: todo.into(),
+        }
+    }
+}
+
+/// Looks at everything, and prints it; false if something fails.
+///
+/// # Errors
+/// If nothing can be printed.
+pub fn run(args: &DoctorArgs) -> Result<bool> {
+    let found = examine(&DataDir::new(&args.data));
+    let worst = found.iter().map(|one| one.state).max().unwrap_or(State::Ok);
+    if args.json {
+        println!("{}", serde_json::to_string_pretty(&shaped(&found, worst))?);
+    } else {
+        print!("{}", screen(&found));
+    }
+    Ok(worst < State::Fail)
+}
+
+/// Everything that there is to find, in a fixed order.
+pub fn examine(data: &DataDir) -> Vec<Found> {
+    let mut found = Vec::new();
+    let config = settings(data, &mut found);
+    found.push(files::directory(data));
+    let checkup = database(data, &mut found);
+    found.push(files::keys(data, checkup.as_ref()));
+    found.push(disk::space(data));
+    found.push(disk::wal(data));
+    found.push(service::clock(checkup.as_ref()));
+    found.push(disk::backup(data, &config));
+    found.push(service::daemon(data, &config));
+    found.extend(files::sinks(data, &config));
+    found.extend(files::followed(&config));
+    found.extend(service::certificates(data, &config));
+    found.extend(files::spool());
+    found
+}
+
+/// The settings, and the defaults in place of those that cannot be used.
+fn settings(data: &DataDir, found: &mut Vec<Found>) -> Config {
+    const NAME: &str = "settings";
+    let file = data.config();
+    let loaded = Config::load(&file).and_then(|config| {
+        gold::check_keys(&config.gold, &data.keys())?;
+        Ok(config)
+    });
+    match loaded {
+        Ok(config) => {
+            let said = if file.exists() {
+                format!("{} is usable", file.display())
+            } else {
+                format!("{} is not there: every default holds", file.display())
+            };
+            found.push(Found::ok(NAME, said));
+            config
+        }
+        Err(error) => {
+            let todo =
+                "mend it: the daemon does not start with it; below, the defaults are assumed";
+            found.push(Found::of(NAME, State::Fail, error, todo));
+            Config::default()
+        }
+    }
+}
+
+/// The database, where it can be read.
+fn database(data: &DataDir, found: &mut Vec<Found>) -> Option<store::Checkup> {
+    const NAME: &str = "database";
+    let file = data.database();
+    let folder = data.path().display();
+    if !file.exists() {
+        let todo =
+            format!("`bankd init --data {folder}` makes one, `bankd restore` brings one back");
+        let said = format!("{} is not there", file.display());
+        found.push(Found::of(NAME, State::Fail, said, todo));
+        return None;
+    }
+    match store::checkup(&file) {
+        Ok(checkup) => {
+            found.push(match &checkup.broken {
+                None => Found::ok(NAME, "its pages and the end of its journal are sound"),
+                Some(broken) => Found::of(
+                    NAME,
+                    State::Fail,
+                    broken.as_str(),
+                    format!("stop the daemon, `bankd verify --data {folder}`, restore the last good backup"),
+                ),
+            });
+            Some(checkup)
+        }
+        Err(error) => {
+            // An older schema is no fault: it says itself what is to be done.
+            let outdated = store::outdated(&file).ok().flatten().is_some();
+            let state = if outdated { State::Warn } else { State::Fail };
+            let todo = if outdated {
+                ""
+            } else {
+                "check its owner and mode; restore the last good backup"
+            };
+            found.push(Found::of(NAME, state, error.to_string(), todo));
+            None
+        }
+    }
+}
+
+fn shaped(found: &[Found], worst: State) -> Checkup {
+    let check = |one: &Found| Check {
+        name: one.name.to_owned(),
+        state: one.state.word().to_owned(),
+        found: one.says.clone(),
+        todo: one.todo.clone(),
+    };
+    Checkup {
+        state: worst.word().to_owned(),
+        checks: found.iter().map(check).collect(),
+    }
+}
+
+fn screen(found: &[Found]) -> String {
+    let mut text = String::new();
+    for one in found {
+        let _ = writeln!(
+            text,
+            "{:<4}  {:<10}  {}",
+            one.state.word(),
+            one.name,
+            one.says
+        );
+        if !one.todo.is_empty() {
+            let _ = writeln!(text, "{:18}{}", "", one.todo);
+        }
+    }
+    let count = |state| found.iter().filter(|one| one.state == state).count();
+    let (warn, fail) = (count(State::Warn), count(State::Fail));
+    let _ = writeln!(
+        text,
+        "{} checks, {warn} to look at, {fail} failed",
+        found.len()
+    );
+    text
+}

@@ -1,0 +1,144 @@
+//! Room on the disk, the write-ahead log, and the last backup.
+
+use bank_api::text::parse_rfc3339;
+use bank_api::v1::LastBackup;
+
+use super::{Found, State};
+use crate::app::DataDir;
+use crate::backup;
+use crate::clock;
+use crate::config::Config;
+
+/// Below this nothing can be written for long.
+const LITTLE: u64 = 256 << 20;
+/// A write-ahead log that is larger is not written back.
+const WAL_LARGE: u64 = 512 << 20;
+/// How old a backup may be in hours where the settings do not say how often they come: a day, and two
+/// hours to be late.
+const BACKUP_H: i64 = 26;
+/// An hour in microseconds.
+const HOUR_US: i64 = 3_600_000_000;
+
+/// Whether there is room for the bank to grow.
+pub(super) fn space(data: &DataDir) -> Found {
+    match backup::free(data.path()) {
+        Ok(free) => judged(free, backup::size(data)),
+        Err(error) => Found::of(
+            "disk",
+            State::Fail,
+            format!("{}: {error}", data.path().display()),
+            "check that the directory is there",
+        ),
+    }
+}
+
+/// With less than the bank's own size neither a backup nor a new schema has room beside it.
+fn judged(free: u64, size: u64) -> Found {
+    let said = format!(
+        "{} MiB are free, the bank has {}",
+        free >> 20,
+        size.div_ceil(1 << 20)
+    );
+    if free < LITTLE {
+        return Found::of(
+            "disk",
+            State::Fail,
+            said,
+            "make room: nothing can be charged without it",
+        );
+    }
+    if free < size.saturating_mul(2).saturating_add(LITTLE) {
+        let todo = "make room: a backup or a new schema needs as much as the bank has";
+        return Found::of("disk", State::Warn, said, todo);
+    }
+    Found::ok("disk", said)
+}
+
+/// Whether the write-ahead log is written back.
+pub(super) fn wal(data: &DataDir) -> Found {
+    let bytes = backup::wal_bytes(data);
+    let said = format!("{} MiB of write-ahead log", bytes.div_ceil(1 << 20));
+    if bytes <= WAL_LARGE {
+        return Found::ok("log", said);
+    }
+    let todo =
+        "somebody reads bank.db for a long time, and it cannot be written back: end what reads it";
+    Found::of("log", State::Warn, said, todo)
+}
+
+/// Whether there is a backup, and how old it is.
+pub(super) fn backup(data: &DataDir, config: &Config) -> Found {
+    let often = config.backup.every_h;
+    let patience = if often > 0 {
+        often.saturating_add(2)
+    } else {
+        BACKUP_H
+    };
+    aged(backup::last(data), patience, clock::real_us(), |path| {
+        std::path::Path::new(path).join(backup::MANIFEST).is_file()
+    })
+}
+
+fn aged(
+    last: Option<LastBackup>,
+    patience_h: i64,
+    now_us: i64,
+    is_there: impl Fn(&str) -> bool,
+) -> Found {
+    const NAME: &str = "backup";
+    let todo = "`bankd backup` makes one; backup.every_h or a timer makes them by themselves";
+    let Some(last) = last else {
+        return Found::of(NAME, State::Warn, "none was ever made", todo);
+    };
+    let made_us = parse_rfc3339(&last.made_at).unwrap_or(i64::MIN);
+    let hours = now_us.saturating_sub(made_us).div_euclid(HOUR_US);
+    let said = format!("{}, of {}", last.path, last.made_at);
+    if !is_there(&last.path) {
+        let todo = "it is gone from there: look where it is, or make another";
+        return Found::of(NAME, State::Warn, said, todo);
+    }
+    if hours > patience_h {
+        return Found::of(
+            NAME,
+            State::Warn,
+            format!("{said}: {hours} hours ago"),
+            todo,
+        );
+    }
+    Found::ok(NAME, said)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn room_is_judged_by_what_the_bank_needs() {
+        let (mib, gib) = (1_u64 << 20, 1_u64 << 30);
+        for (free, size, state) in [
+            (100 * mib, mib, State::Fail),
+            (gib, 10 * mib, State::Ok),
+            (gib, gib, State::Warn),
+            (3 * gib, gib, State::Ok),
+            (u64::MAX, u64::MAX, State::Ok),
+        ] {
+            assert_eq!(judged(free, size).state, state, "{free} {size}");
+        }
+    }
+
+    #[test]
+    fn a_backup_grows_old() {
+        let last = LastBackup {
+            path: "/b".to_owned(),
+            made_at: "1970-01-01T00:00:00Z".to_owned(),
+            ..LastBackup::default()
+        };
+        let of = |hours: i64, there: bool| {
+            aged(Some(last.clone()), 26, hours * HOUR_US, |_| there).state
+        };
+        assert_eq!(of(26, true), State::Ok);
+        assert_eq!(of(27, true), State::Warn);
+        assert_eq!(of(1, false), State::Warn);
+        assert_eq!(aged(None, 26, 0, |_| true).state, State::Warn);
+    }
+}

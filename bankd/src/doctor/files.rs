@@ -1,0 +1,241 @@
+//! Who may read and write what, and the files that others write or read.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::Read as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use super::{Found, State};
+use crate::app::DataDir;
+use crate::config::{self, Config, path_in};
+use crate::keys;
+use crate::store::Checkup;
+
+/// Longest settings of the scripts that are read.
+const SETTINGS_MAX: u64 = 64 << 10;
+/// Where the scripts' documents wait, unless their settings say otherwise.
+const SPOOL: &str = "/var/spool/bank/nami";
+
+/// What is open to others that should not be, with the mode that it should have.
+fn open_to_others(path: &Path, most: u32) -> Option<String> {
+    let found = fs::metadata(path).ok()?.mode() & 0o777;
+    let more = found & !most;
+    (more != 0).then(|| format!("chmod {most:o} {} (it is {found:o})", path.display()))
+}
+
+/// Owner and modes of the data directory.
+pub(super) fn directory(data: &DataDir) -> Found {
+    const NAME: &str = "directory";
+    let folder = data.path();
+    let Ok(of) = fs::metadata(folder) else {
+        let said = format!("{} is not there, or not to be read", folder.display());
+        return Found::of(NAME, State::Fail, said, "name another with --data");
+    };
+    let database = data.database();
+    let open: Vec<String> = [
+        (folder, 0o751),
+        (database.as_path(), 0o600),
+        (data.config().as_path(), 0o640),
+    ]
+    .into_iter()
+    .filter_map(|(path, most)| open_to_others(path, most))
+    .collect();
+    if !open.is_empty() {
+        let said = format!(
+            "others may do more in {} than they should",
+            folder.display()
+        );
+        return Found::of(NAME, State::Fail, said, open.join(", "));
+    }
+    let foreign = fs::metadata(&database).is_ok_and(|file| file.uid() != of.uid());
+    if foreign {
+        let said = format!(
+            "{} belongs to another user than its folder",
+            database.display()
+        );
+        let todo = "chown it to the user that runs the daemon";
+        return Found::of(NAME, State::Fail, said, todo);
+    }
+    Found::ok(NAME, format!("{} is closed to others", folder.display()))
+}
+
+/// Each key has a secret that only its owner may read.
+pub(super) fn keys(data: &DataDir, checkup: Option<&Checkup>) -> Found {
+    const NAME: &str = "keys";
+    let folder = data.keys();
+    let Ok(entries) = fs::read_dir(&folder) else {
+        let said = format!("{} is not there, or not to be read", folder.display());
+        return Found::of(NAME, State::Fail, said, "put it back from a backup");
+    };
+    let mut open: Vec<String> = open_to_others(&folder, 0o700).into_iter().collect();
+    let mut there = BTreeSet::new();
+    for entry in entries.flatten() {
+        open.extend(open_to_others(&entry.path(), 0o600));
+        there.insert(entry.file_name().to_string_lossy().into_owned());
+    }
+    if !open.is_empty() {
+        let said = "others may read secrets";
+        return Found::of(NAME, State::Fail, said, open.join(", "));
+    }
+    let Some(checkup) = checkup else {
+        return Found::ok(NAME, format!("{} secrets, closed to others", there.len()));
+    };
+    let live = checkup
+        .keys
+        .iter()
+        .filter(|(_, off)| !off)
+        .map(|(id, _)| id);
+    let broken: Vec<&str> = live
+        .filter(|id| keys::read_secret(&folder, id).is_err())
+        .map(String::as_str)
+        .collect();
+    if !broken.is_empty() {
+        let said = format!("no usable secret: {}", broken.join(", "));
+        let todo = "put the files back into keys/, or switch these keys off";
+        return Found::of(NAME, State::Warn, said, todo);
+    }
+    let known: BTreeSet<&str> = checkup.keys.iter().map(|(id, _)| id.as_str()).collect();
+    let strange: Vec<&str> = there
+        .iter()
+        .map(String::as_str)
+        .filter(|id| !known.contains(id))
+        .collect();
+    if !strange.is_empty() {
+        let said = format!("secrets of no key: {}", strange.join(", "));
+        return Found::of(NAME, State::Warn, said, "remove what nobody needs");
+    }
+    Found::ok(
+        NAME,
+        format!(
+            "{} keys, each with its secret, closed to others",
+            known.len()
+        ),
+    )
+}
+
+/// The folders of record files can be written.
+pub(super) fn sinks(data: &DataDir, config: &Config) -> Vec<Found> {
+    let paths = config.sinks().into_iter();
+    let paths =
+        paths.filter_map(|sink| Some((sink.name.clone(), path_in(data.path(), &sink.path)?)));
+    paths.map(|(name, path)| sink(&name, &path)).collect()
+}
+
+fn sink(name: &str, path: &Path) -> Found {
+    const NAME: &str = "records";
+    let shown = path.display();
+    let place = if path.exists() {
+        path
+    } else {
+        path.parent().unwrap_or(path)
+    };
+    match fs::metadata(place) {
+        Err(error) => Found::of(
+            NAME,
+            State::Fail,
+            format!("{name}: {}: {error}", place.display()),
+            "make the folder, for the user that runs the daemon: records wait until then",
+        ),
+        Ok(of) if of.permissions().readonly() => Found::of(
+            NAME,
+            State::Fail,
+            format!("{name}: {} cannot be written", place.display()),
+            "give it to the user that runs the daemon: records wait until then",
+        ),
+        Ok(_) => Found::ok(NAME, format!("{name}: {shown}")),
+    }
+}
+
+/// The folders of followed files can be read.
+pub(super) fn followed(config: &Config) -> Vec<Found> {
+    config
+        .follow
+        .iter()
+        .map(|one| follow(&one.source, Path::new(&one.path)))
+        .collect()
+}
+
+fn follow(source: &str, path: &Path) -> Found {
+    const NAME: &str = "follow";
+    let folder = path.parent().unwrap_or(path);
+    match fs::read_dir(folder) {
+        Ok(_) => Found::ok(NAME, format!("{source}: {}", path.display())),
+        Err(error) => Found::of(
+            NAME,
+            State::Warn,
+            format!("{source}: {}: {error}", folder.display()),
+            "let the user that runs the daemon read it",
+        ),
+    }
+}
+
+/// Documents that wait in the scripts' spool of this machine, where there is one.
+pub(super) fn spool() -> Option<Found> {
+    let mut settings = String::new();
+    // Without settings the scripts have their defaults.
+    if let Ok(file) = fs::File::open(config::scripts_file()) {
+        let _ = file.take(SETTINGS_MAX).read_to_string(&mut settings);
+    }
+    waiting(&spool_of(&settings))
+}
+
+/// The folder that settings of the scripts name; a later line wins.
+fn spool_of(settings: &str) -> PathBuf {
+    let mut named = settings.lines().filter_map(|line| {
+        let (key, value) = line.split_once('=')?;
+        let ours = ["spool_dir", "NAMI_SPOOL_DIR"].contains(&key.trim());
+        ours.then(|| PathBuf::from(value.trim()))
+    });
+    named.next_back().unwrap_or_else(|| PathBuf::from(SPOOL))
+}
+
+fn waiting(folder: &Path) -> Option<Found> {
+    const NAME: &str = "spool";
+    // One that cannot be looked into is somebody else's: the daemon has no business there.
+    let count = |folder: &Path| {
+        let entries = fs::read_dir(folder).ok()?.flatten();
+        let documents = entries.filter(|e| e.file_name().to_string_lossy().ends_with(".doc"));
+        Some(documents.count())
+    };
+    let waiting = count(folder)?;
+    let refused = count(&folder.join("quarantine")).unwrap_or(0);
+    let said = format!(
+        "{}: {waiting} documents wait, {refused} in quarantine",
+        folder.display()
+    );
+    Some(match (waiting, refused) {
+        (0, 0) => Found::ok(NAME, said),
+        (_, 0) => Found::of(
+            NAME,
+            State::Warn,
+            said,
+            "`bank nami spool retry` delivers them",
+        ),
+        _ => Found::of(
+            NAME,
+            State::Warn,
+            said,
+            "beside each in quarantine/ lies its reason",
+        ),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_spool_is_where_the_scripts_keep_it() {
+        assert_eq!(spool_of(""), Path::new(SPOOL));
+        let text = "server=x\n#spool_dir=/no\nspool_dir = /a\nNAMI_SPOOL_DIR=/b\n";
+        assert_eq!(spool_of(text), Path::new("/b"));
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(waiting(folder.path()).unwrap().state, State::Ok);
+        fs::write(folder.path().join("1-a-b.doc"), "").unwrap();
+        let found = waiting(folder.path()).unwrap();
+        assert_eq!(found.state, State::Warn);
+        assert!(found.todo.contains("bank nami spool retry"), "{found:?}");
+        assert_eq!(waiting(&folder.path().join("none")), None);
+    }
+}

@@ -1,0 +1,179 @@
+//! The clock, the daemon itself, and its certificates.
+
+use std::fs::{OpenOptions, TryLockError};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::time::Duration;
+
+use bank_api::text::format_rfc3339;
+use bank_core::time::Timestamp;
+
+use super::{Found, State};
+use crate::app::DataDir;
+use crate::auditor::tls::Tls;
+use crate::clock;
+use crate::config::Config;
+use crate::store::Checkup;
+
+/// How long the daemon may take to say that it is there.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// The longest answer that is looked at.
+const ANSWER_MAX: u64 = 4096;
+/// How far the journal may be ahead of the clock in microseconds: a step back of a second is no news.
+const AHEAD_US: i64 = 2_000_000;
+/// Where systemd says that the clock was set by others.
+const SYNCHRONIZED: &str = "/run/systemd/timesync/synchronized";
+
+/// Whether the machine's clock can be right.
+pub(super) fn clock(checkup: Option<&Checkup>) -> Found {
+    let folder = Path::new(SYNCHRONIZED).parent();
+    let alone = folder.is_some_and(Path::exists) && !Path::new(SYNCHRONIZED).exists();
+    judged(checkup, Timestamp(clock::real_us()), alone)
+}
+
+fn judged(checkup: Option<&Checkup>, now: Timestamp, alone: bool) -> Found {
+    const NAME: &str = "clock";
+    let shown = format_rfc3339(now.0);
+    let recorded = checkup.and_then(|checkup| checkup.last_recorded.max(checkup.clock_seen));
+    if let Some(recorded) = recorded
+        && recorded.0.saturating_sub(now.0) > AHEAD_US
+    {
+        let recorded = format_rfc3339(recorded.0);
+        let said = format!("it shows {shown}, and the bank has seen {recorded}");
+        let todo = "set the clock; until it is there again the bank's time stands still";
+        return Found::of(NAME, State::Fail, said, todo);
+    }
+    if alone {
+        let said = format!("it shows {shown}, and nobody has set it since the machine started");
+        return Found::of(
+            NAME,
+            State::Warn,
+            said,
+            "look at `timedatectl`: signatures fail when it is off",
+        );
+    }
+    Found::ok(
+        NAME,
+        format!("it shows {shown}, not before what the bank has seen"),
+    )
+}
+
+/// Whether a daemon serves the bank, and answers.
+pub(super) fn daemon(data: &DataDir, config: &Config) -> Found {
+    const NAME: &str = "daemon";
+    let folder = data.path().display();
+    let start = format!("`bankd serve --data {folder}`, or start its service");
+    match is_locked(&data.lock()) {
+        Ok(true) => {}
+        Ok(false) => return Found::of(NAME, State::Warn, format!("nobody serves {folder}"), start),
+        Err(error) => {
+            let said = format!("{}: {error}", data.lock().display());
+            return Found::of(
+                NAME,
+                State::Warn,
+                said,
+                "ask as the user that runs the daemon",
+            );
+        }
+    }
+    if !config.http.socket {
+        return Found::ok(NAME, "it serves, without a socket to ask it through");
+    }
+    let socket = data.socket();
+    match ready(&socket) {
+        Ok(200) => Found::ok(
+            NAME,
+            format!("it serves, and answers on {}", socket.display()),
+        ),
+        Ok(status) => Found::of(
+            NAME,
+            State::Fail,
+            format!("it serves, and says {status} on /readyz"),
+            "its log says why; a daemon that cannot write is started again",
+        ),
+        Err(error) => Found::of(
+            NAME,
+            State::Fail,
+            format!(
+                "it serves, and does not answer on {}: {error}",
+                socket.display()
+            ),
+            "start it again; nothing else may make or remove its socket",
+        ),
+    }
+}
+
+/// Whether somebody holds the lock of the directory. It is only looked at.
+fn is_locked(path: &Path) -> io::Result<bool> {
+    let file = match OpenOptions::new().write(true).open(path) {
+        Ok(file) => file,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(e) => return Err(e),
+    };
+    match file.try_lock_shared() {
+        Ok(()) => Ok(false),
+        Err(TryLockError::WouldBlock) => Ok(true),
+        Err(TryLockError::Error(e)) => Err(e),
+    }
+}
+
+/// The status of `/readyz`.
+fn ready(socket: &Path) -> io::Result<u16> {
+    let mut stream = UnixStream::connect(socket)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    stream.write_all(b"GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")?;
+    let mut answer = Vec::new();
+    stream.take(ANSWER_MAX).read_to_end(&mut answer)?;
+    let answer = String::from_utf8_lossy(&answer);
+    let status = answer.split(' ').nth(1).and_then(|word| word.parse().ok());
+    status.ok_or_else(|| io::Error::other("what came is no answer"))
+}
+
+/// The certificates of AUDITOR's listener, where there is one.
+pub(super) fn certificates(data: &DataDir, config: &Config) -> Option<Found> {
+    const NAME: &str = "tls";
+    let settings = &config.auditor.tls;
+    if settings.listen.is_empty() {
+        return None;
+    }
+    Some(
+        match Tls::load(settings, data.path(), clock::auth_now_s()) {
+            Ok(_) => Found::ok(NAME, "AUDITOR's certificates are usable"),
+            Err(error) => Found::of(
+                NAME,
+                State::Fail,
+                error,
+                "the daemon does not start with them",
+            ),
+        },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_before_the_journal_is_wrong() {
+        let seen = |us| Checkup {
+            last_recorded: Some(Timestamp(us)),
+            ..Checkup::default()
+        };
+        let now = Timestamp(100_000_000);
+        for (checkup, alone, state) in [
+            (None, false, State::Ok),
+            (Some(seen(100_000_000)), false, State::Ok),
+            (Some(seen(101_000_000)), false, State::Ok),
+            (Some(seen(103_000_000)), false, State::Fail),
+            (Some(seen(0)), true, State::Warn),
+        ] {
+            assert_eq!(
+                judged(checkup.as_ref(), now, alone).state,
+                state,
+                "{checkup:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,111 @@
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
+
+use bank_core::amount::Precision;
+
+use super::*;
+use crate::init::{self, init};
+
+fn bank() -> (tempfile::TempDir, DataDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let data = DataDir::new(&folder.path().join("data"));
+    let choices = init::Choices {
+        precision: Precision::DEFAULT,
+        unit: "SU".to_owned(),
+        test: false,
+    };
+    init(&data, &choices).unwrap();
+    (folder, data)
+}
+
+fn states(data: &DataDir) -> Vec<(&'static str, State)> {
+    let found = examine(data);
+    found.iter().map(|one| (one.name, one.state)).collect()
+}
+
+fn state(data: &DataDir, name: &str) -> State {
+    let all = states(data);
+    all.iter().find(|(known, _)| *known == name).unwrap().1
+}
+
+#[test]
+fn a_new_bank_lacks_a_backup_and_a_daemon_only() {
+    let (_folder, data) = bank();
+    for (name, state) in states(&data) {
+        match name {
+            "backup" | "daemon" => assert_eq!(state, State::Warn, "{name}"),
+            // Those are the machine's, not the bank's.
+            "disk" | "clock" | "spool" => {}
+            _ => assert_eq!(state, State::Ok, "{name}"),
+        }
+    }
+    let text = screen(&examine(&data));
+    assert!(
+        text.contains("warn  backup      none was ever made\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_is_wrong_is_found() {
+    let (_folder, data) = bank();
+    let open = |path: &std::path::Path, mode| {
+        fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    };
+    let secret = data.keys().join("admin");
+    for (path, mode, right, name) in [
+        (data.database(), 0o644, 0o600, "directory"),
+        (data.path().to_owned(), 0o777, 0o711, "directory"),
+        (data.config(), 0o644, 0o640, "directory"),
+        (data.keys(), 0o711, 0o700, "keys"),
+        (secret.clone(), 0o640, 0o600, "keys"),
+    ] {
+        open(&path, mode);
+        let found = examine(&data);
+        let found = found.iter().find(|one| one.name == name).unwrap();
+        assert_eq!(found.state, State::Fail, "{}", path.display());
+        assert!(
+            found.todo.contains(&format!("chmod {right:o}")) || path == data.path(),
+            "{found:?}"
+        );
+        open(&path, right);
+        assert_eq!(state(&data, name), State::Ok);
+    }
+    let kept = fs::read(&secret).unwrap();
+    fs::remove_file(&secret).unwrap();
+    assert_eq!(state(&data, "keys"), State::Warn);
+    fs::write(&secret, kept).unwrap();
+    open(&secret, 0o600);
+    let config = fs::read_to_string(data.config()).unwrap();
+    fs::write(data.config(), "[htp]\n").unwrap();
+    assert_eq!(state(&data, "settings"), State::Fail);
+    let more = "[[follow]]\nsource = \"s\"\npath = \"/nowhere/x\"\nformat = \"pbs\"\n\
+                [[sink]]\nname = \"s\"\npath = \"nowhere/x\"\n";
+    fs::write(data.config(), config + more).unwrap();
+    assert_eq!(state(&data, "follow"), State::Warn);
+    assert_eq!(state(&data, "records"), State::Fail);
+    let lock = crate::serve::lock(&data).unwrap();
+    assert_eq!(
+        state(&data, "daemon"),
+        State::Fail,
+        "it serves, and does not answer"
+    );
+    drop(lock);
+    let bytes = fs::read(data.database()).unwrap();
+    fs::write(data.database(), &bytes[..bytes.len() / 2]).unwrap();
+    assert_eq!(state(&data, "database"), State::Fail);
+    fs::remove_file(data.database()).unwrap();
+    assert_eq!(state(&data, "database"), State::Fail);
+}
+
+#[test]
+fn a_backup_is_seen() {
+    let (folder, data) = bank();
+    let config = Config::default();
+    let mut plan = crate::backup::Plan::of(&data, &config.backup, crate::backup::Reason::Asked);
+    plan.out = folder.path().join("out");
+    let made = crate::backup::make(&data, &plan).unwrap();
+    assert_eq!(state(&data, "backup"), State::Ok);
+    fs::remove_dir_all(made.path).unwrap();
+    assert_eq!(state(&data, "backup"), State::Warn);
+}

@@ -1,0 +1,316 @@
+//! One row of the table of routes: what is asked, who may, what comes in and what goes out.
+//!
+//! The rows are all there is. The router is made of them ([`mount`]), each with the one check of its
+//! right in front of its handler, and so is the document that describes the API. A handler that
+//! stands in no row is not reached, and one that is mounted in another way refuses ([`Granted`]).
+
+use std::any::type_name;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::handler::Handler;
+use axum::http::Method;
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::{MethodFilter, MethodRouter, on};
+use bank_api::nami::Line;
+use utoipa::ToSchema;
+use utoipa::openapi::{RefOr, Schema};
+
+use super::auth::{self, Authenticated};
+use super::error::Failure;
+use super::frame::respond;
+use crate::access::right::Right;
+use crate::answer::{Answer, Media};
+use crate::app::App;
+
+/// A JSON shape, as the document needs it.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// The type, with its arguments.
+    pub rust: fn() -> &'static str,
+    /// Its name as a component.
+    pub name: fn() -> Cow<'static, str>,
+    /// Its own schema.
+    pub schema: fn() -> RefOr<Schema>,
+    /// Adds the schemas that it refers to.
+    pub others: fn(&mut Vec<(String, RefOr<Schema>)>),
+}
+
+impl Shape {
+    /// That of a type.
+    pub(super) fn of<T: ToSchema>() -> Self {
+        Self {
+            rust: type_name::<T>,
+            name: T::name,
+            schema: T::schema,
+            others: T::schemas,
+        }
+    }
+
+    /// Whether it is one of something, such as a list: it has no name of its own.
+    pub(super) fn is_generic(&self) -> bool {
+        (self.rust)().contains('<')
+    }
+}
+
+/// What a body is.
+#[derive(Clone, Copy, Debug)]
+pub enum Content {
+    /// JSON of a shape.
+    Json(Shape),
+    /// Bytes, with the media type.
+    Bytes(&'static str),
+}
+
+/// One answer of a route that did what it was asked.
+#[derive(Clone, Copy, Debug)]
+pub struct Given {
+    /// HTTP status.
+    pub status: u16,
+    /// What is in it.
+    pub content: Content,
+    /// One sentence.
+    pub says: &'static str,
+}
+
+/// A row before it says who may: it fits in no table.
+#[derive(Debug)]
+#[must_use]
+pub struct Unruled {
+    method: Method,
+    path: &'static str,
+    handler: MethodRouter<Arc<App>>,
+}
+
+impl Unruled {
+    /// The one right that the route needs.
+    pub fn right(self, right: Right) -> Route {
+        Route {
+            writes: auth::is_mutating(&self.method, self.path),
+            method: self.method,
+            path: self.path,
+            right,
+            says: "",
+            more: "",
+            numbers: &[],
+            query: None,
+            body: None,
+            given: Vec::new(),
+            refuses: Vec::new(),
+            handler: self.handler,
+        }
+    }
+}
+
+/// One route.
+#[derive(Debug)]
+#[must_use]
+pub struct Route {
+    /// The method; a `GET` answers `HEAD` too.
+    pub method: Method,
+    /// The path, with `{names}` of its parameters.
+    pub path: &'static str,
+    /// What a caller needs.
+    pub right: Right,
+    /// One line: what it does.
+    pub says: &'static str,
+    /// What more there is to know; may be empty.
+    pub more: &'static str,
+    /// Whether it needs an idempotency key, and takes `dry_run`.
+    pub writes: bool,
+    /// Those parameters of the path that are whole numbers.
+    pub numbers: &'static [&'static str],
+    /// An object whose members are the parameters of the query.
+    pub query: Option<Shape>,
+    /// What it takes.
+    pub body: Option<Content>,
+    /// What it answers where nothing is refused; nothing for a route that always refuses.
+    pub given: Vec<Given>,
+    /// Codes of refusals beyond those that every such route may give.
+    pub refuses: Vec<&'static str>,
+    handler: MethodRouter<Arc<App>>,
+}
+
+macro_rules! methods {
+    ($($(#[$doc:meta])* $name:ident = $method:ident;)*) => {
+        impl Route {
+            $(
+                $(#[$doc])*
+                pub fn $name<H, T>(path: &'static str, handler: H) -> Unruled
+                where
+                    H: Handler<T, Arc<App>>,
+                    T: 'static,
+                {
+                    Unruled {
+                        method: Method::$method,
+                        path,
+                        handler: on(MethodFilter::$method, handler),
+                    }
+                }
+            )*
+        }
+    };
+}
+
+methods! {
+    /// A question.
+    get = GET;
+    /// A new thing, or something done.
+    post = POST;
+    /// A change.
+    patch = PATCH;
+    /// A removal.
+    delete = DELETE;
+}
+
+impl Route {
+    /// What it does, in one line without a full stop.
+    pub fn says(mut self, says: &'static str) -> Self {
+        self.says = says;
+        self
+    }
+
+    /// What more there is to know: whole sentences.
+    pub fn more(mut self, more: &'static str) -> Self {
+        self.more = more;
+        self
+    }
+
+    /// Those parameters of the path that are whole numbers.
+    pub fn numbers(mut self, names: &'static [&'static str]) -> Self {
+        self.numbers = names;
+        self
+    }
+
+    /// The parameters of the query: the members of an object.
+    pub fn query<T: ToSchema>(mut self) -> Self {
+        self.query = Some(Shape::of::<T>());
+        self
+    }
+
+    /// The JSON body that it takes.
+    pub fn body<T: ToSchema>(mut self) -> Self {
+        self.body = Some(Content::Json(Shape::of::<T>()));
+        self
+    }
+
+    /// A body of another kind.
+    pub fn bytes(mut self, media: &'static str) -> Self {
+        self.body = Some(Content::Bytes(media));
+        self
+    }
+
+    /// An answer as JSON.
+    pub fn gives<T: ToSchema>(mut self, status: u16, says: &'static str) -> Self {
+        let content = Content::Json(Shape::of::<T>());
+        self.given.push(Given {
+            status,
+            content,
+            says,
+        });
+        self
+    }
+
+    /// An answer of another kind.
+    pub fn gives_bytes(mut self, status: u16, media: &'static str, says: &'static str) -> Self {
+        let content = Content::Bytes(media);
+        self.given.push(Given {
+            status,
+            content,
+            says,
+        });
+        self
+    }
+
+    /// Codes of refusals, rows of [`bank_api::error::TABLE`], beyond those that every such route may
+    /// give.
+    pub fn refuses(mut self, codes: &'static [&'static str]) -> Self {
+        self.refuses.extend(codes);
+        self
+    }
+}
+
+/// The router of the rows: nobody reaches a handler without the right of its row.
+pub fn mount(rows: Vec<Route>, app: &Arc<App>) -> Router<Arc<App>> {
+    rows.into_iter().fold(Router::new(), |router, row| {
+        let guard = Guard {
+            app: Arc::clone(app),
+            right: row.right,
+        };
+        let handler = row.handler.layer(from_fn_with_state(guard, guarded));
+        router.route(row.path, handler)
+    })
+}
+
+/// The router of rows that need no caller. A row with a right of its own is left out: it is closed
+/// rather than open by mistake.
+pub fn open(rows: Vec<Route>) -> Router<Arc<App>> {
+    let rows = rows.into_iter();
+    let rows = rows.filter(|row| row.right == Right::Anybody);
+    rows.fold(Router::new(), |router, row| {
+        router.route(row.path, row.handler)
+    })
+}
+
+/// That the right of the route was asked for, in the extensions of a request.
+#[derive(Clone, Copy, Debug)]
+pub struct Granted(());
+
+#[derive(Clone)]
+struct Guard {
+    app: Arc<App>,
+    right: Right,
+}
+
+/// The one check of rights.
+async fn guarded(
+    State(guard): State<Guard>,
+    caller: Authenticated,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    if let Err(refusal) = guard.right.demand(caller.roles) {
+        let bank = &guard.app.writer.directory().bank;
+        if request.uri().path().starts_with("/nami/") {
+            let mut response = lines(&[super::nami::line::refused(&refusal, bank)]);
+            response.extensions_mut().insert(super::log::Denied {
+                code: refusal.code(),
+                why: super::error::detail(&refusal, bank),
+            });
+            return response;
+        }
+        return Failure::refused(&refusal, bank).into_response();
+    }
+    request.extensions_mut().insert(Granted(()));
+    next.run(request).await
+}
+
+/// An answer for the scheduler's scripts.
+pub(super) fn lines(lines: &[Line]) -> Response {
+    let worst = Line::worst(lines).map_or(200, Line::http_status);
+    respond(Answer {
+        status: worst,
+        media: Media::Text,
+        body: Line::render(lines).into_bytes(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn nothing() {}
+
+    #[test]
+    fn a_row_with_a_right_is_never_open() {
+        let row = |right| open(vec![Route::get("/x", nothing).right(right)]);
+        assert!(row(Right::Anybody).has_routes());
+        for (right, word) in crate::access::right::RIGHTS {
+            let is_open = row(*right).has_routes();
+            assert_eq!(is_open, *right == Right::Anybody, "{word}");
+        }
+    }
+}

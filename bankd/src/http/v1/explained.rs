@@ -1,0 +1,254 @@
+//! Why a job was charged as it was, and what a transaction did.
+
+use axum::extract::Path;
+use bank_api::v1::{Considered, ExplainQuery, Explained, Explanation};
+use bank_core::directory::Directory;
+use bank_core::ids::AccountId;
+use bank_core::model::Dimension;
+use bank_core::price::Priced;
+use bank_core::refusal::Refusal;
+
+use super::call::{Call, Handled, ok};
+use super::view::View;
+use super::{arithmetic, explain, job, journal, rate, shape};
+use crate::http::error::Failure;
+use crate::store::read::explain::{self as told, Step, Why};
+use crate::store::read::jobs::{self, Charge, Detail, JobRow};
+use crate::store::read::journal::JournalRow;
+
+/// `GET /api/v1/explanations/{name}`: a job by the scheduler's id, else a transaction by its number.
+pub(super) async fn show(Path(name): Path<String>, call: Call) -> Handled {
+    let query: ExplainQuery = call.query()?;
+    if !query.transaction
+        && let Some((row, detail)) = find_job(&call, &name, query.machine).await?
+    {
+        return of_job(&call, row, detail).await;
+    }
+    let unknown = || call.refused(&Refusal::not_found("job or transaction", &name));
+    let number = name.parse().map_err(|_| unknown())?;
+    let policy = call.directory().policy;
+    let found = call.ask(move |connection| told::transaction(connection, number, policy));
+    let found = found.await?;
+    let items: Vec<Explained> = found
+        .iter()
+        .filter_map(|one| shaped(&call.view, one, &[]))
+        .collect();
+    if items.is_empty() {
+        // Of others and of nobody are alike (decision 23).
+        return Err(if call.view.is_unlimited() {
+            unknown()
+        } else {
+            let what = format!("transaction {name}");
+            call.refused(&Refusal::NotAllowed { what })
+        });
+    }
+    ok(&Explanation {
+        items,
+        complete: true,
+        unit: call.directory().bank.unit.clone(),
+        ..Explanation::default()
+    })
+}
+
+/// The newest use of a job in view; none where there is no such job.
+async fn find_job(
+    call: &Call,
+    name: &str,
+    machine: Option<String>,
+) -> Result<Option<(JobRow, Detail)>, Failure> {
+    let view = call.view.clone();
+    let wanted = name.to_owned();
+    let found = call.ask(move |connection| {
+        let keep = |row: &JobRow| {
+            machine.as_ref().is_none_or(|m| *m == row.machine)
+                && view.sees_work(&row.project, &row.user, &row.machine)
+        };
+        let rows = jobs::newest(connection, &wanted, keep)?;
+        let detail = match rows.as_slice() {
+            [only] => Some(jobs::detail(connection, only)?),
+            _ => None,
+        };
+        Ok((rows, detail))
+    });
+    match found.await? {
+        (rows, None) if rows.is_empty() => Ok(None),
+        (rows, None) => Err(job::not_one(call, name, &rows)),
+        (rows, Some(detail)) => Ok(rows.into_iter().next().map(|row| (row, detail))),
+    }
+}
+
+async fn of_job(call: &Call, row: JobRow, detail: Detail) -> Handled {
+    let policy = call.directory().policy;
+    let wanted = row.clone();
+    let found = call.ask(move |connection| {
+        let (numbers, complete) = told::of_job(connection, &wanted)?;
+        let mut found = Vec::new();
+        for number in numbers {
+            found.extend(told::transaction(connection, number, policy)?);
+        }
+        Ok((found, complete))
+    });
+    let (found, complete) = found.await?;
+    let items = found.iter();
+    let items = items.filter_map(|one| shaped(&call.view, one, &detail.charges));
+    ok(&Explanation {
+        job: Some(row.object_id),
+        machine: Some(row.machine),
+        items: items.collect(),
+        next: None,
+        complete,
+        unit: call.directory().bank.unit.clone(),
+    })
+}
+
+/// A transaction as the caller sees it; none where nothing of it is in view.
+fn shaped(view: &View, one: &told::Explained, charges: &[Charge]) -> Option<Explained> {
+    let object = one.job.as_ref().map(|job| {
+        let kind = job.object_type.word().to_owned();
+        (job.object_id.clone(), job.machine.clone(), kind)
+    });
+    let rows = (1_i64..)
+        .zip(&one.entries)
+        .map(|(place, entry)| JournalRow {
+            tx: one.tx.clone(),
+            entry: Some((place, entry.clone())),
+            object: object.clone(),
+        });
+    let rows: Vec<JournalRow> = rows.filter(|row| journal::sees(view, row)).collect();
+    if rows.is_empty() && !view.is_unlimited() {
+        return None;
+    }
+    let then = &one.then;
+    let mut shape = Explained {
+        transaction: one.tx.id,
+        at_effective: shape::time(one.tx.at_effective),
+        at_recorded: shape::time(one.tx.at_recorded),
+        op: one.tx.op.clone(),
+        actor: one.tx.actor.clone(),
+        reason: shape::some(&one.tx.reason),
+        says: says(one, view),
+        entries: rows
+            .iter()
+            .map(|row| journal::shaped(view.directory(), row))
+            .collect(),
+        considered: considered(view, one),
+        ..Explained::default()
+    };
+    if let (Some(charge), Some(job)) = (&one.charge, &one.job) {
+        let alone = [charge.clone()];
+        let all = if charges.is_empty() { &alone } else { charges };
+        let mut rows = job::charges(then, job, all).into_iter();
+        shape.charge = rows.find(|row| row.transaction == one.tx.id);
+        if charge.given.is_none() && charge.correction.is_none() {
+            shape.price = explain::lines(then, &priced(then, job, charge));
+        }
+        let ids = shape.charge.as_ref().map_or(&[][..], |row| &row.rates);
+        let rates = then.rates.iter().filter(|rate| ids.contains(&rate.id.0));
+        shape.rates = rates.map(|one| rate::shaped(then, one)).collect();
+    }
+    Some(shape)
+}
+
+fn priced<'a>(then: &Directory, job: &'a JobRow, charge: &'a Charge) -> Priced<'a> {
+    let from = charge.at.minus(charge.seconds);
+    Priced {
+        usage: &charge.usage,
+        duration: charge.seconds,
+        machine: then.machine_named(&job.machine).map(|m| m.id),
+        machine_name: &job.machine,
+        named: arithmetic::named(job),
+        at: charge.rates_at.unwrap_or(from.max(job.opened)),
+        from,
+    }
+}
+
+/// What a transaction did, in sentences.
+fn says(one: &told::Explained, view: &View) -> Vec<String> {
+    let mut says = Vec::new();
+    let mut say = |yes: Option<i64>, words: &str| {
+        says.extend(yes.map(|number| format!("{words} transaction {number}")));
+    };
+    say(one.reverses, "takes back");
+    say(one.corrects, "corrects");
+    say(one.reversed_by, "was taken back by");
+    if one.tx.at_effective != one.tx.at_recorded {
+        says.push("counts from before it was written".to_owned());
+    }
+    for entry in &one.entries {
+        let account = entry.account.map(AccountId);
+        let account = account.and_then(|id| view.directory().account(id));
+        let (Some(account), Some(allocation)) = (account, entry.allocation) else {
+            continue;
+        };
+        if !view.saw_account(account) {
+            continue;
+        }
+        if entry.kind == "deposit" {
+            let is_new = entry.amount_after == entry.delta_amount;
+            let what = if is_new {
+                "the first money of"
+            } else {
+                "tops up"
+            };
+            let name = &account.name;
+            says.push(format!("{name}: {what} allocation {allocation}"));
+        }
+    }
+    says
+}
+
+/// What was looked at, of what the caller sees.
+fn considered(view: &View, one: &told::Explained) -> Vec<Considered> {
+    let bank = &view.directory().bank;
+    let row = |(place, step): (i64, &Step)| {
+        let account = one.then.account(step.account)?;
+        let today = view.directory().account(step.account)?;
+        if !view.saw_account(today) {
+            return None;
+        }
+        let candidate = step.candidate.as_ref();
+        let (verdict, why) = why(&step.why);
+        Some(Considered {
+            place,
+            account: account.name.clone(),
+            allocation: step.allocation.map(|id| id.0),
+            priority: candidate.map(|c| c.priority),
+            distance: candidate.and_then(|c| i64::try_from(c.distance).ok()),
+            free: shape::sum(step.free, bank),
+            taken: shape::sum(step.taken, bank),
+            verdict: verdict.to_owned(),
+            why,
+        })
+    };
+    (1_i64..).zip(&one.choice).filter_map(row).collect()
+}
+
+fn why(why: &Why) -> (&'static str, String) {
+    let (verdict, words) = match why {
+        Why::Lien => ("lien", "the job's lien lay on it"),
+        Why::Turn => ("turn", "it was its turn"),
+        Why::Fallback => ("fallback", "it steps in where the others are short"),
+        Why::Debt => (
+            "debt",
+            "nothing was left anywhere: the first one owes the rest",
+        ),
+        Why::NotNeeded => ("not_needed", "those before it covered all"),
+        Why::NoMoney => ("no_money", "nothing was free on it"),
+        Why::Blocked => ("blocked", "a charge had blocked it"),
+        Why::Indivisible => ("indivisible", "one of its allocations pays whole, or none"),
+        Why::EndsBefore => ("ends_before", "it ends before the lien"),
+        Why::NoWindow => ("no_window", "none of its allocations was in its window"),
+        Why::NotNamed => ("not_named", "the request named another account"),
+        Why::Untold => ("untold", "nothing that is kept tells why"),
+        Why::List(dimension) => {
+            let list = match dimension {
+                Dimension::Project => "project",
+                Dimension::User => "user",
+                Dimension::Machine => "machine",
+                other => other.word(),
+            };
+            return ("list", format!("its {list} list does not allow it"));
+        }
+    };
+    (verdict, words.to_owned())
+}

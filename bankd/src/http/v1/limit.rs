@@ -1,0 +1,92 @@
+//! Limits of what somebody may move.
+
+use axum::extract::Path;
+use axum::response::IntoResponse;
+use bank_api::v1::{self, List, NewLimit};
+use bank_core::amount::Amount;
+use bank_core::command::{Access, Command, SetLimit};
+use bank_core::directory::{Bank, Directory};
+use bank_core::effects::Outcome;
+use bank_core::model::{Limit, LimitOf};
+use bank_core::refusal::Refusal;
+
+use super::call::{Call, Handled, new_state, ok, removed, rendered};
+use super::project::Empty;
+use super::role::read_role;
+use super::shape;
+use crate::answer::Answer;
+use crate::writer::Decided;
+
+/// `GET /api/v1/limits`: those of roles first.
+pub(super) async fn list(call: Call) -> Handled {
+    call.query::<Empty>()?;
+    let directory = call.directory();
+    let all = directory.limits().map(|l| shaped(&directory.bank, l));
+    ok(&List::whole(all.collect()))
+}
+
+/// `POST /api/v1/limits`
+pub(super) async fn set(call: Call) -> Handled {
+    let command = read(call.json()?, call.directory()).map_err(|r| call.refused(&r))?;
+    let command = Command::Access(Access::SetLimit(command));
+    Ok(call.write(command, render).await?.into_response())
+}
+
+/// `DELETE /api/v1/limits/{of}/{name}`: of a `role`, or of a `name`.
+pub(super) async fn remove(Path((of, name)): Path<(String, String)>, call: Call) -> Handled {
+    let of = match of.as_str() {
+        "role" => read_role(&name).map(LimitOf::Role),
+        "name" => Ok(LimitOf::Name(name)),
+        _ => Err(Refusal::not_found("limit", &name)),
+    };
+    let of = match of {
+        Ok(of) => of,
+        Err(refusal) => return call.answered_or(call.refused(&refusal)).await,
+    };
+    let command = Command::Access(Access::RemoveLimit(of));
+    Ok(call.write(command, removed).await?.into_response())
+}
+
+fn read(new: NewLimit, directory: &Directory) -> Result<SetLimit, Refusal> {
+    let of = match (new.role, new.name) {
+        (Some(role), None) => LimitOf::Role(read_role(&role)?),
+        (None, Some(name)) => LimitOf::Name(name),
+        _ => {
+            return Err(Refusal::BadValue {
+                field: "role and name",
+                expected: "one of them",
+            });
+        }
+    };
+    let bound = |text: Option<String>| match text.as_deref() {
+        None => Ok(None),
+        Some("none") => Ok(Some(None)),
+        Some(text) => Amount::parse(text, directory.bank.precision).map(|a| Some(Some(a))),
+    };
+    Ok(SetLimit {
+        of,
+        per_operation: bound(new.per_operation)?,
+        per_day: bound(new.per_day)?,
+    })
+}
+
+fn shaped(bank: &Bank, limit: &Limit) -> v1::Limit {
+    let (role, name) = match &limit.of {
+        LimitOf::Role(role) => (Some(role.word().to_owned()), None),
+        LimitOf::Name(name) => (None, Some(name.clone())),
+    };
+    v1::Limit {
+        role,
+        name,
+        per_operation: limit.per_operation.map(|a| shape::amount(a, bank)),
+        per_day: limit.per_day.map(|a| shape::amount(a, bank)),
+        unit: bank.unit.clone(),
+    }
+}
+
+fn render(decided: &Decided<'_>) -> Answer {
+    rendered(decided, 201, |outcome| match outcome {
+        Outcome::Limited(limit) => Some(new_state(shaped(&decided.directory.bank, limit), decided)),
+        _ => None,
+    })
+}

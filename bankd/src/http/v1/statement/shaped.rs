@@ -1,0 +1,148 @@
+//! A statement as JSON.
+
+use bank_api::v1::{Statement, StatementGroup, StatementLine, StatementPart};
+use bank_core::ids::AccountId;
+
+use super::super::call::Call;
+use super::super::shape;
+use super::Told;
+use super::of::Asked;
+use crate::store::read::statement::{Heading, Movement, Object, Reading, Side};
+
+/// The answer.
+pub(super) fn statement(call: &Call, asked: &Asked, told: &Told) -> Statement {
+    let directory = call.directory();
+    let bank = &directory.bank;
+    let Told {
+        accounts,
+        frame,
+        sums,
+        ..
+    } = told;
+    let name = |id: &AccountId| directory.account(*id).map(|a| a.name.clone());
+    let mut names: Vec<String> = accounts.iter().filter_map(name).collect();
+    names.sort();
+    let until = asked.period.end.or(frame.period.end).unwrap_or_default();
+    let mut shape = Statement {
+        of: asked.subject.kind().to_owned(),
+        name: asked.subject.name().to_owned(),
+        tree: asked.subject.tree(),
+        accounts: names,
+        from: asked.period.start.map(shape::time),
+        until: shape::time(until),
+        transaction: frame.upto,
+        closed: frame.closed.is_some(),
+        credits: groups(told, Side::Credit, bank),
+        debits: groups(told, Side::Debit, bank),
+        total_credits: shape::sum(sums.side(Side::Credit), bank),
+        total_debits: shape::sum(sums.side(Side::Debit), bank),
+        parts: parts(told, bank),
+        entries: sums.entries,
+        unit: bank.unit.clone(),
+        ..Statement::default()
+    };
+    if asked.subject.has_balances() {
+        ends(&mut shape, told, bank);
+    }
+    shape
+}
+
+/// Opening and closing, and what follows from them.
+fn ends(shape: &mut Statement, told: &Told, bank: &bank_core::directory::Bank) {
+    let Told {
+        accounts,
+        frame,
+        sums,
+        burn,
+    } = told;
+    let opening: i128 = accounts.iter().map(|id| sums.opening(frame, *id)).sum();
+    let (mut end, mut debt) = (Reading::default(), 0_i128);
+    for id in accounts {
+        let own = sums.closing(frame, *id);
+        end.amount += own.amount;
+        end.held += own.held;
+        end.credit_limit += own.credit_limit;
+        end.liens += own.liens;
+        debt += (-own.amount).max(0);
+    }
+    let balance = end.amount - end.held;
+    let available = balance + end.credit_limit;
+    let per_day: i128 = accounts.iter().filter_map(|id| burn.per_day(*id)).sum();
+    let at = frame.period.end.unwrap_or_default();
+    let sum = |sum: i128| Some(shape::sum(sum, bank));
+    shape.opening = sum(opening);
+    shape.closing = sum(end.amount);
+    shape.held = sum(end.held);
+    shape.liens = Some(end.liens);
+    shape.balance = sum(balance);
+    shape.credit_limit = sum(end.credit_limit);
+    shape.available = sum(available);
+    shape.debt = sum(debt);
+    if per_day > 0 {
+        shape.burn_per_day = sum(per_day);
+        let empty = crate::store::read::burn::used_up(per_day, available, at);
+        shape.empty_at = empty.map(shape::time);
+    }
+}
+
+fn groups(told: &Told, side: Side, bank: &bank_core::directory::Bank) -> Vec<StatementGroup> {
+    let own = told.sums.groups.iter().filter(|((of, ..), _)| *of == side);
+    let shaped = own.map(|((_, adjustment, heading), group)| StatementGroup {
+        heading: Heading::word(*heading).to_owned(),
+        adjustment: *adjustment,
+        amount: shape::sum(group.amount, bank),
+        entries: group.entries,
+        jobs: group.jobs,
+    });
+    shaped.collect()
+}
+
+/// The most charged first, then by name.
+fn parts(told: &Told, bank: &bank_core::directory::Bank) -> Vec<StatementPart> {
+    let mut parts: Vec<_> = told.sums.parts.iter().collect();
+    parts.sort_by(|(a, x), (b, y)| y.charged.cmp(&x.charged).then(a.cmp(b)));
+    let shaped = parts.into_iter().map(|(name, part)| StatementPart {
+        name: shape::some(name),
+        jobs: part.jobs,
+        charged: shape::sum(part.charged, bank),
+        refunded: shape::sum(part.refunded, bank),
+    });
+    shaped.collect()
+}
+
+/// One line. A statement of uses shows what moved on the allocation, one of accounts what moved of
+/// active money.
+pub(super) fn line(
+    call: &Call,
+    movement: &Movement,
+    object: Option<&Object>,
+    of_use: bool,
+) -> StatementLine {
+    let directory = call.directory();
+    let account = directory.account(movement.account);
+    let moved = if of_use {
+        movement.amount
+    } else {
+        movement.active
+    };
+    // Who is no more than a member sees what others moved, and not who they are.
+    let is_seen = movement.user.is_empty()
+        || call
+            .view
+            .sees_work(&movement.project, &movement.user, &movement.machine);
+    StatementLine {
+        at: shape::time(movement.at),
+        kind: movement.kind.word().to_owned(),
+        adjustment: movement.is_adjustment(),
+        account: account.map(|a| a.name.clone()).unwrap_or_default(),
+        allocation: movement.allocation.0,
+        project: shape::some(&movement.project),
+        user: shape::some(&movement.user).filter(|_| is_seen),
+        machine: shape::some(&movement.machine),
+        job: object.map(|object| object.id.clone()).filter(|_| is_seen),
+        job_type: object.map(|object| object.kind.clone()),
+        amount: shape::sum(moved.into(), &directory.bank),
+        transaction: movement.tx,
+        entry: movement.entry,
+    }
+}

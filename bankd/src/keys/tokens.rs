@@ -1,0 +1,176 @@
+//! API tokens: random text that is shown in place of a signature (`Authorization: Bearer bk_…`).
+//!
+//! Of a token only its SHA-256 is kept, and it is looked up by that: how long a look-up takes says
+//! nothing of the tokens that are there. The text leaves this room once, in the answer that makes it.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use bank_core::command::Scope;
+use bank_core::model::Key;
+use bank_core::time::{Timestamp, Window};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use sha2::{Digest, Sha256};
+use zeroize::Zeroizing;
+
+use crate::access::Roles;
+
+/// What every token begins with, so that one that was left somewhere is found by its look.
+const PREFIX: &str = "bk_";
+/// Random bytes of a token: 43 characters.
+const BYTES: usize = 32;
+/// Characters of a whole token.
+const LENGTH: usize = 46;
+
+/// SHA-256 of a token.
+pub type Hash = [u8; 32];
+
+/// A new token, and its hash.
+///
+/// # Errors
+/// If the system has no randomness to give.
+pub fn new_token() -> io::Result<(Zeroizing<String>, Hash)> {
+    let mut bytes = Zeroizing::new([0_u8; BYTES]);
+    getrandom::fill(bytes.as_mut()).map_err(io::Error::other)?;
+    let text = Zeroizing::new(format!(
+        "{PREFIX}{}",
+        URL_SAFE_NO_PAD.encode(bytes.as_ref())
+    ));
+    let hash = Sha256::digest(text.as_bytes()).into();
+    Ok((text, hash))
+}
+
+/// The hash of what a request shows; none for what cannot be a token.
+pub fn hash(text: &str) -> Option<Hash> {
+    let random = text.strip_prefix(PREFIX)?;
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    let fits = text.len() == LENGTH && random.bytes().all(allowed);
+    fits.then(|| Sha256::digest(text.as_bytes()).into())
+}
+
+/// A token ready for use.
+#[derive(Debug)]
+pub struct Token {
+    /// Its id.
+    pub id: String,
+    /// Whose it is; the scope of idempotency keys.
+    pub client: String,
+    /// What the client may do.
+    pub roles: Roles,
+    /// What it may touch.
+    pub scope: Scope,
+    window: Window,
+    disabled: bool,
+    used: Arc<AtomicI64>,
+}
+
+impl Token {
+    /// Of a row with a hash.
+    pub(super) fn new(key: &Key, used: Arc<AtomicI64>) -> Self {
+        Self {
+            id: key.id.clone(),
+            client: key.client.clone(),
+            roles: Roles::from_words(&key.roles),
+            scope: super::scope_of(key),
+            window: key.window,
+            disabled: key.disabled,
+            used,
+        }
+    }
+}
+
+/// What a look-up finds.
+#[derive(Clone, Debug)]
+pub enum Shown {
+    /// No such token.
+    Unknown,
+    /// One that is over, not valid yet, or switched off.
+    Disabled,
+    /// One that counts now.
+    Found(Arc<Token>),
+}
+
+/// All tokens by their hashes.
+pub(super) type Tokens = HashMap<Hash, Arc<Token>>;
+
+/// What there is of a hash at an instant of the authentication clock; a token that counts was used
+/// then.
+pub(super) fn look_up(tokens: &Tokens, hash: &Hash, now_s: i64) -> Shown {
+    match tokens.get(hash) {
+        None => Shown::Unknown,
+        Some(token) => {
+            if token.disabled || !token.window.contains(Timestamp::from_seconds(now_s)) {
+                return Shown::Disabled;
+            }
+            token.used.store(now_s, Ordering::Relaxed);
+            Shown::Found(Arc::clone(token))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_known_by_its_hash_alone() {
+        let (text, made) = new_token().unwrap();
+        assert_eq!(text.len(), LENGTH);
+        assert_eq!(hash(&text), Some(made));
+        let other = new_token().unwrap().0;
+        assert_ne!(hash(&other), Some(made));
+        let short = &text[..45];
+        for wrong in [
+            "",
+            "bk_",
+            short,
+            &format!("{}ä", &text[..44]),
+            &text.replace("bk_", "bx_"),
+        ] {
+            assert_eq!(hash(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_token_counts_within_its_window_until_it_is_switched_off() {
+        let key = |disabled| Key {
+            id: "ci".to_owned(),
+            client: "ci".to_owned(),
+            roles: vec!["auditor".to_owned()],
+            projects: Vec::new(),
+            machines: Vec::new(),
+            window: Window {
+                start: Some(Timestamp::from_seconds(10)),
+                end: Some(Timestamp::from_seconds(20)),
+            },
+            disabled,
+            deleted: false,
+            token: None,
+        };
+        let (_, hash) = new_token().unwrap();
+        let used = Arc::new(AtomicI64::new(0));
+        let with = |disabled| {
+            let token = Token::new(&key(disabled), Arc::clone(&used));
+            Tokens::from([(hash, Arc::new(token))])
+        };
+        for (disabled, now_s, counts) in [
+            (false, 9, false),
+            (false, 10, true),
+            (false, 19, true),
+            (false, 20, false),
+            (true, 15, false),
+        ] {
+            let found = matches!(look_up(&with(disabled), &hash, now_s), Shown::Found(_));
+            assert_eq!(found, counts, "{now_s} {disabled}");
+        }
+        assert_eq!(used.load(Ordering::Relaxed), 19);
+        let unknown = new_token().unwrap().1;
+        assert!(matches!(
+            look_up(&with(false), &unknown, 15),
+            Shown::Unknown
+        ));
+    }
+}

@@ -1,0 +1,186 @@
+//! Verifications while the bank is served: one at a time, in a thread of its own, on a connection of
+//! its own. Each of its steps is a short read transaction, so that the writer is never stopped and its
+//! log never grows for longer than a step takes (decision note 0058).
+//!
+//! It must never write.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use bank_api::text::format_rfc3339;
+use bank_api::v1::{ProofFinding, Verification};
+use tokio::sync::watch;
+
+use crate::clock;
+use crate::store;
+use crate::store::verify::{Finding, Progress, Report};
+
+/// Starts verifications and says how they are. A cheap handle.
+#[derive(Clone)]
+pub struct Prover {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    database: PathBuf,
+    is_over: AtomicBool,
+    state: Mutex<Verification>,
+    /// Counts endings, for whoever waits for one.
+    ended: watch::Sender<u64>,
+}
+
+impl Prover {
+    /// For a database that is served.
+    pub fn new(database: &Path) -> Prover {
+        let none = Verification {
+            state: "none".to_owned(),
+            ..Verification::default()
+        };
+        Prover {
+            shared: Arc::new(Shared {
+                database: database.to_owned(),
+                is_over: AtomicBool::new(false),
+                state: Mutex::new(none),
+                ended: watch::Sender::new(0),
+            }),
+        }
+    }
+
+    /// Starts one unless one is running; gives how it stands.
+    ///
+    /// # Errors
+    /// If there can be no thread.
+    pub fn start(&self) -> std::io::Result<Verification> {
+        let mut state = self.shared.state();
+        if state.state == "running" {
+            return Ok(state.clone());
+        }
+        let before = std::mem::replace(
+            &mut *state,
+            Verification {
+                state: "running".to_owned(),
+                started: Some(now()),
+                doing: "journal".to_owned(),
+                ..Verification::default()
+            },
+        );
+        let prover = self.clone();
+        let thread = std::thread::Builder::new()
+            .name("verify".to_owned())
+            .spawn(move || prover.run());
+        if let Err(error) = thread {
+            *state = before;
+            return Err(error);
+        }
+        Ok(state.clone())
+    }
+
+    /// How the running one stands, else the last one.
+    pub fn standing(&self) -> Verification {
+        self.shared.state().clone()
+    }
+
+    /// The same after its end, or after so long.
+    pub async fn wait(&self, longest: Duration) -> Verification {
+        let mut ended = self.shared.ended.subscribe();
+        if self.standing().state == "running" {
+            // Its end, or the time being over: what is told is how it stands.
+            let _ = tokio::time::timeout(longest, ended.changed()).await;
+        }
+        self.standing()
+    }
+
+    /// Ends a running one at its next step, for the daemon goes down.
+    pub fn stop(&self) {
+        self.shared.is_over.store(true, Ordering::Relaxed);
+    }
+
+    fn run(&self) {
+        let done = self.verify();
+        let mut state = self.shared.state();
+        match done {
+            Ok(report) => {
+                if !report.is_sound() {
+                    let first = report.lines().into_iter().next().unwrap_or_default();
+                    tracing::error!(finding = first, "verify found something wrong");
+                }
+                told(&mut state, &report);
+            }
+            Err(error) => {
+                tracing::error!(%error, "verify could not be ended");
+                "failed".clone_into(&mut state.state);
+                state.error = Some(error.to_string());
+            }
+        }
+        state.ended = Some(now());
+        drop(state);
+        self.shared
+            .ended
+            .send_modify(|count| *count = count.wrapping_add(1));
+    }
+
+    fn verify(&self) -> Result<Report, store::Error> {
+        let connection = store::open_reader(&self.shared.database)?;
+        let mut verification = store::verify::Verification::new(&connection);
+        while verification.step()? {
+            if self.shared.is_over.load(Ordering::Relaxed) {
+                return Err(store::Error::NotABank("the daemon is stopping".to_owned()));
+            }
+            let progress = verification.progress()?;
+            shown(&mut self.shared.state(), progress);
+        }
+        Ok(verification.report())
+    }
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, Verification> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The machine's time as text.
+fn now() -> String {
+    format_rfc3339(clock::real_us())
+}
+
+fn shown(state: &mut Verification, progress: Progress) {
+    progress.doing.clone_into(&mut state.doing);
+    state.transactions = progress.transactions;
+    state.of_transactions = progress.of_transactions;
+    state.checks = whole(progress.checks);
+    state.of_checks = whole(progress.of_checks);
+}
+
+/// Puts a report into the shape that it is told in.
+pub fn told(state: &mut Verification, report: &Report) {
+    "done".clone_into(&mut state.state);
+    state.doing.clear();
+    state.sound = Some(report.is_sound());
+    state.transactions = report.transactions;
+    state.of_transactions = report.transactions;
+    state.checks = state.of_checks;
+    state.entries = report.entries;
+    state.allocations = report.allocations;
+    state.sealed = report.sealed;
+    state.findings = report.findings.iter().map(finding).collect();
+    state.more = i64::try_from(report.more).unwrap_or(i64::MAX);
+    state.notes.clone_from(&report.notes);
+    state.advice = report.advice().into_iter().map(str::to_owned).collect();
+}
+
+fn finding(finding: &Finding) -> ProofFinding {
+    ProofFinding {
+        table: finding.table.to_owned(),
+        row: finding.row.clone(),
+        text: finding.text.clone(),
+        expected: finding.expected.clone(),
+        found: finding.found.clone(),
+    }
+}
+
+fn whole(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}

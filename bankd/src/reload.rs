@@ -1,0 +1,138 @@
+//! What SIGHUP reads anew, and what it says of the rest.
+//!
+//! Either all of the settings are usable, and those that can change do, or nothing changes. Secrets,
+//! certificates and record files are looked at in any case: they lie outside of the settings.
+
+use toml::{Table, Value};
+
+use crate::app::{App, DataDir};
+use crate::clock;
+use crate::config::Config;
+use crate::obs;
+
+/// Settings that change while the daemon serves: a section, or one key of it.
+const LIVE: [&str; 4] = ["access", "backup", "limits", "log.level"];
+
+/// Reads everything anew that can be.
+pub(crate) async fn reload(app: &App) {
+    {
+        let _changing = app.keys.changing().await;
+        app.keys.reload(&app.writer.directory());
+    }
+    app.records.reopen();
+    app.follow.wake();
+    tracing::info!("keys read anew, record files opened anew, followed files looked at");
+    if let Some(tls) = &app.auditor_tls {
+        match tls.reload(clock::auth_now_s()) {
+            Ok(()) => tracing::info!("certificates read anew"),
+            Err(error) => tracing::error!(error, "the certificates stay as they were"),
+        }
+    }
+    settings(app, app.backups.data());
+}
+
+/// The settings: what can change does, what cannot is named.
+fn settings(app: &App, data: &DataDir) {
+    let config = match Config::load(&data.config()) {
+        Ok(config) => config,
+        Err(error) => {
+            tracing::error!(error, "the settings stay as they were");
+            return;
+        }
+    };
+    let changes = Changes::between(&app.settings_read(), &config);
+    for setting in &changes.live {
+        tracing::info!(setting = %setting, "a setting is another one now");
+    }
+    // Told each time, until the daemon is started again.
+    for setting in Changes::between(&app.config, &config).waiting {
+        tracing::warn!(setting = %setting, "a changed setting needs a restart");
+    }
+    obs::set_level(config.log.level);
+    app.people.set(config.access.clone());
+    app.limits.set(config.limits.clone());
+    app.backups.set(config.backup.clone());
+    app.settings_were_read(config);
+}
+
+/// In what two settings differ, by `section.key`.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Changes {
+    /// Those that change while the daemon serves.
+    live: Vec<String>,
+    /// Those that wait for the next start.
+    waiting: Vec<String>,
+}
+
+impl Changes {
+    fn between(old: &Config, new: &Config) -> Self {
+        let (old, new) = (table(old), table(new));
+        let mut changes = Self::default();
+        let mut sections: Vec<&String> = old.keys().chain(new.keys()).collect();
+        sections.sort();
+        sections.dedup();
+        for section in sections {
+            for name in differing(section, old.get(section), new.get(section)) {
+                if LIVE.contains(&name.as_str()) || LIVE.contains(&section.as_str()) {
+                    changes.live.push(name);
+                } else {
+                    changes.waiting.push(name);
+                }
+            }
+        }
+        changes
+    }
+}
+
+/// The names of what differs in a section; its own where it has no keys.
+fn differing(section: &str, old: Option<&Value>, new: Option<&Value>) -> Vec<String> {
+    if old == new {
+        return Vec::new();
+    }
+    let (Some(Value::Table(old)), Some(Value::Table(new))) = (old, new) else {
+        return vec![section.to_owned()];
+    };
+    let mut keys: Vec<&String> = old.keys().chain(new.keys()).collect();
+    keys.sort();
+    keys.dedup();
+    let differ = keys
+        .into_iter()
+        .filter(|key| old.get(*key) != new.get(*key));
+    differ.map(|key| format!("{section}.{key}")).collect()
+}
+
+fn table(config: &Config) -> Table {
+    // Settings that were read can be written.
+    Table::try_from(config).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{ClientLimits, Follow, Level};
+
+    #[test]
+    fn what_can_change_is_told_from_what_cannot() {
+        let old = Config::default();
+        assert_eq!(Changes::between(&old, &old), Changes::default());
+        let mut new = old.clone();
+        new.log.level = Level::Debug;
+        new.log.format = crate::config::LogFormat::Json;
+        new.access.admin_group = "wheel".to_owned();
+        new.limits
+            .client
+            .insert("x".to_owned(), ClientLimits::default());
+        new.backup.every_h = 24;
+        new.http.timeout_s = 5;
+        new.follow.push(Follow::default());
+        let changes = Changes::between(&old, &new);
+        let live = [
+            "access.admin_group",
+            "backup.every_h",
+            "limits.client",
+            "log.level",
+        ];
+        assert_eq!(changes.live, live);
+        assert_eq!(changes.waiting, ["follow", "http.timeout_s", "log.format"]);
+    }
+}

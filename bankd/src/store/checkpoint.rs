@@ -1,0 +1,229 @@
+//! What a checkpoint says of a bank, out of one snapshot, and a bank held against what one said.
+
+use super::read::journal;
+use super::verify::{Finding, hex};
+use super::{Error, bank, version};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OptionalExtension};
+use sha2::{Digest as _, Sha256};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a bank was at one moment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// Which bank.
+    pub uuid: String,
+    /// Its last transaction, 0 for none; they are numbered from 1 without gaps.
+    pub transactions: i64,
+    /// Its last entry.
+    pub entries: i64,
+    /// Its last usage row.
+    pub usages: i64,
+    /// The hash of its last transaction in hex, empty for none.
+    pub head: String,
+    /// What the entries of each kind come to: how many, then sums of amount, held, active, shadow and
+    /// shadow held in minor units.
+    pub kinds: BTreeMap<String, (i64, [i128; 5])>,
+    /// Rows of each table of reference data, and a digest over them in hex.
+    pub tables: BTreeMap<String, (i64, String)>,
+}
+
+/// Tables of reference data with the columns that order their rows, and the words of their versions.
+const REFERENCE: [(&str, &str, &str); 13] = [
+    ("account", "id", "account"),
+    ("account_constraint", "account, n", "account"),
+    ("attribute", "name", "attribute"),
+    ("auth_key", "id", "key"),
+    ("cycle", "id", "cycle"),
+    ("machine", "id", "machine"),
+    ("mapping", "id", "mapping"),
+    ("member", "project, user", "member"),
+    ("project", "id", "project"),
+    ("project_machine", "project, machine", "project"),
+    ("rate", "id", "rate"),
+    ("user", "id", "user"),
+    ("user_alias", "alias", "user"),
+];
+
+/// What the bank is now. Reads the whole journal: seconds for millions of entries.
+///
+/// # Errors
+/// If the database cannot be read.
+pub fn facts(connection: &Connection) -> Result<Facts, Error> {
+    let snapshot = connection.unchecked_transaction()?;
+    let newest = |table: &str| -> Result<i64, Error> {
+        let sql = format!("SELECT coalesce(max(id), 0) FROM {table}");
+        Ok(snapshot.query_row(&sql, [], |r| r.get(0))?)
+    };
+    let (transactions, entries) = (newest("tx")?, newest("entry")?);
+    let mut tables = BTreeMap::new();
+    for (table, order, _) in REFERENCE {
+        tables.insert(table.to_owned(), digest(&snapshot, table, order)?);
+    }
+    Ok(Facts {
+        uuid: bank::read(&snapshot)?.bank.uuid,
+        transactions,
+        entries,
+        usages: newest("usage")?,
+        head: head(&snapshot, transactions)?.unwrap_or_default(),
+        kinds: kinds(&snapshot, entries)?,
+        tables,
+    })
+}
+
+/// The hash of a transaction in hex.
+fn head(connection: &Connection, tx: i64) -> Result<Option<String>, Error> {
+    let sql = "SELECT hash FROM tx WHERE id = ?1";
+    let hash: Option<Vec<u8>> = connection.query_row(sql, [tx], |r| r.get(0)).optional()?;
+    Ok(hash.map(|hash| hex(&hash)))
+}
+
+/// What entries up to one come to, by their kinds. The halves of each number are added up apart, for
+/// a sum of SQL has 64 bits.
+fn kinds(connection: &Connection, last: i64) -> Result<BTreeMap<String, (i64, [i128; 5])>, Error> {
+    let names = [
+        "delta_amount",
+        "delta_held",
+        "delta_active",
+        "delta_shadow",
+        "delta_shadow_held",
+    ];
+    let halves = names.map(|name| format!("sum({name} >> 32), sum({name} & 4294967295)"));
+    let sql = format!(
+        "SELECT kind, count(*), {} FROM entry WHERE id <= ?1 GROUP BY kind",
+        halves.join(", ")
+    );
+    let mut statement = connection.prepare(&sql)?;
+    let mut rows = statement.query([last])?;
+    let mut found = BTreeMap::new();
+    while let Some(row) = rows.next()? {
+        let mut sums = [0_i128; 5];
+        for (sum, column) in sums.iter_mut().zip((2_usize..).step_by(2)) {
+            let (high, low): (i64, i64) = (row.get(column)?, row.get(column.saturating_add(1))?);
+            let high = i128::from(high).saturating_mul(1 << 32);
+            *sum = high.saturating_add(low.into());
+        }
+        found.insert(row.get(0)?, (row.get(1)?, sums));
+    }
+    Ok(found)
+}
+
+/// How many rows a table has, and SHA-256 over all their columns.
+fn digest(connection: &Connection, table: &str, order: &str) -> Result<(i64, String), Error> {
+    let mut statement = connection.prepare(&format!("SELECT * FROM {table} ORDER BY {order}"))?;
+    let columns = statement.column_count();
+    let mut rows = statement.query([])?;
+    let (mut hash, mut count) = (Sha256::new(), 0_i64);
+    while let Some(row) = rows.next()? {
+        count = count.saturating_add(1);
+        for column in 0..columns {
+            let (tag, bytes) = match row.get_ref(column)? {
+                ValueRef::Null => (0_u8, Vec::new()),
+                ValueRef::Integer(number) => (1, number.to_be_bytes().to_vec()),
+                ValueRef::Real(number) => (2, number.to_bits().to_be_bytes().to_vec()),
+                ValueRef::Text(bytes) => (3, bytes.to_vec()),
+                ValueRef::Blob(bytes) => (4, bytes.to_vec()),
+            };
+            hash.update([tag]);
+            hash.update(u64::try_from(bytes.len()).unwrap_or(u64::MAX).to_be_bytes());
+            hash.update(&bytes);
+        }
+    }
+    Ok((count, hex(&hash.finalize())))
+}
+
+/// What of the bank is not as it was said to be. That the journal up to there hashes to its head is
+/// proven by `verify`; with the head being the same, nothing before it was changed, added or cut off.
+///
+/// # Errors
+/// If the database cannot be read.
+pub fn against(connection: &Connection, said: &Facts) -> Result<Vec<Finding>, Error> {
+    let snapshot = connection.unchecked_transaction()?;
+    let mut found = Vec::new();
+    let mut differs = |what: &str, text: String, expected: &str, is: &str| {
+        found.push(Finding::new("checkpoint", what, text).differs(expected, is));
+    };
+    let uuid = bank::read(&snapshot)?.bank.uuid;
+    if uuid != said.uuid {
+        let text = "checkpoint: it is of another bank".to_owned();
+        differs("bank", text, &said.uuid, &uuid);
+        return Ok(found);
+    }
+    let newest = "SELECT coalesce(max(id), 0) FROM tx";
+    let newest: i64 = snapshot.query_row(newest, [], |r| r.get(0))?;
+    if newest < said.transactions {
+        let text = format!(
+            "checkpoint: the end of the journal was cut off: it ends at transaction {newest}, and \
+             had {}",
+            said.transactions
+        );
+        let (expected, is) = (said.transactions.to_string(), newest.to_string());
+        differs("transactions", text, &expected, &is);
+        return Ok(found);
+    }
+    let is = head(&snapshot, said.transactions)?.unwrap_or_default();
+    if is != said.head {
+        let text = format!(
+            "checkpoint: history was written anew: transaction {} has another hash",
+            said.transactions
+        );
+        differs("head", text, &said.head, &is);
+    }
+    let next = said.transactions.saturating_add(1);
+    let last = journal::last_entry(&snapshot)?;
+    let entries = journal::first_entry_of(&snapshot, next, last)?.saturating_sub(1);
+    let usages = journal::first_usage_of(&snapshot, next)?.saturating_sub(1);
+    for (what, expected, is) in [
+        ("entries", said.entries, entries),
+        ("usages", said.usages, usages),
+    ] {
+        if expected != is {
+            let text = format!("checkpoint: there were other {what} by then");
+            differs(what, text, &expected.to_string(), &is.to_string());
+        }
+    }
+    found.extend(sums(&snapshot, said, entries)?);
+    found.extend(reference(&snapshot, said)?);
+    Ok(found)
+}
+
+/// What entries came to that did not then.
+fn sums(connection: &Connection, said: &Facts, entries: i64) -> Result<Vec<Finding>, Error> {
+    let is = kinds(connection, entries)?;
+    let all: BTreeSet<&String> = is.keys().chain(said.kinds.keys()).collect();
+    let differing = all
+        .into_iter()
+        .filter(|kind| is.get(*kind) != said.kinds.get(*kind));
+    let finding = |kind: &String| {
+        let show = |sums: Option<&(i64, [i128; 5])>| match sums {
+            Some((count, sums)) => format!("{count} entries of {sums:?}"),
+            None => "no entries".to_owned(),
+        };
+        let text = format!("checkpoint: entries of kind {kind} came to something else");
+        let finding = Finding::new("checkpoint", kind, text);
+        finding.differs(show(said.kinds.get(kind)), show(is.get(kind)))
+    };
+    Ok(differing.map(finding).collect())
+}
+
+/// Reference data that was changed and that no command changed.
+fn reference(connection: &Connection, said: &Facts) -> Result<Vec<Finding>, Error> {
+    let mut found = Vec::new();
+    for (table, order, word) in REFERENCE {
+        let Some(expected) = said.tables.get(table) else {
+            continue;
+        };
+        // What was changed since by a command stands in the journal, which `verify` has proven.
+        if version::changed_since(connection, word, said.transactions)? {
+            continue;
+        }
+        let is = digest(connection, table, order)?;
+        if *expected != is {
+            let show = |(rows, digest): &(i64, String)| format!("{rows} rows of {digest}");
+            let text = format!("checkpoint: {table} is not as it was, and no command changed it");
+            let finding = Finding::new("checkpoint", table, text);
+            found.push(finding.differs(show(expected), show(&is)));
+        }
+    }
+    Ok(found)
+}

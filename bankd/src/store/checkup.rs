@@ -1,0 +1,64 @@
+//! A quick look at a bank's database: what `bankd doctor` wants to know of it.
+
+use super::verify::journal;
+use super::{Error, bank, migrate, open_reader};
+use bank_core::directory::Policy;
+use bank_core::time::Timestamp;
+use rusqlite::{Connection, OptionalExtension};
+use std::path::Path;
+
+/// What a quick look shows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Checkup {
+    /// What is wrong with its pages, or with the newest transactions of its journal.
+    pub broken: Option<String>,
+    /// When its last transaction was recorded.
+    pub last_recorded: Option<Timestamp>,
+    /// The clock as it was seen last.
+    pub clock_seen: Option<Timestamp>,
+    /// Ids of keys, and whether they are switched off.
+    pub keys: Vec<(String, bool)>,
+}
+
+/// Looks at a database of the current schema: every page, and the newest 1,000 transactions. `verify`
+/// proves the rest.
+///
+/// # Errors
+/// If it is no bank of this version, or cannot be read.
+pub fn checkup(path: &Path) -> Result<Checkup, Error> {
+    let connection = open_reader(path)?;
+    let id: i32 = connection.query_row("PRAGMA application_id", [], |r| r.get(0))?;
+    if id != migrate::APPLICATION_ID {
+        let path = path.display();
+        return Err(Error::NotABank(format!("{path} is not a bank's database")));
+    }
+    migrate::check_current(&connection)?;
+    let directory = bank::directory(&connection, Policy::default())?;
+    let keys = directory.keys().map(|key| (key.id.clone(), key.disabled));
+    Ok(Checkup {
+        broken: broken(&connection, &directory.bank)?,
+        last_recorded: instant(
+            &connection,
+            "SELECT at_recorded FROM tx ORDER BY id DESC LIMIT 1",
+        )?,
+        clock_seen: instant(&connection, "SELECT clock_at FROM clock WHERE id = 1")?,
+        keys: keys.collect(),
+    })
+}
+
+fn broken(
+    connection: &Connection,
+    bank: &bank_core::directory::Bank,
+) -> Result<Option<String>, Error> {
+    let pages: String = connection.query_row("PRAGMA quick_check(1)", [], |r| r.get(0))?;
+    if pages != "ok" {
+        return Ok(Some(pages.lines().last().unwrap_or_default().to_owned()));
+    }
+    let findings = journal::recent(connection, bank)?;
+    Ok(findings.first().map(ToString::to_string))
+}
+
+fn instant(connection: &Connection, sql: &str) -> Result<Option<Timestamp>, Error> {
+    let at = connection.query_row(sql, [], |r| r.get(0)).optional()?;
+    Ok(at.map(Timestamp))
+}

@@ -1,0 +1,152 @@
+//! How far the tables reach that grow on the hot path: one row, written at the end of each database
+//! transaction that moved it, so that a row which is missing at their end is missed. Tables that grow
+//! seldom are counted by triggers into `tally`.
+
+use super::Error;
+use super::seal::BOUND;
+use super::sqlite::SqliteStore;
+use rusqlite::Connection;
+
+/// The newest numbers, and the answers that are kept with the sum of their seals.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Extent {
+    pub(super) tx: i64,
+    pub(super) entry: i64,
+    pub(super) usage: i64,
+    pub(super) allocation: i64,
+    pub(super) instance: i64,
+    pub(super) lien: i64,
+    pub(super) quote: i64,
+    pub(super) record: i64,
+    pub(super) identity: i64,
+    pub(super) answers: i64,
+    pub(super) answer_seals: i64,
+}
+
+impl Extent {
+    /// An answer is kept from now on.
+    pub(super) fn keep(&mut self, seal: i64) {
+        self.answers = self.answers.saturating_add(1);
+        self.answer_seals = wrap(self.answer_seals.saturating_add(seal));
+    }
+
+    /// An answer is not kept any more.
+    pub(super) fn forget(&mut self, seal: i64) {
+        self.answers = self.answers.saturating_sub(1);
+        self.answer_seals = wrap(self.answer_seals.saturating_sub(seal));
+    }
+
+    /// The columns with their names: those that are a newest number first.
+    pub(super) fn columns(&self) -> [(&'static str, i64); 11] {
+        [
+            ("tx", self.tx),
+            ("entry", self.entry),
+            ("usage", self.usage),
+            ("allocation", self.allocation),
+            ("instance", self.instance),
+            ("lien", self.lien),
+            ("quote", self.quote),
+            ("record", self.record),
+            ("usage_identity", self.identity),
+            ("answers", self.answers),
+            ("answer_seals", self.answer_seals),
+        ]
+    }
+}
+
+/// A sum of seals, below [`BOUND`].
+pub(super) fn wrap(sum: i64) -> i64 {
+    sum.rem_euclid(BOUND)
+}
+
+/// As it is stored.
+pub(super) fn read(connection: &Connection) -> Result<Extent, Error> {
+    let sql = "SELECT tx, entry, usage, allocation, instance, lien, quote, record, usage_identity,
+                   answers, answer_seals FROM extent WHERE id = 1";
+    Ok(connection.query_row(sql, [], |r| {
+        Ok(Extent {
+            tx: r.get(0)?,
+            entry: r.get(1)?,
+            usage: r.get(2)?,
+            allocation: r.get(3)?,
+            instance: r.get(4)?,
+            lien: r.get(5)?,
+            quote: r.get(6)?,
+            record: r.get(7)?,
+            identity: r.get(8)?,
+            answers: r.get(9)?,
+            answer_seals: r.get(10)?,
+        })
+    })?)
+}
+
+/// As the tables are, by looking at all of them.
+pub(super) fn measure(connection: &Connection) -> Result<Extent, Error> {
+    let newest = |table: &str| -> Result<i64, Error> {
+        let sql = format!("SELECT coalesce(max(id), 0) FROM {table}");
+        Ok(connection.query_row(&sql, [], |r| r.get(0))?)
+    };
+    let mut found = Extent {
+        tx: newest("tx")?,
+        entry: newest("entry")?,
+        usage: newest("usage")?,
+        allocation: newest("allocation")?,
+        instance: newest("instance")?,
+        lien: newest("lien")?,
+        quote: newest("quote")?,
+        record: newest("record")?,
+        identity: newest("usage_identity")?,
+        ..Extent::default()
+    };
+    let mut statement = connection.prepare("SELECT seal FROM idempotency")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        found.keep(row.get(0)?);
+    }
+    Ok(found)
+}
+
+/// Writes how far the tables reach now.
+pub(super) fn write(connection: &Connection, extent: &Extent) -> Result<(), Error> {
+    let values = extent.columns().map(|(_, value)| value);
+    connection
+        .prepare_cached(
+            "INSERT INTO extent (id, tx, entry, usage, allocation, instance, lien, quote, record,
+                 usage_identity, answers, answer_seals)
+             VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+             ON CONFLICT (id) DO UPDATE SET tx = ?1, entry = ?2, usage = ?3, allocation = ?4,
+                 instance = ?5, lien = ?6, quote = ?7, record = ?8, usage_identity = ?9,
+                 answers = ?10, answer_seals = ?11",
+        )?
+        .execute(values)?;
+    Ok(())
+}
+
+impl SqliteStore {
+    /// Writes how far the tables reach, if they reach further: the end of a database transaction.
+    pub(super) fn reach(&mut self) -> Result<(), Error> {
+        let next = self.next;
+        let last = |next: i64| next.saturating_sub(1);
+        let newest = |sql: &'static str| -> Result<i64, Error> {
+            let mut statement = self.connection.prepare_cached(sql)?;
+            Ok(statement.query_row([], |r| r.get(0))?)
+        };
+        let now = Extent {
+            tx: last(next.tx),
+            entry: last(next.entry),
+            usage: last(next.usage),
+            allocation: last(next.allocation),
+            instance: last(next.instance),
+            lien: last(next.lien),
+            quote: last(next.quote),
+            record: newest("SELECT coalesce(max(id), 0) FROM record")?,
+            identity: newest("SELECT coalesce(max(id), 0) FROM usage_identity")?,
+            ..self.extent
+        };
+        if now != self.written {
+            write(&self.connection, &now)?;
+            (self.extent, self.written) = (now, now);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,168 @@
+//! What was taken, laid beside the order in which it was looked for: why each paid, or did not.
+
+use bank_core::effects::EntryKind;
+use bank_core::ids::{AccountId, AllocationId};
+use bank_core::model::{Account, Allocation};
+use bank_core::select::{self, Candidate};
+use bank_core::time::Timestamp;
+use std::collections::BTreeSet;
+
+use super::super::journal::Entry;
+use super::{Asked, Step, Taken, Why};
+
+/// A choice with all that it was made of.
+pub(super) struct Chosen<'a> {
+    pub(super) asked: &'a Asked<'a>,
+    pub(super) candidates: Vec<Candidate>,
+    pub(super) standing: Vec<Allocation>,
+    pub(super) taken: Vec<Taken>,
+}
+
+impl Chosen<'_> {
+    /// What was looked at: in paying order, then what paid out of turn, then what did not fit.
+    pub(super) fn steps(&self, order: &[AllocationId]) -> Vec<Step> {
+        let mut steps: Vec<Step> = Vec::new();
+        // Which of them have a step: two of one allocation may be of one amount.
+        let mut told: BTreeSet<usize> = BTreeSet::new();
+        for (n, taken) in self.taken.iter().enumerate() {
+            if taken.from_lien > 0 {
+                steps.push(self.step(taken.allocation, taken, Why::Lien));
+                told.insert(n);
+            }
+        }
+        let mut left: i128 = self.taken.iter().map(|t| t.whole - t.from_lien).sum();
+        for id in order {
+            let by_lien = steps.iter().find(|s| s.allocation == Some(*id));
+            let turn = |(_, t): &(usize, &Taken)| {
+                let kinds = [EntryKind::ChargeDebt, EntryKind::ChargeFallback];
+                t.allocation == *id && !kinds.contains(&t.kind)
+            };
+            let took = self.taken.iter().enumerate().find(turn);
+            left -= took.map_or(0, |(_, t)| t.whole - t.from_lien);
+            if by_lien.is_some() {
+                continue;
+            }
+            let step = match took {
+                Some((_, took)) if took.whole > 0 => Some(self.step(*id, took, Why::Turn)),
+                _ => self.passed(*id, left),
+            };
+            if let (Some(step), took) = (step, took) {
+                steps.push(step);
+                told.extend(took.map(|(n, _)| n));
+            }
+        }
+        for (n, taken) in self.taken.iter().enumerate() {
+            if told.contains(&n) {
+                continue;
+            }
+            let why = match taken.kind {
+                EntryKind::ChargeDebt => Why::Debt,
+                EntryKind::ChargeFallback => Why::Fallback,
+                _ if order.contains(&taken.allocation) => Why::Turn,
+                _ if self.steps_in(taken.account) => Why::Fallback,
+                _ => Why::Untold,
+            };
+            steps.push(self.step(taken.allocation, taken, why));
+        }
+        self.without_window(&mut steps);
+        let unfit = select::unfit(self.asked.then, &self.asked.payer, self.asked.billed);
+        for (account, list) in unfit {
+            if steps.iter().all(|s| s.account != account) {
+                let why = list.map_or(Why::NotNamed, Why::List);
+                steps.push(nothing(account, None, why));
+            }
+        }
+        steps
+    }
+
+    /// Whether an account is the fallback of one that was looked at.
+    fn steps_in(&self, account: AccountId) -> bool {
+        let then = self.asked.then;
+        let machine = self.asked.payer.machine;
+        let fallback = |c: &Candidate| then.fallback_of(then.account(c.account)?, machine);
+        let mut found = self.candidates.iter().filter_map(fallback);
+        found.any(|fallback| fallback.id == account)
+    }
+
+    fn candidate(&self, account: AccountId) -> Option<Candidate> {
+        let mut candidates = self.candidates.iter();
+        candidates.find(|c| c.account == account).copied()
+    }
+
+    fn free(&self, id: AllocationId) -> i128 {
+        let shadow = self.asked.shadow;
+        let found = self.standing.iter().find(|a| a.id == id);
+        let before = found.map_or(0, |a| a.free(shadow));
+        let earlier = self.asked.earlier.iter();
+        let earlier = earlier.filter(|e| e.allocation == Some(id.0));
+        let real = |e: &Entry| i128::from(e.delta_amount) - i128::from(e.delta_held);
+        let also = |e: &Entry| i128::from(e.delta_shadow) - i128::from(e.delta_shadow_held);
+        let given: i128 = earlier
+            .map(|e| real(e) + if shadow { also(e) } else { 0 })
+            .sum();
+        (before + given).max(0)
+    }
+
+    fn step(&self, id: AllocationId, taken: &Taken, why: Why) -> Step {
+        Step {
+            account: taken.account,
+            allocation: Some(id),
+            candidate: self.candidate(taken.account),
+            free: self.free(id),
+            taken: taken.whole,
+            from_lien: taken.from_lien,
+            why,
+        }
+    }
+
+    /// Why nothing was taken of an allocation whose turn came when so much was left to take.
+    fn passed(&self, id: AllocationId, left: i128) -> Option<Step> {
+        let allocation = self.standing.iter().find(|a| a.id == id)?;
+        let account = self.asked.then.account(allocation.account);
+        let free = self.free(id);
+        let is = |test: fn(&Account) -> bool| account.is_some_and(test);
+        let ends = |until: Timestamp| allocation.window.end.is_some_and(|end| end < until);
+        let why = if !self.asked.billed && is(|a| a.blocked) {
+            Why::Blocked
+        } else if self.asked.until.is_some_and(ends) {
+            Why::EndsBefore
+        } else if left <= 0 {
+            Why::NotNeeded
+        } else if free <= 0 {
+            Why::NoMoney
+        } else if is(|a| a.discrete) {
+            Why::Indivisible
+        } else {
+            Why::Untold
+        };
+        Some(Step {
+            account: allocation.account,
+            allocation: Some(id),
+            candidate: self.candidate(allocation.account),
+            free,
+            taken: 0,
+            from_lien: 0,
+            why,
+        })
+    }
+
+    fn without_window(&self, steps: &mut Vec<Step>) {
+        for candidate in &self.candidates {
+            if steps.iter().all(|s| s.account != candidate.account) {
+                steps.push(nothing(candidate.account, Some(*candidate), Why::NoWindow));
+            }
+        }
+    }
+}
+
+fn nothing(account: AccountId, candidate: Option<Candidate>, why: Why) -> Step {
+    Step {
+        account,
+        allocation: None,
+        candidate,
+        free: 0,
+        taken: 0,
+        from_lien: 0,
+        why,
+    }
+}

@@ -1,0 +1,103 @@
+//! An instant of the past, and what of the journal counts at it.
+
+use super::super::super::Error;
+use super::super::journal;
+use bank_core::ids::TxId;
+use bank_core::time::Timestamp;
+use rusqlite::{Connection, OptionalExtension};
+
+/// How the bank is looked at: an instant, and what of the journal is taken as known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AsOf(Asked);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asked {
+    /// What counts at an instant as it is known today, or was known after a transaction.
+    At(Timestamp, Option<TxId>),
+    /// What was recorded by an instant.
+    Recorded(Timestamp),
+    /// What was recorded up to a transaction.
+    After(TxId),
+}
+
+impl AsOf {
+    /// What counted at an instant, whenever it was recorded: what `--at` shows.
+    pub fn effective(at: Timestamp) -> AsOf {
+        AsOf(Asked::At(at, None))
+    }
+
+    /// The same, as far as it was known when a transaction had been written.
+    pub fn known_by(at: Timestamp, tx: TxId) -> AsOf {
+        AsOf(Asked::At(at, Some(tx)))
+    }
+
+    /// What was known at an instant: nothing that was recorded later is in it.
+    pub fn recorded(at: Timestamp) -> AsOf {
+        AsOf(Asked::Recorded(at))
+    }
+
+    /// The bank as a transaction left it, at the instant at which it was recorded.
+    pub fn after(tx: TxId) -> AsOf {
+        AsOf(Asked::After(tx))
+    }
+}
+
+impl From<Timestamp> for AsOf {
+    fn from(at: Timestamp) -> AsOf {
+        AsOf::effective(at)
+    }
+}
+
+/// What of the journal counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Cut {
+    /// The instant.
+    pub(super) at: Timestamp,
+    /// All transactions up to this number count.
+    pub(super) whole: i64,
+    /// Of those behind it up to this number, what takes effect by the instant.
+    pub(super) known: i64,
+}
+
+impl Cut {
+    pub(super) fn new(connection: &Connection, as_of: AsOf) -> Result<Cut, Error> {
+        let sql = "SELECT coalesce(max(id), 0) FROM tx";
+        let newest: i64 = connection.query_row(sql, [], |r| r.get(0))?;
+        Ok(match as_of.0 {
+            Asked::At(at, known) => {
+                let known = known.map_or(newest, |tx| tx.0.min(newest));
+                let whole = recorded_by(connection, at)?.min(known);
+                Cut { at, whole, known }
+            }
+            Asked::Recorded(at) => {
+                let whole = recorded_by(connection, at)?;
+                let known = whole;
+                Cut { at, whole, known }
+            }
+            Asked::After(tx) => {
+                let whole = tx.0.min(newest);
+                let sql = "SELECT at_recorded FROM tx WHERE id = ?1";
+                let at = connection.query_row(sql, [whole], |r| r.get(0));
+                let at = Timestamp(at.optional()?.unwrap_or(i64::MIN));
+                let known = whole;
+                Cut { at, whole, known }
+            }
+        })
+    }
+
+    /// Whether a step counts.
+    pub(super) fn counts(&self, tx: i64, effective: Timestamp) -> bool {
+        tx <= self.whole || (tx <= self.known && effective <= self.at)
+    }
+
+    /// Whether all that was recorded later is left out.
+    pub(super) fn is_clean(&self) -> bool {
+        self.whole >= self.known
+    }
+}
+
+/// The last transaction that was recorded by an instant; 0 if there is none.
+fn recorded_by(connection: &Connection, at: Timestamp) -> Result<i64, Error> {
+    let next = Timestamp(at.0.saturating_add(1));
+    Ok(journal::first_recorded_from(connection, next)?.saturating_sub(1))
+}

@@ -1,0 +1,107 @@
+//! Questions in the query language (ledger.md 6; docs/reference/query.md): read-only, over the views
+//! of [`catalogue`] and no tables, in the view of whoever asks.
+//!
+//! [`Plan::read`] takes a text apart (`words`), finds what its names mean and of what kind its values
+//! are (`plan`, `names`), and makes one statement of it in which every value is bound and every name is one of
+//! the catalogue's (`compile`); [`Plan::run`] asks it, and sums exactly what is to be summed (`sums`).
+//! Nothing that a caller wrote becomes a part of the statement.
+
+mod catalogue;
+mod compile;
+mod names;
+mod plan;
+mod sums;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+pub use catalogue::{Attribute, Kind, OBJECTS, Object};
+pub use plan::Plan;
+pub use sums::{Average, Cell, Sum};
+pub use words::TEXT_MAX;
+
+use bank_core::ids::AccountId;
+
+/// Rows of an answer where the query names no limit.
+pub const LIMIT_DEFAULT: usize = 1_000;
+/// Most rows of an answer.
+pub const LIMIT_MAX: usize = 10_000;
+/// Most rows that can be passed over.
+pub const OFFSET_MAX: usize = 10_000_000;
+/// Most columns of an answer.
+pub const COLUMNS_MAX: usize = 64;
+/// Most groups that are held at a time.
+pub const GROUPS_MAX: usize = 100_000;
+/// Longest pattern, in characters, and most stars in one.
+pub const PATTERN_MAX: (usize, usize) = (128, 8);
+
+/// What is wrong with a query, in words for whoever wrote it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mistake {
+    /// What and where.
+    pub what: String,
+    /// What to do instead.
+    pub hint: Option<String>,
+    /// Nothing is wrong with it, but it is not for whoever asks.
+    pub denied: bool,
+}
+
+impl Mistake {
+    pub(super) fn new(what: impl Into<String>) -> Mistake {
+        Mistake {
+            what: what.into(),
+            hint: None,
+            denied: false,
+        }
+    }
+
+    pub(super) fn hint(mut self, hint: impl Into<String>) -> Mistake {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+/// What a caller sees of the bank, by names. `None` is: nothing of it is hidden.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sight {
+    /// Projects in view.
+    pub projects: Option<Vec<String>>,
+    /// What work may name in place of a project to be in view: projects, and accounts of one.
+    pub payers: Option<Vec<String>>,
+    /// Accounts in view, by number.
+    pub accounts: Option<Vec<AccountId>>,
+    /// Users in view.
+    pub users: Option<Vec<String>>,
+    /// Machines in view.
+    pub machines: Option<Vec<String>>,
+    /// Whether what collectors recorded is in view.
+    pub sources: bool,
+}
+
+impl Sight {
+    /// Whether nothing at all is hidden.
+    fn is_unlimited(&self) -> bool {
+        self.payers.is_none() && self.machines.is_none() && self.accounts.is_none()
+    }
+}
+
+/// A column of an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Its name, such as `Sum(Amount)`.
+    pub name: String,
+    /// Of what kind its values are.
+    pub kind: Kind,
+}
+
+/// Rows that were found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The columns, in order.
+    pub columns: Vec<Column>,
+    /// The rows; each has a cell for each column.
+    pub rows: Vec<Vec<Cell>>,
+    /// How many rows to pass over for the next ones, if there are any.
+    pub next: Option<usize>,
+}

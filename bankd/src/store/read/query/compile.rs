@@ -1,0 +1,299 @@
+//! A plan as one statement. Every word of it stands here or in the catalogue; whatever a caller or
+//! the bank's data says is bound.
+
+use std::fmt::Write as _;
+
+use bank_core::ids::AccountId;
+use rusqlite::types::Value;
+
+use super::catalogue::{Attribute, Object, Seen};
+use super::plan::{Field, Plan, Test};
+use super::words::Op;
+
+/// A statement with what is bound to it, in order.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Statement {
+    pub(super) sql: String,
+    pub(super) values: Vec<Value>,
+}
+
+/// The statement whose rows hold the fields of the plan's columns, in their order.
+pub(super) fn statement(plan: &Plan) -> Statement {
+    let mut maker = Maker {
+        plan,
+        values: Vec::new(),
+    };
+    let mut sql = String::from("WITH ");
+    for (at, object) in plan.objects.iter().enumerate() {
+        let view = maker.view(object);
+        let comma = if at == 0 { "" } else { ", " };
+        let _ = write!(sql, "{comma}v{at} AS ({view})");
+    }
+    let fields = plan
+        .columns
+        .iter()
+        .map(|c| c.field.map_or_else(|| "1".to_owned(), name));
+    let fields: Vec<String> = fields.collect();
+    let distinct = if plan.unique && !plan.grouped {
+        "DISTINCT "
+    } else {
+        ""
+    };
+    let views: Vec<String> = (0..plan.objects.len()).map(|at| format!("v{at}")).collect();
+    let _ = write!(
+        sql,
+        " SELECT {distinct}{} FROM {}",
+        fields.join(", "),
+        views.join(", ")
+    );
+    if let Some(test) = &plan.condition {
+        let test = maker.test(test);
+        let _ = write!(sql, " WHERE {test}");
+    }
+    if !plan.grouped {
+        sql.push_str(&order(plan));
+        let limit = maker.bind(count(plan.limit.saturating_add(1)));
+        let offset = maker.bind(count(plan.offset));
+        let _ = write!(sql, " LIMIT {limit} OFFSET {offset}");
+    }
+    Statement {
+        sql,
+        values: maker.values,
+    }
+}
+
+fn count(number: usize) -> Value {
+    Value::Integer(i64::try_from(number).unwrap_or(i64::MAX))
+}
+
+/// By what was asked for, and then by the first attribute, so that pages fit together.
+fn order(plan: &Plan) -> String {
+    let mut by: Vec<String> = Vec::new();
+    for (at, falls) in &plan.order {
+        let field = plan.columns.get(*at).and_then(|c| c.field);
+        let way = if *falls { " DESC" } else { "" };
+        by.extend(field.map(|field| format!("{}{way}", name(field))));
+    }
+    if !plan.unique {
+        for (at, object) in plan.objects.iter().enumerate() {
+            let first = object.attributes.first();
+            by.extend(first.map(|a| format!("v{at}.\"{}\"", a.name)));
+        }
+    }
+    if by.is_empty() {
+        return String::new();
+    }
+    format!(" ORDER BY {}", by.join(", "))
+}
+
+fn name(field: Field) -> String {
+    format!("v{}.\"{}\"", field.object, field.attribute.name)
+}
+
+struct Maker<'a> {
+    plan: &'a Plan,
+    values: Vec<Value>,
+}
+
+impl Maker<'_> {
+    fn bind(&mut self, value: Value) -> String {
+        self.values.push(value);
+        format!("?{}", self.values.len())
+    }
+
+    /// A view: the rows of an object that are there and in view.
+    fn view(&mut self, object: &Object) -> String {
+        let attributes = object.attributes.iter();
+        let columns: Vec<String> = attributes
+            .map(|a| format!("{} AS \"{}\"", self.expression(a), a.name))
+            .collect();
+        let mut tests: Vec<String> = Vec::new();
+        tests.extend(self.seen(object.seen));
+        if let (Some(there), false) = (object.there, self.plan.hidden) {
+            tests.push(there.to_owned());
+        }
+        if let (Some(effective), Some(until)) = (object.effective, self.plan.until) {
+            let until = self.bind(Value::Integer(until));
+            tests.push(format!("{effective} <= {until}"));
+        }
+        let mut sql = format!("SELECT {} FROM {}", columns.join(", "), object.from);
+        if !tests.is_empty() {
+            let _ = write!(sql, " WHERE {}", tests.join(" AND "));
+        }
+        sql
+    }
+
+    fn expression(&mut self, attribute: &Attribute) -> String {
+        let sql = attribute.sql;
+        let inner = sql
+            .strip_prefix("${")
+            .and_then(|rest| rest.strip_suffix('}'));
+        if let Some(text) = inner {
+            return billionths(text);
+        }
+        let plan = self.plan;
+        let sight = &plan.sight;
+        match sql.split_once(' ') {
+            Some(("@project", rows)) => {
+                let among = self.among_texts("x.id", sight.projects.as_deref());
+                named(rows, among)
+            }
+            Some(("@account", rows)) => {
+                let among = self.among_numbers("x.id", sight.accounts.as_deref());
+                named(rows, among)
+            }
+            Some(("@payer", text)) => match self.among_texts(text, sight.payers.as_deref()) {
+                Some(among) => format!("CASE WHEN {among} THEN {text} ELSE '' END"),
+                None => text.to_owned(),
+            },
+            _ => sql.to_owned(),
+        }
+    }
+
+    fn seen(&mut self, seen: Seen) -> Option<String> {
+        let plan = self.plan;
+        let sight = &plan.sight;
+        match seen {
+            Seen::All | Seen::Unlimited => None,
+            Seen::Account(id) => self.among_numbers(id, sight.accounts.as_deref()),
+            Seen::Project(name) => self.among_texts(name, sight.projects.as_deref()),
+            Seen::User(name) => self.among_texts(name, sight.users.as_deref()),
+            Seen::Machine(name) => self.among_texts(name, sight.machines.as_deref()),
+            Seen::Member(project, user) => {
+                let project = self.among_texts(project, sight.projects.as_deref());
+                let user = self.among_texts(user, sight.users.as_deref());
+                both(project, user)
+            }
+            Seen::Work(project, machine) | Seen::Recorded(project, machine) => {
+                self.work(project, machine)
+            }
+            Seen::Entry => {
+                let work = self.work("e.project", "e.machine");
+                let account = self.among_numbers("e.account", sight.accounts.as_deref());
+                if work.is_none() && account.is_none() {
+                    return None;
+                }
+                let yes = || "1".to_owned();
+                let (work, account) = (work.unwrap_or_else(yes), account.unwrap_or_else(yes));
+                Some(format!(
+                    "CASE WHEN e.project <> '' THEN {work} ELSE coalesce({account}, 0) END"
+                ))
+            }
+            Seen::Rule => self.rule(),
+        }
+    }
+
+    fn work(&mut self, project: &str, machine: &str) -> Option<String> {
+        let sight = &self.plan.sight;
+        let project = self.among_texts(project, sight.payers.as_deref());
+        let machine = self.among_texts(machine, sight.machines.as_deref());
+        both(project, machine)
+    }
+
+    /// Rows of lists name others: those of accounts in view, and of them what names nothing hidden.
+    fn rule(&mut self) -> Option<String> {
+        let sight = &self.plan.sight;
+        if sight.is_unlimited() {
+            return None;
+        }
+        let mut cases = String::new();
+        for (dimension, names) in [
+            ("project", &sight.projects),
+            ("user", &sight.users),
+            ("machine", &sight.machines),
+        ] {
+            if let Some(among) = self.among_texts("c.value", names.as_deref()) {
+                let _ = write!(cases, " WHEN c.dimension = '{dimension}' THEN {among}");
+            }
+        }
+        let account = self.among_numbers("a.id", sight.accounts.as_deref());
+        let value = format!("CASE WHEN c.value IN ('ANY', 'MEMBERS') THEN 1{cases} ELSE 1 END");
+        both(account, Some(value))
+    }
+
+    fn among_texts(&mut self, expression: &str, names: Option<&[String]>) -> Option<String> {
+        let names = serde_json::Value::from(names?.to_vec());
+        Some(self.among(expression, &names))
+    }
+
+    fn among_numbers(&mut self, expression: &str, ids: Option<&[AccountId]>) -> Option<String> {
+        let ids: Vec<i64> = ids?.iter().map(|id| id.0).collect();
+        Some(self.among(expression, &serde_json::Value::from(ids)))
+    }
+
+    fn among(&mut self, expression: &str, list: &serde_json::Value) -> String {
+        let list = self.bind(Value::Text(list.to_string()));
+        format!("({expression}) IN (SELECT value FROM json_each({list}))")
+    }
+
+    fn test(&mut self, test: &Test) -> String {
+        match test {
+            Test::All(parts) => self.parts(parts, " AND "),
+            Test::Any(parts) => self.parts(parts, " OR "),
+            Test::Not(part) => format!("NOT {}", self.test(part)),
+            Test::Number(field, op, number) => {
+                let value = self.bind(Value::Integer(*number));
+                compared(*field, *op, &value)
+            }
+            Test::Text(field, Op::Match, pattern) => {
+                // A bracket would begin a set of characters.
+                let value = self.bind(Value::Text(pattern.replace('[', "[[]")));
+                compared(*field, Op::Match, &value)
+            }
+            Test::Text(field, op, wanted) => {
+                let value = self.bind(Value::Text(wanted.clone()));
+                compared(*field, *op, &value)
+            }
+            Test::Absent(field, yes) => {
+                let not = if *yes { "" } else { "NOT " };
+                format!("({} IS {not}NULL)", name(*field))
+            }
+            Test::Fields(one, op, two) => compared(*one, *op, &name(*two)),
+        }
+    }
+
+    fn parts(&mut self, parts: &[Test], between: &str) -> String {
+        let parts: Vec<String> = parts.iter().map(|part| self.test(part)).collect();
+        format!("({})", parts.join(between))
+    }
+}
+
+/// What is absent is neither less nor more than anything, and unequal to everything.
+fn compared(field: Field, op: Op, value: &str) -> String {
+    let one = name(field);
+    match op {
+        Op::Equal => format!("({one} IS {value})"),
+        Op::Unequal => format!("({one} IS NOT {value})"),
+        Op::AtMost => known(&one, "<=", value),
+        Op::AtLeast => known(&one, ">=", value),
+        Op::Less => known(&one, "<", value),
+        Op::More => known(&one, ">", value),
+        Op::Match => known(&one, "GLOB", value),
+    }
+}
+
+fn known(one: &str, op: &str, value: &str) -> String {
+    format!("(({one} {op} {value}) IS TRUE)")
+}
+
+fn both(one: Option<String>, two: Option<String>) -> Option<String> {
+    match (one, two) {
+        (Some(one), Some(two)) => Some(format!("({one} AND {two})")),
+        (one, two) => one.or(two),
+    }
+}
+
+fn named(rows: &str, among: Option<String>) -> String {
+    let test = among.map_or_else(String::new, |among| format!(" WHERE {among}"));
+    format!("coalesce((SELECT x.name FROM {rows} x{test}), '')")
+}
+
+/// A text such as `4` or `0.25` as billionths; none for more than nine digits before the point.
+fn billionths(text: &str) -> String {
+    let point = format!("instr({text} || '.', '.')");
+    format!(
+        "CASE WHEN coalesce({text}, '') = '' OR {text} LIKE '-%' OR {point} > 10 THEN NULL ELSE
+         CAST(substr({text}, 1, {point} - 1) AS INTEGER) * 1000000000
+         + CAST(substr(substr({text}, {point} + 1) || '000000000', 1, 9) AS INTEGER) END"
+    )
+}

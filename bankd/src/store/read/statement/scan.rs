@@ -1,0 +1,157 @@
+//! The journal's entries about somebody, forwards, a bounded number at a time.
+
+use super::super::super::{Error, codec};
+use super::super::{SCAN_MAX, journal};
+use super::Frame;
+use bank_core::effects::EntryKind;
+use bank_core::ids::{AccountId, AllocationId, InstanceId, TxId};
+use bank_core::time::Timestamp;
+use rusqlite::{Connection, Row};
+use std::collections::BTreeSet;
+
+/// Whose entries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Whose {
+    /// Everything on these accounts.
+    Accounts(BTreeSet<AccountId>),
+    /// Uses of this user.
+    User(String),
+    /// Uses on this machine.
+    Machine(String),
+}
+
+/// One entry that a statement looks at. Amounts are minor units.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Movement {
+    /// Its number.
+    pub entry: i64,
+    /// Its transaction.
+    pub tx: i64,
+    /// What it is.
+    pub kind: EntryKind,
+    /// On which account.
+    pub account: AccountId,
+    /// On which allocation.
+    pub allocation: AllocationId,
+    /// When it counts.
+    pub at: Timestamp,
+    /// When it is in the books: later than it counts where that was closed already.
+    pub booked: Timestamp,
+    /// What it moved of active money.
+    pub active: i64,
+    /// What it moved on its allocation.
+    pub amount: i64,
+    /// What it held, or gave back.
+    pub held: i64,
+    /// It belongs to a usage row: a charge, or what gives one back.
+    pub is_use: bool,
+    /// The instance that it is about.
+    pub instance: Option<InstanceId>,
+    /// Project as named.
+    pub project: String,
+    /// User as named.
+    pub user: String,
+    /// Machine as named.
+    pub machine: String,
+}
+
+impl Movement {
+    /// Whether it corrects a closed period.
+    pub fn is_adjustment(&self) -> bool {
+        self.booked > self.at
+    }
+}
+
+const COLUMNS: &str = "SELECT e.id, e.tx, e.account, e.kind, e.allocation, e.delta_active,
+        e.delta_amount, e.delta_held, e.usage IS NOT NULL, e.instance, e.project, e.user,
+        e.machine, t.at_effective
+    FROM entry e JOIN tx t ON t.id = e.tx
+    WHERE e.id >= ?1 AND e.id <= ?2 AND e.account IS NOT NULL ORDER BY e.id LIMIT ?3";
+
+/// Gives `visit` the entries from a number on, until it has enough or a bounded number was looked at.
+/// Says where the next question goes on; none at the end.
+///
+/// # Errors
+/// If the store cannot be read.
+pub fn scan(
+    connection: &Connection,
+    frame: &Frame,
+    whose: &Whose,
+    from: i64,
+    mut visit: impl FnMut(&Movement) -> bool,
+) -> Result<Option<i64>, Error> {
+    let mut statement = connection.prepare_cached(COLUMNS)?;
+    let most = i64::try_from(SCAN_MAX).unwrap_or(i64::MAX);
+    let mut rows = statement.query((from, frame.last, most))?;
+    let (mut looked, mut next) = (0_i64, None);
+    while let Some(row) = rows.next()? {
+        looked = looked.saturating_add(1);
+        let entry: i64 = row.get(0)?;
+        next = Some(entry.saturating_add(1));
+        if !is_about(row, whose)? {
+            continue;
+        }
+        if !visit(&movement(row, frame)?) {
+            return Ok(next.filter(|next| *next <= frame.last));
+        }
+    }
+    Ok(next.filter(|next| looked == most && *next <= frame.last))
+}
+
+/// Whether a row is about whom the statement is: before its texts are copied.
+fn is_about(row: &Row<'_>, whose: &Whose) -> Result<bool, Error> {
+    let account = AccountId(row.get(2)?);
+    let names = |column: usize, name: &str| -> Result<bool, Error> {
+        let is_use: bool = row.get(8)?;
+        Ok(is_use && row.get_ref(column)?.as_str().is_ok_and(|text| text == name))
+    };
+    Ok(match whose {
+        Whose::Accounts(accounts) => accounts.contains(&account),
+        Whose::User(name) => names(11, name)?,
+        Whose::Machine(name) => names(12, name)?,
+    })
+}
+
+fn movement(row: &Row<'_>, frame: &Frame) -> Result<Movement, Error> {
+    let (tx, at): (i64, i64) = (row.get(1)?, row.get(13)?);
+    let kind: String = row.get(3)?;
+    let allocation: Option<i64> = row.get(4)?;
+    Ok(Movement {
+        entry: row.get(0)?,
+        tx,
+        kind: codec::word("entry.kind", &kind, EntryKind::parse)?,
+        account: AccountId(row.get(2)?),
+        allocation: AllocationId(allocation.unwrap_or_default()),
+        at: Timestamp(at),
+        booked: frame.closes.booked(TxId(tx), Timestamp(at)),
+        active: row.get(5)?,
+        amount: row.get(6)?,
+        held: row.get(7)?,
+        is_use: row.get(8)?,
+        instance: row.get::<_, Option<i64>>(9)?.map(InstanceId),
+        project: row.get(10)?,
+        user: row.get(11)?,
+        machine: row.get(12)?,
+    })
+}
+
+/// What the scheduler calls what a movement is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Object {
+    /// Its id.
+    pub id: String,
+    /// `job` or `reservation`.
+    pub kind: String,
+}
+
+/// The scheduler's object of a movement; none for what is about no work.
+///
+/// # Errors
+/// If the store cannot be read.
+pub fn object(connection: &Connection, movement: &Movement) -> Result<Option<Object>, Error> {
+    let Some(instance) = movement.instance else {
+        return Ok(None);
+    };
+    let found = journal::object(connection, instance.0)?;
+    Ok(found.map(|(id, _, kind)| Object { id, kind }))
+}

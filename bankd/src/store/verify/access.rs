@@ -1,0 +1,73 @@
+//! Proof of proposals: each is what its transaction says, and was decided as its row says.
+
+use super::super::Error;
+use super::{Finding, Report};
+use rusqlite::Connection;
+
+/// Adds what is wrong to the report.
+pub(super) fn check(connection: &Connection, report: &mut Report) -> Result<(), Error> {
+    proposed(connection, report)?;
+    decided(connection, report)?;
+    undecided(connection, report)
+}
+
+/// The row of a proposal is what the transaction of its number says, and each such transaction has one.
+fn proposed(connection: &Connection, report: &mut Report) -> Result<(), Error> {
+    let mut statement = connection.prepare(
+        "SELECT p.id FROM proposal p LEFT JOIN tx t ON t.id = p.id
+         WHERE t.op IS NOT 'propose' OR t.reason IS NOT p.request OR t.actor IS NOT p.proposer
+            OR t.client IS NOT p.client OR t.at_effective IS NOT p.at OR p.until_at <= p.at
+         UNION ALL
+         SELECT t.id FROM tx t WHERE t.op = 'propose'
+            AND NOT EXISTS (SELECT 1 FROM proposal p WHERE p.id = t.id)",
+    )?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let id: i64 = row.get(0)?;
+        let text = format!("proposal {id}: its row is not what transaction {id} says");
+        report.find(Finding::new("proposal", id, text));
+    }
+    Ok(())
+}
+
+/// An approved one names the transaction that did it, by who decided, with its number in the reason; a
+/// rejected one has its transaction too.
+fn decided(connection: &Connection, report: &mut Report) -> Result<(), Error> {
+    let mut statement = connection.prepare(
+        "SELECT p.id, p.state FROM proposal p LEFT JOIN tx t ON t.id = p.done
+         WHERE p.state = 'approved' AND (t.id IS NULL OR t.id <= p.id OR t.actor IS NOT p.decider
+            OR instr(t.reason, 'proposal=' || p.id || ' proposed_by=' || p.proposer) = 0
+            OR instr(t.reason, p.reason) = 0)
+         UNION ALL
+         SELECT p.id, p.state FROM proposal p
+         WHERE p.state = 'rejected' AND (p.done IS NOT NULL OR NOT EXISTS (
+            SELECT 1 FROM tx t WHERE t.id > p.id AND t.op = 'reject' AND t.actor = p.decider
+               AND t.reason = rtrim('proposal=' || p.id || ' ' || p.reason)))",
+    )?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let (id, state): (i64, String) = (row.get(0)?, row.get(1)?);
+        let text = format!("proposal {id}: it is {state}, and no transaction says so");
+        report.find(Finding::new("proposal", id, text));
+    }
+    Ok(())
+}
+
+/// An open one was decided by nobody.
+fn undecided(connection: &Connection, report: &mut Report) -> Result<(), Error> {
+    let mut statement = connection.prepare(
+        "SELECT p.id FROM proposal p WHERE p.state = 'open' AND (p.decider <> ''
+            OR p.reason <> '' OR p.done IS NOT NULL OR EXISTS (
+            SELECT 1 FROM tx t WHERE t.id > p.id AND (
+               instr(t.reason, 'proposal=' || p.id || ' proposed_by=') > 0
+               OR (t.op = 'reject' AND (t.reason = 'proposal=' || p.id
+                  OR instr(t.reason, 'proposal=' || p.id || ' ') = 1)))))",
+    )?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let id: i64 = row.get(0)?;
+        let text = format!("proposal {id}: it is open, and somebody has decided it");
+        report.find(Finding::new("proposal", id, text));
+    }
+    Ok(())
+}

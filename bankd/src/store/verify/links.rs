@@ -1,0 +1,182 @@
+//! Proof of what refers to what: foreign keys, answers of charges, record files, the quarantine,
+//! AUDITOR's values, billed windows, and where the proof begins.
+
+use super::super::auditor::pair;
+use super::super::{Error, start};
+use super::{Finding, Report, hex};
+use rusqlite::Connection;
+use std::collections::BTreeSet;
+
+/// Tables of the quarantine.
+pub(super) const QUARANTINE: &[&str] = &["quarantine", "quarantine_total"];
+/// Tables of AUDITOR's API.
+pub(super) const AUDITOR: &[&str] = &["auditor_record", "auditor_value"];
+
+/// Runs a query whose rows are findings: the row, and the words behind it.
+fn each(
+    connection: &Connection,
+    report: &mut Report,
+    table: &'static str,
+    sql: &str,
+    text: impl Fn(&str) -> String,
+) -> Result<(), Error> {
+    let mut statement = connection.prepare(sql)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let key: String = row.get(0)?;
+        report.find(Finding::new(table, &key, text(&key)));
+    }
+    Ok(())
+}
+
+/// Every reference leads to a row.
+pub(super) fn references(connection: &Connection, report: &mut Report) -> Result<(), Error> {
+    let mut statement = connection.prepare("PRAGMA foreign_key_check")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let (table, id): (String, Option<i64>) = (row.get(0)?, row.get(1)?);
+        let of: String = row.get(2)?;
+        let id = id.map_or_else(|| "?".to_owned(), |id| id.to_string());
+        let text = format!("{table} {id}: it refers to a row of {of} that is not there");
+        report.find(Finding::new("", "", text));
+    }
+    Ok(())
+}
+
+/// The answer to every charge is kept for ever, so that none is billed twice. Finished usage has its
+/// identity for that.
+pub(super) fn answers(connection: &Connection, report: &mut Report) -> Result<(), Error> {
+    let sql = "SELECT t.client || ' ' || t.idem_key FROM tx t
+        LEFT JOIN idempotency i ON i.client = t.client AND i.key = t.idem_key
+        WHERE t.op = 'charge' AND t.idem_key IS NOT NULL
+            AND (i.key IS NULL OR i.until_at IS NOT NULL)
+            AND coalesce(t.instance, 0) NOT IN
+                (SELECT instance FROM usage_identity WHERE instance IS NOT NULL)";
+    each(connection, report, "idempotency", sql, |key| {
+        format!("answer {key}: the answer to a charge is not kept for ever")
+    })
+}
+
+/// Record files are no further than there are records, and a record is about usage that there is.
+pub(super) fn records(connection: &Connection, report: &mut Report) -> Result<(), Error> {
+    let sql = "SELECT name FROM sink WHERE upto < 0 OR length < 0
+                   OR upto > (SELECT coalesce(max(id), 0) FROM record)";
+    each(connection, report, "sink", sql, |name| {
+        format!("record file {name}: it is confirmed beyond the last record")
+    })?;
+    let sql = "SELECT CAST(r.id AS TEXT) FROM record r LEFT JOIN usage u ON u.id = r.number
+               WHERE u.id IS NULL";
+    each(connection, report, "record", sql, |id| {
+        format!("record {id}: the usage that it is about is missing")
+    })
+}
+
+/// The transaction that is said to have removed an account is one that did.
+pub(super) fn removals(connection: &Connection, report: &mut Report) -> Result<(), Error> {
+    let sql = "SELECT CAST(r.account AS TEXT) FROM removal r LEFT JOIN tx t ON t.id = r.tx
+        WHERE t.id IS NULL OR EXISTS (SELECT 1 FROM presence p
+            WHERE p.account = r.account AND p.tx = r.tx AND p.there = 1)
+        OR EXISTS (SELECT 1 FROM presence p
+            WHERE p.account = r.account AND p.tx > r.tx AND p.there = 0)";
+    each(connection, report, "removal", sql, |account| {
+        format!("account {account}: the transaction that removed it last is another")
+    })
+}
+
+/// The quarantine holds what its totals say.
+pub(super) fn quarantine(connection: &Connection, report: &mut Report) -> Result<(), Error> {
+    let sql = "SELECT t.held, t.bytes, (SELECT count(*) FROM quarantine),
+                   (SELECT coalesce(sum(length(body)), 0) FROM quarantine),
+                   (SELECT coalesce(sum(bytes), 0) FROM quarantine)
+               FROM quarantine_total t WHERE t.id = 1";
+    let mut statement = connection.prepare(sql)?;
+    let mut rows = statement.query([])?;
+    let Some(row) = rows.next()? else {
+        let text = "quarantine: its totals are missing".to_owned();
+        report.find(Finding::new("quarantine_total", 1, text));
+        return Ok(());
+    };
+    let says: (i64, i64) = (row.get(0)?, row.get(1)?);
+    let is: (i64, i64, i64) = (row.get(2)?, row.get(3)?, row.get(4)?);
+    if (is.0, is.1) != says || is.1 != is.2 {
+        let text = "quarantine: its totals are not what it holds".to_owned();
+        let show = |rows: i64, bytes: i64| format!("{rows} lines of {bytes} bytes");
+        let finding = Finding::new("quarantine_total", 1, text);
+        report.find(finding.differs(show(is.0, is.1), show(says.0, says.1)));
+    }
+    Ok(())
+}
+
+/// Values of AUDITOR's records lead to records with their end.
+pub(super) fn auditor(connection: &Connection, report: &mut Report) -> Result<(), Error> {
+    let sql = "SELECT CAST(v.record AS TEXT) FROM auditor_value v
+        LEFT JOIN auditor_record r ON r.id = v.record WHERE r.end_at IS NOT v.end_at";
+    each(connection, report, "auditor_value", sql, |record| {
+        format!("record {record} of AUDITOR: it is found by its values with another end")
+    })?;
+    let mut values = connection
+        .prepare("SELECT 1 FROM auditor_value WHERE pair = ?1 AND end_at = ?2 AND record = ?3")?;
+    let mut statement = connection.prepare("SELECT id, end_at, head FROM auditor_record")?;
+    let mut rows = statement.query([])?;
+    let mut expected = 0_i64;
+    while let Some(row) = rows.next()? {
+        let (id, end): (i64, i64) = (row.get(0)?, row.get(1)?);
+        for pair in pairs(row.get_ref(2)?.as_str().map_err(rusqlite::Error::from)?) {
+            expected = expected.saturating_add(1);
+            if !values.exists((pair, end, id))? {
+                let text = format!("record {id} of AUDITOR: a value does not lead to it");
+                report.find(Finding::new("auditor_value", id, text));
+            }
+        }
+    }
+    let sql = "SELECT count(*) FROM auditor_value";
+    let found: i64 = connection.query_row(sql, [], |r| r.get(0))?;
+    if found != expected {
+        let text = "records of AUDITOR: there are values of no record".to_owned();
+        report.find(Finding::new("auditor_value", "all", text).differs(expected, found));
+    }
+    Ok(())
+}
+
+/// The numbers of the values in a record's text, each once; none where it cannot be read, which its
+/// seal finds.
+fn pairs(head: &str) -> BTreeSet<i64> {
+    let whole = serde_json::from_str(&format!("{head}}}"));
+    let whole: serde_json::Value = whole.unwrap_or_default();
+    let meta = whole.get("meta").and_then(serde_json::Value::as_object);
+    let values = meta.into_iter().flatten().flat_map(|(key, values)| {
+        let values = values.as_array().into_iter().flatten();
+        values.filter_map(move |value| Some(pair(key, value.as_str()?)))
+    });
+    values.collect()
+}
+
+/// No stretch of time is billed twice for one instance.
+pub(super) fn windows(connection: &Connection, report: &mut Report) -> Result<(), Error> {
+    let sql = "SELECT DISTINCT CAST(instance AS TEXT) FROM (
+            SELECT instance, start_at, end_at, lag(end_at) OVER
+                (PARTITION BY instance ORDER BY start_at) AS before FROM billed_window)
+        WHERE end_at <= start_at OR before > start_at";
+    each(connection, report, "billed_window", sql, |instance| {
+        format!("instance {instance}: a stretch of time is billed twice")
+    })
+}
+
+/// What there was before hashes covered usage is as it was then.
+pub(super) fn start(connection: &Connection, report: &mut Report) -> Result<(), Error> {
+    let Some(start) = start::read(connection)? else {
+        let text = "start of proof: it is missing".to_owned();
+        report.find(Finding::new("proof_start", 1, text));
+        return Ok(());
+    };
+    let is = start::digest(connection, start.tx)?;
+    if is != start.digest {
+        let text = format!(
+            "start of proof: usage up to transaction {} was changed",
+            start.tx
+        );
+        let finding = Finding::new("proof_start", 1, text);
+        report.find(finding.differs(hex(&start.digest), hex(&is)));
+    }
+    Ok(())
+}

@@ -1,0 +1,186 @@
+//! Proof of rows by their seals, of how many there are by tallies, and of their numbers, which have no
+//! gaps.
+
+use super::super::seal::{self, Reading};
+use super::super::{Error, extent};
+use super::{Finding, Report};
+use rusqlite::Connection;
+use rusqlite::types::ValueRef;
+use std::fmt::Write as _;
+
+/// Tables whose rows are numbered from 1 without gaps.
+pub(super) const NUMBERED: &[&str] = &[
+    "tx",
+    "entry",
+    "usage",
+    "allocation",
+    "instance",
+    "lien",
+    "quote",
+    "record",
+    "usage_identity",
+    "project",
+    "user",
+    "machine",
+    "account",
+    "rate",
+    "cycle",
+    "mapping",
+    "source",
+    "raw_block",
+    "auditor_record",
+];
+
+/// Tables of one row.
+const ALONE: [&str; 5] = [
+    "bank",
+    "quarantine_total",
+    "extent",
+    "proof_start",
+    "origin",
+];
+
+/// Tables with seals.
+pub(super) const SEALED: &[&str] = &{
+    let mut names = [""; seal::TABLES.len()];
+    let mut n = 0;
+    while n < names.len() {
+        #[expect(
+            clippy::indexing_slicing,
+            reason = "in a constant, whose bounds are checked"
+        )]
+        {
+            names[n] = seal::TABLES[n].name;
+        }
+        n += 1;
+    }
+    names
+};
+
+/// What is numbered has no gap.
+pub(super) fn numbers(connection: &Connection, report: &mut Report) -> Result<(), Error> {
+    for table in NUMBERED {
+        let sql =
+            format!("SELECT count(*), coalesce(max(id), 0), coalesce(min(id), 1) FROM {table}");
+        let (rows, last, first): (i64, i64, i64) =
+            connection.query_row(&sql, [], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)))?;
+        if rows != last || first != 1 {
+            let text = format!("{table}: its numbers run from {first} to {last}");
+            report.find(Finding::new(table, "all", text).differs(last, rows));
+        }
+    }
+    for table in ALONE {
+        let sql = format!("SELECT count(*), coalesce(max(id), 0) FROM {table}");
+        let is: (i64, i64) = connection.query_row(&sql, [], |r| Ok((r.get(0)?, r.get(1)?)))?;
+        if is != (1, 1) {
+            let text = format!("{table}: it has other rows than its one");
+            report.find(Finding::new(table, 1, text).differs(1, is.0));
+        }
+    }
+    Ok(())
+}
+
+/// Each sealed row has the seal that its columns come to.
+pub(super) fn check(connection: &Connection, report: &mut Report) -> Result<(), Error> {
+    for sealed in &seal::TABLES {
+        let mut statement = connection.prepare(&sealed.query(""))?;
+        let reading = Reading::of(sealed, &statement)?;
+        let places = sealed.places(&statement)?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            report.sealed = report.sealed.saturating_add(1);
+            let (is, should) = reading.seals(row)?;
+            if is == should {
+                continue;
+            }
+            let mut key = String::new();
+            for place in &places {
+                let space = if key.is_empty() { "" } else { " " };
+                // Writing to a string cannot fail.
+                let _ = write!(key, "{space}{}", shown(row.get_ref(*place)?));
+            }
+            let text = format!(
+                "{} {key}: its row was changed, its seal is broken",
+                sealed.name
+            );
+            report.find(Finding::new(sealed.name, key, text).differs(should, is));
+        }
+    }
+    Ok(())
+}
+
+fn shown(value: ValueRef<'_>) -> String {
+    match value {
+        ValueRef::Integer(number) => number.to_string(),
+        ValueRef::Text(bytes) => String::from_utf8_lossy(bytes).escape_debug().to_string(),
+        _ => "?".to_owned(),
+    }
+}
+
+/// There are as many rows, with such seals, as were written; and none is missing at the end.
+pub(super) fn tallies(connection: &Connection, report: &mut Report) -> Result<(), Error> {
+    let mut statement = connection.prepare("SELECT name, rows, seals FROM tally ORDER BY name")?;
+    let mut rows = statement.query([])?;
+    let mut known = 0_usize;
+    while let Some(row) = rows.next()? {
+        let (name, says): (String, (i64, i64)) = (row.get(0)?, (row.get(1)?, row.get(2)?));
+        let Some((table, column)) = counted().find(|(table, _)| *table == name) else {
+            let text = format!("{name}: nothing of this name is counted");
+            report.find(Finding::new("tally", name, text));
+            continue;
+        };
+        known = known.saturating_add(1);
+        let is = sum(connection, table, column)?;
+        if is != says {
+            let (expected, found) = (show(says), show(is));
+            let text = format!("{table}: rows were added or removed");
+            report.find(Finding::new(table, "all", text).differs(expected, found));
+        }
+    }
+    if known != counted().count() {
+        let text = "tally: a table is missing from it".to_owned();
+        report.find(Finding::new("tally", "all", text));
+    }
+    let (says, is) = (extent::read(connection)?, extent::measure(connection)?);
+    for ((name, says), (_, is)) in says.columns().into_iter().zip(is.columns()) {
+        if says != is {
+            let text = format!("{name}: rows were added or removed at the end");
+            report.find(Finding::new("extent", name, text).differs(says, is));
+        }
+    }
+    Ok(())
+}
+
+fn show((rows, seals): (i64, i64)) -> String {
+    format!("{rows} rows with seals {seals}")
+}
+
+/// Tables that triggers count, with the column that they add up.
+fn counted() -> impl Iterator<Item = (&'static str, &'static str)> {
+    // Each charge writes these; `extent` is about them. The bank's own row is there or nothing is.
+    let hot = [
+        "bank",
+        "quote",
+        "quarantine_total",
+        "instance",
+        "lien",
+        "idempotency",
+        "record",
+        "usage_identity",
+    ];
+    let sealed = seal::TABLES.iter().map(|sealed| (sealed.name, "seal"));
+    let sealed = sealed.filter(move |(name, _)| !hot.contains(name));
+    sealed.chain([("unmapped", "identity")])
+}
+
+fn sum(connection: &Connection, table: &str, column: &str) -> Result<(i64, i64), Error> {
+    let mut statement = connection.prepare(&format!("SELECT {column} FROM {table}"))?;
+    let mut rows = statement.query([])?;
+    let mut sums = (0_i64, 0_i64);
+    while let Some(row) = rows.next()? {
+        let own: i64 = row.get(0)?;
+        let both = sums.1.saturating_add(extent::wrap(own));
+        sums = (sums.0.saturating_add(1), extent::wrap(both));
+    }
+    Ok(sums)
+}

@@ -1,0 +1,80 @@
+//! `bank report forecast`, `expiring` and `negative`, and what `bank balance` says of it.
+
+use super::*;
+
+/// Ten days with 1,000 a day.
+fn spent() -> Bank {
+    let bank = Setup::new().chemistry(50_000).start();
+    for day in 1..=10 {
+        bank.set_clock(T0 + day * DAY);
+        charge(&bank, &format!("job{day}"), 1000);
+    }
+    bank
+}
+
+#[test]
+fn how_long_money_lasts() {
+    let mut bank = spent();
+    let list = bank.json(&["report", "forecast", "-A", "chemistry"]);
+    let items = list["items"].as_array().unwrap();
+    assert_eq!(items.len(), 1, "{list}");
+    let row = &items[0];
+    assert_eq!(row["account"], "chemistry");
+    assert_eq!(row["available"], "40000");
+    assert_eq!(row["burn_per_day"], "1000");
+    assert_eq!(row["days_left"], 40);
+    assert_eq!(row["empty_at"], "2026-02-20T00:00:00Z");
+    assert_eq!(row["spent"], true);
+    assert!(row["unused"].is_null(), "{row}");
+    let table = bank.bank_ok(&["report", "forecast"]);
+    assert!(table.contains("chemistry"), "{table}");
+    let csv = bank.bank_ok(&["report", "forecast", "--csv", "-A", "chemistry"]);
+    assert_eq!(csv.lines().count(), 2, "{csv}");
+    let unknown = bank.bank(&["report", "forecast", "-A", "nochem"]);
+    assert_eq!(unknown.exit, 4);
+    bank.verify();
+}
+
+#[test]
+fn what_ends_before_it_can_be_spent() {
+    let mut bank = spent();
+    // 20 days from here: 20,000 of these can be spent till then, and 4,000 not.
+    bank.bank_ok(&["deposit", "chemistry", "24000", "--end", "2026-01-31"]);
+    let list = bank.json(&["report", "expiring"]);
+    let items = list["items"].as_array().unwrap();
+    assert_eq!(items.len(), 1, "{list}");
+    assert_eq!(items[0]["amount"], "24000");
+    assert_eq!(items[0]["unused"], "4000");
+    assert_eq!(items[0]["days_left"], 20);
+    assert_eq!(items[0]["until"], "2026-01-31T00:00:00Z");
+    let soon = bank.json(&["report", "expiring", "--within", "19"]);
+    assert_eq!(soon["items"].as_array().unwrap().len(), 0);
+    let row = &bank.json(&["report", "forecast", "-A", "chemistry"])["items"][0];
+    assert_eq!(row["unused"], "4000");
+    // 20 days for these, then 40 for the others.
+    assert_eq!(row["days_left"], 60);
+    let balance = bank.bank_ok(&["balance", "chemistry"]);
+    assert!(balance.contains("20 days left; 4,000"), "{balance}");
+    assert!(balance.contains("end unused on 2026-01-31"), "{balance}");
+    bank.verify();
+}
+
+#[test]
+fn who_is_below_zero() {
+    let mut bank = spent();
+    assert_eq!(
+        bank.json(&["report", "negative"])["items"]
+            .as_array()
+            .unwrap()
+            .len(),
+        0
+    );
+    charge(&bank, "much", 40_500);
+    let list = bank.json(&["report", "negative"]);
+    let items = list["items"].as_array().unwrap();
+    assert_eq!(items.len(), 1, "{list}");
+    assert_eq!(items[0]["account"], "chemistry");
+    assert_eq!(items[0]["amount"], "-500");
+    assert_eq!(items[0]["available"], "-500");
+    bank.verify();
+}

@@ -1,0 +1,304 @@
+//! Roles of people, places in projects, limits, four eyes and rotation, by the real command line.
+
+use super::token::token;
+use crate::harness::{Bank, Ran, Setup, Signing};
+
+/// `bank` with a token.
+fn with(bank: &Bank, token: &str, arguments: &[&str]) -> Ran {
+    bank.bank_as(&[("BANK_TOKEN", token)], arguments)
+}
+
+#[track_caller]
+fn refused(ran: &Ran, exit: i32, says: &str) {
+    assert_eq!(ran.exit, exit, "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.stderr.contains(says), "{says:?} in {}", ran.stderr);
+}
+
+fn json(text: &str) -> serde_json::Value {
+    serde_json::from_str(text).unwrap()
+}
+
+#[test]
+fn roles_of_people_are_given_listed_and_taken_back() {
+    let mut bank = Bank::new();
+    bank.bank_ok(&["role", "grant", "amy", "operator", "-A", "chemistry"]);
+    bank.bank_ok(&["role", "grant", "audit", "auditor", "--until", "2090-01-01"]);
+    bank.bank_ok(&["project", "members", "role", "physics", "ops", "manager"]);
+    let rows = bank.bank_ok(&["role", "ls", "-P", "-n"]);
+    assert_eq!(
+        rows.lines().map(str::to_owned).collect::<Vec<_>>(),
+        [
+            "amy|operator|chemistry||grant",
+            "audit|auditor||2090-01-01|grant",
+            "ops|manager|physics||member",
+        ],
+        "{rows}"
+    );
+    let members = bank.bank_ok(&["project", "members", "ls", "physics", "-P", "-n"]);
+    assert_eq!(members, "ops|yes|manager\n");
+    refused(
+        &bank.bank(&["role", "grant", "bob", "operator"]),
+        2,
+        "project",
+    );
+    refused(&bank.bank(&["role", "grant", "bob", "king"]), 1, "role");
+    refused(
+        &bank.bank(&["role", "grant", "bob", "pi", "-A", "nosuch"]),
+        4,
+        "nosuch",
+    );
+    refused(
+        &bank.bank(&["role", "grant", "amy", "operator", "-A", "chemistry"]),
+        7,
+        "exists",
+    );
+    bank.bank_ok(&[
+        "role",
+        "revoke",
+        "amy",
+        "operator",
+        "-A",
+        "chemistry",
+        "--yes",
+    ]);
+    refused(
+        &bank.bank(&[
+            "role",
+            "revoke",
+            "amy",
+            "operator",
+            "-A",
+            "chemistry",
+            "--yes",
+        ]),
+        4,
+        "amy",
+    );
+    let rows = bank.bank_ok(&["role", "ls", "amy", "--all", "-P", "-n"]);
+    assert_eq!(rows, "amy|operator|chemistry||revoked\n");
+    let journal = bank.bank_ok(&["journal", "--kind", "role_grant", "--json"]);
+    assert!(
+        journal.contains("role=operator project=chemistry"),
+        "{journal}"
+    );
+    bank.stop();
+    bank.start();
+    assert_eq!(bank.bank_ok(&["role", "ls", "-P", "-n"]).lines().count(), 2);
+    bank.verify();
+}
+
+#[test]
+fn a_user_sees_their_own_work_and_a_pi_all_of_the_project() {
+    let mut bank = Bank::new();
+    bank.bank_ok(&["project", "members", "add", "astro", "amy"]);
+    for (job, user) in [("job.1", "bob"), ("job.2", "carol")] {
+        let work = ["-m", "colony", "--procs", "1", "--duration", "10"];
+        bank.bank_ok(&[&["charge", job, "-A", "astro", "-u", user][..], &work].concat());
+    }
+    let bob = token(&bank, "bobs", &["--role", "user", "--client", "bob"]);
+    let jobs = |token: &str| {
+        let ran = with(&bank, token, &["jobs", "-P", "-n", "--columns", "job"]);
+        assert_eq!(ran.exit, 0, "{}", ran.stderr);
+        let mut jobs: Vec<String> = ran.stdout.lines().map(str::to_owned).collect();
+        jobs.sort();
+        jobs
+    };
+    assert_eq!(jobs(&bob), ["job.1"]);
+    refused(&with(&bank, &bob, &["jobs", "job.2"]), 4, "job.2");
+    let pi = token(&bank, "pis", &["--role", "pi", "-A", "astro"]);
+    assert_eq!(jobs(&pi), ["job.1", "job.2"]);
+    refused(&with(&bank, &pi, &["deposit", "astro", "1"]), 6, "operator");
+    let collector = token(&bank, "coll", &["--role", "collector"]);
+    refused(&with(&bank, &collector, &["balance"]), 6, "role");
+    bank.verify();
+}
+
+#[test]
+fn limits_say_what_is_left() {
+    let mut bank = Bank::new();
+    let operator = token(&bank, "op", &["--role", "operator", "-A", "chemistry"]);
+    bank.bank_ok(&[
+        "limit",
+        "set",
+        "--role",
+        "operator",
+        "--per-operation",
+        "100",
+    ]);
+    bank.bank_ok(&["limit", "set", "op", "--per-day", "150"]);
+    let rows = bank.bank_ok(&["limit", "ls", "-P", "-n"]);
+    assert_eq!(rows, "operator||100|\n|op||150\n");
+    let ran = with(&bank, &operator, &["deposit", "chemistry", "101"]);
+    refused(&ran, 1, "100 that you may still move per operation");
+    assert_eq!(
+        with(&bank, &operator, &["deposit", "chemistry", "100"]).exit,
+        0
+    );
+    let ran = with(&bank, &operator, &["withdraw", "chemistry", "51"]);
+    refused(&ran, 1, "50 that you may still move per day");
+    // What was moved is remembered over a restart, and forgotten with the day.
+    bank.stop();
+    bank.start();
+    refused(
+        &with(&bank, &operator, &["deposit", "chemistry", "51"]),
+        1,
+        "per day",
+    );
+    bank.set_clock(crate::harness::T0 + 86_400);
+    let confirmed = bank.bank(&["clock", "confirm", "--note", "a day later", "--yes"]);
+    let _ = confirmed;
+    assert_eq!(
+        with(&bank, &operator, &["deposit", "chemistry", "51"]).exit,
+        0
+    );
+    bank.bank_ok(&["limit", "rm", "--role", "operator", "--yes"]);
+    assert_eq!(
+        with(&bank, &operator, &["withdraw", "chemistry", "99"]).exit,
+        0
+    );
+    refused(&bank.bank(&["limit", "rm", "nobody", "--yes"]), 4, "nobody");
+    bank.verify();
+}
+
+#[test]
+fn two_people_move_a_large_amount() {
+    let setup = Setup::new().env("BANKD_APPROVAL_DEPOSIT", "1000");
+    let setup = setup.env("BANKD_APPROVAL_CREDIT_LIMIT", "10");
+    // The base state itself has a deposit above the threshold.
+    let mut bank = setup.chemistry(900).start();
+    let one = token(&bank, "one", &["--role", "operator", "-A", "chemistry"]);
+    let same = token(&bank, "one-too", &["--role", "admin", "--client", "one"]);
+    let two = token(&bank, "two", &["--role", "operator", "-A", "chemistry"]);
+    let far = token(&bank, "far", &["--role", "operator", "-A", "physics"]);
+    let large = [
+        "deposit",
+        "chemistry",
+        "5000",
+        "--end",
+        "2090-01-01",
+        "--note",
+        "Q1",
+    ];
+    let ran = with(&bank, &one, &large);
+    refused(&ran, 1, "somebody else has to approve");
+    assert!(ran.stderr.contains("--propose"), "{}", ran.stderr);
+    refused(
+        &with(&bank, &one, &["deposit", "chemistry", "0", "--limit", "11"]),
+        1,
+        "credit limit",
+    );
+    let said = with(
+        &bank,
+        &one,
+        &[&large[..], &["--propose", "--key", "p1"]].concat(),
+    );
+    assert_eq!(said.exit, 0, "{}", said.stderr);
+    let again = with(
+        &bank,
+        &one,
+        &[&large[..], &["--propose", "--key", "p1"]].concat(),
+    );
+    assert_eq!(said.stdout, again.stdout, "a repeat proposes nothing new");
+    let waiting = with(&bank, &two, &["proposal", "ls", "--json"]);
+    let waiting = json(&waiting.stdout);
+    assert_eq!(waiting["items"].as_array().unwrap().len(), 1, "{waiting}");
+    let id = waiting["items"][0]["id"].to_string();
+    assert_eq!(
+        json(&with(&bank, &far, &["proposal", "ls", "--json"]).stdout)["items"],
+        json("[]")
+    );
+    assert_eq!(bank.figures("chemistry").0, 900);
+    let shown = with(&bank, &two, &["proposal", "show", &id]);
+    for part in ["5,000", "by       one", "/api/v1/deposits", "Q1", "open"] {
+        assert!(shown.stdout.contains(part), "{part} in {}", shown.stdout);
+    }
+    refused(&with(&bank, &one, &["approve", &id]), 6, "your own");
+    refused(&with(&bank, &same, &["approve", &id]), 6, "your own");
+    refused(&with(&bank, &far, &["approve", &id]), 6, "proposal");
+    let done = with(
+        &bank,
+        &two,
+        &["approve", &id, "--reason", "budget 7", "--key", "a1"],
+    );
+    assert_eq!(done.exit, 0, "{}", done.stderr);
+    assert_eq!(bank.figures("chemistry").0, 5900);
+    let again = with(
+        &bank,
+        &two,
+        &["approve", &id, "--reason", "budget 7", "--key", "a1"],
+    );
+    assert_eq!((again.exit, again.stdout), (0, done.stdout));
+    refused(&with(&bank, &two, &["approve", &id]), 7, "approved");
+    assert_eq!(bank.figures("chemistry").0, 5900);
+    let journal = bank.bank_ok(&["journal", "-a", "chemistry", "--kind", "deposit", "--json"]);
+    assert!(
+        journal.contains("proposed_by=one") && journal.contains("\"two\""),
+        "{journal}"
+    );
+    // What a cycle would give each month counts as a deposit.
+    let cycle = [
+        "cycle",
+        "add",
+        "c",
+        "-a",
+        "chemistry",
+        "--every",
+        "month",
+        "--amount",
+        "2000",
+    ];
+    refused(&bank.bank(&cycle), 1, "somebody else has to approve");
+    let said = bank.bank_ok(&[&cycle[..], &["--propose", "--json"]].concat());
+    let id = json(&said)["id"].to_string();
+    let admin = token(&bank, "second", &["--role", "admin"]);
+    assert_eq!(
+        with(&bank, &admin, &["reject", &id, "--reason", "no"]).exit,
+        0
+    );
+    refused(&with(&bank, &admin, &["approve", &id]), 7, "rejected");
+    assert_eq!(bank.bank(&["cycle", "show", "c"]).exit, 4);
+    bank.verify();
+}
+
+#[test]
+fn a_key_is_replaced_with_an_overlap() {
+    let mut bank = Bank::new();
+    let file = bank.folder().join("new.key");
+    let path = file.to_str().unwrap();
+    let said = bank.bank_ok(&["key", "rotate", "moab", "--overlap", "1h", "--out", path]);
+    assert!(said.contains("\"moab-2\""), "{said}");
+    let secret = bank_api::sign::Secret::parse(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    let new = || Signing {
+        keyid: "moab-2".to_owned(),
+        secret: secret.bytes().to_vec(),
+        ..Signing::new()
+    };
+    // Both are the same client: a repeat by the other key is a repeat.
+    let first = bank.over_tcp(&Signing::new().sign(super::charge("k1")));
+    assert_eq!(first.status, 200, "{}", first.text());
+    let again = bank.over_tcp(&new().sign(super::charge("k1")));
+    assert_eq!(again.header("idempotent-replay"), Some("true"));
+    let keys = json(&bank.bank_ok(&["key", "ls", "--client", "moab", "--json"]));
+    let keys = keys["items"].as_array().unwrap().clone();
+    assert_eq!(keys.len(), 2, "{keys:?}");
+    for key in &keys {
+        assert_eq!(key["roles"], serde_json::json!(["scheduler"]));
+        assert_eq!(key["machines"], serde_json::json!(["colony"]));
+        assert!(key["last_used"].is_string(), "{key}");
+    }
+    let old = keys.iter().find(|key| key["id"] == "moab").unwrap();
+    assert!(old["valid_until"].is_string(), "{old}");
+    // Without an overlap the old one ends at once.
+    bank.bank_ok(&[
+        "key",
+        "rotate",
+        "moab-2",
+        "--overlap",
+        "0s",
+        "--new-id",
+        "moab-x",
+    ]);
+    assert_eq!(bank.over_tcp(&new().sign(super::charge("k2"))).status, 401);
+    assert_eq!(bank.bank(&["key", "rotate", "nosuch"]).exit, 4);
+    bank.verify();
+}

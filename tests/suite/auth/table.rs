@@ -1,0 +1,292 @@
+//! Every route and every role: who may, who may not, and what those learn who may not.
+//!
+//! Who has which right stands here a second time, written down by hand from `ledger.md` 8, so that the
+//! daemon is not measured with its own ruler.
+
+use super::token::token;
+use crate::harness::{Bank, Request, Response};
+use bankd::http::route::Route;
+use bankd::http::router::table;
+use std::collections::BTreeMap;
+
+/// The roles of the table, in the order of its letters.
+const ROLES: [(&str, &[&str]); 8] = [
+    ("admin", &["--role", "admin"]),
+    ("operator", &["--role", "operator", "-A", "chemistry"]),
+    ("manager", &["--role", "manager", "-A", "chemistry"]),
+    ("pi", &["--role", "pi", "-A", "chemistry"]),
+    ("auditor", &["--role", "auditor"]),
+    ("scheduler", &["--role", "scheduler", "-m", "colony"]),
+    ("collector", &["--role", "collector"]),
+    ("user", &["--role", "user", "--client", "amy"]),
+];
+
+/// Who has a right beside admin, by the first letters of the roles' names: Operator, Manager, Pi,
+/// Auditor, Scheduler, Collector, User.
+fn holders(right: &str) -> &'static str {
+    match right {
+        "see_status" => "OMPASCU",
+        "see_registry" | "see_ledger" | "see_settings" | "quote" => "OMPASU",
+        "see_sources" => "AS",
+        "see_imports" => "ASC",
+        "see_intake" | "see_records" | "see_access" | "see_outbox" | "verify"
+        | "price_the_past" => "A",
+        "see_proposals" => "OMA",
+        "nami" | "hold" | "charge" => "S",
+        "report_usage" | "import" => "SC",
+        "deposit" | "withdraw" => "O",
+        "transfer" | "change_members" | "change_accounts" | "decide_proposals" => "OM",
+        "anybody" | "see_keys" | "refund" | "adjust" | "reverse" | "settle" | "change_projects"
+        | "change_users" | "change_machines" | "change_allocations" | "end_quotes"
+        | "change_sources" | "change_quarantine" | "assign_usage" | "change_rates"
+        | "change_attributes" | "change_mappings" | "change_keys" | "change_access"
+        | "change_cycles" | "close_periods" | "change_attention" | "confirm_clock" => "",
+        other => panic!("who has the right {other}? Say it here, by hand"),
+    }
+}
+
+fn may(role: &str, right: &str) -> bool {
+    let letter = role[..1].to_uppercase();
+    role == "admin" || holders(right).contains(&letter)
+}
+
+/// A request of a route with ids that nobody has, and nothing sensible in it.
+fn request(route: &Route, number: usize) -> Request {
+    let mut target = String::new();
+    for part in route.path.split('/').skip(1) {
+        target.push('/');
+        let given = match part {
+            "{id}" | "{object_id}" => "987654321",
+            named if named.starts_with('{') => "nosuch",
+            fixed => fixed,
+        };
+        target.push_str(given);
+    }
+    let method: &'static str = match route.method.as_str() {
+        "GET" => "GET",
+        "POST" => "POST",
+        "PATCH" => "PATCH",
+        "DELETE" => "DELETE",
+        other => panic!("{other}"),
+    };
+    let request = Request {
+        method,
+        body: if method == "GET" || method == "DELETE" {
+            Vec::new()
+        } else {
+            b"{}".to_vec()
+        },
+        ..Request::get(&target)
+    };
+    if method == "GET" {
+        return request;
+    }
+    request
+        .header("Content-Type", "application/json")
+        .header("Idempotency-Key", &format!("table-{number}"))
+}
+
+fn shown(request: Request, token: &str) -> Request {
+    request.header("Authorization", &format!("Bearer {token}"))
+}
+
+/// Whether the answer is that of the one check of rights.
+fn lacks_the_right(answer: &Response) -> bool {
+    let said = answer.text();
+    answer.status == 403 && said.contains("this needs the role")
+}
+
+#[test]
+fn every_route_asks_every_role_for_its_right() {
+    let mut bank = Bank::new();
+    let tokens = ROLES.map(|(role, options)| token(&bank, &format!("a-{role}"), options));
+    let before = bank.transactions();
+    let mut findings = Vec::new();
+    let mut number = 0;
+    for route in table() {
+        let right = route.right.word();
+        let name = format!("{} {} ({right})", route.method, route.path);
+        let stranger = bank.over_tcp(&request(&route, 0));
+        if stranger.status != 401 {
+            findings.push(format!("{name}: a stranger gets {}", stranger.status));
+        }
+        let reads = right.starts_with("see_") || right == "quote" || right == "anybody";
+        if (route.method == "GET") && !reads {
+            findings.push(format!("{name}: a question needs a right to see"));
+        }
+        if route.writes && reads {
+            findings.push(format!("{name}: what writes needs a right to do it"));
+        }
+        for ((role, _), token) in ROLES.iter().zip(&tokens) {
+            number += 1;
+            let answer = bank.over_tcp(&shown(request(&route, number), token));
+            let refused = lacks_the_right(&answer);
+            if refused == may(role, right) {
+                findings.push(format!("{name}: {role} gets {}", answer.status));
+            }
+            // A question to the scheduler's own route is answered 501, always.
+            let is_fault = answer.status >= 500 && answer.status != 501;
+            if answer.status == 401 || is_fault {
+                findings.push(format!(
+                    "{name}: {role} gets {}: {}",
+                    answer.status,
+                    answer.text()
+                ));
+            }
+        }
+    }
+    assert!(number > 8 * 100, "{number} requests");
+    assert!(findings.is_empty(), "{}", findings.join("\n"));
+    assert_eq!(bank.transactions(), before, "nonsense wrote something");
+    bank.verify();
+}
+
+/// What somebody learns of an object: all of the answer but the name that they gave, and the id of the
+/// request.
+fn learned(answer: &Response, name: &str) -> String {
+    let mut body: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
+    body["request_id"] = serde_json::Value::Null;
+    // A hint names what is in view.
+    body["hint"] = serde_json::Value::Null;
+    let detail = body["detail"].as_str().unwrap_or_default();
+    body["detail"] = detail.replace(name, "NAME").into();
+    format!("{} {body}", answer.status)
+}
+
+#[test]
+fn what_is_others_looks_like_what_is_not_there() {
+    let mut bank = Bank::new();
+    bank.bank_ok(&["account", "add", "phys-secret", "--projects", "physics"]);
+    bank.bank_ok(&["project", "add", "chem-sub", "--parent", "chemistry"]);
+    let account = bank.account("physics")["account_id"].to_string();
+    let proposal = {
+        let said = bank.bank_ok(&["deposit", "physics", "5", "--propose", "--json"]);
+        let said: serde_json::Value = serde_json::from_str(&said).unwrap();
+        said["id"].to_string()
+    };
+    let guessed = "987654321";
+    let json = |method: &'static str, target: &str, body: &str| {
+        let request = Request {
+            method,
+            body: body.as_bytes().to_vec(),
+            ..Request::get(target)
+        };
+        request
+            .header("Content-Type", "application/json")
+            .header("Idempotency-Key", &uuid::Uuid::new_v4().to_string())
+    };
+    let asked = |what: usize, name: &str| match what {
+        0 => Request::get(&format!("/api/v1/projects/{name}")),
+        1 => Request::get(&format!("/api/v1/accounts/{name}")),
+        2 => Request::get(&format!("/api/v1/projects/{name}/members")),
+        3 => Request::get(&format!("/api/v1/journal?project={name}")),
+        4 => json(
+            "POST",
+            "/api/v1/deposits",
+            &format!(r#"{{"name":"{name}","amount":"1"}}"#),
+        ),
+        5 => json(
+            "POST",
+            "/api/v1/withdrawals",
+            &format!(r#"{{"name":"{name}","amount":"1"}}"#),
+        ),
+        6 => json(
+            "POST",
+            "/api/v1/transfers",
+            &format!(r#"{{"from":"{name}","to":"chemistry","amount":"1"}}"#),
+        ),
+        7 => json(
+            "POST",
+            &format!("/api/v1/projects/{name}/members"),
+            r#"{"user":"amy"}"#,
+        ),
+        8 => json(
+            "DELETE",
+            &format!("/api/v1/projects/{name}/members/ops"),
+            "",
+        ),
+        9 => json(
+            "PATCH",
+            &format!("/api/v1/accounts/{name}"),
+            r#"{"priority":1}"#,
+        ),
+        10 => json("DELETE", &format!("/api/v1/accounts/{name}"), ""),
+        11 => json("POST", &format!("/api/v1/proposals/{name}/approve"), "{}"),
+        12 => json("POST", &format!("/api/v1/proposals/{name}/reject"), "{}"),
+        13 => Request::get(&format!("/api/v1/proposals/{name}")),
+        14 => Request::get(&format!("/api/v1/allocations/{name}")),
+        _ => json(
+            "POST",
+            "/api/v1/accounts",
+            &format!(r#"{{"name":"mine","projects":[{{"value":"{name}","allow":true}}]}}"#),
+        ),
+    };
+    let before = bank.transactions();
+    let mut seen: BTreeMap<u16, usize> = BTreeMap::new();
+    for (role, options) in [ROLES[1], ROLES[2], ROLES[3], ROLES[7]] {
+        let token = token(&bank, &format!("{role}-2"), options);
+        for what in 0..=15 {
+            let (theirs, nobodys) = match what {
+                1 | 9 | 10 | 14 => (account.as_str(), guessed),
+                11..=13 => (proposal.as_str(), guessed),
+                _ => ("physics", "nosuch"),
+            };
+            let mut pairs = vec![(theirs, nobodys)];
+            if (4..=6).contains(&what) {
+                pairs.push(("phys-secret", "nosuch-secret"));
+            }
+            if what == 1 {
+                pairs.push(("physics", "nosuch"));
+            }
+            for (theirs, nobodys) in pairs {
+                let [one, other] = [theirs, nobodys].map(|name| {
+                    let answer = bank.over_tcp(&shown(asked(what, name), &token));
+                    *seen.entry(answer.status).or_default() += 1;
+                    learned(&answer, name)
+                });
+                assert_eq!(one, other, "{role}, request {what}");
+                assert!(
+                    one.starts_with("403") || one.starts_with("404"),
+                    "{role} {what}: {one}"
+                );
+            }
+        }
+    }
+    assert!(seen[&403] > 20 && seen[&404] > 5, "{seen:?}");
+    // What is theirs is there, and what lies below it.
+    let operator = token(&bank, "operator-3", ROLES[1].1);
+    for name in ["chemistry", "chem-sub"] {
+        let answer = bank.over_tcp(&shown(asked(4, name), &operator));
+        assert_eq!(answer.status, 201, "{}", answer.text());
+        assert_eq!(bank.over_tcp(&shown(asked(0, name), &operator)).status, 200);
+    }
+    let tokens_made = 5;
+    assert_eq!(bank.transactions(), before + tokens_made + 2);
+    // Each refusal is counted and in the log, with who and what.
+    let status = bank.bank_ok(&["status", "--json"]);
+    let status: serde_json::Value = serde_json::from_str(&status).unwrap();
+    let counted = status["refused_access"].as_array().unwrap();
+    let total: i64 = counted
+        .iter()
+        .map(|row| row["count"].as_i64().unwrap())
+        .sum();
+    assert_eq!(total, i64::try_from(seen[&403]).unwrap(), "{status}");
+    assert!(
+        counted.iter().any(|row| row["roles"] == "operator"),
+        "{status}"
+    );
+    assert!(bank.bank_ok(&["status"]).contains("operator not_allowed"));
+    let log = bank.log();
+    let line = log.lines().find(|line| line.contains("access refused"));
+    let line = line.expect("no line about a refusal of access");
+    for part in [
+        "caller=",
+        "roles=",
+        "route=",
+        "object=",
+        "code=\"not_allowed\"",
+    ] {
+        assert!(line.contains(part), "{part} in {line}");
+    }
+    bank.verify();
+}

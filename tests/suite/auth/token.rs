@@ -1,0 +1,169 @@
+//! API tokens against the running daemon: what they open, when they end, where they are taken.
+
+use super::failures;
+use crate::harness::{Bank, Request, Response, Signing};
+
+/// A token of the bank, with its text.
+pub(super) fn token(bank: &Bank, id: &str, options: &[&str]) -> String {
+    let said =
+        bank.bank_ok(&[&["token", "add", id, "--until", "2090-01-01"][..], options].concat());
+    let text = said.lines().find(|line| line.starts_with("bk_"));
+    text.unwrap_or_else(|| panic!("no token in {said}"))
+        .to_owned()
+}
+
+fn shown(request: Request, token: &str) -> Request {
+    request.header("Authorization", &format!("Bearer {token}"))
+}
+
+fn deposit(key: &str) -> Request {
+    let body = br#"{"name": "chemistry", "amount": "1"}"#;
+    Request {
+        target: "/api/v1/deposits".to_owned(),
+        ..Request::nami("x", key, body)
+    }
+}
+
+fn status(bank: &Bank, token: &str) -> u16 {
+    let answer = bank.over_tcp(&shown(Request::get("/api/v1/status"), token));
+    if answer.status == 401 {
+        stranger(&answer);
+    }
+    answer.status
+}
+
+/// A 401 says the same for every cause.
+fn stranger(answer: &Response) {
+    assert_eq!(answer.header("www-authenticate"), Some("Signature"));
+    let problem: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
+    assert_eq!(problem["code"], "unauthorized");
+    assert!(!answer.text().contains("token"), "{}", answer.text());
+}
+
+#[test]
+fn a_token_opens_what_its_roles_open() {
+    let mut bank = Bank::new();
+    let auditor = token(&bank, "reports", &["--role", "auditor"]);
+    let admin = token(&bank, "deploy", &["--role", "admin"]);
+    let get = || Request::get("/api/v1/projects/chemistry");
+    assert_eq!(bank.over_tcp(&shown(get(), &auditor)).status, 200);
+    assert_eq!(bank.over_socket(&shown(get(), &auditor)).status, 200);
+    let refused = bank.over_tcp(&shown(deposit("k1"), &auditor));
+    assert_eq!(refused.status, 403, "{}", refused.text());
+    // On the socket it stands for its client, not for the person behind the socket.
+    assert_eq!(
+        bank.over_socket(&shown(deposit("k1"), &auditor)).status,
+        403
+    );
+    let done = bank.over_tcp(&shown(deposit("k1"), &admin));
+    assert_eq!(done.status, 201, "{}", done.text());
+    assert!(
+        done.header("signature").is_none(),
+        "answers to tokens are not signed"
+    );
+    let again = bank.over_tcp(&shown(deposit("k1"), &admin));
+    assert_eq!(again.header("idempotent-replay"), Some("true"));
+    assert_eq!(bank.figures("chemistry"), (100_001, 0, 100_001));
+    let keyless = Request {
+        headers: Vec::new(),
+        ..deposit("k2")
+    };
+    assert_eq!(bank.over_tcp(&shown(keyless, &admin)).status, 400);
+    let journal = bank.bank_ok(&["journal", "--json"]);
+    assert!(journal.contains("\"deploy\""), "{journal}");
+    bank.verify();
+}
+
+#[test]
+fn a_token_ends_at_once_when_it_is_removed_and_by_itself() {
+    let mut bank = Bank::new();
+    let text = token(&bank, "ci", &["--role", "auditor"]);
+    assert_eq!(status(&bank, &text), 200);
+    let used = bank.bank_ok(&["token", "show", "ci", "--json"]);
+    let used: serde_json::Value = serde_json::from_str(&used).unwrap();
+    assert!(used["last_used"].is_string(), "{used}");
+    assert_eq!(used["state"], "active");
+    // Its hash is in the bank, its text is not.
+    bank.stop();
+    let database = std::fs::read(bank.data().join("bank.db")).unwrap();
+    let secret = text.as_bytes();
+    assert!(!database.windows(secret.len()).any(|part| part == secret));
+    assert!(!bank.log().contains(&text));
+    bank.start();
+    assert_eq!(status(&bank, &text), 200);
+    bank.bank_ok(&["token", "rm", "ci", "--yes"]);
+    assert_eq!(status(&bank, &text), 401);
+    // An id is not used again, and a token is no signing key.
+    assert_eq!(bank.bank(&["token", "add", "ci", "--role", "user"]).exit, 7);
+    let other = token(&bank, "other", &["--role", "auditor"]);
+    assert_eq!(bank.bank(&["key", "show", "other"]).exit, 4);
+    assert_eq!(bank.bank(&["key", "rm", "other", "--yes"]).exit, 4);
+    assert_eq!(bank.bank(&["token", "rm", "moab", "--yes"]).exit, 4);
+    assert_eq!(status(&bank, &other), 200);
+    let past = bank.bank(&[
+        "token",
+        "add",
+        "old",
+        "--role",
+        "user",
+        "--until",
+        "2020-01-01",
+    ]);
+    assert_eq!(past.exit, 1, "{}", past.stderr);
+    bank.verify();
+}
+
+#[test]
+fn what_is_no_token_is_a_stranger() {
+    let bank = Bank::new();
+    let text = token(&bank, "ci", &["--role", "auditor"]);
+    let other = format!("bk_{}", "A".repeat(43));
+    for wrong in [
+        "",
+        "bk_",
+        &text[..45],
+        &format!("{text}x"),
+        &other,
+        &text[3..],
+    ] {
+        assert_eq!(status(&bank, wrong), 401, "{wrong}");
+    }
+    assert!(failures(&bank)["unknown_token"] >= 5);
+    let get = || Request::get("/api/v1/status");
+    let before = failures(&bank).get("malformed").copied().unwrap_or(0);
+    // Two of them, or one beside a signature: who asks is not clear.
+    let twice = shown(shown(get(), &text), &text);
+    assert_eq!(bank.over_tcp(&twice).status, 401);
+    let both = Signing::new().sign_all(shown(get(), &text));
+    assert_eq!(bank.over_tcp(&both).status, 401);
+    assert_eq!(failures(&bank)["malformed"], before + 2);
+    // Another scheme says nothing: the request is an unsigned one.
+    let basic = get().header("Authorization", "Basic YTpi");
+    assert_eq!(bank.over_tcp(&basic).status, 401);
+    assert_eq!(bank.over_socket(&basic).status, 200);
+    // The scheme is not case-sensitive.
+    let lower = get().header("authorization", &format!("bearer {text}"));
+    assert_eq!(bank.over_tcp(&lower).status, 200);
+}
+
+#[test]
+fn the_command_line_shows_the_token_of_the_environment() {
+    let bank = Bank::new();
+    let text = token(&bank, "amys-laptop", &["--role", "user", "--client", "amy"]);
+    let server = format!("http://{}", bank.tcp());
+    let ran = bank.bank_as(
+        &[("BANK_TOKEN", &text)],
+        &["--server", &server, "balance", "-P", "-n"],
+    );
+    assert_eq!(ran.exit, 0, "{}", ran.stderr);
+    assert!(ran.stdout.starts_with("chemistry|"), "{}", ran.stdout);
+    assert!(!ran.stdout.contains("physics"), "{}", ran.stdout);
+    let ran = bank.bank_as(&[("BANK_TOKEN", "bk_no")], &["status"]);
+    assert_eq!(ran.exit, 6, "{}", ran.stderr);
+    assert!(ran.stderr.contains("BANK_TOKEN"), "{}", ran.stderr);
+    // Never in the clear to another host.
+    let elsewhere = ["--server", "http://bank.example.org:7113", "status"];
+    let ran = bank.bank_as(&[("BANK_TOKEN", &text)], &elsewhere);
+    assert_eq!(ran.exit, 2, "{}", ran.stderr);
+    assert!(!ran.stderr.contains(&text));
+}

@@ -1,0 +1,261 @@
+//! `bank verify` beside a daemon that goes on writing, `bankd verify` and signed checkpoints.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::harness::{Bank, Ran, Setup, programs, until};
+use rusqlite::Connection;
+
+/// Runs `bankd` on the bank's data directory.
+fn bankd(bank: &Bank, arguments: &[&str]) -> Ran {
+    let mut command = Command::new(programs().bankd());
+    command.args(arguments).arg("--data").arg(bank.data());
+    Ran::of(&mut command, b"")
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+/// Changes a stopped bank as somebody does who has its file.
+fn change(bank: &Bank, sql: &str) {
+    let open = Connection::open(bank.data().join("bank.db")).unwrap();
+    open.execute_batch(&format!("PRAGMA foreign_keys = OFF; {sql}"))
+        .unwrap();
+}
+
+#[test]
+fn the_bank_is_proven_while_it_is_served() {
+    let mut bank = Bank::new();
+    assert!(
+        bank.bank_ok(&["verify", "--last"])
+            .contains("nothing was verified")
+    );
+    // Writers go on beside each of these.
+    let said = std::thread::scope(|scope| {
+        let writes = scope.spawn(|| {
+            for n in 0..30 {
+                bank.bank_ok(&["deposit", "chemistry", &n.to_string()]);
+            }
+        });
+        let mut said = Vec::new();
+        while !writes.is_finished() {
+            said.push(bank.bank_ok(&["verify"]));
+        }
+        writes.join().unwrap();
+        said
+    });
+    assert!(!said.is_empty());
+    assert!(said.iter().all(|one| one.starts_with("ok: ")), "{said:?}");
+    let last = bank.json(&["verify"]);
+    assert_eq!(
+        (&last["state"], &last["sound"]),
+        (&"done".into(), &true.into())
+    );
+    assert_eq!(last["checks"], last["of_checks"], "{last}");
+    let status = bank.json(&["status"]);
+    assert_eq!(last["entries"], status["journal_entries"], "{last}");
+    assert_eq!(bank.json(&["verify", "--last"]), last);
+    // Something that nobody writes behind the daemon's back is found without stopping it.
+    change(
+        &bank,
+        "UPDATE allocation SET deposited = deposited + 1 WHERE id = 2",
+    );
+    let ran = bank.bank(&["verify"]);
+    assert_eq!(ran.exit, 1, "{}{}", ran.stdout, ran.stderr);
+    let all = format!("{}{}", ran.stdout, ran.stderr);
+    for expected in [
+        "allocation 2: deposited is",
+        "hint: ",
+        "[allocation 2",
+        "not sound",
+    ] {
+        assert!(all.contains(expected), "{all}");
+    }
+    change(
+        &bank,
+        "UPDATE allocation SET deposited = deposited - 1 WHERE id = 2",
+    );
+    bank.verify();
+}
+
+#[test]
+fn offline_proof_names_table_row_and_what_to_do() {
+    let mut bank = Bank::new();
+    bank.bank_ok(&["deposit", "chemistry", "5"]);
+    bank.stop();
+    change(
+        &bank,
+        "UPDATE allocation SET amount = amount + 1 WHERE id = 2",
+    );
+    let ran = bankd(&bank, &["verify"]);
+    assert_eq!(ran.exit, 1);
+    for expected in [
+        "allocation 2: amount is",
+        "the journal says",
+        "hint: the journal says",
+    ] {
+        assert!(ran.stdout.contains(expected), "{}", ran.stdout);
+    }
+    let ran = bankd(&bank, &["verify", "--json"]);
+    assert_eq!(ran.exit, 1);
+    let told: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(told["sound"], false);
+    let tables = told["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|f| &f["table"]);
+    assert!(tables.clone().any(|table| table == "allocation"), "{told}");
+    change(
+        &bank,
+        "UPDATE allocation SET amount = amount - 1 WHERE id = 2",
+    );
+    assert_eq!(bankd(&bank, &["verify"]).exit, 0);
+    // A guard that was taken away is missed.
+    change(&bank, "DROP TRIGGER entry_no_update");
+    let ran = bankd(&bank, &["verify"]);
+    assert!(
+        ran.stdout
+            .contains("trigger entry_no_update: it is missing"),
+        "{}",
+        ran.stdout
+    );
+}
+
+/// A whole copy of an older day verifies; the checkpoint says that its tail is gone.
+#[test]
+fn a_checkpoint_finds_a_journal_that_was_cut_off_and_one_written_anew() {
+    let mut bank = Bank::new();
+    let none = bankd(&bank, &["checkpoint"]);
+    assert_eq!(none.exit, 4, "{}", none.stderr);
+    assert!(
+        none.stderr.contains("bankd checkpoint-key new"),
+        "{}",
+        none.stderr
+    );
+    assert_eq!(bank.bank(&["checkpoint"]).exit, 4);
+    assert_eq!(bankd(&bank, &["checkpoint-key", "new"]).exit, 0);
+    assert_eq!(
+        bankd(&bank, &["checkpoint-key", "new"]).exit,
+        1,
+        "never over one"
+    );
+    let secret = bank.data().join("keys/checkpoint.key");
+    let away = bank.folder().join("site.pub");
+    std::fs::copy(bank.data().join("keys/checkpoint.key.pub"), &away).unwrap();
+    bank.stop();
+    let database = bank.data().join("bank.db");
+    let older = bank.folder().join("older.db");
+    std::fs::copy(&database, &older).unwrap();
+
+    bank.start();
+    for _ in 0..3 {
+        bank.bank_ok(&["deposit", "chemistry", "7"]);
+    }
+    let first = bank.folder().join("first.txt");
+    let fetched = bank.folder().join("fetched.txt");
+    assert_eq!(bankd(&bank, &["checkpoint", "--out", text(&first)]).exit, 0);
+    assert_eq!(
+        bankd(&bank, &["checkpoint", "--out", text(&first)]).exit,
+        1,
+        "never over one"
+    );
+    bank.bank_ok(&["checkpoint", "--out", text(&fetched)]);
+    bank.bank_ok(&["deposit", "chemistry", "8"]);
+    bank.stop();
+    let against = |bank: &Bank, file: &Path| {
+        let file = [
+            "verify",
+            "--checkpoint",
+            text(file),
+            "--public-key",
+            text(&away),
+        ];
+        bankd(bank, &file)
+    };
+    for file in [&first, &fetched] {
+        let ran = against(&bank, file);
+        assert_eq!(ran.exit, 0, "{}{}", ran.stdout, ran.stderr);
+        assert!(
+            ran.stdout.contains("it holds all that it had at"),
+            "{}",
+            ran.stdout
+        );
+    }
+
+    let now = bank.folder().join("now.db");
+    std::fs::copy(&database, &now).unwrap();
+    std::fs::copy(&older, &database).unwrap();
+    assert_eq!(
+        bankd(&bank, &["verify"]).exit,
+        0,
+        "an older day is sound in itself"
+    );
+    let cut = against(&bank, &first);
+    assert_eq!(cut.exit, 1);
+    assert!(
+        cut.stdout.contains("the end of the journal was cut off"),
+        "{}",
+        cut.stdout
+    );
+
+    bank.start();
+    for _ in 0..6 {
+        bank.bank_ok(&["deposit", "chemistry", "7000"]);
+    }
+    bank.stop();
+    assert_eq!(
+        bankd(&bank, &["verify"]).exit,
+        0,
+        "another history is sound in itself"
+    );
+    let anew = against(&bank, &first);
+    assert_eq!(anew.exit, 1);
+    assert!(
+        anew.stdout.contains("history was written anew"),
+        "{}",
+        anew.stdout
+    );
+    std::fs::copy(&now, &database).unwrap();
+
+    // A checkpoint is only worth what its signature is.
+    let words = std::fs::read_to_string(&first).unwrap();
+    let forged = bank.folder().join("forged.txt");
+    std::fs::write(&forged, words.replacen("entries ", "entries 1", 1)).unwrap();
+    let ran = against(&bank, &forged);
+    assert!(
+        ran.exit != 0 && ran.stderr.contains("signature is not right"),
+        "{}",
+        ran.stderr
+    );
+    let other = Bank::new();
+    let ran = against(&other, &first);
+    assert_eq!(ran.exit, 1);
+    assert!(ran.stdout.contains("it is of another bank") || ran.stdout.contains("cut off"));
+    assert!(!std::fs::read_to_string(&first).unwrap().contains("secret") && secret.exists());
+    bank.verify();
+}
+
+#[test]
+fn the_daemon_makes_checkpoints_by_itself() {
+    let mut bank = Setup::new()
+        .env("BANKD_CHECKPOINT_EVERY_S", "60")
+        .env("BANKD_CHECKPOINT_FOLDER", "made")
+        .start();
+    assert_eq!(bankd(&bank, &["checkpoint-key", "new"]).exit, 0);
+    bank.stop();
+    bank.start();
+    let folder = bank.data().join("made");
+    let made = until("a checkpoint was made", || {
+        let file = std::fs::read_dir(&folder).ok()?.next()?.ok()?.path();
+        // It is there from its first byte on, and whole with its last line.
+        let whole = std::fs::read_to_string(&file)
+            .ok()?
+            .contains("\nsignature ");
+        whole.then_some(file)
+    });
+    bank.stop();
+    let ran = bankd(&bank, &["verify", "--checkpoint", text(&made)]);
+    assert_eq!(ran.exit, 0, "{}{}", ran.stdout, ran.stderr);
+}

@@ -1,0 +1,336 @@
+//! `bank statement`, `gstatement` and `bank close`, by the real daemon and its clock.
+
+use bank_api::text::parse_rfc3339;
+use serde_json::Value;
+
+use crate::harness::{Bank, Request, programs};
+
+const OCTOBER: [&str; 4] = ["statement", "chem", "--month", "2026-10"];
+
+fn clock(bank: &Bank, time: &str) {
+    bank.set_clock(parse_rfc3339(time).unwrap() / 1_000_000);
+}
+
+/// What cannot be done without saying so.
+#[track_caller]
+fn done(bank: &Bank, words: &str) -> String {
+    let words: Vec<&str> = words.split_whitespace().collect();
+    let ran = bank.typed(&programs().bank(), &words);
+    assert_eq!(ran.exit, 0, "{words:?}: {}", ran.stderr);
+    ran.stdout
+}
+
+/// A job that was billed for so many processors for a hundred hours, and is over.
+fn billed(bank: &Bank, job: &str, user: &str, processors: i64) {
+    bank.job_says("charge", job, ("chem", user), (processors, 360_000), "");
+    bank.job_says("delete", job, ("chem", user), (processors, 360_000), "");
+}
+
+/// A project with some charges in October 2026, on the tenth of November.
+fn november() -> Bank {
+    let bank = Bank::site();
+    for words in [
+        "machine add ia64 --mode strict",
+        "user add amy",
+        "user add bob",
+        "project add chem --members amy,bob",
+        "project add chem/gpu --parent chem --members bob",
+        "deposit chem 100000 --end 2027-04-01",
+        "deposit chem/gpu 70",
+    ] {
+        done(&bank, words);
+    }
+    clock(&bank, "2026-10-05T12:00:00Z");
+    billed(&bank, "j1", "amy", 300);
+    clock(&bank, "2026-10-20T12:00:00Z");
+    billed(&bank, "j2", "bob", 100);
+    done(&bank, "refund j1 5000");
+    clock(&bank, "2026-11-10T12:00:00Z");
+    bank
+}
+
+/// Everything that is said of October, in every form.
+fn october(bank: &Bank) -> Vec<String> {
+    let forms = [
+        &["--summary"][..],
+        &[],
+        &["--csv"],
+        &["--json"],
+        &["-O", "jsonl"],
+        &["-O", "html"],
+        &["--summary", "--json"],
+        &["--summary", "-P"],
+        &["--summary", "-O", "html"],
+    ];
+    let say = |form: &&[&str]| {
+        let ran = bank.typed(&programs().bank(), &[&OCTOBER[..], form].concat());
+        assert_eq!(ran.exit, 0, "{form:?}: {}", ran.stderr);
+        ran.stdout
+    };
+    forms.iter().map(say).collect()
+}
+
+const SCREEN: &str = "\
+Statement  chem  from 2026-10-01 to 2026-11-01 (exclusive), 31 days      whole SU
+Opening amount                                     100,000
++ deposits       0      + refunds      1 job          5,000
+− charges        2 jobs                             −40,000
+Closing amount                                      65,000
+At 1,167 SU/day it is empty on 2026-12-26.
+Without sub-projects.
+By user       jobs     charged   share
+amy              1      30,000   75%
+bob              1      10,000   25%
+";
+
+#[test]
+fn a_month_adds_up_in_every_form() {
+    let mut bank = november();
+    let said = october(&bank);
+    assert_eq!(said[0], SCREEN);
+    assert!(
+        said[1].contains("2026-10-05 13:00:00  charge "),
+        "{}",
+        said[1]
+    );
+    assert!(
+        said[1].contains("\u{2212}30,000.000        70,000.000\n"),
+        "{}",
+        said[1]
+    );
+    let csv: Vec<&str> = said[2].lines().collect();
+    assert_eq!(csv.len(), 4, "{}", said[2]);
+    assert_eq!(
+        csv[0],
+        "at,kind,adjustment,account,allocation,project,user,machine,job,amount,transaction"
+    );
+    assert!(
+        csv[1].starts_with("2026-10-05T12:00:00Z,charge,no,chem,2,chem,amy,ia64,j1,-30000.000,")
+    );
+    let json: Value = serde_json::from_str(&said[3]).unwrap();
+    assert_eq!(json["statement"]["closing"], "65000.000");
+    assert_eq!(json["items"].as_array().unwrap().len(), 3);
+    assert_eq!(said[4].lines().count(), 3);
+    assert!(said[5].contains("<td>j1</td>") && said[5].ends_with("</body></html>\n"));
+    assert_eq!(
+        said[7].lines().nth(1),
+        Some("balance|opening|no|100000.000||")
+    );
+    let tree = done(&bank, "statement chem --month 2026-10 --tree --summary");
+    assert!(
+        tree.contains("Opening amount                                     100,070"),
+        "{tree}"
+    );
+    let user = done(&bank, "statement -u amy --quarter 2026Q4 --summary --json");
+    let user: Value = serde_json::from_str(&user).unwrap();
+    assert_eq!(user["opening"], Value::Null);
+    assert_eq!(
+        (&user["total_debits"], &user["total_credits"]),
+        (&"-30000.000".into(), &"5000.000".into())
+    );
+    assert_eq!(user["parts"][0]["name"], "chem");
+    let machine = done(&bank, "statement -m ia64 --year 2026 --summary");
+    assert!(
+        machine.starts_with("Statement  machine ia64  from 2026-01-01 to 2027-01-01"),
+        "{machine}"
+    );
+    assert!(
+        machine.contains("\u{2212} charges        2 jobs"),
+        "{machine}"
+    );
+    bank.verify();
+}
+
+#[test]
+fn whoever_is_not_there_has_no_statement() {
+    let bank = november();
+    for (words, exit) in [
+        ("statement nochem", 4),
+        ("statement -u nobody", 4),
+        ("statement -a nowhere", 4),
+        ("statement", 2),
+        ("statement chem --month 2026-13", 2),
+        ("statement chem --from 2026-10-02 --to 2026-10-01", 1),
+        ("statement chem --from 2030-01-01", 1),
+        ("statement chem --month 2026-10 --from 2026-10-01", 2),
+        ("balance -O html", 2),
+    ] {
+        let words: Vec<&str> = words.split_whitespace().collect();
+        let ran = bank.typed(&programs().bank(), &words);
+        assert_eq!(ran.exit, exit, "{words:?}: {}{}", ran.stdout, ran.stderr);
+    }
+    bank.bank(&["statement", "nochem"])
+        .says(&["did you mean \"chem\"?"]);
+}
+
+#[test]
+fn a_closed_month_is_told_the_same_for_ever() {
+    let mut bank = november();
+    let would = done(&bank, "close 2026-10 --dry-run");
+    assert!(would.starts_with("dry run, nothing written: closed from 2026-10-01 to 2026-11-01"));
+    let said = done(&bank, "close 2026-10 --note checked");
+    assert!(said.contains("65,070.000 SU on 2 accounts"), "{said}");
+    for (words, parts) in [
+        ("close 2026-10", "period closed"),
+        ("close 2026-11", "is not over"),
+        ("close 2026Q4", "is not over"),
+    ] {
+        let words: Vec<&str> = words.split_whitespace().collect();
+        let ran = bank.typed(&programs().bank(), &words);
+        assert_eq!(ran.exit, 1, "{words:?}: {}", ran.stderr);
+        ran.says(&[parts]);
+    }
+    let closed = october(&bank);
+    let note = "Closed by transaction";
+    assert!(closed[0].starts_with(SCREEN.split("Without").next().unwrap()));
+    assert!(closed[0].contains(note) && !SCREEN.contains(note));
+    // A charge of a window in October, and what belongs to November.
+    let late = "charge j9 -A chem -u amy -m ia64 --procs 10 --start 2026-10-30 --end 2026-10-31";
+    done(&bank, late);
+    done(&bank, "refund j2 1000");
+    let undone = bank.items(&["journal", "--kind", "charge"]);
+    let undone = undone[0]["transaction"].to_string();
+    assert_eq!(bank.bank(&["undo", &undone]).exit, 1, "refunds hang on it");
+    done(&bank, "project set chem --description other");
+    done(&bank, "account set chem --projects chem,chem/gpu");
+    assert_eq!(october(&bank), closed);
+    let november = done(&bank, "statement -a chem --month 2026-11 --summary");
+    assert!(
+        november.contains("Opening amount                                      65,000"),
+        "{november}"
+    );
+    let adjusts = "\u{2212} charges        1 job  adjusting a closed period      \u{2212}240";
+    assert!(november.contains(adjusts), "{november}");
+    let lines = done(&bank, "statement -a chem --month 2026-11");
+    assert!(lines.contains("2026-10-31 00:00:00  charge*"), "{lines}");
+    let ls = done(&bank, "close ls");
+    assert!(ls.contains("2026-10-01  2026-11-01"), "{ls}");
+    assert_eq!(
+        bank.typed(&programs().bank(), &["close", "undo"]).exit,
+        2,
+        "it asks"
+    );
+    let opened = done(&bank, "close undo --yes --note wrong");
+    assert!(opened.contains("open again from 2026-10-01"), "{opened}");
+    let october = done(&bank, "statement -a chem --month 2026-10 --summary");
+    assert!(
+        october.contains("Closing amount                                      64,760"),
+        "{october}"
+    );
+    bank.verify();
+}
+
+#[test]
+fn a_statement_that_does_not_add_up_is_not_told() {
+    let bank = november();
+    assert_eq!(bank.typed(&programs().bank(), &OCTOBER).exit, 0);
+    bank.query("DROP TRIGGER entry_no_update");
+    let changed = bank.query(
+        "UPDATE entry SET delta_active = delta_active - 1 WHERE kind = 'refund' RETURNING tx",
+    );
+    let ran = bank.typed(&programs().bank(), &OCTOBER);
+    assert_eq!(ran.exit, 70, "{}", ran.stdout);
+    ran.says(&[
+        &format!("transaction {}: allocation", changed[0][0]),
+        "bankd verify",
+    ]);
+    assert!(ran.stdout.is_empty(), "{}", ran.stdout);
+    let september = ["statement", "chem", "--month", "2026-09", "--summary"];
+    assert_eq!(
+        bank.typed(&programs().bank(), &september).exit,
+        0,
+        "before it"
+    );
+}
+
+#[test]
+fn lines_come_page_by_page() {
+    let bank = november();
+    let get = |target: &str| -> Value {
+        let answer = bank.over_socket(&Request::get(target));
+        assert_eq!(answer.status, 200, "{target}: {}", answer.text());
+        serde_json::from_str(&answer.text()).unwrap()
+    };
+    let whole = get("/api/v1/statements/entries?project=chem");
+    let (mut lines, mut next) = (Vec::new(), String::new());
+    loop {
+        let page = get(&format!(
+            "/api/v1/statements/entries?project=chem&limit=1{next}"
+        ));
+        lines.extend(page["items"].as_array().unwrap().iter().cloned());
+        match page["next"].as_str() {
+            Some(after) => next = format!("&after={after}"),
+            None => break,
+        }
+    }
+    assert_eq!(Value::Array(lines), whole["items"]);
+    for (target, status) in [
+        ("/api/v1/statements", 422),
+        ("/api/v1/statements?project=chem&user=amy", 422),
+        ("/api/v1/statements?project=chem&from=soon", 422),
+        ("/api/v1/statements?user=amy&tree=true", 422),
+        ("/api/v1/statements?project=nochem", 404),
+        ("/api/v1/statements/entries?project=chem&limit=0", 422),
+        ("/api/v1/statements/entries?project=chem&after=x", 422),
+        ("/api/v1/closes?limit=1001", 422),
+    ] {
+        let answer = bank.over_socket(&Request::get(target));
+        assert_eq!(answer.status, status, "{target}: {}", answer.text());
+    }
+}
+
+#[test]
+fn gstatement_is_laid_out_as_gold_does() {
+    let bank = november();
+    let links = bank.folder().join("links");
+    bank.bank_ok(&["gen", "links", links.to_str().unwrap()]);
+    let run = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        bank.typed(&links.join("gstatement"), &words)
+    };
+    let ran = run("-p chem -s 2026-10-01 -e 2026-11-01 --summarize");
+    assert_eq!(ran.exit, 0, "{}", ran.stderr);
+    let text: Vec<&str> = ran.stdout.lines().collect();
+    assert_eq!(text[2], "# Statement for project chem");
+    assert!(text[3].starts_with("# Includes account "), "{}", ran.stdout);
+    let from = text
+        .iter()
+        .position(|line| line.starts_with("Beginning"))
+        .unwrap();
+    let want = "\
+Beginning Balance:           100070.000
+------------------ --------------------
+Total Credits:                 5000.000
+Total Debits:                -40000.000
+------------------ --------------------
+Ending Balance:               65070.000
+
+############################### Credit Summary #################################
+
+Object Action Amount
+------ ------ --------
+Job    Refund 5000.000
+
+############################### Debit Summary ##################################
+
+Object Action Project User Machine Amount     Count
+------ ------ ------- ---- ------- ---------- -----
+Job    Charge chem    amy  ia64    -30000.000 1
+Job    Charge chem    bob  ia64    -10000.000 1";
+    assert_eq!(text[from..].join("\n"), want, "{}", ran.stdout);
+    let hours = run("-a chem -h -s 2026-10-01 -e 2026-11-01");
+    assert!(
+        hours
+            .stdout
+            .contains("Total Debits:                    -11.11"),
+        "{}",
+        hours.stdout
+    );
+    assert!(
+        hours
+            .stdout
+            .contains("Job    Charge j1    chem    amy  ia64    -8.33  2026-10-05 13:00:00")
+    );
+    let none = run("-a nowhere");
+    assert_eq!(none.exit, 74, "{}", none.stderr);
+}
