@@ -150,6 +150,19 @@ impl Book {
         self.shortages.insert(of, shortage.clone());
     }
 
+    /// The quotes that a command names.
+    fn add_quotes(&self, need: &Need, view: &mut View) {
+        let named = need.tid.as_ref().and_then(|tid| self.quotes.get(tid));
+        view.quote = named.cloned();
+        if need.newest_quote {
+            let newest = self.quotes.values().max_by_key(|q| q.id);
+            view.newest_quote = newest.and_then(|q| q.window.start);
+        }
+        if let Some(id) = need.quote {
+            view.quote = self.quotes.values().find(|q| q.id == id).cloned();
+        }
+    }
+
     /// The finished use of an identity, and its instance.
     fn add_known(&self, identity: &Identity, view: &mut View) {
         let Identity {
@@ -257,18 +270,7 @@ impl Ledger for Book {
         let wanted =
             |a: &&Allocation| (accounts.contains(&a.account) && in_time(a)) || on.contains(&a.id);
         view.allocations = self.allocations.values().filter(wanted).copied().collect();
-        view.quote = need
-            .tid
-            .as_ref()
-            .and_then(|tid| self.quotes.get(tid))
-            .cloned();
-        if need.newest_quote {
-            let newest = self.quotes.values().max_by_key(|q| q.id);
-            view.newest_quote = newest.and_then(|q| q.window.start);
-        }
-        if let Some(id) = need.quote {
-            view.quote = self.quotes.values().find(|q| q.id == id).cloned();
-        }
+        self.add_quotes(need, &mut view);
         if need.liens {
             let touches = |l: &&Lien| {
                 l.portions

@@ -24,6 +24,23 @@ pub(super) fn run(context: &Context) -> Result<String, Failure> {
 }
 
 fn screen(status: &Status, now_us: i64) -> String {
+    let mut out = headline(status);
+    out.push_str(&modes(status));
+    out.push_str(&work(status));
+    out.push_str(&times(status, now_us));
+    out.push_str(&contacts(status, now_us));
+    out.push_str(&sinks(status));
+    out.push_str(&silent(status));
+    out.push_str(&silent_sources(status));
+    out.push_str(&attention(status));
+    out.push_str(&refused(status));
+    out.push_str(&safety(status, now_us));
+    let _ = writeln!(out, "unit {}, {} decimals", status.unit, status.precision);
+    out
+}
+
+/// What runs, since when, and how large it is.
+fn headline(status: &Status) -> String {
     let health = if status.healthy {
         "healthy".to_owned()
     } else {
@@ -33,13 +50,17 @@ fn screen(status: &Status, now_us: i64) -> String {
         .database_bytes
         .map(|bytes| format!(" ({})", size(bytes)))
         .unwrap_or_default();
-    let mut out = format!(
+    format!(
         "bankd {}  {health}  up {}   sqlite {}  journal {} entries{size}\n",
         status.version,
         when::span(status.uptime_s),
         status.sqlite_version,
         count(status.journal_entries),
-    );
+    )
+}
+
+/// What each machine's work is to the bank.
+fn modes(status: &Status) -> String {
     let mut modes: Vec<_> = status
         .machines
         .iter()
@@ -49,7 +70,11 @@ fn screen(status: &Status, now_us: i64) -> String {
         })
         .collect();
     modes.push(format!("default {}", status.mode));
-    let _ = writeln!(out, "modes          {}", modes.join("   "));
+    format!("modes          {}\n", modes.join("   "))
+}
+
+/// What is under way, and what is owed to nobody.
+fn work(status: &Status) -> String {
     let unbilled = if status.unbilled.count == 0 && figure::is_zero(&status.unbilled.amount) {
         "unbilled 0".to_owned()
     } else {
@@ -64,16 +89,18 @@ fn screen(status: &Status, now_us: i64) -> String {
         0 => String::new(),
         jobs => format!("   {}", alarming(&format!("disputed {} !", count(jobs)))),
     };
-    let _ = writeln!(
-        out,
-        "open liens {}   queue {}/{}   commands {} in {} commits   {unbilled}{disputed}",
+    format!(
+        "open liens {}   queue {}/{}   commands {} in {} commits   {unbilled}{disputed}\n",
         count(status.open_liens),
         status.queue_depth,
         status.queue_capacity,
         count(status.commands),
         count(status.commits)
-    );
-    out.push_str(&times(status, now_us));
+    )
+}
+
+/// When each machine last spoke.
+fn contacts(status: &Status, now_us: i64) -> String {
     let contacts: Vec<_> = status
         .machines
         .iter()
@@ -83,17 +110,10 @@ fn screen(status: &Status, now_us: i64) -> String {
             Some(format!("{} {ago} ago", machine.name))
         })
         .collect();
-    if !contacts.is_empty() {
-        let _ = writeln!(out, "last document  {}", contacts.join("   "));
+    if contacts.is_empty() {
+        return String::new();
     }
-    out.push_str(&sinks(status));
-    out.push_str(&silent(status));
-    out.push_str(&silent_sources(status));
-    out.push_str(&attention(status));
-    out.push_str(&refused(status));
-    out.push_str(&safety(status, now_us));
-    let _ = writeln!(out, "unit {}, {} decimals", status.unit, status.precision);
-    out
+    format!("last document  {}\n", contacts.join("   "))
 }
 
 /// Whom access was refused since the start, and who could not be told.

@@ -55,6 +55,13 @@ pub(super) fn detail(refusal: &Refusal, bank: &Bank) -> Option<String> {
             )
         }
         Refusal::NotSettable { field } => format!("{field} cannot be set"),
+        _ => return closing(refusal).or_else(|| two_people(refusal, bank)),
+    })
+}
+
+/// The same for the closing of periods.
+fn closing(refusal: &Refusal) -> Option<String> {
+    Some(match refusal {
         Refusal::PeriodNotOver { end } => {
             format!(
                 "the period ends at {}, which is not over",
@@ -72,6 +79,14 @@ pub(super) fn detail(refusal: &Refusal, bank: &Bank) -> Option<String> {
             format!("from {from} until {until} is not closed yet")
         }
         Refusal::NothingClosed => "no period is closed".to_owned(),
+        _ => return None,
+    })
+}
+
+/// The same for limits of amounts, and what somebody else has to approve.
+fn two_people(refusal: &Refusal, bank: &Bank) -> Option<String> {
+    let unit = &bank.unit;
+    Some(match refusal {
         Refusal::OverLimit { needed, left, per } => {
             let (needed, left) = (amount(*needed, bank), amount(*left, bank));
             format!("{needed} {unit} are more than the {left} that you may still move per {per}")

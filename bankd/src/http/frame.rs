@@ -84,20 +84,7 @@ async fn pass(
         Ok(body) => body,
         Err((code, detail)) => return (fail(code, detail), None),
     };
-    let request_id = line.request_id().to_owned();
-    let fields = parts.headers.iter();
-    let fields: Vec<_> = fields
-        .map(|(name, value)| (name.as_str(), value.as_bytes()))
-        .collect();
-    let arrived = Arrived {
-        method: &parts.method,
-        uri: &parts.uri,
-        fields: &fields,
-        body: &body,
-        request_id: &request_id,
-        window_s: app.config.auth.window_s,
-    };
-    let (signer, caller) = match identify(app, line.peer(), &arrived).await {
+    let (signer, caller) = match identify(app, &parts, &body, line).await {
         Ok(known) => known,
         Err(failure) => {
             app.counters.auth_failed(failure);
@@ -184,25 +171,40 @@ fn within_limits(
 
 type Identified = (Option<Signer>, Result<Authenticated, Condition>);
 
+/// Who asks, by token, by signature, or by the socket's other end.
 async fn identify(
     app: &Arc<App>,
-    peer: Peer,
-    arrived: &Arrived<'_>,
+    parts: &Parts,
+    body: &Bytes,
+    line: &log::Line,
 ) -> Result<Identified, Unproven> {
-    if let Some(token) = auth::bearer(arrived)? {
+    let (peer, request_id) = (line.peer(), line.request_id().to_owned());
+    let fields = parts.headers.iter();
+    let fields: Vec<_> = fields
+        .map(|(name, value)| (name.as_str(), value.as_bytes()))
+        .collect();
+    let arrived = Arrived {
+        method: &parts.method,
+        uri: &parts.uri,
+        fields: &fields,
+        body,
+        request_id: &request_id,
+        window_s: app.config.auth.window_s,
+    };
+    if let Some(token) = auth::bearer(&arrived)? {
         let proxies = &app.config.auth.token_proxies;
-        let caller = auth::by_token(&app.keys, token, peer, proxies, arrived)?;
+        let caller = auth::by_token(&app.keys, token, peer, proxies, &arrived)?;
         return Ok((None, caller));
     }
     match peer {
         Peer::Tcp(_) => {
-            let (signer, caller) = auth::verify(&app.keys, arrived)?;
+            let (signer, caller) = auth::verify(&app.keys, &arrived)?;
             Ok((Some(signer), caller))
         }
         Peer::Unix(uid) => {
             let person = auth::person(app, uid).await.ok_or(Unproven::UnknownKey)?;
             let (directory, now) = (app.writer.directory(), app.writer.now());
-            Ok((None, auth::on_socket(person, &directory, now, arrived)))
+            Ok((None, auth::on_socket(person, &directory, now, &arrived)))
         }
         Peer::Nobody => Err(Unproven::UnknownKey),
     }

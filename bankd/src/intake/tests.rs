@@ -192,8 +192,9 @@ fn mixed() -> String {
         let exit = ["0:0", "", "1:0", "0:9"][pick(4)];
         let submit = ["2025-12-01T00:00:00", "Unknown"][pick(2)];
         let (hour, cpus) = (2 + pick(5), ["4", "", "128"][pick(3)]);
-        text += &format!(
-            "{id}|colony|{user}|{account}|{state}|{exit}|{submit}|2025-12-01T01:00:00|2025-12-01T0{hour}:00:00|1|{cpus}\n"
+        let _ = writeln!(
+            text,
+            "{id}|colony|{user}|{account}|{state}|{exit}|{submit}|2025-12-01T01:00:00|2025-12-01T0{hour}:00:00|1|{cpus}"
         );
     }
     text

@@ -123,35 +123,11 @@ pub fn directory(connection: &Connection, policy: Policy) -> Result<Directory, E
         directory.put_machine(machine(r)?);
         Ok(())
     })?;
-    each(
-        connection,
-        "SELECT project, user, active, role FROM member",
-        |r| {
-            let (project, user) = (ProjectId(r.get(0)?), UserId(r.get(1)?));
-            directory.put_member(Member {
-                project,
-                user,
-                active: r.get(2)?,
-                role: access::member_role(&r.get::<_, String>(3)?)?,
-            });
-            Ok(())
-        },
-    )?;
-    let mut accounts: Vec<Account> = Vec::new();
-    each(connection, ACCOUNTS, |r| {
-        accounts.push(account(r)?);
+    each(connection, MEMBERS, |r| {
+        directory.put_member(member(r)?);
         Ok(())
     })?;
-    each(connection, CONSTRAINTS, |r| {
-        let owner = AccountId(r.get(0)?);
-        let row = constraint(r)?;
-        let found = accounts.binary_search_by_key(&owner, |a| a.id);
-        if let Some(account) = found.ok().and_then(|at| accounts.get_mut(at)) {
-            account.constraints.push(row);
-        }
-        Ok(())
-    })?;
-    for account in accounts {
+    for account in accounts(connection)? {
         directory.put_account(account);
     }
     each(connection, RATES, |r| {
@@ -192,10 +168,39 @@ fn projects(connection: &Connection) -> Result<Vec<Project>, Error> {
     Ok(projects)
 }
 
+/// All accounts with their constraints.
+fn accounts(connection: &Connection) -> Result<Vec<Account>, Error> {
+    let mut accounts: Vec<Account> = Vec::new();
+    each(connection, ACCOUNTS, |r| {
+        accounts.push(account(r)?);
+        Ok(())
+    })?;
+    each(connection, CONSTRAINTS, |r| {
+        let owner = AccountId(r.get(0)?);
+        let row = constraint(r)?;
+        let found = accounts.binary_search_by_key(&owner, |a| a.id);
+        if let Some(account) = found.ok().and_then(|at| accounts.get_mut(at)) {
+            account.constraints.push(row);
+        }
+        Ok(())
+    })?;
+    Ok(accounts)
+}
+
+fn member(r: &Row<'_>) -> Result<Member, Error> {
+    Ok(Member {
+        project: ProjectId(r.get(0)?),
+        user: UserId(r.get(1)?),
+        active: r.get(2)?,
+        role: access::member_role(&r.get::<_, String>(3)?)?,
+    })
+}
+
 const PROJECTS: &str = "SELECT id, name, parent, active, deleted, mode, description, organization
     FROM project ORDER BY id";
 const PROJECT_MACHINES: &str =
     "SELECT project, machine FROM project_machine ORDER BY project, machine";
+const MEMBERS: &str = "SELECT project, user, active, role FROM member";
 const USERS: &str = "SELECT id, name, active, deleted, common_name, email, default_project,
     organization, phone, description FROM user";
 const MACHINES: &str = "SELECT id, name, active, deleted, mode, flush_interval_s, fallback,

@@ -136,6 +136,18 @@ pub(super) fn view(
     if need.paid {
         load_work::paid(connection, &mut view)?;
     }
+    add_named(connection, need, &mut view)?;
+    if load_past::wanted(need) {
+        load_past::add(connection, recent, need, &mut view)?;
+    }
+    if need.closed {
+        period::add(connection, need, &mut view)?;
+    }
+    Ok(view)
+}
+
+/// What a command names, or asks for by a flag, beside the work it is about.
+fn add_named(connection: &Connection, need: &Need, view: &mut View) -> Result<(), Error> {
     if let Some(id) = need.allocation {
         add_allocation(connection, id, &mut view.allocations)?;
     }
@@ -162,13 +174,7 @@ pub(super) fn view(
     if let Some(by) = &need.moved {
         view.moved = access::moved_before(connection, by)?;
     }
-    if load_past::wanted(need) {
-        load_past::add(connection, recent, need, &mut view)?;
-    }
-    if need.closed {
-        period::add(connection, need, &mut view)?;
-    }
-    Ok(view)
+    Ok(())
 }
 
 /// What has a boundary at or before an instant, the earliest first.

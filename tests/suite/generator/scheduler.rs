@@ -13,6 +13,8 @@ pub(super) const FLUSH_S: i64 = 3600;
 const TICK_S: i64 = 600;
 /// Objects of one call at most.
 const OBJECTS: usize = 6;
+/// Bursts of calls without a kill at most: no day is a good one.
+const PEACE: usize = 80;
 
 /// What the day was like.
 #[derive(Debug, Default)]
@@ -48,6 +50,8 @@ pub(super) struct Scheduler {
     back_at: Option<i64>,
     /// While the scheduler is down: the tick at which it comes back.
     up_at: i64,
+    /// Bursts of calls since the last kill.
+    since_kill: usize,
     done: Done,
 }
 
@@ -65,6 +69,7 @@ impl Scheduler {
             spool: Vec::new(),
             back_at: None,
             up_at: T0,
+            since_kill: 0,
             done: Done::default(),
         }
     }
@@ -225,11 +230,13 @@ impl Scheduler {
         if self.back_at.is_some() || documents.is_empty() {
             return documents;
         }
-        let is_killed = self.numbers.once_in(40);
+        self.since_kill += 1;
+        let is_killed = self.numbers.once_in(40) || self.since_kill > PEACE;
         let kill = is_killed.then(|| Duration::from_millis(self.numbers.between(0, 40)));
         let lost = send(bank, &documents, kill);
         if is_killed {
             self.done.kills += 1;
+            self.since_kill = 0;
             bank.kill();
             self.back_at = Some(now + TICK_S * self.numbers.seconds(1, 10));
         }

@@ -22,7 +22,7 @@ const ROUNDS: usize = 4;
 type Answered = (Request, Vec<u8>);
 
 fn deposit(writer: usize, number: usize) -> Request {
-    let body = r#"{"account":"chemistry","amount":"1"}"#;
+    let body = r#"{"name":"chemistry","amount":"1"}"#;
     let request = Request {
         method: "POST",
         target: "/api/v1/deposits".to_owned(),

@@ -1,5 +1,7 @@
 //! The state of the daemon.
 
+use std::collections::BTreeMap;
+
 use bank_api::v1::{
     Limited, MachineStatus, NextCycle, RefusedAccess, Status, StuckBoundary, Unbilled,
 };
@@ -37,6 +39,9 @@ pub(super) async fn show(call: Call) -> Handled {
     let mut status = shaped(&call, &ledger);
     status.wal_bytes = Some(whole(wal));
     if call.view.is_unlimited() {
+        status.sinks = records::standings(&call, ledger.records);
+        status.refused_access = refused_access(&call);
+        status.auth_failures = auth_failures(&call);
         status.silent_sources = source::silent(&call, &sources);
         status.attention = Some(super::attention::standing(&call, told));
         status.last_backup = last_backup;
@@ -45,6 +50,7 @@ pub(super) async fn show(call: Call) -> Handled {
     ok(&status)
 }
 
+/// What everybody may see.
 fn shaped(call: &Call, ledger: &LedgerStatus) -> Status {
     let directory = call.directory();
     let bank = &directory.bank;
@@ -92,26 +98,11 @@ fn shaped(call: &Call, ledger: &LedgerStatus) -> Status {
         next_cycle: next_cycle(call),
         stuck: stuck.map(shaped_stuck).collect(),
         stuck_total: whole(standing.stuck_total),
-        sinks: if may_see {
-            records::standings(call, ledger.records)
-        } else {
-            Vec::new()
-        },
+        sinks: Vec::new(),
         silent_sources: Vec::new(),
         attention: None,
-        refused_access: if may_see {
-            refused_access(call)
-        } else {
-            Vec::new()
-        },
-        auth_failures: if may_see {
-            let failures = call.app.counters.auth_failures().into_iter();
-            failures
-                .map(|(cause, n)| (cause.to_owned(), whole(n)))
-                .collect()
-        } else {
-            std::collections::BTreeMap::new()
-        },
+        refused_access: Vec::new(),
+        auth_failures: BTreeMap::new(),
         wal_bytes: None,
         last_backup: None,
         backup_error: None,
@@ -136,6 +127,13 @@ fn refused_access(call: &Call) -> Vec<RefusedAccess> {
         code: code.to_owned(),
         count: whole(count),
     });
+    shaped.collect()
+}
+
+/// Whom the bank did not know, and why.
+fn auth_failures(call: &Call) -> BTreeMap<String, i64> {
+    let failures = call.app.counters.auth_failures().into_iter();
+    let shaped = failures.map(|(cause, count)| (cause.to_owned(), whole(count)));
     shaped.collect()
 }
 
