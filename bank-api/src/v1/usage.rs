@@ -167,8 +167,26 @@ pub struct NewTasks {
 #[serde(deny_unknown_fields)]
 pub struct NewUsages {
     /// [`NewUsage`] each.
-    #[cfg_attr(feature = "openapi", schema(value_type = Vec<NewUsage>, min_items = 1, max_items = 1000))]
+    #[cfg_attr(feature = "openapi", schema(schema_with = records_schema))]
     pub records: Vec<serde_json::Value>,
+}
+
+/// Anything is taken as a record here: one of another shape is refused by itself, among the items.
+#[cfg(feature = "openapi")]
+fn records_schema() -> utoipa::openapi::schema::Array {
+    use utoipa::openapi::schema::{AnyOfBuilder, ArrayBuilder, ObjectBuilder, SchemaType};
+    let any = ObjectBuilder::new().schema_type(SchemaType::AnyValue);
+    let record = AnyOfBuilder::new()
+        .item(utoipa::openapi::Ref::from_schema_name("NewUsage"))
+        .item(any);
+    ArrayBuilder::new()
+        .items(record)
+        .min_items(Some(1))
+        .max_items(Some(1000))
+        .description(Some(
+            "A `NewUsage` each; one of another shape is refused by itself.",
+        ))
+        .build()
 }
 
 /// What `POST /api/v1/usage` takes: one record, or several.

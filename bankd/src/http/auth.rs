@@ -119,7 +119,7 @@ const ASKS: [&str; 4] = [
 /// Whether a request writes, so that nonce and `Idempotency-Key` are demanded.
 pub(super) fn is_mutating(method: &Method, path: &str) -> bool {
     // Other methods have no route: they are told so, and nothing is asked of them.
-    let changes = [Method::POST, Method::PATCH, Method::DELETE, Method::PUT];
+    let changes = [Method::POST, Method::PATCH, Method::DELETE];
     changes.contains(method) && !ASKS.contains(&path)
 }
 

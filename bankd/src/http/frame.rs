@@ -19,7 +19,7 @@ use bank_api::sign::{Condition, Failure as Unproven};
 use super::auth::{self, Arrived, Authenticated, Peer, Signer};
 use super::error::{self, Failure};
 use super::limits::{Limit, Over, UnderWay};
-use super::log;
+use super::{log, router};
 use crate::access::Role;
 use crate::answer::{Answer, Media};
 use crate::app::App;
@@ -97,6 +97,11 @@ async fn pass(
         Err(condition) => {
             let key = signer.as_ref().map_or("", Signer::key_id);
             line.called_by(key);
+            if condition == Condition::IdempotencyKeyRequired && !router::has(&parts) {
+                // What no row takes writes nothing: it is told so, and not asked for a key.
+                let refused = next.run(Request::from_parts(parts, Body::empty())).await;
+                return (refused, signer);
+            }
             return (fail(condition.code(), &condition.detail()), signer);
         }
     };
@@ -268,16 +273,11 @@ pub(super) fn panicked(_: Box<dyn std::any::Any + Send>) -> Response {
 }
 
 /// No such route.
-pub(super) async fn not_found(_: Authenticated) -> Response {
+pub(super) async fn not_found() -> Response {
     problem(false, "not_found", "no such route")
 }
 
 /// A route that knows other methods.
-pub(super) async fn method_not_allowed(_: Authenticated) -> Response {
-    problem(false, "method_not_allowed", "")
-}
-
-/// The same where the caller need not be known.
-pub(super) async fn other_method() -> Response {
+pub(super) async fn method_not_allowed() -> Response {
     problem(false, "method_not_allowed", "")
 }

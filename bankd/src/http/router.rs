@@ -1,8 +1,12 @@
 //! The router, made of the table of routes.
 
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, LazyLock};
 
 use axum::Router;
+use axum::extract::MatchedPath;
+use axum::http::Method;
+use axum::http::request::Parts;
 use axum::middleware::from_fn_with_state;
 use tower_http::catch_panic::CatchPanicLayer;
 
@@ -31,6 +35,18 @@ pub fn whole() -> Vec<Route> {
     rows
 }
 
+/// Whether a row takes a request by its method and path.
+pub(super) fn has(request: &Parts) -> bool {
+    static ROWS: LazyLock<HashSet<(Method, &'static str)>> = LazyLock::new(|| {
+        table()
+            .into_iter()
+            .map(|row| (row.method, row.path))
+            .collect()
+    });
+    let path = request.extensions.get::<MatchedPath>();
+    path.is_some_and(|path| ROWS.contains(&(request.method.clone(), path.as_str())))
+}
+
 /// The router of the table. Health and the description of the API answer callers who are not
 /// known; what stands in no row is refused.
 pub fn router(app: Arc<App>) -> Router {
@@ -39,7 +55,7 @@ pub fn router(app: Arc<App>) -> Router {
         .method_not_allowed_fallback(frame::method_not_allowed)
         .layer(CatchPanicLayer::custom(frame::panicked))
         .layer(from_fn_with_state(Arc::clone(&app), frame::frame));
-    let public = open(public()).method_not_allowed_fallback(frame::other_method);
+    let public = open(public()).method_not_allowed_fallback(frame::method_not_allowed);
     known.merge(public).with_state(app)
 }
 

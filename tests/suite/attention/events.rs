@@ -191,9 +191,10 @@ fn fallback_liens_and_collectors_are_watched() {
     let line = "01/01/2026 00:01:00;E;1.pbs01;user=amy account=chemistry ctime=1767225600 \
                 start=1767225600 end=1767225660 resources_used.ncpus=1\n";
     fs::write(bank.folder().join("acct"), line.repeat(2)).unwrap();
-    until("the collector is known", || {
-        let ran = bank.bank(&["source", "show", "pbs:colony"]);
-        (ran.exit == 0).then_some(())
+    until("the file is read to its end", || {
+        let ran = bank.bank(&["source", "show", "pbs:colony", "--json"]);
+        let known: Value = serde_json::from_str(&ran.stdout).unwrap_or_default();
+        (known["records"] == 2).then_some(())
     });
     // Two days without a word, and without a fallback.
     bank.set_clock(T0 + 2 * DAY);

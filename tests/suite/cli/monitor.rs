@@ -110,7 +110,8 @@ fn monitor_tells_each_refusal_and_sums_them_by_project() {
     bank.verify();
 }
 
-/// 100,000 are there: the second use finds 40,000 of them, whatever the third takes later.
+/// 100,000 are there: the second use finds 40,000 of them, and takes more, so that the third finds
+/// nothing.
 #[test]
 fn what_was_available_to_imported_uses_is_told() {
     let mut bank = tracked();
@@ -126,7 +127,7 @@ fn what_was_available_to_imported_uses_is_told() {
         items.map(figures).collect::<Vec<_>>()
     };
     let second = ["2", "50000", "40000"].map(str::to_owned);
-    let third = ["3", "30000", "-10000"].map(str::to_owned);
+    let third = ["3", "30000", "0"].map(str::to_owned);
     assert_eq!(told(&bank), [second, third]);
     bank.verify();
 }

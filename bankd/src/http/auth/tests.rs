@@ -348,6 +348,12 @@ async fn the_socket_knows_its_callers() {
         "{}",
         got.text
     );
+    // What no route takes is not asked for a key.
+    for (path, status) in [("/api/v1/checkpoint", 405), ("/api/v1/nonsense", 404)] {
+        let request = Request::post(path).body(Body::empty()).unwrap();
+        let got = bank.send(request, Peer::Unix(0)).await;
+        assert_eq!(got.status, status, "{path}: {}", got.text);
+    }
     let got = bank
         .send(plain(Some("k-2")), Peer::Unix(4_000_000_000))
         .await;

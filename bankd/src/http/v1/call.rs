@@ -120,10 +120,14 @@ impl Call {
         &self.body
     }
 
-    /// The body as JSON; unknown fields are refused.
+    /// The body as a JSON object; unknown fields are refused.
     pub(super) fn json<T: DeserializeOwned>(&self) -> Result<T, Failure> {
-        serde_json::from_slice(&self.body)
-            .map_err(|error| Failure::new("bad_request", format!("body: {error}")))
+        let refused = |why: &str| Failure::new("bad_request", format!("body: {why}"));
+        // An array would pass for the fields of a structure in their order.
+        if self.body.trim_ascii_start().starts_with(b"[") {
+            return Err(refused("an object is expected, not an array"));
+        }
+        serde_json::from_slice(&self.body).map_err(|error| refused(&error.to_string()))
     }
 
     /// Whether `?dry_run=true` was given.

@@ -29,9 +29,12 @@ const TASKS_MAX: usize = 64;
 /// `POST /api/v1/usage`: one record, or several under `records`.
 pub(super) async fn take(call: Call) -> Handled {
     let body: Value = call.json()?;
-    let records = match body.get("records") {
-        Some(_) => call.json::<NewUsages>()?.records,
-        None => vec![body],
+    let records = if body.get("records").is_some() {
+        call.json::<NewUsages>()?.records
+    } else {
+        // By itself, what is no record is no request.
+        call.json::<NewUsage>()?;
+        vec![body]
     };
     if !(1..=USAGE_RECORDS_MAX).contains(&records.len()) {
         let detail = format!("records: 1 to {USAGE_RECORDS_MAX} of them in one request");
