@@ -247,7 +247,7 @@ bank query Entry Query Kind==charge 'Time>=-30d' 'Show:=GroupBy(Project),Sum(Amo
 Objects and attributes stand in docs/reference/query.md; a name that is none is answered with the \
 ones there are.")]
 pub(crate) struct QueryArgs {
-    /// OBJECT[,OBJECT] Query CONDITION… OPTION…; quote what the shell would read
+    /// OBJECTS Query CONDITION… OPTION…; quote what the shell would read
     #[arg(required = true, num_args = 1.., value_name = "QUERY")]
     pub(crate) words: Vec<String>,
 }

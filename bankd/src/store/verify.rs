@@ -1,7 +1,7 @@
 //! Proof from the journal: every hash, every balance and every lien recomputed, and everything else
 //! that is stored held against it or against its seal (ledger.md 7).
 //!
-//! [`CHECKS`] is the one table of what is proven beside the journal: a new table of the schema gets its
+//! `CHECKS` is the one table of what is proven beside the journal: a new table of the schema gets its
 //! row there, which a test demands. Each step reads a snapshot of its own, so that a daemon may go on
 //! writing, and its log does not grow for longer than a step takes.
 

@@ -1,5 +1,5 @@
 //! Questions in the query language (ledger.md 6; docs/reference/query.md): read-only, over the views
-//! of [`catalogue`] and no tables, in the view of whoever asks.
+//! of `catalogue` and no tables, in the view of whoever asks.
 //!
 //! [`Plan::read`] takes a text apart (`words`), finds what its names mean and of what kind its values
 //! are (`plan`, `names`), and makes one statement of it in which every value is bound and every name is one of
