@@ -20,6 +20,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use bank_core::directory::Directory;
+use bank_core::model::{Member, MemberRole};
 use bank_core::time::{Seconds, Timestamp};
 use rusqlite::Connection;
 use tokio::runtime::Handle;
@@ -79,17 +80,22 @@ pub fn targets(config: &Config) -> Vec<TargetRow> {
     config.deliver.iter().map(row).collect()
 }
 
-/// Whom a mail about a project is for, each once, in order: staff, and the members of the project as
-/// their users say.
+/// Whom a mail about a project is for, each once, in order: staff, and its PIs and managers as their
+/// users say; all of its members where none of these has an address.
 pub fn recipients(target: &Deliver, directory: &Directory, project: &str) -> Vec<String> {
     let mut found: Vec<String> = target.staff.clone();
     let project = directory.project_named(project);
     if let Some(project) = project.filter(|_| target.members) {
-        for member in directory.members_of(project.id) {
+        let present = |member: &Member| {
             let user = directory.user(member.user);
             let user = user.filter(|user| member.active && user.active && !user.deleted);
-            found.extend(user.map(|user| user.email.clone()));
-        }
+            user.map(|user| (member.role != MemberRole::Member, user.email.clone()))
+        };
+        let all = directory.members_of(project.id);
+        let all: Vec<_> = all.iter().filter_map(present).collect();
+        let has_leaders = all.iter().any(|(leads, email)| *leads && is_address(email));
+        let told = all.into_iter().filter(|(leads, _)| *leads || !has_leaders);
+        found.extend(told.map(|(_, email)| email));
     }
     found.retain(|address| is_address(address));
     found.sort();

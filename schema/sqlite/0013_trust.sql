@@ -432,9 +432,7 @@ BEGIN UPDATE tally SET rows = rows - 1, seals = (seals + 2305843009213693952 - O
 CREATE TRIGGER auditor_record_sealed AFTER UPDATE OF seal ON auditor_record
 BEGIN UPDATE tally SET seals = (seals + 2305843009213693952 - OLD.seal + NEW.seal) % 2305843009213693952
     WHERE name = 'auditor_record'; END;
-CREATE TRIGGER unmapped_comes AFTER INSERT ON unmapped
-BEGIN UPDATE tally SET rows = rows + 1, seals = (seals + NEW.identity) % 2305843009213693952
-    WHERE name = 'unmapped'; END;
+-- What comes there comes by thousands: the daemon counts it.
 CREATE TRIGGER unmapped_goes AFTER DELETE ON unmapped
 BEGIN UPDATE tally SET rows = rows - 1, seals = (seals + 2305843009213693952 - OLD.identity) % 2305843009213693952
     WHERE name = 'unmapped'; END;

@@ -3,7 +3,7 @@ use bank_core::amount::Precision;
 use bank_core::attention::{AttentionKind, Concern, Event, Topic, Turn};
 use bank_core::directory::{Bank, Policy};
 use bank_core::ids::{ProjectId, TxId, UserId};
-use bank_core::model::{Member, Project, User};
+use bank_core::model::{Project, User};
 
 fn user(id: i64, name: &str, email: &str) -> User {
     User {
@@ -51,7 +51,7 @@ fn directory() -> Directory {
             project: ProjectId(1),
             user: UserId(id),
             active: id != 4,
-            role: bank_core::model::MemberRole::Member,
+            role: MemberRole::Member,
         });
     }
     directory
@@ -105,6 +105,30 @@ fn mail_is_for_staff_and_for_active_members_with_an_address() {
     assert_eq!(
         recipients(&mailed(true), &directory, ""),
         ["ops@hpc.example"]
+    );
+}
+
+#[test]
+fn mail_is_for_those_who_lead_a_project_where_one_can_be_told() {
+    let mut directory = directory();
+    let mut lead = |id: i64, email: &str, role| {
+        directory.put_user(user(id, &format!("user{id}"), email));
+        directory.put_member(Member {
+            project: ProjectId(1),
+            user: UserId(id),
+            active: true,
+            role,
+        });
+        recipients(&mailed(true), &directory, "chem")
+    };
+    let everybody = lead(6, "", MemberRole::Pi);
+    assert_eq!(everybody, ["amy@uni.example", "ops@hpc.example"]);
+    let pi = lead(7, "pi@uni.example", MemberRole::Pi);
+    assert_eq!(pi, ["ops@hpc.example", "pi@uni.example"]);
+    let both = lead(8, "boss@uni.example", MemberRole::Manager);
+    assert_eq!(
+        both,
+        ["boss@uni.example", "ops@hpc.example", "pi@uni.example"]
     );
 }
 

@@ -1,6 +1,6 @@
 //! Usage whose names are no project's: which rows of `usage_identity` wait for one, in and out.
 
-use super::{Error, seal};
+use super::{Error, extent, seal};
 use bank_core::command::Whose;
 use bank_core::directory::Directory;
 use bank_core::effects::{AssignedUse, Became, UseRow};
@@ -27,7 +27,7 @@ pub(super) fn note(
     numbers: &[Option<i64>],
 ) -> Result<(), Error> {
     let mut known: HashMap<&Whose, bool> = HashMap::new();
-    let mut new = connection.prepare_cached("INSERT OR IGNORE INTO unmapped VALUES (?1)")?;
+    let mut new = Run::default();
     for (row, number) in rows.iter().zip(numbers) {
         let whose = &row.report.request.whose;
         let waits = if let Some(waits) = known.get(whose) {
@@ -37,20 +37,79 @@ pub(super) fn note(
             known.insert(whose, waits);
             waits
         };
-        let sql = match (waits && row.became != Became::Unused, number) {
-            (true, Some(number)) => {
-                new.execute([number])?;
-                continue;
+        let waits = waits && row.became != Became::Unused;
+        match (waits, number) {
+            (true, Some(number)) => new.add(connection, *number)?,
+            (false, Some(_)) => {}
+            (waits, None) => {
+                // It may be a row of this very run.
+                std::mem::take(&mut new).write(connection)?;
+                amended(connection, row, waits)?;
             }
-            (false, Some(_)) => continue,
-            (true, None) => concat!("INSERT OR IGNORE INTO unmapped VALUES (", one!(), ")"),
-            (false, None) => concat!("DELETE FROM unmapped WHERE identity = ", one!()),
-        };
-        let start = row.report.incarnation().0;
-        let key = (&row.report.source, &row.report.request.object_id, start);
-        connection.prepare_cached(sql)?.execute(key)?;
+        }
     }
-    Ok(())
+    new.write(connection)
+}
+
+/// Notes what an amended use is now.
+fn amended(connection: &Connection, row: &UseRow, waits: bool) -> Result<(), Error> {
+    let start = row.report.incarnation().0;
+    let key = (&row.report.source, &row.report.request.object_id, start);
+    let number: i64 = connection
+        .prepare_cached(concat!("SELECT ", one!()))?
+        .query_row(key, |r| r.get(0))?;
+    if !waits {
+        let sql = "DELETE FROM unmapped WHERE identity = ?1";
+        connection.prepare_cached(sql)?.execute([number])?;
+        return Ok(());
+    }
+    let sql = "SELECT 1 FROM unmapped WHERE identity = ?1";
+    if connection.prepare_cached(sql)?.exists([number])? {
+        return Ok(());
+    }
+    let mut alone = Run::default();
+    alone.add(connection, number)?;
+    alone.write(connection)
+}
+
+/// New rows that wait, as long as their numbers follow each other: one statement writes all of them.
+#[derive(Debug, Default)]
+struct Run {
+    first: i64,
+    /// None where this is 0.
+    count: i64,
+}
+
+impl Run {
+    fn add(&mut self, connection: &Connection, number: i64) -> Result<(), Error> {
+        if self.count > 0 && self.first.checked_add(self.count) != Some(number) {
+            std::mem::take(self).write(connection)?;
+        }
+        if self.count == 0 {
+            self.first = number;
+        }
+        self.count = self.count.saturating_add(1);
+        Ok(())
+    }
+
+    /// Writes them, and counts them as `tally` does all that is there.
+    fn write(self, connection: &Connection) -> Result<(), Error> {
+        if self.count == 0 {
+            return Ok(());
+        }
+        let last = self.first.saturating_add(self.count).saturating_sub(1);
+        let sql = "INSERT INTO unmapped
+                   SELECT id FROM usage_identity WHERE id BETWEEN ?1 AND ?2";
+        connection
+            .prepare_cached(sql)?
+            .execute([self.first, last])?;
+        let sql = "UPDATE tally SET rows = rows + ?1,
+                       seals = (seals + ?2) % 2305843009213693952 WHERE name = 'unmapped'";
+        let sum =
+            (self.first..=last).fold(0, |sum, number| extent::wrap(extent::wrap(number) + sum));
+        connection.prepare_cached(sql)?.execute([self.count, sum])?;
+        Ok(())
+    }
 }
 
 /// Says whom a finished use is for: it does not wait any more, and its row is that of the transaction

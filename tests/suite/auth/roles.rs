@@ -113,6 +113,39 @@ fn a_user_sees_their_own_work_and_a_pi_all_of_the_project() {
     bank.verify();
 }
 
+/// The sums are the project's; whose they are is for those who lead it.
+#[test]
+fn a_statement_names_others_to_those_who_lead_alone() {
+    let mut bank = Bank::new();
+    bank.bank_ok(&["project", "members", "add", "chemistry", "bob"]);
+    for (job, user, seconds) in [("1", "amy", "100"), ("2", "bob", "50")] {
+        let work = ["-m", "colony", "--procs", "1", "--duration", seconds];
+        bank.bank_ok(&[&["charge", job, "-A", "chemistry", "-u", user][..], &work].concat());
+    }
+    let parts = |token: &str| -> Vec<(String, String)> {
+        let asked = ["statement", "-A", "chemistry", "--from", "2025-12-01"];
+        let ran = with(
+            &bank,
+            token,
+            &[&asked[..], &["--summary", "--json"]].concat(),
+        );
+        assert_eq!(ran.exit, 0, "{}", ran.stderr);
+        let statement = json(&ran.stdout);
+        assert_eq!(statement["total_debits"], "-150", "{statement}");
+        let parts = statement["parts"].as_array().unwrap().iter();
+        let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
+        parts
+            .map(|part| (text(&part["name"]), text(&part["charged"])))
+            .collect()
+    };
+    let pair = |name: &str, charged: &str| (name.to_owned(), charged.to_owned());
+    let pi = token(&bank, "pis", &["--role", "pi", "-A", "chemistry"]);
+    assert_eq!(parts(&pi), [pair("amy", "100"), pair("bob", "50")]);
+    let amy = token(&bank, "amys", &["--role", "user", "--client", "amy"]);
+    assert_eq!(parts(&amy), [pair("amy", "100"), pair("(others)", "50")]);
+    bank.verify();
+}
+
 #[test]
 fn limits_say_what_is_left() {
     let mut bank = Bank::new();

@@ -16,6 +16,7 @@ use bank_core::time::Window;
 
 use self::of::Asked;
 use super::call::{Call, Handled, ok};
+use super::view::View;
 use super::{job, shape};
 use crate::http::error::Failure;
 use crate::store::read::burn::{self, Burn};
@@ -83,9 +84,10 @@ async fn added_up(
             let mut sums = sums;
             let is_of_use = !matches!(whose, Whose::Accounts(_));
             let next = statement::scan(connection, &frame, &whose, from, |movement| {
+                let is_seen = sees(&view, movement);
                 if !is_of_use {
-                    sums.take(&frame, movement);
-                } else if view.sees_work(&movement.project, &movement.user, &movement.machine) {
+                    sums.take(&frame, movement, is_seen || movement.user.is_empty());
+                } else if is_seen {
                     sums.take_use(&frame, movement);
                 }
                 true
@@ -177,14 +179,17 @@ pub(super) async fn lines(call: Call) -> Handled {
     })
 }
 
+/// Whether it is seen for whom something moved: who is no more than a member sees of others that they
+/// moved something, and not who they are.
+fn sees(view: &View, movement: &Movement) -> bool {
+    view.sees_work(&movement.project, &movement.user, &movement.machine)
+}
+
 /// Whether a movement is a line of the statement.
-fn is_line(view: &super::view::View, frame: &Frame, whose: &Whose, movement: &Movement) -> bool {
+fn is_line(view: &View, frame: &Frame, whose: &Whose, movement: &Movement) -> bool {
     let moved = match whose {
         Whose::Accounts(_) => movement.active != 0,
-        _ => {
-            movement.amount != 0
-                && view.sees_work(&movement.project, &movement.user, &movement.machine)
-        }
+        _ => movement.amount != 0 && sees(view, movement),
     };
     moved && movement.tx <= frame.upto && frame.period.contains(movement.booked)
 }

@@ -208,7 +208,7 @@ pub fn whole(
     let mut next = Some(frame.first);
     while let Some(from) = next {
         next = scan(connection, &frame, &whose, from, |movement| {
-            if sums.take(&frame, movement) && movement.active != 0 {
+            if sums.take(&frame, movement, true) && movement.active != 0 {
                 lines.push(movement.clone());
             }
             true

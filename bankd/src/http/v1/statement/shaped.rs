@@ -5,8 +5,8 @@ use bank_core::ids::AccountId;
 
 use super::super::call::Call;
 use super::super::shape;
-use super::Told;
 use super::of::Asked;
+use super::{Told, sees};
 use crate::store::read::statement::{Heading, Movement, Object, Reading, Side};
 
 /// The answer.
@@ -125,11 +125,7 @@ pub(super) fn line(
     } else {
         movement.active
     };
-    // Who is no more than a member sees what others moved, and not who they are.
-    let is_seen = movement.user.is_empty()
-        || call
-            .view
-            .sees_work(&movement.project, &movement.user, &movement.machine);
+    let is_seen = movement.user.is_empty() || sees(&call.view, movement);
     StatementLine {
         at: shape::time(movement.at),
         kind: movement.kind.word().to_owned(),

@@ -155,7 +155,7 @@ pub struct Sums {
 
 impl Sums {
     /// Takes a movement of accounts in; says whether it lies in the period.
-    pub fn take(&mut self, frame: &Frame, movement: &Movement) -> bool {
+    pub fn take(&mut self, frame: &Frame, movement: &Movement, is_seen: bool) -> bool {
         let own = self.accounts.entry(movement.account).or_default();
         let active = i128::from(movement.active);
         let (start, end) = (frame.period.start, frame.period.end);
@@ -172,7 +172,8 @@ impl Sums {
         own.active = own.active.saturating_add(active);
         if movement.active != 0 {
             self.count(movement, movement.active);
-            self.part(&movement.user, movement, movement.active);
+            let user = if is_seen { &movement.user } else { OTHERS };
+            self.part(user, movement, movement.active);
         }
         true
     }
