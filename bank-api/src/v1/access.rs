@@ -77,6 +77,13 @@ pub struct TokenQuery {
     /// Only tokens of this client.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
+    /// Rows per page, 1 to 1000; default 1000.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
+    pub limit: Option<u32>,
+    /// Cursor of the page before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
 }
 
 /// `POST /api/v1/keys/{id}/rotate`. Answer: `NewKeyAnswer`.
@@ -125,6 +132,13 @@ pub struct RoleQuery {
     /// Those that are over too.
     #[serde(default)]
     pub all: bool,
+    /// Rows per page, 1 to 1000; default 1000.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
+    pub limit: Option<u32>,
+    /// Cursor of the page before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
 }
 
 /// `POST /api/v1/roles`. Answer: `Written<RoleGrant>`.

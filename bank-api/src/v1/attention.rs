@@ -191,6 +191,13 @@ pub struct ForecastQuery {
     /// `expiring`: ends within so many days, 1 to 3660; absent: 30.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub days: Option<u32>,
+    /// Rows per page, 1 to 1000; default 1000.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
+    pub limit: Option<u32>,
+    /// Cursor of the page before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
 }
 
 /// How long the money of an account lasts at the speed of late.

@@ -67,9 +67,9 @@ fn sheet(context: &Context, report: &FallbackReport) -> Sheet {
 fn forecast(context: &Context, args: ForecastArgs) -> Result<String, Failure> {
     let query = ForecastQuery {
         project: args.project,
-        days: None,
+        ..ForecastQuery::default()
     };
-    let list: List<ForecastRow> = context.get(&["report", "forecast"], &query)?;
+    let list: List<ForecastRow> = context.all(&["report", "forecast"], &query)?;
     let columns = vec![
         column("account", "Account", Kind::Text),
         column("project", "Project", Kind::Text).if_machine(),
@@ -95,8 +95,9 @@ fn expiring(context: &Context, args: ExpiringArgs) -> Result<String, Failure> {
     let query = ForecastQuery {
         project: args.project,
         days: Some(args.within),
+        ..ForecastQuery::default()
     };
-    let list: List<ExpiringRow> = context.get(&["report", "expiring"], &query)?;
+    let list: List<ExpiringRow> = context.all(&["report", "expiring"], &query)?;
     let columns = vec![
         column("until", "Until", Kind::Date),
         column("days_left", "Days left", Kind::Number),
@@ -118,9 +119,9 @@ fn expiring(context: &Context, args: ExpiringArgs) -> Result<String, Failure> {
 fn negative(context: &Context, args: ForecastArgs) -> Result<String, Failure> {
     let query = ForecastQuery {
         project: args.project,
-        days: None,
+        ..ForecastQuery::default()
     };
-    let list: List<NegativeRow> = context.get(&["report", "negative"], &query)?;
+    let list: List<NegativeRow> = context.all(&["report", "negative"], &query)?;
     let columns = vec![
         column("account", "Account", Kind::Text),
         column("project", "Project", Kind::Text).if_machine(),

@@ -37,7 +37,14 @@ pub(super) fn run(context: &Context, command: RoleCommand) -> Result<String, Fai
             context.removed(&answer, &format!("{what}: taken back"))
         }
         RoleCommand::Ls { name, all } => {
-            let list: List<RoleGrant> = context.get(&["roles"], &RoleQuery { name, all })?;
+            let list: List<RoleGrant> = context.all(
+                &["roles"],
+                &RoleQuery {
+                    name,
+                    all,
+                    ..RoleQuery::default()
+                },
+            )?;
             context.form.list(&list, &roles(&list.items))
         }
     }
@@ -72,7 +79,7 @@ pub(super) fn limit(context: &Context, command: LimitCommand) -> Result<String, 
     match command {
         LimitCommand::Set(args) => set(context, args),
         LimitCommand::Ls => {
-            let list: List<Limit> = context.get(&["limits"], &())?;
+            let list: List<Limit> = context.all(&["limits"], &())?;
             context.form.list(&list, &limits(&list.items))
         }
         LimitCommand::Rm { of, remove } => {

@@ -20,7 +20,13 @@ pub(super) fn run(context: &Context, command: TokenCommand) -> Result<String, Fa
     match command {
         TokenCommand::Add(args) => add(context, args),
         TokenCommand::Ls { client } => {
-            let list: List<Token> = context.get(&["tokens"], &TokenQuery { client })?;
+            let list: List<Token> = context.all(
+                &["tokens"],
+                &TokenQuery {
+                    client,
+                    ..TokenQuery::default()
+                },
+            )?;
             context.form.list(&list, &sheet(&list.items))
         }
         TokenCommand::Show { id } => {

@@ -1,5 +1,8 @@
 //! Reports about what comes: how long money lasts, what of it ends, who is below zero.
 
+use std::fmt::Display;
+use std::str::FromStr;
+
 use bank_api::v1::{ExpiringRow, ForecastQuery, ForecastRow, List, NegativeRow};
 use bank_core::forecast::{DAY_US, Forecast, forecast};
 use bank_core::ids::{AccountId, UNBILLED};
@@ -7,7 +10,10 @@ use bank_core::model::{Account, Allocation};
 use bank_core::refusal::Refusal;
 use bank_core::time::{Seconds, Timestamp};
 
+use serde::Serialize;
+
 use super::call::{Call, Handled, ok};
+use super::pages::Turn;
 use super::shape;
 use crate::http::error::Failure;
 use crate::store::read::burn::{self, Burn};
@@ -36,7 +42,7 @@ pub(super) async fn lasting(call: Call) -> Handled {
     let rows = all
         .iter()
         .filter_map(|outlook| lasts(&call, outlook, &burn, now));
-    ok(&List::whole(rows.collect()))
+    page(&call, query, rows.collect(), |row| row.account.clone())
 }
 
 /// `GET /api/v1/report/expiring`: the first to end first.
@@ -72,7 +78,7 @@ pub(super) async fn expiring(call: Call) -> Handled {
             unit: bank.unit.clone(),
         })
     });
-    ok(&List::whole(rows.collect()))
+    page(&call, query, rows.collect(), |row| row.allocation)
 }
 
 /// `GET /api/v1/report/negative`: the lowest first.
@@ -97,7 +103,19 @@ pub(super) async fn negative(call: Call) -> Handled {
             unit: bank.unit.clone(),
         })
     });
-    ok(&List::whole(rows.collect()))
+    page(&call, query, rows.collect(), |row| row.account.clone())
+}
+
+/// The page that was asked for.
+fn page<T, K>(call: &Call, query: ForecastQuery, rows: Vec<T>, key: fn(&T) -> K) -> Handled
+where
+    T: Serialize,
+    K: PartialEq + FromStr + Display,
+{
+    let turn = Turn::of(call, query.limit, query.after)?;
+    let page = turn.behind(rows, key);
+    let (items, next) = page.map_err(|refusal| call.refused(&refusal))?;
+    ok(&List { items, next })
 }
 
 /// The accounts in view, by name, with what becomes of them.

@@ -11,6 +11,7 @@ use chrono_tz::Tz;
 use serde_json::value::to_raw_value;
 
 use super::call::{Call, Handled, ok};
+use super::pages::Turn;
 use super::path::Path;
 use super::shape::read_time;
 use crate::access::Role;
@@ -109,9 +110,14 @@ pub(super) async fn end(Path(id): Path<String>, call: Call) -> Handled {
 
 /// `GET /api/v1/imports`
 pub(super) async fn list(call: Call) -> Handled {
+    let turn = Turn::read(&call)?;
     let who = who(&call).filter(|_| !call.auth.roles.allow(Role::Auditor));
     let running = call.app.uploads.list(who, &call.app.writer);
-    ok(&List::whole(running.into_iter().map(shaped).collect()))
+    let mut running: Vec<_> = running.into_iter().map(shaped).collect();
+    running.sort_by(|a, b| a.id.cmp(&b.id));
+    let page = turn.by(running, |import| import.id.clone());
+    let (items, next) = page.map_err(|refusal| call.refused(&refusal))?;
+    ok(&List { items, next })
 }
 
 /// `DELETE /api/v1/imports/{id}`

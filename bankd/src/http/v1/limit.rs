@@ -11,7 +11,7 @@ use bank_core::model::{Limit, LimitOf};
 use bank_core::refusal::Refusal;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
-use super::project::Empty;
+use super::pages::Turn;
 use super::role::read_role;
 use super::shape;
 use crate::answer::Answer;
@@ -19,10 +19,22 @@ use crate::writer::Decided;
 
 /// `GET /api/v1/limits`: those of roles first.
 pub(super) async fn list(call: Call) -> Handled {
-    call.query::<Empty>()?;
+    let turn = Turn::read(&call)?;
     let directory = call.directory();
     let all = directory.limits().map(|l| shaped(&directory.bank, l));
-    ok(&List::whole(all.collect()))
+    let mut all: Vec<v1::Limit> = all.collect();
+    all.sort_by_cached_key(place);
+    let page = turn.by(all, place);
+    let (items, next) = page.map_err(|refusal| call.refused(&refusal))?;
+    ok(&List { items, next })
+}
+
+/// Where a limit stands in the list: those of names, then those of roles.
+fn place(limit: &v1::Limit) -> String {
+    match (&limit.role, &limit.name) {
+        (Some(role), _) => format!("role {role}"),
+        (None, name) => format!("name {}", name.as_deref().unwrap_or_default()),
+    }
 }
 
 /// `POST /api/v1/limits`

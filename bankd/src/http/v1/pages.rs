@@ -52,15 +52,18 @@ impl Turn {
     }
 
     /// The page of rows in another order: behind the row of the cursor, which must be there still.
-    pub(super) fn behind<T>(
+    pub(super) fn behind<T, K>(
         self,
         rows: Vec<T>,
-        key: impl Fn(&T) -> i64,
-    ) -> Result<Page<T>, Refusal> {
+        key: impl Fn(&T) -> K,
+    ) -> Result<Page<T>, Refusal>
+    where
+        K: PartialEq + FromStr + Display,
+    {
         let from = match self.after.as_deref() {
             None => 0,
             Some(after) => {
-                let after: i64 = after.parse().map_err(|_| bad_cursor())?;
+                let after: K = after.parse().map_err(|_| bad_cursor())?;
                 let place = rows.iter().position(|row| key(row) == after);
                 place.ok_or_else(bad_cursor)?.saturating_add(1)
             }

@@ -11,21 +11,35 @@ use bank_core::model::{Grant, MemberRole};
 use bank_core::refusal::Refusal;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
+use super::pages::Turn;
 use super::shape::{self, read_time, some};
 use crate::answer::Answer;
 use crate::writer::Decided;
 
 /// `GET /api/v1/roles`: by name.
 pub(super) async fn list(call: Call) -> Handled {
-    let RoleQuery { name, all } = call.query()?;
+    let RoleQuery {
+        name,
+        all,
+        limit,
+        after,
+    } = call.query()?;
+    let turn = Turn::of(&call, limit, after)?;
     let (directory, now) = (call.directory(), call.now());
     let given = directory.grants().filter(|g| all || g.counts(now));
     let given = given.map(|g| shaped(directory, g));
     let mut items: Vec<RoleGrant> = given.chain(in_projects(directory)).collect();
     items.retain(|row| name.as_ref().is_none_or(|name| *name == row.name));
-    let key = |row: &RoleGrant| (row.name.clone(), row.role.clone(), row.project.clone());
-    items.sort_by_key(key);
-    ok(&List::whole(items))
+    items.sort_by_cached_key(place);
+    let page = turn.by(items, place);
+    let (items, next) = page.map_err(|refusal| call.refused(&refusal))?;
+    ok(&List { items, next })
+}
+
+/// Where a row stands in the list: no name has a line break.
+fn place(row: &RoleGrant) -> String {
+    let project = row.project.as_deref().unwrap_or_default();
+    format!("{}\n{}\n{project}\n{}", row.name, row.role, row.by)
 }
 
 /// What people are in projects beside members.

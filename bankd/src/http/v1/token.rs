@@ -12,6 +12,7 @@ use bank_core::time::{Timestamp, Window};
 
 use super::call::{Call, Done, Handled, ok, removed, rendered};
 use super::key::{finish, known_roles};
+use super::pages::Turn;
 use super::shape::{self, read_time};
 use crate::answer::Answer;
 use crate::clock;
@@ -24,9 +25,14 @@ pub(super) async fn list(call: Call) -> Handled {
     let query: TokenQuery = call.query()?;
     let all = call.directory().keys().filter(|key| key.token.is_some());
     let wanted = all.filter(|k| query.client.as_ref().is_none_or(|c| *c == k.client));
-    ok(&List::whole(
-        wanted.map(|token| with_use(&call, token)).collect(),
-    ))
+    let turn = Turn::of(&call, query.limit, query.after)?;
+    let page = turn.by(wanted.collect(), |token| token.id.clone());
+    let (wanted, next) = page.map_err(|refusal| call.refused(&refusal))?;
+    let items = wanted.into_iter().map(|token| with_use(&call, token));
+    ok(&List {
+        items: items.collect(),
+        next,
+    })
 }
 
 /// `GET /api/v1/tokens/{id}`

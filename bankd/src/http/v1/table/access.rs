@@ -2,8 +2,8 @@
 
 use bank_api::v1::{
     Limit, List, NewDecision, NewKeyAnswer, NewLimit, NewRoleGrant, NewToken, NewTokenAnswer,
-    Proposal, ProposalQuery, Removed, RevokeQuery, RoleGrant, RoleQuery, RotateKey, Token,
-    TokenQuery, Written,
+    PageQuery, Proposal, ProposalQuery, Removed, RevokeQuery, RoleGrant, RoleQuery, RotateKey,
+    Token, TokenQuery, Written,
 };
 
 use super::super::{key, limit, proposal, role, token};
@@ -33,7 +33,8 @@ fn tokens() -> Vec<Route> {
             .right(Right::SeeKeys)
             .says("API tokens, without their text")
             .query::<TokenQuery>()
-            .gives::<List<Token>>(200, "The tokens."),
+            .gives::<List<Token>>(200, "The tokens.")
+            .refuses(&["bad_value"]),
         Route::post("/api/v1/tokens", token::add)
             .right(Right::ChangeKeys)
             .says("Make an API token")
@@ -62,7 +63,8 @@ fn roles() -> Vec<Route> {
             .right(Right::SeeAccess)
             .says("Roles of people: those that were given, and what they are in projects")
             .query::<RoleQuery>()
-            .gives::<List<RoleGrant>>(200, "The roles."),
+            .gives::<List<RoleGrant>>(200, "The roles.")
+            .refuses(&["bad_value"]),
         Route::post("/api/v1/roles", role::grant)
             .right(Right::ChangeAccess)
             .says("Give a person a role")
@@ -81,6 +83,8 @@ fn roles() -> Vec<Route> {
         Route::get("/api/v1/limits", limit::list)
             .right(Right::SeeAccess)
             .says("How much somebody may move")
+            .query::<PageQuery>()
+            .refuses(&["bad_value"])
             .gives::<List<Limit>>(200, "The limits."),
         Route::post("/api/v1/limits", limit::set)
             .right(Right::ChangeAccess)

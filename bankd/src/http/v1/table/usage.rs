@@ -3,7 +3,7 @@
 
 use bank_api::v1::{
     AssignDone, FallbackQuery, FallbackReport, Import, ImportDone, ImportOpened, ImportTaken, List,
-    NewAssign, NewImport, PatchSource, PieceQuery, QuarantineQuery, QuarantineRemoval,
+    NewAssign, NewImport, PageQuery, PatchSource, PieceQuery, QuarantineQuery, QuarantineRemoval,
     QuarantineRemoved, QuarantineReplayed, Quarantined, ReconcileQuery, Reconciled, RecordLine,
     RecordQuery, Removed, ReplayQuarantined, Source, SourceQuery, Unmapped, UnmappedQuery,
     UsageBody, UsageTaken, WriteQuery, Written,
@@ -73,6 +73,8 @@ fn imports() -> Vec<Route> {
         Route::get("/api/v1/imports", import::list)
             .right(Right::SeeImports)
             .says("Usage files on their way in")
+            .query::<PageQuery>()
+            .refuses(&["bad_value"])
             .gives::<List<Import>>(200, "The imports that are under way."),
         Route::post("/api/v1/imports", import::open)
             .right(Right::Import)

@@ -112,6 +112,20 @@ async fn a_list_is_the_same_page_by_page() {
             "mappings",
             json!({"when": ["user=u2"], "project": "bio"}),
         ),
+        ("g1", "roles", json!({"name": "u1", "role": "auditor"})),
+        ("g2", "roles", json!({"name": "u2", "role": "admin"})),
+        ("l1", "limits", json!({"role": "operator", "per_day": "5"})),
+        ("l2", "limits", json!({"name": "u1", "per_day": "5"})),
+        (
+            "t1",
+            "tokens",
+            json!({"id": "one", "roles": ["auditor"], "valid_until": "2090-01-01T00:00:00Z"}),
+        ),
+        (
+            "t2",
+            "tokens",
+            json!({"id": "two", "roles": ["auditor"], "valid_until": "2090-01-01T00:00:00Z"}),
+        ),
     ] {
         let target = format!("/api/v1/{target}");
         let reply = daemon.call("POST", &target, &body, key).await;
@@ -128,6 +142,12 @@ async fn a_list_is_the_same_page_by_page() {
         ("attributes", "name", 2),
         ("mappings", "id", 2),
         ("projects/chem/members", "user", 1),
+        ("roles", "name", 2),
+        ("limits", "per_day", 2),
+        ("tokens", "id", 2),
+        ("report/forecast", "account", 2),
+        ("report/expiring", "allocation", 0),
+        ("report/negative", "account", 0),
     ] {
         let whole = daemon.get(&format!("/api/v1/{list}")).await;
         assert_eq!(whole.body["next"], Value::Null, "{list}: {}", whole.text);
