@@ -49,6 +49,16 @@ impl Decimal {
 
     /// Reads up to 18 digits with up to 9 places after the point, `-` allowed before them.
     pub fn parse(text: &str) -> Option<Decimal> {
+        Decimal::of_digits(text, 18)
+    }
+
+    /// Reads whatever number was written: what came as a number of JSON can have more digits than
+    /// [`parse`](Decimal::parse) takes.
+    pub fn read(text: &str) -> Option<Decimal> {
+        Decimal::of_digits(text, 30)
+    }
+
+    fn of_digits(text: &str, most: usize) -> Option<Decimal> {
         let (negative, digits) = match text.strip_prefix('-') {
             Some(rest) => (true, rest),
             None => (false, text),
@@ -60,7 +70,7 @@ impl Decimal {
         };
         let plain = |s: &str| s.bytes().all(|b| b.is_ascii_digit());
         if whole.is_empty()
-            || whole.len() > 18
+            || whole.len() > most
             || places.len() > 9
             || !plain(whole)
             || !plain(places)

@@ -62,13 +62,15 @@ CREATE TABLE proposal (
     state    TEXT    NOT NULL CHECK (state IN ('open', 'approved', 'rejected')),
     decider  TEXT    NOT NULL,
     reason   TEXT    NOT NULL,
-    done     INTEGER REFERENCES tx(id)
+    done     INTEGER REFERENCES tx(id),
+    seal     INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX proposal_open ON proposal (id) WHERE state = 'open';
 CREATE TRIGGER proposal_kept BEFORE DELETE ON proposal BEGIN
     SELECT RAISE(ABORT, 'the journal is append-only');
 END;
-CREATE TRIGGER proposal_decided_once BEFORE UPDATE ON proposal WHEN OLD.state <> 'open' BEGIN
+CREATE TRIGGER proposal_decided_once BEFORE UPDATE OF id, kind, amount, request, proposer, client, at,
+    until_at, state, decider, reason, done ON proposal WHEN OLD.state <> 'open' BEGIN
     SELECT RAISE(ABORT, 'the journal is append-only');
 END;
 
@@ -244,7 +246,8 @@ CREATE TABLE target (
     digest_at INTEGER NOT NULL,
     -- Notices ever made for it, and those that were removed some time after they were sent or given up.
     made     INTEGER NOT NULL DEFAULT 0,
-    removed  INTEGER NOT NULL DEFAULT 0
+    removed  INTEGER NOT NULL DEFAULT 0,
+    seal     INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
 
 -- The outbox: what a target is told, made in the transaction of its event, in the order of the
@@ -263,7 +266,8 @@ CREATE TABLE notice (
     attempts  INTEGER NOT NULL,
     -- When it was tried last, and why that failed; of a sent one when it was sent.
     tried_at  INTEGER,
-    error     TEXT    NOT NULL
+    error     TEXT    NOT NULL,
+    seal      INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX notice_waiting ON notice (target, id) WHERE state = 'waiting';
 CREATE INDEX notice_done ON notice (tried_at) WHERE state <> 'waiting';
@@ -293,149 +297,13 @@ ALTER TABLE record ADD COLUMN seal INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE usage_identity ADD COLUMN seal INTEGER NOT NULL DEFAULT 0;
 
 -- Rows of tables that grow seldom, and the sum of their seals below 2^61: what was added or removed
--- behind the daemon's back differs from it.
+-- behind the daemon's back differs from it. Filled when this migration has run, and kept by temporary
+-- triggers of the daemon's own connection: triggers in here would count for everybody.
 CREATE TABLE tally (
     name  TEXT    PRIMARY KEY,
     rows  INTEGER NOT NULL,
     seals INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
-INSERT INTO tally (name, rows, seals)
-    SELECT 'clock', count(*), 0 FROM clock
-    UNION ALL SELECT 'removal', count(*), 0 FROM removal
-    UNION ALL SELECT 'moved', count(*), 0 FROM moved
-    UNION ALL SELECT 'key_use', count(*), 0 FROM key_use
-    UNION ALL SELECT 'billed_window', count(*), 0 FROM billed_window
-    UNION ALL SELECT 'shortage', count(*), 0 FROM shortage
-    UNION ALL SELECT 'source', count(*), 0 FROM source
-    UNION ALL SELECT 'source_reading', count(*), 0 FROM source_reading
-    UNION ALL SELECT 'raw_block', count(*), 0 FROM raw_block
-    UNION ALL SELECT 'quarantine', count(*), 0 FROM quarantine
-    UNION ALL SELECT 'follow', count(*), 0 FROM follow
-    UNION ALL SELECT 'sink', count(*), 0 FROM sink
-    UNION ALL SELECT 'auditor_record', count(*), 0 FROM auditor_record
-    UNION ALL SELECT 'unmapped', count(*), coalesce(sum(identity), 0) % 2305843009213693952 FROM unmapped;
-
-CREATE TRIGGER clock_comes AFTER INSERT ON clock
-BEGIN UPDATE tally SET rows = rows + 1, seals = (seals + NEW.seal) % 2305843009213693952
-    WHERE name = 'clock'; END;
-CREATE TRIGGER clock_goes AFTER DELETE ON clock
-BEGIN UPDATE tally SET rows = rows - 1, seals = (seals + 2305843009213693952 - OLD.seal) % 2305843009213693952
-    WHERE name = 'clock'; END;
-CREATE TRIGGER clock_sealed AFTER UPDATE OF seal ON clock
-BEGIN UPDATE tally SET seals = (seals + 2305843009213693952 - OLD.seal + NEW.seal) % 2305843009213693952
-    WHERE name = 'clock'; END;
-CREATE TRIGGER removal_comes AFTER INSERT ON removal
-BEGIN UPDATE tally SET rows = rows + 1, seals = (seals + NEW.seal) % 2305843009213693952
-    WHERE name = 'removal'; END;
-CREATE TRIGGER removal_goes AFTER DELETE ON removal
-BEGIN UPDATE tally SET rows = rows - 1, seals = (seals + 2305843009213693952 - OLD.seal) % 2305843009213693952
-    WHERE name = 'removal'; END;
-CREATE TRIGGER removal_sealed AFTER UPDATE OF seal ON removal
-BEGIN UPDATE tally SET seals = (seals + 2305843009213693952 - OLD.seal + NEW.seal) % 2305843009213693952
-    WHERE name = 'removal'; END;
-CREATE TRIGGER moved_comes AFTER INSERT ON moved
-BEGIN UPDATE tally SET rows = rows + 1, seals = (seals + NEW.seal) % 2305843009213693952
-    WHERE name = 'moved'; END;
-CREATE TRIGGER moved_goes AFTER DELETE ON moved
-BEGIN UPDATE tally SET rows = rows - 1, seals = (seals + 2305843009213693952 - OLD.seal) % 2305843009213693952
-    WHERE name = 'moved'; END;
-CREATE TRIGGER moved_sealed AFTER UPDATE OF seal ON moved
-BEGIN UPDATE tally SET seals = (seals + 2305843009213693952 - OLD.seal + NEW.seal) % 2305843009213693952
-    WHERE name = 'moved'; END;
-CREATE TRIGGER key_use_comes AFTER INSERT ON key_use
-BEGIN UPDATE tally SET rows = rows + 1, seals = (seals + NEW.seal) % 2305843009213693952
-    WHERE name = 'key_use'; END;
-CREATE TRIGGER key_use_goes AFTER DELETE ON key_use
-BEGIN UPDATE tally SET rows = rows - 1, seals = (seals + 2305843009213693952 - OLD.seal) % 2305843009213693952
-    WHERE name = 'key_use'; END;
-CREATE TRIGGER key_use_sealed AFTER UPDATE OF seal ON key_use
-BEGIN UPDATE tally SET seals = (seals + 2305843009213693952 - OLD.seal + NEW.seal) % 2305843009213693952
-    WHERE name = 'key_use'; END;
-CREATE TRIGGER billed_window_comes AFTER INSERT ON billed_window
-BEGIN UPDATE tally SET rows = rows + 1, seals = (seals + NEW.seal) % 2305843009213693952
-    WHERE name = 'billed_window'; END;
-CREATE TRIGGER billed_window_goes AFTER DELETE ON billed_window
-BEGIN UPDATE tally SET rows = rows - 1, seals = (seals + 2305843009213693952 - OLD.seal) % 2305843009213693952
-    WHERE name = 'billed_window'; END;
-CREATE TRIGGER billed_window_sealed AFTER UPDATE OF seal ON billed_window
-BEGIN UPDATE tally SET seals = (seals + 2305843009213693952 - OLD.seal + NEW.seal) % 2305843009213693952
-    WHERE name = 'billed_window'; END;
-CREATE TRIGGER shortage_comes AFTER INSERT ON shortage
-BEGIN UPDATE tally SET rows = rows + 1, seals = (seals + NEW.seal) % 2305843009213693952
-    WHERE name = 'shortage'; END;
-CREATE TRIGGER shortage_goes AFTER DELETE ON shortage
-BEGIN UPDATE tally SET rows = rows - 1, seals = (seals + 2305843009213693952 - OLD.seal) % 2305843009213693952
-    WHERE name = 'shortage'; END;
-CREATE TRIGGER shortage_sealed AFTER UPDATE OF seal ON shortage
-BEGIN UPDATE tally SET seals = (seals + 2305843009213693952 - OLD.seal + NEW.seal) % 2305843009213693952
-    WHERE name = 'shortage'; END;
-CREATE TRIGGER source_comes AFTER INSERT ON source
-BEGIN UPDATE tally SET rows = rows + 1, seals = (seals + NEW.seal) % 2305843009213693952
-    WHERE name = 'source'; END;
-CREATE TRIGGER source_goes AFTER DELETE ON source
-BEGIN UPDATE tally SET rows = rows - 1, seals = (seals + 2305843009213693952 - OLD.seal) % 2305843009213693952
-    WHERE name = 'source'; END;
-CREATE TRIGGER source_sealed AFTER UPDATE OF seal ON source
-BEGIN UPDATE tally SET seals = (seals + 2305843009213693952 - OLD.seal + NEW.seal) % 2305843009213693952
-    WHERE name = 'source'; END;
-CREATE TRIGGER source_reading_comes AFTER INSERT ON source_reading
-BEGIN UPDATE tally SET rows = rows + 1, seals = (seals + NEW.seal) % 2305843009213693952
-    WHERE name = 'source_reading'; END;
-CREATE TRIGGER source_reading_goes AFTER DELETE ON source_reading
-BEGIN UPDATE tally SET rows = rows - 1, seals = (seals + 2305843009213693952 - OLD.seal) % 2305843009213693952
-    WHERE name = 'source_reading'; END;
-CREATE TRIGGER source_reading_sealed AFTER UPDATE OF seal ON source_reading
-BEGIN UPDATE tally SET seals = (seals + 2305843009213693952 - OLD.seal + NEW.seal) % 2305843009213693952
-    WHERE name = 'source_reading'; END;
-CREATE TRIGGER raw_block_comes AFTER INSERT ON raw_block
-BEGIN UPDATE tally SET rows = rows + 1, seals = (seals + NEW.seal) % 2305843009213693952
-    WHERE name = 'raw_block'; END;
-CREATE TRIGGER raw_block_goes AFTER DELETE ON raw_block
-BEGIN UPDATE tally SET rows = rows - 1, seals = (seals + 2305843009213693952 - OLD.seal) % 2305843009213693952
-    WHERE name = 'raw_block'; END;
-CREATE TRIGGER raw_block_sealed AFTER UPDATE OF seal ON raw_block
-BEGIN UPDATE tally SET seals = (seals + 2305843009213693952 - OLD.seal + NEW.seal) % 2305843009213693952
-    WHERE name = 'raw_block'; END;
-CREATE TRIGGER quarantine_comes AFTER INSERT ON quarantine
-BEGIN UPDATE tally SET rows = rows + 1, seals = (seals + NEW.seal) % 2305843009213693952
-    WHERE name = 'quarantine'; END;
-CREATE TRIGGER quarantine_goes AFTER DELETE ON quarantine
-BEGIN UPDATE tally SET rows = rows - 1, seals = (seals + 2305843009213693952 - OLD.seal) % 2305843009213693952
-    WHERE name = 'quarantine'; END;
-CREATE TRIGGER quarantine_sealed AFTER UPDATE OF seal ON quarantine
-BEGIN UPDATE tally SET seals = (seals + 2305843009213693952 - OLD.seal + NEW.seal) % 2305843009213693952
-    WHERE name = 'quarantine'; END;
-CREATE TRIGGER follow_comes AFTER INSERT ON follow
-BEGIN UPDATE tally SET rows = rows + 1, seals = (seals + NEW.seal) % 2305843009213693952
-    WHERE name = 'follow'; END;
-CREATE TRIGGER follow_goes AFTER DELETE ON follow
-BEGIN UPDATE tally SET rows = rows - 1, seals = (seals + 2305843009213693952 - OLD.seal) % 2305843009213693952
-    WHERE name = 'follow'; END;
-CREATE TRIGGER follow_sealed AFTER UPDATE OF seal ON follow
-BEGIN UPDATE tally SET seals = (seals + 2305843009213693952 - OLD.seal + NEW.seal) % 2305843009213693952
-    WHERE name = 'follow'; END;
-CREATE TRIGGER sink_comes AFTER INSERT ON sink
-BEGIN UPDATE tally SET rows = rows + 1, seals = (seals + NEW.seal) % 2305843009213693952
-    WHERE name = 'sink'; END;
-CREATE TRIGGER sink_goes AFTER DELETE ON sink
-BEGIN UPDATE tally SET rows = rows - 1, seals = (seals + 2305843009213693952 - OLD.seal) % 2305843009213693952
-    WHERE name = 'sink'; END;
-CREATE TRIGGER sink_sealed AFTER UPDATE OF seal ON sink
-BEGIN UPDATE tally SET seals = (seals + 2305843009213693952 - OLD.seal + NEW.seal) % 2305843009213693952
-    WHERE name = 'sink'; END;
-CREATE TRIGGER auditor_record_comes AFTER INSERT ON auditor_record
-BEGIN UPDATE tally SET rows = rows + 1, seals = (seals + NEW.seal) % 2305843009213693952
-    WHERE name = 'auditor_record'; END;
-CREATE TRIGGER auditor_record_goes AFTER DELETE ON auditor_record
-BEGIN UPDATE tally SET rows = rows - 1, seals = (seals + 2305843009213693952 - OLD.seal) % 2305843009213693952
-    WHERE name = 'auditor_record'; END;
-CREATE TRIGGER auditor_record_sealed AFTER UPDATE OF seal ON auditor_record
-BEGIN UPDATE tally SET seals = (seals + 2305843009213693952 - OLD.seal + NEW.seal) % 2305843009213693952
-    WHERE name = 'auditor_record'; END;
--- What comes there comes by thousands: the daemon counts it.
-CREATE TRIGGER unmapped_goes AFTER DELETE ON unmapped
-BEGIN UPDATE tally SET rows = rows - 1, seals = (seals + 2305843009213693952 - OLD.identity) % 2305843009213693952
-    WHERE name = 'unmapped'; END;
 
 -- One row: the newest numbers of tables that grow with every charge, how many answers are kept, and
 -- the sum of their seals.

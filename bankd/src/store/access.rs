@@ -175,7 +175,7 @@ fn write_proposal(connection: &Connection, p: &Proposal) -> Result<(), Error> {
             p.done.map(|t| t.0)
         ],
     )?;
-    Ok(())
+    seal::renew(connection, "proposal", &[&p.id.0])
 }
 
 /// A proposal by number.

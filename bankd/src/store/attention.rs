@@ -2,7 +2,7 @@
 //! outbox of notices, whose rows are made in the transaction of what they tell.
 
 use super::sqlite::SqliteStore;
-use super::{Error, codec};
+use super::{Error, codec, seal};
 use bank_core::amount::Amount;
 use bank_core::attention::{AttentionKind, Concern, Event, Open, Topic, Turn};
 use bank_core::directory::Directory;
@@ -152,8 +152,23 @@ fn post(connection: &Connection, tx: TxId, event: &Event) -> Result<(), Error> {
     );
     let made = connection.execute(&sql, (tx.0, event.urgent, raises, word))?;
     if made > 0 {
-        let sql = format!("UPDATE target SET made = made + 1 WHERE {to} AND ?1 > 0");
-        connection.execute(&sql, (tx.0, event.urgent, raises, word))?;
+        let sql = format!("UPDATE target SET made = made + 1 WHERE {to} AND ?1 > 0 RETURNING name");
+        let mut statement = connection.prepare_cached(&sql)?;
+        let told = (tx.0, event.urgent, raises, word);
+        let names = statement.query_map(told, |r| r.get::<_, String>(0))?;
+        seal_targets(connection, &names.collect::<Result<Vec<_>, _>>()?)?;
+        let newest = connection.last_insert_rowid();
+        let made = i64::try_from(made).unwrap_or(0);
+        for id in newest.saturating_sub(made).saturating_add(1)..=newest {
+            seal::renew(connection, "notice", &[&id])?;
+        }
+    }
+    Ok(())
+}
+
+fn seal_targets(connection: &Connection, names: &[String]) -> Result<(), Error> {
+    for name in names {
+        seal::renew(connection, "target", &[name])?;
     }
     Ok(())
 }
@@ -282,13 +297,22 @@ impl SqliteStore {
     /// gone get nothing any more.
     pub fn meet_targets(&mut self, targets: &[TargetRow], now: Timestamp) -> Result<(), Error> {
         let tx = self.connection.transaction()?;
-        tx.execute("UPDATE target SET active = 0", [])?;
+        let names: Vec<&str> = targets.iter().map(|target| target.name.as_str()).collect();
+        let mut changed: Vec<String> = {
+            let sql = "UPDATE target SET active = 0 WHERE active = 1
+                           AND name NOT IN (SELECT value FROM json_each(?1)) RETURNING name";
+            let mut statement = tx.prepare(sql)?;
+            let names = serde_json::Value::from(names).to_string();
+            let gone = statement.query_map([names], |r| r.get(0))?;
+            gone.collect::<Result<_, _>>()?
+        };
         for target in targets {
             let at_once = if target.all_at_once { "all" } else { "urgent" };
-            tx.execute(
+            let rows = tx.execute(
                 "INSERT INTO target (name, active, at_once, clears, kinds, digested, digest_at)
                  VALUES (?1, 1, ?2, ?3, ?4, (SELECT coalesce(max(tx), 0) FROM attention_event), ?5)
-                 ON CONFLICT (name) DO UPDATE SET active = 1, at_once = ?2, clears = ?3, kinds = ?4",
+                 ON CONFLICT (name) DO UPDATE SET active = 1, at_once = ?2, clears = ?3, kinds = ?4
+                     WHERE active <> 1 OR at_once <> ?2 OR clears <> ?3 OR kinds <> ?4",
                 (
                     &target.name,
                     at_once,
@@ -297,7 +321,12 @@ impl SqliteStore {
                     now.0,
                 ),
             )?;
+            if rows > 0 {
+                changed.push(target.name.clone());
+            }
         }
+        // Others keep the seals that they have: what was done to them is still found.
+        seal_targets(&tx, &changed)?;
         tx.commit()?;
         Ok(())
     }
@@ -305,28 +334,40 @@ impl SqliteStore {
     /// Changes the outbox; says how many notices it was about.
     pub fn change_notice(&self, change: &NoticeChange, now: Timestamp) -> Result<u64, Error> {
         let connection = &self.connection;
-        let rows = match change {
-            NoticeChange::Sent(id) => connection.execute(
-                "UPDATE notice SET state = 'sent', attempts = attempts + 1, tried_at = ?2,
+        let (id, rows) = match change {
+            NoticeChange::Sent(id) => (
+                id,
+                connection.execute(
+                    "UPDATE notice SET state = 'sent', attempts = attempts + 1, tried_at = ?2,
                      error = '' WHERE id = ?1 AND state = 'waiting'",
-                (id, now.0),
-            )?,
+                    (id, now.0),
+                )?,
+            ),
             NoticeChange::Failed(id, why, dead) => {
                 let state = if *dead { "dead" } else { "waiting" };
-                connection.execute(
-                    "UPDATE notice SET state = ?3, attempts = attempts + 1, tried_at = ?2,
+                (
+                    id,
+                    connection.execute(
+                        "UPDATE notice SET state = ?3, attempts = attempts + 1, tried_at = ?2,
                          error = ?4 WHERE id = ?1 AND state = 'waiting'",
-                    (id, now.0, state, why),
-                )?
+                        (id, now.0, state, why),
+                    )?,
+                )
             }
-            NoticeChange::Retry(id) => connection.execute(
-                "UPDATE notice SET state = 'waiting', attempts = 0, made_at = ?2, error = ''
+            NoticeChange::Retry(id) => (
+                id,
+                connection.execute(
+                    "UPDATE notice SET state = 'waiting', attempts = 0, made_at = ?2, error = ''
                  WHERE id = ?1 AND state = 'dead'",
-                (id, now.0),
-            )?,
+                    (id, now.0),
+                )?,
+            ),
             NoticeChange::Digest(digest) => return self.digest(digest, now),
             NoticeChange::Forget(before) => return self.forget_done(*before),
         };
+        if rows > 0 {
+            seal::renew(connection, "notice", &[id])?;
+        }
         Ok(u64::try_from(rows).unwrap_or(u64::MAX))
     }
 
@@ -352,21 +393,24 @@ impl SqliteStore {
                      error) VALUES (?1, ?2, NULL, ?3, ?4, 'waiting', 0, '')",
                 (&digest.target, now.0, recipient, numbers_text(events)),
             )?;
+            let id = self.connection.last_insert_rowid();
+            seal::renew(&self.connection, "notice", &[&id])?;
         }
+        seal_targets(&self.connection, std::slice::from_ref(&digest.target))?;
         Ok(u64::try_from(count).unwrap_or(0))
     }
 
     fn forget_done(&self, before: Timestamp) -> Result<u64, Error> {
         let old = "SELECT id FROM notice WHERE state <> 'waiting' AND tried_at < ?1
                    ORDER BY tried_at LIMIT ?2";
-        self.connection.execute(
-            &format!(
-                "UPDATE target SET removed = removed + (SELECT count(*) FROM notice
-                     WHERE notice.target = target.name AND notice.id IN ({old}))
-                 WHERE name IN (SELECT target FROM notice WHERE id IN ({old}))"
-            ),
-            (before.0, REMOVE_MAX),
-        )?;
+        let sql = format!(
+            "UPDATE target SET removed = removed + (SELECT count(*) FROM notice
+                 WHERE notice.target = target.name AND notice.id IN ({old}))
+             WHERE name IN (SELECT target FROM notice WHERE id IN ({old})) RETURNING name"
+        );
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        let names = statement.query_map((before.0, REMOVE_MAX), |r| r.get::<_, String>(0))?;
+        seal_targets(&self.connection, &names.collect::<Result<Vec<_>, _>>()?)?;
         let sql = format!("DELETE FROM notice WHERE id IN ({old})");
         let gone = self.connection.execute(&sql, (before.0, REMOVE_MAX))?;
         Ok(u64::try_from(gone).unwrap_or(u64::MAX))

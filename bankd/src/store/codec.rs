@@ -51,7 +51,7 @@ pub(super) fn join(names: &[String]) -> String {
 
 /// A decimal, or nothing.
 pub(super) fn decimal(what: &'static str, text: Option<String>) -> Result<Option<Decimal>, Error> {
-    text.map(|t| word(what, &t, Decimal::parse)).transpose()
+    text.map(|t| word(what, &t, Decimal::read)).transpose()
 }
 
 /// Names with values as a JSON array of pairs; empty text for none.
@@ -89,7 +89,7 @@ pub(super) fn read_quantities(
 ) -> Result<Vec<(String, Decimal)>, Error> {
     let pairs = read_pairs(what, text)?;
     let number = |(name, value): (String, String)| {
-        word(what, &value, Decimal::parse).map(|decimal| (name, decimal))
+        word(what, &value, Decimal::read).map(|decimal| (name, decimal))
     };
     pairs.into_iter().map(number).collect()
 }

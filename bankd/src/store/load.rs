@@ -320,7 +320,7 @@ fn text_or_null<'r>(row: &'r Row<'_>, column: usize) -> rusqlite::Result<Option<
 fn facts(row: &Row<'_>) -> Result<Facts, Error> {
     let decimal = |what: &'static str, column: usize| -> Result<Option<Decimal>, Error> {
         let text = text_or_null(row, column)?;
-        text.map(|t| codec::word(what, t, Decimal::parse))
+        text.map(|t| codec::word(what, t, Decimal::read))
             .transpose()
     };
     let time = |column: usize| row.get::<_, Option<i64>>(column).map(|t| t.map(Timestamp));

@@ -254,7 +254,7 @@ fn usage_row(id: UsageId, row: &Row<'_>) -> Result<UsageRow, Error> {
         tx: TxId(row.get(2)?),
         at: Timestamp(row.get(3)?),
         charged: Seconds(row.get(4)?),
-        processors: codec::word("usage.processors", &processors, Decimal::parse)?,
+        processors: codec::word("usage.processors", &processors, Decimal::read)?,
         amount: Amount(row.get(6)?),
         billing: codec::word("usage.billing", &billing, Billing::parse)?,
         late: row.get(8)?,

@@ -1,6 +1,6 @@
 //! Numbered migrations: each once, in order, in a transaction of its own, never edited later.
 
-use super::{Error, extent, seal, start};
+use super::{Error, extent, seal, start, tally};
 use rusqlite::{Connection, TransactionBehavior};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
@@ -70,6 +70,7 @@ pub(super) fn migrate(connection: &mut Connection) -> Result<(), Error> {
 /// is not told any more, so that whoever brings a bank up to date verifies it first.
 fn seal_all(connection: &Connection) -> Result<(), Error> {
     seal::fill(connection)?;
+    tally::renew(connection)?;
     start::keep(connection)?;
     extent::write(connection, &extent::measure(connection)?)
 }

@@ -38,6 +38,7 @@ mod sources;
 pub mod sqlite;
 mod stamp;
 mod start;
+mod tally;
 mod traces;
 mod unmapped;
 mod use_rows;

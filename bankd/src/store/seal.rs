@@ -31,7 +31,7 @@ const fn whole(name: &'static str, key: &'static [&'static str]) -> Sealed {
 
 /// Every table with seals. What no transaction's hash covers, and nothing is made of anew, belongs in
 /// here; reference data has versions instead.
-pub(super) const TABLES: [Sealed; 21] = [
+pub(super) const TABLES: [Sealed; 24] = [
     whole("bank", &["id"]),
     whole("clock", &["id"]),
     whole("quote", &["id"]),
@@ -50,6 +50,9 @@ pub(super) const TABLES: [Sealed; 21] = [
     whole("quarantine_total", &["id"]),
     whole("follow", &["source", "path"]),
     whole("sink", &["name"]),
+    whole("proposal", &["id"]),
+    whole("target", &["name"]),
+    whole("notice", &["id"]),
     whole("auditor_record", &["id"]),
     Sealed {
         name: "instance",

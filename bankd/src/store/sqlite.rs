@@ -4,7 +4,9 @@ use super::extent::{self, Extent};
 use super::recent::Recent;
 use super::stamp::Stamp;
 use super::verify::journal;
-use super::{BUSY_TIMEOUT, Error, append, bank, keep_plans, load, migrate, seal, uses, version};
+use super::{
+    BUSY_TIMEOUT, Error, append, bank, keep_plans, load, migrate, seal, tally, uses, version,
+};
 use bank_core::command::Chunk;
 use bank_core::directory::{Directory, Policy};
 use bank_core::effects::{Effects, Shortage};
@@ -105,6 +107,7 @@ impl SqliteStore {
         let directory = Arc::new(bank::directory(&connection, policy)?);
         let tail = load::tail(&connection, &directory.bank)?;
         let extent = extent::read(&connection)?;
+        tally::count_on(&connection)?;
         Ok(SqliteStore {
             next: load::next(&connection)?,
             next_due: earliest(load::next_due(&connection)?, &directory),

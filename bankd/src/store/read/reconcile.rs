@@ -377,7 +377,7 @@ fn charged(r: &Row<'_>) -> Result<Charged, Error> {
     let seconds: i64 = r.get(4)?;
     let processors: Option<String> = r.get(5)?;
     let processors = processors
-        .map(|text| codec::word("instance.processors", &text, Decimal::parse))
+        .map(|text| codec::word("instance.processors", &text, Decimal::read))
         .transpose()?;
     let (real, shadow): (i64, i64) = (r.get(8)?, r.get(9)?);
     Ok(Charged {

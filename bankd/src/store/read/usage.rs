@@ -67,7 +67,7 @@ pub fn page(connection: &Connection, from: i64) -> Result<Vec<UsedRow>, Error> {
 
 /// What was priced by a charge.
 pub(super) fn priced(processors: &str, facts: &str) -> Result<Usage, Error> {
-    let processors = codec::word("usage.processors", processors, Decimal::parse)?;
+    let processors = codec::word("usage.processors", processors, Decimal::read)?;
     codec::word("usage.facts", facts, |facts| {
         text::read(facts, Some(processors))
     })

@@ -2,7 +2,7 @@
 //! gaps.
 
 use super::super::seal::{self, Reading};
-use super::super::{Error, extent};
+use super::super::{Error, extent, tally};
 use super::{Finding, Report};
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
@@ -124,20 +124,20 @@ pub(super) fn tallies(connection: &Connection, report: &mut Report) -> Result<()
     let mut known = 0_usize;
     while let Some(row) = rows.next()? {
         let (name, says): (String, (i64, i64)) = (row.get(0)?, (row.get(1)?, row.get(2)?));
-        let Some((table, column)) = counted().find(|(table, _)| *table == name) else {
+        let Some((table, column)) = tally::counted().find(|(table, _)| *table == name) else {
             let text = format!("{name}: nothing of this name is counted");
             report.find(Finding::new("tally", name, text));
             continue;
         };
         known = known.saturating_add(1);
-        let is = sum(connection, table, column)?;
+        let is = tally::sum(connection, table, column)?;
         if is != says {
             let (expected, found) = (show(says), show(is));
             let text = format!("{table}: rows were added or removed");
             report.find(Finding::new(table, "all", text).differs(expected, found));
         }
     }
-    if known != counted().count() {
+    if known != tally::counted().count() {
         let text = "tally: a table is missing from it".to_owned();
         report.find(Finding::new("tally", "all", text));
     }
@@ -153,34 +153,4 @@ pub(super) fn tallies(connection: &Connection, report: &mut Report) -> Result<()
 
 fn show((rows, seals): (i64, i64)) -> String {
     format!("{rows} rows with seals {seals}")
-}
-
-/// Tables that triggers count, with the column that they add up.
-fn counted() -> impl Iterator<Item = (&'static str, &'static str)> {
-    // Each charge writes these; `extent` is about them. The bank's own row is there or nothing is.
-    let hot = [
-        "bank",
-        "quote",
-        "quarantine_total",
-        "instance",
-        "lien",
-        "idempotency",
-        "record",
-        "usage_identity",
-    ];
-    let sealed = seal::TABLES.iter().map(|sealed| (sealed.name, "seal"));
-    let sealed = sealed.filter(move |(name, _)| !hot.contains(name));
-    sealed.chain([("unmapped", "identity")])
-}
-
-fn sum(connection: &Connection, table: &str, column: &str) -> Result<(i64, i64), Error> {
-    let mut statement = connection.prepare(&format!("SELECT {column} FROM {table}"))?;
-    let mut rows = statement.query([])?;
-    let mut sums = (0_i64, 0_i64);
-    while let Some(row) = rows.next()? {
-        let own: i64 = row.get(0)?;
-        let both = sums.1.saturating_add(extent::wrap(own));
-        sums = (sums.0.saturating_add(1), extent::wrap(both));
-    }
-    Ok(sums)
 }

@@ -1,0 +1,78 @@
+//! What is in tables that grow seldom, counted (`tally`): how many rows, and the sum of their seals. A
+//! row that was added or removed behind the daemon's back differs from it.
+//!
+//! Triggers count, and they are the daemon's own: temporary ones, of its connection alone. Triggers of
+//! the schema would count for whoever opens the file, and hide what they did.
+
+use super::{Error, extent, seal};
+use rusqlite::Connection;
+
+/// The tables, with the column that is added up.
+pub(super) fn counted() -> impl Iterator<Item = (&'static str, &'static str)> {
+    // Each charge writes these; `extent` is about them. The bank's own row is there or nothing is.
+    let hot = [
+        "bank",
+        "quote",
+        "quarantine_total",
+        "instance",
+        "lien",
+        "idempotency",
+        "record",
+        "usage_identity",
+    ];
+    let sealed = seal::TABLES.iter().map(|sealed| (sealed.name, "seal"));
+    let sealed = sealed.filter(move |(name, _)| !hot.contains(name));
+    sealed.chain([("unmapped", "identity")])
+}
+
+/// Counts what this connection writes from now on.
+pub(super) fn count_on(connection: &Connection) -> Result<(), Error> {
+    let bound = seal::BOUND;
+    for (table, column) in counted() {
+        let set = |sum: &str, rows: &str| {
+            format!(
+                "UPDATE tally SET rows = rows {rows}, seals = (seals {sum}) % {bound}
+                 WHERE name = '{table}'"
+            )
+        };
+        let comes = set(&format!("+ NEW.{column}"), "+ 1");
+        let goes = set(&format!("+ {bound} - OLD.{column}"), "- 1");
+        let other = set(&format!("+ {bound} - OLD.{column} + NEW.{column}"), "+ 0");
+        // What waits for a project comes by thousands: whoever writes them counts them.
+        if table != "unmapped" {
+            connection.execute_batch(&format!(
+                "CREATE TEMP TRIGGER {table}_comes AFTER INSERT ON main.{table} BEGIN {comes}; END;"
+            ))?;
+        }
+        connection.execute_batch(&format!(
+            "CREATE TEMP TRIGGER {table}_goes AFTER DELETE ON main.{table} BEGIN {goes}; END;
+             CREATE TEMP TRIGGER {table}_changes AFTER UPDATE OF {column} ON main.{table}
+             BEGIN {other}; END;"
+        ))?;
+    }
+    Ok(())
+}
+
+/// Counts everything anew: once after a migration.
+pub(super) fn renew(connection: &Connection) -> Result<(), Error> {
+    for (table, column) in counted() {
+        let (rows, seals) = sum(connection, table, column)?;
+        let sql = "INSERT INTO tally (name, rows, seals) VALUES (?1, ?2, ?3)
+                   ON CONFLICT (name) DO UPDATE SET rows = ?2, seals = ?3";
+        connection.execute(sql, (table, rows, seals))?;
+    }
+    Ok(())
+}
+
+/// How many rows a table has, and the sum of a column of it.
+pub(super) fn sum(connection: &Connection, table: &str, column: &str) -> Result<(i64, i64), Error> {
+    let mut statement = connection.prepare(&format!("SELECT {column} FROM {table}"))?;
+    let mut rows = statement.query([])?;
+    let mut sums = (0_i64, 0_i64);
+    while let Some(row) = rows.next()? {
+        let own: i64 = row.get(0)?;
+        let both = sums.1.saturating_add(extent::wrap(own));
+        sums = (sums.0.saturating_add(1), extent::wrap(both));
+    }
+    Ok(sums)
+}
