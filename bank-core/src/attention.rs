@@ -275,7 +275,7 @@ fn cleared(open: &Open, observed: Option<&Observed>, rules: &Rules) -> Option<Ev
     let says = match (observed, step) {
         (Some(observed), Some(_)) => observed.says.clone(),
         (_, None) => format!("{}: not watched any more", open.called()),
-        (None, Some(_)) => format!("{}: over, or not watched any more", open.called()),
+        (None, Some(_)) => format!("{}: over", open.called()),
     };
     Some(Event {
         topic: open.topic.clone(),

@@ -28,6 +28,13 @@ pub struct StatementQuery {
     /// The end, exclusive; absent: now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
+    /// As it stood at this moment: what counts later is left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(format = DateTime))]
+    pub at: Option<String>,
+    /// With `at`: as it was known then, without what was recorded later.
+    #[serde(default, skip_serializing_if = "super::past::is_no")]
+    pub recorded: bool,
 }
 
 /// `GET /api/v1/statements/entries`: the lines of a statement, oldest entry first.
@@ -56,6 +63,13 @@ pub struct StatementLineQuery {
     /// See [`StatementQuery::until`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
+    /// See [`StatementQuery::at`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(format = DateTime))]
+    pub at: Option<String>,
+    /// See [`StatementQuery::recorded`].
+    #[serde(default, skip_serializing_if = "super::past::is_no")]
+    pub recorded: bool,
     /// Only what was written up to this transaction: [`Statement::transaction`], so that the lines
     /// are those of the statement whatever came since.
     #[serde(default, skip_serializing_if = "Option::is_none")]

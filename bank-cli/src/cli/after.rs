@@ -82,7 +82,7 @@ pub(crate) struct UndoArgs {
     #[arg(long, value_name = "TEXT")]
     pub(crate) note: Option<String>,
     #[command(flatten)]
-    pub(crate) write: WriteArgs,
+    pub(crate) write: ProposeArgs,
 }
 
 /// `bank settle`.

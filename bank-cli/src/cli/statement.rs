@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 
-use super::{RemoveArgs, WriteArgs};
+use super::{AtArgs, RemoveArgs, WriteArgs};
 
 /// `bank statement`.
 #[derive(Debug, Clone, Default, Args)]
@@ -27,6 +27,8 @@ pub(crate) struct StatementArgs {
     pub(crate) tree: bool,
     #[command(flatten)]
     pub(crate) period: PeriodArgs,
+    #[command(flatten)]
+    pub(crate) at: AtArgs,
     /// Only the sums
     #[arg(long)]
     pub(crate) summary: bool,

@@ -10,7 +10,7 @@ use ureq::http::Method;
 
 use super::{Context, Sent};
 use crate::{
-    cli::{AdjustArgs, ProposeArgs, RefundArgs, SettleArgs, TransferArgs, UndoArgs, WriteArgs},
+    cli::{AdjustArgs, ProposeArgs, RefundArgs, SettleArgs, TransferArgs, UndoArgs},
     fail::Failure,
     figure,
     out::Form,
@@ -68,7 +68,7 @@ pub(super) fn undo(context: &Context, args: UndoArgs) -> Result<String, Failure>
         allow_debt: args.allow_debt,
         note: args.note,
     };
-    send(context, "reversals", &body, &args.write)
+    send_or_propose(context, "reversals", &body, &args.write)
 }
 
 pub(super) fn settle(context: &Context, args: SettleArgs) -> Result<String, Failure> {
@@ -95,17 +95,6 @@ fn send_or_propose(
         Sent::Done(done) => said(context, &done, &sentence(&context.form, &done)),
         Sent::Proposed(said) => Ok(said),
     }
-}
-
-fn send(
-    context: &Context,
-    noun: &str,
-    body: &impl Serialize,
-    write: &WriteArgs,
-) -> Result<String, Failure> {
-    let done: Correction = context.send(Method::POST, &[noun], body, write)?;
-    let sentence = sentence(&context.form, &done);
-    said(context, &done, &sentence)
 }
 
 /// What a correction did, with its warnings.

@@ -18,7 +18,7 @@ use crate::{
     fail::Failure,
     figure,
     out::{Kind, Sheet, column},
-    period,
+    period, when,
 };
 
 /// Lines per request.
@@ -40,7 +40,9 @@ pub(super) fn run(context: &Context, args: &StatementArgs) -> Result<String, Fai
 
 /// What is asked for; the name of the command line is taken for a project's first.
 fn query(context: &Context, args: &StatementArgs) -> Result<StatementQuery, Failure> {
-    let (from, until) = times(context, &args.period)?;
+    let at = context.time(args.at.at.as_ref())?;
+    let now_us = at.as_deref().and_then(when::read);
+    let (from, until) = times(context, &args.period, now_us.unwrap_or(context.now_us))?;
     let mut query = StatementQuery {
         project: args.project.clone().or_else(|| args.name.clone()),
         account: args.account.clone(),
@@ -49,6 +51,8 @@ fn query(context: &Context, args: &StatementArgs) -> Result<StatementQuery, Fail
         tree: args.tree,
         from,
         until,
+        at,
+        recorded: args.at.recorded,
     };
     let named = [&query.project, &query.account, &query.user, &query.machine];
     if named.iter().all(|name| name.is_none()) {
@@ -62,10 +66,11 @@ fn query(context: &Context, args: &StatementArgs) -> Result<StatementQuery, Fail
     Ok(query)
 }
 
-/// The period: what was named, else this month so far.
+/// The period: what was named, else the month so far.
 pub(crate) fn times(
     context: &Context,
     args: &PeriodArgs,
+    now_us: i64,
 ) -> Result<(Option<String>, Option<String>), Failure> {
     let zone = context.zone;
     let named = if let Some(month) = &args.month {
@@ -85,7 +90,7 @@ pub(crate) fn times(
         context.time(args.to.as_ref())?,
     );
     if from.is_none() && until.is_none() {
-        return Ok((Some(period::first_of_month(context.now_us, zone)?), None));
+        return Ok((Some(period::first_of_month(now_us, zone)?), None));
     }
     Ok((from, until))
 }
@@ -203,6 +208,8 @@ pub(crate) fn pages(
         tree: query.tree,
         from: query.from.clone(),
         until: query.until.clone(),
+        at: query.at.clone(),
+        recorded: query.recorded,
         transaction: Some(statement.transaction),
         after: None,
         limit: Some(PAGE),

@@ -68,7 +68,7 @@ pub fn read(text: &str, processors: Option<Decimal>) -> Option<Usage> {
     };
     for part in text.split(BETWEEN).filter(|part| !part.is_empty()) {
         let (name, value) = part.split_once('=')?;
-        let number = || Decimal::parse(value);
+        let number = || Decimal::read(value);
         let tag = name.chars().next()?;
         let name = name.get(tag.len_utf8()..)?.to_owned();
         match tag {

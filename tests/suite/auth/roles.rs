@@ -193,6 +193,47 @@ fn limits_say_what_is_left() {
     bank.verify();
 }
 
+/// What is undone is what it does: else a refund that needs two would go by another name.
+#[test]
+fn what_is_undone_needs_two_people_as_well() {
+    let setup = Setup::new().env("BANKD_APPROVAL_REFUND", "50");
+    let mut bank = setup
+        .env("BANKD_APPROVAL_WITHDRAW", "50")
+        .chemistry(500)
+        .start();
+    let work = ["-m", "colony", "--procs", "1", "--duration", "100"];
+    bank.bank_ok(&[&["charge", "1", "-A", "chemistry", "-u", "amy"][..], &work].concat());
+    let charge = bank.transactions().to_string();
+    refused(
+        &bank.bank(&["undo", &charge]),
+        1,
+        "somebody else has to approve",
+    );
+    bank.bank_ok(&["undo", &charge, "--propose"]);
+    let list = json(&bank.bank_ok(&["proposal", "ls", "--json"]));
+    let proposal = &list["items"][0];
+    assert_eq!(
+        (&proposal["kind"], &proposal["amount"]),
+        (&"refund".into(), &"100".into())
+    );
+    let id = proposal["id"].to_string();
+    refused(&bank.bank(&["approve", &id]), 6, "your own");
+    let two = token(&bank, "two", &["--role", "admin"]);
+    let done = with(&bank, &two, &["approve", &id]);
+    assert_eq!(done.exit, 0, "{}", done.stderr);
+    assert_eq!(
+        bank.bank_ok(&["balance", "chemistry", "--csv", "--columns", "amount"]),
+        "amount\n500\n"
+    );
+    let undo = bank.transactions().to_string();
+    refused(
+        &bank.bank(&["undo", &undo]),
+        1,
+        "somebody else has to approve",
+    );
+    bank.verify();
+}
+
 #[test]
 fn two_people_move_a_large_amount() {
     let setup = Setup::new().env("BANKD_APPROVAL_DEPOSIT", "1000");

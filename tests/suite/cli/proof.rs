@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::harness::{Bank, Ran, Setup, programs, until};
+use crate::harness::{Bank, Documents, Ran, Request, Setup, programs, until};
 use rusqlite::Connection;
 
 /// Runs `bankd` on the bank's data directory.
@@ -258,4 +258,90 @@ fn the_daemon_makes_checkpoints_by_itself() {
     bank.stop();
     let ran = bankd(&bank, &["verify", "--checkpoint", text(&made)]);
     assert_eq!(ran.exit, 0, "{}{}", ran.stdout, ran.stderr);
+}
+
+/// Whoever opens the file with another program counts nothing: the triggers that count are the
+/// daemon's own.
+#[test]
+fn a_row_that_was_deleted_by_hand_is_missed() {
+    let mut bank = Setup::new().chemistry(100_000).start();
+    bank.bank_ok(&["machine", "set", "colony", "--mode", "track"]);
+    let line = r#"{"source":"slurm:c","id":"1","machine":"colony","project":"nobody","user":"x","start":"2025-12-31T01:00:00Z","end":"2025-12-31T02:00:00Z","processors":1}"#;
+    let file = bank.folder().join("uses.jsonl");
+    std::fs::write(&file, format!("{line}\nnonsense\n")).unwrap();
+    bank.bank(&["import", "jsonl", file.to_str().unwrap()]);
+    bank.script("reserve", &Documents::own().get(3))
+        .expect(0, "");
+    let token = bank.bank_ok(&[
+        "token",
+        "add",
+        "t",
+        "--until",
+        "2090-01-01",
+        "--role",
+        "admin",
+    ]);
+    let token = token.lines().find(|line| line.starts_with("bk_")).unwrap();
+    let ran = bank.bank_as(&[("BANK_TOKEN", token)], &["deposit", "chemistry", "1"]);
+    assert_eq!(ran.exit, 0, "{}", ran.stderr);
+    bank.stop();
+    let mut struck = Vec::new();
+    for table in [
+        "clock",
+        "moved",
+        "key_use",
+        "source",
+        "raw_block",
+        "quarantine",
+        "sink",
+        "unmapped",
+        "shortage",
+        "proposal",
+        "notice",
+        "target",
+        "follow",
+        "removal",
+        "billed_window",
+        "auditor_record",
+        "source_reading",
+    ] {
+        let copy = tempfile::tempdir().unwrap();
+        let path = copy.path().join("bank.db");
+        std::fs::copy(bank.data().join("bank.db"), &path).unwrap();
+        let database = Connection::open(&path).unwrap();
+        database.execute_batch("PRAGMA foreign_keys = OFF").unwrap();
+        let gone = database
+            .execute(&format!("DELETE FROM {table}"), [])
+            .unwrap();
+        drop(database);
+        if gone > 0 {
+            let report = bankd::store::verify::run(&path).unwrap();
+            assert!(!report.findings.is_empty(), "{table}: {gone} rows");
+            struck.push(table);
+        }
+    }
+    assert!(struck.len() >= 4, "{struck:?}");
+    bank.verify();
+}
+
+/// What was taken with more digits than a document may write is shown, explained and given back.
+#[test]
+fn numbers_beyond_all_machines_are_read_again() {
+    let mut bank = Setup::new().chemistry(100).start();
+    let body = br#"{"job":"huge","project":"chemistry","user":"amy","machine":"colony","processors":1000000000000000000,"nodes":9000000000000000000,"duration":1}"#;
+    let request = Request {
+        target: "/api/v1/charges".to_owned(),
+        ..Request::nami("x", "huge", body)
+    };
+    let answer = bank.over_socket(&request.header("Content-Type", "application/json"));
+    assert!(answer.status < 500, "{}", answer.text());
+    for words in [&["jobs"][..], &["explain", "huge"], &["jobs", "huge"]] {
+        let ran = bank.bank(words);
+        assert!(
+            ran.exit != 70 && !ran.stderr.contains("internal"),
+            "{words:?}: {}",
+            ran.stderr
+        );
+    }
+    bank.verify();
 }

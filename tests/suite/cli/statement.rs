@@ -163,6 +163,46 @@ fn whoever_is_not_there_has_no_statement() {
         .says(&["did you mean \"chem\"?"]);
 }
 
+/// The refund counts in October and came in November; a job of the fifth is all there was then.
+#[test]
+fn a_statement_is_shown_as_it_stood_and_as_it_was_known() {
+    let mut bank = november();
+    let debits = |words: &str| {
+        let told = done(&bank, &format!("statement chem --summary --json {words}"));
+        let told: Value = serde_json::from_str(&told).unwrap();
+        let text = |name: &str| told[name].as_str().unwrap_or("none").to_owned();
+        [text("from"), text("total_debits"), text("closing")]
+    };
+    let first = debits("--at 2026-10-10T00:00:00Z");
+    assert_eq!(first, ["2026-09-30T23:00:00Z", "-30000.000", "70000.000"]);
+    let balance = done(
+        &bank,
+        "balance chem --at 2026-10-10T00:00:00Z --csv --columns amount",
+    );
+    assert_eq!(balance, "amount\n70000.000\n");
+    let month = debits("--month 2026-10 --at 2026-10-10T00:00:00Z");
+    assert_eq!(month, first);
+    let known = debits("--from 2026-10-01 --at 2026-10-10T00:00:00Z --recorded");
+    assert_eq!(known, first);
+    let later = debits("--month 2026-10 --at 2026-11-05T00:00:00Z");
+    assert_eq!(later, debits("--month 2026-10"));
+    let lines = done(
+        &bank,
+        "statement chem --at 2026-10-10T00:00:00Z --csv --columns job",
+    );
+    assert_eq!(lines, "job\nj1\n");
+    for (words, exit) in [
+        ("statement chem --recorded", 2),
+        ("statement chem --at soon", 2),
+        ("statement chem --at 2090-01-01", 1),
+    ] {
+        let words: Vec<&str> = words.split_whitespace().collect();
+        let ran = bank.typed(&programs().bank(), &words);
+        assert_eq!(ran.exit, exit, "{words:?}: {}", ran.stderr);
+    }
+    bank.verify();
+}
+
 #[test]
 fn a_closed_month_is_told_the_same_for_ever() {
     let mut bank = november();

@@ -9,6 +9,7 @@ use crate::model::{Limit, LimitOf, MoneyKind};
 use crate::refusal::Refusal;
 use crate::time::Timestamp;
 use crate::view::{Context, View};
+use std::cmp::Ordering;
 
 /// Microseconds of a day.
 const DAY_US: i64 = 86_400_000_000;
@@ -137,6 +138,25 @@ fn sum(parts: &[(MoneyKind, Amount)]) -> i128 {
     parts.iter().map(|(_, amount)| i128::from(amount.0)).sum()
 }
 
+/// What the opposite of a transaction moves: out like a withdrawal, in like a refund, or from one
+/// allocation to another.
+fn taken_back(effects: &Effects) -> (MoneyKind, Amount) {
+    let entries = effects.transactions.iter().flat_map(|tx| &tx.entries);
+    let entries = entries.filter(|entry| entry.kind == EntryKind::Reverse);
+    let (mut came, mut went) = (0_i128, 0_i128);
+    for entry in entries {
+        let change = i128::from(entry.delta.amount);
+        came = came.saturating_add(change.max(0));
+        went = went.saturating_sub(change.min(0));
+    }
+    let kind = match came.cmp(&went) {
+        Ordering::Greater => MoneyKind::Refund,
+        Ordering::Equal => MoneyKind::Transfer,
+        Ordering::Less => MoneyKind::Withdraw,
+    };
+    (kind, Amount::clamped(came.max(went)))
+}
+
 /// What a command that was decided moves, by kind; nothing for what moves no money.
 pub(super) fn moved(command: &Command, effects: &Effects, view: &View) -> Vec<(MoneyKind, Amount)> {
     let parts = match (command, &effects.outcome) {
@@ -162,6 +182,7 @@ pub(super) fn moved(command: &Command, effects: &Effects, view: &View) -> Vec<(M
         (Command::After(After::Refund(_)), Outcome::Refunded(done)) => {
             vec![(MoneyKind::Refund, done.amount)]
         }
+        (Command::After(After::Reverse(_)), _) => vec![taken_back(effects)],
         (Command::After(After::Adjust(adjust)), _) => {
             let size = i64::try_from(adjust.amount.0.unsigned_abs()).unwrap_or(i64::MAX);
             vec![(MoneyKind::Adjust, Amount(size))]

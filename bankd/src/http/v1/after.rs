@@ -78,13 +78,17 @@ pub(super) fn adjusted(call: &Call) -> Result<Command, Failure> {
 
 /// `POST /api/v1/reversals`
 pub(super) async fn reverse(call: Call) -> Handled {
+    call.write_or_propose(reversed(&call)?, render).await
+}
+
+/// The reversal that a body asks for.
+pub(super) fn reversed(call: &Call) -> Result<Command, Failure> {
     let new: NewReversal = call.json()?;
-    let command = After::Reverse(Reverse {
+    Ok(Command::After(After::Reverse(Reverse {
         transaction: TxId(new.transaction),
         allow_debt: new.allow_debt,
         note: new.note.unwrap_or_default(),
-    });
-    write(&call, command).await
+    })))
 }
 
 /// `POST /api/v1/settlements`

@@ -1,7 +1,7 @@
 //! What wants attention, and the outbox of those who are told. Everybody sees what is of projects in
 //! view; the rest, the outbox and every change are for those who see or may do everything.
 
-use axum::extract::Path;
+use super::path::Path;
 use axum::response::IntoResponse;
 use bank_api::text::suggest;
 use bank_api::v1::{
@@ -160,9 +160,13 @@ pub(super) fn standing(
     }
 }
 
-/// Whether an event is of something in view.
+/// Whether an event is of something in view: one that is about somebody's work is of that work.
 fn sees(view: &View, row: &EventRow) -> bool {
-    let project = view.directory().project_named(&row.event.concern.project);
+    let of = &row.event.concern;
+    if !of.user.is_empty() {
+        return view.sees_work(&of.project, &of.user, &of.machine);
+    }
+    let project = view.directory().project_named(&of.project);
     view.is_unlimited() || project.is_some_and(|project| view.sees_project(project))
 }
 

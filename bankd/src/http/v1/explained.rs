@@ -1,6 +1,6 @@
 //! Why a job was charged as it was, and what a transaction did.
 
-use axum::extract::Path;
+use super::path::Path;
 use bank_api::v1::{Considered, ExplainQuery, Explained, Explanation};
 use bank_core::directory::Directory;
 use bank_core::ids::AccountId;

@@ -32,6 +32,7 @@ pub(super) async fn list(call: Call) -> Handled {
     let before = query.before.as_deref().map(job::cursor).transpose();
     let before = before.map_err(|r| call.refused(&r))?;
     let mut filter = Filter::new(&call.view, query)?;
+    let after = span.after;
     let page = call.ask(move |connection| {
         let mut span = span;
         if let Some(job) = job {
@@ -49,6 +50,12 @@ pub(super) async fn list(call: Call) -> Handled {
         Ok((page, last))
     });
     let (page, last) = page.await?;
+    if after > last {
+        return Err(call.refused(&Refusal::BadValue {
+            field: "after",
+            expected: "a transaction that there is: the journal ends before it",
+        }));
+    }
     let directory = call.directory();
     // Towards the newest nothing is left out; from a number that is still to come nothing is skipped.
     let upto = match page.next.filter(|_| !newest) {

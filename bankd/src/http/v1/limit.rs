@@ -1,6 +1,6 @@
 //! Limits of what somebody may move.
 
-use axum::extract::Path;
+use super::path::Path;
 use axum::response::IntoResponse;
 use bank_api::v1::{self, List, NewLimit};
 use bank_core::amount::Amount;
@@ -29,11 +29,11 @@ pub(super) async fn list(call: Call) -> Handled {
     ok(&List { items, next })
 }
 
-/// Where a limit stands in the list: those of names, then those of roles.
+/// Where a limit stands in the list: those of roles, then those of names.
 fn place(limit: &v1::Limit) -> String {
     match (&limit.role, &limit.name) {
-        (Some(role), _) => format!("role {role}"),
-        (None, name) => format!("name {}", name.as_deref().unwrap_or_default()),
+        (Some(role), _) => format!("1 {role}"),
+        (None, name) => format!("2 {}", name.as_deref().unwrap_or_default()),
     }
 }
 

@@ -1,8 +1,8 @@
 //! Four eyes: a request is written down with its proposal, and read again by its own route's reader
 //! when somebody else approves it.
 
+use super::path::Path;
 use axum::body::Bytes;
-use axum::extract::Path;
 use axum::http::{Method, Uri};
 use axum::response::IntoResponse;
 use bank_api::v1::{self, List, NewDecision, ProposalQuery, ProposedRequest};
@@ -58,6 +58,7 @@ fn read(call: &Call, proposal: &Proposal) -> Result<Command, Failure> {
         ("POST", "/api/v1/transfers") => after::transferred(call),
         ("POST", "/api/v1/refunds") => after::refunded(call),
         ("POST", "/api/v1/adjustments") => after::adjusted(call),
+        ("POST", "/api/v1/reversals") => after::reversed(call),
         ("POST", "/api/v1/cycles") => cycle::added(call),
         ("PATCH", path) if path.starts_with("/api/v1/allocations/") => {
             allocation::changed(call, &decoded()?)

@@ -1,6 +1,6 @@
 //! Roles of people: those that were given, and what they are in projects.
 
-use axum::extract::Path;
+use super::path::Path;
 use axum::response::IntoResponse;
 use bank_api::v1::{List, NewRoleGrant, RevokeQuery, RoleGrant, RoleQuery};
 use bank_core::access::Role;

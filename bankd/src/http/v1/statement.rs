@@ -30,11 +30,11 @@ pub(super) async fn show(call: Call) -> Handled {
     let query: StatementQuery = call.query()?;
     let asked = Asked::read(&call, &query)?;
     let now = call.now();
-    let (of, period) = (asked.subject.clone(), asked.period);
+    let (of, period, known) = (asked.subject.clone(), asked.period, asked.known);
     let view = call.view.clone();
     let first = move |connection: &_| {
         let accounts = of.accounts(connection, &view, &period)?;
-        let frame = statement::frame(connection, &accounts, &period, now)?;
+        let frame = statement::frame(connection, &accounts, &period, now, known)?;
         let end = frame.period.end.unwrap_or(now);
         let burn = burn::before(connection, end)?;
         Ok((accounts, frame, burn))
@@ -141,12 +141,12 @@ pub(super) async fn lines(call: Call) -> Handled {
     let upto = query.transaction;
     let asked = Asked::read(&call, &of::summary(query))?;
     let now = call.now();
-    let (subject, period) = (asked.subject.clone(), asked.period);
+    let (subject, period, known) = (asked.subject.clone(), asked.period, asked.known);
     let view = call.view.clone();
     let question = move |connection: &_| {
         let accounts = subject.accounts(connection, &view, &period)?;
         let whose = subject.whose(&accounts);
-        let frame = statement::frame_of_lines(connection, &period, now, upto)?;
+        let frame = statement::frame_of_lines(connection, &period, now, known, upto)?;
         let from = after.map_or(frame.first, |after| {
             after.saturating_add(1).max(frame.first)
         });

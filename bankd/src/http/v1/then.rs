@@ -44,12 +44,12 @@ pub(super) async fn listed(call: &Call) -> Result<(Option<Then>, Turn), Failure>
     Ok((then(call, at.as_deref(), recorded).await?, turn))
 }
 
-/// The bank at an instant; none without one.
-pub(super) async fn then(
+/// The instant that is asked about; none without one. What was known is known at an instant.
+pub(super) fn moment(
     call: &Call,
     at: Option<&str>,
     recorded: bool,
-) -> Result<Option<Then>, Failure> {
+) -> Result<Option<Timestamp>, Failure> {
     let Some(text) = at else {
         if recorded {
             let expected = "`at` beside it: what was known when";
@@ -59,6 +59,18 @@ pub(super) async fn then(
         return Ok(None);
     };
     let at = instant(text, call.now()).map_err(|r| call.refused(&r))?;
+    Ok(Some(at))
+}
+
+/// The bank at an instant; none without one.
+pub(super) async fn then(
+    call: &Call,
+    at: Option<&str>,
+    recorded: bool,
+) -> Result<Option<Then>, Failure> {
+    let Some(at) = moment(call, at, recorded)? else {
+        return Ok(None);
+    };
     let as_of = if recorded {
         AsOf::recorded(at)
     } else {

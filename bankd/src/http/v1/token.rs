@@ -1,7 +1,7 @@
 //! API tokens. The text of one is in the live answer to its making and nowhere else: not in the
 //! journal, not in the answer stored for repeats, not in a log.
 
-use axum::extract::Path;
+use super::path::Path;
 use axum::response::IntoResponse;
 use bank_api::v1::{self, List, NewToken, NewTokenAnswer, TokenQuery};
 use bank_core::command::Command;

@@ -211,7 +211,8 @@ impl View {
         if let Some(today) = &self.today {
             return today.sees_user(user);
         }
-        if self.everything || self.user.as_ref() == Some(&user.name) {
+        let everybody = self.everything && self.scope.projects.is_empty();
+        if everybody || self.user.as_ref() == Some(&user.name) {
             return true;
         }
         let mut projects = self.directory.projects().filter(|p| self.sees_project(p));
@@ -383,25 +384,34 @@ impl View {
         let projects = directory.projects().filter(|p| self.sees_project(p));
         let projects: Vec<String> = projects.map(|p| p.name.clone()).collect();
         let every_project = self.everything && self.scope.projects.is_empty();
-        // Work is shown of projects that the caller leads: who only is a member sees their own, which
-        // `bank jobs` tells.
-        let leads = |p: &Project| self.sees_project(p) && self.leads(p);
-        let accounts = directory.accounts();
-        let payers = accounts.filter(|a| self.meant(&a.name).is_some_and(leads));
-        let mut payers: Vec<String> = payers.map(|a| a.name.clone()).collect();
-        let led = directory.projects().filter(|p| leads(p));
-        payers.extend(led.map(|p| p.name.clone()));
+        // Work is shown of projects that the caller leads: who only is a member sees their own.
+        let payers = self.payers(|p| self.sees_project(p) && self.leads(p));
+        let own = self.own_user();
+        let own = own.map(|user| [std::slice::from_ref(&user.name), &user.aliases].concat());
+        let own_payers = self.payers(|p| self.sees_project(p));
         let accounts = directory.accounts().filter(|a| self.sees_account(a));
         let users = directory.users().filter(|u| self.sees_user(u));
         let machines = &self.scope.machines;
         Sight {
             payers: (!every_project).then_some(payers),
+            own: own.unwrap_or_default(),
+            own_payers,
             projects: (!every_project).then_some(projects),
             accounts: (!every_project).then(|| accounts.map(|a| a.id).collect()),
-            users: (!self.everything).then(|| users.map(|u| u.name.clone()).collect()),
+            users: (!every_project).then(|| users.map(|u| u.name.clone()).collect()),
             machines: (!machines.is_empty()).then(|| machines.clone()),
             sources,
         }
+    }
+
+    /// What work may name in place of certain projects: them, and accounts that mean one of them.
+    fn payers(&self, wanted: impl Fn(&Project) -> bool) -> Vec<String> {
+        let directory = &self.directory;
+        let accounts = directory.accounts();
+        let meant = accounts.filter(|a| self.meant(&a.name).is_some_and(&wanted));
+        let projects = directory.projects().filter(|p| wanted(p));
+        let names = meant.map(|a| &a.name).chain(projects.map(|p| &p.name));
+        names.cloned().collect()
     }
 
     /// The rows of an account's list that the caller may read.

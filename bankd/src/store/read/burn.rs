@@ -86,15 +86,15 @@ fn of(connection: &Connection, now: Timestamp, last: i64) -> Result<Burn, Error>
     } else {
         recorded(connection, bounded)?
     };
-    let sql = "SELECT kind, account, delta_amount FROM entry
-               WHERE id >= ?1 AND id <= ?2 AND account IS NOT NULL";
+    let sql = "SELECT kind, account, delta_amount, instance IS NOT NULL
+               FROM entry WHERE id >= ?1 AND id <= ?2 AND account IS NOT NULL";
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query((first.max(bounded), last))?;
     let mut charged: BTreeMap<AccountId, i128> = BTreeMap::new();
     while let Some(row) = rows.next()? {
         let kind = row.get_ref(0)?.as_str().unwrap_or_default();
-        let counts = kind.starts_with("charge") || kind == "late_charge" || kind == "refund";
-        if counts {
+        // What takes back a charge or a refund is of use too, what takes back a deposit is not.
+        if counts(kind) || (kind == "reverse" && row.get(3)?) {
             let change: i64 = row.get(2)?;
             let sum = charged.entry(AccountId(row.get(1)?)).or_default();
             *sum = sum.saturating_sub(i128::from(change));
@@ -104,6 +104,11 @@ fn of(connection: &Connection, now: Timestamp, last: i64) -> Result<Burn, Error>
         span_us: now.0.saturating_sub(from.0),
         charged,
     })
+}
+
+/// Whether entries of a kind are of use.
+fn counts(kind: &str) -> bool {
+    kind.starts_with("charge") || kind == "late_charge" || kind == "refund"
 }
 
 /// When the journal began; far in the future where there is none.

@@ -24,10 +24,16 @@ pub struct CloseRow {
 
 /// The closes that stand.
 pub fn standing(connection: &Connection) -> Result<Closes, Error> {
+    standing_by(connection, TxId(i64::MAX))
+}
+
+/// The closes that stood when a transaction had been written.
+pub fn standing_by(connection: &Connection, known: TxId) -> Result<Closes, Error> {
     let sql = "SELECT c.tx, c.start_at, c.end_at FROM period_close c
-               LEFT JOIN period_reopen r ON r.closed_by = c.tx WHERE r.tx IS NULL ORDER BY c.tx";
+               LEFT JOIN period_reopen r ON r.closed_by = c.tx AND r.tx <= ?1
+               WHERE r.tx IS NULL AND c.tx <= ?1 ORDER BY c.tx";
     let mut statement = connection.prepare_cached(sql)?;
-    let rows = statement.query_map([], close)?;
+    let rows = statement.query_map([known.0], close)?;
     Ok(Closes::new(rows.collect::<Result<_, _>>()?))
 }
 

@@ -69,6 +69,10 @@ pub struct Sight {
     pub projects: Option<Vec<String>>,
     /// What work may name in place of a project to be in view: projects, and accounts of one.
     pub payers: Option<Vec<String>>,
+    /// The caller as work names them, whose own work is in view too, of these payers.
+    pub own: Vec<String>,
+    /// What their own work may name in place of a project.
+    pub own_payers: Vec<String>,
     /// Accounts in view, by number.
     pub accounts: Option<Vec<AccountId>>,
     /// Users in view.

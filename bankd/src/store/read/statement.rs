@@ -18,7 +18,7 @@ pub use scan::{Movement, Object, Whose, object, scan};
 pub use sums::{Group, Heading, Moved, Part, Side, Sums};
 
 use super::super::Error;
-use super::journal::{first_entry_of, first_recorded_from, last_entry};
+use super::journal::{first_entry_of, first_recorded_from, last_entry, last_transaction};
 use super::past::{self, AsOf};
 use super::{beside, closes, money};
 use bank_core::ids::{AccountId, TxId};
@@ -72,14 +72,22 @@ pub struct Frame {
 }
 
 /// Reads both ends of a statement of these accounts; none for a statement of uses alone.
-/// `now` is the ledger's clock: nothing after it is told.
+/// `now` is the ledger's clock: nothing after it is told. With `known` only what was recorded up to
+/// then counts, closes too.
 pub fn frame(
     connection: &Connection,
     accounts: &BTreeSet<AccountId>,
     period: &Window,
     now: Timestamp,
+    known: Option<Timestamp>,
 ) -> Result<Frame, Error> {
-    let closes = closes::standing(connection)?;
+    let newest = match known {
+        None => last_transaction(connection)?,
+        Some(at) => {
+            first_recorded_from(connection, Timestamp(at.0.saturating_add(1)))?.saturating_sub(1)
+        }
+    };
+    let closes = closes::standing_by(connection, TxId(newest))?;
     let after_now = Timestamp(now.0.saturating_add(1));
     let wanted = period.end.unwrap_or(after_now);
     let covering = closes.covering(wanted).copied();
@@ -88,7 +96,8 @@ pub fn frame(
     } else {
         wanted.min(after_now)
     };
-    let known = covering.map_or(TxId(i64::MAX), |close| close.tx);
+    let by = known.map_or(TxId(i64::MAX), |_| TxId(newest));
+    let by = covering.map_or(by, |close| close.tx);
     // A period that is still to come has nothing yet.
     let start = period.start.map(|start| start.min(end));
     let opening = match start {
@@ -96,12 +105,10 @@ pub fn frame(
             is_kept: true,
             ..Readings::default()
         },
-        Some(start) => readings(connection, accounts, &closes, start, known)?,
+        Some(start) => readings(connection, accounts, &closes, start, by)?,
     };
-    let closing = readings(connection, accounts, &closes, end, known)?;
-    let newest = "SELECT coalesce(max(id), 0) FROM tx";
-    let newest: i64 = connection.query_row(newest, [], |row| row.get(0))?;
-    let upto = covering.map_or(newest, |close| close.tx.0);
+    let closing = readings(connection, accounts, &closes, end, by)?;
+    let upto = by.0.min(newest);
     let last = last_entry(connection)?;
     let from = match start {
         None => 1,
@@ -113,7 +120,7 @@ pub fn frame(
             end: Some(end),
         },
         first: first_entry_of(connection, from, last)?,
-        last: if covering.is_some() {
+        last: if covering.is_some() || known.is_some() {
             first_entry_of(connection, upto.saturating_add(1), last)?.saturating_sub(1)
         } else {
             last
@@ -135,9 +142,10 @@ pub fn frame_of_lines(
     connection: &Connection,
     period: &Window,
     now: Timestamp,
+    known: Option<Timestamp>,
     upto: Option<i64>,
 ) -> Result<Frame, Error> {
-    let mut frame = frame(connection, &BTreeSet::new(), period, now)?;
+    let mut frame = frame(connection, &BTreeSet::new(), period, now, known)?;
     let Some(upto) = upto.filter(|upto| *upto < frame.upto) else {
         return Ok(frame);
     };
@@ -202,7 +210,7 @@ pub fn whole(
     now: Timestamp,
 ) -> Result<(Frame, Sums, Vec<Movement>), Error> {
     let accounts = BTreeSet::from([account]);
-    let frame = frame(connection, &accounts, period, now)?;
+    let frame = frame(connection, &accounts, period, now, None)?;
     let (mut sums, mut lines) = (Sums::default(), Vec::new());
     let whose = Whose::Accounts(accounts);
     let mut next = Some(frame.first);

@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use bank_api::v1::{StatementLineQuery, StatementQuery};
 use bank_core::ids::{AccountId, ProjectId};
 use bank_core::refusal::Refusal;
-use bank_core::time::Window;
+use bank_core::time::{Timestamp, Window};
 use rusqlite::Connection;
 
 use super::super::call::Call;
+use super::super::then;
 use super::super::view::View;
 use crate::http::error::Failure;
 use crate::store;
@@ -127,14 +128,23 @@ impl Subject {
 pub(super) struct Asked {
     pub(super) subject: Subject,
     pub(super) period: Window,
+    /// Only what was recorded up to this moment counts.
+    pub(super) known: Option<Timestamp>,
 }
 
 impl Asked {
     pub(super) fn read(call: &Call, query: &StatementQuery) -> Result<Asked, Failure> {
         let period = super::period(query.from.as_deref(), query.until.as_deref());
+        let mut period = period.map_err(|refusal| call.refused(&refusal))?;
+        let at = then::moment(call, query.at.as_deref(), query.recorded)?;
+        if let Some(at) = at {
+            let after = Timestamp(at.0.saturating_add(1));
+            period.end = Some(period.end.map_or(after, |end| end.min(after)));
+        }
         let asked = Asked {
             subject: subject(call, query)?,
-            period: period.map_err(|refusal| call.refused(&refusal))?,
+            period,
+            known: at.filter(|_| query.recorded),
         };
         let begins = asked.period.start;
         if begins.is_some_and(|start| start > call.now()) {
@@ -208,5 +218,7 @@ pub(super) fn summary(query: StatementLineQuery) -> StatementQuery {
         tree: query.tree,
         from: query.from,
         until: query.until,
+        at: query.at,
+        recorded: query.recorded,
     }
 }

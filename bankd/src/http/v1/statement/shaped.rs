@@ -126,15 +126,19 @@ pub(super) fn line(
         movement.active
     };
     let is_seen = movement.user.is_empty() || sees(&call.view, movement);
+    // A shared account may be used by projects that are none of theirs.
+    let project = directory.project_named(&movement.project);
+    let names_seen = project.is_some_and(|p| call.view.sees_project(p))
+        && call.view.sees_machine(&movement.machine);
     StatementLine {
         at: shape::time(movement.at),
         kind: movement.kind.word().to_owned(),
         adjustment: movement.is_adjustment(),
         account: account.map(|a| a.name.clone()).unwrap_or_default(),
         allocation: movement.allocation.0,
-        project: shape::some(&movement.project),
+        project: shape::some(&movement.project).filter(|_| is_seen || names_seen),
         user: shape::some(&movement.user).filter(|_| is_seen),
-        machine: shape::some(&movement.machine),
+        machine: shape::some(&movement.machine).filter(|_| is_seen || names_seen),
         job: object.map(|object| object.id.clone()).filter(|_| is_seen),
         job_type: object.map(|object| object.kind.clone()),
         amount: shape::sum(moved.into(), &directory.bank),

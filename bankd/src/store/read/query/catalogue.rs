@@ -67,14 +67,14 @@ pub(super) enum Seen {
     Member(&'static str, &'static str),
     /// Those of machines in view, by name.
     Machine(&'static str),
-    /// Those of work in view: what it names as its project, and its machine.
-    Work(&'static str, &'static str),
+    /// Those of work in view: what it names as its project, its machine and its user.
+    Work(&'static str, &'static str, &'static str),
     /// Entries: by their work, else by their account.
     Entry,
     /// Rows of lists, by what they name.
     Rule,
     /// Work that collectors recorded, for who may see collectors.
-    Recorded(&'static str, &'static str),
+    Recorded(&'static str, &'static str, &'static str),
     /// None, unless all is seen.
     Unlimited,
 }
@@ -221,7 +221,7 @@ const CHARGE: Object = Object {
         Late Flag = "c.late", "Whether it came after the close.";
     },
     from: "usage c JOIN instance i ON i.id = c.instance",
-    seen: Seen::Work("i.project", "i.machine"),
+    seen: Seen::Work("i.project", "i.machine", "i.user"),
     there: None,
     effective: Some("c.at"),
 };
@@ -294,7 +294,7 @@ const JOB: Object = Object {
         State Text = "i.state", "As the scheduler says.";
     },
     from: "instance i LEFT JOIN account a ON a.id = i.account",
-    seen: Seen::Work("i.project", "i.machine"),
+    seen: Seen::Work("i.project", "i.machine", "i.user"),
     there: None,
     effective: None,
 };
@@ -317,7 +317,7 @@ const LIEN: Object = Object {
         End Time = "l.end_at", "Until when.";
     },
     from: "lien l JOIN instance i ON i.id = l.instance",
-    seen: Seen::Work("i.project", "i.machine"),
+    seen: Seen::Work("i.project", "i.machine", "i.user"),
     there: None,
     effective: None,
 };
@@ -394,6 +394,7 @@ const QUOTE: Object = Object {
     seen: Seen::Work(
         "p.name",
         "coalesce((SELECT m.name FROM machine m WHERE m.id = q.machine), '')",
+        "coalesce((SELECT u.name FROM user u WHERE u.id = q.user), '')",
     ),
     there: None,
     effective: None,
@@ -474,7 +475,7 @@ const USAGE: Object = Object {
         Transaction Whole opt = "u.tx", "The transaction that took it in.";
     },
     from: "usage_identity u JOIN source s ON s.id = u.source",
-    seen: Seen::Recorded("u.project", "u.machine"),
+    seen: Seen::Recorded("u.project", "u.machine", "u.user"),
     there: None,
     effective: None,
 };

@@ -164,11 +164,11 @@ impl Maker<'_> {
                 let user = self.among_texts(user, sight.users.as_deref());
                 both(project, user)
             }
-            Seen::Work(project, machine) | Seen::Recorded(project, machine) => {
-                self.work(project, machine)
+            Seen::Work(project, machine, user) | Seen::Recorded(project, machine, user) => {
+                self.work(project, machine, user)
             }
             Seen::Entry => {
-                let work = self.work("e.project", "e.machine");
+                let work = self.work("e.project", "e.machine", "e.user");
                 let account = self.among_numbers("e.account", sight.accounts.as_deref());
                 if work.is_none() && account.is_none() {
                     return None;
@@ -183,9 +183,18 @@ impl Maker<'_> {
         }
     }
 
-    fn work(&mut self, project: &str, machine: &str) -> Option<String> {
+    /// Work of projects that the caller leads, and their own.
+    fn work(&mut self, project: &str, machine: &str, user: &str) -> Option<String> {
         let sight = &self.plan.sight;
-        let project = self.among_texts(project, sight.payers.as_deref());
+        let led = self.among_texts(project, sight.payers.as_deref());
+        let project = match (led, sight.own.as_slice()) {
+            (Some(led), own @ [_, ..]) => {
+                let user = self.among_texts(user, Some(own));
+                let own = both(user, self.among_texts(project, Some(&sight.own_payers)));
+                own.map(|own| format!("({led} OR {own})"))
+            }
+            (led, _) => led,
+        };
         let machine = self.among_texts(machine, sight.machines.as_deref());
         both(project, machine)
     }

@@ -318,6 +318,8 @@ fn mistakes_say_what_is_wrong_and_what_there_is() {
 fn what_is_hidden_is_in_no_answer() {
     let bank = Bank::new();
     let bob = Sight {
+        own: Vec::new(),
+        own_payers: Vec::new(),
         projects: Some(vec!["bio".into()]),
         payers: Some(vec!["bio".into()]),
         accounts: Some(vec![AccountId(12)]),
@@ -358,6 +360,8 @@ fn what_is_hidden_is_in_no_answer() {
 fn every_view_can_be_asked_whole_by_everybody_who_may() {
     let bank = Bank::new();
     let nobody = Sight {
+        own: Vec::new(),
+        own_payers: Vec::new(),
         projects: Some(Vec::new()),
         payers: Some(Vec::new()),
         accounts: Some(Vec::new()),
