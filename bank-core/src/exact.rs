@@ -112,7 +112,7 @@ impl Fraction {
             Some((numerator, denominator)) => {
                 Fraction::new(numerator.parse().ok()?, denominator.parse().ok()?)
             }
-            None => Decimal::parse(text).map(Fraction::of),
+            None => Decimal::read(text).map(Fraction::of),
         }
     }
 

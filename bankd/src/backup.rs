@@ -276,6 +276,9 @@ fn mib(bytes: u64) -> u64 {
 
 /// Remembers in the data directory which backup was the last.
 fn note(data: &DataDir, path: &Path, manifest: &Backup) -> Result<()> {
+    // Whoever asks about it later may stand in another folder.
+    let whole = path.canonicalize();
+    let path = whole.as_deref().unwrap_or(path);
     let last = LastBackup {
         path: path.display().to_string(),
         made_at: manifest.made_at.clone(),

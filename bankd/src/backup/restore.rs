@@ -111,6 +111,7 @@ fn under_lock(
 
 /// The folder of what was named: itself, or that of its manifest or database.
 fn backup_folder(named: &Path) -> Result<PathBuf> {
+    ensure!(named.exists(), "{} is not there", named.display());
     let folder = if named.is_dir() {
         named
     } else {

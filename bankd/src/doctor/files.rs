@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Found, State};
 use crate::app::DataDir;
+use crate::checkpoint;
 use crate::config::{self, Config, path_in};
 use crate::keys;
 use crate::store::Checkup;
@@ -70,7 +71,17 @@ pub(super) fn keys(data: &DataDir, checkup: Option<&Checkup>) -> Found {
     };
     let mut open: Vec<String> = open_to_others(&folder, 0o700).into_iter().collect();
     let mut there = BTreeSet::new();
+    // The key of checkpoints is no caller's, and its public half is for everybody.
+    let signing = checkpoint::default_key(&folder);
+    let public = checkpoint::public_of(&signing);
     for entry in entries.flatten() {
+        if entry.path() == public {
+            continue;
+        }
+        if entry.path() == signing {
+            open.extend(open_to_others(&signing, 0o600));
+            continue;
+        }
         open.extend(open_to_others(&entry.path(), 0o600));
         there.insert(entry.file_name().to_string_lossy().into_owned());
     }

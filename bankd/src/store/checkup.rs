@@ -16,7 +16,7 @@ pub struct Checkup {
     pub last_recorded: Option<Timestamp>,
     /// The clock as it was seen last.
     pub clock_seen: Option<Timestamp>,
-    /// Ids of keys, and whether they are switched off.
+    /// Ids of signing keys, and whether they are switched off.
     pub keys: Vec<(String, bool)>,
 }
 
@@ -34,7 +34,9 @@ pub fn checkup(path: &Path) -> Result<Checkup, Error> {
     }
     migrate::check_current(&connection)?;
     let directory = bank::directory(&connection, Policy::default())?;
-    let keys = directory.keys().map(|key| (key.id.clone(), key.disabled));
+    // Tokens have no secret of the bank's.
+    let keys = directory.keys().filter(|key| key.token.is_none());
+    let keys = keys.map(|key| (key.id.clone(), key.disabled));
     Ok(Checkup {
         broken: broken(&connection, &directory.bank)?,
         last_recorded: instant(
