@@ -70,8 +70,8 @@ pub struct Considered {
     pub free: String,
     /// What was taken of it.
     pub taken: String,
-    /// `lien`, `turn`, `fallback`, `debt`: it paid; `not_needed`, `no_money`, `blocked`,
-    /// `indivisible`, `ends_before`, `no_window`, `list`, `not_named`, `untold`: it did not.
+    /// `lien`, `turn`, `fallback`, `debt`: it paid; `not_needed`, `no_money`, `too_little`,
+    /// `blocked`, `indivisible`, `ends_before`, `no_window`, `list`, `not_named`, `untold`: it did not.
     pub verdict: String,
     /// The same in words.
     pub why: String,

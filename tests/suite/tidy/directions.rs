@@ -148,7 +148,16 @@ const ROOMS: [(&str, &[&str]); 19] = [
     (
         "bankd/src/doctor",
         &[
-            "doctor", "app", "auditor", "backup", "clock", "config", "gold", "keys", "store",
+            "doctor",
+            "app",
+            "auditor",
+            "backup",
+            "checkpoint",
+            "clock",
+            "config",
+            "gold",
+            "keys",
+            "store",
         ],
     ),
     ("bankd/src/listen", &["listen"]),

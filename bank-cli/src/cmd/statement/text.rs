@@ -284,32 +284,15 @@ fn parts(statement: &Statement, shown: &impl Fn(&str) -> String) -> String {
     } else {
         "By project"
     };
-    let has_back = statement
-        .parts
-        .iter()
-        .any(|p| !figure::is_zero(&p.refunded));
-    let back = |text: &str| {
-        if has_back {
-            format!("{text:>13}")
-        } else {
-            String::new()
-        }
-    };
-    let mut out = format!(
-        "{by:<wide$}{:>6}{:>12}{}   share\n",
-        "jobs",
-        "charged",
-        back("given back")
-    );
+    let mut out = format!("{by:<wide$}{:>6}{:>12}   share\n", "jobs", "charged");
     for (part, name) in statement.parts.iter().zip(names) {
         let share = figure::percent(&part.charged, &whole);
         let share = share.map_or_else(|| "-".to_owned(), |share| format!("{share}%"));
         let jobs = grouped(part.jobs);
         let _ = writeln!(
             out,
-            "{name:<wide$}{jobs:>6}{:>12}{}   {share}",
-            shown(&part.charged),
-            back(&shown(&part.refunded))
+            "{name:<wide$}{jobs:>6}{:>12}   {share}",
+            shown(&part.charged)
         );
     }
     out

@@ -49,9 +49,7 @@ pub(super) async fn list(call: Call) -> Handled {
         let mut row = row(place, figures, view.directory(), at);
         let (id, bank) = (place.account.id, &call.directory().bank);
         row.burn_per_day = burn.per_day(id).map(|rate| shape::sum(rate, bank));
-        // What is held is spent or given back: it is there until then.
-        let there = figures.amount.saturating_add(figures.credit_limit);
-        let empty = burn.empty_at(id, there, now);
+        let empty = burn.empty_at(id, figures.available(), now);
         row.empty_at = empty.map(shape::time);
         if let Some(end) = ends.get(&id) {
             row.unused_at = Some(shape::time(end.end));

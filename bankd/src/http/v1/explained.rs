@@ -142,6 +142,12 @@ fn shaped(view: &View, one: &told::Explained, charges: &[Charge]) -> Option<Expl
         if charge.given.is_none() && charge.correction.is_none() {
             shape.price = explain::lines(then, &priced(then, job, charge));
         }
+        // What only gives back has no usage of its own: its price was that of the charge.
+        let gives_back = matches!(one.tx.op.as_str(), "refund" | "undo");
+        if let Some(row) = shape.charge.as_mut().filter(|_| gives_back) {
+            row.itemisation = None;
+            row.rates.clear();
+        }
         let ids = shape.charge.as_ref().map_or(&[][..], |row| &row.rates);
         let rates = then.rates.iter().filter(|rate| ids.contains(&rate.id.0));
         shape.rates = rates.map(|one| rate::shaped(then, one)).collect();
@@ -234,6 +240,10 @@ fn why(why: &Why) -> (&'static str, String) {
         ),
         Why::NotNeeded => ("not_needed", "those before it covered all"),
         Why::NoMoney => ("no_money", "nothing was free on it"),
+        Why::TooLittle => (
+            "too_little",
+            "it had less than was needed, and the account that steps in took the whole",
+        ),
         Why::Blocked => ("blocked", "a charge had blocked it"),
         Why::Indivisible => ("indivisible", "one of its allocations pays whole, or none"),
         Why::EndsBefore => ("ends_before", "it ends before the lien"),

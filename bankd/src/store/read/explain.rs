@@ -86,6 +86,8 @@ pub enum Why {
     NoMoney,
     /// A charge blocked it.
     Blocked,
+    /// It could not cover all that was left, and the account that steps in took the whole.
+    TooLittle,
     /// Money of it is not divided, and it could not cover all that was left.
     Indivisible,
     /// It ends before the lien does.

@@ -80,7 +80,7 @@ fn ends(shape: &mut Statement, told: &Told, bank: &bank_core::directory::Bank) {
     shape.debt = sum(debt);
     if per_day > 0 {
         shape.burn_per_day = sum(per_day);
-        let empty = crate::store::read::burn::used_up(per_day, end.amount + end.credit_limit, at);
+        let empty = crate::store::read::burn::used_up(per_day, available, at);
         shape.empty_at = empty.map(shape::time);
     }
 }

@@ -132,6 +132,8 @@ impl Chosen<'_> {
             Why::NoMoney
         } else if is(|a| a.discrete) {
             Why::Indivisible
+        } else if self.taken.iter().any(|taken| self.steps_in(taken.account)) {
+            Why::TooLittle
         } else {
             Why::Untold
         };

@@ -375,6 +375,9 @@ const PROJECT: Object = Object {
     effective: None,
 };
 
+const QUOTED_MACHINE: &str = "coalesce((SELECT m.name FROM machine m WHERE m.id = q.machine), '')";
+const QUOTED_USER: &str = "coalesce((SELECT u.name FROM user u WHERE u.id = q.user), '')";
+
 const QUOTE: Object = Object {
     name: "Quote",
     says: "A price that was frozen.",
@@ -391,11 +394,7 @@ const QUOTE: Object = Object {
         Uses Whole = "q.uses", "How many jobs may still be bound to it.";
     },
     from: "quote q JOIN project p ON p.id = q.project",
-    seen: Seen::Work(
-        "p.name",
-        "coalesce((SELECT m.name FROM machine m WHERE m.id = q.machine), '')",
-        "coalesce((SELECT u.name FROM user u WHERE u.id = q.user), '')",
-    ),
+    seen: Seen::Work("p.name", QUOTED_MACHINE, QUOTED_USER),
     there: None,
     effective: None,
 };
