@@ -1,7 +1,6 @@
 //! What wants attention, and the outbox of those who are told. Everybody sees what is of projects in
 //! view; the rest, the outbox and every change are for those who see or may do everything.
 
-use super::path::Path;
 use axum::response::IntoResponse;
 use bank_api::text::suggest;
 use bank_api::v1::{
@@ -16,6 +15,7 @@ use bank_core::refusal::Refusal;
 
 use super::call::{Call, Handled, new_state, ok, rendered};
 use super::job;
+use super::path::Path;
 use super::project::Empty;
 use super::shape;
 use super::view::View;

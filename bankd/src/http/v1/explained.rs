@@ -1,6 +1,5 @@
 //! Why a job was charged as it was, and what a transaction did.
 
-use super::path::Path;
 use bank_api::v1::{Considered, ExplainQuery, Explained, Explanation};
 use bank_core::directory::Directory;
 use bank_core::ids::AccountId;
@@ -9,6 +8,7 @@ use bank_core::price::Priced;
 use bank_core::refusal::Refusal;
 
 use super::call::{Call, Handled, ok};
+use super::path::Path;
 use super::view::View;
 use super::{arithmetic, explain, job, journal, rate, shape};
 use crate::http::error::Failure;

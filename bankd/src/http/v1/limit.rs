@@ -1,6 +1,5 @@
 //! Limits of what somebody may move.
 
-use super::path::Path;
 use axum::response::IntoResponse;
 use bank_api::v1::{self, List, NewLimit};
 use bank_core::amount::Amount;
@@ -12,6 +11,7 @@ use bank_core::refusal::Refusal;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
 use super::pages::Turn;
+use super::path::Path;
 use super::role::read_role;
 use super::shape;
 use crate::answer::Answer;

@@ -1,7 +1,6 @@
 //! Four eyes: a request is written down with its proposal, and read again by its own route's reader
 //! when somebody else approves it.
 
-use super::path::Path;
 use axum::body::Bytes;
 use axum::http::{Method, Uri};
 use axum::response::IntoResponse;
@@ -18,6 +17,7 @@ use bank_core::time::Timestamp;
 use bank_core::view::Context;
 
 use super::call::{Call, Handled, new_state, ok, rendered};
+use super::path::Path;
 use super::{after, allocation, cycle, job, money, shape};
 use crate::answer::Answer;
 use crate::http::error::Failure;

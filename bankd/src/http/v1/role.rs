@@ -1,6 +1,5 @@
 //! Roles of people: those that were given, and what they are in projects.
 
-use super::path::Path;
 use axum::response::IntoResponse;
 use bank_api::v1::{List, NewRoleGrant, RevokeQuery, RoleGrant, RoleQuery};
 use bank_core::access::Role;
@@ -12,6 +11,7 @@ use bank_core::refusal::Refusal;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
 use super::pages::Turn;
+use super::path::Path;
 use super::shape::{self, read_time, some};
 use crate::answer::Answer;
 use crate::writer::Decided;

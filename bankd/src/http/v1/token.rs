@@ -1,7 +1,6 @@
 //! API tokens. The text of one is in the live answer to its making and nowhere else: not in the
 //! journal, not in the answer stored for repeats, not in a log.
 
-use super::path::Path;
 use axum::response::IntoResponse;
 use bank_api::v1::{self, List, NewToken, NewTokenAnswer, TokenQuery};
 use bank_core::command::Command;
@@ -13,6 +12,7 @@ use bank_core::time::{Timestamp, Window};
 use super::call::{Call, Done, Handled, ok, removed, rendered};
 use super::key::{finish, known_roles};
 use super::pages::Turn;
+use super::path::Path;
 use super::shape::{self, read_time};
 use crate::answer::Answer;
 use crate::clock;
