@@ -369,13 +369,21 @@ impl Waiting {
         } else {
             None
         };
+        // Of lines that nobody keeps, what was read in them can be proven.
+        let digest = if feed.keep_raw {
+            Sha256::digest(&self.lines)
+        } else {
+            let mut digest = Sha256::new();
+            self.items.iter().for_each(|item| digest.update(item.said));
+            digest.finalize()
+        };
         Ok(Portion {
             seen: self.seen,
             caller: feed.caller.clone(),
             request_id: feed.request_id.clone(),
             items: self.items,
             alone: false,
-            digest: hex(&Sha256::digest(&self.lines)),
+            digest: hex(&digest),
             lines: Arc::new(self.lines),
             raw,
             block: None,

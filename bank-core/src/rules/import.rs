@@ -10,7 +10,7 @@ mod who;
 use crate::amount::Amount;
 use crate::command::{Chunk, UsageReport};
 use crate::effects::{Became, Effects, Fate, Imported, Outcome, UseRow};
-use crate::exact::to_amount;
+use crate::exact::{Fraction, to_amount};
 use crate::ids::{AllocationId, check_name};
 use crate::model::Allocation;
 use crate::policy::{Quantity, Verdict, verdict};
@@ -252,8 +252,12 @@ impl<'a> Taking<'a> {
     /// The price of it, in minor units; none where exact arithmetic ends.
     fn price(&self, report: &UsageReport, who: &Who, quantity: &Quantity) -> Option<Amount> {
         let request = &report.request;
-        let mut usage = request.facts.usage.clone();
-        usage.counted = Some(quantity.processors);
+        let mut usage = Cow::Borrowed(&request.facts.usage);
+        // Mostly a policy counts the processors that the record names, as rates do by themselves.
+        let own = usage.processors.map(Fraction::of);
+        if usage.counted.is_some() || own != Some(quantity.processors) {
+            usage.to_mut().counted = Some(quantity.processors);
+        }
         let began = request.facts.start.unwrap_or_default();
         let user = short(request.whose.user.as_deref().unwrap_or_default());
         let asked = Priced {

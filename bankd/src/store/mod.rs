@@ -108,6 +108,7 @@ fn database(error: &rusqlite::Error) -> String {
 
 /// A read-only connection: it sees every committed transaction and never blocks the writer.
 pub fn open_reader(path: &Path) -> Result<Connection, Error> {
+    put_back(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
@@ -116,6 +117,19 @@ pub fn open_reader(path: &Path) -> Result<Connection, Error> {
     connection.set_prepared_statement_cache_capacity(64);
     keep_plans(&connection)?;
     Ok(connection)
+}
+
+/// Puts back what an import that was killed had under way: who only reads cannot.
+fn put_back(path: &Path) -> Result<(), Error> {
+    let mut journal = path.as_os_str().to_owned();
+    journal.push("-journal");
+    if !std::fs::metadata(journal).is_ok_and(|file| file.len() > 0) {
+        return Ok(());
+    }
+    let connection = Connection::open(path)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    let sql = "SELECT count(*) FROM sqlite_schema";
+    Ok(connection.query_row(sql, [], |_| Ok(()))?)
 }
 
 /// Asks for plans that do not depend on what is bound. Without it `SQLite` compiles a statement

@@ -46,6 +46,8 @@ pub struct SqliteStore {
     pub(super) place: Option<u32>,
     /// What the state was when the database transaction began.
     saved: Option<Saved>,
+    /// Whether it is the only one that has the database, for many rows.
+    is_bulk: bool,
 }
 
 struct Saved {
@@ -121,6 +123,7 @@ impl SqliteStore {
             place: None,
             saved: None,
             directory,
+            is_bulk: false,
             connection,
         })
     }
@@ -138,11 +141,32 @@ impl SqliteStore {
         Ok(())
     }
 
-    /// Room for the indexes of many rows, while nobody else is served. New rows go to where the ones
-    /// before them went, so that more room would hold pages that are not looked at again.
-    pub fn prepare_for_bulk(&self) -> Result<(), Error> {
-        self.connection
-            .execute_batch("PRAGMA cache_size = -32768; PRAGMA wal_autocheckpoint = 16000;")?;
+    /// Makes ready for many rows while nobody else is served (`docs/decisions/0079`): room for their
+    /// indexes, though new rows go to where the ones before them went, so that more room would hold
+    /// pages that are not looked at again; each page written once, in place, with a journal of what was
+    /// there before; and no look for the rows that new ones refer to, for their numbers were just read.
+    ///
+    /// # Errors
+    /// If somebody else has the database open.
+    pub fn prepare_for_bulk(&mut self) -> Result<(), Error> {
+        let exclusively = "PRAGMA cache_size = -32768; PRAGMA foreign_keys = OFF;
+             PRAGMA locking_mode = EXCLUSIVE;";
+        self.connection.execute_batch(exclusively)?;
+        let mode = "PRAGMA journal_mode = TRUNCATE";
+        let mode: String = self.connection.query_row(mode, [], |r| r.get(0))?;
+        if mode != "truncate" {
+            let why = "the database cannot be had alone: who else has it open?";
+            return Err(Error::NotABank(why.to_owned()));
+        }
+        self.is_bulk = true;
+        Ok(())
+    }
+
+    /// Back to how a bank is served.
+    fn end_bulk(&self) -> Result<(), Error> {
+        self.connection.execute_batch(
+            "PRAGMA locking_mode = NORMAL; PRAGMA journal_mode = WAL; PRAGMA foreign_keys = ON;",
+        )?;
         Ok(())
     }
 
@@ -228,6 +252,9 @@ impl SqliteStore {
 
     /// Writes the log back into the database; at the end of service.
     pub fn checkpoint(&self) -> Result<(), Error> {
+        if self.is_bulk {
+            self.end_bulk()?;
+        }
         self.connection
             .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
         Ok(())

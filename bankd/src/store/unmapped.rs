@@ -8,6 +8,7 @@ use bank_core::need::Identity;
 use bank_core::select;
 use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::HashMap;
+use std::fmt::Write as _;
 
 /// The row of an identity.
 macro_rules! one {
@@ -72,6 +73,19 @@ fn amended(connection: &Connection, row: &UseRow, waits: bool) -> Result<(), Err
     alone.write(connection)
 }
 
+/// Rows of one statement, where there are many.
+const TOGETHER: i64 = 64;
+
+/// The statement for [`TOGETHER`] numbers from one on.
+fn several() -> String {
+    let mut sql = "INSERT OR FAIL INTO unmapped VALUES (?1)".to_owned();
+    for n in 1..TOGETHER {
+        // Writing to a string cannot fail.
+        let _ = write!(sql, ", (?1 + {n})");
+    }
+    sql
+}
+
 /// New rows that wait, as long as their numbers follow each other: one statement writes all of them.
 #[derive(Debug, Default)]
 struct Run {
@@ -98,11 +112,15 @@ impl Run {
             return Ok(());
         }
         let last = self.first.saturating_add(self.count).saturating_sub(1);
+        let mut first = self.first;
+        let mut many = connection.prepare_cached(&several())?;
+        while first.saturating_add(TOGETHER) <= last {
+            many.execute([first])?;
+            first = first.saturating_add(TOGETHER);
+        }
         let sql = "INSERT INTO unmapped
                    SELECT id FROM usage_identity WHERE id BETWEEN ?1 AND ?2";
-        connection
-            .prepare_cached(sql)?
-            .execute([self.first, last])?;
+        connection.prepare_cached(sql)?.execute([first, last])?;
         let sql = "UPDATE tally SET rows = rows + ?1,
                        seals = (seals + ?2) % 2305843009213693952 WHERE name = 'unmapped'";
         let sum =

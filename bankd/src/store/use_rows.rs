@@ -14,17 +14,30 @@ use rusqlite::{CachedStatement, Connection};
 /// Columns of a row but its digest, which is the last.
 const COLUMNS: usize = 36;
 
+/// What is bound for a row: the columns, the digest and the seal.
+const BOUND: usize = COLUMNS + 2;
+
+/// New rows of one statement. Each statement finds its places in three indexes from their roots, which
+/// costs more than the rows themselves; within one the places are kept.
+const TOGETHER: usize = 32;
+
 /// The columns, as [`cells`] has them.
-macro_rules! insert {
+macro_rules! columns {
     () => {
         "INSERT INTO usage_identity (source, object_id, start_at, end_at, submit_at, machine,
              object_type, account, login, project, user, group_name, queue, qos, state, exit_code,
              flags, millis, nodes, gpus, memory_bytes, wall_us, cpu_us, requested_s, revision,
              became, policy, counted, instance, amount, allocation, refusal, tx, block, place,
-             available, digest, seal)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
+             available, digest, seal)"
+    };
+}
+
+/// One row of them.
+macro_rules! insert {
+    () => {
+        concat!(columns!(), " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
              ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35,
-             ?36, ?37, ?38)"
+             ?36, ?37, ?38)")
     };
 }
 
@@ -53,33 +66,84 @@ pub(super) fn write_uses(
     tx: Option<i64>,
 ) -> Result<Vec<Option<i64>>, Error> {
     let connection = &store.connection;
-    let mut source: Option<(&str, i64)> = None;
-    let (mut new, mut amended) = (None, None);
+    let mut sources = Sources::default();
     let mut numbers = Vec::with_capacity(rows.len());
-    for row in rows {
+    let (mut many, mut one, mut amended) = (None, None, None);
+    // The rules have looked whether the identity is known: the first revision has no row yet.
+    for alike in rows.chunk_by(|a, b| (a.revision == 0) == (b.revision == 0)) {
+        let is_new = alike.first().is_some_and(|row| row.revision == 0);
+        let (full, rest) = alike.as_chunks::<TOGETHER>();
+        let (full, rest) = if is_new { (full, rest) } else { (Default::default(), alike) };
+        for rows in full {
+            let writing = ready(&mut many, connection, &several)?;
+            for (n, row) in rows.iter().enumerate() {
+                let source = sources.of(connection, row)?;
+                writing.bind(n, &cells(store, row, source, tx), row)?;
+            }
+            writing.run()?;
+            let last = connection.last_insert_rowid();
+            // Each got the number behind the one before it.
+            let before = (0_i64..).take(rows.len()).map(|n| last.saturating_sub(n));
+            let mut given: Vec<_> = before.map(Some).collect();
+            given.reverse();
+            numbers.append(&mut given);
+        }
+        for row in rest {
+            let source = sources.of(connection, row)?;
+            let writing = if is_new {
+                ready(&mut one, connection, &|| NEW.to_owned())?
+            } else {
+                ready(&mut amended, connection, &|| AMENDED.to_owned())?
+            };
+            writing.bind(0, &cells(store, row, source, tx), row)?;
+            writing.run()?;
+            if !is_new {
+                seal_amended(connection, row, source)?;
+            }
+            numbers.push(is_new.then(|| connection.last_insert_rowid()));
+        }
+    }
+    Ok(numbers)
+}
+
+/// The numbers of sources; rows of one mostly follow each other.
+#[derive(Default)]
+struct Sources<'r>(Option<(&'r str, i64)>);
+
+impl<'r> Sources<'r> {
+    fn of(&mut self, connection: &Connection, row: &'r UseRow) -> Result<i64, Error> {
         let name = row.report.source.as_str();
-        let id = match source {
+        let id = match self.0 {
             Some((known, id)) if known == name => id,
             _ => sources::id_of(connection, name)?,
         };
-        source = Some((name, id));
-        // The rules have looked whether the identity is known: the first revision has no row yet.
-        let (writing, sql) = match row.revision {
-            0 => (&mut new, NEW),
-            _ => (&mut amended, AMENDED),
-        };
-        let writing = match writing {
-            Some(writing) => writing,
-            none => none.insert(Writing::new(connection, sql)?),
-        };
-        writing.row(&cells(store, row, id, tx), row)?;
-        if row.revision != 0 {
-            seal_amended(connection, row, id)?;
-        }
-        let number = || connection.last_insert_rowid();
-        numbers.push((row.revision == 0).then(number));
+        self.0 = Some((name, id));
+        Ok(id)
     }
-    Ok(numbers)
+}
+
+/// The statement for [`TOGETHER`] new rows. If it fails, the transaction is undone as a whole: the
+/// database need not keep what was before each statement.
+fn several() -> String {
+    let mut sql = columns!().replacen("INSERT", "INSERT OR FAIL", 1);
+    for row in 0..TOGETHER {
+        sql.push_str(if row == 0 { " VALUES (?" } else { ", (?" });
+        sql.push_str(&", ?".repeat(BOUND.saturating_sub(1)));
+        sql.push(')');
+    }
+    sql
+}
+
+/// A statement that is made when it is needed first.
+fn ready<'w, 'c, 'r>(
+    writing: &'w mut Option<Writing<'c, 'r>>,
+    connection: &'c Connection,
+    sql: &impl Fn() -> String,
+) -> Result<&'w mut Writing<'c, 'r>, Error> {
+    Ok(match writing {
+        Some(writing) => writing,
+        none => none.insert(Writing::new(connection, &sql())?),
+    })
 }
 
 /// Seals a row that took the place of another, of which some may have stayed.
@@ -97,20 +161,32 @@ fn seal_amended(connection: &Connection, row: &UseRow, source: i64) -> Result<()
 /// A statement with what is bound to it.
 struct Writing<'c, 'r> {
     statement: CachedStatement<'c>,
-    bound: [ValueRef<'r>; COLUMNS],
+    bound: Vec<[ValueRef<'r>; COLUMNS]>,
 }
 
 impl<'c, 'r> Writing<'c, 'r> {
     fn new(connection: &'c Connection, sql: &str) -> Result<Self, Error> {
         // Nothing is bound to a statement out of the cache, and what is not bound is NULL.
+        let statement = connection.prepare_cached(sql)?;
+        let rows = statement.parameter_count().div_euclid(BOUND);
         Ok(Writing {
-            statement: connection.prepare_cached(sql)?,
-            bound: [ValueRef::Null; COLUMNS],
+            statement,
+            bound: vec![[ValueRef::Null; COLUMNS]; rows],
         })
     }
 
-    fn row(&mut self, cells: &[ValueRef<'r>; COLUMNS], row: &UseRow) -> Result<(), Error> {
-        for (place, (bound, cell)) in (1_usize..).zip(self.bound.iter_mut().zip(cells)) {
+    /// Binds a row as the statement's `n`th, from 0.
+    fn bind(
+        &mut self,
+        n: usize,
+        cells: &[ValueRef<'r>; COLUMNS],
+        row: &UseRow,
+    ) -> Result<(), Error> {
+        let first = n.saturating_mul(BOUND).saturating_add(1);
+        let Some(bound) = self.bound.get_mut(n) else {
+            return Ok(());
+        };
+        for (place, (bound, cell)) in (first..).zip(bound.iter_mut().zip(cells)) {
             if bound != cell {
                 let value = ToSqlOutput::Borrowed(*cell);
                 self.statement.raw_bind_parameter(place, value)?;
@@ -120,10 +196,14 @@ impl<'c, 'r> Writing<'c, 'r> {
         let said = row.said.unwrap_or_else(|| digest(&row.report.canonical()));
         let all = cells.iter().copied().chain([ValueRef::Blob(&said)]);
         let seal = seal::of_refs(all);
-        let last = COLUMNS.saturating_add(1);
+        let last = first.saturating_add(COLUMNS);
         self.statement.raw_bind_parameter(last, said.as_slice())?;
         self.statement
             .raw_bind_parameter(last.saturating_add(1), seal)?;
+        Ok(())
+    }
+
+    fn run(&mut self) -> Result<(), Error> {
         self.statement.raw_execute()?;
         Ok(())
     }

@@ -47,7 +47,7 @@ pub struct Portion {
     pub alone: bool,
     /// The lines as they came, each behind its length.
     pub lines: Arc<Vec<u8>>,
-    /// SHA-256 over them, in hex.
+    /// SHA-256 in hex: over them where they are kept, else over the digests of the items.
     pub digest: String,
     /// They as they are kept, where they are.
     pub raw: Option<RawBlock>,
