@@ -148,6 +148,32 @@ impl<T> List<T> {
     }
 }
 
+/// An answer whose rows come page by page, beside what holds for all pages.
+pub trait Paged {
+    /// Cursor of the next page, to be sent back as `after`; none on the last page.
+    fn next(&self) -> Option<&str>;
+
+    /// Takes the rows of the next page, and where it goes on.
+    fn go_on(&mut self, page: Self);
+}
+
+macro_rules! paged {
+    ($($answer:ty),*) => {
+        $(impl Paged for $answer {
+            fn next(&self) -> Option<&str> {
+                self.next.as_deref()
+            }
+
+            fn go_on(&mut self, page: Self) {
+                self.items.extend(page.items);
+                self.next = page.next;
+            }
+        })*
+    };
+}
+
+paged!(Unmapped, WhatIf, Enforced, FallbackReport);
+
 /// The answer of `POST` and `PATCH` on a noun: the object as it is now, bare, and what was written.
 ///
 /// In JSON the fields of the object and those below stand side by side.

@@ -295,6 +295,9 @@ pub(crate) struct Global {
     /// Comma-separated values
     #[arg(long, global = true, help_heading = "Output")]
     pub(crate) csv: bool,
+    /// In CSV, a ' before texts that a spreadsheet would take for a formula
+    #[arg(long, global = true, help_heading = "Output")]
+    pub(crate) spreadsheet_safe: bool,
     /// JSON; amounts are strings
     #[arg(long, global = true, help_heading = "Output")]
     pub(crate) json: bool,

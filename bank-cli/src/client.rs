@@ -15,7 +15,7 @@ use std::time::Duration;
 use bank_api::{
     error::{self, Problem},
     sign,
-    v1::List,
+    v1::{List, Paged},
 };
 use serde::{Serialize, de::DeserializeOwned};
 use ureq::{Agent, http};
@@ -194,6 +194,23 @@ impl Client {
             target = path(segments) + &path::query_after(parameters, &next);
             before = Some(next);
         }
+    }
+
+    /// Reads an answer whose rows come page by page to its end; sums are those of the first page.
+    pub(crate) fn whole<T: DeserializeOwned + Paged>(
+        &self,
+        segments: &[&str],
+        parameters: &impl Serialize,
+    ) -> Result<T, Failure> {
+        let mut whole: T = self.call(&Call::get(path(segments) + &query(parameters)))?;
+        while let Some(next) = whole.next().map(str::to_owned) {
+            let target = path(segments) + &path::query_after(parameters, &next);
+            whole.go_on(self.call(&Call::get(target))?);
+            if whole.next() == Some(&next) {
+                return Err(Failure::internal("the list does not go on"));
+            }
+        }
+        Ok(whole)
     }
 
     /// Sends a call and reads its answer.

@@ -58,7 +58,7 @@ use std::{
     io::{IsTerminal as _, Write as _},
 };
 
-use bank_api::v1::{List, PastQuery, Removed};
+use bank_api::v1::{List, Paged, PastQuery, Removed};
 use serde::{Serialize, de::DeserializeOwned};
 use ureq::http::Method;
 
@@ -174,6 +174,15 @@ impl Context {
         query: &impl Serialize,
     ) -> Result<List<T>, Failure> {
         self.client.all(segments, query)
+    }
+
+    /// Reads rows with their sums to the end, page by page.
+    pub(crate) fn whole<T: DeserializeOwned + Paged>(
+        &self,
+        segments: &[&str],
+        query: &impl Serialize,
+    ) -> Result<T, Failure> {
+        self.client.whole(segments, query)
     }
 
     /// Sends a change.

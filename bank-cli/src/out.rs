@@ -226,6 +226,8 @@ pub(crate) struct Form {
     pub(crate) columns: Vec<String>,
     /// Separate thousands.
     pub(crate) thousands: bool,
+    /// No text of CSV is a formula to a spreadsheet.
+    pub(crate) spreadsheet_safe: bool,
     /// Zone of the times on the screen.
     pub(crate) zone: Zone,
     /// Other units for the amounts of lists.
@@ -278,6 +280,7 @@ impl Form {
             header: !flags.no_header,
             columns: flags.columns.clone(),
             thousands: !flags.no_thousands,
+            spreadsheet_safe: flags.spreadsheet_safe,
             zone,
             scale: None,
         })
@@ -392,6 +395,7 @@ pub(crate) fn test_form() -> Form {
         header: true,
         columns: Vec::new(),
         thousands: true,
+        spreadsheet_safe: false,
         zone,
         scale: None,
     }

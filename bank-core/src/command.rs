@@ -14,6 +14,7 @@ mod after;
 mod assign;
 mod attention;
 mod import;
+mod note;
 mod op;
 mod period;
 mod registry;
@@ -25,6 +26,7 @@ pub use after::{Adjust, After, Refund, RemoveAllocation, Reverse, Settle, Transf
 pub use assign::Assign;
 pub use attention::{Ack, Attention, Switch};
 pub use import::Chunk;
+pub use note::NOTE_MAX;
 pub use op::OPS;
 pub use period::{ClosePeriod, Period};
 pub use registry::{

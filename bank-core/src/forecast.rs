@@ -2,7 +2,8 @@
 //!
 //! What is spent comes from the allocation that ends first, as charges do by default (ledger.md
 //! 2.6). Everything is exact: a speed is an amount over a time, never a rate that was rounded. What
-//! liens hold counts as money that is there: it is spent or given back.
+//! there is to spend is what is available (ledger.md 2.5): what liens hold is spent already, and
+//! what allocations are below zero is paid by the others first, then by the credit.
 
 use crate::ids::AllocationId;
 use crate::model::{Allocation, Phase};
@@ -105,25 +106,45 @@ impl Purse {
             start: start.map_or(now, |start| start.max(now)),
             end: allocation.window.end,
             was: allocation.amount.0.into(),
-            left: allocation.amount.0.into(),
+            left: free(allocation).max(0),
         }
     }
 }
 
-/// Follows an account's allocations from now on at a steady speed. Those that have ended, and those
-/// without money, play no part. `credit` is what may be spent below zero, beyond all of them.
+/// Amount − held.
+fn free(allocation: &Allocation) -> i128 {
+    i128::from(allocation.amount.0).saturating_sub(allocation.held.0.into())
+}
+
+/// Follows an account's allocations from now on at a steady speed. Those that have ended play no
+/// part. `credit` is what may be spent below zero, beyond all of them. Without expiry and speed the
+/// sum of what is followed is what is available now.
 pub fn forecast<'a>(
     allocations: impl IntoIterator<Item = &'a Allocation>,
     speed: Speed,
     credit: i128,
     now: Timestamp,
 ) -> Forecast {
-    let has_money =
-        |a: &&Allocation| a.phase != Phase::Expired && a.amount.0 > 0 && !a.window.is_over(now);
-    let purses = allocations.into_iter().filter(has_money);
-    let mut purses: Vec<Purse> = purses.map(|a| Purse::of(a, now)).collect();
+    let (mut purses, mut debt) = (Vec::new(), 0_i128);
+    for allocation in allocations {
+        if allocation.phase == Phase::Expired || allocation.window.is_over(now) {
+            continue;
+        }
+        if allocation.window.contains(now) {
+            debt = debt.saturating_sub(free(allocation).min(0));
+        }
+        if allocation.amount.0 > 0 {
+            purses.push(Purse::of(allocation, now));
+        }
+    }
     // Those without an end last.
     purses.sort_by_key(|purse| (purse.end.is_none(), purse.end, purse.start, purse.id));
+    for purse in purses.iter_mut().filter(|purse| purse.start <= now) {
+        let paid = debt.min(purse.left);
+        purse.left = purse.left.saturating_sub(paid);
+        debt = debt.saturating_sub(paid);
+    }
+    let credit = credit.saturating_sub(debt);
     let mut found = Forecast::default();
     let mut at = now;
     // Each turn a purse is used up, begins or ends.

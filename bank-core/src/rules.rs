@@ -53,6 +53,7 @@ pub fn decide(command: &Command, view: &View, ctx: &Context<'_>) -> Result<Effec
         ..*ctx
     };
     scope::check(command, ctx)?;
+    command.check_note()?;
     let mut effects = by_family(command, view, ctx)?;
     if !matches!(command, Command::Access(_)) {
         guard(command, Eyes::Two, &mut effects, view, ctx)?;

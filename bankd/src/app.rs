@@ -142,6 +142,11 @@ impl DataDir {
         self.0.join("backup.json")
     }
 
+    /// Why the daemon's own backup was not made, where the last try failed.
+    pub fn failed_backup(&self) -> PathBuf {
+        self.0.join("backup.failed")
+    }
+
     /// The lock that the serving daemon holds.
     pub fn lock(&self) -> PathBuf {
         self.0.join("bankd.lock")

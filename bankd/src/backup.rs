@@ -38,6 +38,8 @@ pub const MANIFEST: &str = "manifest.json";
 const FORMAT: u8 = 1;
 /// What must stay free on a disk beside a copy.
 const MARGIN: u64 = 16 << 20;
+/// Characters that are kept of why one failed.
+const FAILURE_MAX: usize = 1000;
 
 /// What a backup is to be.
 #[derive(Clone, Debug)]
@@ -286,9 +288,36 @@ fn note(data: &DataDir, path: &Path, manifest: &Backup) -> Result<()> {
         transactions: manifest.transactions,
         bytes: manifest.files.iter().map(|file| file.bytes).sum(),
     };
+    note_failure(data, None);
     let text = serde_json::to_string(&last)? + "\n";
     files::replaced(&data.last_backup(), text.as_bytes())
         .with_context(|| format!("cannot write {}", data.last_backup().display()))
+}
+
+/// Remembers in the data directory why the daemon's own backup was not made, and since when; with none
+/// that it was.
+fn note_failure(data: &DataDir, why: Option<&str>) {
+    let file = data.failed_backup();
+    let written = match why {
+        Some(why) => {
+            let at = format_rfc3339(clock::real_us());
+            let line: String = why.chars().take(FAILURE_MAX).collect();
+            files::replaced(&file, format!("{at} {line}\n").as_bytes())
+        }
+        None => match fs::remove_file(&file) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
+            _ => Ok(()),
+        },
+    };
+    if let Err(error) = written {
+        tracing::warn!(file = %file.display(), error = %format!("{error:#}"), "how a backup went is not remembered");
+    }
+}
+
+/// When the daemon's own backup failed last and why, unless one was made since.
+pub fn failure(data: &DataDir) -> Option<String> {
+    let text = files::short(&data.failed_backup()).ok()?;
+    Some(text.trim_end().to_owned())
 }
 
 /// What is known of the backup made last.

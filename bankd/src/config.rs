@@ -14,6 +14,7 @@ mod checkpoint;
 mod deliver;
 mod follow;
 mod gold;
+mod http;
 mod import;
 mod limits;
 mod overlay;
@@ -40,6 +41,7 @@ pub use checkpoint::Checkpoint;
 pub use deliver::{DELIVERS_MAX, Deliver, DeliverWord, WebAddress, is_address};
 pub use follow::{FOLLOWS_MAX, Follow};
 pub use gold::{Gold, GoldPeer, Network, NoFundsWord};
+pub use http::{Http, Seats};
 pub use import::Import;
 pub use limits::{Bounds, ClientLimits, Limits};
 pub use sample::SAMPLE;
@@ -101,37 +103,6 @@ pub struct Config {
     pub gold: Gold,
     /// AUDITOR's API.
     pub auditor: Auditor,
-}
-
-/// `[http]`
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Http {
-    /// Address and port for signed requests; empty for none; port 0 picks a free one.
-    pub listen: String,
-    /// Whether to listen on `bankd.sock` in the data directory.
-    pub socket: bool,
-    /// Largest body in bytes: 1 KiB to 1 MiB (decision 26).
-    pub body_limit: usize,
-    /// Requests under way at once, 1 to 65,536; more are told to come back.
-    pub concurrency: usize,
-    /// Connections of each listener at once, 16 to 65,536; more wait.
-    pub max_connections: usize,
-    /// Seconds that a request may take, 1 to 300.
-    pub timeout_s: u64,
-}
-
-impl Default for Http {
-    fn default() -> Self {
-        Self {
-            listen: "127.0.0.1:7113".to_owned(),
-            socket: true,
-            body_limit: 1 << 20,
-            concurrency: 1024,
-            max_connections: 1024,
-            timeout_s: 30,
-        }
-    }
 }
 
 /// `[access]`
@@ -346,22 +317,7 @@ impl Config {
     /// The limits' ranges, and what must not be empty.
     fn check(&self) -> Result<(), String> {
         let count = |value: usize| i64::try_from(value).unwrap_or(i64::MAX);
-        let seconds = i64::try_from(self.http.timeout_s).unwrap_or(i64::MAX);
         for (key, value, least, most) in [
-            (
-                "http.body_limit",
-                count(self.http.body_limit),
-                1024,
-                1 << 20,
-            ),
-            ("http.concurrency", count(self.http.concurrency), 1, 65_536),
-            (
-                "http.max_connections",
-                count(self.http.max_connections),
-                16,
-                65_536,
-            ),
-            ("http.timeout_s", seconds, 1, 300),
             ("ledger.lien_grace_s", self.ledger.lien_grace_s, 0, 86_400),
             ("ledger.batch_max", count(self.ledger.batch_max), 1, 256),
             ("ledger.max_jump_s", self.ledger.max_jump_s, 60, TEN_YEARS_S),
@@ -379,9 +335,7 @@ impl Config {
                 5_000_000,
             ),
         ] {
-            if !(least..=most).contains(&value) {
-                return Err(format!("{key}: {value} is not in {least} to {most}"));
-            }
+            in_range(key, value, least, most)?;
         }
         for (key, value) in [
             ("nami.tid_variable", &self.nami.tid_variable),
@@ -390,15 +344,7 @@ impl Config {
         ] {
             check_label(key, value)?;
         }
-        let listen = &self.http.listen;
-        if !listen.is_empty() && listen.parse::<std::net::SocketAddr>().is_err() {
-            return Err(format!("http.listen: {listen:?} is not ADDRESS:PORT"));
-        }
-        if listen.is_empty() && !self.http.socket {
-            return Err(
-                "http.listen: empty, and http.socket is false: nobody could ask".to_owned(),
-            );
-        }
+        self.http.check()?;
         self.check_sinks()?;
         self.check_follows()?;
         self.attention.check()?;
@@ -433,6 +379,13 @@ impl Config {
             ..Policy::default()
         }
     }
+}
+
+fn in_range(key: &str, value: i64, least: i64, most: i64) -> Result<(), String> {
+    if (least..=most).contains(&value) {
+        return Ok(());
+    }
+    Err(format!("{key}: {value} is not in {least} to {most}"))
 }
 
 /// A word that stands in a line: never empty, never a line of its own.

@@ -1,5 +1,8 @@
-//! How every listener lets connections in, whatever they speak: a bounded number of them, until the
-//! daemon stops; then it waits for those that are open (`docs/decisions/0017`).
+//! How every listener lets connections in, whatever they speak: a bounded number of them, of one peer
+//! no more than its share, until the daemon stops; then it waits for those that are open
+//! (`docs/decisions/0017`, `docs/decisions/0077`).
+
+mod crowd;
 
 use std::future::Future;
 use std::io;
@@ -8,24 +11,31 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::{Semaphore, watch};
+
+use crate::config::Seats;
+use crowd::Crowd;
+pub(crate) use crowd::{Arrival, Seat, Who};
 
 /// How long to wait after the system has no room for another connection.
 const BREATH: Duration = Duration::from_millis(100);
 
-/// Accepts until the daemon stops, then waits until every connection is gone. Where there is no
-/// room, connections wait in the system's queue. `attend` must not wait: it hands the connection
-/// to a task, which keeps the permit for as long as the connection lasts.
+/// Accepts until the daemon stops, then waits until every connection is gone. As many as are served
+/// may wait for a seat, more wait in the system's queue. `attend` must not wait: it hands the
+/// connection to a task, which waits for the seat and keeps it for as long as the connection lasts.
 pub(crate) async fn admit<C, A, F>(
-    most: usize,
+    seats: Seats,
     mut stopped: watch::Receiver<()>,
     accept: A,
-    attend: impl Fn(C, OwnedSemaphorePermit),
+    who: impl Fn(&C) -> Who,
+    attend: impl Fn(C, Arrival),
 ) where
     A: Fn() -> F,
     F: Future<Output = io::Result<C>>,
 {
+    let most = seats.most.saturating_mul(2);
     let room = Arc::new(Semaphore::new(most));
+    let crowd = Crowd::new(seats.most, seats.of_one);
     loop {
         let next = async {
             // The semaphore is never closed.
@@ -37,7 +47,10 @@ pub(crate) async fn admit<C, A, F>(
             () = gone(&mut stopped) => None,
         };
         match next {
-            Some((permit, Ok(connection))) => attend(connection, permit),
+            Some((permit, Ok(connection))) => {
+                let arrival = crowd.arrive(who(&connection), permit);
+                attend(connection, arrival);
+            }
             Some((_, Err(error))) => refused(&error, &mut stopped).await,
             None => break,
         }

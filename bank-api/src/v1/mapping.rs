@@ -122,6 +122,13 @@ pub struct UnmappedQuery {
     /// Only of this user, as the source names them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
+    /// Rows per page, 1 to 1000; default 1000.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
+    pub limit: Option<u32>,
+    /// Cursor of the page before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
 }
 
 /// Usage that waits for a project.
@@ -130,9 +137,12 @@ pub struct UnmappedQuery {
 pub struct Unmapped {
     /// What it is summed up by, the most processor time first.
     pub items: Vec<UnmappedRow>,
+    /// Cursor of the next page; sums are of all pages.
+    #[serde(default)]
+    pub next: Option<String>,
     /// All of it.
     pub total: UnmappedRow,
-    /// False where there are more groups than one answer takes: what is not listed is in the total.
+    /// False where there are more than 100,000 groups: what is not listed is in the total.
     pub complete: bool,
     /// Unit label of the amounts.
     pub unit: String,

@@ -128,6 +128,13 @@ pub struct EnforcedQuery {
     /// Show only this machine; all of them take part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
+    /// Rows per page, 1 to 1000; default 1000.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
+    pub limit: Option<u32>,
+    /// Cursor of the page before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
 }
 
 /// What strict enforcement from an instant on would have come to: uses that would have been refused
@@ -141,8 +148,11 @@ pub struct Enforced {
     pub until: String,
     /// By project.
     pub projects: Vec<EnforcedSum>,
-    /// The uses that would have been refused, the first first; at most 1,000 of them.
+    /// The uses that would have been refused, the first first.
     pub items: Vec<EnforcedUse>,
+    /// Cursor of the next page; sums are of all pages.
+    #[serde(default)]
+    pub next: Option<String>,
     /// False where there are more uses than one answer takes, 500,000: the latest are left out.
     pub complete: bool,
     /// Unit label of the amounts.

@@ -145,8 +145,8 @@ pub struct Statement {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct StatementGroup {
-    /// `deposits`, `transfers_in`, `refunds`, `activations`, `charges`, `withdrawals`,
-    /// `transfers_out`, `expiries`, `deletions`; on either side `carried_over`, `put_right`,
+    /// `deposits`, `transfers_in`, `refunds`, `activations`, `debts_ended` (what was owed on
+    /// allocations that ended below zero), `charges`, `withdrawals`, `transfers_out`, `expiries`, `deletions`; on either side `carried_over`, `put_right`,
     /// `reversals`.
     pub heading: String,
     /// Corrections of a closed period, each with its own date.

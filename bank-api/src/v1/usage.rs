@@ -266,6 +266,13 @@ pub struct FallbackQuery {
     /// Only this machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
+    /// Rows per page, 1 to 1000; default 1000.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
+    pub limit: Option<u32>,
+    /// Cursor of the page before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
 }
 
 /// Who ran on a fallback account, and why.
@@ -278,6 +285,9 @@ pub struct FallbackReport {
     pub until: String,
     /// The jobs, the first that was short first.
     pub items: Vec<FallbackJob>,
+    /// Cursor of the next page; sums are of all pages.
+    #[serde(default)]
+    pub next: Option<String>,
     /// What their liens held, together.
     pub held: String,
     /// What they were charged, together.

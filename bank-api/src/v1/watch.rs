@@ -18,6 +18,13 @@ pub struct WhatIfQuery {
     /// Only this machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
+    /// Rows per page, 1 to 1000; default 1000.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
+    pub limit: Option<u32>,
+    /// Cursor of the page before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
 }
 
 /// Which jobs strict enforcement would have refused, from the journal's `would_refuse` entries.
@@ -30,6 +37,9 @@ pub struct WhatIf {
     pub until: String,
     /// The jobs, the first refused first.
     pub items: Vec<WouldRefuse>,
+    /// Cursor of the next page; sums are of all pages.
+    #[serde(default)]
+    pub next: Option<String>,
     /// Their sums, by project.
     pub projects: Vec<WouldRefuseSum>,
     /// False where the time holds more than one answer takes; the oldest are there.

@@ -235,8 +235,10 @@ pub(super) fn enforced(context: &Context, args: WhatIfArgs) -> Result<String, Fa
         until: context.time(args.until.as_ref())?,
         project: args.project,
         machine: args.machine,
+        limit: None,
+        after: None,
     };
-    let answer: Enforced = context.get(&["what-if", "enforced"], &query)?;
+    let answer: Enforced = context.whole(&["what-if", "enforced"], &query)?;
     if !answer.complete {
         out::warn(
             "more uses than one answer takes: the latest are left out; ask for a shorter time with --until",

@@ -28,8 +28,9 @@ fn fallback(context: &Context, args: FallbackArgs) -> Result<String, Failure> {
         project: args.project,
         user: args.user,
         machine: args.machine,
+        ..FallbackQuery::default()
     };
-    let report: FallbackReport = context.get(&["report", "fallback"], &query)?;
+    let report: FallbackReport = context.whole(&["report", "fallback"], &query)?;
     if !report.complete {
         out::warn("more than one answer takes: ask for a shorter time");
     }

@@ -43,7 +43,18 @@ pub(super) fn run(context: &Context, command: TokenCommand) -> Result<String, Fa
     }
 }
 
+/// Roles that are held over single projects.
+const OVER_PROJECTS: [&str; 3] = ["operator", "manager", "pi"];
+
 fn add(context: &Context, args: AddToken) -> Result<String, Failure> {
+    let is_over_projects = |role: &String| OVER_PROJECTS.contains(&role.as_str());
+    if args.project.is_empty() && args.role.iter().all(is_over_projects) {
+        return Err(Failure::usage(format!(
+            "a token with the role {} and no project may do nothing",
+            args.role.join(" and ")
+        ))
+        .hint("-A PROJECT says over which projects it is held, with all below them"));
+    }
     let body = NewToken {
         id: args.id,
         client: args.client,

@@ -32,10 +32,11 @@ fn list(context: &Context, args: UnmappedArgs) -> Result<String, Failure> {
         machine: args.machine,
         account: args.account,
         user: args.user,
+        ..UnmappedQuery::default()
     };
-    let report: Unmapped = context.get(&["unmapped"], &query)?;
+    let report: Unmapped = context.whole(&["unmapped"], &query)?;
     if !report.complete {
-        out::warn("more groups than one answer takes: those that are not listed are in the total");
+        out::warn("more than 100,000 groups: those that are not listed are in the total");
     }
     context.form.list(&report, &sheet(context, &report))
 }

@@ -17,8 +17,9 @@ pub(super) fn run(context: &Context, args: WhatIfArgs) -> Result<String, Failure
         days: args.days,
         project: args.project,
         machine: args.machine,
+        ..WhatIfQuery::default()
     };
-    let answer: WhatIf = context.get(&["what-if"], &query)?;
+    let answer: WhatIf = context.whole(&["what-if"], &query)?;
     if !answer.complete {
         out::warn("more than one answer takes: ask for fewer days, one project or one machine");
     }

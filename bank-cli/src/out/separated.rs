@@ -33,13 +33,24 @@ pub(super) fn csv(form: &Form, sheet: &Sheet, columns: &[&Column]) -> Result<Str
             .map_err(failed)?;
     }
     for row in &sheet.rows {
-        let cells = columns.iter().map(|column| cell(form, row, column));
+        let cells = columns.iter().map(|column| safe(form, row, column));
         writer.write_record(cells).map_err(failed)?;
     }
     let bytes = writer
         .into_inner()
         .map_err(|error| Failure::internal(format!("cannot write CSV: {error}")))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Where it is wanted, a text that begins as a formula does begins with a ' instead
+/// (usage-records.md 5.3). Numbers stay numbers.
+fn safe(form: &Form, row: &Row, column: &Column) -> String {
+    let text = cell(form, row, column);
+    let is_text = matches!(column.kind, Kind::Text | Kind::Tree);
+    if form.spreadsheet_safe && is_text && text.starts_with(['=', '+', '-', '@']) {
+        return format!("'{text}");
+    }
+    text
 }
 
 fn cell(form: &Form, row: &Row, column: &Column) -> String {

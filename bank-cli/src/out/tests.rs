@@ -138,3 +138,34 @@ fn names_cannot_drive_a_terminal() {
         "name\nx [2J y\n"
     );
 }
+
+#[test]
+fn no_text_is_a_formula_where_that_is_asked_for() {
+    let columns = vec![
+        column("name", "Name", Kind::Tree),
+        column("note", "Note", Kind::Text),
+        column("amount", "Amount", Kind::Amount),
+    ];
+    let rows = ["=1+1", "+1", "-1", "@SUM(A1)", "a=1", "'=1", ""]
+        .map(|text| serde_json::json!({"name": text, "note": text, "amount": "-1.000"}));
+    let sheet = Sheet::new(columns, &rows, "nothing");
+    let shown = |spreadsheet_safe: bool| {
+        let form = Form {
+            spreadsheet_safe,
+            header: false,
+            ..form(Format::Csv)
+        };
+        let list = bank_api::v1::List::whole(sheet.rows.clone());
+        form.list(&list, &sheet).unwrap()
+    };
+    assert_eq!(
+        shown(true),
+        "'=1+1,'=1+1,-1.000\n'+1,'+1,-1.000\n'-1,'-1,-1.000\n'@SUM(A1),'@SUM(A1),-1.000\n\
+         a=1,a=1,-1.000\n'=1,'=1,-1.000\n,,-1.000\n"
+    );
+    assert!(
+        shown(false).starts_with("=1+1,=1+1,-1.000\n+1,"),
+        "{}",
+        shown(false)
+    );
+}

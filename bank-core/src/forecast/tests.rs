@@ -163,3 +163,20 @@ fn random_purses_add_up() {
         assert_eq!(found.ends.len(), with_end.count(), "round {round}: {all:?}");
     }
 }
+
+#[test]
+fn what_is_held_or_owed_is_not_there_to_spend() {
+    let mut held = money(1, 500, None, Some(100));
+    held.held = Amount(300);
+    let found = forecast(&[held.clone()], TEN, 0, Timestamp(0));
+    assert_eq!(found.empty_at, Some(Timestamp(20 * DAY)));
+    // Another is below zero: what is available is 200 - 50.
+    let debt = money(2, -50, None, None);
+    let found = forecast(&[held.clone(), debt.clone()], TEN, 0, Timestamp(0));
+    assert_eq!(found.empty_at, Some(Timestamp(15 * DAY)));
+    // With a credit of 70 there are 220; alone it has 20 left of it.
+    let found = forecast(&[held, debt.clone()], TEN, 70, Timestamp(0));
+    assert_eq!(found.empty_at, Some(Timestamp(22 * DAY)));
+    let found = forecast(&[debt], TEN, 70, Timestamp(0));
+    assert_eq!(found.empty_at, Some(Timestamp(2 * DAY)));
+}

@@ -403,3 +403,22 @@ fn more_than_can_have_been_used_is_refused_where_the_site_wants_it() {
     // A person may know better.
     ground.done(1001, charge("chem", "j", 1, 5000));
 }
+
+#[test]
+fn a_note_has_an_end() {
+    let mut ground = Ground::new();
+    let deposit = |bytes: usize| {
+        Command::Deposit(Deposit {
+            name: "chem".into(),
+            amount: Amount(1),
+            note: "n".repeat(bytes),
+            ..Deposit::default()
+        })
+    };
+    let refused = Refusal::BadValue {
+        field: "note",
+        expected: "at most 4096 bytes",
+    };
+    assert_eq!(ground.run(0, &deposit(4097)), Err(refused));
+    ground.done(0, deposit(4096));
+}

@@ -19,7 +19,7 @@ use crate::store;
 use crate::store::read::attention::{self, StuckLien};
 use crate::store::read::burn::{self, Burn};
 use crate::store::read::fallback::{self, ShortJob};
-use crate::store::read::money::Figures;
+use crate::store::read::money::{self, Figures};
 use crate::store::read::sources;
 use crate::usable::ran_elsewhere;
 use crate::writer::Standing;
@@ -111,14 +111,14 @@ impl Look {
 
     fn used(&self, account: &Account, figures: &Figures, seen: &mut Seen) {
         let allocated = figures.allocated();
-        if allocated <= 0 {
+        let Some(share) = figures.used_hundredths() else {
             return;
-        }
-        let percent = figures.used.saturating_mul(100).div_euclid(allocated);
-        let percent = percent.clamp(-PERCENT_MAX, PERCENT_MAX);
+        };
+        let percent = share.div_euclid(100).clamp(-PERCENT_MAX, PERCENT_MAX);
         let says = format!(
-            "{}: {percent} % used, {} of {} {}; {} available",
+            "{}: {} % used, {} of {} {}; {} available",
             account.name,
+            money::hundredths(share),
             self.amount(figures.used),
             self.amount(allocated),
             self.directory.bank.unit,

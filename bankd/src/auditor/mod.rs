@@ -36,10 +36,10 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, watch};
+use tokio::sync::watch;
 
 use crate::app::{App, Listeners};
-use crate::listen::{self, gone};
+use crate::listen::{self, Arrival, Seat, Who, gone};
 use access::{Access, Identity};
 use house::{House, Visitor};
 
@@ -113,32 +113,46 @@ async fn serve_house(
     track: bool,
     stopped: watch::Receiver<()>,
 ) {
-    let attend = |(stream, peer): (_, SocketAddr), permit| {
+    let attend = |(stream, peer): (_, SocketAddr), arrival: Arrival| {
         let visitor = Visitor {
             identity: Identity::Anyone,
             peer,
             track,
         };
-        let served = attend(Arc::clone(house), stream, visitor, permit, stopped.clone());
-        tokio::spawn(served);
+        let (house, stopped) = (Arc::clone(house), stopped.clone());
+        tokio::spawn(async move {
+            if let Some(seat) = arrival.seated().await {
+                attend(house, stream, visitor, seat, stopped).await;
+            }
+        });
     };
-    let most = house.app.config.http.max_connections;
-    listen::admit(most, stopped.clone(), || listen::tcp(listener), attend).await;
+    open(house, listener, stopped.clone(), attend).await;
 }
 
 /// The door with TLS: whoever comes shows a certificate, in the task of its connection.
 async fn guarded_door(house: &Arc<House>, listener: &TcpListener, stopped: watch::Receiver<()>) {
-    let attend = |(stream, peer): (TcpStream, SocketAddr), permit| {
+    let attend = |(stream, peer): (TcpStream, SocketAddr), arrival| {
         tokio::spawn(admit(
             Arc::clone(house),
             stream,
             peer,
-            permit,
+            arrival,
             stopped.clone(),
         ));
     };
-    let most = house.app.config.http.max_connections;
-    listen::admit(most, stopped.clone(), || listen::tcp(listener), attend).await;
+    open(house, listener, stopped.clone(), attend).await;
+}
+
+/// Lets connections in.
+async fn open(
+    house: &House,
+    listener: &TcpListener,
+    stopped: watch::Receiver<()>,
+    attend: impl Fn((TcpStream, SocketAddr), Arrival),
+) {
+    let seats = house.app.config.http.seats();
+    let who = |(_, from): &(TcpStream, SocketAddr)| Who::host(from.ip());
+    listen::admit(seats, stopped, || listen::tcp(listener), who, attend).await;
 }
 
 /// The handshake of one connection, and then its requests. It ends with the daemon, and when the
@@ -147,10 +161,10 @@ async fn admit(
     house: Arc<House>,
     stream: TcpStream,
     peer: SocketAddr,
-    permit: OwnedSemaphorePermit,
+    arrival: Arrival,
     stopped: watch::Receiver<()>,
 ) {
-    let Some(tls) = &house.app.auditor_tls else {
+    let (Some(tls), Some(seat)) = (&house.app.auditor_tls, arrival.seated().await) else {
         return;
     };
     let mut reloads = tls.reloads();
@@ -181,7 +195,7 @@ async fn admit(
         }
         drop(stop);
     });
-    attend(Arc::clone(&house), stream, visitor, permit, either).await;
+    attend(Arc::clone(&house), stream, visitor, seat, either).await;
     guard.abort();
 }
 
@@ -190,15 +204,21 @@ async fn attend<S>(
     house: Arc<House>,
     stream: S,
     visitor: Visitor,
-    permit: OwnedSemaphorePermit,
+    mut seat: Seat,
     mut stopped: watch::Receiver<()>,
 ) where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let visitor = Arc::new(visitor);
+    let clerk = seat.clerk();
     let answer = service_fn(|request| {
         let (house, visitor) = (Arc::clone(&house), Arc::clone(&visitor));
-        async move { routes::answer(&house, &visitor, request).await }
+        let busy = clerk.busy();
+        async move {
+            let answer = routes::answer(&house, &visitor, request).await;
+            drop(busy);
+            answer
+        }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -207,6 +227,12 @@ async fn attend<S>(
     tokio::pin!(connection);
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
+        is_busy = seat.asked_to_leave() => if is_busy {
+            connection.as_mut().graceful_shutdown();
+            connection.as_mut().await
+        } else {
+            Ok(())
+        },
         () = gone(&mut stopped) => {
             connection.as_mut().graceful_shutdown();
             connection.as_mut().await
@@ -215,7 +241,6 @@ async fn attend<S>(
     if let Err(error) = ended {
         tracing::debug!(%error, "a connection broke off");
     }
-    drop(permit);
 }
 
 #[cfg(test)]

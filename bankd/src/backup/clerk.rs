@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use bank_api::text::parse_rfc3339;
 
-use super::{Plan, Reason, last, make};
+use super::{Plan, Reason, last, make, note_failure};
 use crate::app::DataDir;
 use crate::clock::{self, Stopwatch};
 use crate::config;
@@ -107,6 +107,7 @@ impl Clerk {
             Err(error) => {
                 let why = format!("{error:#}");
                 tracing::error!(error = %why, "no backup was made");
+                note_failure(&self.0.data, Some(&why));
                 Some((Stopwatch::start(), why))
             }
         };
@@ -129,7 +130,32 @@ fn is_due(before_us: Option<i64>, every_h: i64, now_us: i64) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use bank_core::amount::Precision;
+
     use super::*;
+    use crate::backup::failure;
+    use crate::init::{self, init};
+
+    #[test]
+    fn one_that_failed_is_told_until_one_is_made() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = DataDir::new(&folder.path().join("data"));
+        let choices = init::Choices {
+            precision: Precision::DEFAULT,
+            unit: "SU".to_owned(),
+            test: false,
+        };
+        init(&data, &choices).unwrap();
+        let clerk = Clerk::new(&data, config::Backup::default());
+        let mut plan = Plan::of(&data, &config::Backup::default(), Reason::Timer);
+        plan.out = "/dev/null/nowhere".into();
+        clerk.work(&plan);
+        let why = failure(&data).unwrap();
+        assert!(why.contains("/dev/null/nowhere"), "{why}");
+        plan.out = folder.path().join("out");
+        clerk.work(&plan);
+        assert_eq!((failure(&data), clerk.error()), (None, None));
+    }
 
     #[test]
     fn one_is_due_when_its_hours_have_passed() {

@@ -42,6 +42,9 @@ pub(super) struct CheckpointArgs {
     /// A new file for it; else it is printed
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Sign it although the bank is not sound, to hold on to what is left
+    #[arg(long)]
+    even_if_unsound: bool,
 }
 
 /// `bankd checkpoint-key`
@@ -128,7 +131,8 @@ fn print(report: &Report, checkpoint: Option<&Checkpoint>) {
     }
 }
 
-/// Makes a checkpoint.
+/// Makes a checkpoint: of a bank that is proven first, for whoever holds it against a later state takes
+/// what it says for right.
 pub(super) fn checkpoint(args: &CheckpointArgs) -> Result<u8, Failure> {
     let dir = args.data.dir();
     exists(&dir)?;
@@ -144,6 +148,9 @@ pub(super) fn checkpoint(args: &CheckpointArgs) -> Result<u8, Failure> {
             hint: Some("`bankd checkpoint-key new` makes one".to_owned()),
         });
     }
+    if !args.even_if_unsound {
+        sound(&dir)?;
+    }
     let made = keeper.make(clock::real_us()).map_err(anyhow::Error::new);
     let (transactions, text) = made?;
     match &args.out {
@@ -155,6 +162,22 @@ pub(super) fn checkpoint(args: &CheckpointArgs) -> Result<u8, Failure> {
         }
     }
     Ok(exit::DONE)
+}
+
+/// Refuses to go on where `verify` finds something.
+fn sound(dir: &DataDir) -> Result<(), Failure> {
+    let report = verify::run(&dir.database()).map_err(anyhow::Error::new)?;
+    let Some(first) = report.findings.first() else {
+        return Ok(());
+    };
+    let folder = dir.path().display();
+    Err(Failure {
+        error: anyhow::anyhow!("the bank is not sound: {first}"),
+        code: exit::REFUSED,
+        hint: Some(format!(
+            "`bankd verify --data {folder}` tells all of it; --even-if-unsound signs it all the same"
+        )),
+    })
 }
 
 /// Makes a key.

@@ -5,12 +5,9 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use tokio::runtime::Handle;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::Attempt;
-use crate::clock::Stopwatch;
-
-/// How often a program is asked whether it has ended.
-const ASK: Duration = Duration::from_millis(20);
 
 /// How a program ended.
 pub(super) enum Ended {
@@ -35,6 +32,15 @@ pub(super) fn feed(runtime: &Handle, argv: &[String], input: Vec<u8>, limit: Dur
     let Some((program, arguments)) = argv.split_first() else {
         return Ended::Not("no program".to_owned());
     };
+    // Listened for from before the program begins, so that no end is missed.
+    let ends = {
+        let _inside = runtime.enter();
+        signal(SignalKind::child())
+    };
+    let mut ends = match ends {
+        Ok(ends) => ends,
+        Err(error) => return Ended::Not(error.to_string()),
+    };
     let child = Command::new(program)
         .args(arguments)
         .env_clear()
@@ -54,7 +60,7 @@ pub(super) fn feed(runtime: &Handle, argv: &[String], input: Vec<u8>, limit: Dur
             .name("deliver input".to_owned())
             .spawn(move || stdin.write_all(&input))
     });
-    let ended = wait(runtime, &mut child, limit);
+    let ended = runtime.block_on(wait(&mut child, &mut ends, limit));
     if let Some(Ok(writing)) = written {
         // The pipe is closed by now, or whoever has it still reads: not a reason to wait.
         if writing.is_finished() {
@@ -64,24 +70,28 @@ pub(super) fn feed(runtime: &Handle, argv: &[String], input: Vec<u8>, limit: Dur
     ended
 }
 
-fn wait(runtime: &Handle, child: &mut Child, limit: Duration) -> Ended {
-    let since = Stopwatch::start();
-    loop {
-        match child.try_wait() {
-            Ok(Some(status)) => return Ended::With(status),
-            Ok(None) if since.elapsed() < limit => {
-                // Made inside the runtime: outside of it there is no timer.
-                runtime.block_on(async { tokio::time::sleep(ASK).await });
+/// Waits for the end of a program, and stops it when its time is over. The system tells that some
+/// program has ended; whether it is this one is looked at then.
+async fn wait(child: &mut Child, ends: &mut Signal, limit: Duration) -> Ended {
+    let ended = tokio::time::timeout(limit, async {
+        loop {
+            match child.try_wait() {
+                Ok(Some(status)) => return Ended::With(status),
+                Ok(None) => {}
+                Err(error) => return Ended::Not(error.to_string()),
             }
-            Ok(None) => {
-                let _ = child.kill();
-                let _ = child.wait();
-                return Ended::Not(format!(
-                    "the program took longer than {} s and was stopped",
-                    limit.as_secs()
-                ));
+            if ends.recv().await.is_none() {
+                return Ended::Not("nobody tells when it ends".to_owned());
             }
-            Err(error) => return Ended::Not(error.to_string()),
         }
+    });
+    if let Ok(ended) = ended.await {
+        return ended;
     }
+    let _ = child.kill();
+    let _ = child.wait();
+    Ended::Not(format!(
+        "the program took longer than {} s and was stopped",
+        limit.as_secs()
+    ))
 }

@@ -68,6 +68,11 @@ pub(super) fn wal(data: &DataDir) -> Found {
 
 /// Whether there is a backup, and how old it is.
 pub(super) fn backup(data: &DataDir, config: &Config) -> Found {
+    if let Some(failure) = backup::failure(data) {
+        let todo = "mend what it names: the daemon tries again every 10 minutes";
+        let said = format!("the daemon's own failed: {failure}");
+        return Found::of("backup", State::Fail, said, todo);
+    }
     let often = config.backup.every_h;
     let patience = if often > 0 {
         often.saturating_add(2)

@@ -169,6 +169,15 @@ pub(super) fn followed(config: &Config) -> Vec<Found> {
 
 fn follow(source: &str, path: &Path) -> Found {
     const NAME: &str = "follow";
+    // Where there is none yet, it is waited for.
+    if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+        return Found::of(
+            NAME,
+            State::Fail,
+            format!("{source}: {} is no regular file", path.display()),
+            "name a file that grows: nothing else can be followed",
+        );
+    }
     let folder = path.parent().unwrap_or(path);
     match fs::read_dir(folder) {
         Ok(_) => Found::ok(NAME, format!("{source}: {}", path.display())),

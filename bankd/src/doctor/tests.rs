@@ -109,3 +109,50 @@ fn a_backup_is_seen() {
     fs::remove_dir_all(made.path).unwrap();
     assert_eq!(state(&data, "backup"), State::Warn);
 }
+
+#[test]
+fn an_empty_database_is_no_old_one() {
+    let (_folder, data) = bank();
+    fs::write(data.database(), b"").unwrap();
+    let found = examine(&data);
+    let found = found.iter().find(|one| one.name == "database").unwrap();
+    assert_eq!(found.state, State::Fail, "{found:?}");
+    assert!(found.says.contains("is empty"), "{found:?}");
+    let error = store::verify::run(&data.database()).unwrap_err();
+    let said = error.to_string();
+    assert!(
+        said.contains("bankd restore") && !said.contains("up to date"),
+        "{said}"
+    );
+}
+
+#[test]
+fn only_a_file_can_be_followed() {
+    let (folder, data) = bank();
+    let path = folder.path().join("log");
+    let config = fs::read_to_string(data.config()).unwrap();
+    let more = format!(
+        "[[follow]]\nsource = \"s\"\npath = \"{}\"\nformat = \"pbs\"\n",
+        path.display()
+    );
+    fs::write(data.config(), config + &more).unwrap();
+    assert_eq!(state(&data, "follow"), State::Ok, "it is waited for");
+    fs::create_dir(&path).unwrap();
+    assert_eq!(state(&data, "follow"), State::Fail);
+    fs::remove_dir(&path).unwrap();
+    fs::write(&path, b"").unwrap();
+    assert_eq!(state(&data, "follow"), State::Ok);
+}
+
+#[test]
+fn a_backup_that_the_daemon_could_not_make_is_told() {
+    let (_folder, data) = bank();
+    fs::write(data.failed_backup(), "2026-11-22T00:00:00Z no room\n").unwrap();
+    let found = examine(&data);
+    let found = found.iter().find(|one| one.name == "backup").unwrap();
+    assert_eq!(found.state, State::Fail, "{found:?}");
+    assert!(
+        found.says.ends_with("2026-11-22T00:00:00Z no room"),
+        "{found:?}"
+    );
+}

@@ -10,7 +10,8 @@ use tokio::sync::{Semaphore, watch};
 use super::connection::{self, House, Place, Talk};
 use super::{Said, Verified, gate, talk};
 use crate::app::App;
-use crate::listen;
+use crate::config::Seats;
+use crate::listen::{self, Who};
 
 /// Connections that have all the time of the protocol (`gold-wire.md` 1.2).
 pub(super) const SEATS: usize = 256;
@@ -34,11 +35,14 @@ pub(super) async fn open<T: Talk>(
 ) {
     let seats = Arc::new(Semaphore::new(SEATS));
     let accept = || listen::tcp(listener);
+    // Who dawdles keeps nobody out here, whoever it is.
+    let most = SEATS + STANDING;
     listen::admit(
-        SEATS + STANDING,
+        Seats { most, of_one: most },
         stopped.clone(),
         accept,
-        |(stream, from), permit| {
+        |(_, from)| Who::host(from.ip()),
+        |(stream, from), arrival| {
             let seat = Arc::clone(&seats).try_acquire_owned().ok();
             let place = if seat.is_some() {
                 Place::Seated
@@ -47,8 +51,11 @@ pub(super) async fn open<T: Talk>(
             };
             let (house, stopped) = (Arc::clone(&house), stopped.clone());
             tokio::spawn(async move {
+                let Some(served) = arrival.seated().await else {
+                    return;
+                };
                 connection::attend(&house, stream, from, place, stopped).await;
-                drop((seat, permit));
+                drop((seat, served));
             });
         },
     )

@@ -4,7 +4,9 @@
 //! One hand-written layer instead of seven boxed ones, since this is the hot path. It never logs
 //! bodies, keys, signatures or nonces.
 
+use std::future::{Future, poll_fn};
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes, to_bytes};
@@ -80,9 +82,9 @@ async fn pass(
             None,
         );
     }
-    let body = match whole(body, &parts.headers, app.config.http.body_limit).await {
+    let body = match arrived(app, nami, &parts, body, line).await {
         Ok(body) => body,
-        Err((code, detail)) => return (fail(code, detail), None),
+        Err(refused) => return (*refused, None),
     };
     let (signer, caller) = match identify(app, &parts, &body, line).await {
         Ok(known) => known,
@@ -143,10 +145,14 @@ fn within_limits(
         return Ok(None);
     }
     let Caller { actor, client, .. } = &caller.caller;
-    let over = match app.limits.admit(actor, client, body) {
-        Ok(under_way) => return Ok(Some(under_way)),
-        Err(over) => over,
-    };
+    let admitted = app.limits.admit(actor, client, body);
+    admitted
+        .map(Some)
+        .map_err(|over| beyond(app, nami, client, over))
+}
+
+/// What a client hears that is beyond a limit.
+fn beyond(app: &App, nami: bool, client: &str, over: Over) -> Box<Response> {
     app.counters.limited(over.limit as usize);
     let Over { allowed, .. } = over;
     if over.is_news {
@@ -171,7 +177,55 @@ fn within_limits(
         let after = HeaderValue::from(over.retry_after_s);
         response.headers_mut().insert(header::RETRY_AFTER, after);
     }
-    Err(Box::new(response))
+    Box::new(response)
+}
+
+/// The whole body. Where it is not there with the head, it counts as under way while it is waited
+/// for, if the head alone says who asks. A signature holds or not when the body is there: until
+/// then the connections of the peer are what bounds it.
+async fn arrived(
+    app: &Arc<App>,
+    nami: bool,
+    parts: &Parts,
+    body: Body,
+    line: &log::Line,
+) -> Result<Bytes, Box<Response>> {
+    let body = whole(body, &parts.headers, app.config.http.body_limit);
+    tokio::pin!(body);
+    let there = poll_fn(|context| Poll::Ready(body.as_mut().poll(context))).await;
+    let body = match there {
+        Poll::Ready(body) => body,
+        Poll::Pending => {
+            let client = named_by_head(app, nami, parts, line).await;
+            let counted = client.map(|client| {
+                let counted = app.limits.wait_for(&client);
+                counted.map_err(|over| beyond(app, nami, &client, over))
+            });
+            let _under_way = counted.transpose()?;
+            body.await
+        }
+    };
+    body.map_err(|(code, detail)| Box::new(problem(nami, code, detail)))
+}
+
+/// The client that asks, if the head alone says it and it has limits.
+async fn named_by_head(
+    app: &Arc<App>,
+    nami: bool,
+    parts: &Parts,
+    line: &log::Line,
+) -> Option<String> {
+    let is_signed = parts.headers.contains_key("signature");
+    if is_signed
+        || !parts.headers.contains_key(header::AUTHORIZATION)
+            && !matches!(line.peer(), Peer::Unix(_))
+    {
+        return None;
+    }
+    let (_, caller) = identify(app, parts, &Bytes::new(), line).await.ok()?;
+    let caller = caller.ok()?;
+    let is_exempt = nami && caller.roles.allow(Role::Scheduler);
+    (!is_exempt).then_some(caller.caller.client)
 }
 
 type Identified = (Option<Signer>, Result<Authenticated, Condition>);

@@ -93,6 +93,14 @@ impl Limits {
         self.admit_at(key, client, body, self.since.elapsed())
     }
 
+    /// Counts a request whose head is there and whose body is not, or says that too many are under
+    /// way. When it is there, the request is admitted as any other.
+    pub fn wait_for(&self, client: &str) -> Result<UnderWay, Over> {
+        self.take(client, self.since.elapsed(), |one, settings, _| {
+            one.has_room(&settings.of("", client))
+        })
+    }
+
     fn admit_at(
         &self,
         key: &str,
@@ -100,9 +108,19 @@ impl Limits {
         body: usize,
         now: Duration,
     ) -> Result<UnderWay, Over> {
+        self.take(client, now, |one, settings, now| {
+            one.take(&settings.of(key, client), body, now)
+        })
+    }
+
+    fn take(
+        &self,
+        client: &str,
+        now: Duration,
+        take: impl FnOnce(&mut Client, &config::Limits, u64) -> Result<(), Over>,
+    ) -> Result<UnderWay, Over> {
         let now = u64::try_from(now.as_nanos()).unwrap_or(u64::MAX);
         let settings = Arc::clone(&self.settings.read().unwrap_or_else(PoisonError::into_inner));
-        let bounds = settings.of(key, client);
         let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
         if clients.len() >= REMEMBERED && !clients.contains_key(client) {
             clients.retain(|_, one| one.paid_at > now || one.under_way.load(Ordering::Relaxed) > 0);
@@ -113,7 +131,7 @@ impl Limits {
         let Some(one) = clients.get_mut(client) else {
             return Ok(UnderWay(Arc::new(AtomicU32::new(1))));
         };
-        match one.take(&bounds, body, now) {
+        match take(one, &settings, now) {
             Ok(()) => {
                 one.under_way.fetch_add(1, Ordering::Relaxed);
                 Ok(UnderWay(Arc::clone(&one.under_way)))
@@ -133,22 +151,11 @@ impl Limits {
 impl Client {
     /// Takes one request from what is left.
     fn take(&mut self, bounds: &config::Bounds, body: usize, now: u64) -> Result<(), Over> {
-        let over = |limit, allowed, wait: u64| {
-            Err(Over {
-                limit,
-                allowed,
-                retry_after_s: wait.div_ceil(SECOND).max(1),
-                is_news: false,
-            })
-        };
         if bounds.body > 0 && body > bounds.body {
             let allowed = u64::try_from(bounds.body).unwrap_or(u64::MAX);
             return over(Limit::Body, allowed, 0);
         }
-        let under_way = self.under_way.load(Ordering::Relaxed);
-        if bounds.concurrent > 0 && under_way >= bounds.concurrent {
-            return over(Limit::Concurrent, u64::from(bounds.concurrent), 0);
-        }
+        self.has_room(bounds)?;
         if bounds.rate == 0 {
             return Ok(());
         }
@@ -163,6 +170,25 @@ impl Client {
         self.paid_at = paid_at.saturating_add(price);
         Ok(())
     }
+
+    /// Whether one more request may be under way.
+    fn has_room(&self, bounds: &config::Bounds) -> Result<(), Over> {
+        let under_way = self.under_way.load(Ordering::Relaxed);
+        if bounds.concurrent > 0 && under_way >= bounds.concurrent {
+            return over(Limit::Concurrent, u64::from(bounds.concurrent), 0);
+        }
+        Ok(())
+    }
+}
+
+/// `wait` in nanoseconds.
+fn over(limit: Limit, allowed: u64, wait: u64) -> Result<(), Over> {
+    Err(Over {
+        limit,
+        allowed,
+        retry_after_s: wait.div_ceil(SECOND).max(1),
+        is_news: false,
+    })
 }
 
 #[cfg(test)]

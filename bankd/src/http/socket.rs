@@ -15,14 +15,14 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{UnixListener, UnixStream};
-use tokio::sync::{OwnedSemaphorePermit, watch};
+use tokio::net::{TcpStream, UnixListener, UnixStream};
+use tokio::sync::watch;
 use tower::Service as _;
 
 use super::auth::Peer;
 use super::router;
 use crate::app::{App, Listeners};
-use crate::listen::{self, gone};
+use crate::listen::{self, Arrival, Who, gone};
 
 /// How long the head of a request may take, the wait for it on an idle connection included.
 const HEAD_TIME: Duration = Duration::from_secs(30);
@@ -33,21 +33,24 @@ pub async fn serve(app: &Arc<App>, listeners: &Listeners, stopped: watch::Receiv
         router: router::router(Arc::clone(app)),
         stopped: stopped.clone(),
     };
-    let most = app.config.http.max_connections;
+    let seats = app.config.http.seats();
     let tcp = async {
         if let Some(listener) = &listeners.tcp {
             let accept = async || {
                 let (stream, address) = listen::tcp(listener).await?;
                 Ok((stream, Peer::Tcp(address)))
             };
-            let attend = |(stream, peer), permit| doorman.attend(stream, peer, permit);
-            listen::admit(most, stopped.clone(), accept, attend).await;
+            let who = |(_, peer): &(TcpStream, Peer)| whose(*peer);
+            let attend = |(stream, peer), arrival| doorman.attend(stream, peer, arrival);
+            listen::admit(seats, stopped.clone(), accept, who, attend).await;
         }
     };
     let unix = async {
         if let Some(listener) = &listeners.unix {
-            let attend = |(stream, peer), permit| doorman.attend(stream, peer, permit);
-            listen::admit(most, stopped.clone(), || unix_peer(listener), attend).await;
+            let accept = || unix_peer(listener);
+            let who = |(_, peer): &(UnixStream, Peer)| whose(*peer);
+            let attend = |(stream, peer), arrival| doorman.attend(stream, peer, arrival);
+            listen::admit(seats, stopped.clone(), accept, who, attend).await;
         }
     };
     tokio::join!(tcp, unix);
@@ -61,13 +64,26 @@ struct Doorman {
 
 impl Doorman {
     /// Serves one connection in a task of its own.
-    fn attend<S>(&self, stream: S, peer: Peer, permit: OwnedSemaphorePermit)
+    fn attend<S>(&self, stream: S, peer: Peer, arrival: Arrival)
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let (router, mut stopped) = (self.router.clone(), self.stopped.clone());
         tokio::spawn(async move {
-            let answer = service_fn(move |request| answer(router.clone(), request, peer));
+            let Some(mut seat) = arrival.seated().await else {
+                tracing::debug!(?peer, "too many connections of one peer");
+                return;
+            };
+            let clerk = seat.clerk();
+            let answer = service_fn(move |request| {
+                let busy = clerk.busy();
+                let answer = answer(router.clone(), request, peer);
+                async move {
+                    let answer = answer.await;
+                    drop(busy);
+                    answer
+                }
+            });
             let connection = http1::Builder::new()
                 .timer(TokioTimer::new())
                 .header_read_timeout(HEAD_TIME)
@@ -75,6 +91,12 @@ impl Doorman {
             tokio::pin!(connection);
             let ended = tokio::select! {
                 ended = connection.as_mut() => ended,
+                is_busy = seat.asked_to_leave() => if is_busy {
+                    connection.as_mut().graceful_shutdown();
+                    connection.await
+                } else {
+                    Ok(())
+                },
                 () = gone(&mut stopped) => {
                     connection.as_mut().graceful_shutdown();
                     connection.await
@@ -83,7 +105,6 @@ impl Doorman {
             if let Err(error) = ended {
                 tracing::debug!(%error, "a connection broke off");
             }
-            drop(permit);
         });
     }
 }
@@ -97,6 +118,15 @@ async fn answer(
     request.extensions_mut().insert(ConnectInfo(peer));
     let request: Request = request.map(axum::body::Body::new);
     router.call(request).await
+}
+
+/// Whose share a connection is of.
+fn whose(peer: Peer) -> Who {
+    match peer {
+        Peer::Unix(uid) => Who::Uid(uid),
+        Peer::Tcp(address) => Who::host(address.ip()),
+        Peer::Nobody => Who::Nobody,
+    }
 }
 
 async fn unix_peer(listener: &UnixListener) -> io::Result<(UnixStream, Peer)> {

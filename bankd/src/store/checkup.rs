@@ -27,11 +27,6 @@ pub struct Checkup {
 /// If it is no bank of this version, or cannot be read.
 pub fn checkup(path: &Path) -> Result<Checkup, Error> {
     let connection = open_reader(path)?;
-    let id: i32 = connection.query_row("PRAGMA application_id", [], |r| r.get(0))?;
-    if id != migrate::APPLICATION_ID {
-        let path = path.display();
-        return Err(Error::NotABank(format!("{path} is not a bank's database")));
-    }
     migrate::check_current(&connection)?;
     let directory = bank::directory(&connection, Policy::default())?;
     // Tokens have no secret of the bank's.

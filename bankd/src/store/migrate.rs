@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 pub(super) const APPLICATION_ID: i32 = 0x6261_6e6b;
 
 /// Every migration, the first with number 1.
-const MIGRATIONS: [&str; 13] = [
+const MIGRATIONS: [&str; 14] = [
     include_str!("../../../schema/sqlite/0001_ledger.sql"),
     include_str!("../../../schema/sqlite/0002_accounts.sql"),
     include_str!("../../../schema/sqlite/0003_reversal.sql"),
@@ -23,6 +23,7 @@ const MIGRATIONS: [&str; 13] = [
     include_str!("../../../schema/sqlite/0011_scheduler.sql"),
     include_str!("../../../schema/sqlite/0012_collectors.sql"),
     include_str!("../../../schema/sqlite/0013_trust.sql"),
+    include_str!("../../../schema/sqlite/0014_waypoint_seal.sql"),
 ];
 
 /// The schema version that this program reads and writes.
@@ -80,8 +81,24 @@ pub(super) fn expected() -> impl Iterator<Item = (i64, String)> {
     (1..).zip(MIGRATIONS.iter().map(|sql| checksum(sql)))
 }
 
-/// Refuses a database of another version: whoever only reads brings none up to date.
+/// Refuses what is no bank's database, such as an empty file.
+pub(super) fn check_bank(connection: &Connection) -> Result<(), Error> {
+    let id: i32 = connection.query_row("PRAGMA application_id", [], |r| r.get(0))?;
+    if id == APPLICATION_ID {
+        return Ok(());
+    }
+    let path = connection.path().unwrap_or_default();
+    let is_empty = std::fs::metadata(path).is_ok_and(|file| file.len() == 0);
+    let what = if is_empty { "empty, and " } else { "" };
+    Err(Error::NotABank(format!(
+        "{path} is {what}not a bank's database: restore the last good backup (`bankd restore`), \
+         or name another folder with --data"
+    )))
+}
+
+/// Refuses what is no bank, and a bank of another version: whoever only reads brings none up to date.
 pub(super) fn check_current(connection: &Connection) -> Result<(), Error> {
+    check_bank(connection)?;
     let version: i64 = connection.query_row("PRAGMA user_version", [], |r| r.get(0))?;
     let ours = current_version();
     if version == ours {
@@ -207,6 +224,10 @@ mod tests {
     #[test]
     fn a_bank_of_another_version_is_named_as_one() {
         let mut bank = bank_of(7);
+        let said = check_current(&bank).unwrap_err().to_string();
+        assert!(said.contains("not a bank's database"), "{said}");
+        bank.pragma_update(None, "application_id", APPLICATION_ID)
+            .unwrap();
         let said = check_current(&bank).unwrap_err().to_string();
         assert!(
             said.contains("has schema version 7") && said.contains("`bankd serve`"),

@@ -30,11 +30,7 @@ pub struct Holding {
 /// If it is no bank's database, or cannot be read.
 pub fn holding(path: &Path) -> Result<Holding, Error> {
     let connection = open_reader(path)?;
-    let id: i32 = connection.query_row("PRAGMA application_id", [], |r| r.get(0))?;
-    if id != migrate::APPLICATION_ID {
-        let path = path.display();
-        return Err(Error::NotABank(format!("{path} is not a bank's database")));
-    }
+    migrate::check_bank(&connection)?;
     let bank = bank::read(&connection)?.bank;
     let newest = "SELECT id, hash FROM tx ORDER BY id DESC LIMIT 1";
     let newest = connection.query_row(newest, [], |r| Ok((r.get(0)?, r.get(1)?)));
@@ -59,9 +55,11 @@ pub fn holding(path: &Path) -> Result<Holding, Error> {
 /// whoever opens it to write brings it up to date.
 ///
 /// # Errors
-/// If it cannot be read.
+/// If it cannot be read, or is no bank: an empty file is one of no version, and not of an old one.
 pub fn outdated(path: &Path) -> Result<Option<(i64, i64)>, Error> {
-    let (found, ours) = (schema(&open_reader(path)?)?, migrate::current_version());
+    let connection = open_reader(path)?;
+    migrate::check_bank(&connection)?;
+    let (found, ours) = (schema(&connection)?, migrate::current_version());
     Ok((found < ours).then_some((found, ours)))
 }
 

@@ -10,7 +10,7 @@ mod verify;
 pub(super) use verify::check;
 
 use super::read::past::{Sums, before, counted};
-use super::{Error, SqliteStore};
+use super::{Error, SqliteStore, seal};
 use bank_core::ids::AllocationId;
 use rusqlite::{Connection, OptionalExtension};
 use std::collections::BTreeMap;
@@ -225,7 +225,8 @@ impl SqliteStore {
         let n = waypoint.n;
         self.connection
             .prepare_cached(
-                "INSERT INTO waypoint (n, tx, entry, from_at, whole) VALUES (?1, ?2, ?3, ?4, ?5)",
+                "INSERT INTO waypoint (n, tx, entry, from_at, whole, sums)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             )?
             .execute((
                 n,
@@ -233,7 +234,9 @@ impl SqliteStore {
                 waypoint.entry,
                 waypoint.from_at,
                 waypoint.whole,
+                i64::try_from(waypoint.sums.len()).unwrap_or(i64::MAX),
             ))?;
+        seal::renew(&self.connection, "waypoint", &[&n])?;
         let mut insert = self.connection.prepare_cached(
             "INSERT INTO waypoint_sum (allocation, n, entry, amount, held, deposited, used, shadow,
                  shadow_held) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",

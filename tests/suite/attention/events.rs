@@ -37,7 +37,7 @@ fn each_threshold_is_told_once_and_clears_after_a_deposit() {
     assert_eq!(event["amount"], "50000");
     let says = event["says"].as_str().unwrap();
     assert!(
-        says.starts_with("chemistry: 50 % used, 50,000 of 100,000"),
+        says.starts_with("chemistry: 50.00 % used, 50,000 of 100,000"),
         "{says}"
     );
     // Each is one row of the journal that moves nothing.

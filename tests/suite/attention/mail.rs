@@ -64,7 +64,7 @@ fn a_digest_a_day_for_each_and_what_is_urgent_at_once() {
             "{mail}"
         );
         assert!(
-            mail.contains("55 % used") && mail.contains("85 % used"),
+            mail.contains("55.00 % used") && mail.contains("85.00 % used"),
             "{mail}"
         );
         assert!(!mail.contains("below zero"), "told at once: {mail}");

@@ -110,6 +110,13 @@ fn a_token_ends_at_once_when_it_is_removed_and_by_itself() {
         "2020-01-01",
     ]);
     assert_eq!(past.exit, 1, "{}", past.stderr);
+    // A role over projects without one could do nothing.
+    for role in ["operator", "manager,pi"] {
+        let useless = bank.bank(&["token", "add", "idle", "--role", role]);
+        assert_eq!(useless.exit, 2, "{}", useless.stderr);
+        assert!(useless.stderr.contains("-A PROJECT"), "{}", useless.stderr);
+    }
+    token(&bank, "both", &["--role", "operator,auditor"]);
     bank.verify();
 }
 

@@ -17,6 +17,7 @@ mod mapping;
 mod money;
 mod monitor;
 mod open_ends;
+mod paged;
 mod past;
 mod play;
 mod proof;

@@ -238,6 +238,24 @@ fn a_checkpoint_finds_a_journal_that_was_cut_off_and_one_written_anew() {
 }
 
 #[test]
+fn what_is_not_sound_is_signed_for_those_only_who_say_so() {
+    let mut bank = Bank::new();
+    assert_eq!(bankd(&bank, &["checkpoint-key", "new"]).exit, 0);
+    bank.stop();
+    assert_eq!(bankd(&bank, &["checkpoint"]).exit, 0);
+    change(&bank, "UPDATE allocation SET amount = amount + 1");
+    let refused = bankd(&bank, &["checkpoint"]);
+    assert_eq!(refused.exit, 1, "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("--even-if-unsound"),
+        "{}",
+        refused.stderr
+    );
+    assert_eq!(refused.stdout, "");
+    assert_eq!(bankd(&bank, &["checkpoint", "--even-if-unsound"]).exit, 0);
+}
+
+#[test]
 fn the_daemon_makes_checkpoints_by_itself() {
     let mut bank = Setup::new()
         .env("BANKD_CHECKPOINT_EVERY_S", "60")

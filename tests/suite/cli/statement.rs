@@ -374,3 +374,45 @@ Job    Charge chem    bob  ia64    -10000.000 1";
     let none = run("-a nowhere");
     assert_eq!(none.exit, 74, "{}", none.stderr);
 }
+
+#[test]
+fn a_debt_that_ends_with_its_allocation_has_a_line_of_its_own() {
+    let bank = Bank::site();
+    for words in [
+        "machine add ia64 --mode strict",
+        "user add amy",
+        "project add chem --members amy",
+        "deposit chem 100 --end 2026-11-01",
+        "deposit chem 7 --start 2026-11-01 --end 2026-11-03",
+    ] {
+        done(&bank, words);
+    }
+    clock(&bank, "2026-10-20T12:00:00Z");
+    billed(&bank, "j1", "amy", 3);
+    clock(&bank, "2026-11-10T12:00:00Z");
+    let told: Value = serde_json::from_str(&done(
+        &bank,
+        "statement chem --month 2026-11 --summary --json",
+    ))
+    .unwrap();
+    let lines = |side: &str| {
+        let groups = told[side].as_array().unwrap().iter();
+        let line = |group: &Value| (group["heading"].clone(), group["amount"].clone());
+        groups.map(line).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        lines("credits"),
+        [
+            ("activations".into(), "7.000".into()),
+            ("debts_ended".into(), "200.000".into())
+        ],
+        "{told}"
+    );
+    assert_eq!(lines("debits"), [("expiries".into(), "-7.000".into())]);
+    assert_eq!(
+        (&told["opening"], &told["closing"]),
+        (&"-200.000".into(), &"0.000".into())
+    );
+    let screen = done(&bank, "statement chem --month 2026-11");
+    assert!(screen.contains("+ debts ended"), "{screen}");
+}

@@ -1,7 +1,11 @@
 //! Limits of clients, over the wire.
 
+use std::io::Write as _;
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
 use super::me;
-use crate::harness::{Address, Connection, Request, Setup, Signing};
+use crate::harness::{Address, Bank, Connection, Request, Setup, Signing, until};
 
 fn status(connection: &mut Connection) -> u16 {
     connection
@@ -86,4 +90,73 @@ fn a_body_is_as_large_as_its_client_may_send() {
     assert!(status.replace(' ', "").contains("\"body\":1"), "{status}");
     let mut connection = Connection::open(&Address::Unix(bank.socket())).unwrap();
     assert_eq!(self::status(&mut connection), 200);
+}
+
+/// Connections that have sent this much and say no more.
+fn dawdlers(bank: &Bank, count: usize, start: &[u8]) -> Vec<UnixStream> {
+    let open = |_| {
+        let mut stream = UnixStream::connect(bank.socket()).unwrap();
+        // Who is sent away at once is no matter.
+        let _ = stream.write_all(start);
+        stream
+    };
+    (0..count).map(open).collect()
+}
+
+#[test]
+fn who_dawdles_over_heads_keeps_nobody_out() {
+    let bank = Setup::new()
+        .env("BANKD_HTTP_MAX_CONNECTIONS", "32")
+        .env("BANKD_HTTP_MAX_CONNECTIONS_EACH", "16")
+        .start();
+    let _dawdlers = dawdlers(&bank, 200, b"GET /api/v1/status HTTP/1.1\r\nHost:");
+    let since = Instant::now();
+    // Of the same uid: each has to wait for a moment at most.
+    bank.bank_ok(&["status"]);
+    let body = b"<Job><ObjectID>J.1</ObjectID><User>amy</User><Account>chemistry</Account>\
+        <Machine>colony</Machine><Processors>1</Processors><ChargeDuration>1</ChargeDuration></Job>";
+    let mut connection = Connection::open(&Address::Unix(bank.socket())).unwrap();
+    let answer = connection.send(&Request::nami("charge", "c-1", body));
+    assert_eq!(answer.unwrap().status, 200);
+    assert!(
+        since.elapsed() < Duration::from_secs(15),
+        "{:?}",
+        since.elapsed()
+    );
+    // The network has seats of its own.
+    let signed = Signing::new().sign_all(Request::get("/api/v1/balances"));
+    assert_eq!(bank.over_tcp(&signed).status, 200);
+}
+
+#[test]
+fn a_burst_of_one_peer_is_served_to_the_last() {
+    let bank = Setup::new()
+        .env("BANKD_HTTP_MAX_CONNECTIONS", "32")
+        .env("BANKD_HTTP_MAX_CONNECTIONS_EACH", "16")
+        .start();
+    // Twice its share, all open at once: half of them wait for seats.
+    let mut open: Vec<Connection> = (0..32)
+        .map(|_| Connection::open(&Address::Unix(bank.socket())).unwrap())
+        .collect();
+    for connection in open.drain(..) {
+        let mut connection = connection;
+        assert_eq!(status(&mut connection), 200);
+    }
+}
+
+#[test]
+fn a_request_is_under_way_from_its_head_on() {
+    let bank = Setup::new()
+        .toml(&format!("[limits.client.\"{}\"]\nconcurrent = 4\n", me()))
+        .start();
+    let start = b"POST /api/v1/quotes HTTP/1.1\r\nHost: bank\r\nContent-Type: application/json\r\n\
+        Content-Length: 40\r\n\r\n{";
+    let dawdlers = dawdlers(&bank, 4, start);
+    let mut connection = Connection::open(&Address::Unix(bank.socket())).unwrap();
+    // They are heard of when their heads are read, which nobody tells.
+    until("four bodies are waited for", || {
+        (status(&mut connection) == 429).then_some(())
+    });
+    drop(dawdlers);
+    until("none is", || (status(&mut connection) == 200).then_some(()));
 }

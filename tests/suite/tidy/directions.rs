@@ -160,7 +160,7 @@ const ROOMS: [(&str, &[&str]); 19] = [
             "store",
         ],
     ),
-    ("bankd/src/listen", &["listen"]),
+    ("bankd/src/listen", &["listen", "clock", "config"]),
     ("bankd/src/nami", &["nami"]),
     ("bankd/src/emit", &["emit"]),
     ("bankd/src/ingest", &["ingest"]),

@@ -53,12 +53,12 @@ pub(super) async fn show(Path(name): Path<String>, call: Call) -> Handled {
 /// An account with every figure of ledger.md 2.5.
 fn shaped(directory: &Directory, account: &Account, figures: &Figures, view: &View) -> v1::Account {
     let bank = &directory.bank;
-    let used = shape::percent(figures.used, figures.allocated());
+    let used = figures.used_hundredths();
     v1::Account {
         allocated: Some(shape::sum(figures.allocated(), bank)),
         capacity: Some(shape::sum(figures.capacity(), bank)),
         used: Some(shape::sum(figures.used, bank)),
-        used_percent: used.map(shape::hundredths),
+        used_percent: used.map(money::hundredths),
         ..lists::account(directory, account, &figures.active(), Some(view))
     }
 }

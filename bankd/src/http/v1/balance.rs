@@ -2,7 +2,7 @@
 
 use bank_api::v1::{Balance, BalanceQuery, List};
 use bank_core::directory::Directory;
-use bank_core::forecast::{Unused, forecast};
+use bank_core::forecast::{Forecast, forecast};
 use bank_core::ids::{AccountId, ProjectId, UNBILLED};
 use bank_core::model::{Account, Project};
 use bank_core::time::Timestamp;
@@ -36,7 +36,7 @@ pub(super) async fn list(call: Call) -> Handled {
     let figures = account::figures_then(&call, ids, then.as_ref()).await?;
     let at = then.as_ref().map_or(now, |then| then.at);
     // How fast it is spent is said of today only.
-    let (burn, ends) = if query.burn && then.is_none() {
+    let (burn, futures) = if query.burn && then.is_none() {
         let ids: Vec<AccountId> = places.iter().map(|place| place.account.id).collect();
         call.ask(move |connection| lasting(connection, &ids, now))
             .await?
@@ -49,9 +49,11 @@ pub(super) async fn list(call: Call) -> Handled {
         let mut row = row(place, figures, view.directory(), at);
         let (id, bank) = (place.account.id, &call.directory().bank);
         row.burn_per_day = burn.per_day(id).map(|rate| shape::sum(rate, bank));
-        let empty = burn.empty_at(id, figures.available(), now);
-        row.empty_at = empty.map(shape::time);
-        if let Some(end) = ends.get(&id) {
+        let future = futures.get(&id);
+        // What ends before it is spent is told as unused.
+        let spent = future.filter(|future| future.is_spent);
+        row.empty_at = spent.and_then(|f| f.empty_at).map(shape::time);
+        if let Some(end) = future.and_then(Forecast::first_unused) {
             row.unused_at = Some(shape::time(end.end));
             row.unused = Some(shape::sum(end.unused, bank));
         }
@@ -64,14 +66,14 @@ pub(super) async fn list(call: Call) -> Handled {
     })
 }
 
-/// How fast accounts are spent, and what of those that are ends unused first.
+/// How fast accounts are spent, and what becomes of those that are: as the report says it.
 fn lasting(
     connection: &Connection,
     accounts: &[AccountId],
     now: Timestamp,
-) -> Result<(Burn, BTreeMap<AccountId, Unused>), store::Error> {
+) -> Result<(Burn, BTreeMap<AccountId, Forecast>), store::Error> {
     let burn = burn::burn(connection, now)?;
-    let mut ends = BTreeMap::new();
+    let mut futures = BTreeMap::new();
     for id in accounts {
         if burn.per_day(*id).is_none() {
             continue;
@@ -79,9 +81,9 @@ fn lasting(
         let allocations = money::allocations_of(connection, *id)?;
         let credit = Figures::of(&allocations, now).credit_limit;
         let future = forecast(&allocations, burn.speed(*id), credit, now);
-        ends.extend(future.first_unused().map(|end| (*id, *end)));
+        futures.insert(*id, future);
     }
-    Ok((burn, ends))
+    Ok((burn, futures))
 }
 
 /// What one unit is where one processor costs one for each unit of time on every machine.
@@ -174,7 +176,7 @@ fn path(directory: &Directory, project: &Project) -> Vec<String> {
 fn row(place: &Place<'_>, figures: &Figures, directory: &Directory, now: Timestamp) -> Balance {
     let bank = &directory.bank;
     let (allocated, capacity) = (figures.allocated(), figures.capacity());
-    let used = shape::percent(figures.used, allocated);
+    let used = figures.used_hundredths();
     let parent = place.project.and_then(|p| p.parent);
     // The parent's name is told where its own row is above.
     let parent = parent.filter(|_| place.depth > 0);
@@ -202,8 +204,8 @@ fn row(place: &Place<'_>, figures: &Figures, directory: &Directory, now: Timesta
         blocked: place.account.blocked,
         allocated: shape::sum(allocated, bank),
         capacity: shape::sum(capacity, bank),
-        used_percent: used.map(shape::hundredths),
-        remaining_percent: used.map(|used| shape::hundredths(10_000 - used)),
+        used_percent: used.map(money::hundredths),
+        remaining_percent: used.map(|used| money::hundredths(10_000 - used)),
         burn_per_day: None,
         empty_at: None,
         unused_at: None,
@@ -218,23 +220,6 @@ fn row(place: &Place<'_>, figures: &Figures, directory: &Directory, now: Timesta
 mod tests {
     use super::super::tests::directory;
     use super::*;
-
-    #[test]
-    fn percents_have_two_decimals() {
-        for (part, whole, want) in [
-            (647_500, 1_000_000, Some("64.75")),
-            (-5, 1000, Some("-0.50")),
-            (1, 3, Some("33.33")),
-            (5, 0, None),
-        ] {
-            assert_eq!(
-                shape::percent(part, whole)
-                    .map(shape::hundredths)
-                    .as_deref(),
-                want
-            );
-        }
-    }
 
     fn listed(user: Option<&str>, query: &BalanceQuery) -> Result<Vec<String>, String> {
         let view = View::of_user(directory(), user);

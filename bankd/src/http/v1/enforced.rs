@@ -14,15 +14,14 @@ use bank_core::view::Context;
 
 use super::call::{Call, Handled, ok};
 use super::job::Work;
+use super::pages::{self, Turn};
 use super::shape::{self, read_time};
 use crate::store::read::enforced::{self, Use, Who};
-
-/// Most refused uses that are told one by one.
-const ITEMS_MAX: usize = 1_000;
 
 /// `GET /api/v1/what-if/enforced`
 pub(super) async fn show(call: Call) -> Handled {
     let query: EnforcedQuery = call.query()?;
+    let turn = Turn::of(&call, query.limit, query.after.clone())?;
     let now = call.now();
     let window = window(&query, now).map_err(|refusal| call.refused(&refusal))?;
     if let Some(name) = &query.machine {
@@ -42,7 +41,7 @@ pub(super) async fn show(call: Call) -> Handled {
         };
         let parties: Vec<Party> = found.people.iter().map(|who| party(&ctx, who)).collect();
         let mut money = Enforcement::new(&ctx, standing, changes);
-        let mut tale = Tale::default();
+        let mut tale = Tale::of(turn);
         for one in &found.uses {
             let (Some(party), Some(who)) = (parties.get(one.who), found.people.get(one.who)) else {
                 continue;
@@ -63,6 +62,9 @@ pub(super) async fn show(call: Call) -> Handled {
         Ok((tale, found.complete))
     });
     let (tale, complete) = told.await?;
+    if tale.passed.is_some() {
+        return Err(call.refused(&pages::bad_cursor()));
+    }
     let bank = &call.directory().bank;
     ok(&tale.shaped(window, complete, bank))
 }
@@ -82,11 +84,15 @@ fn party(ctx: &Context<'_>, who: &Who) -> Party {
 }
 
 /// What became of the uses that are shown.
-#[derive(Default)]
 struct Tale {
     sums: BTreeMap<String, Sum>,
     /// With what would have been available, where money was short.
     items: Vec<(Use, EnforcedUse, Option<Amount>)>,
+    /// The page is behind this use, which did not come yet.
+    passed: Option<String>,
+    /// Rows of the page.
+    limit: usize,
+    more: bool,
 }
 
 #[derive(Default)]
@@ -99,6 +105,17 @@ struct Sum {
 }
 
 impl Tale {
+    fn of(turn: Turn) -> Self {
+        let (limit, passed) = turn.parts();
+        Self {
+            sums: BTreeMap::new(),
+            items: Vec::new(),
+            passed,
+            limit,
+            more: false,
+        }
+    }
+
     fn tell(&mut self, one: &Use, who: &Who, refusal: Option<Refusal>) {
         if !self.sums.contains_key(&who.project) {
             self.sums.insert(who.project.clone(), Sum::default());
@@ -115,7 +132,12 @@ impl Tale {
         sum.refused += 1;
         sum.refused_cost = sum.refused_cost.saturating_add(cost);
         sum.first = sum.first.or(Some(one.start));
-        if self.items.len() >= ITEMS_MAX {
+        if let Some(passed) = &self.passed {
+            self.passed = (*passed != one.row.to_string()).then(|| passed.clone());
+            return;
+        }
+        if self.items.len() >= self.limit {
+            self.more = true;
             return;
         }
         let available = match &refusal {
@@ -139,6 +161,8 @@ impl Tale {
         complete: bool,
         bank: &Bank,
     ) -> Enforced {
+        let last = self.items.last().filter(|_| self.more);
+        let next = last.map(|(one, ..)| one.row.to_string());
         let items = self
             .items
             .into_iter()
@@ -160,6 +184,7 @@ impl Tale {
             until: shape::time(until),
             projects: projects.collect(),
             items: items.collect(),
+            next,
             complete,
             unit: bank.unit.clone(),
         }

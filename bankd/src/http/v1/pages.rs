@@ -39,6 +39,11 @@ impl Turn {
         Self::of(call, limit, after)
     }
 
+    /// Rows of the page, and the cursor that it is behind: for whoever makes the rows one by one.
+    pub(super) fn parts(self) -> (usize, Option<String>) {
+        (self.limit, self.after)
+    }
+
     /// The page of rows that are in the order of a key which no two share. A row may come or go
     /// between two pages: the others stay in place.
     pub(super) fn by<T, K>(self, rows: Vec<T>, key: impl Fn(&T) -> K) -> Result<Page<T>, Refusal>
@@ -82,7 +87,8 @@ impl Turn {
     }
 }
 
-fn bad_cursor() -> Refusal {
+/// A cursor that no page gave, or whose row is gone.
+pub(super) fn bad_cursor() -> Refusal {
     Refusal::BadValue {
         field: "after",
         expected: "the `next` of the page before",

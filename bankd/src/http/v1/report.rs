@@ -7,6 +7,7 @@ use bank_core::time::{Seconds, Timestamp};
 
 use super::call::{Call, Handled, ok};
 use super::job::Work;
+use super::pages::Turn;
 use super::shape::{self, read_time};
 use crate::store::read::fallback::{self, ShortJob};
 use crate::usable::ran_elsewhere;
@@ -17,6 +18,7 @@ const USUAL: Seconds = Seconds(30 * 86_400);
 /// `GET /api/v1/report/fallback`: the first that was short first.
 pub(super) async fn on_fallback(call: Call) -> Handled {
     let query: FallbackQuery = call.query()?;
+    let turn = Turn::of(&call, query.limit, query.after.clone())?;
     let (from, until) = window(&query, call.now()).map_err(|r| call.refused(&r))?;
     let work = Work::new(&call.view, query.project, query.user, query.machine)?;
     let directory = std::sync::Arc::clone(call.directory());
@@ -29,15 +31,30 @@ pub(super) async fn on_fallback(call: Call) -> Handled {
     let bank = &directory.bank;
     let held = jobs.iter().map(|job| i128::from(job.held.0)).sum();
     let charged = jobs.iter().map(|job| job.charged).sum();
+    let page = turn.behind(jobs, place);
+    let (jobs, next) = page.map_err(|refusal| call.refused(&refusal))?;
     ok(&FallbackReport {
         from: shape::time(from),
         until: shape::time(until),
         items: jobs.iter().map(|job| shaped(directory, job)).collect(),
+        next,
         held: shape::sum(held, bank),
         charged: shape::sum(charged, bank),
         complete,
         unit: bank.unit.clone(),
     })
+}
+
+/// What tells a job from all others: there is one row of each.
+fn place(job: &ShortJob) -> String {
+    let ShortJob {
+        at,
+        machine,
+        object_id,
+        project,
+        ..
+    } = job;
+    format!("{}/{machine}/{project}/{object_id}", at.0)
 }
 
 fn window(query: &FallbackQuery, now: Timestamp) -> Result<(Timestamp, Timestamp), Refusal> {

@@ -201,22 +201,6 @@ pub(super) fn machine(machine: &Machine) -> v1::Machine {
     }
 }
 
-/// `100 × part ÷ whole` in hundredths, half up; none where there is no whole.
-pub(super) fn percent(part: i128, whole: i128) -> Option<i128> {
-    if whole <= 0 {
-        return None;
-    }
-    let doubled = part.checked_mul(20_000)?.checked_add(whole)?;
-    Some(doubled.div_euclid(whole.checked_mul(2)?))
-}
-
-/// Hundredths of a percent as text.
-pub(super) fn hundredths(number: i128) -> String {
-    let sign = if number < 0 { "-" } else { "" };
-    let number = number.unsigned_abs();
-    format!("{sign}{}.{:02}", number / 100, number % 100)
-}
-
 /// A change of an account that changes nothing yet.
 pub(super) fn no_change(name: &str) -> SetAccount {
     SetAccount {

@@ -18,6 +18,7 @@ use bank_core::mapping::{Field, Mapping, Mappings, Naming};
 use bank_core::refusal::Refusal;
 
 use super::call::{Call, Handled, ok, rendered};
+use super::pages::Turn;
 use super::{job, mapping, shape};
 use crate::answer::{Answer, Media};
 use crate::http::error::{self, Failure};
@@ -26,8 +27,8 @@ use crate::store::read::SCAN_MAX;
 use crate::store::read::unmapped::{self, Waiting};
 use crate::writer::{Decided, Reply, Submission};
 
-/// Most groups of one answer.
-const GROUPS_MAX: usize = 1000;
+/// Groups that are told apart; a page holds fewer.
+const GROUPS_MAX: usize = 100_000;
 /// Records that one request gives away where it names no limit.
 const ASSIGN_USUAL: u32 = 500;
 /// Rows that one request to give away looks at.
@@ -39,6 +40,7 @@ const COLUMNS: [&str; 6] = ["source", "machine", "account", "user", "group", "qu
 /// `GET /api/v1/unmapped`: the most processor time first.
 pub(super) async fn list(call: Call) -> Handled {
     let query: UnmappedQuery = call.query()?;
+    let turn = Turn::of(&call, query.limit, query.after.clone())?;
     let by = columns(query.by.as_deref()).map_err(|r| call.refused(&r))?;
     let mut groups: BTreeMap<Vec<String>, Sums> = BTreeMap::new();
     let (mut total, mut complete, mut behind) = (Sums::default(), true, 0);
@@ -62,12 +64,15 @@ pub(super) async fn list(call: Call) -> Handled {
     }
     let mut groups: Vec<(Vec<String>, Sums)> = groups.into_iter().collect();
     groups.sort_by_key(|(_, sums)| std::cmp::Reverse(sums.millis_us));
+    let page = turn.behind(groups, |(own, _)| format!("{own:?}"));
+    let (groups, next) = page.map_err(|refusal| call.refused(&refusal))?;
     let bank = &call.directory().bank;
     ok(&Unmapped {
         items: groups
             .iter()
             .map(|(own, sums)| sums.row(&by, own, bank))
             .collect(),
+        next,
         total: total.row(&[], &[], bank),
         complete,
         unit: bank.unit.clone(),

@@ -10,6 +10,7 @@ use bank_core::refusal::Refusal;
 use bank_core::time::{Seconds, Timestamp};
 
 use super::call::{Call, Handled, ok};
+use super::pages::Turn;
 use super::shape;
 use crate::http::error::Failure;
 use crate::store::read::SCAN_MAX;
@@ -24,6 +25,7 @@ const DAYS_MAX: u32 = 3660;
 /// `GET /api/v1/what-if`
 pub(super) async fn show(call: Call) -> Handled {
     let query: WhatIfQuery = call.query()?;
+    let turn = Turn::of(&call, query.limit, query.after.clone())?;
     let days = query.days.unwrap_or(30);
     if !(1..=DAYS_MAX).contains(&days) {
         let refusal = Refusal::BadValue {
@@ -43,11 +45,15 @@ pub(super) async fn show(call: Call) -> Handled {
     let (rows, complete) = collect(&call, &query, from).await?;
     let bank = &call.directory().bank;
     let items = by_job(rows, bank);
+    let projects = sums(&items, bank);
+    let page = turn.behind(items, |job| job.place.clone());
+    let (items, next) = page.map_err(|refusal| call.refused(&refusal))?;
     ok(&WhatIf {
         from: shape::time(from),
         until: shape::time(until),
-        projects: sums(&items, bank),
+        projects,
         items: items.into_iter().map(|job| job.shape).collect(),
+        next,
         complete,
         unit: bank.unit.clone(),
     })
@@ -88,6 +94,8 @@ async fn collect(
 /// A job, and its sums in minor units.
 struct Job {
     shape: WouldRefuse,
+    /// What tells it from all others.
+    place: String,
     /// It became an instance, or was reported.
     has_used: bool,
     needed: i128,
@@ -109,7 +117,13 @@ fn by_job(rows: Vec<Refused>, bank: &Bank) -> Vec<Job> {
             places.insert(id, jobs.len());
         }
         let (id, machine) = row.object.clone();
+        let place = match row.instance {
+            Some(instance) => format!("i{instance}"),
+            // A job of a chunk, of which there is one beginning.
+            None => format!("{}/{}/{machine}/{id}", row.tx, row.at.0),
+        };
         let mut job = Job {
+            place,
             shape: WouldRefuse {
                 job: id,
                 machine,

@@ -41,17 +41,6 @@ impl Burn {
         let a_day = charged.checked_mul(i128::from(DAY_US))?;
         a_day.checked_div(i128::from(self.span_us))
     }
-
-    /// When `available` is used up at that rate, counted from an instant.
-    pub fn empty_at(
-        &self,
-        account: AccountId,
-        available: i128,
-        now: Timestamp,
-    ) -> Option<Timestamp> {
-        let per_day = self.per_day(account).filter(|rate| *rate > 0)?;
-        used_up(per_day, available, now)
-    }
 }
 
 /// When `available` is used up at a rate a day above zero, counted from an instant.
@@ -86,10 +75,12 @@ fn of(connection: &Connection, now: Timestamp, last: i64) -> Result<Burn, Error>
     } else {
         recorded(connection, bounded)?
     };
-    let sql = "SELECT kind, account, delta_amount, instance IS NOT NULL
-               FROM entry WHERE id >= ?1 AND id <= ?2 AND account IS NOT NULL";
+    // By when it was used, as statements count it: what comes late is not of late, but of its time.
+    let sql = "SELECT e.kind, e.account, e.delta_amount, e.instance IS NOT NULL
+               FROM entry e JOIN tx t ON t.id = e.tx
+               WHERE e.id >= ?1 AND e.id <= ?2 AND e.account IS NOT NULL AND t.at_effective >= ?3";
     let mut statement = connection.prepare_cached(sql)?;
-    let mut rows = statement.query((first.max(bounded), last))?;
+    let mut rows = statement.query((first.max(bounded), last, from.0))?;
     let mut charged: BTreeMap<AccountId, i128> = BTreeMap::new();
     while let Some(row) = rows.next()? {
         let kind = row.get_ref(0)?.as_str().unwrap_or_default();

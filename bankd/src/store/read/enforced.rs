@@ -12,6 +12,7 @@ use bank_core::time::Timestamp;
 use bank_core::usage::Usage;
 use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::HashMap;
+use std::fmt;
 
 /// Most uses of one simulation.
 pub const USES_MAX: usize = 500_000;
@@ -38,6 +39,15 @@ pub enum Row {
     Instance(i64),
     /// What a source reported.
     Identity(i64),
+}
+
+impl fmt::Display for Row {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Row::Instance(id) => write!(f, "i{id}"),
+            Row::Identity(id) => write!(f, "u{id}"),
+        }
+    }
 }
 
 /// Whose uses those are.

@@ -78,6 +78,17 @@ impl Figures {
         self.amount.saturating_add(self.used)
     }
 
+    /// What of it is used, in hundredths of a percent, half up; none where nothing was allocated. The
+    /// one place where shares are rounded: screens, answers and thresholds go by it.
+    pub fn used_hundredths(&self) -> Option<i128> {
+        let allocated = self.allocated();
+        if allocated <= 0 {
+            return None;
+        }
+        let doubled = self.used.checked_mul(20_000)?.checked_add(allocated)?;
+        Some(doubled.div_euclid(allocated.checked_mul(2)?))
+    }
+
     /// Allocated + credit limit.
     pub fn capacity(&self) -> i128 {
         self.allocated().saturating_add(self.credit_limit)
@@ -140,4 +151,35 @@ pub fn allocation(connection: &Connection, id: AllocationId) -> Result<Option<Al
     let mut statement = connection.prepare_cached(&sql)?;
     let row = statement.query_row([id.0], |row| Ok(load::allocation(row)));
     row.optional()?.transpose()
+}
+
+/// Hundredths of a percent as text.
+pub fn hundredths(number: i128) -> String {
+    let sign = if number < 0 { "-" } else { "" };
+    let number = number.unsigned_abs();
+    format!("{sign}{}.{:02}", number / 100, number % 100)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_have_two_decimals() {
+        for (used, amount, want) in [
+            (647_500, 352_500, Some("64.75")),
+            (-5, 1005, Some("-0.50")),
+            (1, 2, Some("33.33")),
+            (79_996, 20_004, Some("80.00")),
+            (5, -5, None),
+        ] {
+            let figures = Figures {
+                used,
+                amount,
+                ..Figures::default()
+            };
+            let share = figures.used_hundredths().map(hundredths);
+            assert_eq!(share.as_deref(), want);
+        }
+    }
 }

@@ -24,6 +24,8 @@ struct Place {
     entry: i64,
     from_at: i64,
     is_whole: bool,
+    /// How many sums it has.
+    sums: i64,
 }
 
 struct Walk<'a> {
@@ -129,7 +131,7 @@ impl Stored<'_> {
 
 fn places(connection: &Connection) -> Result<Vec<Place>, Error> {
     let mut statement =
-        connection.prepare("SELECT n, tx, entry, from_at, whole FROM waypoint ORDER BY n")?;
+        connection.prepare("SELECT n, tx, entry, from_at, whole, sums FROM waypoint ORDER BY n")?;
     let rows = statement.query_map([], |r| {
         Ok(Place {
             n: r.get(0)?,
@@ -137,6 +139,7 @@ fn places(connection: &Connection) -> Result<Vec<Place>, Error> {
             entry: r.get(2)?,
             from_at: r.get(3)?,
             is_whole: r.get(4)?,
+            sums: r.get(5)?,
         })
     })?;
     Ok(rows.collect::<Result<_, _>>()?)
@@ -166,8 +169,9 @@ impl Walk<'_> {
 
     /// Compares the sums of a waypoint.
     fn sums_at(&mut self, place: &Place, stored: &mut Stored<'_>) -> Result<(), Error> {
-        let n = place.n;
+        let (n, mut count) = (place.n, 0_i64);
         while let Some((_, allocation, entry, sums)) = stored.take_of(n)? {
+            count = count.saturating_add(1);
             let own = self.own.entry(allocation).or_default();
             own.is_open = false;
             if (own.entry, own.sums) != (entry, sums) {
@@ -177,6 +181,10 @@ impl Walk<'_> {
                      the journal says {said:?}"
                 ));
             }
+        }
+        if count != place.sums {
+            let said = place.sums;
+            self.find(format!("waypoint {n}: it has {count} sums of {said}"));
         }
         if place.is_whole {
             let mut open = self.own.iter().filter(|(_, own)| own.is_open);

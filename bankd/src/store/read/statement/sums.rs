@@ -31,6 +31,8 @@ pub enum Heading {
     Refunds,
     /// Windows that began.
     Activations,
+    /// Windows of allocations below zero that ended: what was owed on them is owed no more.
+    DebtsEnded,
     /// Billed.
     Charges,
     /// Money that was taken out.
@@ -57,6 +59,7 @@ impl Heading {
             Heading::TransfersIn => "transfers_in",
             Heading::Refunds => "refunds",
             Heading::Activations => "activations",
+            Heading::DebtsEnded => "debts_ended",
             Heading::Charges => "charges",
             Heading::Withdrawals => "withdrawals",
             Heading::TransfersOut => "transfers_out",
@@ -68,9 +71,11 @@ impl Heading {
         }
     }
 
-    /// That of an entry; the kinds that move no active money are with what cannot differ.
-    fn of(kind: EntryKind) -> Heading {
+    /// That of an entry; the kinds that move no active money are with what cannot differ. What puts
+    /// an expiry right after a late charge is about a job, and stands with the expiry.
+    fn of(kind: EntryKind, amount: i64, is_about_job: bool) -> Heading {
         match kind {
+            EntryKind::Expire if amount > 0 && !is_about_job => Heading::DebtsEnded,
             EntryKind::Deposit => Heading::Deposits,
             EntryKind::TransferIn => Heading::TransfersIn,
             EntryKind::Refund => Heading::Refunds,
@@ -92,9 +97,11 @@ impl Heading {
     /// The side that it stands on: its own, or that of the amount where it can be either.
     fn side(self, amount: i64) -> Side {
         match self {
-            Heading::Deposits | Heading::TransfersIn | Heading::Refunds | Heading::Activations => {
-                Side::Credit
-            }
+            Heading::Deposits
+            | Heading::TransfersIn
+            | Heading::Refunds
+            | Heading::Activations
+            | Heading::DebtsEnded => Side::Credit,
             Heading::CarriedOver | Heading::PutRight | Heading::Reversals if amount > 0 => {
                 Side::Credit
             }
@@ -190,7 +197,7 @@ impl Sums {
     }
 
     fn count(&mut self, movement: &Movement, amount: i64) {
-        let heading = Heading::of(movement.kind);
+        let heading = Heading::of(movement.kind, amount, movement.instance.is_some());
         let key = (heading.side(amount), movement.is_adjustment(), heading);
         let group = self.groups.entry(key).or_default();
         group.amount = group.amount.saturating_add(amount.into());
@@ -335,7 +342,15 @@ mod tests {
             (EntryKind::CycleReset, -5, Side::Debit, "carried_over"),
             (EntryKind::Adjust, 5, Side::Credit, "put_right"),
         ] {
-            let heading = Heading::of(kind);
+            let heading = Heading::of(kind, amount, true);
+            assert_eq!((heading.side(amount), heading.word()), (side, word));
+        }
+        // A window ends by itself: with money, or with a debt.
+        for (amount, side, word) in [
+            (-5, Side::Debit, "expiries"),
+            (5, Side::Credit, "debts_ended"),
+        ] {
+            let heading = Heading::of(EntryKind::Expire, amount, false);
             assert_eq!((heading.side(amount), heading.word()), (side, word));
         }
     }
