@@ -148,11 +148,11 @@ fn within_limits(
     let admitted = app.limits.admit(actor, client, body);
     admitted
         .map(Some)
-        .map_err(|over| beyond(app, nami, client, over))
+        .map_err(|over| Box::new(beyond(app, nami, client, over)))
 }
 
 /// What a client hears that is beyond a limit.
-fn beyond(app: &App, nami: bool, client: &str, over: Over) -> Box<Response> {
+fn beyond(app: &App, nami: bool, client: &str, over: Over) -> Response {
     app.counters.limited(over.limit as usize);
     let Over { allowed, .. } = over;
     if over.is_news {
@@ -177,7 +177,7 @@ fn beyond(app: &App, nami: bool, client: &str, over: Over) -> Box<Response> {
         let after = HeaderValue::from(over.retry_after_s);
         response.headers_mut().insert(header::RETRY_AFTER, after);
     }
-    Box::new(response)
+    response
 }
 
 /// The whole body. Where it is not there with the head, it counts as under way while it is waited
@@ -199,7 +199,7 @@ async fn arrived(
             let client = named_by_head(app, nami, parts, line).await;
             let counted = client.map(|client| {
                 let counted = app.limits.wait_for(&client);
-                counted.map_err(|over| beyond(app, nami, &client, over))
+                counted.map_err(|over| Box::new(beyond(app, nami, &client, over)))
             });
             let _under_way = counted.transpose()?;
             body.await

@@ -64,7 +64,7 @@ pub use uses::digest;
 pub use waypoint::{Spacing, Surveyor, Waypoint};
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::path::Path;
 use std::time::Duration;
 
@@ -99,6 +99,9 @@ impl From<rusqlite::Error> for Error {
 /// `database: …`, and not `database: database …`.
 fn database(error: &rusqlite::Error) -> String {
     let said = error.to_string();
+    if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) {
+        return format!("{said}: somebody has it alone, as an import into the folder does");
+    }
     if said.starts_with("database") {
         said
     } else {

@@ -73,7 +73,11 @@ pub(super) fn write_uses(
     for alike in rows.chunk_by(|a, b| (a.revision == 0) == (b.revision == 0)) {
         let is_new = alike.first().is_some_and(|row| row.revision == 0);
         let (full, rest) = alike.as_chunks::<TOGETHER>();
-        let (full, rest) = if is_new { (full, rest) } else { (Default::default(), alike) };
+        let (full, rest) = if is_new {
+            (full, rest)
+        } else {
+            (Default::default(), alike)
+        };
         for rows in full {
             let writing = ready(&mut many, connection, &several)?;
             for (n, row) in rows.iter().enumerate() {
