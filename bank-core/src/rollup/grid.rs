@@ -304,15 +304,6 @@ mod tests {
             ["2026", "2027"]
         );
         assert_eq!(names(0, 5, Every::All), [""]);
-        assert!(
-            Grid::new(
-                Timestamp(0),
-                Timestamp(i64::MAX),
-                Every::Hour,
-                &utc,
-                10_000
-            )
-            .is_none()
-        );
+        assert!(Grid::new(Timestamp(0), Timestamp(i64::MAX), Every::Hour, &utc, 10_000).is_none());
     }
 }

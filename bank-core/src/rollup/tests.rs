@@ -7,7 +7,10 @@ struct Dice(u64);
 
 impl Dice {
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
         self.0 >> 11
     }
 
@@ -19,7 +22,11 @@ impl Dice {
 fn some_use(dice: &mut Dice) -> Use {
     let start = 1_600_000_000_000_000 + dice.below(200_000_000_000_000);
     let longest = [3_600_000_000, 90_000_000_000, 5_000_000_000_000][dice.next() as usize % 3];
-    let wall = if dice.next() % 9 == 0 { 0 } else { dice.below(longest) };
+    let wall = if dice.next() % 9 == 0 {
+        0
+    } else {
+        dice.below(longest)
+    };
     let mut totals = Sums::default();
     for figure in totals.0.iter_mut().take(SPREAD) {
         let bits = 1 + dice.below(52);

@@ -1,6 +1,6 @@
 //! Numbered migrations: each once, in order, in a transaction of its own, never edited later.
 
-use super::{Error, extent, seal, start, tally};
+use super::{Error, extent, rollup, seal, start, tally};
 use rusqlite::{Connection, TransactionBehavior};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 pub(super) const APPLICATION_ID: i32 = 0x6261_6e6b;
 
 /// Every migration, the first with number 1.
-const MIGRATIONS: [&str; 13] = [
+const MIGRATIONS: [&str; 14] = [
     include_str!("../../../schema/sqlite/0001_ledger.sql"),
     include_str!("../../../schema/sqlite/0002_accounts.sql"),
     include_str!("../../../schema/sqlite/0003_reversal.sql"),
@@ -23,7 +23,11 @@ const MIGRATIONS: [&str; 13] = [
     include_str!("../../../schema/sqlite/0011_scheduler.sql"),
     include_str!("../../../schema/sqlite/0012_collectors.sql"),
     include_str!("../../../schema/sqlite/0013_trust.sql"),
+    include_str!("../../../schema/sqlite/0014_rollup.sql"),
 ];
+
+/// The migration that made rollups: a bank of an earlier version gets them filled.
+const ROLLUPS: i64 = 14;
 
 /// The schema version that this program reads and writes.
 pub(super) fn current_version() -> i64 {
@@ -59,6 +63,9 @@ pub(super) fn migrate(connection: &mut Connection) -> Result<(), Error> {
         tx.execute("INSERT INTO migration VALUES (?1, ?2)", (number, &checksum))?;
         tx.pragma_update(None, "user_version", number)?;
         if number == current_version() {
+            if version < ROLLUPS {
+                rollup::rebuild(&tx)?;
+            }
             seal_all(&tx)?;
         }
         tx.commit()?;

@@ -31,7 +31,7 @@ const fn whole(name: &'static str, key: &'static [&'static str]) -> Sealed {
 
 /// Every table with seals. What no transaction's hash covers, and nothing is made of anew, belongs in
 /// here; reference data has versions instead.
-pub(super) const TABLES: [Sealed; 24] = [
+pub(super) const TABLES: [Sealed; 27] = [
     whole("bank", &["id"]),
     whole("clock", &["id"]),
     whole("quote", &["id"]),
@@ -54,6 +54,9 @@ pub(super) const TABLES: [Sealed; 24] = [
     whole("target", &["name"]),
     whole("notice", &["id"]),
     whole("auditor_record", &["id"]),
+    whole("rollup_key", &["id"]),
+    whole("rollup", &["day", "key"]),
+    whole("rollup_hour", &["day", "key"]),
     Sealed {
         name: "instance",
         key: &["id"],

@@ -6,6 +6,7 @@ use super::uses::digest;
 use super::{Error, seal, sources};
 use bank_core::decimal::Decimal;
 use bank_core::effects::UseRow;
+use bank_core::rollup::Sign;
 use bank_core::time::Timestamp;
 use bank_core::usage::Usage;
 use rusqlite::types::{ToSqlOutput, ValueRef};
@@ -48,11 +49,12 @@ const AMENDED: &str = concat!(
 /// transaction that took them in, where there was one. Gives the numbers of the rows that are new, in
 /// the order of the uses.
 pub(super) fn write_uses(
-    store: &SqliteStore,
+    store: &mut SqliteStore,
     rows: &[UseRow],
     tx: Option<i64>,
 ) -> Result<Vec<Option<i64>>, Error> {
-    let connection = &store.connection;
+    let (connection, rollups) = (&store.connection, &mut store.rollups);
+    let at = (store.block, store.place);
     let mut source: Option<(&str, i64)> = None;
     let (mut new, mut amended) = (None, None);
     let mut numbers = Vec::with_capacity(rows.len());
@@ -72,7 +74,17 @@ pub(super) fn write_uses(
             Some(writing) => writing,
             none => none.insert(Writing::new(connection, sql)?),
         };
-        writing.row(&cells(store, row, id, tx), row)?;
+        let cells = cells(at, row, id, tx);
+        if row.revision != 0 {
+            let key = (
+                name,
+                row.report.request.object_id.as_str(),
+                row.report.incarnation().0,
+            );
+            rollups.stored_use(connection, key, Sign::Minus)?;
+        }
+        writing.row(&cells, row)?;
+        rollups.count_use(connection, &cells)?;
         if row.revision != 0 {
             seal_amended(connection, row, id)?;
         }
@@ -131,7 +143,7 @@ impl<'c, 'r> Writing<'c, 'r> {
 
 /// The columns of a row, in the order of the statement.
 fn cells<'r>(
-    store: &SqliteStore,
+    (block, own): (Option<i64>, Option<u32>),
     row: &'r UseRow,
     source: i64,
     tx: Option<i64>,
@@ -141,7 +153,7 @@ fn cells<'r>(
     let (facts, usage) = (&request.facts, &request.facts.usage);
     let whole =
         |number: Option<Decimal>, unit: i64| or_null(number.and_then(|n| in_units(n, unit)));
-    let place = row.place.or(store.place).filter(|_| store.block.is_some());
+    let place = row.place.or(own).filter(|_| block.is_some());
     [
         ValueRef::Integer(source),
         text(&request.object_id),
@@ -176,7 +188,7 @@ fn cells<'r>(
         or_null(row.on.map(|a| a.0)),
         row.refusal.as_deref().map_or(ValueRef::Null, text),
         or_null(tx),
-        or_null(store.block.filter(|_| place.is_some())),
+        or_null(block.filter(|_| place.is_some())),
         or_null(place.map(i64::from)),
         or_null(row.available.map(|a| a.0)),
     ]
