@@ -9,13 +9,12 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct UsageQuery {
-    /// Start of the period, inclusive; absent: the first usage there is.
+    /// Start of the period, inclusive: a time, or a date such as `2026-10-01`, which begins as it does in
+    /// the zone; absent: the first usage there is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub from: Option<String>,
     /// Its end, exclusive; absent: the end of the hour that is now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub until: Option<String>,
     /// What rows are of, with commas between: `project`, `account`, `user`, `machine`, `queue`, `qos`,
     /// `pi`, `group`, `state`, `size` (of jobs, in processors), `wall` (time of jobs). Absent: one row.
@@ -78,6 +77,10 @@ pub struct UsageTable {
     /// Its end, exclusive.
     #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub until: String,
+    /// Its start in the zone: a date, with the time of day where that is not midnight.
+    pub shown_from: String,
+    /// Its end in the zone, likewise.
+    pub shown_until: String,
     /// The zone of its buckets.
     pub tz: String,
     /// The length of its buckets.

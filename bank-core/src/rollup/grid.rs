@@ -113,6 +113,26 @@ impl Grid {
     }
 }
 
+/// When a date begins in a zone.
+pub fn begins(day: Date, zone: &Zone) -> Timestamp {
+    let days = midnight(day).seconds().div_euclid(DAY_S);
+    let before = days.saturating_sub(2).saturating_mul(DAY_S);
+    day_begins(days, before, zone)
+}
+
+/// An instant as a zone's calendar shows it: `2026-10-01`, with the time of day where that is not midnight.
+pub fn shown(at: Timestamp, zone: &Zone) -> String {
+    let second = at.seconds();
+    let local = second.saturating_add(zone.offset(second));
+    let text = crate::months::text(Timestamp(local.saturating_mul(MICROS)));
+    let (date, time) = text.split_once('T').unwrap_or((text.as_str(), ""));
+    let time = time.trim_end_matches('Z');
+    match time {
+        "00:00:00" => date.to_owned(),
+        time => format!("{date} {time}"),
+    }
+}
+
 /// The bucket that holds an instant: its name and its end.
 fn around(at: Timestamp, every: Every, zone: &Zone) -> (String, Option<Timestamp>) {
     let second = at.seconds();

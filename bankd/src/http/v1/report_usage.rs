@@ -9,8 +9,9 @@ mod shaped;
 use bank_api::v1::UsageQuery;
 use bank_core::ids::AccountId;
 use bank_core::model::MemberRole;
+use bank_core::months::{Date, date, midnight};
 use bank_core::refusal::Refusal;
-use bank_core::rollup::grid::{EVERY, Every, Grid};
+use bank_core::rollup::grid::{EVERY, Every, Grid, begins};
 use bank_core::rollup::{DAY, HOUR, Measure, WORDS};
 use bank_core::time::Timestamp;
 
@@ -78,6 +79,7 @@ pub(super) async fn show(call: Call) -> Handled {
             sort: wanted.sort,
             grid: &grid,
             every,
+            zone: &wanted.zone,
         },
         answer,
     ))
@@ -111,9 +113,10 @@ impl Wanted {
     fn read(call: &Call, query: &UsageQuery) -> Result<Wanted, Failure> {
         check_names(call, query)?;
         let read = || {
+            let zone = zone(query.tz.as_deref())?;
             let time = |text: &Option<String>, field| {
                 let text = text.as_deref();
-                text.map(|text| shape::read_time(text, field)).transpose()
+                text.map(|text| moment(text, field, &zone)).transpose()
             };
             let hour = call.now().0.div_euclid(HOUR).saturating_add(1);
             let until = time(&query.until, "until")?;
@@ -121,7 +124,7 @@ impl Wanted {
                 from: time(&query.from, "from")?,
                 until: until.unwrap_or(Timestamp(hour.saturating_mul(HOUR))),
                 every: every(query.every.as_deref())?,
-                zone: zone(query.tz.as_deref())?,
+                zone: zone.clone(),
                 by: dimensions(query.by.as_deref())?,
                 sort: sort(query.sort.as_deref())?,
                 at_end: at_end(query.credit.as_deref())?,
@@ -138,6 +141,32 @@ impl Wanted {
             Some(refusal) => Err(call.refused(&refusal)),
             None => read().map_err(|refusal: Refusal| call.refused(&refusal)),
         }
+    }
+}
+
+/// A time, or a date as it begins in a zone.
+fn moment(
+    text: &str,
+    field: &'static str,
+    zone: &bank_core::calendar::Zone,
+) -> Result<Timestamp, Refusal> {
+    let mut parts = text.splitn(3, '-');
+    let mut part = |width: usize| {
+        let part = parts.next().filter(|part| part.len() == width)?;
+        part.parse::<i64>().ok().filter(|number| *number >= 0)
+    };
+    match (part(4), part(2), part(2)) {
+        (Some(year), Some(month), Some(day)) => {
+            let named = Date { year, month, day };
+            let is_real = date(midnight(named)) == named;
+            is_real
+                .then(|| begins(named, zone))
+                .ok_or(Refusal::BadValue {
+                    field,
+                    expected: "a date that there is",
+                })
+        }
+        _ => shape::read_time(text, field),
     }
 }
 

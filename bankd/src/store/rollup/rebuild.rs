@@ -1,6 +1,7 @@
 //! Rollups out of the rows that they are made of: made anew, and compared with what stands.
 
 use super::super::Error;
+use super::super::sqlite::SqliteStore;
 use super::charged::{self, Charge, Class, Part, Subject, Taken};
 use super::finished::{COLUMNS, Finished, Owners};
 use super::pending::{Key, Pending};
@@ -143,6 +144,23 @@ pub fn rebuild(connection: &Connection) -> Result<(), Error> {
     fill(connection, connection)
 }
 
+impl SqliteStore {
+    /// Makes all rollups anew, and says how many rows there are then.
+    ///
+    /// # Errors
+    /// If the store cannot be read or written, which leaves everything as it was.
+    pub fn rebuild_rollups(&mut self) -> Result<i64, Error> {
+        self.begin()?;
+        let made = rebuild(&self.connection);
+        if let Err(error) = made.and_then(|()| self.commit()) {
+            self.rollback();
+            return Err(error);
+        }
+        let sql = "SELECT count(*) FROM rollup";
+        Ok(self.connection.query_row(sql, [], |r| r.get(0))?)
+    }
+}
+
 /// Adds up what one bank has into the tables of another connection.
 fn fill(from: &Connection, into: &Connection) -> Result<(), Error> {
     let mut pending = Pending::default();
@@ -173,6 +191,9 @@ const EXAMPLES: usize = 20;
 /// # Errors
 /// If the store cannot be read.
 pub fn compare(connection: &Connection) -> Result<Compared, Error> {
+    // All of it is of one state, even while somebody writes.
+    let snapshot = connection.unchecked_transaction()?;
+    let connection: &Connection = &snapshot;
     let anew = Connection::open("")?;
     anew.execute_batch(include_str!("../../../../schema/sqlite/0014_rollup.sql"))?;
     anew.execute_batch("BEGIN")?;

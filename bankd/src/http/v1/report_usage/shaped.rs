@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bank_api::v1::{UsageFigures, UsageLine, UsageQuery, UsageTable};
 use bank_core::directory::Bank;
-use bank_core::rollup::grid::{Every, Grid};
+use bank_core::rollup::grid::{Every, Grid, shown};
 use bank_core::rollup::{HOUR, Measure};
 
 use super::super::call::Call;
@@ -22,6 +22,7 @@ pub(super) struct Told<'a> {
     pub(super) sort: Measure,
     pub(super) grid: &'a Grid,
     pub(super) every: Every,
+    pub(super) zone: &'a bank_core::calendar::Zone,
 }
 
 /// A row on its way; without values it is all the others.
@@ -75,9 +76,12 @@ pub(super) fn table(call: &Call, told: &Told<'_>, answer: Answer) -> UsageTable 
         }
     };
     let edge = |edge: Option<&bank_core::time::Timestamp>| edge.copied().map(shape::time);
+    let seen = |edge: Option<&bank_core::time::Timestamp>| edge.map(|at| shown(*at, told.zone));
     UsageTable {
         from: edge(told.grid.edges.first()).unwrap_or_default(),
         until: edge(told.grid.edges.last()).unwrap_or_default(),
+        shown_from: seen(told.grid.edges.first()).unwrap_or_default(),
+        shown_until: seen(told.grid.edges.last()).unwrap_or_default(),
         tz: told.query.tz.clone().unwrap_or_else(|| "UTC".to_owned()),
         every: told.every.word().to_owned(),
         by: told.by.iter().map(|d| d.word().to_owned()).collect(),
