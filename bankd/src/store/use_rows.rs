@@ -84,12 +84,12 @@ pub(super) fn write_uses(
             rollups.stored_use(connection, key, Sign::Minus)?;
         }
         writing.row(&cells, row)?;
+        // Before anything else is written, whose number it would be.
+        numbers.push((row.revision == 0).then(|| connection.last_insert_rowid()));
         rollups.count_use(connection, &cells)?;
         if row.revision != 0 {
             seal_amended(connection, row, id)?;
         }
-        let number = || connection.last_insert_rowid();
-        numbers.push((row.revision == 0).then(number));
     }
     Ok(numbers)
 }

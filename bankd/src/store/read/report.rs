@@ -7,8 +7,6 @@
 mod bins;
 mod records;
 mod rollups;
-#[cfg(test)]
-mod tests;
 
 pub use bins::{size_bin, wall_bin};
 pub use records::from_records;
