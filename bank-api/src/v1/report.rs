@@ -148,7 +148,8 @@ pub struct UsageFigures {
     pub factored_hours: String,
     /// What was charged, in shadow totals too, less what of it went back later.
     pub charged: String,
-    /// Percent of the core hours of the bucket, with two places; `null` where there are none.
+    /// Percent of what was charged in the bucket, in the period where rows are buckets alone; of processor
+    /// time where nothing was charged. Two places; `null` where there is neither.
     pub share: Option<String>,
     /// Users who used anything; `null` unless that was asked for.
     pub users: Option<u64>,

@@ -45,7 +45,7 @@ pub(super) struct Rollups {
 
 /// An instance that a command changes, as it was before.
 pub(super) enum Touched {
-    /// It had no charges.
+    /// It had no charges: all that it gives is in the command.
     Fresh(i64),
     /// It had some, and only gets more.
     Grown {
@@ -64,7 +64,8 @@ pub(super) fn before(store: &mut SqliteStore, effects: &Effects) -> Result<Vec<T
     let turns = effects.transactions.iter().any(|tx| tx.reverses.is_some());
     let is_plain = effects.uses.is_empty() && effects.assigned.is_empty() && !turns;
     let mut seen = BTreeSet::new();
-    for change in &effects.instances {
+    // The last one is how it is afterwards.
+    for change in effects.instances.iter().rev() {
         let id = change.instance.id.0;
         if seen.insert(id)
             && let Some(one) = look(store, change, effects, is_plain)?
@@ -89,28 +90,26 @@ fn look(
 ) -> Result<Option<Touched>, Error> {
     let now = &change.instance;
     let id = now.id.0;
-    let is_charged = effects.usages.iter().any(|usage| usage.instance == now.id);
+    let mut own = effects
+        .usages
+        .iter()
+        .filter(|usage| usage.instance == now.id);
     let is_other = change.facts_changed || change.standing_changed;
-    if now.record.is_none() || !(is_charged || is_other) {
+    if now.record.is_none() || !(is_other || own.clone().next().is_some()) {
         return Ok(None);
     }
+    let is_first = own.any(|usage| Some(usage.id) == now.record);
     let is_new = id >= store.next.instance;
-    let was = if is_new {
-        None
-    } else {
-        Subject::read(&store.connection, id)?
-    };
+    if is_first && is_plain && (is_new || !charged::is_finished(&store.connection, id)?) {
+        return Ok(Some(Touched::Fresh(id)));
+    }
+    let was = Subject::read(&store.connection, id)?;
     let first = match &was {
         Some(was) => charged::first(&store.connection, was)?,
         None => None,
     };
     let (Some(was), Some(first)) = (was, first) else {
-        let fresh = is_plain && (is_new || !charged::is_finished(&store.connection, id)?);
-        return Ok(Some(if fresh {
-            Touched::Fresh(id)
-        } else {
-            Touched::Anew(id)
-        }));
+        return Ok(Some(Touched::Anew(id)));
     };
     let stays = was.project == now.facts.project
         && was.user == now.facts.user
@@ -188,39 +187,91 @@ pub(super) fn after(
     let pending = &mut store.rollups.pending;
     for one in touched {
         match one {
-            Touched::Fresh(id) | Touched::Anew(id) => whole(connection, pending, *id, Sign::Plus)?,
-            Touched::Grown {
-                id,
-                job,
-                first,
-                account,
-            } => {
-                let Some(subject) = Subject::read(connection, *id)? else {
-                    continue;
-                };
-                let key = subject.key(*account, &first.class);
-                for usage in effects.usages.iter().filter(|u| u.instance.0 == *id) {
-                    let used = Charge::of(connection, usage.id.0)?.used();
-                    pending.spread(connection, &key, &used, Sign::Plus)?;
-                }
-                pending.recount(connection, &key, job, &subject.job(&first.charge))?;
-            }
+            Touched::Anew(id) => whole(connection, pending, *id, Sign::Plus)?,
+            Touched::Fresh(id) => written(connection, pending, effects, *id, None)?,
+            Touched::Grown { id, .. } => written(connection, pending, effects, *id, Some(one))?,
         }
     }
     for usage in &effects.usages {
-        let class = class_of(connection, usage, touched)?;
+        let class = class_of(connection, usage, effects, touched)?;
         charge(connection, pending, effects, usage, &class)?;
     }
     Ok(())
+}
+
+/// Counts what a command wrote of an instance whose use it only adds to, without reading it again.
+fn written(
+    connection: &Connection,
+    pending: &mut Pending,
+    effects: &Effects,
+    id: i64,
+    grown: Option<&Touched>,
+) -> Result<(), Error> {
+    let mut changes = effects.instances.iter().rev();
+    let Some(change) = changes.find(|change| change.instance.id.0 == id) else {
+        return Ok(());
+    };
+    let instance = &change.instance;
+    let of_instance = |usage: &&UsageRow| usage.instance == instance.id;
+    let mut charges = Vec::new();
+    for usage in effects.usages.iter().filter(of_instance) {
+        charges.push(Charge::written(usage)?);
+    }
+    let first = |charge: &&Charge| instance.record.is_some_and(|record| record.0 == charge.id);
+    let (first, account, was) = match grown {
+        Some(Touched::Grown {
+            first,
+            account,
+            job,
+            ..
+        }) => (&first.charge, *account, Some(job)),
+        _ => {
+            let Some(first) = charges.iter().find(first) else {
+                return Ok(());
+            };
+            let entries = effects.transactions.iter().flat_map(|tx| &tx.entries);
+            let mut own = entries.filter(|e| e.usage.is_some_and(|usage| usage.0 == first.id));
+            let paid = own.next().and_then(|entry| entry.account);
+            let account = instance.account.or(paid).map_or(0, |account| account.0);
+            (first, account, None)
+        }
+    };
+    let class = first.class();
+    let key = Key {
+        project: &instance.facts.project,
+        account,
+        user: &instance.facts.user,
+        machine: &instance.key.machine,
+        queue: &class.queue,
+        qos: &class.qos,
+    };
+    for charge in &charges {
+        pending.spread(connection, &key, &charge.used(), Sign::Plus)?;
+    }
+    let is_closed = !instance.is_open();
+    let job = charged::job(first, instance.used_until, is_closed);
+    match was {
+        Some(was) => pending.recount(connection, &key, was, &job),
+        None => pending.count(connection, &key, &job, Sign::Plus),
+    }
 }
 
 /// The class of the first charge of a usage row's instance.
 fn class_of(
     connection: &Connection,
     usage: &UsageRow,
+    effects: &Effects,
     touched: &[Touched],
 ) -> Result<Class, Error> {
     let id = usage.instance.0;
+    let own = effects.instances.iter().rev();
+    let record = own
+        .filter(|change| change.instance.id == usage.instance)
+        .find_map(|change| change.instance.record);
+    let mut rows = effects.usages.iter();
+    if let Some(first) = rows.find(|row| Some(row.id) == record) {
+        return Ok(Charge::written(first)?.class());
+    }
     let known = touched.iter().find_map(|one| match one {
         Touched::Grown { id: own, first, .. } if *own == id => Some(first.class.clone()),
         _ => None,
@@ -257,7 +308,7 @@ fn charge(
         })
         .collect();
     charged::complete(&mut parts, usage.amount.0);
-    let row = Charge::timed(usage);
+    let row = Charge::written(usage)?;
     for part in parts {
         let worth = part.worth(connection, &row)?;
         pending.spread(connection, &part.key(class), &worth, Sign::Plus)?;

@@ -21,7 +21,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Statements kept compiled: more than the hot path has, so that none is ever compiled twice.
-const STATEMENTS: usize = 96;
+const STATEMENTS: usize = 128;
 
 /// How much the write-ahead log is grown once at the start, in MiB, so that commits overwrite it
 /// in place instead of growing a file (limits.md 6.3).

@@ -75,7 +75,7 @@ fn days_of_a_real_file_are_those_that_were_published() {
     assert_eq!(first, "2016-12-30", "nothing ended before");
     assert_eq!(at_end["total"]["ended"], "4046");
     ways_agree(&bank, &period);
-    waits(&bank, &period);
+    waits(&bank, &period, &sample);
     bank.verify();
 }
 
@@ -115,10 +115,32 @@ fn stripped(answer: &Value) -> Vec<Value> {
         .collect()
 }
 
-fn waits(bank: &Bank, period: &[&str]) {
+/// How many jobs a file of sacct has that began, and the seconds that they waited, read by hand.
+fn waited(sample: &std::path::Path) -> (i64, i64) {
+    let text = std::fs::read_to_string(sample).unwrap();
+    let (mut jobs, mut waited) = (0, 0);
+    for line in text.lines() {
+        let cells: Vec<&str> = line.split('|').collect();
+        let at = |n: usize| chrono::NaiveDateTime::parse_from_str(cells[n], "%Y-%m-%dT%H:%M:%S");
+        // Those without a node were removed while they waited.
+        if let (Ok(submitted), Ok(began)) = (at(10), at(12))
+            && cells[24] != "None assigned"
+        {
+            jobs += 1;
+            waited += (began - submitted).num_seconds();
+        }
+    }
+    (jobs, waited)
+}
+
+fn waits(bank: &Bank, period: &[&str], sample: &std::path::Path) {
     let asked = [&["--by", "day", "--records"], period].concat();
     let answer = usage(bank, &asked);
-    assert_eq!(answer["total"]["submitted"], "2988");
+    let (jobs, waited) = waited(sample);
+    assert_eq!(answer["total"]["submitted"], jobs.to_string());
+    // Thousandths of a second, rounded half away from zero.
+    let mean = (waited * 1_000 + jobs / 2) / jobs * 1_000;
+    assert_eq!(millionths(&answer["total"]["wait_mean_s"]), mean.into());
     let sizes = usage(bank, &[&["--by", "size"], period].concat());
     let rows = sizes["rows"].as_array().unwrap();
     let sum: i128 = rows.iter().map(|row| millionths(&row["core_hours"])).sum();

@@ -63,9 +63,7 @@ impl Subject {
 
     /// The job that it is, given its first charge.
     pub(in crate::store) fn job(&self, first: &Charge) -> Presence {
-        let start = first.window().0;
-        let until = self.used_until.map_or(first.at, Timestamp);
-        Presence::new(start, until.max(start), self.is_closed)
+        job(first, self.used_until.map(Timestamp), self.is_closed)
     }
 
     /// Whose its use is.
@@ -79,6 +77,17 @@ impl Subject {
             qos: &class.qos,
         }
     }
+}
+
+/// The job of an instance, given its first charge.
+pub(in crate::store) fn job(
+    first: &Charge,
+    used_until: Option<Timestamp>,
+    is_closed: bool,
+) -> Presence {
+    let start = first.window().0;
+    let until = used_until.unwrap_or(first.at);
+    Presence::new(start, until.max(start), is_closed)
 }
 
 /// Queue and quality of service, as the first charge had them.
@@ -130,17 +139,20 @@ impl Charge {
         Charge::read(row)
     }
 
-    /// As a command wrote it, as far as what it took needs it.
-    pub(in crate::store) fn timed(row: &UsageRow) -> Charge {
-        Charge {
+    /// As a command writes it; it takes nothing back.
+    pub(in crate::store) fn written(row: &UsageRow) -> Result<Charge, Error> {
+        let usage = codec::word("usage.facts", &row.facts, |facts| {
+            text::read(facts, Some(row.processors))
+        })?;
+        Ok(Charge {
             id: row.id.0,
             tx: row.tx.0,
             at: row.at,
             seconds: row.charged.0,
             amount: row.amount.0,
-            usage: Usage::default(),
+            usage,
             reverses: None,
-        }
+        })
     }
 
     /// The time that it counts; for what counts none, its instant.
@@ -183,7 +195,7 @@ impl Charge {
         Use::new(start, end, Sums::default().with(Measure::Charge, amount))
     }
 
-    fn class(&self) -> Class {
+    pub(in crate::store) fn class(&self) -> Class {
         Class {
             queue: self.usage.class.clone().unwrap_or_default(),
             qos: self.usage.qos.clone().unwrap_or_default(),

@@ -53,6 +53,11 @@ pub(super) fn table(call: &Call, told: &Told<'_>, answer: Answer) -> UsageTable 
     let figures = |figures: &Figures, whole: Option<&Figures>| {
         shaped(figures, whole, told.query.users, from_rollups, bank)
     };
+    // Where rows are buckets and nothing more, each is a part of the period.
+    let whole_of = |row: &Row| match told.by {
+        [] => Some(&total),
+        _ => wholes.get(&row.bucket),
+    };
     let line = |row: &Row| {
         let key = |(place, dimension): (usize, &Dimension)| {
             let value = row.values.as_ref().and_then(|values| values.get(place));
@@ -72,7 +77,7 @@ pub(super) fn table(call: &Call, told: &Told<'_>, answer: Answer) -> UsageTable 
             bucket_from: edge(),
             bucket_until: edge(),
             others: row.values.is_none(),
-            figures: figures(&row.figures, wholes.get(&row.bucket)),
+            figures: figures(&row.figures, whole_of(row)),
         }
     };
     let edge = |edge: Option<&bank_core::time::Timestamp>| edge.copied().map(shape::time);

@@ -162,7 +162,10 @@ impl Adding<'_, '_> {
     }
 
     fn wait(&mut self, presence: &Presence, job: &Job<'_>) {
-        let Some(submit) = job.submit else { return };
+        // Where jobs count when they end, nothing of them counts before.
+        let Some(submit) = job.submit.filter(|_| !self.asked.at_end) else {
+            return;
+        };
         let grid = &self.asked.grid;
         let (submitted, began) = (grid.find(Timestamp(submit)), grid.find(presence.start));
         if let Some(bucket) = submitted {
