@@ -4,7 +4,7 @@
 //! `money` for accounts, allocations, deposits and balances, `work` for quotes, liens and jobs,
 //! `statement` for statements and closed periods, `hold` for what is reserved and charged by hand,
 //! `past` for looking at what was, `journal` for journal rows, `query` for the query language,
-//! `explain` for why something is as it is, `cycle` for cycles,
+//! `explain` for why something is as it is, `cycle` for cycles, `report` for usage added up,
 //! `usage` for finished use and who ran on a fallback account, `import` for usage that others wrote
 //! down, `upload` for sending it and for what could not be read, `collect` for the queues of
 //! collectors, `records` for usage records and their files, `local` for what `bank` says of files on
@@ -45,6 +45,7 @@ mod query;
 mod rates;
 mod records;
 mod registry;
+mod report;
 mod source;
 mod statement;
 mod upload;
@@ -102,6 +103,7 @@ pub use registry::{
     Machine, Member, NewMachine, NewMember, NewProject, NewUser, PatchMachine, PatchProject,
     PatchUser, Project, User,
 };
+pub use report::{UsageFigures, UsageLine, UsageQuery, UsageTable};
 pub use source::{
     Followed, PatchSource, ReconcileQuery, ReconcileRow, ReconcileSum, Reconciled, Source,
     SourceQuery,

@@ -22,6 +22,7 @@ mod noun;
 mod price;
 mod proof;
 mod records;
+mod report;
 mod source;
 mod statement;
 mod usage;
@@ -56,6 +57,7 @@ pub(crate) use self::{
     price::{AttrCommand, QuoteCommand, RateCommand, SetRate, TestRate},
     proof::{CheckpointArgs, VerifyArgs},
     records::{ExportCommand, ExportFile, ExportUr1, RecordsCommand, SpanArgs},
+    report::{Resource, UsageTableArgs},
     source::{ReconcileArgs, SetSource, SourceCommand},
     statement::{CloseArgs, CloseCommand, PeriodArgs, StatementArgs},
     usage::{
@@ -103,6 +105,8 @@ pub(crate) enum Command {
     /// What came and went on accounts over a time
     #[command(visible_alias = "stmt")]
     Statement(Box<StatementArgs>),
+    /// What was used, by whose it is and by buckets of time
+    Usage(Box<UsageTableArgs>),
     /// Close the books of a period: its statements never change again
     #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
     Close(CloseArgs),

@@ -49,6 +49,7 @@ mod status;
 mod token;
 pub(crate) mod units;
 mod unmapped;
+mod usage;
 mod user;
 mod user_import;
 mod whatif;
@@ -93,6 +94,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure
     match command {
         Command::Balance(args) => balance::run(context, &args),
         Command::Statement(args) => statement::run(context, &args),
+        Command::Usage(args) => usage::run(context, &args),
         Command::Close(args) => close::run(context, args),
         Command::Quote(args) => quote::run(context, *args),
         Command::Reserve(args) => reserve::run(context, args),

@@ -69,6 +69,18 @@ fn environment(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
+/// The name of the machine's time zone, such as `Europe/Berlin`: that of `TZ`, else where
+/// `/etc/localtime` leads to; none where neither tells it.
+pub(crate) fn zone_name() -> Option<String> {
+    let is_name = |name: &String| !name.starts_with(['/', ':']) && !name.contains(',');
+    if let Some(named) = environment("TZ") {
+        return Some(named).filter(is_name);
+    }
+    let place = std::fs::read_link("/etc/localtime").ok()?;
+    let (_, name) = place.to_str()?.split_once("zoneinfo/")?;
+    Some(name.to_owned())
+}
+
 /// The name under which the caller logged in, where the environment tells it.
 pub(crate) fn login() -> Option<String> {
     environment("LOGNAME").or_else(|| environment("USER"))

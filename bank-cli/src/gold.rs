@@ -12,6 +12,7 @@ mod money;
 mod options;
 mod sheet;
 mod statement;
+mod usage;
 mod work;
 
 use std::{
@@ -63,10 +64,12 @@ pub(crate) enum Tool {
     Reservations,
     /// What came and went on accounts.
     Statement,
+    /// What users were charged.
+    Usage,
 }
 
 /// The names, in the order of the manual.
-pub(crate) const TOOLS: [(&str, Tool); 14] = [
+pub(crate) const TOOLS: [(&str, Tool); 15] = [
     ("gbalance", Tool::Balance),
     ("gcharge", Tool::Charge),
     ("gdeposit", Tool::Deposit),
@@ -79,6 +82,7 @@ pub(crate) const TOOLS: [(&str, Tool); 14] = [
     ("greserve", Tool::Reserve),
     ("gstatement", Tool::Statement),
     ("gtransfer", Tool::Transfer),
+    ("gusage", Tool::Usage),
     ("gwithdraw", Tool::Withdraw),
     ("mybalance", Tool::MyBalance),
 ];
@@ -152,6 +156,7 @@ fn run(context: &Context, tool: Tool, given: &Given) -> Result<String, Failure> 
         Tool::Reserve => work::reserve(context, given),
         Tool::Charge => work::charge(context, given),
         Tool::Statement => statement::statement(context, given),
+        Tool::Usage => usage::usage(context, given),
     }
 }
 

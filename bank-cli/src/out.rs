@@ -9,6 +9,8 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use table::printable;
+
 use std::borrow::Cow;
 
 use serde::Serialize;

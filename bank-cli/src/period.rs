@@ -57,6 +57,36 @@ pub(crate) fn any(text: &str, zone: Zone) -> Result<Period, Failure> {
     month(text, zone).map_err(|_| no_period(text, "2026-10, 2026Q4 or 2026"))
 }
 
+/// A month, quarter or year as two dates, the second exclusive: `2026-10-01` and `2026-11-01`.
+pub(crate) fn dates(text: &str) -> Result<(String, String), Failure> {
+    let quarter = || {
+        let (year, quarter) = text.split_once(['Q', 'q'])?;
+        let year = year.strip_suffix('-').unwrap_or(year);
+        Some((number(year, 4)?, number(quarter, 1)?))
+    };
+    let month = || {
+        let (year, month) = text.split_once('-')?;
+        Some((number(year, 4)?, number(month, 2)?))
+    };
+    let (year, first, count) = match (number(text, 4), quarter(), month()) {
+        (Some(year), ..) => (year, 1, 12),
+        (_, Some((year, quarter @ 1..=4)), _) => (year, quarter * 3 - 2, 3),
+        (_, _, Some((year, month @ 1..=12))) => (year, month, 1),
+        _ => return Err(no_period(text, "2026-10, 2026Q4 or 2026")),
+    };
+    let end = first - 1 + count;
+    let date = |year: i64, month: i64| format!("{year:04}-{month:02}-01");
+    Ok((date(year, first), date(year + end / 12, end % 12 + 1)))
+}
+
+/// Whether a text is a date and nothing else: `2026-10-01`.
+pub(crate) fn is_date(text: &str) -> bool {
+    let mut parts = text.split('-');
+    let mut part = |width| parts.next().and_then(|part| number(part, width)).is_some();
+    let is_date = part(4) && part(2) && part(2);
+    is_date && parts.next().is_none()
+}
+
 /// The first instant of the month that a moment lies in.
 pub(crate) fn first_of_month(now_us: i64, zone: Zone) -> Result<String, Failure> {
     let today = zone.show(now_us);

@@ -54,7 +54,13 @@ impl Zone {
         self.changes.partition_point(|(at, _)| *at <= second)
     }
 
-    fn offset(&self, second: i64) -> i64 {
+    /// The second of the first change after another second.
+    pub fn change_after(&self, second: i64) -> Option<i64> {
+        self.changes.get(self.passed(second)).map(|(at, _)| *at)
+    }
+
+    /// Seconds to the east of UTC at a second.
+    pub fn offset(&self, second: i64) -> i64 {
         let last = self.passed(second).checked_sub(1);
         let last = last.and_then(|index| self.changes.get(index));
         i64::from(last.map_or(self.first, |(_, offset)| *offset))

@@ -43,6 +43,7 @@ pub mod price;
 pub mod rate;
 pub mod reconcile;
 pub mod refusal;
+pub mod rollup;
 pub mod rules;
 pub mod select;
 pub mod terms;

@@ -4,6 +4,7 @@
 //! `bank` (decision 24).
 
 mod proof;
+mod rollup;
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -60,6 +61,11 @@ enum Commands {
     CheckpointKey {
         #[command(subcommand)]
         command: proof::KeyCommands,
+    },
+    /// Sums of usage by hour and day: compare them with the records, or make them anew
+    Rollup {
+        #[command(subcommand)]
+        command: rollup::RollupCommands,
     },
     /// Copy a bank, served or not, into a folder of its own
     Backup(BackupArgs),
@@ -198,6 +204,7 @@ fn execute(command: &Commands) -> Result<u8, Failure> {
         Commands::Verify(args) => proof::verify(args),
         Commands::Checkpoint(args) => proof::checkpoint(args),
         Commands::CheckpointKey { command } => proof::key(command),
+        Commands::Rollup { command } => rollup::run(command),
         Commands::Backup(args) => {
             let dir = DataDir::new(&args.data);
             exists(&dir)?;

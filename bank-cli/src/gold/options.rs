@@ -183,6 +183,9 @@ static TAKEN: &[Taken] = &[
     taken(Tool::Statement, &[],
         &["account", "project", "user", "machine", "startTime", "endTime", "hours", "summarize"],
         ("", 0)),
+    taken(Tool::Usage, &[],
+        &["project", "user", "machine", "startTime", "endTime", "hours", "show", "raw", "quiet"],
+        ("PROJECT", 1)),
 ];
 
 /// The command line of a tool.
@@ -264,6 +267,7 @@ fn about(tool: Tool) -> &'static str {
         Tool::Allocations => "List allocations",
         Tool::Reservations => "List reservations",
         Tool::Statement => "Show what came and went on accounts",
+        Tool::Usage => "Show what users were charged, net of refunds",
     }
 }
 

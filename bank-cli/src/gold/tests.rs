@@ -21,7 +21,7 @@ fn the_name_says_what_to_do() {
         assert_eq!(tool.name(), name);
         options::command(tool).debug_assert();
     }
-    for name in ["bank", "/usr/bin/bank", "gbalance.sh", "", "gusage"] {
+    for name in ["bank", "/usr/bin/bank", "gbalance.sh", "", "gusagex"] {
         assert_eq!(Tool::of(OsStr::new(name)), None, "{name}");
     }
 }

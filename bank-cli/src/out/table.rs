@@ -168,7 +168,7 @@ fn cell(form: &Form, row: &Row, column: &Column, whole: bool) -> String {
 }
 
 /// A terminal must not obey what somebody put into a name.
-fn printable(text: &str) -> String {
+pub(crate) fn printable(text: &str) -> String {
     text.chars()
         .map(|c| if c.is_control() { '?' } else { c })
         .collect()

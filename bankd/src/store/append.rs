@@ -8,7 +8,7 @@ use super::sqlite::SqliteStore;
 use super::use_rows::write_uses;
 use super::uses::write_shortage;
 use super::version::{self, Version};
-use super::{Error, access, codec, hash, seal, traces, unmapped};
+use super::{Error, access, codec, hash, rollup, seal, traces, unmapped};
 use bank_core::effects::{DirectoryRow, Effects, Entry, Transaction, UsageRow};
 use bank_core::model::{Allocation, Quote};
 use bank_core::time::Timestamp;
@@ -19,6 +19,7 @@ use std::sync::Arc;
 /// Writes what a command did.
 pub(super) fn append(store: &mut SqliteStore, effects: &Effects) -> Result<(), Error> {
     let before = store.next;
+    let touched = rollup::before(store, effects)?;
     // What liens were, before they are written.
     let mut versions = version::of_liens(&store.connection, &effects.relaid)?;
     for row in &effects.directory {
@@ -69,8 +70,9 @@ pub(super) fn append(store: &mut SqliteStore, effects: &Effects) -> Result<(), E
     let numbers = write_uses(store, &effects.uses, tx)?;
     unmapped::note(&store.connection, &store.directory, &effects.uses, &numbers)?;
     for row in &effects.assigned {
-        unmapped::give(&store.connection, row, tx)?;
+        unmapped::give(store, row, tx)?;
     }
+    rollup::after(store, effects, &touched)?;
     access::write(&store.connection, effects)?;
     for row in &effects.shortages {
         write_shortage(&store.connection, row)?;

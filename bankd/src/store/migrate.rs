@@ -1,6 +1,6 @@
 //! Numbered migrations: each once, in order, in a transaction of its own, never edited later.
 
-use super::{Error, extent, seal, start, tally};
+use super::{Error, extent, rollup, seal, start, tally};
 use rusqlite::{Connection, TransactionBehavior};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 pub(super) const APPLICATION_ID: i32 = 0x6261_6e6b;
 
 /// Every migration, the first with number 1.
-const MIGRATIONS: [&str; 14] = [
+const MIGRATIONS: [&str; 15] = [
     include_str!("../../../schema/sqlite/0001_ledger.sql"),
     include_str!("../../../schema/sqlite/0002_accounts.sql"),
     include_str!("../../../schema/sqlite/0003_reversal.sql"),
@@ -24,7 +24,11 @@ const MIGRATIONS: [&str; 14] = [
     include_str!("../../../schema/sqlite/0012_collectors.sql"),
     include_str!("../../../schema/sqlite/0013_trust.sql"),
     include_str!("../../../schema/sqlite/0014_waypoint_seal.sql"),
+    include_str!("../../../schema/sqlite/0015_rollup.sql"),
 ];
+
+/// The migration that made rollups: a bank of an earlier version gets them filled.
+const ROLLUPS: i64 = 15;
 
 /// The schema version that this program reads and writes.
 pub(super) fn current_version() -> i64 {
@@ -60,6 +64,9 @@ pub(super) fn migrate(connection: &mut Connection) -> Result<(), Error> {
         tx.execute("INSERT INTO migration VALUES (?1, ?2)", (number, &checksum))?;
         tx.pragma_update(None, "user_version", number)?;
         if number == current_version() {
+            if version < ROLLUPS {
+                rollup::rebuild(&tx)?;
+            }
             seal_all(&tx)?;
         }
         tx.commit()?;
@@ -238,6 +245,51 @@ mod tests {
         bank.pragma_update(None, "user_version", 999).unwrap();
         let said = check_current(&bank).unwrap_err().to_string();
         assert!(said.contains("the newer bankd"), "{said}");
+    }
+
+    /// Usage of before is added up: a finished use over midnight, and a charge with its refund.
+    #[test]
+    fn an_older_bank_gets_its_usage_added_up() {
+        let mut bank = bank_of(13);
+        bank.execute_batch(
+            "INSERT INTO bank (id, uuid, precision, unit, test, init_uid, created_at)
+                 VALUES (1, 'of old', 3, 'SU', 0, 0, 0);
+             INSERT INTO account (id, name, priority, fallback, blocked, deleted, description)
+                 VALUES (1, 'chem', 0, NULL, 0, 0, '');
+             INSERT INTO allocation (id, account, phase, amount, held, credit_limit, deposited,
+                 shadow, shadow_held) VALUES (1, 1, 'active', 0, 0, 0, 0, 0, 0);
+             INSERT INTO source (id, name, format, machine, first_contact, last_contact)
+                 VALUES (1, 's', '', '', 0, 0);
+             INSERT INTO usage_identity (source, object_id, start_at, end_at, machine, object_type,
+                 account, login, project, user, group_name, queue, qos, state, flags, millis,
+                 revision, became, policy, counted, amount, allocation, digest)
+                 VALUES (1, 'j', 82800000000, 93600000000, 'blue', 'job', 'chem', 'amy', 'chem',
+                     'amy', '', 'q', '', '', '', 2000, 0, 'charged', '', '', 10, 1, x'00');
+             INSERT INTO instance (id, machine, object_type, object_id, number, opened_at, account,
+                 exact_whole, exact_part, once_whole, once_part, billed, shadow_billed, charged_s,
+                 processor_s, record, last_usage, absorbed, lien_expired, project, user, group_name,
+                 gres, attributes, state, other, used_until)
+                 VALUES (1, 'blue', 'job', 'k', 1, 0, 1, 0, 0, 0, 0, 0, 0, 3600, '0', 1, 2, 0, 0,
+                     'chem', 'bob', '', '', '', '', '', 7200000000);
+             INSERT INTO usage (id, prev, instance, tx, at, charged_s, processors, amount, billing,
+                 late) VALUES (1, NULL, 1, 1, 7200000000, 3600, '4', 40, 'billed', 0),
+                     (2, 1, 1, 2, 999000000000, 0, '0', -15, 'refund', 0);
+             INSERT INTO entry (id, tx, n, kind, account, allocation, usage, delta_amount,
+                 delta_held, delta_active, delta_shadow, delta_shadow_held, amount_after,
+                 held_after, project, user, machine)
+                 VALUES (1, 1, 0, 'charge', 1, 1, 1, -40, 0, -40, 0, 0, 0, 0, 'chem', 'bob', 'blue'),
+                     (2, 2, 0, 'refund', 1, 1, 2, 15, 0, 15, 0, 0, 0, 0, 'chem', 'bob', 'blue');
+             INSERT INTO correction VALUES (2, 1);",
+        )
+        .unwrap();
+        migrate(&mut bank).unwrap();
+        let sql =
+            "SELECT group_concat(day || ' ' || user || ' ' || account || ' ' || core / 3600000000
+                       || ' ' || charge || ' ' || started || ended || running, ', ')
+                   FROM (SELECT * FROM rollup JOIN rollup_key ON id = key ORDER BY day, user)";
+        let said: String = bank.query_row(sql, [], |r| r.get(0)).unwrap();
+        assert_eq!(said, "0 amy 1 2 3 101, 0 bob 1 4 25 101, 1 amy 1 4 7 011");
+        assert_eq!(rollup::compare(&bank).unwrap().differing, 0);
     }
 
     /// A bank of the first version keeps its lists, and takes new ones.

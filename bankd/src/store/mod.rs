@@ -32,6 +32,7 @@ mod quarantine;
 pub mod read;
 mod recent;
 mod record;
+pub mod rollup;
 mod seal;
 mod snapshot;
 mod sources;

@@ -31,7 +31,7 @@ const fn whole(name: &'static str, key: &'static [&'static str]) -> Sealed {
 
 /// Every table with seals. What no transaction's hash covers, and nothing is made of anew, belongs in
 /// here; reference data has versions instead.
-pub(super) const TABLES: [Sealed; 25] = [
+pub(super) const TABLES: [Sealed; 28] = [
     whole("bank", &["id"]),
     whole("clock", &["id"]),
     whole("quote", &["id"]),
@@ -55,6 +55,9 @@ pub(super) const TABLES: [Sealed; 25] = [
     whole("notice", &["id"]),
     whole("auditor_record", &["id"]),
     whole("waypoint", &["n"]),
+    whole("rollup_key", &["id"]),
+    whole("rollup", &["day", "key"]),
+    whole("rollup_hour", &["day", "key"]),
     Sealed {
         name: "instance",
         key: &["id"],

@@ -2,6 +2,7 @@
 
 use super::extent::{self, Extent};
 use super::recent::Recent;
+use super::rollup::Rollups;
 use super::stamp::Stamp;
 use super::verify::journal;
 use super::{
@@ -20,7 +21,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Statements kept compiled: more than the hot path has, so that none is ever compiled twice.
-const STATEMENTS: usize = 96;
+const STATEMENTS: usize = 128;
 
 /// How much the write-ahead log is grown once at the start, in MiB, so that commits overwrite it
 /// in place instead of growing a file (limits.md 6.3).
@@ -37,6 +38,8 @@ pub struct SqliteStore {
     pub(super) next_due: Option<Timestamp>,
     pub(super) stamp: Stamp,
     pub(super) recent: Recent,
+    /// What the database transaction adds to rollups.
+    pub(super) rollups: Rollups,
     /// How far the tables reach, and what of that is written down.
     pub(super) extent: Extent,
     pub(super) written: Extent,
@@ -117,6 +120,7 @@ impl SqliteStore {
             last_recorded: tail.recorded,
             stamp: Stamp::default(),
             recent: Recent::default(),
+            rollups: Rollups::default(),
             extent,
             written: extent,
             block: None,
@@ -219,6 +223,7 @@ impl SqliteStore {
 
     /// Commits it: afterwards everything in it is on disk.
     pub fn commit(&mut self) -> Result<(), Error> {
+        self.rollups.pending.write(&self.connection)?;
         self.reach()?;
         self.connection.prepare_cached("COMMIT")?.execute([])?;
         self.saved = None;
@@ -234,6 +239,7 @@ impl SqliteStore {
             }
         }
         self.recent.forget();
+        self.rollups.forget();
         (self.block, self.place) = (None, None);
         if let Some(saved) = self.saved.take() {
             self.directory = saved.directory;

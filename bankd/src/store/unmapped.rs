@@ -1,10 +1,12 @@
 //! Usage whose names are no project's: which rows of `usage_identity` wait for one, in and out.
 
+use super::sqlite::SqliteStore;
 use super::{Error, extent, seal};
 use bank_core::command::Whose;
 use bank_core::directory::Directory;
 use bank_core::effects::{AssignedUse, Became, UseRow};
 use bank_core::need::Identity;
+use bank_core::rollup::Sign;
 use bank_core::select;
 use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::HashMap;
@@ -133,13 +135,16 @@ impl Run {
 /// Says whom a finished use is for: it does not wait any more, and its row is that of the transaction
 /// which says so.
 pub(super) fn give(
-    connection: &Connection,
+    store: &mut SqliteStore,
     row: &AssignedUse,
     tx: Option<i64>,
 ) -> Result<(), Error> {
     let Identity {
         source, id, start, ..
     } = &row.identity;
+    let (connection, rollups) = (&store.connection, &mut store.rollups);
+    let key = (source.as_str(), id.as_str(), start.0);
+    rollups.stored_use(connection, key, Sign::Minus)?;
     let sql = concat!(
         "UPDATE usage_identity SET project = ?4, user = coalesce(?5, user),
              amount = coalesce(?6, amount), allocation = coalesce(?7, allocation),
@@ -166,6 +171,7 @@ pub(super) fn give(
     if let Some(number) = number {
         seal::renew(connection, "usage_identity", &[&number])?;
     }
+    rollups.stored_use(connection, key, Sign::Plus)?;
     let sql = concat!("DELETE FROM unmapped WHERE identity = ", one!());
     let gone = params![source, id, start.0];
     connection.prepare_cached(sql)?.execute(gone)?;

@@ -1,11 +1,13 @@
 //! Finished uses into their table: millions of them, so that one statement is kept for all rows of a
 //! command, and a column is bound only where it says something else than in the row before.
 
+use super::rollup::Rollups;
 use super::sqlite::SqliteStore;
 use super::uses::digest;
 use super::{Error, seal, sources};
 use bank_core::decimal::Decimal;
 use bank_core::effects::UseRow;
+use bank_core::rollup::Sign;
 use bank_core::time::Timestamp;
 use bank_core::usage::Usage;
 use rusqlite::types::{ToSqlOutput, ValueRef};
@@ -61,11 +63,12 @@ const AMENDED: &str = concat!(
 /// transaction that took them in, where there was one. Gives the numbers of the rows that are new, in
 /// the order of the uses.
 pub(super) fn write_uses(
-    store: &SqliteStore,
+    store: &mut SqliteStore,
     rows: &[UseRow],
     tx: Option<i64>,
 ) -> Result<Vec<Option<i64>>, Error> {
-    let connection = &store.connection;
+    let (connection, rollups) = (&store.connection, &mut store.rollups);
+    let at = (store.block, store.place);
     let mut sources = Sources::default();
     let mut numbers = Vec::with_capacity(rows.len());
     let (mut many, mut one, mut amended) = (None, None, None);
@@ -82,32 +85,36 @@ pub(super) fn write_uses(
             let writing = ready(&mut many, connection, &several)?;
             for (n, row) in rows.iter().enumerate() {
                 let source = sources.of(connection, row)?;
-                writing.bind(n, &cells(store, row, source, tx), row)?;
+                writing.bind(n, &cells(at, row, source, tx), row)?;
             }
-            writing.run()?;
-            let last = connection.last_insert_rowid();
-            // Each got the number behind the one before it.
-            let before = (0_i64..).take(rows.len()).map(|n| last.saturating_sub(n));
-            let mut given: Vec<_> = before.map(Some).collect();
-            given.reverse();
-            numbers.append(&mut given);
+            numbers.extend(writing.run(connection)?.map(Some));
+            writing.count(connection, rollups)?;
         }
         for row in rest {
             let source = sources.of(connection, row)?;
             let writing = if is_new {
                 ready(&mut one, connection, &|| NEW.to_owned())?
             } else {
+                rollups.stored_use(connection, key_of(row), Sign::Minus)?;
                 ready(&mut amended, connection, &|| AMENDED.to_owned())?
             };
-            writing.bind(0, &cells(store, row, source, tx), row)?;
-            writing.run()?;
+            writing.bind(0, &cells(at, row, source, tx), row)?;
+            let number = writing.run(connection)?.next();
+            numbers.push(number.filter(|_| is_new));
+            writing.count(connection, rollups)?;
             if !is_new {
                 seal_amended(connection, row, source)?;
             }
-            numbers.push(is_new.then(|| connection.last_insert_rowid()));
         }
     }
     Ok(numbers)
+}
+
+/// What tells a use from others: source, id and start.
+fn key_of(row: &UseRow) -> (&str, &str, i64) {
+    let report = &row.report;
+    let id = report.request.object_id.as_str();
+    (report.source.as_str(), id, report.incarnation().0)
 }
 
 /// The numbers of sources; rows of one mostly follow each other.
@@ -207,15 +214,27 @@ impl<'c, 'r> Writing<'c, 'r> {
         Ok(())
     }
 
-    fn run(&mut self) -> Result<(), Error> {
+    /// Writes the rows. Gives the numbers of new ones: each got that behind the one before it. Ask for
+    /// them before anything else is written.
+    fn run(&mut self, connection: &Connection) -> Result<impl Iterator<Item = i64> + use<>, Error> {
         self.statement.raw_execute()?;
+        let last = connection.last_insert_rowid();
+        let before = i64::try_from(self.bound.len()).unwrap_or_default();
+        Ok(last.saturating_sub(before).saturating_add(1)..=last)
+    }
+
+    /// Adds what was written to the rollups.
+    fn count(&self, connection: &Connection, rollups: &mut Rollups) -> Result<(), Error> {
+        for cells in &self.bound {
+            rollups.count_use(connection, cells)?;
+        }
         Ok(())
     }
 }
 
 /// The columns of a row, in the order of the statement.
 fn cells<'r>(
-    store: &SqliteStore,
+    (block, own): (Option<i64>, Option<u32>),
     row: &'r UseRow,
     source: i64,
     tx: Option<i64>,
@@ -225,7 +244,7 @@ fn cells<'r>(
     let (facts, usage) = (&request.facts, &request.facts.usage);
     let whole =
         |number: Option<Decimal>, unit: i64| or_null(number.and_then(|n| in_units(n, unit)));
-    let place = row.place.or(store.place).filter(|_| store.block.is_some());
+    let place = row.place.or(own).filter(|_| block.is_some());
     [
         ValueRef::Integer(source),
         text(&request.object_id),
@@ -260,7 +279,7 @@ fn cells<'r>(
         or_null(row.on.map(|a| a.0)),
         row.refusal.as_deref().map_or(ValueRef::Null, text),
         or_null(tx),
-        or_null(store.block.filter(|_| place.is_some())),
+        or_null(block.filter(|_| place.is_some())),
         or_null(place.map(i64::from)),
         or_null(row.available.map(|a| a.0)),
     ]

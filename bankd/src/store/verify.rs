@@ -16,6 +16,7 @@ mod links;
 mod past;
 mod period;
 mod reference;
+mod rollup;
 mod seals;
 #[cfg(test)]
 mod tests;
@@ -70,6 +71,7 @@ const CHECKS: &[Check] = &[
     check("removed accounts", &["removal"], links::removals),
     check("quarantine", links::QUARANTINE, links::quarantine),
     check("records of AUDITOR", links::AUDITOR, links::auditor),
+    check("rollups", rollup::TABLES, rollup::check),
     check("billed windows", &["billed_window"], links::windows),
     check("proposals", &["proposal"], access::check),
     check(

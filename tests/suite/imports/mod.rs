@@ -6,6 +6,7 @@ mod again;
 mod broken;
 mod expected;
 mod quarantine;
+mod usage;
 mod wire;
 
 use std::fmt::Write as _;

@@ -55,6 +55,7 @@ mod reach;
 mod replay;
 mod replayed;
 mod reply;
+mod rolled;
 mod script;
 mod seen;
 mod sqlite;

@@ -48,6 +48,7 @@ mod rate_test;
 mod reconcile;
 mod records;
 mod report;
+mod report_usage;
 mod reserve;
 mod role;
 mod shape;

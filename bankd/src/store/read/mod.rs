@@ -4,7 +4,8 @@
 //! allocations, `past` for the same as it was, `burn` for how fast they are spent, `statement` for what
 //! moved them, `liens` and `jobs` for the work,
 //! `monitor` for what strict would have refused, `enforced` for a simulation of it,
-//! `fallback` for what ran on another account, `explain` for how a transaction came about, `query` for
+//! `fallback` for what ran on another account, `report` for usage added up,
+//! `explain` for how a transaction came about, `query` for
 //! the query language, `journal` (with `newest`, its end first) for the history, `records` for exports,
 //! `sources` for collectors, `reconcile` for what was recorded beside what was charged, `unmapped` for
 //! usage that waits for a project, `attention` for what wants some and who is told, `status` for the daemon's own figures. Every function takes a
@@ -31,6 +32,7 @@ pub mod query;
 pub mod quotes;
 pub mod reconcile;
 pub mod records;
+pub mod report;
 pub mod sources;
 pub mod statement;
 pub mod status;

@@ -6,10 +6,12 @@ use bank_api::v1::{
     NewAssign, NewImport, PageQuery, PatchSource, PieceQuery, QuarantineQuery, QuarantineRemoval,
     QuarantineRemoved, QuarantineReplayed, Quarantined, ReconcileQuery, Reconciled, RecordLine,
     RecordQuery, Removed, ReplayQuarantined, Source, SourceQuery, Unmapped, UnmappedQuery,
-    UsageBody, UsageTaken, WriteQuery, Written,
+    UsageBody, UsageQuery, UsageTable, UsageTaken, WriteQuery, Written,
 };
 
-use super::super::{import, quarantine, reconcile, records, report, source, unmapped, usage};
+use super::super::{
+    import, quarantine, reconcile, records, report, report_usage, source, unmapped, usage,
+};
 use super::{NAMED, VALUES};
 use crate::access::right::Right;
 use crate::http::route::Route;
@@ -166,6 +168,16 @@ fn waiting() -> Vec<Route> {
             .says("Who ran on a fallback account")
             .query::<FallbackQuery>()
             .gives::<FallbackReport>(200, "The jobs.")
+            .refuses(NAMED)
+            .refuses(&["bad_value", "bad_window"]),
+        Route::get("/api/v1/report/usage", report_usage::show)
+            .right(Right::SeeLedger)
+            .says("Usage in a period, by whose it is and by buckets of time")
+            .more(
+                "Who only is a member of a project sees the usage of others in one row without a name.",
+            )
+            .query::<UsageQuery>()
+            .gives::<UsageTable>(200, "The rows, and all of them together.")
             .refuses(NAMED)
             .refuses(&["bad_value", "bad_window"]),
         Route::get("/api/v1/records", records::list)

@@ -1,0 +1,163 @@
+//! Usage added up.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// Query of `GET /api/v1/report/usage`. Answer: [`UsageTable`].
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct UsageQuery {
+    /// Start of the period, inclusive: a time, or a date such as `2026-10-01`, which begins as it does in
+    /// the zone; absent: the first usage there is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// Its end, exclusive; absent: the end of the hour that is now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
+    /// What rows are of, with commas between: `project`, `account`, `user`, `machine`, `queue`, `qos`,
+    /// `pi`, `group`, `state`, `size` (of jobs, in processors), `wall` (time of jobs). Absent: one row.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// `hour`, `day`, `week`, `month`, `quarter` or `year`: a row for each; absent: `all` in one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub every: Option<String>,
+    /// The zone whose days and months these are, such as `Europe/Berlin`; absent: `UTC`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tz: Option<String>,
+    /// Only this project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// With the projects below it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub tree: bool,
+    /// Only what this account paid.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub account: Option<String>,
+    /// Only this user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+    /// Only this machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
+    /// Only this queue or class.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<String>,
+    /// Only this quality of service.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub qos: Option<String>,
+    /// `end`: all of a job counts when it ended, as older programs did it; absent: `time`, spread over
+    /// the time it ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub credit: Option<String>,
+    /// So many of the largest, and one row for all others. From 1 to 10,000.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub top: Option<u32>,
+    /// The figure by which rows are large: `core` (absent too), `gpu`, `node`, `wall`, `cpu`, `memory`,
+    /// `disk`, `factored`, `charge`, `started`, `ended` or `running`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sort: Option<String>,
+    /// Also how many users were active.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub users: bool,
+    /// Out of the records one by one, even where rollups know it: also says how long jobs waited.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub records: bool,
+}
+
+/// Usage in a period, in rows. A job that ran across an edge counts on both sides with what it ran there,
+/// cut to whole microseconds so that parts add up to the whole; hours are rounded once, after adding.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct UsageTable {
+    /// Start of the period.
+    #[cfg_attr(feature = "openapi", schema(format = DateTime))]
+    pub from: String,
+    /// Its end, exclusive.
+    #[cfg_attr(feature = "openapi", schema(format = DateTime))]
+    pub until: String,
+    /// Its start in the zone: a date, with the time of day where that is not midnight.
+    pub shown_from: String,
+    /// Its end in the zone, likewise.
+    pub shown_until: String,
+    /// The zone of its buckets.
+    pub tz: String,
+    /// The length of its buckets.
+    pub every: String,
+    /// What rows are of.
+    pub by: Vec<String>,
+    /// The unit of what was charged.
+    pub unit: String,
+    /// `rollups`, or `records` where each was looked at.
+    pub from_what: String,
+    /// By bucket, and in it the largest first; without those in which nothing is.
+    pub rows: Vec<UsageLine>,
+    /// All of them together. A job that ran in two rows counts in each, and here once where both are of
+    /// the same owner.
+    pub total: UsageFigures,
+}
+
+/// One row.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct UsageLine {
+    /// The value of each word of `by`; empty where records say none, `null` in the row of all others.
+    pub keys: BTreeMap<String, Option<String>>,
+    /// The bucket: `2026-10-01T13:00+02:00`, `2026-10-01`, `2026-W40`, `2026-10`, `2026Q4`, `2026`;
+    /// `null` where the period is one.
+    pub bucket: Option<String>,
+    /// When the bucket begins in this period.
+    #[cfg_attr(feature = "openapi", schema(format = DateTime))]
+    pub bucket_from: String,
+    /// When it ends, exclusive.
+    #[cfg_attr(feature = "openapi", schema(format = DateTime))]
+    pub bucket_until: String,
+    /// True in the row of all that are not among the largest.
+    pub others: bool,
+    /// What was used.
+    #[serde(flatten)]
+    pub figures: UsageFigures,
+}
+
+/// What was used. Hours are exact decimals with six places.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct UsageFigures {
+    /// Jobs that ran at least for a part of the time.
+    pub jobs: String,
+    /// Jobs that began in it.
+    pub started: String,
+    /// Jobs that ended in it.
+    pub ended: String,
+    /// Processors × wall time.
+    pub core_hours: String,
+    /// Graphics processors × wall time.
+    pub gpu_hours: String,
+    /// Nodes × wall time.
+    pub node_hours: String,
+    /// Wall time.
+    pub wall_hours: String,
+    /// Processor time that was really used, of jobs that end in records.
+    pub cpu_hours: String,
+    /// Memory in MiB × wall time.
+    pub memory_mib_hours: String,
+    /// Disk in MiB × wall time.
+    pub disk_mib_hours: String,
+    /// Processors × wall time × the factor of the hardware when the job began.
+    pub factored_hours: String,
+    /// What was charged, in shadow totals too, less what of it went back later.
+    pub charged: String,
+    /// Percent of what was charged in the bucket, in the period where rows are buckets alone; of processor
+    /// time where nothing was charged. Two places; `null` where there is neither.
+    pub share: Option<String>,
+    /// Users who used anything; `null` unless that was asked for.
+    pub users: Option<u64>,
+    /// Jobs that were submitted; `null` out of rollups.
+    pub submitted: Option<String>,
+    /// Seconds that jobs waited which began, on average, with three places; `null` out of rollups and
+    /// where none says it.
+    pub wait_mean_s: Option<String>,
+    /// The average of (wait + wall) ÷ wall, with three places; likewise.
+    pub expansion: Option<String>,
+}

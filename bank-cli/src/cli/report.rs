@@ -1,0 +1,76 @@
+//! `bank usage`.
+
+use clap::{Args, ValueEnum};
+
+use super::PeriodArgs;
+
+/// Usage added up. Periods and buckets are those of the time zone of the machine, or of --tz.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct UsageTableArgs {
+    /// Only this project [default: BANK_PROJECT]
+    #[arg(conflicts_with = "project")]
+    pub(crate) name: Option<String>,
+    /// What rows are of: project, account, user, machine, queue, qos, pi, group, state, size, wall, and
+    /// one of hour, day, week, month, quarter, year [default: user of one project, else project]
+    #[arg(long, value_name = "WORDS", value_delimiter = ',')]
+    pub(crate) by: Vec<String>,
+    #[command(flatten)]
+    pub(crate) period: PeriodArgs,
+    /// Only this project
+    #[arg(short = 'A', long)]
+    pub(crate) project: Option<String>,
+    /// With the projects below
+    #[arg(long)]
+    pub(crate) tree: bool,
+    /// Only what this account paid
+    #[arg(short = 'a', long)]
+    pub(crate) account: Option<String>,
+    /// Only this user
+    #[arg(short = 'u', long)]
+    pub(crate) user: Option<String>,
+    /// Only this machine
+    #[arg(short = 'm', long)]
+    pub(crate) machine: Option<String>,
+    /// Only this queue or class
+    #[arg(long, visible_alias = "class")]
+    pub(crate) queue: Option<String>,
+    /// Only this quality of service
+    #[arg(long)]
+    pub(crate) qos: Option<String>,
+    /// So many of the largest, and the others in one row
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) top: Option<u32>,
+    /// By which figure they are large: core, gpu, node, wall, cpu, memory, disk, factored, charge,
+    /// started, ended or running
+    #[arg(long, value_name = "FIGURE")]
+    pub(crate) sort: Option<String>,
+    /// The hours of these, with jobs and active users, in place of core-hours and cost
+    #[arg(long, value_name = "WORDS", value_delimiter = ',')]
+    pub(crate) resource: Vec<Resource>,
+    /// Zone of days and months, such as Europe/Berlin [default: that of the machine]
+    #[arg(long, value_name = "AREA/CITY")]
+    pub(crate) tz: Option<String>,
+    /// end: all of a job counts when it ended, as older programs did it
+    #[arg(long, value_name = "WHEN", default_value = "time")]
+    pub(crate) credit: String,
+    /// Out of the records one by one: slower, and says how long jobs waited
+    #[arg(long)]
+    pub(crate) records: bool,
+}
+
+/// What is used by the hour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Resource {
+    /// Processors
+    Cpu,
+    /// Graphics processors
+    Gpu,
+    /// Memory, in MiB
+    Memory,
+    /// Disk, in MiB
+    Disk,
+    /// Whole nodes
+    Node,
+    /// Jobs
+    Wall,
+}

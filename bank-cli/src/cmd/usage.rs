@@ -1,0 +1,421 @@
+//! `bank usage`: what was used, by whose it is and by buckets of time.
+
+use std::fmt::Write as _;
+
+use bank_api::v1::{UsageFigures, UsageLine, UsageQuery, UsageTable};
+
+use super::Context;
+use crate::{
+    cli::{PeriodArgs, Resource, UsageTableArgs},
+    config,
+    fail::Failure,
+    figure,
+    out::{self, Column, Form, Kind, Row, Sheet, column, named},
+    period,
+};
+
+/// Words of `--by` that are lengths of time.
+const TIMES: [&str; 6] = ["hour", "day", "week", "month", "quarter", "year"];
+/// Where the right end of the head line stands.
+const WIDTH: usize = 77;
+
+pub(super) fn run(context: &Context, args: &UsageTableArgs) -> Result<String, Failure> {
+    let query = query(context, args)?;
+    let table: UsageTable = context.get(&["report", "usage"], &query)?;
+    if context.form.is_table() && context.form.columns.is_empty() {
+        return Ok(screen(&context.form, &table, &args.resource, args.records));
+    }
+    context.form.list(&table, &sheet(&table))
+}
+
+fn query(context: &Context, args: &UsageTableArgs) -> Result<UsageQuery, Failure> {
+    let (mut by, mut every) = (Vec::new(), None);
+    for word in &args.by {
+        if !TIMES.contains(&word.as_str()) {
+            by.push(word.clone());
+        } else if every.replace(word.clone()).is_some() {
+            return Err(Failure::usage("--by takes one length of time"));
+        }
+    }
+    let project = args.project.clone().or_else(|| args.name.clone());
+    let project = project.or_else(|| {
+        let is_other = args.account.is_some() || args.user.is_some();
+        context.project.clone().filter(|_| !is_other)
+    });
+    if by.is_empty() && every.is_none() {
+        let word = if project.is_some() { "user" } else { "project" };
+        by.push(word.to_owned());
+    }
+    let (from, until) = times(context, &args.period)?;
+    Ok(UsageQuery {
+        from,
+        until,
+        by: (!by.is_empty()).then(|| by.join(",")),
+        every,
+        tz: args.tz.clone().or_else(config::zone_name),
+        tree: args.tree && project.is_some(),
+        project,
+        account: args.account.clone(),
+        user: args.user.clone(),
+        machine: args.machine.clone(),
+        queue: args.queue.clone(),
+        qos: args.qos.clone(),
+        credit: Some(args.credit.clone()).filter(|credit| credit != "time"),
+        top: args.top,
+        sort: args.sort.clone(),
+        users: !args.resource.is_empty(),
+        records: args.records,
+    })
+}
+
+/// The period as dates of the zone that is asked for: the daemon knows when they begin there.
+fn times(
+    context: &Context,
+    args: &PeriodArgs,
+) -> Result<(Option<String>, Option<String>), Failure> {
+    let named = args.month.as_deref().or(args.quarter.as_deref());
+    if let Some(named) = named.or(args.year.as_deref()) {
+        let (from, until) = period::dates(named)?;
+        return Ok((Some(from), Some(until)));
+    }
+    let time = |text: &Option<String>| match text {
+        Some(text) if period::is_date(text) => Ok(Some(text.clone())),
+        text => context.time(text.as_ref()),
+    };
+    let (from, until) = (time(&args.from)?, time(&args.to)?);
+    if from.is_none() && until.is_none() {
+        let today = context.zone.show(context.now_us);
+        return Ok((Some(today.format("%Y-%m-01").to_string()), None));
+    }
+    Ok((from, until))
+}
+
+/// For scripts: one row for each, the figures in columns of their own.
+fn sheet(table: &UsageTable) -> Sheet {
+    let mut columns: Vec<Column> = vec![
+        column("bucket", "Bucket", Kind::Text),
+        column("bucket_from", "From", Kind::Time).if_machine(),
+        column("bucket_until", "To", Kind::Time).if_machine(),
+    ];
+    columns.extend(table.by.iter().map(|word| named(word, Kind::Text)));
+    columns.extend([
+        column("others", "Others", Kind::Text).if_machine(),
+        column("jobs", "Jobs", Kind::Number),
+        column("started", "Started", Kind::Number).if_machine(),
+        column("ended", "Ended", Kind::Number).if_machine(),
+        column("core_hours", "Core-hours", Kind::Amount),
+        column("gpu_hours", "GPU-hours", Kind::Amount).if_machine(),
+        column("node_hours", "Node-hours", Kind::Amount).if_machine(),
+        column("wall_hours", "Wall hours", Kind::Amount).if_machine(),
+        column("cpu_hours", "CPU hours", Kind::Amount).if_machine(),
+        column("memory_mib_hours", "MiB-hours of memory", Kind::Amount).if_machine(),
+        column("disk_mib_hours", "MiB-hours of disk", Kind::Amount).if_machine(),
+        column("factored_hours", "Factored", Kind::Amount).if_machine(),
+        column("charged", "Charged", Kind::Amount),
+        column("share", "Share", Kind::Number),
+        column("users", "Users", Kind::Number).if_machine(),
+        column("submitted", "Submitted", Kind::Number).if_machine(),
+        column("wait_mean_s", "Mean wait", Kind::Number).if_machine(),
+        column("expansion", "Expansion", Kind::Number).if_machine(),
+    ]);
+    let flat = |line: &UsageLine| -> Row {
+        let mut row = out::row(line);
+        for (word, value) in &line.keys {
+            row.insert(word.clone(), value.clone().unwrap_or_default().into());
+        }
+        row
+    };
+    Sheet {
+        columns,
+        rows: table.rows.iter().map(flat).collect(),
+        unit: table.unit.clone(),
+        empty: "nothing was used",
+        ..Sheet::default()
+    }
+}
+
+/// One column of figures on the screen.
+struct Figures {
+    title: String,
+    width: usize,
+    of: fn(&UsageFigures) -> String,
+    /// It is an amount, of which decimals are shown unless all are whole.
+    is_amount: bool,
+}
+
+fn figures(table: &UsageTable, resources: &[Resource], waits: bool) -> Vec<Figures> {
+    let number = |title: &str, width, of: fn(&UsageFigures) -> String| Figures {
+        title: title.to_owned(),
+        width,
+        of,
+        is_amount: false,
+    };
+    let amount = |title: &str, width, of: fn(&UsageFigures) -> String| Figures {
+        is_amount: true,
+        ..number(title, width, of)
+    };
+    let mut all = vec![number("jobs", 6, |f| f.jobs.clone())];
+    if resources.is_empty() {
+        all.push(amount("core-hours", 13, |f| f.core_hours.clone()));
+        all.push(amount(&table.unit, 9, |f| f.charged.clone()));
+    }
+    for resource in resources {
+        all.push(match resource {
+            Resource::Cpu => amount("core-hours", 13, |f| f.core_hours.clone()),
+            Resource::Gpu => amount("GPU-hours", 12, |f| f.gpu_hours.clone()),
+            Resource::Memory => amount("memory MiB-hours", 19, |f| f.memory_mib_hours.clone()),
+            Resource::Disk => amount("disk MiB-hours", 17, |f| f.disk_mib_hours.clone()),
+            Resource::Node => amount("node-hours", 13, |f| f.node_hours.clone()),
+            Resource::Wall => amount("wall hours", 13, |f| f.wall_hours.clone()),
+        });
+    }
+    if !resources.is_empty() {
+        all.push(number("users", 8, |f| {
+            f.users.map_or_else(String::new, |users| users.to_string())
+        }));
+    }
+    if waits {
+        all.push(number("mean wait s", 14, |f| {
+            f.wait_mean_s.clone().unwrap_or_default()
+        }));
+        all.push(number("expansion", 12, |f| {
+            f.expansion.clone().unwrap_or_default()
+        }));
+    }
+    all
+}
+
+/// The screen of ux.md 2.3.
+fn screen(form: &Form, table: &UsageTable, resources: &[Resource], waits: bool) -> String {
+    let mut columns = figures(table, resources, waits);
+    let lines = || {
+        table
+            .rows
+            .iter()
+            .map(|row| &row.figures)
+            .chain([&table.total])
+    };
+    let amounts = columns.iter().filter(|column| column.is_amount);
+    let whole = amounts
+        .flat_map(|column| lines().map(|line| (column.of)(line)))
+        .all(|amount| figure::is_whole(&amount));
+    let shown = |column: &Figures, line: &UsageFigures| {
+        let text = (column.of)(line);
+        if !column.is_amount {
+            return form.amount(&text);
+        }
+        let decimals = if whole { 0 } else { 3 };
+        let rounded = figure::scaled(&text, 1, 1, decimals).unwrap_or(text);
+        form.amount(rounded.trim_end_matches('.'))
+    };
+    for column in &mut columns {
+        let widest = lines().map(|line| shown(column, line).chars().count() + 3);
+        column.width = widest
+            .chain([column.title.chars().count() + 3, column.width])
+            .max()
+            .unwrap_or(0);
+    }
+    if let Some(jobs) = columns.first_mut() {
+        jobs.width = jobs.width.saturating_sub(1).max(6);
+    }
+    let names: Vec<Vec<String>> = table.rows.iter().map(|row| names(table, row)).collect();
+    let titles = titles(table);
+    let widths = widths(&titles, &names);
+    let mut out = head(table, &columns, whole);
+    let heads: Vec<String> = columns.iter().map(|column| column.title.clone()).collect();
+    push(&mut out, &titles, &widths, &columns, &heads, "share");
+    for (row, names) in table.rows.iter().zip(&names) {
+        let cells: Vec<String> = columns.iter().map(|c| shown(c, &row.figures)).collect();
+        let share = row.figures.share.as_deref().map(percent);
+        let share = format!("{:>4}", share.unwrap_or_default());
+        push(&mut out, names, &widths, &columns, &cells, &share);
+    }
+    let cells: Vec<String> = columns.iter().map(|c| shown(c, &table.total)).collect();
+    let mut total = vec![String::new(); titles.len()];
+    if let Some(first) = total.first_mut() {
+        "total".clone_into(first);
+    }
+    let share = if table.total.share.is_some() {
+        "100%"
+    } else {
+        ""
+    };
+    push(&mut out, &total, &widths, &columns, &cells, share);
+    out
+}
+
+/// `from … to … (exclusive)`, and what the figures are in.
+fn head(table: &UsageTable, columns: &[Figures], whole: bool) -> String {
+    let (from, until) = (&table.shown_from, &table.shown_until);
+    let zone = if table.tz == "UTC" { " UTC" } else { "" };
+    let period = format!("from {from} to {until} (exclusive){zone}");
+    let units: Vec<&str> = columns
+        .iter()
+        .filter(|column| column.is_amount)
+        .map(|column| column.title.as_str())
+        .collect();
+    let units = units.join(", ");
+    let units = if whole {
+        format!("whole {units}")
+    } else {
+        units
+    };
+    let width = WIDTH.saturating_sub(period.chars().count()).max(2);
+    format!(
+        "{period}{units:>width$}\n",
+        width = width.max(units.len() + 2)
+    )
+}
+
+/// Names of the columns on the left: none where there is but one, whose values say what they are.
+fn titles(table: &UsageTable) -> Vec<String> {
+    let bucket = (table.every != "all").then(|| table.every.clone());
+    let all: Vec<String> = bucket.into_iter().chain(table.by.iter().cloned()).collect();
+    match all.len() {
+        0 | 1 => vec![String::new()],
+        _ => all,
+    }
+}
+
+fn names(table: &UsageTable, row: &UsageLine) -> Vec<String> {
+    let value = |word: &String| match row.keys.get(word) {
+        _ if row.others => "(all others)".to_owned(),
+        Some(Some(value)) if value.is_empty() => "(none)".to_owned(),
+        Some(Some(value)) => out::printable(value),
+        _ => "(not shown)".to_owned(),
+    };
+    let bucket = row.bucket.clone();
+    let mut all: Vec<String> = bucket
+        .into_iter()
+        .chain(table.by.iter().map(value))
+        .collect();
+    if all.is_empty() {
+        all.push(String::new());
+    }
+    all
+}
+
+fn widths(titles: &[String], names: &[Vec<String>]) -> Vec<usize> {
+    let length = |text: &String| text.chars().count();
+    let mut widths: Vec<usize> = titles.iter().map(length).collect();
+    for row in names {
+        for (width, name) in widths.iter_mut().zip(row) {
+            *width = (*width).max(length(name));
+        }
+    }
+    let others: usize = widths.iter().map(|width| width + 2).sum();
+    if let Some(last) = widths.last_mut() {
+        *last += 24_usize.saturating_sub(others);
+    }
+    widths
+}
+
+fn push(
+    out: &mut String,
+    names: &[String],
+    widths: &[usize],
+    columns: &[Figures],
+    cells: &[String],
+    share: &str,
+) {
+    let mut line = String::new();
+    for (at, (name, width)) in names.iter().zip(widths).enumerate() {
+        let gap = if at == 0 { "" } else { "  " };
+        // Writing to a string cannot fail.
+        let _ = write!(line, "{gap}{name:<width$}");
+    }
+    for (column, cell) in columns.iter().zip(cells) {
+        let _ = write!(line, "{cell:>width$}", width = column.width);
+    }
+    let _ = write!(line, "   {share}");
+    out.push_str(line.trim_end());
+    out.push('\n');
+}
+
+/// A share of two decimals in whole percent.
+fn percent(share: &str) -> String {
+    let whole = figure::scaled(share, 1, 1, 0).unwrap_or_default();
+    format!("{}%", whole.trim_end_matches('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::FixedOffset;
+
+    use super::*;
+    use crate::clock::Zone;
+
+    fn figures(jobs: &str, core: &str, charged: &str, share: &str) -> UsageFigures {
+        UsageFigures {
+            jobs: jobs.to_owned(),
+            core_hours: core.to_owned(),
+            charged: charged.to_owned(),
+            share: Some(share.to_owned()),
+            ..UsageFigures::default()
+        }
+    }
+
+    fn line(user: &str, figures: UsageFigures) -> UsageLine {
+        UsageLine {
+            keys: [("user".to_owned(), Some(user.to_owned()))].into(),
+            figures,
+            ..UsageLine::default()
+        }
+    }
+
+    fn form() -> Form {
+        let flags = crate::cli::Global::default();
+        let zone = Zone::Fixed(FixedOffset::east_opt(3600).unwrap());
+        Form::new(&flags, None, zone).unwrap()
+    }
+
+    /// The sample of ux.md 2.3, to the letter.
+    #[test]
+    fn usage_by_user_is_the_sample() {
+        let table = UsageTable {
+            shown_from: "2026-10-01".to_owned(),
+            shown_until: "2026-11-01".to_owned(),
+            tz: "Europe/Berlin".to_owned(),
+            every: "all".to_owned(),
+            by: vec!["user".to_owned()],
+            unit: "SU".to_owned(),
+            rows: vec![
+                line("amy", figures("702", "18240.000000", "18240.000", "59.12")),
+                line("bob", figures("391", "9910.000000", "12610.000", "40.88")),
+            ],
+            total: figures("1093", "28150.000000", "30850.000", "100.00"),
+            ..UsageTable::default()
+        };
+        let sample = "\
+from 2026-10-01 to 2026-11-01 (exclusive)                whole core-hours, SU
+                        jobs   core-hours       SU   share
+amy                      702       18,240   18,240    59%
+bob                      391        9,910   12,610    41%
+total                  1,093       28,150   30,850   100%
+";
+        assert_eq!(screen(&form(), &table, &[], false), sample);
+    }
+
+    #[test]
+    fn others_and_buckets_have_their_names() {
+        let mut others = line("x", figures("2", "0.500000", "0.000", "1.00"));
+        others.others = true;
+        others.bucket = Some("2026-10".to_owned());
+        let mut hidden = line("x", figures("1", "1.250000", "3.000", "2.00"));
+        hidden.keys.insert("user".to_owned(), None);
+        hidden.bucket = Some("2026-10".to_owned());
+        let table = UsageTable {
+            every: "month".to_owned(),
+            by: vec!["user".to_owned()],
+            unit: "SU".to_owned(),
+            rows: vec![hidden, others],
+            total: figures("3", "1.750000", "3.000", "100.00"),
+            ..UsageTable::default()
+        };
+        let text = screen(&form(), &table, &[], false);
+        assert!(text.contains("\nmonth    user"), "{text}");
+        assert!(text.contains("2026-10  (not shown)"), "{text}");
+        assert!(text.contains("2026-10  (all others)"), "{text}");
+        assert!(text.contains("1.250"), "{text}");
+    }
+}

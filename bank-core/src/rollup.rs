@@ -1,0 +1,344 @@
+//! What a use gives to the hours in which it ran (reports.md 1.7 item 2 and 7, decision 31).
+//!
+//! A use is spread evenly over [start, end). What a stretch of time gets of a total is the difference of
+//! two cumulative shares, each cut to whole units: whatever the stretches, their parts add up to the
+//! total. Nothing here rounds, so that sums of days, months and zones agree to the last unit.
+
+pub mod grid;
+
+use crate::time::Timestamp;
+
+/// Microseconds in an hour.
+pub const HOUR: i64 = 3_600_000_000;
+/// Hours in a day.
+pub const HOURS: i64 = 24;
+/// Microseconds in a day.
+pub const DAY: i64 = HOUR * HOURS;
+/// The longest time that a use is spread over. All of a longer one counts in its last thousand days:
+/// a record that begins in 1970 by mistake must not write a row for each day since.
+pub const LONGEST: i64 = 1000 * DAY;
+/// Measures that are spread over time; those behind them are counted.
+pub const SPREAD: usize = 9;
+/// All measures.
+pub const MEASURES: usize = 12;
+/// The most that one total comes to: what is beyond it counts as this.
+const MOST: i128 = 1 << 62;
+
+/// What is added up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Measure {
+    /// Processors × wall time, in microseconds.
+    Core,
+    /// Graphics processors × wall time, in microseconds.
+    Gpu,
+    /// Nodes × wall time, in microseconds.
+    Node,
+    /// Wall time, in microseconds.
+    Wall,
+    /// Processor time that was really used, in microseconds.
+    Cpu,
+    /// Memory × wall time, in MiB × milliseconds.
+    Memory,
+    /// Disk × wall time, in MiB × milliseconds.
+    Disk,
+    /// Processors × wall time × the factor of the hardware when the use began, in microseconds.
+    Factored,
+    /// What was charged, real or shadow, less what went back; minor units.
+    Charge,
+    /// Jobs that began.
+    Started,
+    /// Jobs that ended.
+    Ended,
+    /// Jobs that ran, at least for a part of the time.
+    Running,
+}
+
+/// Every measure with its word, in the order of [`Sums`].
+pub const WORDS: [(Measure, &str); MEASURES] = [
+    (Measure::Core, "core"),
+    (Measure::Gpu, "gpu"),
+    (Measure::Node, "node"),
+    (Measure::Wall, "wall"),
+    (Measure::Cpu, "cpu"),
+    (Measure::Memory, "memory"),
+    (Measure::Disk, "disk"),
+    (Measure::Factored, "factored"),
+    (Measure::Charge, "charge"),
+    (Measure::Started, "started"),
+    (Measure::Ended, "ended"),
+    (Measure::Running, "running"),
+];
+
+impl Measure {
+    /// Its word.
+    pub fn word(self) -> &'static str {
+        let found = WORDS.iter().find(|(measure, _)| *measure == self);
+        found.map_or("core", |(_, word)| word)
+    }
+
+    fn place(self) -> usize {
+        WORDS
+            .iter()
+            .position(|(measure, _)| *measure == self)
+            .unwrap_or(0)
+    }
+}
+
+/// One figure for each measure.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sums(pub [i128; MEASURES]);
+
+impl Sums {
+    /// One figure.
+    pub fn get(&self, measure: Measure) -> i128 {
+        self.0.get(measure.place()).copied().unwrap_or(0)
+    }
+
+    /// Sets one figure; of a total not more than 2^62 either way.
+    #[must_use]
+    pub fn with(mut self, measure: Measure, figure: i128) -> Sums {
+        if let Some(own) = self.0.get_mut(measure.place()) {
+            *own = figure.clamp(-MOST, MOST);
+        }
+        self
+    }
+
+    /// Adds other figures, or takes them away.
+    pub fn add(&mut self, other: &Sums, sign: Sign) {
+        for (own, more) in self.0.iter_mut().zip(other.0) {
+            *own = match sign {
+                Sign::Plus => own.saturating_add(more),
+                Sign::Minus => own.saturating_sub(more),
+            };
+        }
+    }
+
+    /// Whether nothing is in it.
+    pub fn is_zero(&self) -> bool {
+        self.0.iter().all(|figure| *figure == 0)
+    }
+}
+
+/// Whether something counts, or counts no more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sign {
+    /// It counts.
+    Plus,
+    /// It counts no more.
+    Minus,
+}
+
+impl Sign {
+    /// The other one, where it is turned.
+    #[must_use]
+    pub fn turned(self, is_turned: bool) -> Sign {
+        match (self, is_turned) {
+            (Sign::Plus, true) | (Sign::Minus, false) => Sign::Minus,
+            _ => Sign::Plus,
+        }
+    }
+}
+
+/// Totals over a stretch of time, both ends in microseconds since 1970.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Use {
+    start: i64,
+    end: i64,
+    totals: Sums,
+}
+
+impl Use {
+    /// A use: totals over [start, end). One without a length counts at its start.
+    pub fn new(start: Timestamp, end: Timestamp, totals: Sums) -> Use {
+        let end = end.0.max(start.0);
+        Use {
+            start: start.0.max(end.saturating_sub(LONGEST)),
+            end,
+            totals,
+        }
+    }
+
+    /// When it began; of one that is too long, when its last thousand days did.
+    pub fn start(&self) -> Timestamp {
+        Timestamp(self.start)
+    }
+
+    /// When it ended.
+    pub fn end(&self) -> Timestamp {
+        Timestamp(self.end)
+    }
+
+    /// The totals.
+    pub fn totals(&self) -> &Sums {
+        &self.totals
+    }
+
+    /// What the time from an instant until another gets of it.
+    pub fn between(&self, from: Timestamp, until: Timestamp) -> Sums {
+        let wall = self.end.saturating_sub(self.start);
+        if wall == 0 {
+            let is_here = from.0 <= self.start && self.start < until.0;
+            return if is_here {
+                self.totals
+            } else {
+                Sums::default()
+            };
+        }
+        let passed = |at: i64| at.clamp(self.start, self.end).saturating_sub(self.start);
+        let (from, until) = (passed(from.0), passed(until.0));
+        let mut part = Sums::default();
+        for (own, total) in part.0.iter_mut().zip(self.totals.0) {
+            if total != 0 {
+                *own = share(total, until, wall).saturating_sub(share(total, from, wall));
+            }
+        }
+        part
+    }
+
+    /// Gives each hour that it touches, counted from 1970, with its part. Costs two divisions for each
+    /// measure, however many hours there are.
+    pub fn hours(&self, mut visit: impl FnMut(i64, &Sums)) {
+        let wall = self.end.saturating_sub(self.start);
+        let first = hour_of(self.start);
+        let last = last_hour(self.start, self.end);
+        if first == last {
+            visit(first, &self.totals);
+            return;
+        }
+        let edge = first.saturating_add(1).saturating_mul(HOUR);
+        let head = edge.saturating_sub(self.start);
+        let mut walks = self.totals.0.map(|total| Walk::new(total, head, wall));
+        let mut given = Sums::default();
+        for hour in first..last {
+            let mut part = Sums::default();
+            for ((part, given), walk) in part.0.iter_mut().zip(&mut given.0).zip(&mut walks) {
+                let upto = walk.signed();
+                *part = upto.saturating_sub(*given);
+                *given = upto;
+                walk.step();
+            }
+            visit(hour, &part);
+        }
+        let mut rest = self.totals;
+        rest.add(&given, Sign::Minus);
+        visit(last, &rest);
+    }
+}
+
+/// The cumulative share of a total at the ends of hours.
+#[derive(Clone, Copy)]
+struct Walk {
+    is_negative: bool,
+    whole: i128,
+    rest: i128,
+    step: i128,
+    step_rest: i128,
+    wall: i128,
+}
+
+impl Walk {
+    fn new(total: i128, head: i64, wall: i64) -> Walk {
+        let size = total.saturating_abs();
+        let wall = i128::from(wall);
+        let cut = |time: i64| {
+            if size == 0 {
+                return (0, 0);
+            }
+            let product = size.saturating_mul(time.into());
+            (
+                product.checked_div(wall).unwrap_or(0),
+                product.checked_rem(wall).unwrap_or(0),
+            )
+        };
+        let ((whole, rest), (step, step_rest)) = (cut(head), cut(HOUR));
+        Walk {
+            is_negative: total < 0,
+            whole,
+            rest,
+            step,
+            step_rest,
+            wall,
+        }
+    }
+
+    fn signed(&self) -> i128 {
+        if self.is_negative {
+            self.whole.saturating_neg()
+        } else {
+            self.whole
+        }
+    }
+
+    fn step(&mut self) {
+        self.whole = self.whole.saturating_add(self.step);
+        self.rest = self.rest.saturating_add(self.step_rest);
+        if self.rest >= self.wall {
+            self.rest = self.rest.saturating_sub(self.wall);
+            self.whole = self.whole.saturating_add(1);
+        }
+    }
+}
+
+/// What of a total has come after so much of the time: cut towards zero, so that what counts no more
+/// takes away exactly what had counted.
+fn share(total: i128, passed: i64, wall: i64) -> i128 {
+    let product = total.saturating_mul(passed.into());
+    product.checked_div(wall.into()).unwrap_or(total)
+}
+
+/// A job for the counts: when it began, how far its use reaches, and whether it is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Presence {
+    /// When it began.
+    pub start: Timestamp,
+    /// How far its use reaches.
+    pub end: Timestamp,
+    /// Whether it ended there.
+    pub has_ended: bool,
+}
+
+impl Presence {
+    /// One whose time is cut as [`Use::new`] cuts it.
+    pub fn new(start: Timestamp, end: Timestamp, has_ended: bool) -> Presence {
+        let whole = Use::new(start, end, Sums::default());
+        Presence {
+            start: whole.start(),
+            end: whole.end(),
+            has_ended,
+        }
+    }
+
+    /// What it counts in the time from an instant until another.
+    pub fn between(&self, from: Timestamp, until: Timestamp) -> Sums {
+        let holds = |at: Timestamp| from <= at && at < until;
+        let runs = self.start < until && (self.end > from || self.start >= from);
+        let one = i128::from;
+        Sums::default()
+            .with(Measure::Started, one(holds(self.start)))
+            .with(Measure::Ended, one(self.has_ended && holds(self.end)))
+            .with(Measure::Running, one(runs))
+    }
+
+    /// The first and the last hour in which it runs.
+    pub fn hours(&self) -> (i64, i64) {
+        (hour_of(self.start.0), last_hour(self.start.0, self.end.0))
+    }
+}
+
+/// The hour of an instant, counted from 1970.
+pub fn hour_of(at: i64) -> i64 {
+    at.div_euclid(HOUR)
+}
+
+/// The UTC day of an hour, and which hour of it that is.
+pub fn day_of(hour: i64) -> (i64, i64) {
+    (hour.div_euclid(HOURS), hour.rem_euclid(HOURS))
+}
+
+/// The last hour that [start, end) touches.
+fn last_hour(start: i64, end: i64) -> i64 {
+    hour_of(end.saturating_sub(1).max(start))
+}
+
+#[cfg(test)]
+mod tests;

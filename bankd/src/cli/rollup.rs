@@ -1,0 +1,64 @@
+//! `bankd rollup`: sums of usage, compared with what they are made of, or made anew.
+
+use anyhow::Context;
+use bank_api::exit::bank as exit;
+use bank_core::directory::Policy;
+use clap::Subcommand;
+
+use super::{Data, Failure, exists};
+use crate::serve;
+use crate::store::{self, SqliteStore, rollup};
+
+/// What is done with them.
+#[derive(Debug, Subcommand)]
+pub(super) enum RollupCommands {
+    /// Add up all usage and compare it with every day that stands; the bank may be served meanwhile
+    Verify {
+        #[command(flatten)]
+        data: Data,
+    },
+    /// Make all of them anew; nobody may serve the bank
+    Rebuild {
+        #[command(flatten)]
+        data: Data,
+    },
+}
+
+/// Prints what was found, or what was made; 1 if anything differs.
+pub(super) fn run(command: &RollupCommands) -> Result<u8, Failure> {
+    match command {
+        RollupCommands::Verify { data } => verify(data),
+        RollupCommands::Rebuild { data } => rebuild(data),
+    }
+}
+
+fn verify(data: &Data) -> Result<u8, Failure> {
+    let dir = data.dir();
+    exists(&dir)?;
+    let database = dir.database();
+    let failed = || format!("cannot read {}", database.display());
+    let connection = store::open_reader(&database).with_context(failed)?;
+    let found = rollup::compare(&connection).with_context(failed)?;
+    for example in &found.examples {
+        println!("{example}");
+    }
+    if found.differing == 0 {
+        println!("ok: {} days of rollups are what usage comes to", found.rows);
+        return Ok(exit::DONE);
+    }
+    println!("{} days of rollups differ", found.differing);
+    println!("hint: stop the daemon and run `bankd rollup rebuild`");
+    Ok(exit::REFUSED)
+}
+
+fn rebuild(data: &Data) -> Result<u8, Failure> {
+    let dir = data.dir();
+    exists(&dir)?;
+    let _lock = serve::lock(&dir)?;
+    let database = dir.database();
+    let failed = || format!("cannot write {}", database.display());
+    let mut store = SqliteStore::open(&database, Policy::default()).with_context(failed)?;
+    let rows = store.rebuild_rollups().with_context(failed)?;
+    println!("made {rows} days of rollups");
+    Ok(exit::DONE)
+}

@@ -1,0 +1,232 @@
+//! The answer as it leaves: sorted, cut to the largest, with totals; rounded once, after adding.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bank_api::v1::{UsageFigures, UsageLine, UsageQuery, UsageTable};
+use bank_core::directory::Bank;
+use bank_core::rollup::grid::{Every, Grid, shown};
+use bank_core::rollup::{HOUR, Measure};
+
+use super::super::call::Call;
+use super::super::shape;
+use super::HIDDEN;
+use crate::store::read::report::{Answer, Dimension, Figures};
+
+/// Decimal places of hours.
+const PLACES: u32 = 6;
+
+/// What was asked.
+pub(super) struct Told<'a> {
+    pub(super) query: &'a UsageQuery,
+    pub(super) by: &'a [Dimension],
+    pub(super) sort: Measure,
+    pub(super) grid: &'a Grid,
+    pub(super) every: Every,
+    pub(super) zone: &'a bank_core::calendar::Zone,
+}
+
+/// A row on its way; without values it is all the others.
+struct Row {
+    bucket: usize,
+    values: Option<Vec<String>>,
+    figures: Figures,
+}
+
+/// The whole answer.
+pub(super) fn table(call: &Call, told: &Told<'_>, answer: Answer) -> UsageTable {
+    let bank = &call.directory().bank;
+    let from_rollups = answer.from_rollups;
+    let total = total(&answer, told.query.credit.as_deref() == Some("end"));
+    let mut rows = cut(answer, told);
+    let size = |row: &Row| row.figures.sums.get(told.sort);
+    rows.sort_by(|a, b| {
+        let others = a.values.is_none().cmp(&b.values.is_none());
+        let by_bucket = a.bucket.cmp(&b.bucket).then(others);
+        by_bucket
+            .then_with(|| size(b).cmp(&size(a)))
+            .then_with(|| a.values.cmp(&b.values))
+    });
+    let mut wholes: BTreeMap<usize, Figures> = BTreeMap::new();
+    for row in &rows {
+        wholes.entry(row.bucket).or_default().add(&row.figures);
+    }
+    let figures = |figures: &Figures, whole: Option<&Figures>| {
+        shaped(figures, whole, told.query.users, from_rollups, bank)
+    };
+    // Where rows are buckets and nothing more, each is a part of the period.
+    let whole_of = |row: &Row| match told.by {
+        [] => Some(&total),
+        _ => wholes.get(&row.bucket),
+    };
+    let line = |row: &Row| {
+        let key = |(place, dimension): (usize, &Dimension)| {
+            let value = row.values.as_ref().and_then(|values| values.get(place));
+            let value = value.filter(|value| *value != HIDDEN).cloned();
+            (dimension.word().to_owned(), value)
+        };
+        let mut edges = told.grid.edges.iter().skip(row.bucket);
+        let mut edge = || edges.next().copied().map(shape::time).unwrap_or_default();
+        UsageLine {
+            keys: told.by.iter().enumerate().map(key).collect(),
+            bucket: told
+                .grid
+                .labels
+                .get(row.bucket)
+                .filter(|label| !label.is_empty())
+                .cloned(),
+            bucket_from: edge(),
+            bucket_until: edge(),
+            others: row.values.is_none(),
+            figures: figures(&row.figures, whole_of(row)),
+        }
+    };
+    let edge = |edge: Option<&bank_core::time::Timestamp>| edge.copied().map(shape::time);
+    let seen = |edge: Option<&bank_core::time::Timestamp>| edge.map(|at| shown(*at, told.zone));
+    UsageTable {
+        from: edge(told.grid.edges.first()).unwrap_or_default(),
+        until: edge(told.grid.edges.last()).unwrap_or_default(),
+        shown_from: seen(told.grid.edges.first()).unwrap_or_default(),
+        shown_until: seen(told.grid.edges.last()).unwrap_or_default(),
+        tz: told.query.tz.clone().unwrap_or_else(|| "UTC".to_owned()),
+        every: told.every.word().to_owned(),
+        by: told.by.iter().map(|d| d.word().to_owned()).collect(),
+        unit: bank.unit.clone(),
+        from_what: if from_rollups { "rollups" } else { "records" }.to_owned(),
+        rows: rows.iter().map(line).collect(),
+        total: figures(&total, Some(&total)),
+    }
+}
+
+/// Everything in one row. Buckets lie one behind the other: a job that runs in several is one job, which
+/// began in one of them or ran in the first.
+fn total(answer: &Answer, at_end: bool) -> Figures {
+    let mut total = Figures::default();
+    let first = answer.rows.keys().map(|(bucket, _)| *bucket).min();
+    for ((bucket, _), figures) in &answer.rows {
+        let mut figures = figures.clone();
+        if Some(*bucket) != first && !at_end {
+            let began = figures.sums.get(Measure::Started);
+            figures.sums = figures.sums.with(Measure::Running, began);
+        }
+        total.add(&figures);
+    }
+    total
+}
+
+/// The largest, each with all its buckets; the others in one row for each bucket.
+fn cut(answer: Answer, told: &Told<'_>) -> Vec<Row> {
+    let kept = told.query.top.map(|top| largest(&answer, told.sort, top));
+    let (mut rows, mut others) = (Vec::new(), BTreeMap::<usize, Figures>::new());
+    for ((bucket, values), figures) in answer.rows {
+        if kept.as_ref().is_none_or(|kept| kept.contains(&values)) {
+            rows.push(Row {
+                bucket,
+                values: Some(values),
+                figures,
+            });
+        } else {
+            others.entry(bucket).or_default().add(&figures);
+        }
+    }
+    rows.extend(others.into_iter().map(|(bucket, figures)| Row {
+        bucket,
+        values: None,
+        figures,
+    }));
+    rows
+}
+
+fn largest(answer: &Answer, sort: Measure, top: u32) -> BTreeSet<Vec<String>> {
+    let mut sizes: BTreeMap<&Vec<String>, i128> = BTreeMap::new();
+    for ((_, values), figures) in &answer.rows {
+        let size = sizes.entry(values).or_default();
+        *size = size.saturating_add(figures.sums.get(sort));
+    }
+    let mut sizes: Vec<(&Vec<String>, i128)> = sizes.into_iter().collect();
+    sizes.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
+    let top = usize::try_from(top).unwrap_or(usize::MAX);
+    let kept = sizes.into_iter().take(top);
+    kept.map(|(values, _)| values.clone()).collect()
+}
+
+fn shaped(
+    figures: &Figures,
+    whole: Option<&Figures>,
+    users: bool,
+    from_rollups: bool,
+    bank: &Bank,
+) -> UsageFigures {
+    let sum = |measure| figures.sums.get(measure);
+    let hours = |measure| decimal(sum(measure), HOUR.into(), PLACES);
+    // MiB × milliseconds.
+    let sizes = |measure| decimal(sum(measure), i128::from(HOUR) / 1000, PLACES);
+    let waits = &figures.waits;
+    UsageFigures {
+        jobs: sum(Measure::Running).to_string(),
+        started: sum(Measure::Started).to_string(),
+        ended: sum(Measure::Ended).to_string(),
+        core_hours: hours(Measure::Core),
+        gpu_hours: hours(Measure::Gpu),
+        node_hours: hours(Measure::Node),
+        wall_hours: hours(Measure::Wall),
+        cpu_hours: hours(Measure::Cpu),
+        memory_mib_hours: sizes(Measure::Memory),
+        disk_mib_hours: sizes(Measure::Disk),
+        factored_hours: hours(Measure::Factored),
+        charged: shape::sum(sum(Measure::Charge), bank),
+        share: whole.and_then(|whole| share(figures, whole)),
+        users: users.then(|| u64::try_from(figures.users.len()).unwrap_or(u64::MAX)),
+        submitted: (!from_rollups).then(|| waits.submitted.to_string()),
+        wait_mean_s: mean(waits.wait, waits.jobs.saturating_mul(1_000_000)),
+        expansion: mean(waits.expansion, waits.expanded.saturating_mul(1_000_000)),
+    }
+}
+
+fn mean(sum: i128, count: i128) -> Option<String> {
+    (count != 0).then(|| decimal(sum, count, 3))
+}
+
+/// Percent of what was charged; where nothing was, of processor time.
+fn share(figures: &Figures, whole: &Figures) -> Option<String> {
+    let of = |measure| (figures.sums.get(measure), whole.sums.get(measure));
+    let (part, all) = [of(Measure::Charge), of(Measure::Core)]
+        .into_iter()
+        .find(|(_, all)| *all > 0)?;
+    Some(decimal(part.saturating_mul(100), all, 2))
+}
+
+/// A fraction as a decimal, rounded half away from zero (reports.md 1.8).
+fn decimal(sum: i128, unit: i128, places: u32) -> String {
+    let scale = 10_i128.saturating_pow(places);
+    let scaled = sum.saturating_abs().saturating_mul(scale);
+    let half = unit / 2;
+    let rounded = scaled
+        .saturating_add(half)
+        .checked_div(unit)
+        .unwrap_or_default();
+    let sign = if sum < 0 && rounded != 0 { "-" } else { "" };
+    let (whole, part) = (rounded / scale, rounded % scale);
+    let width = usize::try_from(places).unwrap_or(0);
+    format!("{sign}{whole}.{part:0width$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::decimal;
+
+    #[test]
+    fn hours_are_rounded_once_and_half_away_from_zero() {
+        for (sum, unit, places, text) in [
+            (0, 3600, 6, "0.000000"),
+            (3600, 3600, 6, "1.000000"),
+            (1, 3, 2, "0.33"),
+            (-2, 3, 2, "-0.67"),
+            (1, 200, 2, "0.01"),
+            (-1, 200, 2, "-0.01"),
+            (-1, 1000, 2, "0.00"),
+            (7_234_567, 1_000_000, 4, "7.2346"),
+        ] {
+            assert_eq!(decimal(sum, unit, places), text, "{sum} / {unit}");
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! Usage added up: by whose it is and by buckets of time (reports.md 3 and 7).
+//!
+//! Where every edge is a full UTC hour and rollups know all that is asked for, they have the answer:
+//! [`from_rollups`]. Else [`from_records`] goes through everything that was used. Both come to the same,
+//! to the last unit. Nothing here rounds.
+
+mod bins;
+mod records;
+mod rollups;
+
+pub use bins::{size_bin, wall_bin};
+pub use records::from_records;
+pub use rollups::{first_day, from_rollups};
+
+use bank_core::rollup::{Measure, Sums, grid::Grid};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What usage is told apart by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dimension {
+    /// Project as named.
+    Project,
+    /// The account that paid.
+    Account,
+    /// User as named.
+    User,
+    /// Machine as named.
+    Machine,
+    /// Queue or class.
+    Queue,
+    /// Quality of service.
+    Qos,
+    /// Who leads the project today.
+    Pi,
+    /// Group as its source names it.
+    Group,
+    /// How the job ended.
+    State,
+    /// How many processors the job had: 1, 2, 3-4, 5-8, …
+    Size,
+    /// How long the job ran.
+    Wall,
+}
+
+/// Every dimension with its word.
+pub const DIMENSIONS: [(Dimension, &str); 11] = [
+    (Dimension::Project, "project"),
+    (Dimension::Account, "account"),
+    (Dimension::User, "user"),
+    (Dimension::Machine, "machine"),
+    (Dimension::Queue, "queue"),
+    (Dimension::Qos, "qos"),
+    (Dimension::Pi, "pi"),
+    (Dimension::Group, "group"),
+    (Dimension::State, "state"),
+    (Dimension::Size, "size"),
+    (Dimension::Wall, "wall"),
+];
+
+impl Dimension {
+    /// Its word.
+    pub fn word(self) -> &'static str {
+        let found = DIMENSIONS.iter().find(|(dimension, _)| *dimension == self);
+        found.map_or("project", |(_, word)| word)
+    }
+
+    /// From its word.
+    pub fn parse(word: &str) -> Option<Dimension> {
+        let found = DIMENSIONS.iter().find(|(_, known)| *known == word);
+        found.map(|(dimension, _)| *dimension)
+    }
+
+    /// Whether rollups know it.
+    pub fn is_rolled_up(self) -> bool {
+        !matches!(
+            self,
+            Dimension::Group | Dimension::State | Dimension::Size | Dimension::Wall
+        )
+    }
+}
+
+/// Whose a figure is, as rows have it.
+#[derive(Clone, Copy, Debug)]
+pub struct Owner<'a> {
+    /// As named; empty where none was.
+    pub project: &'a str,
+    /// The number of the account that paid; 0 for none.
+    pub account: i64,
+    /// As named.
+    pub user: &'a str,
+    /// As named.
+    pub machine: &'a str,
+    /// Queue or class.
+    pub queue: &'a str,
+    /// Quality of service.
+    pub qos: &'a str,
+}
+
+/// What rows say of a job beside whose it is.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct About<'a> {
+    /// Group as named.
+    pub group: &'a str,
+    /// How it ended.
+    pub state: &'a str,
+    /// Thousandths of processors.
+    pub millis: i64,
+    /// Wall time in microseconds.
+    pub wall: i64,
+}
+
+/// Says under which values a figure counts, one for each dimension that is asked for; none where it is
+/// not shown. Without a job only rollups are asked.
+pub type Place<'p> =
+    dyn Fn(&Owner<'_>, Option<&About<'_>>) -> Option<(Vec<String>, String)> + Send + 'p;
+
+/// What is asked for.
+pub struct Asked<'p> {
+    /// The period and its buckets.
+    pub grid: Grid,
+    /// Gives the values of the dimensions, and the user for the count of users.
+    pub place: Box<Place<'p>>,
+    /// All of a job counts when it ended, as older programs did it.
+    pub at_end: bool,
+    /// Whether users are counted.
+    pub users: bool,
+}
+
+/// Figures of one row of the answer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Figures {
+    /// Sums; those of time in microseconds.
+    pub sums: Sums,
+    /// Who used anything, where that is asked for.
+    pub users: BTreeSet<String>,
+    /// Of jobs that were looked at one by one.
+    pub waits: Waits,
+}
+
+/// How long jobs waited.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Waits {
+    /// Jobs that were submitted in the time.
+    pub submitted: i128,
+    /// Jobs that began in it and say when they were submitted.
+    pub jobs: i128,
+    /// Their waiting time in microseconds.
+    pub wait: i128,
+    /// Jobs of these that ran at all.
+    pub expanded: i128,
+    /// The sum of their (wait + wall) ÷ wall, in millionths.
+    pub expansion: i128,
+}
+
+impl Figures {
+    /// Adds other figures.
+    pub fn add(&mut self, other: &Figures) {
+        self.sums.add(&other.sums, bank_core::rollup::Sign::Plus);
+        self.users.extend(other.users.iter().cloned());
+        let (own, more) = (&mut self.waits, &other.waits);
+        for (own, more) in [
+            (&mut own.submitted, more.submitted),
+            (&mut own.jobs, more.jobs),
+            (&mut own.wait, more.wait),
+            (&mut own.expanded, more.expanded),
+            (&mut own.expansion, more.expansion),
+        ] {
+            *own = own.saturating_add(more);
+        }
+    }
+
+    /// Whether nothing was used, charged or counted.
+    pub fn is_nothing(&self) -> bool {
+        self.sums.is_zero() && self.waits == Waits::default()
+    }
+}
+
+/// An answer: figures by bucket and values.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// The place of the bucket in the grid, and one value for each dimension.
+    pub rows: BTreeMap<(usize, Vec<String>), Figures>,
+    /// Whole rows that were looked at.
+    pub from_rollups: bool,
+}
+
+impl Answer {
+    /// The figures of a bucket and values.
+    fn at(&mut self, bucket: usize, values: &[String]) -> &mut Figures {
+        // Most figures are for a row that is there.
+        self.rows.entry((bucket, values.to_vec())).or_default()
+    }
+
+    /// Leaves out rows in which nothing is.
+    fn trimmed(mut self) -> Answer {
+        self.rows.retain(|_, figures| !figures.is_nothing());
+        self
+    }
+}
+
+/// Whether something ran: who did counts as an active user.
+fn ran(sums: &Sums) -> bool {
+    sums.get(Measure::Running) != 0 || sums.get(Measure::Wall) != 0
+}

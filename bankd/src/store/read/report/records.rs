@@ -1,0 +1,187 @@
+//! Reports from the records themselves, one by one: what rollups do not know, buckets that do not begin
+//! on full hours, and the proof that rollups say the same.
+
+use super::super::super::Error;
+use super::super::super::rollup::{Counted, Key, Source, each};
+use super::{About, Answer, Asked, Owner, ran};
+use bank_core::rollup::{Measure, Presence, Sign, Sums, Use};
+use bank_core::time::Timestamp;
+use rusqlite::Connection;
+
+/// Answers from all records: constant memory beside the answer, and as much time as there are records.
+///
+/// # Errors
+/// If the store cannot be read.
+pub fn from_records(connection: &Connection, asked: &Asked<'_>) -> Result<Answer, Error> {
+    let mut answer = Answer::default();
+    each(connection, &mut |key, source, counted| {
+        let job = Job::of(source);
+        let about = About {
+            group: job.group,
+            state: job.state,
+            millis: job.millis,
+            wall: job.wall,
+        };
+        let Some((values, user)) = (asked.place)(&owner(key), Some(&about)) else {
+            return Ok(());
+        };
+        let mut adding = Adding {
+            answer: &mut answer,
+            asked,
+            values: &values,
+            user: &user,
+        };
+        match counted {
+            Counted::Sums(used, sign) if asked.at_end => adding.at_end(&used, sign, job.end),
+            Counted::Sums(used, sign) => adding.spread(&used, sign),
+            Counted::Job(presence) => {
+                adding.count(&presence);
+                adding.wait(&presence, &job);
+            }
+        }
+        Ok(())
+    })?;
+    Ok(answer.trimmed())
+}
+
+fn owner<'a>(key: &Key<'a>) -> Owner<'a> {
+    Owner {
+        project: key.project,
+        account: key.account,
+        user: key.user,
+        machine: key.machine,
+        queue: key.queue,
+        qos: key.qos,
+    }
+}
+
+/// What a record says of its job.
+struct Job<'a> {
+    group: &'a str,
+    state: &'a str,
+    millis: i64,
+    wall: i64,
+    submit: Option<i64>,
+    end: Timestamp,
+}
+
+impl<'a> Job<'a> {
+    fn of(source: &Source<'a>) -> Job<'a> {
+        match source {
+            Source::Finished(finished) => Job {
+                group: finished.group,
+                state: finished.state,
+                millis: finished.millis.unwrap_or(0),
+                wall: finished.wall(),
+                submit: finished.submit,
+                end: finished.window().1,
+            },
+            Source::Instance(subject, first) => {
+                let job = subject.job(first);
+                let processors = first.usage.processors;
+                let millis = processors.map_or(0, |n| n.billionths() / 1_000_000);
+                Job {
+                    group: &subject.group,
+                    state: &subject.state,
+                    millis: i64::try_from(millis).unwrap_or(i64::MAX),
+                    wall: job.end.0.saturating_sub(job.start.0),
+                    submit: subject.submit,
+                    end: job.end,
+                }
+            }
+            Source::Unknown => Job {
+                group: "",
+                state: "",
+                millis: 0,
+                wall: 0,
+                submit: None,
+                end: Timestamp(0),
+            },
+        }
+    }
+}
+
+/// One figure on its way into the answer.
+struct Adding<'a, 'p> {
+    answer: &'a mut Answer,
+    asked: &'a Asked<'p>,
+    values: &'a [String],
+    user: &'a str,
+}
+
+impl Adding<'_, '_> {
+    fn put(&mut self, bucket: usize, sums: &Sums, sign: Sign) {
+        if sums.is_zero() {
+            return;
+        }
+        let figures = self.answer.at(bucket, self.values);
+        figures.sums.add(sums, sign);
+        if self.asked.users && ran(sums) {
+            figures.users.insert(self.user.to_owned());
+        }
+    }
+
+    fn at_end(&mut self, used: &Use, sign: Sign, end: Timestamp) {
+        if let Some(bucket) = self.asked.grid.find(end) {
+            self.put(bucket, used.totals(), sign);
+        }
+    }
+
+    fn spread(&mut self, used: &Use, sign: Sign) {
+        let (start, end) = (used.start(), used.end());
+        for (bucket, from, until) in self.touched(start, end) {
+            self.put(bucket, &used.between(from, until), sign);
+        }
+    }
+
+    /// The buckets that a time touches.
+    fn touched(&self, start: Timestamp, end: Timestamp) -> Vec<(usize, Timestamp, Timestamp)> {
+        let grid = &self.asked.grid;
+        let behind = grid.edges.partition_point(|edge| *edge <= start);
+        let first = behind.saturating_sub(1);
+        let all = grid.buckets().enumerate().skip(first);
+        all.take_while(|(_, (from, _))| *from < end || *from <= start)
+            .map(|(bucket, (from, until))| (bucket, from, until))
+            .collect()
+    }
+
+    fn count(&mut self, job: &Presence) {
+        if self.asked.at_end {
+            let ends = self.asked.grid.find(job.end).filter(|_| job.has_ended);
+            if let Some(bucket) = ends {
+                let one = Sums::default().with(Measure::Ended, 1);
+                self.put(bucket, &one.with(Measure::Running, 1), Sign::Plus);
+            }
+            return;
+        }
+        // The end may be the first instant of a bucket in which it did not run.
+        let after = Timestamp(job.end.0.saturating_add(1));
+        for (bucket, from, until) in self.touched(job.start, after) {
+            self.put(bucket, &job.between(from, until), Sign::Plus);
+        }
+    }
+
+    fn wait(&mut self, presence: &Presence, job: &Job<'_>) {
+        // Where jobs count when they end, nothing of them counts before.
+        let Some(submit) = job.submit.filter(|_| !self.asked.at_end) else {
+            return;
+        };
+        let grid = &self.asked.grid;
+        let (submitted, began) = (grid.find(Timestamp(submit)), grid.find(presence.start));
+        if let Some(bucket) = submitted {
+            let waits = &mut self.answer.at(bucket, self.values).waits;
+            waits.submitted = waits.submitted.saturating_add(1);
+        }
+        let Some(bucket) = began else { return };
+        let wait = i128::from(presence.start.0.saturating_sub(submit).max(0));
+        let waits = &mut self.answer.at(bucket, self.values).waits;
+        waits.jobs = waits.jobs.saturating_add(1);
+        waits.wait = waits.wait.saturating_add(wait);
+        let wall = i128::from(job.wall);
+        let whole = wait.saturating_add(wall).saturating_mul(1_000_000);
+        if let Some(factor) = whole.checked_div(wall) {
+            waits.expanded = waits.expanded.saturating_add(1);
+            waits.expansion = waits.expansion.saturating_add(factor);
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! Reports from rollups: whole UTC days from their sums, the rest of a bucket from hours.
+//!
+//! A job that runs over several days is one job in each of them. In a bucket it is counted once: those
+//! that ran in its first hour or day, and those that began later.
+
+use super::super::super::Error;
+use super::super::super::rollup::each_hour;
+use super::{Answer, Asked, Figures, Owner, ran};
+use bank_core::rollup::{DAY, HOUR, HOURS, MEASURES, Measure, Sign, Sums, day_of, hour_of};
+use rusqlite::{Connection, OptionalExtension};
+use std::collections::HashMap;
+
+/// The first day on which anything counts.
+pub fn first_day(connection: &Connection) -> Result<Option<i64>, Error> {
+    let sql = "SELECT day FROM rollup ORDER BY day LIMIT 1";
+    Ok(connection.query_row(sql, [], |r| r.get(0)).optional()?)
+}
+
+/// Where the figures of a key go: the place of its values, and its user.
+#[derive(Clone, Copy)]
+struct Goes {
+    values: usize,
+    user: usize,
+}
+
+/// The keys that are asked for.
+#[derive(Default)]
+struct Keys {
+    goes: HashMap<i64, Goes>,
+    values: Vec<Vec<String>>,
+    users: Vec<String>,
+}
+
+/// Answers from rollups: every edge of the grid is a full UTC hour.
+///
+/// # Errors
+/// If the store cannot be read.
+pub fn from_rollups(connection: &Connection, asked: &Asked<'_>) -> Result<Answer, Error> {
+    let keys = keys(connection, asked)?;
+    let mut answer = Answer {
+        from_rollups: true,
+        ..Answer::default()
+    };
+    for (bucket, (from, until)) in asked.grid.buckets().enumerate() {
+        let mut summing = Summing {
+            keys: &keys,
+            users: asked.users,
+            of: vec![None; keys.values.len()],
+            is_first: true,
+        };
+        summing.span(connection, hour_of(from.0), hour_of(until.0))?;
+        for (values, figures) in keys.values.iter().zip(summing.of) {
+            if let Some(figures) = figures {
+                answer.at(bucket, values).add(&figures);
+            }
+        }
+    }
+    Ok(answer.trimmed())
+}
+
+fn keys(connection: &Connection, asked: &Asked<'_>) -> Result<Keys, Error> {
+    let sql = "SELECT id, project, account, user, machine, queue, qos FROM rollup_key";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query([])?;
+    let mut keys = Keys::default();
+    let mut places: HashMap<Vec<String>, usize> = HashMap::new();
+    let mut names: HashMap<String, usize> = HashMap::new();
+    while let Some(row) = rows.next()? {
+        let text = |place: usize| row.get_ref(place)?.as_str().map_err(rusqlite::Error::from);
+        let owner = Owner {
+            project: text(1)?,
+            account: row.get(2)?,
+            user: text(3)?,
+            machine: text(4)?,
+            queue: text(5)?,
+            qos: text(6)?,
+        };
+        let Some((values, user)) = (asked.place)(&owner, None) else {
+            continue;
+        };
+        let next = keys.values.len();
+        let place = *places.entry(values.clone()).or_insert(next);
+        if place == next {
+            keys.values.push(values);
+        }
+        let next = keys.users.len();
+        let named = *names.entry(user.clone()).or_insert(next);
+        if named == next {
+            keys.users.push(user);
+        }
+        let goes = Goes {
+            values: place,
+            user: named,
+        };
+        keys.goes.insert(row.get(0)?, goes);
+    }
+    Ok(keys)
+}
+
+/// One bucket on its way.
+struct Summing<'k> {
+    keys: &'k Keys,
+    users: bool,
+    of: Vec<Option<Figures>>,
+    /// Nothing of the bucket was read yet: jobs that run count, not only those that begin.
+    is_first: bool,
+}
+
+impl Summing<'_> {
+    /// Reads the hours from one until another, exclusive.
+    fn span(&mut self, connection: &Connection, from: i64, until: i64) -> Result<(), Error> {
+        let (first, head) = day_of(from);
+        let (last, tail) = day_of(until);
+        if first == last {
+            return self.hours(connection, first, (head, tail));
+        }
+        let mut day = first;
+        if head > 0 {
+            self.hours(connection, first, (head, HOURS))?;
+            day = first.saturating_add(1);
+        }
+        if day < last {
+            self.days(connection, day, last)?;
+        }
+        if tail > 0 {
+            self.hours(connection, last, (0, tail))?;
+        }
+        Ok(())
+    }
+
+    /// Whole days. Jobs that ran count on the first of them, where nothing of the bucket lies before.
+    fn days(&mut self, connection: &Connection, from: i64, until: i64) -> Result<(), Error> {
+        let sql = "SELECT day, key, core, gpu, node, wall, cpu, memory, disk, factored, charge,
+                       started, ended, running FROM rollup WHERE day >= ?1 AND day < ?2";
+        let mut statement = connection.prepare_cached(sql)?;
+        let mut rows = statement.query((from, until))?;
+        while let Some(row) = rows.next()? {
+            let Some(goes) = self.keys.goes.get(&row.get(1)?).copied() else {
+                continue;
+            };
+            let mut sums = Sums::default();
+            for (place, figure) in (0..MEASURES).zip(&mut sums.0) {
+                *figure = row.get::<_, i64>(place.saturating_add(2))?.into();
+            }
+            let is_first = self.is_first && row.get::<_, i64>(0)? == from;
+            self.add(goes, sums, is_first);
+        }
+        self.is_first = false;
+        Ok(())
+    }
+
+    /// Some hours of one day.
+    fn hours(
+        &mut self,
+        connection: &Connection,
+        day: i64,
+        (from, until): (i64, i64),
+    ) -> Result<(), Error> {
+        let sql = "SELECT key, hours FROM rollup_hour WHERE day = ?1";
+        let mut statement = connection.prepare_cached(sql)?;
+        let mut rows = statement.query([day])?;
+        let is_first = self.is_first;
+        while let Some(row) = rows.next()? {
+            let Some(goes) = self.keys.goes.get(&row.get(0)?).copied() else {
+                continue;
+            };
+            let hours = row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?;
+            each_hour(hours, |hour, sums| {
+                let hour = i64::try_from(hour).unwrap_or(HOURS);
+                if from <= hour && hour < until {
+                    self.add(goes, *sums, is_first && hour == from);
+                }
+            })?;
+        }
+        self.is_first = false;
+        Ok(())
+    }
+
+    fn add(&mut self, goes: Goes, sums: Sums, is_first: bool) {
+        let sums = if is_first {
+            sums
+        } else {
+            let began = sums.get(Measure::Started);
+            sums.with(Measure::Running, began)
+        };
+        let Some(figures) = self.of.get_mut(goes.values) else {
+            return;
+        };
+        let figures = figures.get_or_insert_default();
+        figures.sums.add(&sums, Sign::Plus);
+        if self.users
+            && ran(&sums)
+            && let Some(user) = self.keys.users.get(goes.user)
+        {
+            if !figures.users.contains(user) {
+                figures.users.insert(user.clone());
+            }
+        }
+    }
+}
+
+/// An hour is a whole part of a day.
+const _: () = assert!(DAY == HOUR * HOURS, "a day has whole hours");

@@ -1,0 +1,388 @@
+//! Rollups: usage added up by UTC hour and day, kept in the transaction of what they are made of
+//! (reports.md 7, decision 31).
+//!
+//! Three things count. A finished use without an instance counts with its own figures and its shadow
+//! amount. An instance counts with what its charges used; where a finished use was charged for, with
+//! the figures of that. What each charge took counts for whom its journal entries name, over its own
+//! time; what gives it back counts there too, so that usage is net of refunds: when money moved,
+//! balances and statements say.
+//!
+//! Most charges only add to what stands. Where more changes, such as for whom an instance is, whether
+//! a finished use stands for it, or that a charge is taken back, all of the instance is taken away as
+//! it was before the command and added as it is after: [`before`] and [`after`] see both.
+//!
+//! [`rebuild`] makes the same of the rows alone; `verify` compares.
+
+mod charged;
+mod finished;
+mod pack;
+mod pending;
+mod rebuild;
+
+pub(in crate::store) use charged::{First, Part, Subject};
+pub(in crate::store) use finished::Finished;
+pub(in crate::store) use pack::each as each_hour;
+pub(in crate::store) use pending::{Key, Pending};
+pub use rebuild::{Compared, compare, rebuild};
+pub(in crate::store) use rebuild::{Counted, Source, each};
+
+use super::Error;
+use super::sqlite::SqliteStore;
+use bank_core::effects::{Effects, InstanceChange, UsageRow};
+use bank_core::rollup::{Presence, Sign};
+use charged::{Charge, Class, Taken};
+use finished::{COLUMNS, Owners};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, params};
+use std::collections::BTreeSet;
+
+/// What the writer keeps for rollups.
+#[derive(Default)]
+pub(super) struct Rollups {
+    pub(super) pending: Pending,
+    owners: Owners,
+}
+
+/// An instance that a command changes, as it was before.
+pub(super) enum Touched {
+    /// It had no charges: all that it gives is in the command.
+    Fresh(i64),
+    /// It had some, and only gets more.
+    Grown {
+        id: i64,
+        job: Presence,
+        first: Box<First>,
+        account: i64,
+    },
+    /// It was taken away, and is added as a whole.
+    Anew(i64),
+}
+
+/// Looks at what a command changes before it is written.
+pub(super) fn before(store: &mut SqliteStore, effects: &Effects) -> Result<Vec<Touched>, Error> {
+    let mut touched = Vec::new();
+    let turns = effects.transactions.iter().any(|tx| tx.reverses.is_some());
+    let is_plain = effects.uses.is_empty() && effects.assigned.is_empty() && !turns;
+    let mut seen = BTreeSet::new();
+    // The last one is how it is afterwards.
+    for change in effects.instances.iter().rev() {
+        let id = change.instance.id.0;
+        if seen.insert(id)
+            && let Some(one) = look(store, change, effects, is_plain)?
+        {
+            touched.push(one);
+        }
+    }
+    for id in instances_of_uses(store, effects)? {
+        if seen.insert(id) {
+            take_away(store, id)?;
+            touched.push(Touched::Anew(id));
+        }
+    }
+    Ok(touched)
+}
+
+fn look(
+    store: &mut SqliteStore,
+    change: &InstanceChange,
+    effects: &Effects,
+    is_plain: bool,
+) -> Result<Option<Touched>, Error> {
+    let now = &change.instance;
+    let id = now.id.0;
+    let mut own = effects
+        .usages
+        .iter()
+        .filter(|usage| usage.instance == now.id);
+    let is_other = change.facts_changed || change.standing_changed;
+    if now.record.is_none() || !(is_other || own.clone().next().is_some()) {
+        return Ok(None);
+    }
+    let is_first = own.any(|usage| Some(usage.id) == now.record);
+    let is_new = id >= store.next.instance;
+    if is_first && is_plain && (is_new || !charged::is_finished(&store.connection, id)?) {
+        return Ok(Some(Touched::Fresh(id)));
+    }
+    let was = Subject::read(&store.connection, id)?;
+    let first = match &was {
+        Some(was) => charged::first(&store.connection, was)?,
+        None => None,
+    };
+    let (Some(was), Some(first)) = (was, first) else {
+        return Ok(Some(Touched::Anew(id)));
+    };
+    let stays = was.project == now.facts.project
+        && was.user == now.facts.user
+        && was.account == now.account.map(|account| account.0);
+    if is_plain && stays && !charged::is_finished(&store.connection, id)? {
+        let account = charged::account_of(&store.connection, &was, &first)?;
+        return Ok(Some(Touched::Grown {
+            id,
+            job: was.job(&first.charge),
+            first: Box::new(first),
+            account,
+        }));
+    }
+    take_away(store, id)?;
+    Ok(Some(Touched::Anew(id)))
+}
+
+/// The instances that finished uses of a command are or were charged on.
+fn instances_of_uses(store: &SqliteStore, effects: &Effects) -> Result<BTreeSet<i64>, Error> {
+    let own = effects.uses.iter().filter_map(|row| row.instance);
+    let mut found: BTreeSet<i64> = own.map(|id| id.0).collect();
+    let amended = effects.uses.iter().filter(|row| row.revision != 0);
+    let keys = amended.map(|row| {
+        let report = &row.report;
+        (
+            report.source.as_str(),
+            report.request.object_id.as_str(),
+            report.incarnation().0,
+        )
+    });
+    let assigned = effects.assigned.iter().map(|row| {
+        let identity = &row.identity;
+        (
+            identity.source.as_str(),
+            identity.id.as_str(),
+            identity.start.0,
+        )
+    });
+    let sql = "SELECT u.instance FROM source s JOIN usage_identity u ON u.source = s.id
+               WHERE s.name = ?1 AND u.object_id = ?2 AND u.start_at = ?3
+                   AND u.instance IS NOT NULL";
+    for key in keys.chain(assigned) {
+        let mut statement = store.connection.prepare_cached(sql)?;
+        let mut rows = statement.query(key)?;
+        if let Some(row) = rows.next()? {
+            found.insert(row.get(0)?);
+        }
+    }
+    Ok(found)
+}
+
+/// Takes away all that an instance gives, apart from amounts.
+fn take_away(store: &mut SqliteStore, id: i64) -> Result<(), Error> {
+    let pending = &mut store.rollups.pending;
+    whole(&store.connection, pending, id, Sign::Minus)
+}
+
+/// Adds all that an instance gives, apart from amounts, or takes it away.
+fn whole(connection: &Connection, pending: &mut Pending, id: i64, sign: Sign) -> Result<(), Error> {
+    charged::each_part(connection, id, &mut |key, _, _, part| match part {
+        Part::Used(used, own) => {
+            pending.spread(connection, key, &used, sign.turned(own == Sign::Minus))
+        }
+        Part::Job(job) => pending.count(connection, key, &job, sign),
+    })
+}
+
+/// Counts what a command wrote.
+pub(super) fn after(
+    store: &mut SqliteStore,
+    effects: &Effects,
+    touched: &[Touched],
+) -> Result<(), Error> {
+    let connection = &store.connection;
+    let pending = &mut store.rollups.pending;
+    for one in touched {
+        match one {
+            Touched::Anew(id) => whole(connection, pending, *id, Sign::Plus)?,
+            Touched::Fresh(id) => written(connection, pending, effects, *id, None)?,
+            Touched::Grown { id, .. } => written(connection, pending, effects, *id, Some(one))?,
+        }
+    }
+    for usage in &effects.usages {
+        let class = class_of(connection, usage, effects, touched)?;
+        charge(connection, pending, effects, usage, &class)?;
+    }
+    Ok(())
+}
+
+/// Counts what a command wrote of an instance whose use it only adds to, without reading it again.
+fn written(
+    connection: &Connection,
+    pending: &mut Pending,
+    effects: &Effects,
+    id: i64,
+    grown: Option<&Touched>,
+) -> Result<(), Error> {
+    let mut changes = effects.instances.iter().rev();
+    let Some(change) = changes.find(|change| change.instance.id.0 == id) else {
+        return Ok(());
+    };
+    let instance = &change.instance;
+    let of_instance = |usage: &&UsageRow| usage.instance == instance.id;
+    let mut charges = Vec::new();
+    for usage in effects.usages.iter().filter(of_instance) {
+        charges.push(Charge::written(usage)?);
+    }
+    let first = |charge: &&Charge| instance.record.is_some_and(|record| record.0 == charge.id);
+    let (first, account, was) = match grown {
+        Some(Touched::Grown {
+            first,
+            account,
+            job,
+            ..
+        }) => (&first.charge, *account, Some(job)),
+        _ => {
+            let Some(first) = charges.iter().find(first) else {
+                return Ok(());
+            };
+            let entries = effects.transactions.iter().flat_map(|tx| &tx.entries);
+            let mut own = entries.filter(|e| e.usage.is_some_and(|usage| usage.0 == first.id));
+            let paid = own.next().and_then(|entry| entry.account);
+            let account = instance.account.or(paid).map_or(0, |account| account.0);
+            (first, account, None)
+        }
+    };
+    let class = first.class();
+    let key = Key {
+        project: &instance.facts.project,
+        account,
+        user: &instance.facts.user,
+        machine: &instance.key.machine,
+        queue: &class.queue,
+        qos: &class.qos,
+    };
+    for charge in &charges {
+        pending.spread(connection, &key, &charge.used(), Sign::Plus)?;
+    }
+    let is_closed = !instance.is_open();
+    let job = charged::job(first, instance.used_until, is_closed);
+    match was {
+        Some(was) => pending.recount(connection, &key, was, &job),
+        None => pending.count(connection, &key, &job, Sign::Plus),
+    }
+}
+
+/// The class of the first charge of a usage row's instance.
+fn class_of(
+    connection: &Connection,
+    usage: &UsageRow,
+    effects: &Effects,
+    touched: &[Touched],
+) -> Result<Class, Error> {
+    let id = usage.instance.0;
+    let own = effects.instances.iter().rev();
+    let record = own
+        .filter(|change| change.instance.id == usage.instance)
+        .find_map(|change| change.instance.record);
+    let mut rows = effects.usages.iter();
+    if let Some(first) = rows.find(|row| Some(row.id) == record) {
+        return Ok(Charge::written(first)?.class());
+    }
+    let known = touched.iter().find_map(|one| match one {
+        Touched::Grown { id: own, first, .. } if *own == id => Some(first.class.clone()),
+        _ => None,
+    });
+    if let Some(class) = known {
+        return Ok(class);
+    }
+    let subject = Subject::read(connection, id)?;
+    let first = match &subject {
+        Some(subject) => charged::first(connection, subject)?,
+        None => None,
+    };
+    Ok(first.map(|first| first.class).unwrap_or_default())
+}
+
+/// Counts what a charge took.
+fn charge(
+    connection: &Connection,
+    pending: &mut Pending,
+    effects: &Effects,
+    usage: &UsageRow,
+    class: &Class,
+) -> Result<(), Error> {
+    let entries = effects.transactions.iter().flat_map(|tx| &tx.entries);
+    let own = entries.filter(|entry| entry.usage == Some(usage.id));
+    let mut parts: Vec<Taken> = own
+        .map(|entry| Taken {
+            account: entry.account.map_or(0, |account| account.0),
+            project: entry.project.clone(),
+            user: entry.user.clone(),
+            machine: entry.machine.clone(),
+            amount: charged::taken(entry.delta.amount, entry.delta.shadow),
+            of: entry.takes_back.map(|of| of.0),
+        })
+        .collect();
+    charged::complete(&mut parts, usage.amount.0);
+    let row = Charge::written(usage)?;
+    for part in parts {
+        let worth = part.worth(connection, &row)?;
+        pending.spread(connection, &part.key(class), &worth, Sign::Plus)?;
+    }
+    Ok(())
+}
+
+impl Rollups {
+    /// Counts a finished use as it is written; one with an instance counts with that.
+    pub(super) fn count_use(
+        &mut self,
+        connection: &Connection,
+        cells: &[ValueRef<'_>],
+    ) -> Result<(), Error> {
+        self.of_use(connection, &Finished::read(cells)?, Sign::Plus)
+    }
+
+    /// Takes a finished use away as it is stored, or adds it.
+    pub(super) fn stored_use(
+        &mut self,
+        connection: &Connection,
+        (source, id, start): (&str, &str, i64),
+        sign: Sign,
+    ) -> Result<(), Error> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM usage_identity
+             WHERE source = (SELECT id FROM source WHERE name = ?1)
+                 AND object_id = ?2 AND start_at = ?3"
+        );
+        let mut statement = connection.prepare_cached(&sql)?;
+        let mut rows = statement.query(params![source, id, start])?;
+        match rows.next()? {
+            Some(row) => self.of_use(connection, &Finished::of_row(row)?, sign),
+            None => Ok(()),
+        }
+    }
+
+    fn of_use(
+        &mut self,
+        connection: &Connection,
+        finished: &Finished<'_>,
+        sign: Sign,
+    ) -> Result<(), Error> {
+        if finished.instance.is_some() {
+            return Ok(());
+        }
+        let account = self.owners.of(connection, finished.allocation)?;
+        let key = finished.key(account);
+        self.pending.use_of(connection, &key, finished, sign)
+    }
+
+    /// Forgets what was not written.
+    pub(super) fn forget(&mut self) {
+        self.pending.forget();
+        self.owners = Owners::default();
+    }
+}
+
+impl Pending {
+    /// Counts a finished use without an instance.
+    fn use_of(
+        &mut self,
+        connection: &Connection,
+        key: &Key<'_>,
+        finished: &Finished<'_>,
+        sign: Sign,
+    ) -> Result<(), Error> {
+        let counts = finished.counts();
+        if let Some(all) = finished.all(counts) {
+            self.spread(connection, key, &all, sign)?;
+        }
+        if counts {
+            self.count(connection, key, &finished.job(), sign)?;
+        }
+        Ok(())
+    }
+}

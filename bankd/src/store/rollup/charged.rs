@@ -1,0 +1,447 @@
+//! What instances give: the use of their charges, unless a finished use says it better, and what each
+//! charge took of each account.
+//!
+//! The use of an instance counts for whom the instance is now: usage that gets its project later moves
+//! to it. Charges count for whom their journal entries name, for ever.
+
+use super::super::read::journal::{first_entry_of, last_entry};
+use super::super::{Error, codec};
+use super::finished::{COLUMNS, Finished, factored};
+use super::pending::Key;
+use bank_core::decimal::Decimal;
+use bank_core::effects::UsageRow;
+use bank_core::rollup::{Measure, Presence, Sign, Sums, Use};
+use bank_core::time::{MICROS, Timestamp};
+use bank_core::usage::{Usage, text};
+use rusqlite::{Connection, OptionalExtension, Row};
+use std::collections::BTreeMap;
+
+/// An instance, as far as rollups look at it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::store) struct Subject {
+    pub(in crate::store) machine: String,
+    pub(in crate::store) project: String,
+    pub(in crate::store) user: String,
+    pub(in crate::store) account: Option<i64>,
+    pub(in crate::store) used_until: Option<i64>,
+    pub(in crate::store) is_closed: bool,
+    /// The first usage row.
+    pub(in crate::store) record: Option<i64>,
+    pub(in crate::store) last_usage: Option<i64>,
+    pub(in crate::store) group: String,
+    pub(in crate::store) state: String,
+    pub(in crate::store) submit: Option<i64>,
+}
+
+impl Subject {
+    /// That of a number.
+    pub(in crate::store) fn read(
+        connection: &Connection,
+        id: i64,
+    ) -> Result<Option<Subject>, Error> {
+        let sql =
+            "SELECT machine, project, user, account, used_until, closed_at IS NOT NULL, record,
+                       last_usage, group_name, state, submit_at FROM instance WHERE id = ?1";
+        let read = |r: &Row<'_>| {
+            Ok(Subject {
+                machine: r.get(0)?,
+                project: r.get(1)?,
+                user: r.get(2)?,
+                account: r.get(3)?,
+                used_until: r.get(4)?,
+                is_closed: r.get(5)?,
+                record: r.get(6)?,
+                last_usage: r.get(7)?,
+                group: r.get(8)?,
+                state: r.get(9)?,
+                submit: r.get(10)?,
+            })
+        };
+        let row = connection.prepare_cached(sql)?.query_row([id], read);
+        Ok(row.optional()?)
+    }
+
+    /// The job that it is, given its first charge.
+    pub(in crate::store) fn job(&self, first: &Charge) -> Presence {
+        job(first, self.used_until.map(Timestamp), self.is_closed)
+    }
+
+    /// Whose its use is.
+    pub(in crate::store) fn key<'a>(&'a self, account: i64, class: &'a Class) -> Key<'a> {
+        Key {
+            project: &self.project,
+            account,
+            user: &self.user,
+            machine: &self.machine,
+            queue: &class.queue,
+            qos: &class.qos,
+        }
+    }
+}
+
+/// The job of an instance, given its first charge.
+pub(in crate::store) fn job(
+    first: &Charge,
+    used_until: Option<Timestamp>,
+    is_closed: bool,
+) -> Presence {
+    let start = first.window().0;
+    let until = used_until.unwrap_or(first.at);
+    Presence::new(start, until.max(start), is_closed)
+}
+
+/// Queue and quality of service, as the first charge had them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(in crate::store) struct Class {
+    pub(in crate::store) queue: String,
+    pub(in crate::store) qos: String,
+}
+
+/// A usage row.
+#[derive(Clone, Debug)]
+pub(in crate::store) struct Charge {
+    pub(in crate::store) id: i64,
+    pub(in crate::store) tx: i64,
+    pub(in crate::store) at: Timestamp,
+    pub(in crate::store) seconds: i64,
+    pub(in crate::store) amount: i64,
+    pub(in crate::store) usage: Usage,
+    /// The transaction that its own takes back.
+    pub(in crate::store) reverses: Option<i64>,
+}
+
+impl Charge {
+    fn read(r: &Row<'_>) -> Result<Charge, Error> {
+        let (processors, facts): (String, String) = (r.get(5)?, r.get(6)?);
+        let processors = codec::word("usage.processors", &processors, Decimal::read)?;
+        let usage = codec::word("usage.facts", &facts, |facts| {
+            text::read(facts, Some(processors))
+        })?;
+        Ok(Charge {
+            id: r.get(0)?,
+            tx: r.get(1)?,
+            at: Timestamp(r.get(2)?),
+            seconds: r.get(3)?,
+            amount: r.get(4)?,
+            usage,
+            reverses: r.get(7)?,
+        })
+    }
+
+    /// One row.
+    pub(in crate::store) fn of(connection: &Connection, id: i64) -> Result<Charge, Error> {
+        let sql =
+            "SELECT u.id, u.tx, u.at, u.charged_s, u.amount, u.processors, u.facts, t.reverses
+                   FROM usage u LEFT JOIN tx t ON t.id = u.tx WHERE u.id = ?1";
+        let mut statement = connection.prepare_cached(sql)?;
+        let mut rows = statement.query([id])?;
+        let row = rows.next()?.ok_or_else(|| codec::broken("usage", id))?;
+        Charge::read(row)
+    }
+
+    /// As a command writes it; it takes nothing back.
+    pub(in crate::store) fn written(row: &UsageRow) -> Result<Charge, Error> {
+        let usage = codec::word("usage.facts", &row.facts, |facts| {
+            text::read(facts, Some(row.processors))
+        })?;
+        Ok(Charge {
+            id: row.id.0,
+            tx: row.tx.0,
+            at: row.at,
+            seconds: row.charged.0,
+            amount: row.amount.0,
+            usage,
+            reverses: None,
+        })
+    }
+
+    /// The time that it counts; for what counts none, its instant.
+    pub(in crate::store) fn window(&self) -> (Timestamp, Timestamp) {
+        let length = self.seconds.saturating_abs().saturating_mul(MICROS);
+        (Timestamp(self.at.0.saturating_sub(length)), self.at)
+    }
+
+    /// What was used, without what it cost. A row that takes time back has it below zero.
+    pub(in crate::store) fn used(&self) -> Use {
+        let (start, end) = self.window();
+        let seconds = i128::from(self.seconds);
+        let micros = i128::from(MICROS);
+        // A quantity in billionths times seconds, in thousandths of its unit and milliseconds.
+        let times = |size: Option<Decimal>, unit: i128| {
+            let size = size.map_or(0, Decimal::billionths).max(0);
+            let product = size.saturating_mul(seconds).saturating_mul(unit);
+            product.checked_div(1_000_000_000).unwrap_or(0)
+        };
+        let usage = &self.usage;
+        let gpus = usage
+            .gres
+            .iter()
+            .find(|(name, _)| name.eq_ignore_ascii_case("gpu"));
+        let core = times(usage.processors, micros);
+        let totals = Sums::default()
+            .with(Measure::Core, core)
+            .with(Measure::Gpu, times(gpus.map(|(_, n)| *n), micros))
+            .with(Measure::Node, times(usage.nodes, micros))
+            .with(Measure::Wall, seconds.saturating_mul(micros))
+            .with(Measure::Memory, times(usage.memory_mb, 1000))
+            .with(Measure::Disk, times(usage.disk_mb, 1000))
+            .with(Measure::Factored, factored(core));
+        Use::new(start, end, totals)
+    }
+
+    /// An amount over its time.
+    pub(in crate::store) fn worth(&self, amount: i128) -> Use {
+        let (start, end) = self.window();
+        Use::new(start, end, Sums::default().with(Measure::Charge, amount))
+    }
+
+    pub(in crate::store) fn class(&self) -> Class {
+        Class {
+            queue: self.usage.class.clone().unwrap_or_default(),
+            qos: self.usage.qos.clone().unwrap_or_default(),
+        }
+    }
+}
+
+/// What belongs to the first charge of an instance.
+#[derive(Clone, Debug)]
+pub(in crate::store) struct First {
+    pub(in crate::store) charge: Charge,
+    pub(in crate::store) class: Class,
+}
+
+/// The first charge of an instance; none before there is one.
+pub(in crate::store) fn first(
+    connection: &Connection,
+    subject: &Subject,
+) -> Result<Option<First>, Error> {
+    let Some(record) = subject.record else {
+        return Ok(None);
+    };
+    let charge = Charge::of(connection, record)?;
+    let class = charge.class();
+    Ok(Some(First { charge, class }))
+}
+
+/// The account whose the use is: that of the instance; where it has none, the one that its first charge
+/// stands on.
+pub(in crate::store) fn account_of(
+    connection: &Connection,
+    subject: &Subject,
+    first: &First,
+) -> Result<i64, Error> {
+    if let Some(account) = subject.account {
+        return Ok(account);
+    }
+    let parts = parts_of(connection, &first.charge)?;
+    Ok(parts.first().map_or(0, |part| part.account))
+}
+
+/// What an instance gives apart from amounts.
+pub(in crate::store) enum Part {
+    /// What was used; turned where it is taken back.
+    Used(Use, Sign),
+    /// The job.
+    Job(Presence),
+}
+
+/// Whether finished uses say what an instance used.
+pub(in crate::store) fn is_finished(connection: &Connection, id: i64) -> Result<bool, Error> {
+    let sql = "SELECT 1 FROM usage_identity WHERE instance = ?1
+                   AND became IN ('charged', 'adjusted', 'free') LIMIT 1";
+    Ok(connection.prepare_cached(sql)?.exists([id])?)
+}
+
+/// Gives everything that an instance gives now, apart from amounts.
+pub(in crate::store) fn each_part(
+    connection: &Connection,
+    id: i64,
+    visit: &mut dyn FnMut(&Key<'_>, &Subject, &First, Part) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let Some(subject) = Subject::read(connection, id)? else {
+        return Ok(());
+    };
+    let Some(first) = first(connection, &subject)? else {
+        return Ok(());
+    };
+    let account = account_of(connection, &subject, &first)?;
+    let key = subject.key(account, &first.class);
+    let sql = format!("SELECT {COLUMNS} FROM usage_identity WHERE instance = ?1 ORDER BY id");
+    let mut statement = connection.prepare_cached(&sql)?;
+    let mut rows = statement.query([id])?;
+    let mut is_said = false;
+    while let Some(row) = rows.next()? {
+        let finished = Finished::of_row(row)?;
+        if finished.counts() {
+            is_said = true;
+            visit(
+                &key,
+                &subject,
+                &first,
+                Part::Used(finished.used(), Sign::Plus),
+            )?;
+            visit(&key, &subject, &first, Part::Job(finished.job()))?;
+        }
+    }
+    if is_said {
+        return Ok(());
+    }
+    let chain = chain(connection, subject.last_usage)?;
+    for (charge, sign) in standing(&chain) {
+        visit(&key, &subject, &first, Part::Used(charge.used(), sign))?;
+    }
+    visit(
+        &key,
+        &subject,
+        &first,
+        Part::Job(subject.job(&first.charge)),
+    )
+}
+
+/// All usage rows of an instance, by their transactions.
+fn chain(connection: &Connection, last: Option<i64>) -> Result<BTreeMap<i64, Vec<Charge>>, Error> {
+    let sql = "SELECT u.id, u.tx, u.at, u.charged_s, u.amount, u.processors, u.facts, t.reverses,
+                   u.prev FROM usage u LEFT JOIN tx t ON t.id = u.tx WHERE u.id = ?1";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut found: BTreeMap<i64, Vec<Charge>> = BTreeMap::new();
+    let mut next = last;
+    while let Some(id) = next {
+        let mut rows = statement.query([id])?;
+        let row = rows.next()?.ok_or_else(|| codec::broken("usage", id))?;
+        let charge = Charge::read(row)?;
+        next = row.get::<_, Option<i64>>(8)?.filter(|prev| *prev < id);
+        found.entry(charge.tx).or_default().push(charge);
+    }
+    Ok(found)
+}
+
+/// The rows whose use counts, and how: those of a transaction that takes another one back are the
+/// opposite of that one's, where and when it counted.
+fn standing(chain: &BTreeMap<i64, Vec<Charge>>) -> Vec<(&Charge, Sign)> {
+    let mut found = Vec::new();
+    for rows in chain.values() {
+        let (mut of, mut sign) = (rows, Sign::Plus);
+        while let Some(undone) = of
+            .iter()
+            .find_map(|row| row.reverses.filter(|tx| *tx < row.tx))
+            .and_then(|tx| chain.get(&tx))
+        {
+            of = undone;
+            sign = sign.turned(true);
+        }
+        found.extend(of.iter().map(|row| (row, sign)));
+    }
+    found
+}
+
+/// What a journal entry of a charge took: of which account, in whose name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::store) struct Taken {
+    pub(in crate::store) account: i64,
+    pub(in crate::store) project: String,
+    pub(in crate::store) user: String,
+    pub(in crate::store) machine: String,
+    /// Minor units, real and shadow; below zero where it went back.
+    pub(in crate::store) amount: i128,
+    /// The entry that it gives back.
+    pub(in crate::store) of: Option<i64>,
+}
+
+impl Taken {
+    /// Out of the columns account, project, user, machine, `delta_amount`, `delta_shadow` and
+    /// the entry that it gives back, from a place on.
+    pub(in crate::store) fn read(r: &Row<'_>, from: usize) -> Result<Taken, Error> {
+        let place = |n: usize| from.saturating_add(n);
+        let (amount, shadow): (i64, i64) = (r.get(place(4))?, r.get(place(5))?);
+        Ok(Taken {
+            account: r.get::<_, Option<i64>>(place(0))?.unwrap_or(0),
+            project: r.get(place(1))?,
+            user: r.get(place(2))?,
+            machine: r.get(place(3))?,
+            amount: taken(amount, shadow),
+            of: r.get(place(6))?,
+        })
+    }
+
+    /// What it took, over the time of its charge. What gives a charge back, or does that again, counts
+    /// when the charge did: usage is shown net of refunds (ledger.md, defect D9).
+    pub(in crate::store) fn worth(
+        &self,
+        connection: &Connection,
+        charge: &Charge,
+    ) -> Result<Use, Error> {
+        let Some(of) = self.of else {
+            return Ok(charge.worth(self.amount));
+        };
+        let sql = "SELECT e.usage, c.of FROM entry e LEFT JOIN correction c ON c.entry = e.id
+                   WHERE e.id = ?1";
+        let mut statement = connection.prepare_cached(sql)?;
+        let mut next = of;
+        loop {
+            let (usage, deeper): (Option<i64>, Option<i64>) =
+                statement.query_row([next], |r| Ok((r.get(0)?, r.get(1)?)))?;
+            match (usage, deeper.filter(|deeper| *deeper < next)) {
+                (_, Some(deeper)) => next = deeper,
+                (Some(usage), None) => {
+                    return Ok(Charge::of(connection, usage)?.worth(self.amount));
+                }
+                (None, None) => return Ok(charge.worth(self.amount)),
+            }
+        }
+    }
+
+    /// Whose it is.
+    pub(in crate::store) fn key<'a>(&'a self, class: &'a Class) -> Key<'a> {
+        Key {
+            project: &self.project,
+            account: self.account,
+            user: &self.user,
+            machine: &self.machine,
+            queue: &class.queue,
+            qos: &class.qos,
+        }
+    }
+}
+
+/// What an entry took, given what it moved.
+pub(in crate::store) fn taken(amount: i64, shadow: i64) -> i128 {
+    i128::from(amount)
+        .saturating_add(shadow.into())
+        .saturating_neg()
+}
+
+/// What the entries of a usage row took. Shadow amounts that lie on no allocation stand on its first.
+pub(in crate::store) fn parts_of(
+    connection: &Connection,
+    charge: &Charge,
+) -> Result<Vec<Taken>, Error> {
+    let first = first_entry_of(connection, charge.tx, last_entry(connection)?)?;
+    let sql = "SELECT e.tx, e.usage, e.account, e.project, e.user, e.machine, e.delta_amount,
+                   e.delta_shadow, c.of
+               FROM entry e LEFT JOIN correction c ON c.entry = e.id
+               WHERE e.id >= ?1 ORDER BY e.id";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query([first])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        if row.get::<_, i64>(0)? != charge.tx {
+            break;
+        }
+        if row.get::<_, Option<i64>>(1)? == Some(charge.id) {
+            found.push(Taken::read(row, 2)?);
+        }
+    }
+    complete(&mut found, charge.amount);
+    Ok(found)
+}
+
+/// Puts what a charge came to and its entries did not move on the first of them.
+pub(in crate::store) fn complete(parts: &mut [Taken], amount: i64) {
+    let moved = parts
+        .iter()
+        .fold(0_i128, |sum, part| sum.saturating_add(part.amount));
+    if let Some(first) = parts.first_mut() {
+        let rest = i128::from(amount).saturating_sub(moved);
+        first.amount = first.amount.saturating_add(rest);
+    }
+}

@@ -1,0 +1,210 @@
+//! What a finished use gives, by its row.
+
+use super::super::{Error, codec};
+use super::pending::Key;
+use bank_core::effects::Became;
+use bank_core::rollup::{Measure, Presence, Sums, Use};
+use bank_core::time::Timestamp;
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, Row};
+use std::collections::HashMap;
+
+/// The columns that are read, in the order in which the table is written.
+pub(in crate::store) const COLUMNS: &str =
+    "source, object_id, start_at, end_at, submit_at, machine,
+    object_type, account, login, project, user, group_name, queue, qos, state, exit_code, flags,
+    millis, nodes, gpus, memory_bytes, wall_us, cpu_us, requested_s, revision, became, policy,
+    counted, instance, amount, allocation";
+
+/// How many these are.
+const COUNT: usize = 31;
+
+/// A row of `usage_identity`, as far as rollups look at it.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::store) struct Finished<'a> {
+    start: Option<i64>,
+    end: Option<i64>,
+    /// When it was submitted.
+    pub(in crate::store) submit: Option<i64>,
+    machine: &'a str,
+    project: &'a str,
+    user: &'a str,
+    /// Its group, as its source names it.
+    pub(in crate::store) group: &'a str,
+    queue: &'a str,
+    qos: &'a str,
+    /// How it ended.
+    pub(in crate::store) state: &'a str,
+    /// Thousandths of processors.
+    pub(in crate::store) millis: Option<i64>,
+    nodes: Option<i64>,
+    gpus: Option<i64>,
+    memory: Option<i64>,
+    wall: Option<i64>,
+    cpu: Option<i64>,
+    became: Became,
+    /// The instance that was charged for it.
+    pub(in crate::store) instance: Option<i64>,
+    amount: Option<i64>,
+    /// Where the amount lies, of one without an instance.
+    pub(in crate::store) allocation: Option<i64>,
+}
+
+impl<'a> Finished<'a> {
+    /// Out of the cells of a row, in the order of [`COLUMNS`].
+    pub(in crate::store) fn read(cells: &[ValueRef<'a>]) -> Result<Finished<'a>, Error> {
+        let cell = |place: usize| cells.get(place).copied().unwrap_or(ValueRef::Null);
+        let text = |place: usize| cell(place).as_str().map_err(rusqlite::Error::from);
+        let number = |place: usize| match cell(place) {
+            ValueRef::Integer(number) => Some(number),
+            _ => None,
+        };
+        Ok(Finished {
+            start: number(2).filter(|start| *start != 0),
+            end: number(3),
+            submit: number(4),
+            machine: text(5)?,
+            project: text(9)?,
+            user: text(10)?,
+            group: text(11)?,
+            queue: text(12)?,
+            qos: text(13)?,
+            state: text(14)?,
+            millis: number(17),
+            nodes: number(18),
+            gpus: number(19),
+            memory: number(20),
+            wall: number(21),
+            cpu: number(22),
+            became: codec::word("usage_identity.became", text(25)?, Became::parse)?,
+            instance: number(28),
+            amount: number(29),
+            allocation: number(30),
+        })
+    }
+
+    /// Out of a row that was read with [`COLUMNS`].
+    pub(in crate::store) fn of_row(row: &'a Row<'_>) -> Result<Finished<'a>, Error> {
+        let mut cells = [ValueRef::Null; COUNT];
+        for (place, cell) in cells.iter_mut().enumerate() {
+            *cell = row.get_ref(place)?;
+        }
+        Finished::read(&cells)
+    }
+
+    /// Whether what it used counts: not where it used nothing, or is kept beside what another source
+    /// charges.
+    pub(in crate::store) fn counts(&self) -> bool {
+        matches!(
+            self.became,
+            Became::Charged | Became::Adjusted | Became::Free
+        )
+    }
+
+    /// When it began and ended. Where the source does not say when it began, the wall time tells.
+    pub(in crate::store) fn window(&self) -> (Timestamp, Timestamp) {
+        let wall = self.wall.unwrap_or(0).max(0);
+        let (start, end) = match (self.start, self.end) {
+            (Some(start), Some(end)) => (start, end.max(start)),
+            (Some(start), None) => (start, start.saturating_add(wall)),
+            (None, Some(end)) => (end.saturating_sub(wall), end),
+            (None, None) => (0, 0),
+        };
+        (Timestamp(start), Timestamp(end))
+    }
+
+    /// Wall time in microseconds.
+    pub(in crate::store) fn wall(&self) -> i64 {
+        let (start, end) = self.window();
+        let lasted = end.0.saturating_sub(start.0);
+        self.wall.unwrap_or(lasted).max(0)
+    }
+
+    /// What it used, without what it was charged.
+    pub(in crate::store) fn used(&self) -> Use {
+        let (start, end) = self.window();
+        let wall = i128::from(self.wall());
+        let times = |size: Option<i64>, unit: i128| {
+            let product = i128::from(size.unwrap_or(0).max(0)).saturating_mul(wall);
+            product.checked_div(unit).unwrap_or(0)
+        };
+        let core = times(self.millis, 1000);
+        let totals = Sums::default()
+            .with(Measure::Core, core)
+            .with(Measure::Gpu, times(self.gpus, 1))
+            .with(Measure::Node, times(self.nodes, 1))
+            .with(Measure::Wall, wall)
+            .with(Measure::Cpu, self.cpu.unwrap_or(0).max(0).into())
+            .with(Measure::Memory, times(self.memory, (1 << 20) * 1000))
+            .with(Measure::Factored, factored(core));
+        Use::new(start, end, totals)
+    }
+
+    /// What it gives where it has no instance: what it used, if that counts, and what it was charged in
+    /// the shadow totals. None where that is nothing.
+    pub(in crate::store) fn all(&self, counts: bool) -> Option<Use> {
+        let amount = self.amount.filter(|_| self.instance.is_none());
+        let charge = i128::from(amount.unwrap_or(0));
+        if counts {
+            let used = self.used();
+            let totals = used.totals().with(Measure::Charge, charge);
+            return Some(Use::new(used.start(), used.end(), totals));
+        }
+        let (start, end) = self.window();
+        let totals = Sums::default().with(Measure::Charge, charge);
+        (charge != 0).then(|| Use::new(start, end, totals))
+    }
+
+    /// The job that it is.
+    pub(in crate::store) fn job(&self) -> Presence {
+        let (start, end) = self.window();
+        Presence::new(start, end, true)
+    }
+
+    /// Whose it is, paid by an account.
+    pub(in crate::store) fn key(&self, account: i64) -> Key<'a> {
+        Key {
+            project: self.project,
+            account,
+            user: self.user,
+            machine: self.machine,
+            queue: self.queue,
+            qos: self.qos,
+        }
+    }
+}
+
+/// Processor time weighed with the factor of the hardware when the use began: 1 where nobody declared
+/// any.
+pub(in crate::store) fn factored(core: i128) -> i128 {
+    core
+}
+
+/// The accounts of allocations, remembered: an allocation never leaves its account.
+#[derive(Default)]
+pub(in crate::store) struct Owners(HashMap<i64, i64>);
+
+impl Owners {
+    /// The account of an allocation; 0 for none.
+    pub(in crate::store) fn of(
+        &mut self,
+        connection: &Connection,
+        allocation: Option<i64>,
+    ) -> Result<i64, Error> {
+        let Some(allocation) = allocation else {
+            return Ok(0);
+        };
+        if let Some(account) = self.0.get(&allocation) {
+            return Ok(*account);
+        }
+        let sql = "SELECT account FROM allocation WHERE id = ?1";
+        let account = connection
+            .prepare_cached(sql)?
+            .query_row([allocation], |r| r.get(0))?;
+        if self.0.len() >= 10_000 {
+            self.0.clear();
+        }
+        self.0.insert(allocation, account);
+        Ok(account)
+    }
+}

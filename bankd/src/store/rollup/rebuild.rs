@@ -1,0 +1,280 @@
+//! Rollups out of the rows that they are made of: made anew, and compared with what stands.
+
+use super::super::Error;
+use super::super::sqlite::SqliteStore;
+use super::charged::{self, Charge, Class, Part, Subject, Taken};
+use super::finished::{COLUMNS, Finished, Owners};
+use super::pending::{Key, Pending};
+use bank_core::rollup::{Presence, Sign, Use};
+use rusqlite::Connection;
+
+/// Where a figure comes from.
+pub(in crate::store) enum Source<'a> {
+    /// A finished use; with an instance where it stands for that.
+    Finished(&'a Finished<'a>),
+    /// An instance, with its first charge.
+    Instance(&'a Subject, &'a Charge),
+    /// A charge of an instance that has no record.
+    Unknown,
+}
+
+/// What counts.
+pub(in crate::store) enum Counted {
+    /// Figures over a time.
+    Sums(Use, Sign),
+    /// A job.
+    Job(Presence),
+}
+
+/// Takes what counts.
+pub(in crate::store) type Visit<'v> =
+    dyn FnMut(&Key<'_>, &Source<'_>, Counted) -> Result<(), Error> + 'v;
+
+/// Gives everything that counts in a bank. Constant memory, and as much time as there are rows.
+pub(in crate::store) fn each(connection: &Connection, visit: &mut Visit<'_>) -> Result<(), Error> {
+    finished_uses(connection, visit)?;
+    instances(connection, visit)?;
+    charges(connection, visit)
+}
+
+fn finished_uses(connection: &Connection, visit: &mut Visit<'_>) -> Result<(), Error> {
+    let mut owners = Owners::default();
+    let sql = format!("SELECT {COLUMNS} FROM usage_identity WHERE instance IS NULL");
+    let mut statement = connection.prepare(&sql)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let finished = Finished::of_row(row)?;
+        let key = finished.key(owners.of(connection, finished.allocation)?);
+        let source = Source::Finished(&finished);
+        let counts = finished.counts();
+        if let Some(all) = finished.all(counts) {
+            visit(&key, &source, Counted::Sums(all, Sign::Plus))?;
+        }
+        if counts {
+            visit(&key, &source, Counted::Job(finished.job()))?;
+        }
+    }
+    Ok(())
+}
+
+fn instances(connection: &Connection, visit: &mut Visit<'_>) -> Result<(), Error> {
+    let mut statement =
+        connection.prepare("SELECT id FROM instance WHERE record IS NOT NULL ORDER BY id")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let id = row.get(0)?;
+        charged::each_part(connection, id, &mut |key, subject, first, part| {
+            let source = Source::Instance(subject, &first.charge);
+            let counted = match part {
+                Part::Used(used, sign) => Counted::Sums(used, sign),
+                Part::Job(job) => Counted::Job(job),
+            };
+            visit(key, &source, counted)
+        })?;
+    }
+    Ok(())
+}
+
+/// What charges took: entries in their order, those of a transaction together.
+fn charges(connection: &Connection, visit: &mut Visit<'_>) -> Result<(), Error> {
+    let sql = "SELECT e.tx, e.usage, e.account, e.project, e.user, e.machine, e.delta_amount,
+                   e.delta_shadow, c.of
+               FROM entry e LEFT JOIN correction c ON c.entry = e.id
+               WHERE e.usage IS NOT NULL ORDER BY e.id";
+    let mut statement = connection.prepare(sql)?;
+    let mut rows = statement.query([])?;
+    let mut own: Vec<(i64, Taken)> = Vec::new();
+    let mut of = 0_i64;
+    while let Some(row) = rows.next()? {
+        let tx: i64 = row.get(0)?;
+        if tx != of {
+            charges_of(connection, &mut own, visit)?;
+            of = tx;
+        }
+        own.push((row.get(1)?, Taken::read(row, 2)?));
+    }
+    charges_of(connection, &mut own, visit)
+}
+
+/// What the charges of one transaction took.
+fn charges_of(
+    connection: &Connection,
+    own: &mut Vec<(i64, Taken)>,
+    visit: &mut Visit<'_>,
+) -> Result<(), Error> {
+    own.sort_by_key(|(usage, _)| *usage);
+    for same in own.chunk_by(|a, b| a.0 == b.0) {
+        let Some((usage, _)) = same.first() else {
+            continue;
+        };
+        let charge = Charge::of(connection, *usage)?;
+        let mut parts: Vec<Taken> = same.iter().map(|(_, part)| part.clone()).collect();
+        charged::complete(&mut parts, charge.amount);
+        let sql = "SELECT instance FROM usage WHERE id = ?1";
+        let instance: i64 = connection
+            .prepare_cached(sql)?
+            .query_row([*usage], |r| r.get(0))?;
+        let subject = Subject::read(connection, instance)?;
+        let first = match &subject {
+            Some(subject) => charged::first(connection, subject)?,
+            None => None,
+        };
+        let none = Class::default();
+        let class = first.as_ref().map_or(&none, |first| &first.class);
+        let source = match (&subject, &first) {
+            (Some(subject), Some(first)) => Source::Instance(subject, &first.charge),
+            _ => Source::Unknown,
+        };
+        for part in &parts {
+            let worth = part.worth(connection, &charge)?;
+            visit(&part.key(class), &source, Counted::Sums(worth, Sign::Plus))?;
+        }
+    }
+    own.clear();
+    Ok(())
+}
+
+/// Makes all rollups anew, in the database transaction that the connection is in.
+///
+/// # Errors
+/// If the store cannot be read or written.
+pub fn rebuild(connection: &Connection) -> Result<(), Error> {
+    connection
+        .execute_batch("DELETE FROM rollup_hour; DELETE FROM rollup; DELETE FROM rollup_key;")?;
+    fill(connection, connection)
+}
+
+impl SqliteStore {
+    /// Makes all rollups anew, and says how many rows there are then.
+    ///
+    /// # Errors
+    /// If the store cannot be read or written, which leaves everything as it was.
+    pub fn rebuild_rollups(&mut self) -> Result<i64, Error> {
+        self.begin()?;
+        let made = rebuild(&self.connection);
+        if let Err(error) = made.and_then(|()| self.commit()) {
+            self.rollback();
+            return Err(error);
+        }
+        let sql = "SELECT count(*) FROM rollup";
+        Ok(self.connection.query_row(sql, [], |r| r.get(0))?)
+    }
+}
+
+/// Adds up what one bank has into the tables of another connection.
+fn fill(from: &Connection, into: &Connection) -> Result<(), Error> {
+    let mut pending = Pending::default();
+    each(from, &mut |key, _, counted| match counted {
+        Counted::Sums(used, sign) => pending.spread(into, key, &used, sign),
+        Counted::Job(job) => pending.count(into, key, &job, Sign::Plus),
+    })?;
+    pending.write(into)
+}
+
+/// What a comparison found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Compared {
+    /// Rows that stand, one for each day and key.
+    pub rows: u64,
+    /// Days and keys whose rows are not what usage comes to, or are missing, or too many.
+    pub differing: u64,
+    /// The first of them, in words.
+    pub examples: Vec<String>,
+}
+
+/// Differences that are named.
+const EXAMPLES: usize = 20;
+
+/// Compares every row that stands with what usage comes to. Adds up into a database of its own, in
+/// memory and beyond that in a temporary file.
+///
+/// # Errors
+/// If the store cannot be read.
+pub fn compare(connection: &Connection) -> Result<Compared, Error> {
+    // All of it is of one state, even while somebody writes.
+    let snapshot = connection.unchecked_transaction()?;
+    let connection: &Connection = &snapshot;
+    let anew = Connection::open("")?;
+    anew.execute_batch(include_str!("../../../../schema/sqlite/0015_rollup.sql"))?;
+    anew.execute_batch("BEGIN")?;
+    fill(connection, &anew)?;
+    let sql =
+        "SELECT r.day, k.project, k.account, k.user, k.machine, k.queue, k.qos, r.core, r.gpu,
+                   r.node, r.wall, r.cpu, r.memory, r.disk, r.factored, r.charge, r.started,
+                   r.ended, r.running, h.hours
+               FROM rollup r JOIN rollup_key k ON k.id = r.key
+               LEFT JOIN rollup_hour h ON h.day = r.day AND h.key = r.key
+               ORDER BY r.day, k.project, k.account, k.user, k.machine, k.queue, k.qos";
+    let (mut stands, mut should) = (connection.prepare(sql)?, anew.prepare(sql)?);
+    let (mut stands, mut should) = (stands.query([])?, should.query([])?);
+    let mut found = Compared::default();
+    let (mut is, mut ought) = (line(&mut stands)?, line(&mut should)?);
+    loop {
+        let order = match (&is, &ought) {
+            (None, None) => return Ok(found),
+            (Some(_), None) => std::cmp::Ordering::Less,
+            (None, Some(_)) => std::cmp::Ordering::Greater,
+            (Some(is), Some(ought)) => is.place.cmp(&ought.place),
+        };
+        let named = if order.is_gt() { &ought } else { &is };
+        let what = match order {
+            std::cmp::Ordering::Less => Some("no usage comes to it"),
+            std::cmp::Ordering::Greater => Some("it is missing"),
+            std::cmp::Ordering::Equal if is != ought => Some("it is not what usage comes to"),
+            std::cmp::Ordering::Equal => None,
+        };
+        if let (Some(what), Some(line)) = (what, named) {
+            found.differing = found.differing.saturating_add(1);
+            if found.examples.len() < EXAMPLES {
+                found.examples.push(format!("{}: {what}", line.name()));
+            }
+        }
+        if order.is_le() {
+            found.rows = found.rows.saturating_add(1);
+            is = line(&mut stands)?;
+        }
+        if order.is_ge() {
+            ought = line(&mut should)?;
+        }
+    }
+}
+
+/// A row with its key.
+#[derive(PartialEq, Eq)]
+struct Line {
+    /// Day, project, account, user, machine, queue, quality of service; in the order of the question.
+    place: (i64, String, i64, [String; 4]),
+    figures: Vec<i64>,
+    hours: Option<Vec<u8>>,
+}
+
+impl Line {
+    fn name(&self) -> String {
+        let (day, project, account, rest) = &self.place;
+        let date = bank_core::months::text(bank_core::time::Timestamp(
+            day.saturating_mul(bank_core::rollup::DAY),
+        ));
+        let date = date.split('T').next().unwrap_or_default().to_owned();
+        format!("{date} project {project:?} account {account} {rest:?}")
+    }
+}
+
+fn line(rows: &mut rusqlite::Rows<'_>) -> Result<Option<Line>, Error> {
+    let Some(row) = rows.next()? else {
+        return Ok(None);
+    };
+    let mut figures = Vec::with_capacity(bank_core::rollup::MEASURES);
+    for place in 7..19 {
+        figures.push(row.get(place)?);
+    }
+    Ok(Some(Line {
+        place: (
+            row.get(0)?,
+            row.get(1)?,
+            row.get(2)?,
+            [row.get(3)?, row.get(4)?, row.get(5)?, row.get(6)?],
+        ),
+        figures,
+        hours: row.get(19)?,
+    }))
+}

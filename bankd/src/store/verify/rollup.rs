@@ -1,0 +1,143 @@
+//! Proof of rollups: each day is what its hours come to, and each key in all what usage comes to. That
+//! the days are the right ones, their seals say; `bankd rollup verify` adds all of it up anew.
+
+use super::super::Error;
+use super::super::rollup::{Counted, Key, each, each_hour};
+use super::{Finding, Report};
+use bank_core::rollup::{MEASURES, Measure, Sign, Sums, day_of};
+use rusqlite::{Connection, Row};
+use std::collections::BTreeMap;
+
+/// What is proven here.
+pub(super) const TABLES: &[&str] = &["rollup_key", "rollup", "rollup_hour"];
+
+/// Project, user, machine, queue, quality of service and account.
+type Name = ([String; 5], i64);
+
+/// What a key comes to: running jobs by hours, and by days.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Total {
+    sums: Sums,
+    days: i128,
+}
+
+/// Adds what is wrong to the report.
+pub(super) fn check(connection: &Connection, report: &mut Report) -> Result<(), Error> {
+    let mut stands = standing(connection, report)?;
+    let mut should: BTreeMap<Name, Total> = BTreeMap::new();
+    each(connection, &mut |key, _, counted| {
+        let own = should.entry(name(key)).or_default();
+        add(own, &counted);
+        Ok(())
+    })?;
+    should.retain(|_, total| *total != Total::default());
+    stands.retain(|_, total| *total != Total::default());
+    for (name, is) in &stands {
+        if should.get(name) != Some(is) {
+            wrong(report, name, should.get(name), Some(is));
+        }
+    }
+    for (name, should) in should
+        .iter()
+        .filter(|(name, _)| !stands.contains_key(*name))
+    {
+        wrong(report, name, Some(should), None);
+    }
+    Ok(())
+}
+
+fn wrong(report: &mut Report, name: &Name, should: Option<&Total>, is: Option<&Total>) {
+    let ([project, user, machine, ..], account) = name;
+    let text = format!(
+        "rollups of project {project:?}, user {user:?}, machine {machine:?}, account {account}: \
+         not what usage comes to; `bankd rollup rebuild` makes them anew"
+    );
+    let show = |total: Option<&Total>| total.map(|t| format!("{:?} {}", t.sums.0, t.days));
+    let (should, is) = (
+        show(should).unwrap_or_default(),
+        show(is).unwrap_or_default(),
+    );
+    report.find(Finding::new("rollup", project, text).differs(should, is));
+}
+
+fn name(key: &Key<'_>) -> Name {
+    let texts = [key.project, key.user, key.machine, key.queue, key.qos];
+    (texts.map(str::to_owned), key.account)
+}
+
+fn add(total: &mut Total, counted: &Counted) {
+    match counted {
+        Counted::Sums(used, sign) => total.sums.add(used.totals(), *sign),
+        Counted::Job(job) => {
+            let (first, last) = job.hours();
+            let span = |first: i64, last: i64| last.saturating_sub(first).saturating_add(1);
+            let sums = Sums::default()
+                .with(Measure::Started, 1)
+                .with(Measure::Ended, i128::from(job.has_ended))
+                .with(Measure::Running, span(first, last).into());
+            total.sums.add(&sums, Sign::Plus);
+            let days = span(day_of(first).0, day_of(last).0);
+            total.days = total.days.saturating_add(days.into());
+        }
+    }
+}
+
+/// What stands, by key; a day that is not what its hours come to is told at once.
+fn standing(connection: &Connection, report: &mut Report) -> Result<BTreeMap<Name, Total>, Error> {
+    let mut keys: BTreeMap<i64, (Name, Total)> = BTreeMap::new();
+    let sql = "SELECT id, project, user, machine, queue, qos, account FROM rollup_key";
+    let mut statement = connection.prepare(sql)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let texts = [
+            row.get(1)?,
+            row.get(2)?,
+            row.get(3)?,
+            row.get(4)?,
+            row.get(5)?,
+        ];
+        let name = (texts, row.get(6)?);
+        keys.insert(row.get(0)?, (name, Total::default()));
+    }
+    let sql =
+        "SELECT r.day, r.key, h.hours, r.core, r.gpu, r.node, r.wall, r.cpu, r.memory, r.disk,
+                   r.factored, r.charge, r.started, r.ended, r.running
+               FROM rollup r LEFT JOIN rollup_hour h ON h.day = r.day AND h.key = r.key
+               UNION ALL
+               SELECT h.day, h.key, h.hours, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 FROM rollup_hour h
+               WHERE NOT EXISTS (SELECT 1 FROM rollup r WHERE r.day = h.day AND r.key = h.key)";
+    let mut statement = connection.prepare(sql)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let (day, key): (i64, i64) = (row.get(0)?, row.get(1)?);
+        let (of_hours, of_day) = both(row)?;
+        let running = of_day.get(Measure::Running);
+        let is_same = of_day.with(Measure::Running, of_hours.get(Measure::Running)) == of_hours;
+        let Some((_, total)) = keys.get_mut(&key).filter(|_| is_same) else {
+            let text =
+                format!("rollups of day {day}, key {key}: the day is not what its hours are");
+            report.find(Finding::new("rollup", format!("{day} {key}"), text));
+            continue;
+        };
+        total.sums.add(&of_hours, Sign::Plus);
+        total.days = total.days.saturating_add(running);
+    }
+    Ok(keys.into_values().collect())
+}
+
+/// What the hours of a row come to, and what its day says.
+fn both(row: &Row<'_>) -> Result<(Sums, Sums), Error> {
+    let mut of_hours = Sums::default();
+    if let Some(hours) = row
+        .get_ref(2)?
+        .as_blob_or_null()
+        .map_err(rusqlite::Error::from)?
+    {
+        each_hour(hours, |_, sums| of_hours.add(sums, Sign::Plus))?;
+    }
+    let mut of_day = Sums::default();
+    for (place, figure) in (0..MEASURES).zip(&mut of_day.0) {
+        *figure = row.get::<_, i64>(place.saturating_add(3))?.into();
+    }
+    Ok((of_hours, of_day))
+}

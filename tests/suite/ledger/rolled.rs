@@ -1,0 +1,184 @@
+//! Rollups are what usage comes to, whatever happens: charges, totals that fall, refunds, undone charges,
+//! finished uses one by one and in chunks, amended and kept ones; and an answer from rollups is the one
+//! from records, to the last unit.
+
+use super::bench::Bench;
+use super::fixture::T0;
+use super::ground::Ground;
+use super::sqlite::Sqlite;
+use super::wild::{Dice, Known, Wild, furnish};
+use bank_core::calendar::Zone;
+use bank_core::command::{Chunk, Command, UsageReport};
+use bank_core::decimal::Decimal;
+use bank_core::directory::Policy;
+use bank_core::model::{Facts, ObjectType};
+use bank_core::policy::{Ended, Figures};
+use bank_core::rollup::grid::{Every, Grid};
+use bank_core::rollup::{HOUR, Measure, Sums};
+use bank_core::time::{MICROS, Seconds, Timestamp};
+use bankd::store::read::report::{Answer, Asked, Owner, from_records, from_rollups};
+use bankd::store::{open_reader, rollup};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+const SEEDS: [u64; 3] = [7_113, 31, 2_026];
+const OPERATIONS: i64 = 500;
+
+/// A finished use of few ids and starts, so that identities meet and are amended.
+fn finished(dice: &mut Dice, now: Timestamp) -> UsageReport {
+    let mut report = UsageReport {
+        source: "slurm".to_owned(),
+        ..UsageReport::default()
+    };
+    report.figures = Figures {
+        ended: Ended::Completed,
+        cpu_s: (dice.below(2) == 0).then(|| Decimal::whole(17)),
+        ..Figures::default()
+    };
+    let id = dice.below(6);
+    let length = [0, 59, 3_600, 90_061, 200_000][usize::try_from(dice.below(5)).unwrap()];
+    let now_s = now.0.div_euclid(MICROS);
+    // The same ids come again in the same days: the same identity, other figures.
+    let start = (now_s - 400_000).div_euclid(86_400) * 86_400 + i64::try_from(id).unwrap() * 777;
+    let end = (start + length).min(now_s);
+    let request = &mut report.request;
+    request.object_type = ObjectType::Job;
+    request.object_id = format!("f{id}");
+    let projects = ["P", "R", "N", "X", "nosuch"];
+    let project = projects[usize::try_from(dice.below(5)).unwrap()];
+    request.whose.project = Some(project.to_owned());
+    request.whose.user = Some(if id % 2 == 0 { "amy" } else { "bob" }.to_owned());
+    request.whose.machine = if id < 4 { "unheard" } else { "blue" }.to_owned();
+    request.facts = Facts {
+        project: project.to_owned(),
+        start: Some(Timestamp(start * MICROS)),
+        end: Some(Timestamp(end * MICROS)),
+        submit: Some(Timestamp((start - 300) * MICROS)),
+        ..Facts::default()
+    };
+    let usage = &mut request.facts.usage;
+    usage.processors = Some(Decimal::whole(1 + i64::try_from(dice.below(7)).unwrap()));
+    usage.class = Some("batch".to_owned());
+    report
+}
+
+fn operation(dice: &mut Dice, known: Known, now: Timestamp) -> Option<Command> {
+    match dice.below(10) {
+        0 => Some(Command::Usage(Box::new(finished(dice, now)))),
+        1 => {
+            let count = 1 + dice.below(4);
+            let reports = (0..count).map(|_| Arc::new(finished(dice, now))).collect();
+            Some(Command::Import(Box::new(Chunk {
+                source: "slurm".to_owned(),
+                digest: "0".to_owned(),
+                reports,
+                ..Chunk::default()
+            })))
+        }
+        _ => {
+            let wild = Wild(dice.next());
+            (wild.seconds() == 0).then(|| wild.command(known, now))
+        }
+    }
+}
+
+#[test]
+fn rollups_are_what_usage_comes_to() {
+    for seed in SEEDS {
+        println!("seed {seed}");
+        let mut store = Sqlite::new(Policy::default(), 5);
+        furnish(&mut Bench::new(&mut store));
+        let (mut dice, mut clock) = (Dice(seed), T0);
+        for n in 0..OPERATIONS {
+            clock = clock.plus(Seconds(i64::try_from(dice.below(900)).unwrap()));
+            let known = Known {
+                transactions: 60 + n,
+                liens: n / 8,
+                allocations: 20 + n / 40,
+            };
+            if let Some(command) = operation(&mut dice, known, clock) {
+                store.submit(&command, Some(&format!("k{n}")), clock);
+            }
+        }
+        assert_eq!(store.proof(), Vec::<String>::new());
+        let reader = open_reader(store.path()).unwrap();
+        let found = rollup::compare(&reader).unwrap();
+        assert_eq!((found.differing, found.examples), (0, Vec::new()));
+        assert!(found.rows > 20, "{} rows", found.rows);
+        agree(&reader, clock);
+        // Made anew, they are the same.
+        let rows = store.store().rebuild_rollups().unwrap();
+        assert_eq!(u64::try_from(rows).unwrap(), found.rows);
+        assert_eq!(store.proof(), Vec::<String>::new());
+    }
+}
+
+type Rows = BTreeMap<(usize, Vec<String>), (Sums, usize)>;
+
+fn rows(answer: Answer) -> Rows {
+    let rows = answer.rows.into_iter();
+    // Only records know of waits, and of buckets in which jobs were submitted and nothing more.
+    rows.filter(|(_, figures)| !figures.sums.is_zero())
+        .map(|(key, figures)| (key, (figures.sums, figures.users.len())))
+        .collect()
+}
+
+/// Both ways to an answer agree, in any zone of whole hours and for buckets of any size.
+fn agree(reader: &rusqlite::Connection, clock: Timestamp) {
+    let hour = |at: i64| Timestamp(at.div_euclid(HOUR) * HOUR);
+    let until = hour(clock.0 + 3 * HOUR);
+    let zones = [
+        Zone::default(),
+        Zone {
+            first: 3_600,
+            changes: vec![(T0.0.div_euclid(3_600 * MICROS) * 3_600 + 86_400, 7_200)],
+        },
+        Zone {
+            first: -18_000,
+            changes: Vec::new(),
+        },
+    ];
+    let by: [fn(&Owner<'_>) -> Vec<String>; 3] = [
+        |owner| vec![owner.project.to_owned()],
+        |owner| vec![owner.account.to_string(), owner.user.to_owned()],
+        |_| Vec::new(),
+    ];
+    let mut compared = 0;
+    for zone in &zones {
+        for every in [Every::Hour, Every::Day, Every::Month, Every::All] {
+            for (from, by) in [20, 6, 1].into_iter().zip(by) {
+                let from = hour(T0.0 - from * 24 * HOUR + 5 * HOUR);
+                let grid = Grid::new(from, until, every, zone, 10_000).unwrap();
+                let asked = || Asked {
+                    grid: grid.clone(),
+                    place: Box::new(move |owner, _| Some((by(owner), owner.user.to_owned()))),
+                    at_end: false,
+                    users: true,
+                };
+                let rolled = rows(from_rollups(reader, &asked()).unwrap());
+                let looked = rows(from_records(reader, &asked()).unwrap());
+                assert_eq!(rolled, looked, "{every:?} {zone:?}");
+                compared += rolled.len();
+            }
+        }
+    }
+    assert!(compared > 100, "{compared} rows");
+    let all = Grid::new(Timestamp(0), until, Every::All, &Zone::default(), 1).unwrap();
+    let asked = Asked {
+        grid: all,
+        place: Box::new(|_, _| Some((Vec::new(), String::new()))),
+        at_end: false,
+        users: false,
+    };
+    let total = from_rollups(reader, &asked).unwrap();
+    let charged: i64 = reader
+        .query_row(
+            "SELECT (SELECT coalesce(sum(amount), 0) FROM usage)
+                  + (SELECT coalesce(sum(amount), 0) FROM usage_identity WHERE instance IS NULL)",
+            [],
+            |r| r.get(0),
+        )
+        .unwrap();
+    let (_, figures) = total.rows.first_key_value().unwrap();
+    assert_eq!(figures.sums.get(Measure::Charge), charged.into());
+}
