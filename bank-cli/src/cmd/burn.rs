@@ -160,18 +160,20 @@ pub(super) fn of_statement(
 
 /// The burn-down of an account: the last days, and what is to come.
 pub(super) fn of_account(context: &Context, row: &ForecastRow) -> Result<Burn, Failure> {
-    let query = StatementQuery {
+    let wanted = BalanceQuery {
         account: Some(row.account.clone()),
-        ..StatementQuery::default()
+        ..BalanceQuery::default()
     };
     // The ledger's clock says when now is.
-    let now: Statement = context.get(&["statements"], &query)?;
-    let until = when::read(&now.until).unwrap_or(context.now_us);
+    let balances: List<Balance> = context.get(&["balances"], &wanted)?;
+    let now = balances.items.first().and_then(|row| when::read(&row.at));
+    let until = now.unwrap_or(context.now_us);
     let from = until.saturating_sub(BACK);
     let query = StatementQuery {
+        account: Some(row.account.clone()),
         from: Some(bank_api::text::format_rfc3339(from)),
-        until: Some(now.until),
-        ..query
+        until: Some(bank_api::text::format_rfc3339(until)),
+        ..StatementQuery::default()
     };
     let statement: Statement = context.get(&["statements"], &query)?;
     let mut track = Track::new(&statement, context);
@@ -338,3 +340,6 @@ fn shortened(line: &[(i64, Number)], to: i64) -> Vec<(i64, Number)> {
     }
     kept
 }
+
+#[cfg(test)]
+mod tests;

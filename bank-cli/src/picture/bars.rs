@@ -10,13 +10,15 @@ use super::words::width;
 /// The bars; gives the height.
 pub(super) fn bars(canvas: &mut Canvas, size: &Size, bars: &Bars) -> i64 {
     let scale = Scale::of(bars.bars.iter().map(|(_, amount)| *amount));
-    let names = bars.bars.iter().map(|(name, _)| width(name)).max();
-    let names = names.unwrap_or(0).min(size.width * 2 / 5);
     let amounts = bars.bars.iter().map(|(_, amount)| width(&amount.shown()));
     let amounts = amounts.max().unwrap_or(0);
+    // The amounts stand behind the bars: names and bars leave them room, but not all of it.
+    let beside = 2 * EDGE + 14_000 + amounts;
+    let most = (size.width - beside - size.width / 8).clamp(60_000, size.width * 2 / 5);
+    let names = bars.bars.iter().map(|(name, _)| width(name)).max();
+    let names = names.unwrap_or(0).min(most);
     let left = EDGE + names + 8_000;
-    // The amounts stand behind the bars: the bars must leave them room, but not all of it.
-    let room = (size.width - left - EDGE - amounts - 6_000).max(size.width / 6);
+    let room = (size.width - names - beside).max(size.width / 8);
     let row = if bars.bars.len() > 60 { 20_000 } else { 24_000 };
     let unit = if bars.unit.is_empty() {
         "count"
@@ -51,6 +53,7 @@ pub(super) fn bars(canvas: &mut Canvas, size: &Size, bars: &Bars) -> i64 {
         canvas.text("t tick", place, Anchor::Start, &amount.shown(), size.width);
         y += row;
     }
+    canvas.hatch();
     canvas.line("zero", (zero, top), (zero, y + 4_000));
     y + EDGE
 }
@@ -70,24 +73,29 @@ pub(super) fn pie(canvas: &mut Canvas, size: &Size, all: &Bars) -> i64 {
     };
     let radius = size.plot / 2;
     let center = (size.width / 2, EDGE + radius);
+    let (x, y) = center;
+    let within = ((x - radius, y - radius), (x + radius, y + radius));
     let mut before = Number::ZERO;
     let alone = shown.bars.len() == 1;
     for (at, (name, amount)) in shown.bars.iter().enumerate() {
         let after = before.plus(*amount);
         if alone {
-            canvas.circle(at, center, radius, &told(name, *amount));
+            let path = circle(center, radius);
+            canvas.area(at, &path, within, &told(name, *amount));
         } else {
             let path = slice(center, radius, turn(before, whole), turn(after, whole));
-            canvas.area(at, &path, &told(name, *amount));
+            canvas.area(at, &path, within, &told(name, *amount));
         }
         before = after;
     }
     let entry = |(at, (name, amount)): (usize, &(String, Number))| {
         let share = share(*amount).shown();
-        (Sign::Fill(at), format!("{name} {share} %"))
+        (Sign::Fill(at), name.clone(), format!(" {share} %"))
     };
     let entries: Vec<_> = shown.bars.iter().enumerate().map(entry).collect();
-    legend(canvas, size, EDGE + size.plot + 8_000, &entries) + EDGE
+    let end = legend(canvas, size, EDGE + size.plot + 8_000, &entries);
+    canvas.hatch();
+    end + EDGE
 }
 
 /// One whole turn, in the unit of [`turn`].
@@ -120,6 +128,14 @@ fn slice((x, y): (i64, i64), radius: i64, from: i128, to: i128) -> String {
         px(x2),
         px(y2)
     )
+}
+
+/// A whole turn, which a slice cannot be: its two ends would be one.
+fn circle((x, y): (i64, i64), radius: i64) -> String {
+    let (left, right, y) = (px(x - radius), px(x + radius), px(y));
+    let radius = px(radius);
+    let half = |x: &str| format!("A{radius} {radius} 0 1 1 {x} {y}");
+    format!("M{left} {y}{}{}Z", half(&right), half(&left))
 }
 
 /// One, in the fixed point of [`direction`].

@@ -3,7 +3,7 @@
 use super::calendar::Axis;
 use super::canvas::{Anchor, Canvas};
 use super::data::{Burn, POINTS_MAX};
-use super::frame::{EDGE, Frame, LINE, Sign, Size, deposit, legend};
+use super::frame::{EDGE, Entry, Frame, LINE, Sign, Size, deposit, legend};
 use super::number::Number;
 use super::scale::Scale;
 use super::words::width;
@@ -25,16 +25,17 @@ pub(super) fn burn(canvas: &mut Canvas, size: &Size, burn: &Burn, zone: Zone) ->
     let axis = Axis::new(burn.from, burn.to, zone);
     let frame = Frame::draw(canvas, size, top, (scale, axis), &burn.unit);
     let at = |(us, number): &(i64, Number)| (frame.x(*us), frame.y(*number));
+    let amounts = thinned(&burn.amount);
     if burn.held.len() > 1 {
-        let upper = burn.held.iter().map(|(us, amount, _)| at(&(*us, *amount)));
-        let lower = burn.held.iter().rev();
-        let lower = lower.map(|(us, amount, held)| at(&(*us, amount.minus(*held))));
-        canvas.shape("band", &upper.chain(lower).collect::<Vec<_>>());
+        let upper = steps(&frame, &amounts, burn.now);
+        let lower = steps_below(&frame, &amounts, burn);
+        let band: Vec<_> = upper.into_iter().chain(lower.into_iter().rev()).collect();
+        canvas.shape("band", &band);
     }
     if let Some(ends) = &burn.ideal {
         canvas.pieces("ideal", &ends.iter().map(at).collect::<Vec<_>>());
     }
-    canvas.pieces("main", &steps(&frame, &thinned(&burn.amount), burn.now));
+    canvas.pieces("main", &steps(&frame, &amounts, burn.now));
     let coming: Vec<_> = burn.forecast.iter().map(at).collect();
     canvas.pieces("coming", &coming);
     now(canvas, &frame, burn, zone);
@@ -48,7 +49,7 @@ pub(super) fn burn(canvas: &mut Canvas, size: &Size, burn: &Burn, zone: Zone) ->
 }
 
 /// What the legend explains: what there is of it.
-fn entries(burn: &Burn) -> Vec<(Sign, String)> {
+fn entries(burn: &Burn) -> Vec<Entry> {
     let all = [
         (Sign::Stroke("main"), "amount", !burn.amount.is_empty()),
         (Sign::Field("band"), "held of it", burn.held.len() > 1),
@@ -58,7 +59,7 @@ fn entries(burn: &Burn) -> Vec<(Sign, String)> {
     ];
     let there = all.into_iter().filter(|(_, _, is)| *is);
     there
-        .map(|(sign, name, _)| (sign, name.to_owned()))
+        .map(|(sign, name, _)| (sign, name.to_owned(), String::new()))
         .collect()
 }
 
@@ -75,6 +76,48 @@ fn steps(frame: &Frame, amounts: &[(i64, Number)], until: i64) -> Vec<(i64, i64)
     points.extend(points.last().map(|(_, y)| (frame.x(until), *y)));
     points.dedup();
     points
+}
+
+/// The steps of the amount less what was held of it: between two instants at which that is known, it
+/// is taken to have changed evenly.
+fn steps_below(frame: &Frame, amounts: &[(i64, Number)], burn: &Burn) -> Vec<(i64, i64)> {
+    let mut instants: Vec<i64> = amounts.iter().map(|(us, _)| *us).collect();
+    instants.extend(burn.held.iter().map(|(us, ..)| *us));
+    instants.push(burn.now);
+    let first = amounts.first().map_or(burn.now, |(us, _)| *us);
+    instants.retain(|us| (first..=burn.now).contains(us));
+    instants.sort_unstable();
+    instants.dedup();
+    let mut points = Vec::new();
+    let (mut at, mut level) = (0, None);
+    for us in instants {
+        let held = held_at(burn, us);
+        let mut put = |amount: Number| {
+            points.push((frame.x(us), frame.y(amount.minus(held))));
+        };
+        if let Some(level) = level {
+            put(level);
+        }
+        while let Some((_, amount)) = amounts.get(at).filter(|(when, _)| *when <= us) {
+            (at, level) = (at + 1, Some(*amount));
+        }
+        if let Some(level) = level {
+            put(level);
+        }
+    }
+    points.dedup();
+    points
+}
+
+/// What was held at an instant.
+fn held_at(burn: &Burn, us: i64) -> Number {
+    let after = burn.held.partition_point(|(at, ..)| *at <= us);
+    let sample = |at: Option<usize>| at.and_then(|at| burn.held.get(at)).copied();
+    match (sample(after.checked_sub(1)), sample(Some(after))) {
+        (Some((from, _, a)), Some((to, _, b))) => a.plus(b.minus(a).part(us - from, to - from)),
+        (Some((_, _, held)), None) | (None, Some((_, _, held))) => held,
+        (None, None) => Number::ZERO,
+    }
 }
 
 /// At most as many instants as a chart takes: of each of as many equal parts of the time the last.

@@ -120,7 +120,11 @@ impl Axis {
     pub(super) fn ticks(&self, length: i64, most: usize) -> Vec<(i64, String)> {
         let range = self.to.saturating_sub(self.from);
         let most = i64::try_from(most.clamp(2, TICKS_MAX)).unwrap_or(2);
-        let fits = |step: &&Step| range / step.length() <= most;
+        // Hours say nothing on an axis of days.
+        let fits = |step: &&Step| {
+            let too_fine = matches!(step, Step::Part(_)) && range > 2 * DAY;
+            range / step.length() <= most && !too_fine
+        };
         let step = Step::ALL.iter().find(fits);
         let step = step.copied().unwrap_or(Step::Years(1000));
         let one_day = when::day(self.from, self.zone) == when::day(self.to - 1, self.zone);

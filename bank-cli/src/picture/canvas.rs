@@ -1,10 +1,10 @@
 //! SVG as text: elements whose places are whole thousandths of a pixel, so that the same input gives
 //! the same bytes on every machine.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::words::{escaped, shortened};
+use super::words::{escaped, shortened, width};
 
 /// How many series are told apart by colour and pattern.
 pub(super) const SERIES: usize = 8;
@@ -22,7 +22,19 @@ pub(super) enum Anchor {
 pub(super) struct Canvas {
     id: String,
     body: String,
-    patterns: BTreeSet<usize>,
+    /// What is to be hatched, by series; taken by [`Canvas::hatch`].
+    plain: BTreeMap<usize, Hatched>,
+    /// Outlines of what was hatched.
+    clips: String,
+    hatches: usize,
+}
+
+/// Areas of one series: their outlines, and the corners of the rectangle around them.
+#[derive(Debug)]
+struct Hatched {
+    outlines: String,
+    from: (i64, i64),
+    to: (i64, i64),
 }
 
 /// What stands around the elements.
@@ -43,7 +55,9 @@ impl Canvas {
         Self {
             id: id.to_owned(),
             body: String::new(),
-            patterns: BTreeSet::new(),
+            plain: BTreeMap::new(),
+            clips: String::new(),
+            hatches: 0,
         }
     }
 
@@ -67,16 +81,21 @@ impl Canvas {
         (width, height): (i64, i64),
         told: &str,
     ) {
-        let fill = self.fill(series);
+        let series = series % SERIES;
+        let (width, height) = (width.max(0), height.max(0));
         let _ = writeln!(
             self.body,
-            "<rect {fill} x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"><title>{}</title></rect>",
+            "<rect class=\"f s{series}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\">\
+             <title>{}</title></rect>",
             px(x),
             px(y),
-            px(width.max(0)),
-            px(height.max(0)),
+            px(width),
+            px(height),
             escaped(told)
         );
+        let to = (x + width, y + height);
+        let outline = format!("M{} {}H{}V{}H{}Z", px(x), px(y), px(to.0), px(to.1), px(x));
+        self.covers(series, &outline, (x, y), to);
     }
 
     /// A straight line of a class.
@@ -111,27 +130,57 @@ impl Canvas {
         );
     }
 
-    /// An area filled as the series is, whose outline is given as it stands in SVG.
-    pub(super) fn area(&mut self, series: usize, path: &str, told: &str) {
-        let fill = self.fill(series);
+    /// An area filled as the series is, whose outline is given as it stands in SVG, with the corners of
+    /// a rectangle that it lies in.
+    pub(super) fn area(
+        &mut self,
+        series: usize,
+        outline: &str,
+        (from, to): ((i64, i64), (i64, i64)),
+        told: &str,
+    ) {
+        let series = series % SERIES;
         let _ = writeln!(
             self.body,
-            "<path {fill} d=\"{path}\"><title>{}</title></path>",
+            "<path class=\"f s{series}\" d=\"{outline}\"><title>{}</title></path>",
             escaped(told)
         );
+        self.covers(series, outline, from, to);
     }
 
-    /// A circle filled as the series is.
-    pub(super) fn circle(&mut self, series: usize, (x, y): (i64, i64), radius: i64, told: &str) {
-        let fill = self.fill(series);
-        let _ = writeln!(
-            self.body,
-            "<circle {fill} cx=\"{}\" cy=\"{}\" r=\"{}\"><title>{}</title></circle>",
-            px(x),
-            px(y),
-            px(radius),
-            escaped(told)
-        );
+    /// Remembers what is to be hatched; the first series is plain.
+    fn covers(&mut self, series: usize, outline: &str, from: (i64, i64), to: (i64, i64)) {
+        if series == 0 {
+            return;
+        }
+        let all = self.plain.entry(series).or_insert_with(|| Hatched {
+            outlines: String::new(),
+            from,
+            to,
+        });
+        all.outlines.push_str(outline);
+        all.from = (all.from.0.min(from.0), all.from.1.min(from.1));
+        all.to = (all.to.0.max(to.0), all.to.1.max(to.1));
+    }
+
+    /// Hatches what was filled so far, each series in a way of its own, so that nobody needs its
+    /// colour. Lines within an outline, and no pattern: paper gets them as sharp as everything else.
+    pub(super) fn hatch(&mut self) {
+        for (series, all) in std::mem::take(&mut self.plain) {
+            let id = format!("{}-{}", self.id, self.hatches);
+            self.hatches += 1;
+            let _ = writeln!(
+                self.clips,
+                "<clipPath id=\"{id}\"><path d=\"{}\"/></clipPath>",
+                all.outlines
+            );
+            let class = if series == 6 { "hatch dots" } else { "hatch" };
+            let lines = hatching(series, all.from, all.to);
+            let _ = writeln!(
+                self.body,
+                "<path class=\"{class}\" clip-path=\"url(#{id})\" d=\"{lines}\"/>"
+            );
+        }
     }
 
     /// A sign of its own for every series: circle, square, triangle, diamond, and so on.
@@ -173,12 +222,24 @@ impl Canvas {
     pub(super) fn text(
         &mut self,
         class: &str,
-        (x, y): (i64, i64),
+        at: (i64, i64),
         anchor: Anchor,
         text: &str,
         most: i64,
     ) {
-        let short = shortened(text, most);
+        self.text_with(class, at, anchor, (text, ""), most);
+    }
+
+    /// A text with a tail that is never cut, and that a name from right to left does not turn round.
+    pub(super) fn text_with(
+        &mut self,
+        class: &str,
+        (x, y): (i64, i64),
+        anchor: Anchor,
+        (text, tail): (&str, &str),
+        most: i64,
+    ) {
+        let short = shortened(text, most - width(tail));
         let title = if short == text {
             String::new()
         } else {
@@ -191,21 +252,12 @@ impl Canvas {
         };
         let _ = writeln!(
             self.body,
-            "<text class=\"{class}\" x=\"{}\" y=\"{}\"{anchor}>{}{title}</text>",
+            "<text class=\"{class}\" x=\"{}\" y=\"{}\"{anchor}>{}{}{title}</text>",
             px(x),
             px(y),
-            escaped(&short)
+            escaped(&short),
+            escaped(tail)
         );
-    }
-
-    /// How a series is filled: plain, or by a pattern that is told apart without its colour.
-    fn fill(&mut self, series: usize) -> String {
-        let series = series % SERIES;
-        if series == 0 {
-            return "class=\"f s0\"".to_owned();
-        }
-        self.patterns.insert(series);
-        format!("class=\"f\" fill=\"url(#{}-{series})\"", self.id)
     }
 
     /// The whole drawing.
@@ -236,33 +288,44 @@ impl Canvas {
                 px(*height)
             );
         }
-        if !self.patterns.is_empty() {
-            out.push_str("<defs>\n");
-            for series in &self.patterns {
-                out.push_str(&pattern(id, *series));
-            }
-            out.push_str("</defs>\n");
+        if !self.clips.is_empty() {
+            let _ = writeln!(out, "<defs>\n{}</defs>", self.clips);
         }
         out + &self.body + "</svg>\n"
     }
 }
 
-/// The pattern of a series: its colour, with marks in the colour of the paper.
-fn pattern(id: &str, series: usize) -> String {
-    let (size, marks) = match series {
-        1 => (6, "M-1 7L7 -1M-1 1L1 -1M5 7L7 5"),
-        2 => (6, "M0 3H6"),
-        3 => (5, "M2.5 0V5"),
-        4 => (6, "M-1 -1L7 7M5 -1L7 1M-1 5L1 7"),
-        5 => (6, "M0 3H6M3 0V6"),
-        6 => (7, "M2 2H4V4H2Z"),
-        _ => (8, "M0 2L2 0L6 4L8 2M0 6L2 4L6 8L8 6"),
+/// The lines that hatch a series, across a rectangle.
+fn hatching(series: usize, from: (i64, i64), to: (i64, i64)) -> String {
+    let (gap, ways) = match series {
+        1 => (6_000, "/"),
+        2 | 6 => (6_000, "-"),
+        3 => (5_000, "|"),
+        4 => (6_000, "\\"),
+        5 => (7_000, "-|"),
+        _ => (9_000, "/\\"),
     };
-    format!(
-        "<pattern id=\"{id}-{series}\" width=\"{size}\" height=\"{size}\" \
-         patternUnits=\"userSpaceOnUse\"><rect class=\"s{series}\" width=\"{size}\" \
-         height=\"{size}\"/><path class=\"hatch\" d=\"{marks}\"/></pattern>\n"
-    )
+    let ((left, top), (right, bottom)) = (from, to);
+    let mut out = String::new();
+    let mut put = |a: (i64, i64), b: (i64, i64)| {
+        let _ = write!(out, "M{} {}L{} {}", px(a.0), px(a.1), px(b.0), px(b.1));
+    };
+    // The lines of all areas are those of one grid over the whole drawing.
+    let all = |low: i64, high: i64| {
+        let first = -(-low).div_euclid(gap);
+        (first..=high.div_euclid(gap)).map(move |n| n * gap)
+    };
+    for way in ways.chars() {
+        match way {
+            '-' => all(top, bottom).for_each(|y| put((left, y), (right, y))),
+            '|' => all(left, right).for_each(|x| put((x, top), (x, bottom))),
+            '/' => all(left + top, right + bottom)
+                .for_each(|sum| put((sum - top, top), (sum - bottom, bottom))),
+            _ => all(left - bottom, right - top)
+                .for_each(|less| put((less + top, top), (less + bottom, bottom))),
+        }
+    }
+    out
 }
 
 /// Points as the outline of a path.

@@ -62,18 +62,16 @@ pub(super) enum Sign {
     Deposit,
 }
 
+/// An entry of the legend: its sign, its name, and what stands behind the name.
+pub(super) type Entry = (Sign, String, String);
+
 /// The legend from `top` on; gives where it ends.
-pub(super) fn legend(
-    canvas: &mut Canvas,
-    size: &Size,
-    top: i64,
-    entries: &[(Sign, String)],
-) -> i64 {
+pub(super) fn legend(canvas: &mut Canvas, size: &Size, top: i64, entries: &[Entry]) -> i64 {
     let (gap, sign) = (14_000, 26_000);
     let most = size.width / 2 - sign - gap;
     let (mut x, mut y) = (EDGE, top);
-    for (kind, name) in entries {
-        let wide = sign + width(name).min(most);
+    for (kind, name, tail) in entries {
+        let wide = sign + (width(name) + width(tail)).min(most);
         if x > EDGE && x + wide > size.width - EDGE {
             x = EDGE;
             y += LINE;
@@ -91,7 +89,7 @@ pub(super) fn legend(
             Sign::Deposit => deposit(canvas, (x + 10_000, middle + 5_000)),
         }
         let at = (x + sign, middle + MIDDLE);
-        canvas.text("t", at, Anchor::Start, name, most);
+        canvas.text_with("t", at, Anchor::Start, (name, tail), most);
         x += wide + gap;
     }
     if entries.is_empty() { top } else { y + LINE }
@@ -132,7 +130,7 @@ impl Frame {
         canvas.text("t faint", at, Anchor::Start, unit, size.width - 2 * EDGE);
         let frame = Self {
             left,
-            top: top + LINE + 4_000,
+            top: top + LINE + 9_000,
             width: size.width - left - EDGE - 8_000,
             height: size.plot,
             scale,

@@ -18,7 +18,8 @@ pub(super) const CHART: &str = "\
 .paper{fill:var(--paper)}
 .grid{stroke:var(--grid);fill:none}
 .zero,.notch{stroke:var(--faint);fill:none}
-.hatch{stroke:var(--paper);stroke-width:1.6px;fill:none}
+.hatch{stroke:var(--paper);stroke-width:1.6px;fill:none;pointer-events:none}
+.dots{stroke-dasharray:3 3;stroke-width:3px}
 .edge{stroke:var(--paper);stroke-width:1px;fill:none}
 .f{stroke:var(--paper);stroke-width:.5px}
 .s0{fill:var(--s0)}.s1{fill:var(--s1)}.s2{fill:var(--s2)}.s3{fill:var(--s3)}
@@ -63,7 +64,8 @@ caption{text-align:left;font-weight:600;padding:.3rem 0}
 th,td{text-align:left;padding:.2rem .6rem .2rem 0;border-bottom:1px solid var(--line);vertical-align:top;\
 overflow-wrap:normal}
 tbody th{font-weight:400;overflow-wrap:anywhere;min-width:6rem}
-thead th{font-weight:600}
+thead th{font-weight:600;overflow-wrap:anywhere;min-width:4.5rem}
+thead .n{white-space:normal}
 tfoot td,tfoot th,.b td,.b th{font-weight:600}
 .n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap;padding-right:0;padding-left:.6rem}
 .w{white-space:nowrap}
@@ -72,8 +74,10 @@ tfoot td,tfoot th,.b td,.b th{font-weight:600}
 .rows:focus-visible{outline:2px solid var(--s0);outline-offset:2px}
 .tall{max-height:26rem;overflow-y:auto;border-bottom:1px solid var(--line)}
 .tall thead th{position:sticky;top:0;background:var(--paper)}
+.tall tfoot th,.tall tfoot td{position:sticky;bottom:0;background:var(--paper);border-top:1px solid var(--line)}
 @media print{@page{margin:14mm}body,body.parts{margin:0;padding:0;max-width:none;font-size:10pt}\
 .beside{display:block}.rows,.tall{overflow:visible;max-height:none}thead{display:table-header-group}\
-tr,figure,h1,h2,h3{break-inside:avoid}h2,h3{break-after:avoid}.tall thead th{position:static}\
+tr,figure,h1,h2,h3{break-inside:avoid}h2,h3{break-after:avoid}.tall th,.tall td{position:static!important}\
+thead th,tbody th{min-width:0}\
 .chart,figure{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
 ";

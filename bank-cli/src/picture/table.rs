@@ -10,8 +10,9 @@ use crate::clock::Zone;
 
 /// With more rows a table scrolls in a box of its own; on paper it never does.
 const ROWS: usize = 24;
-/// With more series a table has one row for each amount in place of a column for each series.
-const COLUMNS: usize = 10;
+/// Where the columns of all series are wider, in letters, there is one row for each amount in their
+/// place: numbers are never broken, and a paper has its edge.
+const LETTERS: usize = 84;
 
 /// The table of a chart: every amount that it was made of, those too that are added up in the picture.
 pub(super) fn of_chart(chart: &Chart, caption: &str) -> Table {
@@ -64,7 +65,7 @@ fn of_timed(timed: &Timed, adds: bool) -> Table {
     let mut table = Table::default();
     table.columns.push(("from".to_owned(), false));
     let several = timed.series.len() > 1;
-    if timed.series.len() > COLUMNS {
+    if several && letters(timed, adds) > LETTERS {
         table.columns.push((timed.what.clone(), false));
         table.columns.push((unit, true));
         for (at, span) in timed.spans.iter().enumerate() {
@@ -115,6 +116,26 @@ fn of_timed(timed: &Timed, adds: bool) -> Table {
     table
 }
 
+/// How many letters a row takes with a column for each series.
+fn letters(timed: &Timed, adds: bool) -> usize {
+    let long = |number: Number| number.shown().chars().count() + 2;
+    let of = |series: &super::data::Series| {
+        let values = series.values.iter().flatten().copied();
+        let values = values.chain(adds.then(|| series.sum()));
+        values.map(long).max().unwrap_or(0).max(8)
+    };
+    let sum = if adds {
+        long(super::number::total(timed.values()))
+    } else {
+        0
+    };
+    timed
+        .series
+        .iter()
+        .map(of)
+        .fold(12 + sum, usize::saturating_add)
+}
+
 fn of_burn(burn: &Burn) -> Table {
     let head = |text: &str, is_number| (text.to_owned(), is_number);
     let unit = counted(&burn.unit);
@@ -146,8 +167,13 @@ fn of_burn(burn: &Burn) -> Table {
 impl Table {
     /// As HTML.
     pub(super) fn html(&self, zone: Zone) -> String {
-        let caption = escaped(&self.caption);
-        let tall = if self.rows.len() > ROWS { " tall" } else { "" };
+        let rows = self.rows.len();
+        let caption = if rows > ROWS {
+            escaped(&format!("{} ({rows} rows)", self.caption))
+        } else {
+            escaped(&self.caption)
+        };
+        let tall = if rows > ROWS { " tall" } else { "" };
         let mut out = format!(
             "<div class=\"rows{tall}\" tabindex=\"0\" role=\"region\" aria-label=\"{caption}\">\
              <table><caption>{caption}</caption>\n<thead><tr>"

@@ -77,7 +77,8 @@ impl Terminal {
             let name = fitted(name, left, mark);
             let gap = " ".repeat(left - cells(&name).min(left));
             let bar = self.bar(*number, &scale, room);
-            let _ = writeln!(out, "{name}{gap}  {amount:>right$}  {bar}");
+            let line = format!("{name}{gap}  {amount:>right$}  {bar}");
+            let _ = writeln!(out, "{}", line.trim_end());
         }
         let _ = writeln!(out, "{}", unit_of(&bars.unit));
         out
@@ -120,7 +121,11 @@ impl Terminal {
             };
             rows.push((name, series.values.clone()));
         }
-        let mut out = self.sparks(&rows, adds);
+        let (mut out, together) = self.sparks(&rows, adds);
+        if together > 1 {
+            let how = if adds { "the sum" } else { "the greatest" };
+            let _ = writeln!(out, "a sign is {how} of {together} values");
+        }
         let range = timed.range();
         let _ = writeln!(
             out,
@@ -132,7 +137,8 @@ impl Terminal {
         out
     }
 
-    fn sparks(self, rows: &[(String, Vec<Option<Number>>)], adds: bool) -> String {
+    /// The lines, and how many values a sign stands for.
+    fn sparks(self, rows: &[(String, Vec<Option<Number>>)], adds: bool) -> (String, usize) {
         let columns = self.columns.max(20);
         let mark = if self.unicode { '…' } else { '~' };
         let left = rows.iter().map(|(name, _)| cells(name)).max().unwrap_or(0);
@@ -148,20 +154,22 @@ impl Terminal {
         };
         let right = rows.iter().map(|(_, v)| cells(&said(v))).max().unwrap_or(0);
         let room = columns.saturating_sub(left + right + 4).max(8);
+        let longest = rows.iter().map(|(_, values)| values.len()).max();
+        let together = longest.unwrap_or(0).div_ceil(room).max(1);
         let mut out = String::new();
         for (name, values) in rows {
             let name = fitted(name, left, mark);
             let gap = " ".repeat(left - cells(&name).min(left));
             let space = if left == 0 { "" } else { "  " };
-            let values = gathered(values, room, adds);
+            let shown = gathered(values, together, adds);
             let _ = writeln!(
                 out,
                 "{name}{gap}{space}{}  {}",
-                self.spark(&values),
-                said(&values)
+                self.spark(&shown),
+                said(values)
             );
         }
-        out
+        (out, together)
     }
 
     /// One character for each amount: its height between zero and the greatest.
@@ -227,9 +235,8 @@ fn unit_of(unit: &str) -> String {
     }
 }
 
-/// At most so many values: neighbours together, added up or the greatest of them.
-fn gathered(values: &[Option<Number>], most: usize, adds: bool) -> Vec<Option<Number>> {
-    let together = values.len().div_ceil(most.max(1)).max(1);
+/// So many neighbours together, added up or the greatest of them.
+fn gathered(values: &[Option<Number>], together: usize, adds: bool) -> Vec<Option<Number>> {
     let one = |part: &[Option<Number>]| {
         let known = part.iter().flatten().copied();
         if part.iter().all(Option::is_none) {
@@ -240,5 +247,5 @@ fn gathered(values: &[Option<Number>], most: usize, adds: bool) -> Vec<Option<Nu
             known.max_by(|a, b| a.compare(*b))
         }
     };
-    values.chunks(together).map(one).collect()
+    values.chunks(together.max(1)).map(one).collect()
 }

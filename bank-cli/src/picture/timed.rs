@@ -3,7 +3,7 @@
 use super::calendar::Axis;
 use super::canvas::{Anchor, Canvas, SERIES, path_of};
 use super::data::{Series, Span, Timed};
-use super::frame::{EDGE, Frame, MIDDLE, Sign, Size, legend};
+use super::frame::{EDGE, Entry, Frame, MIDDLE, Sign, Size, legend};
 use super::number::Number;
 use super::scale::Scale;
 use super::words::width;
@@ -47,6 +47,7 @@ pub(super) fn columns(canvas: &mut Canvas, size: &Size, all: &Timed, zone: Zone)
             );
         }
     }
+    canvas.hatch();
     limit(canvas, &frame, &timed);
     frame.end()
 }
@@ -60,6 +61,8 @@ pub(super) fn area(canvas: &mut Canvas, size: &Size, all: &Timed, zone: Zone) ->
     let timed = all.folded(SERIES);
     let sums = (0..timed.spans.len()).map(|at| timed.sum_at(at));
     let frame = begin(canvas, size, &timed, Scale::of(sums), zone);
+    let (left, right) = frame.sides();
+    let within = ((left, frame.top()), (right, frame.bottom()));
     let mut base = vec![Number::ZERO; timed.spans.len()];
     for (number, series) in timed.series.iter().enumerate() {
         let lower = base.clone();
@@ -70,10 +73,11 @@ pub(super) fn area(canvas: &mut Canvas, size: &Size, all: &Timed, zone: Zone) ->
         points.extend(along(&frame, &timed.spans, &lower).into_iter().rev());
         let sum = series.sum().shown();
         let told = format!("{}: {sum} {} in all", series.name, timed.unit);
-        canvas.area(number, &(path_of(&points) + "Z"), &told);
+        canvas.area(number, &(path_of(&points) + "Z"), within, &told);
         let upper = along(&frame, &timed.spans, &base);
         canvas.pieces("edge", &upper);
     }
+    canvas.hatch();
     limit(canvas, &frame, &timed);
     frame.end()
 }
@@ -87,7 +91,11 @@ pub(super) fn lines(canvas: &mut Canvas, size: &Size, all: &Timed, zone: Zone) -
     let mut entries = names(&timed, Sign::Line);
     let left_out = all.series.len() - timed.series.len();
     if left_out > 0 {
-        entries.push((Sign::Field("none"), format!("{left_out} more in the table")));
+        entries.push((
+            Sign::Field("none"),
+            format!("{left_out} more in the table"),
+            String::new(),
+        ));
     }
     let top = legend(canvas, size, EDGE, &entries);
     let range = timed.range();
@@ -123,12 +131,14 @@ fn begin(canvas: &mut Canvas, size: &Size, timed: &Timed, scale: Scale, zone: Zo
 }
 
 /// The entries of the legend; a series that stands alone needs none.
-fn names(timed: &Timed, sign: impl Fn(usize) -> Sign) -> Vec<(Sign, String)> {
+fn names(timed: &Timed, sign: impl Fn(usize) -> Sign) -> Vec<Entry> {
     if timed.series.len() < 2 {
         return Vec::new();
     }
     let series = timed.series.iter().enumerate();
-    series.map(|(at, s)| (sign(at), s.name.clone())).collect()
+    series
+        .map(|(at, s)| (sign(at), s.name.clone(), String::new()))
+        .collect()
 }
 
 /// What is above zero in a span, and what is below.
