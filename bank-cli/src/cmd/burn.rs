@@ -178,7 +178,9 @@ pub(super) fn of_account(context: &Context, row: &ForecastRow) -> Result<Burn, F
     let statement: Statement = context.get(&["statements"], &query)?;
     let mut track = Track::new(&statement, context);
     statement::pages(context, &query, &statement, |lines| {
-        lines.iter().for_each(|line| track.take(line, context));
+        for line in &lines {
+            track.take(line, context);
+        }
         Ok(true)
     })?;
     let mut burn = track.burn(&statement).unwrap_or_default();
@@ -249,9 +251,9 @@ fn last_end(
             recorded: query.recorded,
             ..AllocationQuery::default()
         };
-        let list: List<Allocation> = context.all(&["allocations"], &wanted)?;
+        let allocations: List<Allocation> = context.all(&["allocations"], &wanted)?;
         let until = when::read(&statement.until).unwrap_or(i64::MAX);
-        for allocation in list.items {
+        for allocation in allocations.items {
             let time = |text: &Option<String>| text.as_deref().and_then(when::read);
             let begins = time(&allocation.start).is_none_or(|start| start < until);
             let Some(end) = time(&allocation.until) else {
@@ -301,14 +303,13 @@ fn coming(row: &ForecastRow, statement: &Statement, burn: &Burn) -> Vec<(i64, Nu
         .as_deref()
         .map_or(Number::ZERO, Number::or_zero);
     let floor = Number::ZERO.minus(credit);
-    match time(&row.empty_at) {
-        Some(at) if at > burn.now => points.push((at, floor)),
-        Some(_) => {}
-        None if points.len() == 1 => {
-            let at = burn.now.saturating_add(BACK);
-            points.push((at, spent(at)));
+    if let Some(at) = time(&row.empty_at) {
+        if at > burn.now {
+            points.push((at, floor));
         }
-        None => {}
+    } else if points.len() == 1 {
+        let at = burn.now.saturating_add(BACK);
+        points.push((at, spent(at)));
     }
     points.sort_by_key(|(us, _)| *us);
     points

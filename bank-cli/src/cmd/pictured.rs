@@ -63,7 +63,7 @@ pub(super) fn forecast(context: &Context, rows: &[ForecastRow]) -> Result<Report
     let available = Bars {
         what: "account".to_owned(),
         unit: unit.to_owned(),
-        bars: rows
+        rows: rows
             .iter()
             .map(|row| (row.account.clone(), Number::or_zero(&row.available)))
             .collect(),
@@ -145,7 +145,7 @@ pub(super) fn expiring(context: &Context, rows: &[ExpiringRow], days: u32) -> Re
         Chart::Bars(Bars {
             what: "account and end".to_owned(),
             unit: unit.to_owned(),
-            bars: bars.collect(),
+            rows: bars.collect(),
         })
     };
     let remarks = vec![format!(
@@ -164,7 +164,7 @@ pub(super) fn negative(context: &Context, rows: &[NegativeRow]) -> Report {
     let bars = Bars {
         what: "account".to_owned(),
         unit: unit.to_owned(),
-        bars: rows
+        rows: rows
             .iter()
             .map(|row| (row.account.clone(), Number::or_zero(&row.amount)))
             .collect(),

@@ -138,7 +138,9 @@ fn tracked(
 ) -> Result<Track, Failure> {
     let mut track = Track::new(statement, context);
     pages(context, query, statement, |lines| {
-        lines.iter().for_each(|line| track.take(line, context));
+        for line in &lines {
+            track.take(line, context);
+        }
         Ok(true)
     })?;
     Ok(track)
@@ -163,13 +165,14 @@ fn drawing(
 ) -> Result<String, Failure> {
     let track = tracked(context, query, statement)?;
     let name = &statement.name;
-    let section = match burn::of_statement(context, query, statement, &track)? {
-        Some(burn) => Section::chart(&format!("Burn-down of {name}"), Chart::Burn(Box::new(burn))),
-        None => {
-            let chart = Chart::Columns(track.charged(&statement.unit));
-            Section::chart(&format!("Charged to {name}"), chart)
-        }
+    let burn = burn::of_statement(context, query, statement, &track)?;
+    let (title, chart) = if let Some(burn) = burn {
+        (format!("Burn-down of {name}"), Chart::Burn(Box::new(burn)))
+    } else {
+        let charged = track.charged(&statement.unit);
+        (format!("Charged to {name}"), Chart::Columns(charged))
     };
+    let section = Section::chart(&title, chart);
     Ok(picture::drawing(&context.report(
         "Statement",
         Vec::new(),

@@ -9,17 +9,17 @@ use super::words::width;
 
 /// The bars; gives the height.
 pub(super) fn bars(canvas: &mut Canvas, size: &Size, bars: &Bars) -> i64 {
-    let scale = Scale::of(bars.bars.iter().map(|(_, amount)| *amount));
-    let amounts = bars.bars.iter().map(|(_, amount)| width(&amount.shown()));
+    let scale = Scale::of(bars.rows.iter().map(|(_, amount)| *amount));
+    let amounts = bars.rows.iter().map(|(_, amount)| width(&amount.shown()));
     let amounts = amounts.max().unwrap_or(0);
     // The amounts stand behind the bars: names and bars leave them room, but not all of it.
     let beside = 2 * EDGE + 14_000 + amounts;
     let most = (size.width - beside - size.width / 8).clamp(60_000, size.width * 2 / 5);
-    let names = bars.bars.iter().map(|(name, _)| width(name)).max();
+    let names = bars.rows.iter().map(|(name, _)| width(name)).max();
     let names = names.unwrap_or(0).min(most);
     let left = EDGE + names + 8_000;
     let room = (size.width - names - beside).max(size.width / 8);
-    let row = if bars.bars.len() > 60 { 20_000 } else { 24_000 };
+    let row = if bars.rows.len() > 60 { 20_000 } else { 24_000 };
     let unit = if bars.unit.is_empty() {
         "count"
     } else {
@@ -37,7 +37,7 @@ pub(super) fn bars(canvas: &mut Canvas, size: &Size, bars: &Bars) -> i64 {
     );
     let zero = left + scale.zero(room);
     let mut y = top + 4_000;
-    for (name, amount) in &bars.bars {
+    for (name, amount) in &bars.rows {
         let middle = y + row / 2;
         let place = (left - 8_000, middle + MIDDLE);
         canvas.text("t", place, Anchor::End, name, names);
@@ -62,8 +62,8 @@ pub(super) fn bars(canvas: &mut Canvas, size: &Size, bars: &Bars) -> i64 {
 /// there are more than can be told apart.
 pub(super) fn pie(canvas: &mut Canvas, size: &Size, all: &Bars) -> i64 {
     let mut shown = all.clone();
-    shown.bars.retain(|(_, amount)| !amount.is_zero());
-    shown.bars.sort_by(|(_, a), (_, b)| b.compare(*a));
+    shown.rows.retain(|(_, amount)| !amount.is_zero());
+    shown.rows.sort_by(|(_, a), (_, b)| b.compare(*a));
     let shown = shown.folded(SERIES);
     let whole = shown.sum();
     let share = |amount: Number| amount.share(whole).unwrap_or(Number::ZERO);
@@ -76,8 +76,8 @@ pub(super) fn pie(canvas: &mut Canvas, size: &Size, all: &Bars) -> i64 {
     let (x, y) = center;
     let within = ((x - radius, y - radius), (x + radius, y + radius));
     let mut before = Number::ZERO;
-    let alone = shown.bars.len() == 1;
-    for (at, (name, amount)) in shown.bars.iter().enumerate() {
+    let alone = shown.rows.len() == 1;
+    for (at, (name, amount)) in shown.rows.iter().enumerate() {
         let after = before.plus(*amount);
         if alone {
             let path = circle(center, radius);
@@ -92,7 +92,7 @@ pub(super) fn pie(canvas: &mut Canvas, size: &Size, all: &Bars) -> i64 {
         let share = share(*amount).shown();
         (Sign::Fill(at), name.clone(), format!(" {share} %"))
     };
-    let entries: Vec<_> = shown.bars.iter().enumerate().map(entry).collect();
+    let entries: Vec<_> = shown.rows.iter().enumerate().map(entry).collect();
     let end = legend(canvas, size, EDGE + size.plot + 8_000, &entries);
     canvas.hatch();
     end + EDGE

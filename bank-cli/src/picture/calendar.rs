@@ -184,11 +184,8 @@ impl Axis {
             let Some(next) = next_date(date, step) else {
                 break;
             };
-            if let Some(us) = self.midnight(date).filter(|_| begins(date, step)) {
-                if (self.from..=self.to).contains(&us) {
-                    found.push(us);
-                }
-            }
+            let us = self.midnight(date).filter(|_| begins(date, step));
+            found.extend(us.filter(|us| (self.from..=self.to).contains(us)));
             date = next;
         }
         found

@@ -33,7 +33,7 @@ pub(crate) struct Bars {
     /// Unit of the amounts, `SU`; empty for a count.
     pub(crate) unit: String,
     /// The names with their amounts, as they are to be shown from top to bottom.
-    pub(crate) bars: Vec<(String, Number)>,
+    pub(crate) rows: Vec<(String, Number)>,
 }
 
 /// A span of time, µs since 1970 UTC.
@@ -168,7 +168,7 @@ impl Timed {
         Bars {
             what: self.what.clone(),
             unit: self.unit.clone(),
-            bars: sums.collect(),
+            rows: sums.collect(),
         }
     }
 
@@ -242,20 +242,20 @@ impl Series {
 impl Bars {
     /// The sum of all.
     pub(super) fn sum(&self) -> Number {
-        total(self.bars.iter().map(|(_, amount)| *amount))
+        total(self.rows.iter().map(|(_, amount)| *amount))
     }
 
     /// The same with at most so many bars: those behind them added up as one.
     pub(super) fn folded(&self, most: usize) -> Self {
-        if self.bars.len() <= most {
+        if self.rows.len() <= most {
             return self.clone();
         }
-        let (kept, rest) = self.bars.split_at(most.saturating_sub(1));
+        let (kept, rest) = self.rows.split_at(most.saturating_sub(1));
         let mut bars = kept.to_vec();
         let sum = total(rest.iter().map(|(_, amount)| *amount));
         bars.push((format!("{} others", rest.len()), sum));
         Self {
-            bars,
+            rows: bars,
             ..self.clone()
         }
     }
@@ -265,7 +265,7 @@ impl Chart {
     /// Why it cannot be drawn; `None` where it can.
     pub(super) fn obstacle(&self) -> Option<String> {
         let count = match self {
-            Self::Bars(bars) | Self::Pie(bars) => bars.bars.len(),
+            Self::Bars(bars) | Self::Pie(bars) => bars.rows.len(),
             Self::Columns(timed) | Self::Area(timed) | Self::Lines(timed) => {
                 if timed.series.is_empty() {
                     0
@@ -286,7 +286,7 @@ impl Chart {
             ));
         }
         if let Self::Pie(bars) = self {
-            if bars.bars.iter().any(|(_, amount)| amount.is_below_zero()) {
+            if bars.rows.iter().any(|(_, amount)| amount.is_below_zero()) {
                 return Some("No picture: a share is below zero.".to_owned());
             }
             if bars.sum().is_zero() {

@@ -76,12 +76,12 @@ pub(super) fn description(chart: &Chart, zone: Zone) -> String {
             } else {
                 "Bars"
             };
-            let most = all.bars.iter().max_by(|(_, a), (_, b)| a.compare(*b));
+            let most = all.rows.iter().max_by(|(_, a), (_, b)| a.compare(*b));
             let most = most.map(|(name, n)| format!(" Most: {name}, {}.", amount(*n, &all.unit)));
             format!(
                 "{kind} by {}: {} in all, together {}.{}",
                 all.what,
-                all.bars.len(),
+                all.rows.len(),
                 amount(all.sum(), &all.unit),
                 most.unwrap_or_default()
             )

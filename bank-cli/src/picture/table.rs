@@ -32,7 +32,7 @@ fn counted(unit: &str) -> String {
 
 fn of_bars(bars: &Bars) -> Table {
     let whole = bars.sum();
-    let below = bars.bars.iter().any(|(_, amount)| amount.is_below_zero());
+    let below = bars.rows.iter().any(|(_, amount)| amount.is_below_zero());
     let mut columns = vec![(bars.what.clone(), false), (counted(&bars.unit), true)];
     let row = |name: &str, amount: Number| {
         let mut row = vec![Cell::Text(name.to_owned()), Cell::Number(amount)];
@@ -47,11 +47,11 @@ fn of_bars(bars: &Bars) -> Table {
     Table {
         columns,
         rows: bars
-            .bars
+            .rows
             .iter()
             .map(|(n, amount)| row(n, *amount))
             .collect(),
-        foot: if bars.bars.len() > 1 {
+        foot: if bars.rows.len() > 1 {
             vec![row("total", whole)]
         } else {
             Vec::new()

@@ -65,15 +65,15 @@ impl Terminal {
 
     fn bars(self, bars: &Bars) -> String {
         let columns = self.columns.max(20);
-        let names: Vec<String> = bars.bars.iter().map(|(name, _)| self.name(name)).collect();
-        let amounts: Vec<String> = bars.bars.iter().map(|(_, n)| self.amount(*n)).collect();
+        let names: Vec<String> = bars.rows.iter().map(|(name, _)| self.name(name)).collect();
+        let amounts: Vec<String> = bars.rows.iter().map(|(_, n)| self.amount(*n)).collect();
         let widest = |texts: &[String]| texts.iter().map(|t| cells(t)).max().unwrap_or(0);
         let mark = if self.unicode { '…' } else { '~' };
         let (left, right) = (widest(&names).min(columns / 3), widest(&amounts));
         let room = columns.saturating_sub(left + right + 4).max(4);
-        let scale = Scale::of(bars.bars.iter().map(|(_, n)| n.size()));
+        let scale = Scale::of(bars.rows.iter().map(|(_, n)| n.size()));
         let mut out = String::new();
-        for ((name, amount), (_, number)) in names.iter().zip(&amounts).zip(&bars.bars) {
+        for ((name, amount), (_, number)) in names.iter().zip(&amounts).zip(&bars.rows) {
             let name = fitted(name, left, mark);
             let gap = " ".repeat(left - cells(&name).min(left));
             let bar = self.bar(*number, &scale, room);

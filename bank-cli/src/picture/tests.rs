@@ -29,7 +29,7 @@ fn bars(unit: &str, rows: &[(&str, &str)]) -> Bars {
     Bars {
         what: "project".to_owned(),
         unit: unit.to_owned(),
-        bars: rows
+        rows: rows
             .iter()
             .map(|(name, amount)| ((*name).to_owned(), number(amount)))
             .collect(),

@@ -180,7 +180,11 @@ fn along(frame: &Frame, spans: &[Span], values: &[Number]) -> Vec<(i64, i64)> {
     let pairs = || spans.iter().zip(values);
     points.extend(pairs().next().map(|(s, v)| (frame.x(s.from), frame.y(*v))));
     points.extend(pairs().map(|(span, value)| (middle(frame, *span), frame.y(*value))));
-    points.extend(pairs().last().map(|(s, v)| (frame.x(s.to), frame.y(*v))));
+    points.extend(
+        pairs()
+            .next_back()
+            .map(|(s, v)| (frame.x(s.to), frame.y(*v))),
+    );
     points
 }
 

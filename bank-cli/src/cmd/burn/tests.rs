@@ -5,10 +5,6 @@ use bank_api::v1::{ForecastRow, Statement, StatementLine};
 use super::*;
 use crate::cmd::test_context;
 
-fn some(text: &str) -> Option<String> {
-    Some(text.to_owned())
-}
-
 fn time(text: &str) -> i64 {
     when::read(text).unwrap()
 }
@@ -17,10 +13,10 @@ fn time(text: &str) -> i64 {
 fn october() -> Statement {
     Statement {
         of: "project".to_owned(),
-        from: some("2026-09-30T23:00:00Z"),
+        from: Some("2026-09-30T23:00:00Z".to_owned()),
         until: "2026-10-31T23:00:00Z".to_owned(),
-        opening: some("1000.000"),
-        credit_limit: some("50.000"),
+        opening: Some("1000.000".to_owned()),
+        credit_limit: Some("50.000".to_owned()),
         unit: "SU".to_owned(),
         ..Statement::default()
     }
@@ -30,7 +26,7 @@ fn line(at: &str, kind: &str, user: &str, amount: &str) -> StatementLine {
     StatementLine {
         at: at.to_owned(),
         kind: kind.to_owned(),
-        user: some(user),
+        user: Some(user.to_owned()),
         amount: amount.to_owned(),
         ..StatementLine::default()
     }
@@ -100,7 +96,7 @@ fn many_movements_take_little_memory() {
     assert!(track.amount.len() <= KEPT && track.charges.len() <= KEPT);
     let burn = track.burn(&statement).unwrap();
     assert_eq!(burn.amount.last().unwrap().1.shown(), "800.000");
-    let sum = track.charged("SU").bars().bars;
+    let sum = track.charged("SU").bars().rows;
     assert_eq!(sum.len(), 1);
     assert_eq!(sum.first().unwrap().1.shown(), "200.000");
 }
@@ -117,10 +113,10 @@ fn what_comes_ends_at_the_credit_and_drops_where_money_ends() {
         ..Burn::default()
     };
     let row = ForecastRow {
-        burn_per_day: some("10.000"),
-        unused_at: some("2026-11-10T23:00:00Z"),
-        unused: some("300.000"),
-        empty_at: some("2027-01-24T23:00:00Z"),
+        burn_per_day: Some("10.000".to_owned()),
+        unused_at: Some("2026-11-10T23:00:00Z".to_owned()),
+        unused: Some("300.000".to_owned()),
+        empty_at: Some("2027-01-24T23:00:00Z".to_owned()),
         ..ForecastRow::default()
     };
     assert_eq!(

@@ -82,7 +82,7 @@ fn every() -> Vec<Chart> {
         .map(|n| (format!("user {n}"), Number::whole(400 - n)))
         .collect();
     let long = Bars {
-        bars: many,
+        rows: many,
         ..bars("", &[])
     };
     for one in [
