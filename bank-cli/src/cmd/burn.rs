@@ -29,7 +29,10 @@ const KEPT: usize = 4 * picture::POINTS_MAX;
 /// What is said below a burn-down.
 pub(super) const EXPLAINED: &str = "Amount: what active allocations hold, after every movement. Held: \
      open liens on it, asked for at some instants. Spent evenly: a straight line to the end of the last \
-     allocation that is active. Forecast: as spent in the last 30 days, to the day when nothing is left.";
+     allocation that is active.";
+/// What is said below one that goes on into the future.
+pub(super) const COMING: &str = "Forecast: as spent in the last 30 days, less what ends unused, to the \
+     day when nothing is left; at most 400 days ahead.";
 
 /// What movements come to, as they are read.
 #[derive(Debug, Default)]
@@ -149,6 +152,11 @@ pub(super) fn of_statement(
     let Some(mut burn) = track.burn(statement) else {
         return Ok(None);
     };
+    // What is said of a closed period must never change; of what was held, and of the ends of
+    // allocations, other things may become known.
+    if statement.closed {
+        return Ok(Some(burn));
+    }
     // What was known at an instant of the past was not asked for then.
     if query.at.is_none() {
         burn.held = held(context, statement, &burn);

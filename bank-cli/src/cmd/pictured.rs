@@ -81,7 +81,7 @@ pub(super) fn forecast(context: &Context, rows: &[ForecastRow]) -> Result<Report
             let chart = burn::of_account(context, row)?;
             let title = format!("Burn-down of {}", row.account);
             let section = Section::chart(&title, Chart::Burn(Box::new(chart)));
-            sections.push(section.note(burn::EXPLAINED));
+            sections.push(section.note(burn::EXPLAINED).note(burn::COMING));
         }
     }
     let mut remarks = vec![format!(

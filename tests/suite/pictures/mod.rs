@@ -47,18 +47,16 @@ fn month() -> Bank {
         );
         let bob = "&lt;b&gt;&amp;&quot;bob&apos;";
         billed(&bank, &format!("b{day}"), ("chem", bob), 50);
+        if day == 20 {
+            // Twenty days: it is held at the end of the month.
+            let wall = "<WallDuration>1728000</WallDuration>";
+            bank.job_says("reserve", "held", ("chem", "amy"), (10, 36_000), wall);
+        }
         if day == 12 {
             typed(&bank, &["deposit", "chem", "20000", "--end", "2026-04-01"]);
         }
     }
     billed(&bank, "s", ("astro", "amy"), 40);
-    bank.job_says(
-        "reserve",
-        "held",
-        ("chem", "amy"),
-        (100, 36_000),
-        "<WallDuration>36000</WallDuration>",
-    );
     bank.set_clock(T0 + 30 * DAY - 3600);
     bank
 }

@@ -89,7 +89,7 @@ impl Html {
             )
         };
         let bold = " class=\"b\"";
-        let mut out = String::from("<table><caption>Summary</caption>\n");
+        let mut out = String::from("<div class=\"rows\"><table><caption>Summary</caption>\n");
         if let Some(opening) = &statement.opening {
             out.push_str(&row(bold, "Opening amount", opening));
         }
@@ -118,7 +118,7 @@ impl Html {
         for (left, amount) in text::beside(statement) {
             out.push_str(&row("", &left, &amount));
         }
-        out + "</table>\n"
+        out + "</table></div>\n"
     }
 
     fn parts(&self, statement: &Statement) -> String {
@@ -131,7 +131,7 @@ impl Html {
             "project"
         };
         let mut out = format!(
-            "<table><caption>Charges by {by}</caption>\n<thead><tr><th scope=\"col\">{by}</th>\
+            "<div class=\"rows\"><table><caption>Charges by {by}</caption>\n<thead><tr><th scope=\"col\">{by}</th>\
              <th scope=\"col\" class=\"n\">jobs</th><th scope=\"col\" class=\"n\">charged</th>\
              <th scope=\"col\" class=\"n\">given back</th></tr></thead>\n<tbody>\n"
         );
@@ -145,7 +145,7 @@ impl Html {
                 self.form.amount(&part.refunded)
             );
         }
-        out + "</tbody></table>\n"
+        out + "</tbody></table></div>\n"
     }
 }
 
