@@ -68,6 +68,7 @@ thead th{font-weight:600;overflow-wrap:anywhere;min-width:4.5rem}
 thead .n{white-space:normal}
 tfoot td,tfoot th,.b td,.b th{font-weight:600}
 .n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap;padding-right:0;padding-left:.6rem}
+.n+:not(.n){padding-left:1.4rem}
 .w{white-space:nowrap}
 .rows{overflow-x:auto;margin:1rem 0}
 .rows table{margin:0}
