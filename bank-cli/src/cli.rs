@@ -362,8 +362,10 @@ pub(crate) enum Format {
     Json,
     /// One JSON object per line
     Jsonl,
-    /// A page to print, of `bank statement`
+    /// A page to print, of `bank statement` and some reports
     Html,
+    /// One picture, of some reports
+    Svg,
 }
 
 impl Format {
@@ -377,6 +379,7 @@ impl Format {
             Self::Json => "json",
             Self::Jsonl => "jsonl",
             Self::Html => "html",
+            Self::Svg => "svg",
         }
     }
 }

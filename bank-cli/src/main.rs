@@ -18,6 +18,7 @@ mod moab;
 mod out;
 mod people;
 mod period;
+mod picture;
 mod upload;
 mod when;
 

@@ -275,7 +275,7 @@ impl Form {
         let name = setting.unwrap_or(Format::Table.name());
         let format = <Format as clap::ValueEnum>::from_str(name, true).map_err(|_| {
             Failure::usage(format!("unknown format {name:?}"))
-                .hint("table, parsable, parsable2, csv, json, jsonl or html")
+                .hint("table, parsable, parsable2, csv, json, jsonl, html or svg")
         })?;
         Ok(Self {
             format,
@@ -315,7 +315,7 @@ impl Form {
             Format::Json if self.columns.is_empty() => json::document(answer),
             Format::Json => json::document(&json::filtered(answer, &columns)),
             Format::Jsonl => json::lines(answer, self.columns.is_empty(), &columns),
-            Format::Html => Err(no_page()),
+            Format::Html | Format::Svg => Err(no_page()),
         }
     }
 
@@ -336,7 +336,7 @@ impl Form {
             }
             Format::Json => json::document(answer),
             Format::Jsonl => json::line(answer),
-            Format::Html => Err(no_page()),
+            Format::Html | Format::Svg => Err(no_page()),
             _ => self.list(answer, sheet),
         }
     }
@@ -368,9 +368,10 @@ impl Form {
     }
 }
 
-/// Pages are for what is printed on paper.
+/// Pages are for what is printed on paper, pictures for what has a length.
 fn no_page() -> Failure {
-    Failure::usage("this command writes no HTML").hint("`bank statement` does")
+    Failure::usage("this command writes no page and no picture")
+        .hint("`bank statement` writes HTML, some of `bank report` HTML and SVG")
 }
 
 /// Whether standard output and standard error may be coloured.

@@ -25,6 +25,7 @@ mod ledger;
 mod nami;
 mod openapi;
 mod operations;
+mod pictures;
 mod rates;
 mod records;
 mod scheduler;

@@ -71,6 +71,9 @@ pub(crate) struct ForecastArgs {
     /// Only accounts of this project and those below it
     #[arg(short = 'A', long)]
     pub(crate) project: Option<String>,
+    /// Draw bars and sparklines in plain characters
+    #[arg(long)]
+    pub(crate) chart: bool,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -81,4 +84,7 @@ pub(crate) struct ExpiringArgs {
     /// Ends within so many days
     #[arg(long, value_name = "DAYS", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=3660))]
     pub(crate) within: u32,
+    /// Draw bars and sparklines in plain characters
+    #[arg(long)]
+    pub(crate) chart: bool,
 }

@@ -184,4 +184,7 @@ pub(crate) struct FallbackArgs {
     /// Only this machine
     #[arg(short = 'm', long)]
     pub(crate) machine: Option<String>,
+    /// Draw bars and sparklines in plain characters
+    #[arg(long)]
+    pub(crate) chart: bool,
 }

@@ -4,7 +4,7 @@ use bank_api::v1::{
     ExpiringRow, FallbackQuery, FallbackReport, ForecastQuery, ForecastRow, List, NegativeRow,
 };
 
-use super::Context;
+use super::{Context, pictured};
 use crate::{
     cli::{ExpiringArgs, FallbackArgs, ForecastArgs, ReportCommand},
     fail::Failure,
@@ -33,6 +33,10 @@ fn fallback(context: &Context, args: FallbackArgs) -> Result<String, Failure> {
     let report: FallbackReport = context.whole(&["report", "fallback"], &query)?;
     if !report.complete {
         out::warn("more than one answer takes: ask for a shorter time");
+    }
+    let picture = || Ok(pictured::fallback(context, &report));
+    if let Some(told) = context.pictured(args.chart, picture) {
+        return told;
     }
     context.form.list(&report, &sheet(context, &report))
 }
@@ -71,6 +75,10 @@ fn forecast(context: &Context, args: ForecastArgs) -> Result<String, Failure> {
         ..ForecastQuery::default()
     };
     let list: List<ForecastRow> = context.all(&["report", "forecast"], &query)?;
+    let picture = || pictured::forecast(context, &list.items);
+    if let Some(told) = context.pictured(args.chart, picture) {
+        return told;
+    }
     let columns = vec![
         column("account", "Account", Kind::Text),
         column("project", "Project", Kind::Text).if_machine(),
@@ -99,6 +107,10 @@ fn expiring(context: &Context, args: ExpiringArgs) -> Result<String, Failure> {
         ..ForecastQuery::default()
     };
     let list: List<ExpiringRow> = context.all(&["report", "expiring"], &query)?;
+    let picture = || Ok(pictured::expiring(context, &list.items, args.within));
+    if let Some(told) = context.pictured(args.chart, picture) {
+        return told;
+    }
     let columns = vec![
         column("until", "Until", Kind::Date),
         column("days_left", "Days left", Kind::Number),
@@ -123,6 +135,10 @@ fn negative(context: &Context, args: ForecastArgs) -> Result<String, Failure> {
         ..ForecastQuery::default()
     };
     let list: List<NegativeRow> = context.all(&["report", "negative"], &query)?;
+    let picture = || Ok(pictured::negative(context, &list.items));
+    if let Some(told) = context.pictured(args.chart, picture) {
+        return told;
+    }
     let columns = vec![
         column("account", "Account", Kind::Text),
         column("project", "Project", Kind::Text).if_machine(),

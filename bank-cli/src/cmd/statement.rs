@@ -13,12 +13,15 @@ use bank_api::v1::{
 
 use self::html::Html;
 use super::Context;
+use super::burn::{self, Track};
 use crate::{
     cli::{Format, PeriodArgs, StatementArgs},
     fail::Failure,
     figure,
     out::{Kind, Sheet, column},
-    period, when,
+    period,
+    picture::{self, Chart, Section},
+    when,
 };
 
 /// Lines per request.
@@ -28,11 +31,17 @@ pub(super) fn run(context: &Context, args: &StatementArgs) -> Result<String, Fai
     let query = query(context, args)?;
     let (query, statement) = ask(context, query, args.name.is_some())?;
     if args.summary {
-        return summary(context, &statement);
+        return summary(context, &query, &statement);
     }
     match context.form.format {
         Format::Table => itemised(context, &query, &statement, &text::Screen::new(context)),
-        Format::Html => itemised(context, &query, &statement, &Html::new(context)),
+        Format::Html => itemised(
+            context,
+            &query,
+            &statement,
+            &pictured(context, &query, &statement)?,
+        ),
+        Format::Svg => drawing(context, &query, &statement),
         Format::Json => itemised(context, &query, &statement, &Json),
         _ => separated(context, &query, &statement),
     }
@@ -121,13 +130,68 @@ fn ask(
     }
 }
 
-fn summary(context: &Context, statement: &Statement) -> Result<String, Failure> {
+/// What the movements come to: they are read for this once more, so that little memory is needed.
+fn tracked(
+    context: &Context,
+    query: &StatementQuery,
+    statement: &Statement,
+) -> Result<Track, Failure> {
+    let mut track = Track::new(statement, context);
+    pages(context, query, statement, |lines| {
+        for line in &lines {
+            track.take(line, context);
+        }
+        Ok(true)
+    })?;
+    Ok(track)
+}
+
+/// The page with its pictures.
+fn pictured(
+    context: &Context,
+    query: &StatementQuery,
+    statement: &Statement,
+) -> Result<Html, Failure> {
+    let track = tracked(context, query, statement)?;
+    let burn = burn::of_statement(context, query, statement, &track)?;
+    Ok(Html::new(context).with(burn, track.charged(&statement.unit)))
+}
+
+/// One picture: the burn-down, or of a user or a machine what was charged.
+fn drawing(
+    context: &Context,
+    query: &StatementQuery,
+    statement: &Statement,
+) -> Result<String, Failure> {
+    let track = tracked(context, query, statement)?;
+    let name = &statement.name;
+    let burn = burn::of_statement(context, query, statement, &track)?;
+    let (title, chart) = if let Some(burn) = burn {
+        (format!("Burn-down of {name}"), Chart::Burn(Box::new(burn)))
+    } else {
+        let charged = track.charged(&statement.unit);
+        (format!("Charged to {name}"), Chart::Columns(charged))
+    };
+    let section = Section::chart(&title, chart);
+    Ok(picture::drawing(&context.report(
+        "Statement",
+        Vec::new(),
+        vec![section],
+    )))
+}
+
+fn summary(
+    context: &Context,
+    query: &StatementQuery,
+    statement: &Statement,
+) -> Result<String, Failure> {
     match context.form.format {
         Format::Table => Ok(text::summary(&context.form, statement)),
         Format::Html => {
-            let html = Html::new(context);
+            let html = pictured(context, query, statement)?;
             Ok(html.head(statement) + &Html::foot())
         }
+        Format::Svg => drawing(context, query, statement),
         Format::Json | Format::Jsonl => context.form.one(statement, &Sheet::default()),
         _ => context.form.list(&sums(statement), &sums_sheet(statement)),
     }

@@ -6,28 +6,19 @@ use std::fmt::Write as _;
 use bank_api::v1::{Statement, StatementLine};
 
 use super::{Writer, text};
-use crate::{cmd::Context, fail::Failure, figure, out::Form, when};
-
-/// Everything that the page looks like.
-const STYLE: &str = "\
-:root{color-scheme:light dark;--line:#bbb;--faint:#666}
-@media (prefers-color-scheme:dark){:root{--line:#555;--faint:#aaa}}
-body{font:15px/1.4 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}
-h1{font-size:1.4rem;margin:0}
-p{margin:.3rem 0;color:var(--faint)}
-table{border-collapse:collapse;width:100%;margin:1rem 0}
-caption{text-align:left;font-weight:600;padding:.3rem 0}
-th,td{text-align:left;padding:.2rem .6rem;border-bottom:1px solid var(--line);vertical-align:top}
-.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
-.b td,.b th{font-weight:600}
-.wide{overflow-x:auto}
-@media print{body{margin:0;max-width:none;font-size:10pt}thead{display:table-header-group}\
-tr{break-inside:avoid}.wide{overflow:visible}}
-";
+use crate::{
+    cmd::{Context, burn},
+    fail::Failure,
+    figure,
+    out::Form,
+    picture::{self, Burn, Chart, Section, Timed, escaped},
+    when,
+};
 
 /// The page.
 pub(super) struct Html {
     form: Form,
+    pictures: String,
 }
 
 impl Html {
@@ -35,18 +26,37 @@ impl Html {
         let mut form = context.form.clone();
         // Amounts as people read them.
         form.format = crate::cli::Format::Table;
-        Self { form }
+        Self {
+            form,
+            pictures: String::new(),
+        }
+    }
+
+    /// With pictures of the period: how money was spent, and what was charged from time to time.
+    pub(super) fn with(mut self, burn: Option<Burn>, charged: Timed) -> Self {
+        let mut section = |id: &str, section: Section| {
+            self.pictures += &section.html(id, 2, self.form.zone);
+        };
+        if let Some(burn) = burn {
+            let chart = Chart::Burn(Box::new(burn));
+            section(
+                "burn",
+                Section::chart("Burn-down", chart).note(burn::EXPLAINED),
+            );
+        }
+        let title = format!("Charged by {}", charged.what);
+        section("charged", Section::chart(&title, Chart::Columns(charged)));
+        self
     }
 
     /// Up to the sums, and they.
     pub(super) fn head(&self, statement: &Statement) -> String {
         let name = escaped(&statement.name);
-        let period = escaped(&text::period(self.form.zone, statement));
-        let mut out = format!(
-            "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n\
-             <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
-             <title>Statement {name} {period}</title>\n<style>\n{STYLE}</style></head><body>\n\
-             <h1>Statement of {} {name}</h1>\n<p>{period}. Amounts in {}; times {}.</p>\n",
+        let period = text::period(self.form.zone, statement);
+        let mut out = picture::head(&format!("Statement {} {period}", statement.name), "");
+        let _ = write!(
+            out,
+            "<h1>Statement of {} {name}</h1>\n<p>{period}. Amounts in {}; times {}.</p>\n",
             escaped(&statement.of),
             escaped(&statement.unit),
             self.zone(statement),
@@ -56,12 +66,12 @@ impl Html {
         for remark in text::remarks(&self.form, statement) {
             let _ = writeln!(out, "<p>{}</p>", escaped(&remark));
         }
-        out
+        out + &self.pictures
     }
 
     /// What ends the page.
     pub(super) fn foot() -> String {
-        "</body></html>\n".to_owned()
+        picture::foot().to_owned()
     }
 
     /// The offset of local times at the end of the period.
@@ -79,7 +89,7 @@ impl Html {
             )
         };
         let bold = " class=\"b\"";
-        let mut out = String::from("<table><caption>Summary</caption>\n");
+        let mut out = String::from("<div class=\"rows\"><table><caption>Summary</caption>\n");
         if let Some(opening) = &statement.opening {
             out.push_str(&row(bold, "Opening amount", opening));
         }
@@ -108,7 +118,7 @@ impl Html {
         for (left, amount) in text::beside(statement) {
             out.push_str(&row("", &left, &amount));
         }
-        out + "</table>\n"
+        out + "</table></div>\n"
     }
 
     fn parts(&self, statement: &Statement) -> String {
@@ -121,7 +131,7 @@ impl Html {
             "project"
         };
         let mut out = format!(
-            "<table><caption>Charges by {by}</caption>\n<thead><tr><th scope=\"col\">{by}</th>\
+            "<div class=\"rows\"><table><caption>Charges by {by}</caption>\n<thead><tr><th scope=\"col\">{by}</th>\
              <th scope=\"col\" class=\"n\">jobs</th><th scope=\"col\" class=\"n\">charged</th>\
              <th scope=\"col\" class=\"n\">given back</th></tr></thead>\n<tbody>\n"
         );
@@ -135,7 +145,7 @@ impl Html {
                 self.form.amount(&part.refunded)
             );
         }
-        out + "</tbody></table>\n"
+        out + "</tbody></table></div>\n"
     }
 }
 
@@ -143,7 +153,7 @@ impl Writer for Html {
     fn head(&self, statement: &Statement) -> Result<String, Failure> {
         let mut out = Html::head(self, statement);
         out.push_str(
-            "<div class=\"wide\"><table><caption>Movements</caption>\n<thead><tr>\
+            "<div class=\"rows\" tabindex=\"0\" role=\"region\" aria-label=\"Movements\"><table><caption>Movements</caption>\n<thead><tr>\
              <th scope=\"col\">time</th><th scope=\"col\">kind</th><th scope=\"col\">account</th>\
              <th scope=\"col\">project</th><th scope=\"col\">user</th><th scope=\"col\">job</th>\
              <th scope=\"col\" class=\"n\">amount</th><th scope=\"col\" class=\"n\">left</th>\
@@ -165,7 +175,7 @@ impl Writer for Html {
             let text = |text: &Option<String>| escaped(text.as_deref().unwrap_or_default());
             let _ = writeln!(
                 out,
-                "<tr><td>{}</td><td>{}{mark}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>\
+                "<tr><td class=\"w\">{}</td><td>{}{mark}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>\
                  <td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
                 escaped(&when::moment(&line.at, self.form.zone)),
                 escaped(&line.kind),
@@ -189,20 +199,4 @@ impl Writer for Html {
         }
         Ok(out + &Html::foot())
     }
-}
-
-/// Text that means itself in a page.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text::printable(text).chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            c => out.push(c),
-        }
-    }
-    out
 }

@@ -1,0 +1,86 @@
+//! Pictures: charts with their tables, for a page, a file of their own, and a terminal.
+//!
+//! Pure: numbers go in, text comes out, and the same numbers give the same bytes. A command that has
+//! something to show builds a [`Report`] of [`Section`]s and says [`report`], [`drawing`] or
+//! [`screen`], as the caller's `-O` and `--chart` ask (`cmd::Context::pictured` does that). Amounts are exact decimals
+//! ([`Number`]); places on a drawing are whole thousandths of a pixel. Nothing here asks the daemon.
+//!
+//! A page asks nobody for anything: no script, no address, one style that its own policy names by its
+//! digest. Every chart has its table; series are told apart by patterns, dashes or signs, never by
+//! colour alone.
+
+mod bars;
+mod burn;
+mod calendar;
+mod canvas;
+mod data;
+mod draw;
+mod frame;
+mod number;
+mod page;
+mod scale;
+mod style;
+mod table;
+mod terminal;
+#[cfg(test)]
+mod tests;
+mod timed;
+mod words;
+
+pub(crate) use burn::thinned;
+pub(crate) use calendar::{span_of, spans};
+pub(crate) use data::{Bars, Burn, Cell, Chart, POINTS_MAX, Span, Table, Timed};
+pub(crate) use number::Number;
+pub(crate) use page::{Part, Report, Section, foot, head};
+pub(crate) use terminal::Terminal;
+pub(crate) use words::escaped;
+
+/// A report as one page of HTML.
+///
+/// ```ignore
+/// use crate::picture::{self, Chart, Number, Part, Report, Section, Span, Timed};
+///
+/// // Months of a year, and for each (place of the month, project, core-hours) as the daemon said it.
+/// let spans: Vec<Span> = months.iter().map(|m| Span { from: m.from_us, to: m.to_us }).collect();
+/// let rows = answer.rows.iter().map(|row| {
+///     (place_of(&row.bucket), row.project.clone(), Number::or_zero(&row.core_hours))
+/// });
+/// let timed = Timed::gathered("project", "core-hours", spans, rows);
+/// let report = Report {
+///     title: "Usage by project".to_owned(),
+///     period: Some(Span { from: from_us, to: to_us }),
+///     zone: context.zone,
+///     generated: context.now_us,
+///     remarks: vec!["Core-hours; jobs are spread over the time that they ran.".to_owned()],
+///     parts: vec![Part {
+///         sections: vec![
+///             Section::chart("Core-hours by month", Chart::Columns(timed))
+///                 .note("The largest seven projects have a field of their own."),
+///         ],
+///         ..Part::default()
+///     }],
+/// };
+/// picture::report(&report)
+/// ```
+///
+/// The contribution report has two parts, one for each period, each with a heading and a period of its
+/// own: they stand beside each other where there is room. A table of its own comes with
+/// [`Section::with_table`], or without a chart with [`Section::table`].
+pub(crate) fn report(report: &Report) -> String {
+    report.html()
+}
+
+/// The first chart of a report as an SVG document; where there is nothing to draw, it says so.
+pub(crate) fn drawing(report: &Report) -> String {
+    match report.sections().find_map(Section::pictured) {
+        Some((title, chart)) => draw::alone(chart, title, report.zone),
+        None => draw::nothing(&report.title, "No data in this period."),
+    }
+}
+
+/// Every chart of a report in plain characters.
+pub(crate) fn screen(report: &Report, terminal: Terminal) -> String {
+    let charts = report.sections().filter_map(Section::pictured);
+    let drawn = charts.map(|(title, chart)| terminal.chart(title, chart, report.zone));
+    drawn.collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,298 @@
+//! What pictures are made of: numbers with their unit, spans of time, tables.
+
+use super::number::{Number, total};
+
+/// Marks on one axis at most: spans of time, bars, points.
+pub(crate) const POINTS_MAX: usize = 400;
+
+/// Something with a length that can be drawn.
+#[derive(Debug, Clone)]
+pub(crate) enum Chart {
+    /// Horizontal bars with their names.
+    Bars(Bars),
+    /// Columns over time, the series on top of each other.
+    Columns(Timed),
+    /// Areas over time, the series on top of each other.
+    #[allow(dead_code, reason = "for reports of usage by time")]
+    Area(Timed),
+    /// A line for each series over time; with a limit, utilisation against it.
+    #[allow(dead_code, reason = "for reports of utilisation")]
+    Lines(Timed),
+    /// How money is spent.
+    Burn(Box<Burn>),
+    /// Shares of a whole, for the contribution report only: bars are read better.
+    #[allow(dead_code, reason = "for the contribution report")]
+    Pie(Bars),
+}
+
+/// One amount for each name.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Bars {
+    /// What the names are: `user`.
+    pub(crate) what: String,
+    /// Unit of the amounts, `SU`; empty for a count.
+    pub(crate) unit: String,
+    /// The names with their amounts, as they are to be shown from top to bottom.
+    pub(crate) rows: Vec<(String, Number)>,
+}
+
+/// A span of time, µs since 1970 UTC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Span {
+    /// The start, inclusive.
+    pub(crate) from: i64,
+    /// The end, exclusive.
+    pub(crate) to: i64,
+}
+
+/// An amount for each span of time, of one series or several.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Timed {
+    /// What the series are: `project`; empty where there is one only.
+    pub(crate) what: String,
+    /// Unit of the amounts, `SU` or `%`; empty for a count.
+    pub(crate) unit: String,
+    /// The spans from old to new; they need not be of one length.
+    pub(crate) spans: Vec<Span>,
+    /// The series, the most important first.
+    pub(crate) series: Vec<Series>,
+    /// What the amounts are held against, with its name: `100 % of capacity`.
+    pub(crate) limit: Option<(String, Number)>,
+}
+
+/// One series.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Series {
+    /// Its name.
+    pub(crate) name: String,
+    /// An amount for each span, in the order of the spans; none where nothing is known.
+    pub(crate) values: Vec<Option<Number>>,
+}
+
+/// How an account's money is spent over a time.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Burn {
+    /// Unit of the amounts.
+    pub(crate) unit: String,
+    /// The start of the axis, µs.
+    pub(crate) from: i64,
+    /// Its end, µs.
+    pub(crate) to: i64,
+    /// What there was from an instant on, from old to new; the last one is what there is at `now`.
+    pub(crate) amount: Vec<(i64, Number)>,
+    /// The amount at an instant, and what of it was held; empty where that is not known.
+    pub(crate) held: Vec<(i64, Number, Number)>,
+    /// A straight line from the first to the last: spent evenly.
+    pub(crate) ideal: Option<[(i64, Number); 2]>,
+    /// What will be, in straight pieces, as far as it is known.
+    pub(crate) forecast: Vec<(i64, Number)>,
+    /// What came in, and when.
+    pub(crate) deposits: Vec<(i64, Number)>,
+    /// The instant up to which the amount is known.
+    pub(crate) now: i64,
+}
+
+/// A table of data.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Table {
+    /// What it shows.
+    pub(crate) caption: String,
+    /// The heads of its columns, and whether what stands below is a number.
+    pub(crate) columns: Vec<(String, bool)>,
+    /// The rows; the first cell names the row.
+    pub(crate) rows: Vec<Vec<Cell>>,
+    /// Rows of sums.
+    pub(crate) foot: Vec<Vec<Cell>>,
+}
+
+/// One cell.
+#[derive(Debug, Clone)]
+pub(crate) enum Cell {
+    /// A text as it is.
+    Text(String),
+    /// A number, with thousands separated.
+    Number(Number),
+    /// A share in percent.
+    Percent(Number),
+    /// An instant, µs: a date where it is a local midnight.
+    Time(i64),
+    /// Nothing is known.
+    None,
+}
+
+impl Cell {
+    /// A number, or nothing.
+    pub(crate) fn maybe(number: Option<Number>) -> Self {
+        number.map_or(Self::None, Self::Number)
+    }
+}
+
+impl Timed {
+    /// Spans and series out of single amounts: which span (its place among `spans`), whose, how much.
+    /// Amounts of one span and one name are added; the largest series comes first, and what no row
+    /// mentions is zero.
+    ///
+    /// What lies outside the spans is left out.
+    pub(crate) fn gathered(
+        what: &str,
+        unit: &str,
+        spans: Vec<Span>,
+        rows: impl IntoIterator<Item = (usize, String, Number)>,
+    ) -> Self {
+        let mut found = std::collections::BTreeMap::<String, Vec<Option<Number>>>::new();
+        for (at, name, amount) in rows {
+            let values = found
+                .entry(name)
+                .or_insert_with(|| vec![Some(Number::ZERO); spans.len()]);
+            if let Some(value) = values.get_mut(at) {
+                *value = Some(value.unwrap_or(Number::ZERO).plus(amount));
+            }
+        }
+        let mut series: Vec<Series> = found
+            .into_iter()
+            .map(|(name, values)| Series { name, values })
+            .collect();
+        series.sort_by(|a, b| b.sum().size().compare(a.sum().size()));
+        Self {
+            what: what.to_owned(),
+            unit: unit.to_owned(),
+            spans,
+            series,
+            limit: None,
+        }
+    }
+
+    /// The sum of each series, in their order.
+    pub(crate) fn bars(&self) -> Bars {
+        let sums = self.series.iter().map(|s| (s.name.clone(), s.sum()));
+        Bars {
+            what: self.what.clone(),
+            unit: self.unit.clone(),
+            rows: sums.collect(),
+        }
+    }
+
+    /// Its amounts one by one, as [`Self::gathered`] takes them.
+    pub(crate) fn rows(&self) -> Vec<(usize, String, Number)> {
+        let of = |series: &Series| -> Vec<(usize, String, Number)> {
+            let values = series.values.iter().enumerate();
+            let known = values.filter_map(|(at, value)| Some((at, (*value)?)));
+            let known = known.filter(|(_, value)| !value.is_zero());
+            known
+                .map(|(at, value)| (at, series.name.clone(), value))
+                .collect()
+        };
+        self.series.iter().flat_map(of).collect()
+    }
+
+    /// The same with at most so many series: those behind them added up as one.
+    pub(super) fn folded(&self, most: usize) -> Self {
+        if self.series.len() <= most {
+            return self.clone();
+        }
+        let (kept, rest) = self.series.split_at(most.saturating_sub(1));
+        let sum = |at: usize| {
+            let values = rest.iter().filter_map(|series| series.value(at));
+            Some(total(values))
+        };
+        let mut series = kept.to_vec();
+        series.push(Series {
+            name: format!("{} others", rest.len()),
+            values: (0..self.spans.len()).map(sum).collect(),
+        });
+        Self {
+            series,
+            ..self.clone()
+        }
+    }
+
+    /// Every amount that is known.
+    pub(super) fn values(&self) -> impl Iterator<Item = Number> + '_ {
+        self.series
+            .iter()
+            .flat_map(|s| s.values.iter().flatten().copied())
+    }
+
+    /// The sum of all series in a span.
+    pub(super) fn sum_at(&self, at: usize) -> Number {
+        total(self.series.iter().filter_map(|series| series.value(at)))
+    }
+
+    /// From the first instant to the last.
+    pub(super) fn range(&self) -> Span {
+        Span {
+            from: self.spans.iter().map(|s| s.from).min().unwrap_or(0),
+            to: self.spans.iter().map(|s| s.to).max().unwrap_or(0),
+        }
+    }
+}
+
+impl Series {
+    /// The amount of a span.
+    pub(super) fn value(&self, at: usize) -> Option<Number> {
+        self.values.get(at).copied().flatten()
+    }
+
+    /// The sum over all spans.
+    pub(super) fn sum(&self) -> Number {
+        total(self.values.iter().flatten().copied())
+    }
+}
+
+impl Bars {
+    /// The sum of all.
+    pub(super) fn sum(&self) -> Number {
+        total(self.rows.iter().map(|(_, amount)| *amount))
+    }
+
+    /// The same with at most so many bars: those behind them added up as one.
+    pub(super) fn folded(&self, most: usize) -> Self {
+        if self.rows.len() <= most {
+            return self.clone();
+        }
+        let (kept, rest) = self.rows.split_at(most.saturating_sub(1));
+        let mut bars = kept.to_vec();
+        let sum = total(rest.iter().map(|(_, amount)| *amount));
+        bars.push((format!("{} others", rest.len()), sum));
+        Self {
+            rows: bars,
+            ..self.clone()
+        }
+    }
+}
+
+impl Chart {
+    /// Why it cannot be drawn; `None` where it can.
+    pub(super) fn obstacle(&self) -> Option<String> {
+        let count = match self {
+            Self::Bars(bars) | Self::Pie(bars) => bars.rows.len(),
+            Self::Columns(timed) | Self::Area(timed) | Self::Lines(timed) => {
+                if timed.series.is_empty() {
+                    0
+                } else {
+                    timed.spans.len()
+                }
+            }
+            Self::Burn(burn) => burn.amount.len() + burn.forecast.len(),
+        };
+        if count == 0 {
+            return Some("No data in this period.".to_owned());
+        }
+        // A burn-down is thinned; a pie adds up what is small.
+        let thins = matches!(self, Self::Burn(_) | Self::Pie(_));
+        if count > POINTS_MAX && !thins {
+            return Some(format!(
+                "No picture: {count} values are more than {POINTS_MAX}. The table has them all."
+            ));
+        }
+        if let Self::Pie(bars) = self {
+            if bars.rows.iter().any(|(_, amount)| amount.is_below_zero()) {
+                return Some("No picture: a share is below zero.".to_owned());
+            }
+            if bars.sum().is_zero() {
+                return Some("No picture: all shares are zero.".to_owned());
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,233 @@
+//! Tables of data: those that a report brings, and those made of what a chart shows.
+
+use std::fmt::Write as _;
+
+use super::data::{Bars, Burn, Cell, Chart, Table, Timed};
+use super::number::Number;
+use super::timed::moment;
+use super::words::escaped;
+use crate::clock::Zone;
+
+/// With more rows a table scrolls in a box of its own; on paper it never does.
+const ROWS: usize = 24;
+/// Where the columns of all series are wider, in letters, there is one row for each amount in their
+/// place: numbers are never broken, and a paper has its edge.
+const LETTERS: usize = 84;
+
+/// The table of a chart: every amount that it was made of, those too that are added up in the picture.
+pub(super) fn of_chart(chart: &Chart, caption: &str) -> Table {
+    let mut table = match chart {
+        Chart::Bars(bars) | Chart::Pie(bars) => of_bars(bars),
+        Chart::Columns(timed) | Chart::Area(timed) => of_timed(timed, true),
+        Chart::Lines(timed) => of_timed(timed, false),
+        Chart::Burn(burn) => of_burn(burn),
+    };
+    caption.clone_into(&mut table.caption);
+    table
+}
+
+fn counted(unit: &str) -> String {
+    if unit.is_empty() { "count" } else { unit }.to_owned()
+}
+
+fn of_bars(bars: &Bars) -> Table {
+    let whole = bars.sum();
+    let below = bars.rows.iter().any(|(_, amount)| amount.is_below_zero());
+    let mut columns = vec![(bars.what.clone(), false), (counted(&bars.unit), true)];
+    let row = |name: &str, amount: Number| {
+        let mut row = vec![Cell::Text(name.to_owned()), Cell::Number(amount)];
+        if !below {
+            row.push(amount.share(whole).map_or(Cell::None, Cell::Percent));
+        }
+        row
+    };
+    if !below {
+        columns.push(("share".to_owned(), true));
+    }
+    Table {
+        columns,
+        rows: bars
+            .rows
+            .iter()
+            .map(|(n, amount)| row(n, *amount))
+            .collect(),
+        foot: if bars.rows.len() > 1 {
+            vec![row("total", whole)]
+        } else {
+            Vec::new()
+        },
+        ..Table::default()
+    }
+}
+
+fn of_timed(timed: &Timed, adds: bool) -> Table {
+    let unit = counted(&timed.unit);
+    let mut table = Table::default();
+    table.columns.push(("from".to_owned(), false));
+    let several = timed.series.len() > 1;
+    if several && letters(timed, adds) > LETTERS {
+        table.columns.push((timed.what.clone(), false));
+        table.columns.push((unit, true));
+        for (at, span) in timed.spans.iter().enumerate() {
+            for series in &timed.series {
+                let Some(value) = series.value(at) else {
+                    continue;
+                };
+                let name = Cell::Text(series.name.clone());
+                table
+                    .rows
+                    .push(vec![Cell::Time(span.from), name, Cell::Number(value)]);
+            }
+        }
+        return table;
+    }
+    for series in &timed.series {
+        let head = if several {
+            series.name.clone()
+        } else {
+            unit.clone()
+        };
+        table.columns.push((head, true));
+    }
+    if several && adds {
+        table.columns.push((format!("together, {unit}"), true));
+    }
+    for (at, span) in timed.spans.iter().enumerate() {
+        let mut row = vec![Cell::Time(span.from)];
+        row.extend(
+            timed
+                .series
+                .iter()
+                .map(|series| Cell::maybe(series.value(at))),
+        );
+        if several && adds {
+            row.push(Cell::Number(timed.sum_at(at)));
+        }
+        table.rows.push(row);
+    }
+    if adds && timed.spans.len() > 1 {
+        let mut row = vec![Cell::Text("total".to_owned())];
+        row.extend(timed.series.iter().map(|series| Cell::Number(series.sum())));
+        if several {
+            row.push(Cell::Number(super::number::total(timed.values())));
+        }
+        table.foot.push(row);
+    }
+    table
+}
+
+/// How many letters a row takes with a column for each series.
+fn letters(timed: &Timed, adds: bool) -> usize {
+    let long = |number: Number| number.shown().chars().count() + 2;
+    let of = |series: &super::data::Series| {
+        let values = series.values.iter().flatten().copied();
+        let values = values.chain(adds.then(|| series.sum()));
+        values.map(long).max().unwrap_or(0).max(8)
+    };
+    let sum = if adds {
+        long(super::number::total(timed.values()))
+    } else {
+        0
+    };
+    timed
+        .series
+        .iter()
+        .map(of)
+        .fold(12 + sum, usize::saturating_add)
+}
+
+fn of_burn(burn: &Burn) -> Table {
+    let head = |text: &str, is_number| (text.to_owned(), is_number);
+    let unit = counted(&burn.unit);
+    let mut table = Table {
+        columns: vec![head("time", false), head("what", false), (unit, true)],
+        ..Table::default()
+    };
+    let mut rows: Vec<(i64, &str, Number)> = Vec::new();
+    let thinned = super::burn::thinned(&burn.amount);
+    rows.extend(thinned.iter().map(|(us, n)| (*us, "amount", *n)));
+    rows.extend(
+        burn.held
+            .iter()
+            .map(|(us, _, held)| (*us, "held of it", *held)),
+    );
+    rows.extend(burn.deposits.iter().map(|(us, n)| (*us, "deposit", *n)));
+    let coming = burn.forecast.iter().skip(1);
+    rows.extend(coming.map(|(us, n)| (*us, "forecast", *n)));
+    rows.sort_by_key(|(us, ..)| *us);
+    for (us, what, amount) in rows {
+        let what = Cell::Text(what.to_owned());
+        table
+            .rows
+            .push(vec![Cell::Time(us), what, Cell::Number(amount)]);
+    }
+    table
+}
+
+impl Table {
+    /// As HTML.
+    pub(super) fn html(&self, zone: Zone) -> String {
+        let rows = self.rows.len();
+        let caption = if rows > ROWS {
+            escaped(&format!("{} ({rows} rows)", self.caption))
+        } else {
+            escaped(&self.caption)
+        };
+        let tall = if rows > ROWS { " tall" } else { "" };
+        let mut out = format!(
+            "<div class=\"rows{tall}\" tabindex=\"0\" role=\"region\" aria-label=\"{caption}\">\
+             <table><caption>{caption}</caption>\n<thead><tr>"
+        );
+        for (head, is_number) in &self.columns {
+            let class = if *is_number { " class=\"n\"" } else { "" };
+            let _ = write!(out, "<th scope=\"col\"{class}>{}</th>", escaped(head));
+        }
+        out.push_str("</tr></thead>\n<tbody>\n");
+        for row in &self.rows {
+            out.push_str(&self.row(row, zone));
+        }
+        out.push_str("</tbody>\n");
+        if !self.foot.is_empty() {
+            out.push_str("<tfoot>\n");
+            for row in &self.foot {
+                out.push_str(&self.row(row, zone));
+            }
+            out.push_str("</tfoot>\n");
+        }
+        out + "</table></div>\n"
+    }
+
+    fn row(&self, cells: &[Cell], zone: Zone) -> String {
+        let mut out = String::from("<tr>");
+        for (at, cell) in cells.iter().enumerate() {
+            let is_number = self
+                .columns
+                .get(at)
+                .is_some_and(|(_, is_number)| *is_number);
+            let class = match cell {
+                _ if is_number => " class=\"n\"",
+                Cell::Time(_) => " class=\"w\"",
+                _ => "",
+            };
+            let text = cell.shown(zone);
+            let _ = if at == 0 {
+                write!(out, "<th scope=\"row\"{class}>{}</th>", escaped(&text))
+            } else {
+                write!(out, "<td{class}>{}</td>", escaped(&text))
+            };
+        }
+        out + "</tr>\n"
+    }
+}
+
+impl Cell {
+    fn shown(&self, zone: Zone) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Number(number) => number.shown(),
+            Self::Percent(number) => format!("{} %", number.shown()),
+            Self::Time(us) => moment(*us, zone),
+            Self::None => "\u{2014}".to_owned(),
+        }
+    }
+}
