@@ -56,6 +56,9 @@ pub(crate) struct UsageTableArgs {
     /// Out of the records one by one: slower, and says how long jobs waited
     #[arg(long)]
     pub(crate) records: bool,
+    /// Draw bars and sparklines
+    #[arg(long)]
+    pub(crate) chart: bool,
 }
 
 /// What is used by the hour.

@@ -1,5 +1,7 @@
 //! `bank usage`: what was used, by whose it is and by buckets of time.
 
+mod picture;
+
 use std::fmt::Write as _;
 
 use bank_api::v1::{UsageFigures, UsageLine, UsageQuery, UsageTable};
@@ -22,6 +24,10 @@ const WIDTH: usize = 77;
 pub(super) fn run(context: &Context, args: &UsageTableArgs) -> Result<String, Failure> {
     let query = query(context, args)?;
     let table: UsageTable = context.get(&["report", "usage"], &query)?;
+    let picture = || Ok(picture::report(context, &table, &args.resource));
+    if let Some(told) = context.pictured(args.chart, picture) {
+        return told;
+    }
     if context.form.is_table() && context.form.columns.is_empty() {
         return Ok(screen(&context.form, &table, &args.resource, args.records));
     }
@@ -278,21 +284,25 @@ fn titles(table: &UsageTable) -> Vec<String> {
 }
 
 fn names(table: &UsageTable, row: &UsageLine) -> Vec<String> {
-    let value = |word: &String| match row.keys.get(word) {
-        _ if row.others => "(all others)".to_owned(),
-        Some(Some(value)) if value.is_empty() => "(none)".to_owned(),
-        Some(Some(value)) => out::printable(value),
-        _ => "(not shown)".to_owned(),
-    };
     let bucket = row.bucket.clone();
     let mut all: Vec<String> = bucket
         .into_iter()
-        .chain(table.by.iter().map(value))
+        .chain(table.by.iter().map(|word| value(row, word)))
         .collect();
     if all.is_empty() {
         all.push(String::new());
     }
     all
+}
+
+/// What a row has in a column on the left.
+fn value(row: &UsageLine, word: &str) -> String {
+    match row.keys.get(word) {
+        _ if row.others => "(all others)".to_owned(),
+        Some(Some(value)) if value.is_empty() => "(none)".to_owned(),
+        Some(Some(value)) => out::printable(value),
+        _ => "(not shown)".to_owned(),
+    }
 }
 
 fn widths(titles: &[String], names: &[Vec<String>]) -> Vec<usize> {

@@ -13,7 +13,6 @@ pub(crate) enum Chart {
     /// Columns over time, the series on top of each other.
     Columns(Timed),
     /// Areas over time, the series on top of each other.
-    #[allow(dead_code, reason = "for reports of usage by time")]
     Area(Timed),
     /// A line for each series over time; with a limit, utilisation against it.
     #[allow(dead_code, reason = "for reports of utilisation")]

@@ -1,0 +1,174 @@
+//! `bank usage` as pictures: bars of each owner, and over time where there are buckets.
+
+use bank_api::v1::{UsageFigures, UsageLine, UsageTable};
+
+use super::{Resource, value};
+use crate::{
+    cmd::Context,
+    figure,
+    picture::{Chart, Number, Report, Section, Span, Timed},
+    when,
+};
+
+/// Buckets that are columns; more of them are areas.
+const COLUMNS: usize = 62;
+
+/// A figure that is drawn: its name, and where it stands.
+type Figure = (String, fn(&UsageFigures) -> &str);
+
+/// The page of a table of usage: a section for each figure, and each way to look at it.
+pub(super) fn report(context: &Context, table: &UsageTable, resources: &[Resource]) -> Report {
+    let period = when::read(&table.from).zip(when::read(&table.until));
+    let period = period.map(|(from, to)| Span { from, to });
+    let (spans, rows) = spans(table, period);
+    let mut sections = Vec::new();
+    for (title, of) in drawn(table, resources) {
+        let amounts = rows.iter().map(|(at, row)| {
+            let amount = figure::scaled(of(&row.figures), 1, 1, 3);
+            let amount = amount.as_deref().and_then(Number::read);
+            (*at, name(table, row), amount.unwrap_or(Number::ZERO))
+        });
+        let what = table.by.join(", ");
+        let timed = Timed::gathered(&what, &title, spans.clone(), amounts);
+        let mut called = title.clone();
+        if let Some(first) = called.get_mut(..1) {
+            first.make_ascii_uppercase();
+        }
+        if !table.by.is_empty() || table.every == "all" {
+            let by = if what.is_empty() {
+                called.clone()
+            } else {
+                format!("{called} by {what}")
+            };
+            sections.push(Section::chart(&by, Chart::Bars(timed.bars())));
+        }
+        if table.every != "all" {
+            let is_few = timed.spans.len() <= COLUMNS;
+            let chart = if is_few { Chart::Columns } else { Chart::Area };
+            let by = format!("{called} by {}", table.every);
+            sections.push(Section::chart(&by, chart(timed)));
+        }
+    }
+    let mut remarks = vec![format!(
+        "{} jobs. What ran across an edge counts on both sides with the time it ran there; hours and amounts are \
+         rounded once, after adding.",
+        context.form.amount(&table.total.jobs)
+    )];
+    if table.every != "all" {
+        remarks.push(format!("Each {} is one of {}.", table.every, table.tz));
+    }
+    let mut made = context.report("Usage", remarks, sections);
+    made.period = period;
+    made
+}
+
+/// Which figures: those of the resources that were asked for, else processors and what they cost.
+fn drawn(table: &UsageTable, resources: &[Resource]) -> Vec<Figure> {
+    let figure = |title: &str, of: fn(&UsageFigures) -> &str| (title.to_owned(), of);
+    if resources.is_empty() {
+        return vec![
+            figure("core-hours", |f| &f.core_hours),
+            figure(&format!("{} charged", table.unit), |f| &f.charged),
+        ];
+    }
+    let of = |resource: &Resource| match resource {
+        Resource::Cpu => figure("core-hours", |f| &f.core_hours),
+        Resource::Gpu => figure("GPU-hours", |f| &f.gpu_hours),
+        Resource::Memory => figure("memory MiB-hours", |f| &f.memory_mib_hours),
+        Resource::Disk => figure("disk MiB-hours", |f| &f.disk_mib_hours),
+        Resource::Node => figure("node-hours", |f| &f.node_hours),
+        Resource::Wall => figure("wall hours", |f| &f.wall_hours),
+    };
+    resources.iter().map(of).collect()
+}
+
+/// The buckets without gaps, and in which of them each row is. Buckets in which nothing was are not in
+/// the table.
+fn spans(table: &UsageTable, period: Option<Span>) -> (Vec<Span>, Vec<(usize, &UsageLine)>) {
+    let Some(period) = period else {
+        return (Vec::new(), Vec::new());
+    };
+    let span = |row: &UsageLine| {
+        if table.every == "all" {
+            return Some(period);
+        }
+        let (from, to) = (&row.bucket_from, &row.bucket_until);
+        when::read(from)
+            .zip(when::read(to))
+            .map(|(from, to)| Span { from, to })
+    };
+    let mut found: Vec<Span> = table.rows.iter().filter_map(span).collect();
+    found.sort_unstable();
+    found.dedup();
+    let (mut all, mut at) = (Vec::with_capacity(found.len()), period.from);
+    let between = |all: &mut Vec<Span>, from: i64, to: i64| {
+        if from < to {
+            all.push(Span { from, to });
+        }
+    };
+    for span in found {
+        between(&mut all, at, span.from);
+        at = span.to;
+        all.push(span);
+    }
+    between(&mut all, at, period.to);
+    let rows = table.rows.iter().filter_map(|row| {
+        let place = all.binary_search(&span(row)?).ok()?;
+        Some((place, row))
+    });
+    let rows = rows.collect();
+    (all, rows)
+}
+
+/// Whose a row is.
+fn name(table: &UsageTable, row: &UsageLine) -> String {
+    let words: Vec<String> = table.by.iter().map(|word| value(row, word)).collect();
+    if words.is_empty() {
+        return "all".to_owned();
+    }
+    words.join(" · ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(user: &str, day: u32, hours: &str) -> UsageLine {
+        UsageLine {
+            keys: [("user".to_owned(), Some(user.to_owned()))].into(),
+            bucket: Some(format!("2026-10-{day:02}")),
+            bucket_from: format!("2026-10-{day:02}T00:00:00Z"),
+            bucket_until: format!("2026-10-{:02}T00:00:00Z", day + 1),
+            figures: UsageFigures {
+                core_hours: hours.to_owned(),
+                ..UsageFigures::default()
+            },
+            ..UsageLine::default()
+        }
+    }
+
+    /// Days in which nothing was have their place on the axis.
+    #[test]
+    fn buckets_have_no_gaps() {
+        let table = UsageTable {
+            from: "2026-10-01T00:00:00Z".to_owned(),
+            until: "2026-10-09T00:00:00Z".to_owned(),
+            every: "day".to_owned(),
+            by: vec!["user".to_owned()],
+            rows: vec![row("amy", 2, "1.5"), row("bob", 2, "2"), row("amy", 5, "3")],
+            ..UsageTable::default()
+        };
+        let day = |number: i64| (20_726 + number) * 86_400_000_000;
+        let period = Span {
+            from: day(1),
+            to: day(9),
+        };
+        assert_eq!(when::read(&table.from), Some(period.from));
+        let (spans, rows) = spans(&table, Some(period));
+        let edges: Vec<(i64, i64)> = spans.iter().map(|span| (span.from, span.to)).collect();
+        let days = [(1, 2), (2, 3), (3, 5), (5, 6), (6, 9)];
+        assert_eq!(edges, days.map(|(from, to)| (day(from), day(to))));
+        let places: Vec<usize> = rows.iter().map(|(at, _)| *at).collect();
+        assert_eq!(places, [1, 1, 3]);
+    }
+}
