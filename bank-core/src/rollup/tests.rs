@@ -15,14 +15,15 @@ impl Dice {
     }
 
     fn below(&mut self, most: i64) -> i64 {
-        (self.next() % u64::try_from(most).unwrap()) as i64
+        i64::try_from(self.next() % u64::try_from(most).unwrap()).unwrap()
     }
 }
 
 fn some_use(dice: &mut Dice) -> Use {
     let start = 1_600_000_000_000_000 + dice.below(200_000_000_000_000);
-    let longest = [3_600_000_000, 90_000_000_000, 5_000_000_000_000][dice.next() as usize % 3];
-    let wall = if dice.next() % 9 == 0 {
+    let longest =
+        [3_600_000_000, 90_000_000_000, 5_000_000_000_000][usize::try_from(dice.below(3)).unwrap()];
+    let wall = if dice.below(9) == 0 {
         0
     } else {
         dice.below(longest)
@@ -31,7 +32,7 @@ fn some_use(dice: &mut Dice) -> Use {
     for figure in totals.0.iter_mut().take(SPREAD) {
         let bits = 1 + dice.below(52);
         let size = dice.below(1 << bits);
-        *figure = i128::from(if dice.next() % 5 == 0 { -size } else { size });
+        *figure = i128::from(if dice.below(5) == 0 { -size } else { size });
     }
     Use::new(Timestamp(start), Timestamp(start + wall), totals)
 }

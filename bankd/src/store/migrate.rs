@@ -284,7 +284,7 @@ mod tests {
         .unwrap();
         migrate(&mut bank).unwrap();
         let sql =
-            "SELECT group_concat(day || ' ' || user || ' ' || account || ' ' || core / 3600000000
+            "SELECT group_concat(day || ' ' || user || ' ' || account || ' ' || (core / 3600000000)
                        || ' ' || charge || ' ' || started || ended || running, ', ')
                    FROM (SELECT * FROM rollup JOIN rollup_key ON id = key ORDER BY day, user)";
         let said: String = bank.query_row(sql, [], |r| r.get(0)).unwrap();

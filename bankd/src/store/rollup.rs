@@ -213,28 +213,28 @@ fn written(
     };
     let instance = &change.instance;
     let of_instance = |usage: &&UsageRow| usage.instance == instance.id;
-    let mut charges = Vec::new();
+    let mut billed = Vec::new();
     for usage in effects.usages.iter().filter(of_instance) {
-        charges.push(Charge::written(usage)?);
+        billed.push(Charge::written(usage)?);
     }
     let first = |charge: &&Charge| instance.record.is_some_and(|record| record.0 == charge.id);
-    let (first, account, was) = match grown {
-        Some(Touched::Grown {
-            first,
-            account,
-            job,
-            ..
-        }) => (&first.charge, *account, Some(job)),
-        _ => {
-            let Some(first) = charges.iter().find(first) else {
-                return Ok(());
-            };
-            let entries = effects.transactions.iter().flat_map(|tx| &tx.entries);
-            let mut own = entries.filter(|e| e.usage.is_some_and(|usage| usage.0 == first.id));
-            let paid = own.next().and_then(|entry| entry.account);
-            let account = instance.account.or(paid).map_or(0, |account| account.0);
-            (first, account, None)
-        }
+    let (first, account, was) = if let Some(Touched::Grown {
+        first,
+        account,
+        job,
+        ..
+    }) = grown
+    {
+        (&first.charge, *account, Some(job))
+    } else {
+        let Some(first) = billed.iter().find(first) else {
+            return Ok(());
+        };
+        let entries = effects.transactions.iter().flat_map(|tx| &tx.entries);
+        let mut own = entries.filter(|e| e.usage.is_some_and(|usage| usage.0 == first.id));
+        let paid = own.next().and_then(|entry| entry.account);
+        let account = instance.account.or(paid).map_or(0, |account| account.0);
+        (first, account, None)
     };
     let class = first.class();
     let key = Key {
@@ -245,7 +245,7 @@ fn written(
         queue: &class.queue,
         qos: &class.qos,
     };
-    for charge in &charges {
+    for charge in &billed {
         pending.spread(connection, &key, &charge.used(), Sign::Plus)?;
     }
     let is_closed = !instance.is_open();

@@ -233,12 +233,12 @@ impl<'c, 'r> Writing<'c, 'r> {
 }
 
 /// The columns of a row, in the order of the statement.
-fn cells<'r>(
+fn cells(
     (block, own): (Option<i64>, Option<u32>),
-    row: &'r UseRow,
+    row: &UseRow,
     source: i64,
     tx: Option<i64>,
-) -> [ValueRef<'r>; COLUMNS] {
+) -> [ValueRef<'_>; COLUMNS] {
     let report = &row.report;
     let (request, figures) = (&report.request, &report.figures);
     let (facts, usage) = (&request.facts, &request.facts.usage);

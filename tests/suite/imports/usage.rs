@@ -28,7 +28,7 @@ fn published(text: &str) -> i128 {
     format!("{whole}{part:0<6}").parse().unwrap()
 }
 
-/// reports.md 5: hours and jobs by UTC day of a real file, as Open XDMoD published them; credited to the
+/// reports.md 5: hours and jobs by UTC day of a real file, as they were published; credited to the
 /// end of jobs, the first eight days have nothing.
 #[test]
 fn days_of_a_real_file_are_those_that_were_published() {

@@ -47,7 +47,7 @@ fn finished(dice: &mut Dice, now: Timestamp) -> UsageReport {
     let projects = ["P", "R", "N", "X", "nosuch"];
     let project = projects[usize::try_from(dice.below(5)).unwrap()];
     request.whose.project = Some(project.to_owned());
-    request.whose.user = Some(if id % 2 == 0 { "amy" } else { "bob" }.to_owned());
+    request.whose.user = Some(["amy", "bob"][usize::try_from(id % 2).unwrap()].to_owned());
     request.whose.machine = if id < 4 { "unheard" } else { "blue" }.to_owned();
     request.facts = Facts {
         project: project.to_owned(),

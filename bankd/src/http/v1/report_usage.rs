@@ -11,7 +11,7 @@ use bank_core::ids::AccountId;
 use bank_core::model::MemberRole;
 use bank_core::months::{Date, date, midnight};
 use bank_core::refusal::Refusal;
-use bank_core::rollup::grid::{EVERY, Every, Grid, begins};
+use bank_core::rollup::grid::{Every, Grid, begins};
 use bank_core::rollup::{DAY, HOUR, Measure, WORDS};
 use bank_core::time::Timestamp;
 
@@ -20,9 +20,7 @@ use super::call::{Call, Handled, ok};
 use super::shape;
 use super::view::View;
 use crate::http::error::Failure;
-use crate::store::read::report::{
-    self, About, Asked, DIMENSIONS, Dimension, Owner, Place, size_bin, wall_bin,
-};
+use crate::store::read::report::{self, About, Asked, Dimension, Owner, Place, size_bin, wall_bin};
 use crate::zones;
 
 /// Buckets of one answer.
@@ -204,7 +202,6 @@ fn check_names(call: &Call, query: &UsageQuery) -> Result<(), Failure> {
 
 fn every(word: Option<&str>) -> Result<Every, Refusal> {
     let word = word.unwrap_or(Every::All.word());
-    debug_assert!(EVERY.len() == 7, "the refusal names all of them");
     Every::parse(word).ok_or(Refusal::BadValue {
         field: "every",
         expected: "hour, day, week, month, quarter, year or all",
@@ -230,7 +227,6 @@ fn dimensions(words: Option<&str>) -> Result<Vec<Dimension>, Refusal> {
                        size and wall, each once",
         })?);
     }
-    debug_assert!(found.len() <= DIMENSIONS.len(), "each comes once");
     Ok(found)
 }
 

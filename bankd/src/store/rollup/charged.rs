@@ -130,13 +130,20 @@ impl Charge {
 
     /// One row.
     pub(in crate::store) fn of(connection: &Connection, id: i64) -> Result<Charge, Error> {
+        Charge::find(connection, id)?.ok_or_else(|| codec::broken("usage", id))
+    }
+
+    /// One row, if it is there.
+    pub(in crate::store) fn find(
+        connection: &Connection,
+        id: i64,
+    ) -> Result<Option<Charge>, Error> {
         let sql =
             "SELECT u.id, u.tx, u.at, u.charged_s, u.amount, u.processors, u.facts, t.reverses
                    FROM usage u LEFT JOIN tx t ON t.id = u.tx WHERE u.id = ?1";
         let mut statement = connection.prepare_cached(sql)?;
         let mut rows = statement.query([id])?;
-        let row = rows.next()?.ok_or_else(|| codec::broken("usage", id))?;
-        Charge::read(row)
+        rows.next()?.map(Charge::read).transpose()
     }
 
     /// As a command writes it; it takes nothing back.
@@ -245,6 +252,10 @@ pub(in crate::store) enum Part {
     Job(Presence),
 }
 
+/// Takes what an instance gives.
+pub(in crate::store) type TakePart<'v> =
+    dyn FnMut(&Key<'_>, &Subject, &First, Part) -> Result<(), Error> + 'v;
+
 /// Whether finished uses say what an instance used.
 pub(in crate::store) fn is_finished(connection: &Connection, id: i64) -> Result<bool, Error> {
     let sql = "SELECT 1 FROM usage_identity WHERE instance = ?1
@@ -256,7 +267,7 @@ pub(in crate::store) fn is_finished(connection: &Connection, id: i64) -> Result<
 pub(in crate::store) fn each_part(
     connection: &Connection,
     id: i64,
-    visit: &mut dyn FnMut(&Key<'_>, &Subject, &First, Part) -> Result<(), Error>,
+    visit: &mut TakePart<'_>,
 ) -> Result<(), Error> {
     let Some(subject) = Subject::read(connection, id)? else {
         return Ok(());

@@ -160,16 +160,15 @@ impl Pending {
         let mut scratch = std::mem::take(&mut self.scratch);
         key.bytes(&mut scratch);
         let known = self.keys.get(&scratch).copied();
-        let number = match known {
-            Some(number) => number,
-            None => {
-                if self.keys.len() >= KEYS {
-                    self.keys.clear();
-                }
-                let number = find_or_make(connection, key)?;
-                self.keys.insert(scratch.clone(), number);
-                number
+        let number = if let Some(number) = known {
+            number
+        } else {
+            if self.keys.len() >= KEYS {
+                self.keys.clear();
             }
+            let number = find_or_make(connection, key)?;
+            self.keys.insert(scratch.clone(), number);
+            number
         };
         self.scratch = scratch;
         Ok(number)

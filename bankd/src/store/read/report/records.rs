@@ -32,8 +32,8 @@ pub fn from_records(connection: &Connection, asked: &Asked<'_>) -> Result<Answer
             user: &user,
         };
         match counted {
-            Counted::Sums(used, sign) if asked.at_end => adding.at_end(&used, sign, job.end),
-            Counted::Sums(used, sign) => adding.spread(&used, sign),
+            Counted::Sums(whole, sign) if asked.at_end => adding.at_end(&whole, sign, job.end),
+            Counted::Sums(whole, sign) => adding.spread(&whole, sign),
             Counted::Job(presence) => {
                 adding.count(&presence);
                 adding.wait(&presence, &job);

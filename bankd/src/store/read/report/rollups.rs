@@ -84,13 +84,13 @@ fn keys(connection: &Connection, asked: &Asked<'_>) -> Result<Keys, Error> {
             keys.values.push(values);
         }
         let next = keys.users.len();
-        let named = *names.entry(user.clone()).or_insert(next);
-        if named == next {
+        let who = *names.entry(user.clone()).or_insert(next);
+        if who == next {
             keys.users.push(user);
         }
         let goes = Goes {
             values: place,
-            user: named,
+            user: who,
         };
         keys.goes.insert(row.get(0)?, goes);
     }
@@ -188,13 +188,11 @@ impl Summing<'_> {
         };
         let figures = figures.get_or_insert_default();
         figures.sums.add(&sums, Sign::Plus);
-        if self.users
-            && ran(&sums)
-            && let Some(user) = self.keys.users.get(goes.user)
+        let user = self.keys.users.get(goes.user);
+        if let Some(user) = user.filter(|_| self.users && ran(&sums))
+            && !figures.users.contains(user)
         {
-            if !figures.users.contains(user) {
-                figures.users.insert(user.clone());
-            }
+            figures.users.insert(user.clone());
         }
     }
 }
