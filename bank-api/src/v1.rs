@@ -28,6 +28,7 @@ mod after;
 mod attention;
 mod collect;
 mod cycle;
+mod equipment;
 mod explain;
 mod hold;
 mod import;
@@ -45,6 +46,7 @@ mod query;
 mod rates;
 mod records;
 mod registry;
+mod share;
 mod source;
 mod statement;
 mod upload;
@@ -71,6 +73,10 @@ pub use attention::{
 };
 pub use collect::{CollectBatch, CollectRound, CollectState, CollectStatus, CollectStream};
 pub use cycle::{Cycle, CycleRun, NewCycle, PatchCycle};
+pub use equipment::{
+    Contribution, Contributor, Hardware, ImportedTable, NewContribution, NewContributor,
+    NewHardware, PatchContribution, PatchContributor, PatchHardware,
+};
 pub use explain::{Considered, ExplainQuery, Explained, Explanation};
 pub use hold::{Charged, Held, NewCharge, NewReserve, PatchLien};
 pub use import::{ImportFigure, ImportSummary, ImportTotals, Quantity};
@@ -101,6 +107,11 @@ pub use records::{RecordLine, RecordQuery, SinkStatus, Truth};
 pub use registry::{
     Machine, Member, NewMachine, NewMember, NewProject, NewUser, PatchMachine, PatchProject,
     PatchUser, Project, User,
+};
+pub use share::{
+    ContributionPeriod, ContributionQuery, ContributionReport, ContributionRow, ContributionTotal,
+    EfficiencyQuery, EfficiencyReport, EfficiencyRow, PriorityQuery, PriorityReport, PriorityRow,
+    Utilisation, UtilisationBucket,
 };
 pub use source::{
     Followed, PatchSource, ReconcileQuery, ReconcileRow, ReconcileSum, Reconciled, Source,

@@ -15,6 +15,7 @@ mod asset;
 mod attention;
 mod collect;
 mod cycle;
+mod equipment;
 mod hold;
 mod mapping;
 mod nami;
@@ -22,6 +23,7 @@ mod noun;
 mod price;
 mod proof;
 mod records;
+mod share;
 mod source;
 mod statement;
 mod usage;
@@ -44,6 +46,11 @@ pub(crate) use self::{
     attention::{AttentionCommand, ExpiringArgs, ForecastArgs, ListAttention},
     collect::{CollectArgs, CollectCommand, CollectStatusArgs},
     cycle::{AddCycle, ClockCommand, CycleCommand, MonitorArgs, SetCycle, WhatIfArgs},
+    equipment::{
+        AddContribution, AddHardware, ContributionCommand, ContributorArgs, ContributorCommand,
+        HardwareCommand, ImportTable, ImportTables, SetContribution, SetHardware, TakeArgs,
+        ValidArgs,
+    },
     hold::{ChargeArgs, ObjectArgs, ReserveArgs, UsageArgs},
     mapping::{AddMapping, AssignArgs, MappingCommand, SetMapping, UnmappedArgs, UnmappedCommand},
     nami::{
@@ -56,6 +63,7 @@ pub(crate) use self::{
     price::{AttrCommand, QuoteCommand, RateCommand, SetRate, TestRate},
     proof::{CheckpointArgs, VerifyArgs},
     records::{ExportCommand, ExportFile, ExportUr1, RecordsCommand, SpanArgs},
+    share::{Basis, Credit, EfficiencyArgs, PriorityArgs, ShareArgs, TopArgs},
     source::{ReconcileArgs, SetSource, SourceCommand},
     statement::{CloseArgs, CloseCommand, PeriodArgs, StatementArgs},
     usage::{
@@ -210,9 +218,20 @@ pub(crate) enum Command {
     /// Usage that waits for a project
     #[command(args_conflicts_with_subcommands = true)]
     Unmapped(Box<UnmappedArgs>),
+    /// What clusters are made of, and when: factors of hosts, and capacity
+    #[command(subcommand)]
+    Hardware(HardwareCommand),
+    /// Who paid for clusters, and when
+    #[command(subcommand)]
+    Contribution(ContributionCommand),
+    /// Whom contributions are credited to, and whose projects use the clusters
+    #[command(subcommand)]
+    Contributor(ContributorCommand),
     /// Fetch usage where it is, and send it to the bank
     #[command(subcommand)]
     Collect(CollectCommand),
+    /// Priorities of groups from what they used, and a program that sets them
+    Priority(Box<PriorityArgs>),
     /// What happened over a time, and what comes
     #[command(subcommand)]
     Report(ReportCommand),

@@ -5,6 +5,7 @@
 //! fraction, half away from zero. Nothing divides by zero, and nothing is counted wrong: what does not
 //! fit is `None`.
 
+pub mod efficiency;
 pub mod hardware;
 pub mod host;
 mod spread;

@@ -27,5 +27,6 @@ mod openapi;
 mod operations;
 mod rates;
 mod records;
+mod reports;
 mod scheduler;
 mod tidy;
