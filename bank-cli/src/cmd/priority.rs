@@ -106,7 +106,7 @@ fn told(
     sheet.remark = remark;
     context
         .form
-        .one(&json!({"report": report, "items": rows}), &sheet)
+        .list(&json!({"report": report, "items": rows}), &sheet)
 }
 
 /// A command line as words: blanks between them, none inside quotes; a backslash outside of single

@@ -25,13 +25,13 @@ pub(super) fn contribution(context: &Context, args: ShareArgs) -> Result<String,
     let by_contributor = !(args.by_project || args.by_user);
     let report = ask(context, args, "contributor")?;
     let sheet = shares(context, &report, by_contributor);
-    context.form.one(&report, &sheet)
+    context.form.list(&report, &sheet)
 }
 
 /// `bank report utilization`
 pub(super) fn utilization(context: &Context, args: ShareArgs) -> Result<String, Failure> {
     let report = ask(context, args, "contributor")?;
-    context.form.one(&report, &buckets(context, &report))
+    context.form.list(&report, &buckets(context, &report))
 }
 
 /// Asks; of whom it is told unless the options say so is `usual`.
@@ -268,5 +268,5 @@ pub(super) fn efficiency(context: &Context, args: EfficiencyArgs) -> Result<Stri
         time(&report.from),
         time(&report.to)
     );
-    context.form.one(&report, &sheet)
+    context.form.list(&report, &sheet)
 }

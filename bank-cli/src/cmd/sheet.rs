@@ -77,7 +77,7 @@ pub(super) fn balance_sheet(context: &Context, args: &PeriodArgs) -> Result<Stri
         time(&until)
     );
     let answer = json!({"from": begun, "to": until, "unit": unit, "items": rows});
-    context.form.one(&answer, &sheet)
+    context.form.list(&answer, &sheet)
 }
 
 /// The sums of an account by column.
@@ -148,5 +148,5 @@ pub(super) fn top(context: &Context, args: TopArgs) -> Result<String, Failure> {
     let mut sheet = Sheet::new(columns, &rows, "nobody used anything");
     sheet.unit.clone_from(&report.unit);
     sheet.remark = share::remark(context, &report);
-    context.form.one(&report, &sheet)
+    context.form.list(&report, &sheet)
 }

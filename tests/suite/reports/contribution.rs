@@ -267,10 +267,10 @@ fn utilisation_adds_up_and_never_shows_more_slots_than_there_are() {
 fn what_cannot_be_asked_is_said() {
     let bank = Bank::new();
     for (more, exit) in [
-        (&["--buckets", "0"][..], 2),
-        (&["--buckets", "soon"], 2),
-        (&["--buckets", "1001"], 2),
-        (&["--tz", "Mars/Olympus"], 2),
+        (&["--buckets", "0"][..], 1),
+        (&["--buckets", "soon"], 1),
+        (&["--buckets", "1001"], 1),
+        (&["--tz", "Mars/Olympus"], 1),
         (&["-A", "nochem"], 4),
         (&["-m", "moon"], 4),
         (
@@ -280,7 +280,7 @@ fn what_cannot_be_asked_is_said() {
                 "--to",
                 "2026-01-01T00:00:00Z",
             ],
-            2,
+            1,
         ),
     ] {
         let ran = bank.bank(&[&["report", "contribution"], more].concat());

@@ -74,7 +74,7 @@ fn contributions_come_in_with_their_people_and_projects() {
     let projects = write(
         &bank,
         "project.csv",
-        "gid,groupid,pi_owner_userid\n100,chem,z1\n101,physics,z1\n102,chem,z9\n",
+        "gid,groupid,pi_owner_userid\n100,chem,z1\n101,geology,z1\n102,chem,z9\n",
     );
     let given = write(
         &bank,
@@ -105,7 +105,7 @@ fn contributions_come_in_with_their_people_and_projects() {
     }
     for said in [
         "pi.csv:4: bad_line: alias is empty",
-        "project.csv:3: not_found: no project \"physics\"",
+        "project.csv:3: not_found: no project \"geology\"",
         "contribution.csv:3: bad_value",
         "contribution.csv:4: bad_line",
     ] {
