@@ -92,16 +92,12 @@ fn raised(over: &Natural, under: &Natural, min: i64) -> Option<i64> {
         return i64::try_from(number).ok();
     }
     // Away from zero is down where the sum is below it.
-    match base.minus(over) {
-        Some(below) => {
-            let number = i128::try_from(below.nearest(under)?.as_u128()?).ok()?;
-            i64::try_from(number.checked_neg()?).ok()
-        }
-        None => {
-            let number = over.minus(&base)?.nearest(under)?.as_u128()?;
-            i64::try_from(number).ok()
-        }
+    if let Some(below) = base.minus(over) {
+        let number = i128::try_from(below.nearest(under)?.as_u128()?).ok()?;
+        return i64::try_from(number.checked_neg()?).ok();
     }
+    let number = over.minus(&base)?.nearest(under)?.as_u128()?;
+    i64::try_from(number).ok()
 }
 
 /// Which components count, and how much.

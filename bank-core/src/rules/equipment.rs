@@ -4,6 +4,7 @@
 mod contributor;
 
 use crate::command::{Equipment, SetContribution, SetHardware};
+use crate::contribution::host::Pattern;
 use crate::decimal::Decimal;
 use crate::effects::{DirectoryRow, Effects, Outcome};
 use crate::ids::{ContributionId, HardwareId, NAME_BYTES_MAX};
@@ -223,11 +224,10 @@ fn take<T: Clone>(own: &mut T, new: Option<&T>) {
     }
 }
 
-fn window(
-    own: Window,
-    from: Option<Option<Timestamp>>,
-    until: Option<Option<Timestamp>>,
-) -> Result<Window, Refusal> {
+/// An end of a window; none is without a bound.
+type Bound = Option<Timestamp>;
+
+fn window(own: Window, from: Option<Bound>, until: Option<Bound>) -> Result<Window, Refusal> {
     let window = Window {
         start: from.unwrap_or(own.start),
         end: until.unwrap_or(own.end),
@@ -290,7 +290,7 @@ fn shown_window(valid: &Window) -> String {
 
 /// Hardware as the journal has it.
 fn shown_hardware(own: &Hardware) -> String {
-    let hosts: Vec<&str> = own.hosts.iter().map(|host| host.text()).collect();
+    let hosts: Vec<&str> = own.hosts.iter().map(Pattern::text).collect();
     format!(
         "hardware={} name={} machine={} hosts={} factor={} processors={} nodes={} counts={} {}",
         own.id.0,

@@ -58,7 +58,7 @@ pub(super) fn hardware(context: &Context, args: &ImportTable) -> Result<String, 
     end(
         context,
         &args.take,
-        vec![filled(taken, "processor_type", table)],
+        &[filled(taken, "processor_type", table)],
     )
 }
 
@@ -131,7 +131,7 @@ pub(super) fn contributions(context: &Context, args: &ImportTables) -> Result<St
     if let Some(file) = &args.contributions {
         taken.push(contributions_in(context, &args.take, file, &names)?);
     }
-    end(context, &args.take, taken)
+    end(context, &args.take, &taken)
 }
 
 /// A row of `principal_investigator`: the id that the other tables name, and the contributor.
@@ -215,9 +215,9 @@ fn people_in(
             projects,
             description: None,
         };
-        let path = ["contributors", own.name.as_str()];
+        let target = ["contributors", own.name.as_str()];
         let sent: Result<Written<Contributor>, Failure> =
-            context.send(Method::PATCH, &path, &patch, &write(take));
+            context.send(Method::PATCH, &target, &patch, &write(take));
         if said(sent.map(|_| ()), &mut table, line)? {
             taken.changed += 1;
         }
@@ -364,7 +364,7 @@ fn filled(mut taken: ImportedTable, name: &str, table: Table) -> ImportedTable {
     taken
 }
 
-fn end(context: &Context, take: &TakeArgs, taken: Vec<ImportedTable>) -> Result<String, Failure> {
+fn end(context: &Context, take: &TakeArgs, taken: &[ImportedTable]) -> Result<String, Failure> {
     let lines: Vec<String> = taken
         .iter()
         .map(|own| {

@@ -2,7 +2,6 @@ use super::*;
 use crate::amount::Precision;
 use crate::book::Book;
 use crate::command::{AddProject, Command, Scope, SetContributor, SetMachine};
-use crate::contribution::host::Pattern;
 use crate::directory::{Bank, Policy};
 use crate::ledger;
 

@@ -203,8 +203,11 @@ fn decimal(text: Option<String>, field: &'static str) -> Result<Option<Decimal>,
     text.map(read).transpose()
 }
 
+/// An end of a window; none is without a bound.
+type Bound = Option<Timestamp>;
+
 /// A time, or the empty text for no bound.
-fn bound(text: Option<String>, field: &'static str) -> Result<Option<Option<Timestamp>>, Refusal> {
+fn bound(text: Option<String>, field: &'static str) -> Result<Option<Bound>, Refusal> {
     text.map(|text| {
         let text = cleared(text);
         text.map(|text| shape::read_time(&text, field)).transpose()

@@ -186,7 +186,7 @@ fn read<T: Copy>(
         .ok_or(Refusal::BadValue { field, expected })
 }
 
-fn word<T: PartialEq>(words: &[(T, &str)], own: T) -> String {
+fn word<T: Copy + PartialEq>(words: &[(T, &str)], own: T) -> String {
     let found = words.iter().find(|(known, _)| *known == own);
     found.map_or_else(String::new, |(_, word)| (*word).to_owned())
 }

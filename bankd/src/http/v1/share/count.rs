@@ -83,8 +83,8 @@ impl<'q> Count<'q> {
     fn add(&mut self, used: &Used) -> Option<()> {
         let (credit, span) = (self.question.credit, self.span);
         let (group, is_asked) = self.group(used);
-        let user = self.question.user.as_ref();
-        if !is_asked || user.is_some_and(|user| *user != used.user) {
+        let only = self.question.user.as_ref();
+        if !is_asked || only.is_some_and(|name| *name != used.user) {
             return Some(());
         }
         let ran = (used.start, used.end);
@@ -136,18 +136,17 @@ impl<'q> Count<'q> {
 
     /// Whose it is, and whether its project is asked for.
     fn group(&mut self, used: &Used) -> (Option<String>, bool) {
-        let (whose, is_asked) = match self.whose.get(&used.project) {
-            Some(known) => known.clone(),
-            None => {
-                let directory = &self.question.directory;
-                let whose = directory.contributor_of(&used.project);
-                let whose = whose.map(|own| own.name.clone());
-                let wanted = self.question.project.as_deref();
-                let is_asked = wanted.is_none_or(|top| is_under(directory, &used.project, top));
-                let found = (whose, is_asked);
-                self.whose.insert(used.project.clone(), found.clone());
-                found
-            }
+        let (whose, is_asked) = if let Some(known) = self.whose.get(&used.project) {
+            known.clone()
+        } else {
+            let directory = &self.question.directory;
+            let whose = directory.contributor_of(&used.project);
+            let whose = whose.map(|own| own.name.clone());
+            let wanted = self.question.project.as_deref();
+            let is_asked = wanted.is_none_or(|top| is_under(directory, &used.project, top));
+            let found = (whose, is_asked);
+            self.whose.insert(used.project.clone(), found.clone());
+            found
         };
         let group = match self.question.by {
             By::Contributor => whose,
@@ -204,9 +203,9 @@ impl<'q> Count<'q> {
     fn utilisation(&self) -> Option<Vec<Utilisation>> {
         let only = self.question.machine.as_deref();
         let with_hardware = self.kinds.iter().map(|kind| kind.machine.as_str());
-        let named = with_hardware.chain(self.machines.keys().map(String::as_str));
-        let named = named.filter(|name| !name.is_empty() && only.is_none_or(|own| own == *name));
-        let names: BTreeSet<&str> = named.collect();
+        let known = with_hardware.chain(self.machines.keys().map(String::as_str));
+        let known = known.filter(|name| !name.is_empty() && only.is_none_or(|own| own == *name));
+        let names: BTreeSet<&str> = known.collect();
         let mut told = Vec::with_capacity(names.len().saturating_add(1));
         for name in names {
             let none = Buckets::new(self.edges.clone());
