@@ -28,6 +28,7 @@ mod after;
 mod attention;
 mod collect;
 mod cycle;
+mod equipment;
 mod explain;
 mod hold;
 mod import;
@@ -46,6 +47,7 @@ mod rates;
 mod records;
 mod registry;
 mod report;
+mod share;
 mod source;
 mod statement;
 mod upload;
@@ -72,6 +74,10 @@ pub use attention::{
 };
 pub use collect::{CollectBatch, CollectRound, CollectState, CollectStatus, CollectStream};
 pub use cycle::{Cycle, CycleRun, NewCycle, PatchCycle};
+pub use equipment::{
+    Contribution, Contributor, Hardware, ImportedTable, NewContribution, NewContributor,
+    NewHardware, PatchContribution, PatchContributor, PatchHardware,
+};
 pub use explain::{Considered, ExplainQuery, Explained, Explanation};
 pub use hold::{Charged, Held, NewCharge, NewReserve, PatchLien};
 pub use import::{ImportFigure, ImportSummary, ImportTotals, Quantity};
@@ -104,6 +110,11 @@ pub use registry::{
     PatchUser, Project, User,
 };
 pub use report::{UsageFigures, UsageLine, UsageQuery, UsageTable};
+pub use share::{
+    ContributionPeriod, ContributionQuery, ContributionReport, ContributionRow, ContributionTotal,
+    EfficiencyQuery, EfficiencyReport, EfficiencyRow, PriorityQuery, PriorityReport, PriorityRow,
+    Utilisation, UtilisationBucket,
+};
 pub use source::{
     Followed, PatchSource, ReconcileQuery, ReconcileRow, ReconcileSum, Reconciled, Source,
     SourceQuery,

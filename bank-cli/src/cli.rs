@@ -15,6 +15,7 @@ mod asset;
 mod attention;
 mod collect;
 mod cycle;
+mod equipment;
 mod hold;
 mod mapping;
 mod nami;
@@ -23,6 +24,7 @@ mod price;
 mod proof;
 mod records;
 mod report;
+mod share;
 mod source;
 mod statement;
 mod usage;
@@ -45,6 +47,11 @@ pub(crate) use self::{
     attention::{AttentionCommand, ExpiringArgs, ForecastArgs, ListAttention},
     collect::{CollectArgs, CollectCommand, CollectStatusArgs},
     cycle::{AddCycle, ClockCommand, CycleCommand, MonitorArgs, SetCycle, WhatIfArgs},
+    equipment::{
+        AddContribution, AddHardware, ContributionCommand, ContributorArgs, ContributorCommand,
+        HardwareCommand, ImportTable, ImportTables, SetContribution, SetHardware, TakeArgs,
+        ValidArgs,
+    },
     hold::{ChargeArgs, ObjectArgs, ReserveArgs, UsageArgs},
     mapping::{AddMapping, AssignArgs, MappingCommand, SetMapping, UnmappedArgs, UnmappedCommand},
     nami::{
@@ -58,6 +65,7 @@ pub(crate) use self::{
     proof::{CheckpointArgs, VerifyArgs},
     records::{ExportCommand, ExportFile, ExportUr1, RecordsCommand, SpanArgs},
     report::{Resource, UsageTableArgs},
+    share::{Basis, Credit, EfficiencyArgs, PriorityArgs, ShareArgs, TopArgs},
     source::{ReconcileArgs, SetSource, SourceCommand},
     statement::{CloseArgs, CloseCommand, PeriodArgs, StatementArgs},
     usage::{
@@ -214,9 +222,20 @@ pub(crate) enum Command {
     /// Usage that waits for a project
     #[command(args_conflicts_with_subcommands = true)]
     Unmapped(Box<UnmappedArgs>),
+    /// What clusters are made of, and when: factors of hosts, and capacity
+    #[command(subcommand)]
+    Hardware(HardwareCommand),
+    /// Who paid for clusters, and when
+    #[command(subcommand)]
+    Contribution(ContributionCommand),
+    /// Whom contributions are credited to, and whose projects use the clusters
+    #[command(subcommand)]
+    Contributor(ContributorCommand),
     /// Fetch usage where it is, and send it to the bank
     #[command(subcommand)]
     Collect(CollectCommand),
+    /// Priorities of groups from what they used, and a program that sets them
+    Priority(Box<PriorityArgs>),
     /// What happened over a time, and what comes
     #[command(subcommand)]
     Report(ReportCommand),

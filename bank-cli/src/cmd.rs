@@ -16,6 +16,7 @@ mod close;
 mod collect;
 mod cycle;
 mod deposit;
+mod equipment;
 mod explain;
 mod export;
 pub(crate) mod generate;
@@ -32,6 +33,7 @@ mod moab;
 mod monitor;
 pub(crate) mod nami;
 mod pictured;
+mod priority;
 mod project;
 mod proof;
 mod proposal;
@@ -45,6 +47,8 @@ pub(crate) mod records;
 mod report;
 mod reserve;
 mod role;
+mod share;
+mod sheet;
 mod source;
 pub(crate) mod statement;
 mod status;
@@ -136,7 +140,11 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure
         Command::Reconcile(args) => reconcile::run(context, args),
         Command::Mapping(command) => mapping::run(context, command),
         Command::Unmapped(args) => unmapped::run(context, *args),
+        Command::Hardware(command) => equipment::hardware(context, command),
+        Command::Contribution(command) => equipment::contribution(context, command),
+        Command::Contributor(command) => equipment::contributor(context, command),
         Command::Collect(command) => collect::run(context, command),
+        Command::Priority(args) => priority::run(context, *args),
         Command::Report(command) => report::run(context, command),
         Command::Attention(command) => attention::run(context, command),
         Command::Export(command) => export::run(context, command),

@@ -6,7 +6,7 @@
 
 mod kubernetes;
 mod nomad;
-mod program;
+pub(crate) mod program;
 mod prometheus;
 pub(crate) mod queue;
 pub(crate) mod round;

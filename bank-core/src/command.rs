@@ -13,6 +13,7 @@ mod access;
 mod after;
 mod assign;
 mod attention;
+mod equipment;
 mod import;
 mod note;
 mod op;
@@ -25,6 +26,7 @@ pub use access::{Access, Approve, GrantRole, Propose, Reject, RevokeRole, Rotate
 pub use after::{Adjust, After, Refund, RemoveAllocation, Reverse, Settle, Transfer};
 pub use assign::Assign;
 pub use attention::{Ack, Attention, Switch};
+pub use equipment::{Equipment, SetContribution, SetContributor, SetHardware};
 pub use import::Chunk;
 pub use note::NOTE_MAX;
 pub use op::OPS;
@@ -139,6 +141,8 @@ pub enum Command {
     Assign(Box<Assign>),
     /// Closes the books of a period, or opens the last one again.
     Period(Period),
+    /// Says what clusters are made of, and who paid for it.
+    Equipment(Box<Equipment>),
     /// Says who may do what.
     Access(Access),
 }
@@ -196,6 +200,7 @@ impl Command {
             Command::RemoveMapping(_) => "mapping_rm",
             Command::Assign(_) => "adjust",
             Command::Period(period) => period.op(),
+            Command::Equipment(equipment) => equipment.op(),
             Command::Access(access) => access.op(),
         }
     }

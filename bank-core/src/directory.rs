@@ -9,10 +9,12 @@ mod mapped;
 mod tree;
 
 pub use access::Approval;
+pub use equipment::Equipped;
 pub use policy::{FallbackMode, Policy, SelectionOrder};
 pub use tree::DEPTH_MAX;
 
 mod cycle;
+mod equipment;
 mod mode;
 mod policy;
 mod quiet;
@@ -54,6 +56,8 @@ pub struct Directory {
     pub attributes: Vec<Attribute>,
     /// Whom usage is for, where its source says it in names of its own.
     pub mappings: Mappings,
+    /// What clusters are made of and who paid for it.
+    pub equipment: Equipped,
     /// Other names of users, as sources have them, with the users.
     aliases: BTreeMap<String, UserId>,
     projects: BTreeMap<ProjectId, Project>,
@@ -92,6 +96,7 @@ impl Directory {
             rates: Vec::new(),
             attributes: Vec::new(),
             mappings: Mappings::default(),
+            equipment: Equipped::default(),
             aliases: BTreeMap::new(),
             projects: BTreeMap::new(),
             users: BTreeMap::new(),

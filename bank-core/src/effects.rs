@@ -8,8 +8,8 @@ use crate::ids::{
 };
 use crate::mapping::Mapping;
 use crate::model::{
-    Account, Allocation, Cycle, Grant, Instance, Key, Lien, Limit, LimitOf, Machine, Member,
-    Project, Proposal, Quote, User,
+    Account, Allocation, Contribution, Contributor, Cycle, Grant, Hardware, Instance, Key, Lien,
+    Limit, LimitOf, Machine, Member, Project, Proposal, Quote, User,
 };
 use crate::rate::Rate;
 use crate::terms::Span;
@@ -112,6 +112,12 @@ pub enum DirectoryRow {
     Attribute(Attribute),
     /// A mapping.
     Mapping(Mapping),
+    /// Nodes of a kind.
+    Hardware(Hardware),
+    /// A contribution.
+    Contribution(Contribution),
+    /// Somebody whom contributions are credited to.
+    Contributor(Contributor),
     /// Whether nothing of a project is watched for attention.
     Quiet(ProjectId, bool),
     /// A role that a person was given, or that was taken back.

@@ -35,6 +35,10 @@ id! {
     MappingId,
     /// A cycle's number.
     CycleId,
+    /// The number of a kind of nodes.
+    HardwareId,
+    /// A contribution's number.
+    ContributionId,
     /// The number of a role that somebody was given.
     GrantId,
     /// A proposal's number: that of the transaction that proposed it.

@@ -3,6 +3,7 @@
 mod access;
 mod cycle;
 mod dimension;
+mod equipment;
 mod instance;
 mod machine;
 
@@ -12,6 +13,7 @@ pub use access::{
 };
 pub use cycle::{Cycle, CycleRun, Every};
 pub use dimension::{Constraint, Dimension, Traits};
+pub use equipment::{Contribution, Contributor, Hardware};
 pub use instance::{
     CLOSINGS, Closing, Facts, Instance, InstanceKey, LIEN_STATES, Lien, LienState, ObjectType,
     Portion, Quote, Standing,

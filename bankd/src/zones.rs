@@ -4,7 +4,10 @@
 //! with the rate, so that a later table changes no price of the past (docs/decisions/0015).
 
 use bank_core::calendar::Zone;
-use chrono::{DateTime, Offset as _, TimeZone as _};
+use bank_core::time::Timestamp;
+use chrono::{
+    DateTime, Datelike as _, Days, Months, NaiveDate, Offset as _, TimeDelta, TimeZone as _,
+};
 use chrono_tz::Tz;
 
 /// 2000-01-01 and 2100-01-01, in seconds since 1970: between them changes are kept.
@@ -54,6 +57,68 @@ fn offset(zone: Tz, second: i64) -> Option<i32> {
     Some(zone.offset_from_utc_datetime(&utc).fix().local_minus_utc())
 }
 
+/// Whether the tables have a zone.
+pub fn is_known(name: &str) -> bool {
+    name.parse::<Tz>().is_ok()
+}
+
+/// How a calendar is cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// At each midnight.
+    Day,
+    /// At the midnight before each Monday.
+    Week,
+    /// At the midnight before the first of each month.
+    Month,
+}
+
+/// The edges of the days, weeks or months of a zone within a time, with its ends, in their order; cut
+/// off when there are more than `most`. `None` for a zone that the tables do not have, and outside
+/// their years.
+pub fn edges(
+    name: &str,
+    (from, to): (Timestamp, Timestamp),
+    cut: Cut,
+    most: usize,
+) -> Option<Vec<Timestamp>> {
+    let zone: Tz = name.parse().ok()?;
+    let start = DateTime::from_timestamp(from.seconds(), 0)?.naive_utc();
+    let mut day = zone.from_utc_datetime(&start).date_naive();
+    let mut edges = vec![from];
+    while edges.len() <= most {
+        day = match cut {
+            Cut::Day => day.succ_opt()?,
+            Cut::Week => {
+                let passed = day.weekday().num_days_from_monday();
+                day.checked_add_days(Days::new(u64::from(7_u32.checked_sub(passed)?)))?
+            }
+            Cut::Month => day.with_day(1)?.checked_add_months(Months::new(1))?,
+        };
+        let edge = midnight(zone, day)?;
+        if edge >= to {
+            break;
+        }
+        if edge > from {
+            edges.push(edge);
+        }
+    }
+    edges.push(to);
+    Some(edges)
+}
+
+/// The first instant of a day: some begin after midnight, where clocks go forward then.
+fn midnight(zone: Tz, day: NaiveDate) -> Option<Timestamp> {
+    let start = day.and_hms_opt(0, 0, 0)?;
+    let quarters = (0..=16).map(|n| start.checked_add_signed(TimeDelta::minutes(15 * n)));
+    let mut found = quarters
+        .flatten()
+        .filter_map(|at| zone.from_local_datetime(&at).earliest());
+    found
+        .next()
+        .map(|at| Timestamp::from_seconds(at.timestamp()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -68,5 +133,89 @@ mod tests {
         assert_eq!(berlin.changes.len(), 200);
         assert_eq!(zone("UTC"), Some(Zone::default()));
         assert_eq!(zone("Mars/Olympus"), None);
+    }
+
+    #[test]
+    fn edges_are_those_of_the_calendar_of_the_zone() {
+        let at = |text: &str| Timestamp(bank_api::text::parse_rfc3339(text).unwrap());
+        let shown = |zone: &str, from, to, cut| {
+            let edges = edges(zone, (at(from), at(to)), cut, 1_000).unwrap();
+            let text = |edge: &Timestamp| bank_api::text::format_rfc3339(edge.0);
+            edges.iter().map(text).collect::<Vec<_>>()
+        };
+        // A day of 23 hours, one of 25, and one without midnight.
+        let berlin = "Europe/Berlin";
+        assert_eq!(
+            shown(
+                berlin,
+                "2026-03-28T23:00:00Z",
+                "2026-03-30T22:00:00Z",
+                Cut::Day
+            ),
+            [
+                "2026-03-28T23:00:00Z",
+                "2026-03-29T22:00:00Z",
+                "2026-03-30T22:00:00Z"
+            ]
+        );
+        assert_eq!(
+            shown(
+                berlin,
+                "2026-10-24T22:00:00Z",
+                "2026-10-26T12:00:00Z",
+                Cut::Day
+            ),
+            [
+                "2026-10-24T22:00:00Z",
+                "2026-10-25T23:00:00Z",
+                "2026-10-26T12:00:00Z"
+            ]
+        );
+        assert_eq!(
+            shown(
+                "America/Santiago",
+                "2022-09-10T12:00:00Z",
+                "2022-09-12T12:00:00Z",
+                Cut::Day
+            ),
+            [
+                "2022-09-10T12:00:00Z",
+                "2022-09-11T04:00:00Z",
+                "2022-09-12T03:00:00Z",
+                "2022-09-12T12:00:00Z"
+            ]
+        );
+        // 2026-01-01 is a Thursday.
+        assert_eq!(
+            shown(
+                "UTC",
+                "2026-01-01T00:00:00Z",
+                "2026-01-13T00:00:00Z",
+                Cut::Week
+            ),
+            [
+                "2026-01-01T00:00:00Z",
+                "2026-01-05T00:00:00Z",
+                "2026-01-12T00:00:00Z",
+                "2026-01-13T00:00:00Z"
+            ]
+        );
+        assert_eq!(
+            shown(
+                "UTC",
+                "2026-01-31T00:00:00Z",
+                "2026-03-02T00:00:00Z",
+                Cut::Month
+            ),
+            [
+                "2026-01-31T00:00:00Z",
+                "2026-02-01T00:00:00Z",
+                "2026-03-01T00:00:00Z",
+                "2026-03-02T00:00:00Z"
+            ]
+        );
+        let year = (at("2026-01-01T00:00:00Z"), at("2027-01-01T00:00:00Z"));
+        assert_eq!(edges("UTC", year, Cut::Day, 10).unwrap().len(), 12);
+        assert_eq!(edges("Mars/Olympus", year, Cut::Day, 10), None);
     }
 }

@@ -28,5 +28,6 @@ mod operations;
 mod pictures;
 mod rates;
 mod records;
+mod reports;
 mod scheduler;
 mod tidy;

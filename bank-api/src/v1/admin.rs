@@ -100,7 +100,7 @@ pub struct Status {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Unbilled {
-    /// Instances with unbilled usage.
+    /// Instances with unbilled usage; 10,000 at most are looked at.
     pub count: i64,
     /// What stands on the suspense account.
     pub amount: String,

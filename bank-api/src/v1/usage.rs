@@ -60,6 +60,9 @@ pub struct NewUsage {
     /// Nodes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<Number>,
+    /// Its hosts, the first of them first, such as `node[01-04]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
     /// Configured processors of the nodes that nobody else could use meanwhile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked_processors: Option<Number>,

@@ -9,6 +9,8 @@ use clap::{
 };
 
 use super::attention::{ExpiringArgs, ForecastArgs};
+use super::share::{EfficiencyArgs, ShareArgs, TopArgs};
+use super::statement::PeriodArgs;
 use super::{RemoveArgs, WriteArgs};
 
 /// `bank import`.
@@ -160,6 +162,17 @@ pub(crate) enum ReportCommand {
     Expiring(ExpiringArgs),
     /// Accounts below zero
     Negative(ForecastArgs),
+    /// Who used the clusters beside who paid for them
+    Contribution(Box<ShareArgs>),
+    /// What of the capacity was used, part by part
+    #[command(alias = "utilisation")]
+    Utilization(Box<ShareArgs>),
+    /// Who used the most: projects, or users with --by-user
+    Top(Box<TopArgs>),
+    /// What came into each account, what went out, and what it had before and after
+    BalanceSheet(PeriodArgs),
+    /// What was asked for beside what was used, with energy and CO2
+    Efficiency(EfficiencyArgs),
 }
 
 #[derive(Debug, Clone, Args)]

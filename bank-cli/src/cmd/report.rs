@@ -4,7 +4,7 @@ use bank_api::v1::{
     ExpiringRow, FallbackQuery, FallbackReport, ForecastQuery, ForecastRow, List, NegativeRow,
 };
 
-use super::{Context, pictured};
+use super::{Context, pictured, share, sheet};
 use crate::{
     cli::{ExpiringArgs, FallbackArgs, ForecastArgs, ReportCommand},
     fail::Failure,
@@ -18,6 +18,11 @@ pub(super) fn run(context: &Context, command: ReportCommand) -> Result<String, F
         ReportCommand::Forecast(args) => forecast(context, args),
         ReportCommand::Expiring(args) => expiring(context, args),
         ReportCommand::Negative(args) => negative(context, args),
+        ReportCommand::Contribution(args) => share::contribution(context, *args),
+        ReportCommand::Top(args) => sheet::top(context, *args),
+        ReportCommand::BalanceSheet(args) => sheet::balance_sheet(context, &args),
+        ReportCommand::Efficiency(args) => share::efficiency(context, args),
+        ReportCommand::Utilization(args) => share::utilization(context, *args),
     }
 }
 

@@ -79,8 +79,14 @@ fn work(status: &Status) -> String {
         "unbilled 0".to_owned()
     } else {
         alarming(&format!(
-            "unbilled {} ({} {}) !",
+            "unbilled {}{} ({} {}) !",
             count(status.unbilled.count),
+            // The daemon looks at no more of them.
+            if status.unbilled.count < 10_000 {
+                ""
+            } else {
+                " or more"
+            },
             figure::grouped(&status.unbilled.amount),
             status.unit
         ))

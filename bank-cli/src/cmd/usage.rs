@@ -222,7 +222,7 @@ fn screen(form: &Form, table: &UsageTable, resources: &[Resource], waits: bool) 
             .unwrap_or(0);
     }
     if let Some(jobs) = columns.first_mut() {
-        jobs.width = jobs.width.saturating_sub(1).max(6);
+        jobs.width = jobs.width.saturating_sub(2).max(6);
     }
     let names: Vec<Vec<String>> = table.rows.iter().map(|row| names(table, row)).collect();
     let titles = titles(table);

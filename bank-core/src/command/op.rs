@@ -1,7 +1,7 @@
 //! The words of the journal's `op` column, for whoever asks for one of them.
 
 /// Every word of the journal's `op` column: commands, and what time alone does.
-pub const OPS: [&str; 66] = [
+pub const OPS: [&str; 75] = [
     "account_add",
     "account_rm",
     "account_set",
@@ -17,6 +17,12 @@ pub const OPS: [&str; 66] = [
     "charge",
     "clock",
     "clock_confirm",
+    "contribution_add",
+    "contribution_rm",
+    "contribution_set",
+    "contributor_add",
+    "contributor_rm",
+    "contributor_set",
     "create",
     "cycle",
     "cycle_add",
@@ -25,6 +31,9 @@ pub const OPS: [&str; 66] = [
     "cycle_set",
     "delete",
     "deposit",
+    "hardware_add",
+    "hardware_rm",
+    "hardware_set",
     "import",
     "key_add",
     "key_rm",
@@ -89,6 +98,7 @@ mod tests {
             include_str!("after.rs"),
             include_str!("period.rs"),
             include_str!("attention.rs"),
+            include_str!("equipment.rs"),
         ];
         let all: Vec<&str> = sources.iter().flat_map(|source| words(source)).collect();
         assert!(all.len() > 40, "{all:?}");

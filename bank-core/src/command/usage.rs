@@ -25,6 +25,8 @@ pub struct UsageReport {
     /// The account and the user as the source names them, where a mapping rule made others of them;
     /// none where the request has them as they came.
     pub named: AsNamed,
+    /// The first host that it ran on, where its source says one. Tells no record from another.
+    pub host: Option<String>,
     /// What its reader says of it, such as `repaired sampled`.
     pub flags: String,
     /// It came where nobody is known: it is priced, and no money moves, whatever the mode is

@@ -9,8 +9,9 @@ use crate::attribute::Attribute;
 use crate::ids::{AccountId, AllocationId, InstanceId, LienId, TxId};
 use crate::mapping::Mapping;
 use crate::model::{
-    Account, Allocation, Closing, Cycle, CycleRun, Figures, Grant, Instance, InstanceKey, Key,
-    Lien, Limit, Machine, Member, Project, Proposal, Quote, User,
+    Account, Allocation, Closing, Contribution, Contributor, Cycle, CycleRun, Figures, Grant,
+    Hardware, Instance, InstanceKey, Key, Lien, Limit, Machine, Member, Project, Proposal, Quote,
+    User,
 };
 use crate::rate::Rate;
 use crate::refusal::Refusal;
@@ -83,6 +84,12 @@ pub enum Outcome {
     Attention(usize),
     /// A mapping was added or changed.
     Mapping(Box<Mapping>),
+    /// Nodes of a kind were added or changed.
+    Hardware(Box<Hardware>),
+    /// A contribution was added or changed.
+    Contribution(Box<Contribution>),
+    /// A contributor was added or changed.
+    Contributor(Box<Contributor>),
     /// What a directory of people said of a user was merged; whether they are new, and whether
     /// anything changed.
     Merged(User, Merge),

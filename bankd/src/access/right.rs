@@ -42,6 +42,8 @@ rights! {
     SeeIntake = "see_intake",
     /// Usage records as lines.
     SeeRecords = "see_records",
+    /// Who contributed to the clusters, who used them, and priorities by that.
+    SeeShares = "see_shares",
     /// Notices on their way to those who are told what wants attention.
     SeeOutbox = "see_outbox",
     /// Signing keys, without their secrets.
@@ -102,6 +104,8 @@ rights! {
     ChangeAttributes = "change_attributes",
     /// Make, change and remove mappings.
     ChangeMappings = "change_mappings",
+    /// Say what clusters are made of and who paid for it.
+    ChangeEquipment = "change_equipment",
     /// Make, change and remove signing keys.
     ChangeKeys = "change_keys",
     /// Roles of people, and limits.
@@ -226,6 +230,7 @@ const OF_AUDITORS: &[Right] = &[
     Right::SeeImports,
     Right::SeeIntake,
     Right::SeeRecords,
+    Right::SeeShares,
     Right::SeeOutbox,
     Right::Verify,
     Right::SeeAccess,

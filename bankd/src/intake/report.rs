@@ -1,6 +1,7 @@
 //! A reader's job as the command of the ledger.
 
 use bank_core::command::{AsNamed, Request, UsageReport, Whose};
+use bank_core::contribution::host;
 use bank_core::decimal::Decimal;
 use bank_core::directory::Directory;
 use bank_core::mapping::Naming;
@@ -48,6 +49,7 @@ pub fn report(mut job: Job, feed: &Feed, directory: &Directory) -> UsageReport {
         source: feed.source.clone(),
         figures: figures(&job),
         named,
+        host: job.hosts.take().and_then(|hosts| host::first(&hosts)),
         flags: job.flags.join(" "),
         track: false,
         request: Request {

@@ -16,6 +16,7 @@ mod checkup;
 mod clock;
 mod codec;
 mod cycle;
+mod equipment;
 mod extent;
 mod follow;
 mod hash;

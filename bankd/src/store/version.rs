@@ -8,6 +8,7 @@
 //! [`kinds`] says which columns; [`check`] proves the tables of today against the newest versions.
 
 mod kinds;
+mod then;
 
 use self::kinds::{KINDS, Kind};
 use super::Error;
@@ -18,7 +19,7 @@ use rusqlite::{Connection, OptionalExtension, params_from_iter};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
-pub(in crate::store) use kinds::decoded;
+pub(in crate::store) use then::decoded;
 
 /// A row as it is from a transaction on.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -29,7 +29,7 @@ fn holders(right: &str) -> &'static str {
         "see_registry" | "see_ledger" | "see_settings" | "quote" => "OMPASU",
         "see_sources" => "AS",
         "see_imports" => "ASC",
-        "see_intake" | "see_records" | "see_access" | "see_outbox" | "verify"
+        "see_intake" | "see_records" | "see_shares" | "see_access" | "see_outbox" | "verify"
         | "price_the_past" => "A",
         "see_proposals" => "OMA",
         "nami" | "hold" | "charge" => "S",
@@ -39,8 +39,9 @@ fn holders(right: &str) -> &'static str {
         "anybody" | "see_keys" | "refund" | "adjust" | "reverse" | "settle" | "change_projects"
         | "change_users" | "change_machines" | "change_allocations" | "end_quotes"
         | "change_sources" | "change_quarantine" | "assign_usage" | "change_rates"
-        | "change_attributes" | "change_mappings" | "change_keys" | "change_access"
-        | "change_cycles" | "close_periods" | "change_attention" | "confirm_clock" => "",
+        | "change_attributes" | "change_mappings" | "change_equipment" | "change_keys"
+        | "change_access" | "change_cycles" | "close_periods" | "change_attention"
+        | "confirm_clock" => "",
         other => panic!("who has the right {other}? Say it here, by hand"),
     }
 }

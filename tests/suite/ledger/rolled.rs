@@ -48,7 +48,7 @@ fn finished(dice: &mut Dice, now: Timestamp) -> UsageReport {
     let project = projects[usize::try_from(dice.below(5)).unwrap()];
     request.whose.project = Some(project.to_owned());
     request.whose.user = Some(["amy", "bob"][usize::try_from(id % 2).unwrap()].to_owned());
-    request.whose.machine = if id < 4 { "unheard" } else { "blue" }.to_owned();
+    if id < 4 { "unheard" } else { "blue" }.clone_into(&mut request.whose.machine);
     request.facts = Facts {
         project: project.to_owned(),
         start: Some(Timestamp(start * MICROS)),

@@ -141,6 +141,7 @@ fn job(id: &str, account: &str, processors: i64, seconds: i64) -> UsageReport {
     UsageReport {
         source: "slurm:colony".into(),
         named: AsNamed::default(),
+        host: None,
         flags: String::new(),
         track: false,
         figures: Figures {

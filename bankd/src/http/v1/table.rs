@@ -7,6 +7,7 @@
 mod access;
 mod attention;
 mod books;
+mod equipment;
 mod ledger;
 mod proof;
 mod registry;
@@ -25,6 +26,7 @@ pub fn rows() -> Vec<Route> {
         work::rows(),
         usage::rows(),
         settings::rows(),
+        equipment::rows(),
         attention::rows(),
         access::rows(),
         proof::rows(),

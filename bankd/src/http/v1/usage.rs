@@ -5,6 +5,7 @@ use bank_api::v1::{
     NewEquivalents, NewUsage, NewUsages, Number, USAGE_RECORDS_MAX, UsageItem, UsageTaken,
 };
 use bank_core::command::{AsNamed, Command, Request, UsageReport, Whose};
+use bank_core::contribution::host;
 use bank_core::decimal::Decimal;
 use bank_core::effects::{Became, Outcome, Used};
 use bank_core::mapping::{Mapped, Naming};
@@ -197,6 +198,7 @@ fn report(new: NewUsage, call: &Call) -> Result<UsageReport, Refusal> {
         source: new.source,
         figures,
         named,
+        host: new.host.as_deref().and_then(host::first),
         flags: String::new(),
         track: false,
         request: Request {

@@ -8,7 +8,7 @@
 //! `explain` for how a transaction came about, `query` for
 //! the query language, `journal` (with `newest`, its end first) for the history, `records` for exports,
 //! `sources` for collectors, `reconcile` for what was recorded beside what was charged, `unmapped` for
-//! usage that waits for a project, `attention` for what wants some and who is told, `status` for the daemon's own figures. Every function takes a
+//! usage that waits for a project, `uses` for every use once, `attention` for what wants some and who is told, `status` for the daemon's own figures. Every function takes a
 //! connection and gives rows; none may write, decide
 //! a rule, or walk a growing table without a bound.
 
@@ -38,6 +38,7 @@ pub mod statement;
 pub mod status;
 pub mod unmapped;
 pub mod usage;
+pub mod uses;
 pub mod whatif;
 
 use super::{Error, open_reader};

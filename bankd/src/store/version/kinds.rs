@@ -1,12 +1,10 @@
-//! Which tables have versions, which of their columns belong to one, and how they are read again.
+//! Which tables have versions, and which of their columns belong to one.
 
-use super::super::{Error, access, bank, codec, cycle, mapping};
-use bank_core::directory::Directory;
+use super::super::access;
 use bank_core::effects::DirectoryRow;
-use bank_core::ids::{MachineId, ProjectId, UserId};
-use bank_core::model::{Account, Constraint, LimitOf, Member, Project, User};
+use bank_core::ids::{ProjectId, UserId};
+use bank_core::model::LimitOf;
 use rusqlite::types::Value;
-use rusqlite::{Connection, Row};
 
 /// A table with versions.
 pub(super) struct Kind {
@@ -67,7 +65,7 @@ impl Kind {
     }
 
     /// The columns of the rows that there were when a transaction had been written, with it last.
-    fn then(&self) -> String {
+    pub(super) fn then(&self) -> String {
         let places = 0..self.columns.len() + usize::from(self.list.is_some());
         let is_blob = |place| {
             let name = self.columns.get(place);
@@ -291,6 +289,66 @@ pub(super) const KINDS: &[Kind] = &[
         list: None,
     },
     Kind {
+        word: "hardware",
+        table: "hardware",
+        key: ID,
+        pick: BY_ID,
+        columns: &[
+            "id",
+            "priority",
+            "name",
+            "machine",
+            "hosts",
+            "factor",
+            "processors",
+            "nodes",
+            "counts",
+            "from_at",
+            "until_at",
+            "description",
+            "deleted",
+        ],
+        blobs: &[],
+        list: None,
+    },
+    Kind {
+        word: "contributor",
+        table: "contributor",
+        key: "t.name",
+        pick: "t.name = ?1",
+        columns: &[
+            "name",
+            "user",
+            "exempt",
+            "projects",
+            "description",
+            "deleted",
+        ],
+        blobs: &[],
+        list: None,
+    },
+    Kind {
+        word: "contribution",
+        table: "contribution",
+        key: ID,
+        pick: BY_ID,
+        columns: &[
+            "id",
+            "contributor",
+            "paid_by",
+            "what",
+            "processors",
+            "split",
+            "factor",
+            "from_at",
+            "until_at",
+            "description",
+            "deleted",
+        ],
+        blobs: &[],
+        list: None,
+    },
+    Kind {
         word: "attention_off",
         table: "attention_off",
         key: "CAST(t.project AS TEXT)",
@@ -319,6 +377,9 @@ pub(super) fn of(row: &DirectoryRow) -> (&'static Kind, Vec<Value>) {
         DirectoryRow::Cycle(c) => ("cycle", number(c.id.0)),
         DirectoryRow::Attribute(a) => ("attribute", vec![Value::Text(a.name.clone())]),
         DirectoryRow::Mapping(m) => ("mapping", number(m.id.0)),
+        DirectoryRow::Hardware(own) => ("hardware", number(own.id.0)),
+        DirectoryRow::Contributor(own) => ("contributor", vec![Value::Text(own.name.clone())]),
+        DirectoryRow::Contribution(own) => ("contribution", number(own.id.0)),
         DirectoryRow::Quiet(project, _) => ("attention_off", number(project.0)),
     };
     (kind(word), key)
@@ -333,7 +394,7 @@ fn subject(of: &LimitOf) -> Vec<Value> {
     vec![Value::Text(kind.to_owned()), Value::Text(name.to_owned())]
 }
 
-fn kind(word: &str) -> &'static Kind {
+pub(super) fn kind(word: &str) -> &'static Kind {
     let found = KINDS.iter().find(|kind| kind.word == word);
     // Every word is in the table; the first one keeps this total.
     found.or(KINDS.first()).unwrap_or(&NOTHING)
@@ -348,130 +409,3 @@ const NOTHING: Kind = Kind {
     blobs: &[],
     list: None,
 };
-
-/// Puts everything that there was when a transaction had been written into a directory. Tells of each
-/// account whether that is known, and not said of transaction 0.
-pub(in crate::store) fn decoded(
-    connection: &Connection,
-    tx: i64,
-    directory: &mut Directory,
-    account: impl FnMut(&mut Account, bool),
-) -> Result<(), Error> {
-    let then = Then { connection, tx };
-    then.people(directory)?;
-    then.accounts(directory, account)?;
-    then.each("rate", |r| {
-        directory.put_rate(bank::rate(r)?);
-        Ok(())
-    })?;
-    then.each("key", |r| {
-        directory.put_key(bank::key(r)?);
-        Ok(())
-    })?;
-    then.each("role", |r| {
-        directory.put_grant(access::grant(r)?);
-        Ok(())
-    })?;
-    then.each("limit", |r| {
-        directory.put_limit(access::limit(r)?);
-        Ok(())
-    })?;
-    then.each("attribute", |r| {
-        directory.put_attribute(bank::attribute(r)?);
-        Ok(())
-    })?;
-    then.each("cycle", |r| {
-        directory.put_cycle(cycle::read(r)?);
-        Ok(())
-    })?;
-    then.each("mapping", |r| {
-        directory.mappings.put(mapping::read(r)?);
-        Ok(())
-    })?;
-    then.each("attention_off", |r| {
-        directory.put_quiet(ProjectId(r.get(0)?), true);
-        Ok(())
-    })
-}
-
-/// The tables as a transaction left them.
-struct Then<'a> {
-    connection: &'a Connection,
-    tx: i64,
-}
-
-impl Then<'_> {
-    fn each(
-        &self,
-        word: &str,
-        mut row: impl FnMut(&Row<'_>) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let kind = kind(word);
-        let mut statement = self.connection.prepare_cached(&kind.then())?;
-        let mut rows = statement.query((kind.word, self.tx))?;
-        while let Some(r) = rows.next()? {
-            row(r)?;
-        }
-        Ok(())
-    }
-
-    /// Projects, users, machines and who is a member of what.
-    fn people(&self, directory: &mut Directory) -> Result<(), Error> {
-        self.each("project", |r| {
-            let machines: Vec<i64> = list("version.project", &r.get::<_, String>(8)?)?;
-            directory.put_project(Project {
-                machines: machines.into_iter().map(MachineId).collect(),
-                ..bank::project(r)?
-            });
-            Ok(())
-        })?;
-        self.each("user", |r| {
-            let aliases = list("version.user", &r.get::<_, String>(10)?)?;
-            directory.put_user(User {
-                aliases,
-                ..bank::user(r)?
-            });
-            Ok(())
-        })?;
-        self.each("machine", |r| {
-            directory.put_machine(bank::machine(r)?);
-            Ok(())
-        })?;
-        self.each("member", |r| {
-            directory.put_member(Member {
-                project: ProjectId(r.get(0)?),
-                user: UserId(r.get(1)?),
-                active: r.get(2)?,
-                role: access::member_role(&r.get::<_, String>(3)?)?,
-            });
-            Ok(())
-        })
-    }
-
-    fn accounts(
-        &self,
-        directory: &mut Directory,
-        mut told: impl FnMut(&mut Account, bool),
-    ) -> Result<(), Error> {
-        self.each("account", |r| {
-            let rows: Vec<(String, String, i64, i64)> =
-                list("version.account", &r.get::<_, String>(11)?)?;
-            let mut own = bank::account(r)?;
-            for (dimension, value, allow, subtree) in rows {
-                own.constraints.push(Constraint {
-                    dimension: codec::word("dimension", &dimension, codec::dimension)?,
-                    value,
-                    allow: allow != 0,
-                    subtree: subtree != 0,
-                });
-            }
-            told(&mut own, r.get::<_, i64>(12)? > 0);
-            directory.put_account(own);
-            Ok(())
-        })
-    }
-}
-
-fn list<T: serde::de::DeserializeOwned>(what: &'static str, text: &str) -> Result<Vec<T>, Error> {
-    codec::word(what, text, |t| serde_json::from_str(t).ok())
-}

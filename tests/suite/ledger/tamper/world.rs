@@ -11,8 +11,10 @@ use super::super::writer::in_threads;
 use bank_core::attribute::{Attribute, AttributeKind};
 use bank_core::clock::{Reading, Seen};
 use bank_core::command::{
-    Chunk, Command, Promise, SetMachine, SetMapping, SetProject, SetUser, UsageReport,
+    Chunk, Command, Equipment, Promise, SetContribution, SetContributor, SetHardware, SetMachine,
+    SetMapping, SetProject, SetUser, UsageReport,
 };
+use bank_core::contribution::host::Pattern;
 use bank_core::decimal::Decimal;
 use bank_core::directory::Policy;
 use bank_core::mapping::{Condition, Template};
@@ -129,6 +131,34 @@ fn reference(bench: &mut Bench<'_>) {
         machines: Some(vec!["colony".to_owned(), "blue".to_owned()]),
         ..SetProject::default()
     }));
+    equipment(bench);
+}
+
+/// What the machine is made of, and who paid for it.
+fn equipment(bench: &mut Bench<'_>) {
+    for equipment in [
+        Equipment::AddHardware(SetHardware {
+            name: Some("epyc".to_owned()),
+            machine: Some(Some("colony".to_owned())),
+            hosts: Pattern::parse("n[0-9]*").map(|host| vec![host]),
+            processors: Some(64),
+            nodes: Some(8),
+            ..SetHardware::default()
+        }),
+        Equipment::AddContributor(SetContributor {
+            name: "amy".to_owned(),
+            projects: Some(vec!["T".to_owned()]),
+            ..SetContributor::default()
+        }),
+        Equipment::AddContribution(SetContribution {
+            contributor: Some("amy".to_owned()),
+            processors: Some(64),
+            from: Some(Some(Timestamp(0))),
+            ..SetContribution::default()
+        }),
+    ] {
+        bench.admin(Command::Equipment(Box::new(equipment)));
+    }
 }
 
 fn report(n: i64, now: Timestamp, machine: &str, project: &str) -> UsageReport {

@@ -35,6 +35,8 @@ fn every_route() -> Vec<Case> {
         json!({"records": [{"source": "s", "id": id, "machine": "new", "project": "chem",
             "start": "2020-01-01T00:00:00Z", "end": "2020-01-01T01:00:00Z"}]})
     };
+    let nodes = |n: i64| json!({"name": "xeon", "processors": 8, "nodes": n});
+    let gift = |n: i64| json!({"contributor": "amy", "processors": n});
     let mapping = |project: &str| json!({"when": ["account=grp"], "project": project});
     let person = |email: &str| json!({"entries": [{"user": "amy", "email": email}]});
     let (none, some) = (Value::Null, json!({}));
@@ -101,6 +103,15 @@ fn every_route() -> Vec<Case> {
         ("POST", "mappings", mapping("bio"), mapping("chem")),
         ("PATCH", "mappings/1", text("a"), text("b")),
         ("DELETE", "mappings/1", none.clone(), some.clone()),
+        ("POST", "hardware", nodes(1), nodes(2)),
+        ("PATCH", "hardware/1", text("a"), text("b")),
+        ("DELETE", "hardware/1", none.clone(), some.clone()),
+        ("POST", "contributors", name("amy"), name("bob")),
+        ("POST", "contributions", gift(1), gift(2)),
+        ("PATCH", "contributions/1", text("a"), text("b")),
+        ("DELETE", "contributions/1", none.clone(), some.clone()),
+        ("PATCH", "contributors/amy", text("a"), text("b")),
+        ("DELETE", "contributors/amy", none.clone(), some.clone()),
         ("POST", "user-directory", person("a@x"), person("b@x")),
         ("POST", "attributes", name("heat"), name("cold")),
         ("DELETE", "attributes/heat", none.clone(), some.clone()),

@@ -1,0 +1,318 @@
+//! `bank hardware`, `bank contribution`, `bank contributor`: what clusters are made of, who paid for
+//! it, and whose projects use it.
+
+mod import;
+mod pattern;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use bank_api::v1::{
+    Contribution, Contributor, Hardware, List, NewContribution, NewContributor, NewHardware,
+    PatchContribution, PatchContributor, PatchHardware, Written,
+};
+use ureq::http::Method;
+
+use super::{Context, nothing_to_set};
+use crate::{
+    cli::{
+        AddContribution, AddHardware, ContributionCommand, ContributorArgs, ContributorCommand,
+        HardwareCommand, SetContribution, SetHardware, ValidArgs,
+    },
+    fail::Failure,
+    out::{Kind, Sheet, column},
+};
+
+/// `bank hardware`
+pub(super) fn hardware(context: &Context, command: HardwareCommand) -> Result<String, Failure> {
+    match command {
+        HardwareCommand::Add(args) => add_hardware(context, args),
+        HardwareCommand::Ls => {
+            let list: List<Hardware> = context.all(&["hardware"], &())?;
+            context.form.list(&list, &of_hardware(&list.items))
+        }
+        HardwareCommand::Show { id } => {
+            let own: Hardware = context.get(&["hardware", &id.to_string()], &())?;
+            let sheet = of_hardware(std::slice::from_ref(&own));
+            context.form.one(&own, &sheet)
+        }
+        HardwareCommand::Set(args) => set_hardware(context, args),
+        HardwareCommand::Rm { id, remove } => {
+            let what = format!("remove hardware {id}");
+            let answer = context.remove(&["hardware", &id.to_string()], &what, &remove)?;
+            context.removed(&answer, &format!("hardware {id} removed"))
+        }
+        HardwareCommand::Import(args) => import::hardware(context, &args),
+    }
+}
+
+fn add_hardware(context: &Context, args: AddHardware) -> Result<String, Failure> {
+    let (from, until) = valid(context, &args.more.valid)?;
+    let more = args.more;
+    let body = NewHardware {
+        name: args.name,
+        machine: more.machine,
+        hosts: without_empty(more.hosts),
+        factor: more.factor,
+        processors: args.processors,
+        nodes: args.nodes,
+        counts: more.counts.map(bool::from),
+        from,
+        until,
+        priority: more.priority,
+        description: more.description,
+    };
+    let answer: Written<Hardware> =
+        context.send(Method::POST, &["hardware"], &body, &args.write)?;
+    let own = &answer.object;
+    context.written(
+        &answer,
+        &format!("hardware {} added: {}", own.id, said(own)),
+    )
+}
+
+fn set_hardware(context: &Context, args: SetHardware) -> Result<String, Failure> {
+    let (from, until) = valid(context, &args.more.valid)?;
+    let more = args.more;
+    let body = PatchHardware {
+        name: args.name,
+        machine: more.machine,
+        hosts: Some(more.hosts)
+            .filter(|hosts| !hosts.is_empty())
+            .map(without_empty),
+        factor: more.factor,
+        processors: args.processors,
+        nodes: args.nodes,
+        counts: more.counts.map(bool::from),
+        from,
+        until,
+        priority: more.priority,
+        description: more.description,
+    };
+    if body == PatchHardware::default() {
+        return Err(nothing_to_set());
+    }
+    let id = args.id.to_string();
+    let answer: Written<Hardware> =
+        context.send(Method::PATCH, &["hardware", &id], &body, &args.write)?;
+    context.written(
+        &answer,
+        &format!("hardware {id} changed: {}", said(&answer.object)),
+    )
+}
+
+/// Hardware in words.
+fn said(own: &Hardware) -> String {
+    let machine = own.machine.as_deref().unwrap_or("any machine");
+    format!(
+        "{} × {} processors of {} on {machine}, factor {}",
+        own.nodes, own.processors, own.name, own.factor
+    )
+}
+
+/// `bank contribution`
+pub(super) fn contribution(
+    context: &Context,
+    command: ContributionCommand,
+) -> Result<String, Failure> {
+    match command {
+        ContributionCommand::Add(args) => add_contribution(context, args),
+        ContributionCommand::Ls => {
+            let list: List<Contribution> = context.all(&["contributions"], &())?;
+            context.form.list(&list, &of_contributions(&list.items))
+        }
+        ContributionCommand::Show { id } => {
+            let own: Contribution = context.get(&["contributions", &id.to_string()], &())?;
+            let sheet = of_contributions(std::slice::from_ref(&own));
+            context.form.one(&own, &sheet)
+        }
+        ContributionCommand::Set(args) => set_contribution(context, args),
+        ContributionCommand::Rm { id, remove } => {
+            let what = format!("remove contribution {id}");
+            let answer = context.remove(&["contributions", &id.to_string()], &what, &remove)?;
+            context.removed(&answer, &format!("contribution {id} removed"))
+        }
+        ContributionCommand::Import(args) => import::contributions(context, &args),
+    }
+}
+
+fn add_contribution(context: &Context, args: AddContribution) -> Result<String, Failure> {
+    let (from, until) = valid(context, &args.more.valid)?;
+    let more = args.more;
+    let body = NewContribution {
+        contributor: args.contributor,
+        paid_by: more.paid_by,
+        what: more.what,
+        processors: args.processors,
+        split: more.split,
+        factor: more.factor,
+        from,
+        until,
+        description: more.description,
+    };
+    let answer: Written<Contribution> =
+        context.send(Method::POST, &["contributions"], &body, &args.write)?;
+    let own = &answer.object;
+    context.written(
+        &answer,
+        &format!("contribution {} added: {}", own.id, credited(own)),
+    )
+}
+
+fn set_contribution(context: &Context, args: SetContribution) -> Result<String, Failure> {
+    let (from, until) = valid(context, &args.more.valid)?;
+    let more = args.more;
+    let body = PatchContribution {
+        contributor: args.contributor,
+        paid_by: more.paid_by,
+        what: more.what,
+        processors: args.processors,
+        split: more.split,
+        factor: more.factor,
+        from,
+        until,
+        description: more.description,
+    };
+    if body == PatchContribution::default() {
+        return Err(nothing_to_set());
+    }
+    let id = args.id.to_string();
+    let answer: Written<Contribution> =
+        context.send(Method::PATCH, &["contributions", &id], &body, &args.write)?;
+    context.written(
+        &answer,
+        &format!("contribution {id} changed: {}", credited(&answer.object)),
+    )
+}
+
+/// A contribution in words.
+fn credited(own: &Contribution) -> String {
+    format!(
+        "{} % of {} processors credited to {}, factor {}",
+        own.split, own.processors, own.contributor, own.factor
+    )
+}
+
+/// `bank contributor`
+pub(super) fn contributor(
+    context: &Context,
+    command: ContributorCommand,
+) -> Result<String, Failure> {
+    match command {
+        ContributorCommand::Add(args) => {
+            let body = NewContributor {
+                name: args.name,
+                user: args.user,
+                exempt: args.exempt.map(bool::from),
+                projects: without_empty(args.projects),
+                description: args.description,
+            };
+            let answer: Written<Contributor> =
+                context.send(Method::POST, &["contributors"], &body, &args.write)?;
+            let name = &answer.object.name;
+            context.written(&answer, &format!("contributor {name} added"))
+        }
+        ContributorCommand::Ls => {
+            let list: List<Contributor> = context.all(&["contributors"], &())?;
+            context.form.list(&list, &of_contributors(&list.items))
+        }
+        ContributorCommand::Show { name } => {
+            let own: Contributor = context.get(&["contributors", &name], &())?;
+            let sheet = of_contributors(std::slice::from_ref(&own));
+            context.form.one(&own, &sheet)
+        }
+        ContributorCommand::Set(args) => set_contributor(context, args),
+        ContributorCommand::Rm { name, remove } => {
+            let what = format!("remove contributor {name}");
+            let answer = context.remove(&["contributors", &name], &what, &remove)?;
+            context.removed(&answer, &format!("contributor {name} removed"))
+        }
+    }
+}
+
+fn set_contributor(context: &Context, args: ContributorArgs) -> Result<String, Failure> {
+    let body = PatchContributor {
+        user: args.user,
+        exempt: args.exempt.map(bool::from),
+        projects: Some(args.projects)
+            .filter(|projects| !projects.is_empty())
+            .map(without_empty),
+        description: args.description,
+    };
+    if body == PatchContributor::default() {
+        return Err(nothing_to_set());
+    }
+    let answer: Written<Contributor> = context.send(
+        Method::PATCH,
+        &["contributors", &args.name],
+        &body,
+        &args.write,
+    )?;
+    context.written(&answer, &format!("contributor {} changed", args.name))
+}
+
+/// One empty word says that there are none.
+fn without_empty(mut words: Vec<String>) -> Vec<String> {
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// Bounds as the daemon takes them; the empty text is none.
+fn valid(
+    context: &Context,
+    valid: &ValidArgs,
+) -> Result<(Option<String>, Option<String>), Failure> {
+    let bound = |text: &Option<String>| match text.as_deref() {
+        Some("") => Ok(Some(String::new())),
+        _ => context.time(text.as_ref()),
+    };
+    Ok((bound(&valid.from)?, bound(&valid.until)?))
+}
+
+fn of_hardware(rows: &[Hardware]) -> Sheet {
+    let columns = vec![
+        column("id", "Id", Kind::Number),
+        column("priority", "Priority", Kind::Number),
+        column("name", "Name", Kind::Text),
+        column("machine", "Machine", Kind::Text),
+        column("hosts", "Hosts", Kind::Text),
+        column("factor", "Factor", Kind::Number),
+        column("processors", "Processors", Kind::Number),
+        column("nodes", "Nodes", Kind::Number),
+        column("counts", "Counts", Kind::Text),
+        column("from", "From", Kind::Date),
+        column("until", "Until", Kind::Date),
+        column("description", "Description", Kind::Text)
+            .on_screen_if(rows.iter().any(|own| own.description.is_some())),
+    ];
+    Sheet::new(columns, rows, "no hardware: every host counts 1")
+}
+
+fn of_contributions(rows: &[Contribution]) -> Sheet {
+    let columns = vec![
+        column("id", "Id", Kind::Number),
+        column("contributor", "Contributor", Kind::Text),
+        column("processors", "Processors", Kind::Number),
+        column("split", "Split %", Kind::Number),
+        column("factor", "Factor", Kind::Number),
+        column("from", "From", Kind::Date),
+        column("until", "Until", Kind::Date),
+        column("paid_by", "Paid by", Kind::Text),
+        column("what", "What", Kind::Text),
+        column("description", "Description", Kind::Text)
+            .on_screen_if(rows.iter().any(|own| own.description.is_some())),
+    ];
+    Sheet::new(columns, rows, "no contributions")
+}
+
+fn of_contributors(rows: &[Contributor]) -> Sheet {
+    let columns = vec![
+        column("name", "Name", Kind::Text),
+        column("user", "User", Kind::Text),
+        column("exempt", "Exempt", Kind::Text),
+        column("projects", "Projects", Kind::Text),
+        column("description", "Description", Kind::Text)
+            .on_screen_if(rows.iter().any(|own| own.description.is_some())),
+    ];
+    Sheet::new(columns, rows, "no contributors")
+}

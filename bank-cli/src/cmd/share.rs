@@ -1,0 +1,272 @@
+//! `bank report contribution`, `bank report utilization`: who used the clusters beside who paid for
+//! them, and what of the capacity was used.
+
+use std::collections::BTreeMap;
+
+use bank_api::v1::{
+    ContributionPeriod, ContributionQuery, ContributionReport, ContributionRow, EfficiencyQuery,
+    EfficiencyReport,
+};
+use serde_json::{Value, json};
+
+use super::Context;
+use crate::{
+    cli::{Basis, Credit, EfficiencyArgs, ShareArgs},
+    fail::Failure,
+    out::{self, Kind, Sheet, column},
+    when,
+};
+
+/// What follows the rows of shares.
+const TOTALS: [&str; 2] = ["total without exempt", "total"];
+
+/// `bank report contribution`
+pub(super) fn contribution(context: &Context, args: ShareArgs) -> Result<String, Failure> {
+    let by_contributor = !(args.by_project || args.by_user);
+    let report = ask(context, args, "contributor")?;
+    let sheet = shares(context, &report, by_contributor);
+    context.form.list(&report, &sheet)
+}
+
+/// `bank report utilization`
+pub(super) fn utilization(context: &Context, args: ShareArgs) -> Result<String, Failure> {
+    let report = ask(context, args, "contributor")?;
+    context.form.list(&report, &buckets(context, &report))
+}
+
+/// Asks; of whom it is told unless the options say so is `usual`.
+pub(super) fn ask(
+    context: &Context,
+    args: ShareArgs,
+    usual: &str,
+) -> Result<ContributionReport, Failure> {
+    let by = match (args.by_project, args.by_user) {
+        (true, _) => "project",
+        (_, true) => "user",
+        _ => usual,
+    };
+    let basis = match args.basis {
+        Basis::Slots => "slots",
+        Basis::Cpu => "cpu",
+        Basis::Gpu => "gpu",
+        Basis::Su => "su",
+    };
+    let credit = match args.credit {
+        Credit::Spread => "spread",
+        Credit::End => "end",
+    };
+    let query = ContributionQuery {
+        from: context.time(args.from.as_ref())?,
+        to: context.time(args.to.as_ref())?,
+        from2: context.time(args.from2.as_ref())?,
+        to2: context.time(args.to2.as_ref())?,
+        basis: Some(basis.to_owned()),
+        by: Some(by.to_owned()),
+        buckets: args.buckets,
+        tz: args.tz,
+        credit: Some(credit.to_owned()),
+        project: args.project,
+        user: args.user,
+        machine: args.machine,
+    };
+    let report: ContributionReport = context.get(&["report", "contribution"], &query)?;
+    for period in &report.periods {
+        if period.unmeasured > 0 {
+            let (some, all) = (period.unmeasured, period.uses);
+            out::warn(&format!(
+                "{some} of {all} uses say nothing of {}: they count as nothing",
+                report.basis
+            ));
+        }
+    }
+    Ok(report)
+}
+
+/// The rows of both periods side by side: whoever is in one of them is there.
+fn shares(context: &Context, report: &ContributionReport, by_contributor: bool) -> Sheet {
+    let mut names: Vec<&str> = Vec::new();
+    let mut last: Vec<&str> = Vec::new();
+    for row in report.periods.iter().flat_map(|period| &period.rows) {
+        let own = if row.group == "unassigned" {
+            &mut last
+        } else {
+            &mut names
+        };
+        if !own.contains(&row.group.as_str()) {
+            own.push(&row.group);
+        }
+    }
+    names.sort_unstable();
+    names.extend(last);
+    let mut rows: Vec<Value> = names
+        .iter()
+        .map(|name| side_by_side(report, name))
+        .collect();
+    for total in TOTALS
+        .iter()
+        .filter(|word| by_contributor || **word == "total")
+    {
+        rows.push(totals(report, total));
+    }
+    let title = match report.by.as_str() {
+        "project" => "Project",
+        "user" => "User",
+        _ => "Contributor",
+    };
+    let mut columns = vec![column("group", title, Kind::Text)];
+    let places: [[&'static str; 6]; 2] = [
+        [
+            "usage",
+            "usage_share",
+            "contribution",
+            "contribution_share",
+            "subscription",
+            "cpu_efficiency",
+        ],
+        [
+            "usage2",
+            "usage_share2",
+            "contribution2",
+            "contribution_share2",
+            "subscription2",
+            "cpu_efficiency2",
+        ],
+    ];
+    for [usage, share, given, given_share, subscription, busy] in
+        places.into_iter().take(report.periods.len())
+    {
+        columns.push(column(usage, "Usage", Kind::Amount));
+        columns.push(column(share, "%", Kind::Number));
+        if by_contributor {
+            columns.push(column(given, "Contribution", Kind::Amount));
+            columns.push(column(given_share, "%", Kind::Number));
+            columns.push(column(subscription, "Subscription", Kind::Text));
+        }
+        columns.push(column(busy, "CPU %", Kind::Number));
+    }
+    let mut sheet = Sheet::new(columns, &rows, "no usage");
+    sheet.unit.clone_from(&report.unit);
+    sheet.remark = remark(context, report);
+    sheet
+}
+
+fn side_by_side(report: &ContributionReport, name: &str) -> Value {
+    let mut cells = BTreeMap::from([("group".to_owned(), json!(name))]);
+    for (period, behind) in report.periods.iter().zip(["", "2"]) {
+        let own = period.rows.iter().find(|row| row.group == name);
+        let nothing = ContributionRow::default();
+        let own = own.unwrap_or(&nothing);
+        for (word, value) in [
+            ("usage", json!(own.usage)),
+            ("usage_share", json!(own.usage_share)),
+            ("contribution", json!(own.contribution)),
+            ("contribution_share", json!(own.contribution_share)),
+            ("subscription", json!(own.subscription)),
+            ("cpu_efficiency", json!(own.cpu_efficiency)),
+        ] {
+            cells.insert(format!("{word}{behind}"), value);
+        }
+    }
+    json!(cells)
+}
+
+fn totals(report: &ContributionReport, word: &str) -> Value {
+    let mut cells = BTreeMap::from([("group".to_owned(), json!(word))]);
+    for (period, behind) in report.periods.iter().zip(["", "2"]) {
+        let own = if word == "total" {
+            &period.all
+        } else {
+            &period.counted
+        };
+        cells.insert(format!("usage{behind}"), json!(own.usage));
+        cells.insert(format!("contribution{behind}"), json!(own.contribution));
+    }
+    json!(cells)
+}
+
+/// What is counted, and when.
+pub(super) fn remark(context: &Context, report: &ContributionReport) -> String {
+    let span = |period: &ContributionPeriod| {
+        let time = |text: &str| when::moment(text, context.zone);
+        format!(
+            "from {} to {} (exclusive)",
+            time(&period.from),
+            time(&period.to)
+        )
+    };
+    let spans: Vec<String> = report.periods.iter().map(span).collect();
+    let credit = match report.credit.as_str() {
+        "end" => "usage counts where jobs ended",
+        _ => "usage counts where jobs ran",
+    };
+    format!(
+        "Usage in {}, {}; {credit}.",
+        report.unit,
+        spans.join("; beside it ")
+    )
+}
+
+fn buckets(context: &Context, report: &ContributionReport) -> Sheet {
+    let mut rows = Vec::new();
+    for (period, number) in report.periods.iter().zip(1..) {
+        for own in &period.utilisation {
+            for bucket in &own.buckets {
+                rows.push(json!({
+                    "period": number,
+                    "machine": own.machine.as_deref().unwrap_or("(all)"),
+                    "from": bucket.from,
+                    "to": bucket.to,
+                    "used": bucket.used,
+                    "capacity": bucket.capacity,
+                    "percent": bucket.percent,
+                }));
+            }
+        }
+    }
+    let columns = vec![
+        column("period", "Period", Kind::Number).screen_if(report.periods.len() > 1),
+        column("machine", "Machine", Kind::Text),
+        column("from", "From", Kind::Time),
+        column("to", "To (exclusive)", Kind::Time),
+        column("used", "Used", Kind::Amount),
+        column("capacity", "Capacity", Kind::Amount),
+        column("percent", "%", Kind::Number),
+    ];
+    let mut sheet = Sheet::new(columns, &rows, "no usage and no hardware");
+    sheet.unit.clone_from(&report.unit);
+    sheet.remark = remark(context, report);
+    sheet
+}
+
+/// `bank report efficiency`
+pub(super) fn efficiency(context: &Context, args: EfficiencyArgs) -> Result<String, Failure> {
+    let query = EfficiencyQuery {
+        from: context.time(args.from.as_ref())?,
+        to: context.time(args.to.as_ref())?,
+        by: Some(args.group_by),
+        watts: args.watts,
+        co2_g_per_kwh: args.co2,
+        machine: args.machine,
+    };
+    let report: EfficiencyReport = context.get(&["report", "efficiency"], &query)?;
+    let columns = vec![
+        column("group", "Group", Kind::Text),
+        column("uses", "Uses", Kind::Number),
+        column("hours", "Hours held", Kind::Amount),
+        column("requested_hours", "Asked for", Kind::Amount),
+        column("time_efficiency", "Ran %", Kind::Number),
+        column("cpu_hours", "Busy", Kind::Amount),
+        column("cpu_efficiency", "CPU %", Kind::Number),
+        column("energy_kwh", "kWh", Kind::Amount).screen_if(report.total.energy_kwh.is_some()),
+        column("co2_kg", "CO2 kg", Kind::Amount).screen_if(report.total.co2_kg.is_some()),
+    ];
+    let rows: Vec<_> = report.items.iter().chain([&report.total]).collect();
+    let mut sheet = Sheet::new(columns, &rows, "no usage");
+    let time = |text: &str| when::moment(text, context.zone);
+    sheet.remark = format!(
+        "Processor-hours from {} to {} (exclusive).",
+        time(&report.from),
+        time(&report.to)
+    );
+    context.form.list(&report, &sheet)
+}

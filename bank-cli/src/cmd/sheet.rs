@@ -1,0 +1,152 @@
+//! `bank report balance-sheet`: what came into each account over a period, what went out of it, and
+//! what it had before and after. `bank report top`: who used the most.
+
+use std::collections::BTreeMap;
+
+use bank_api::v1::{Account, ContributionRow, List, Statement, StatementQuery};
+use serde_json::{Value, json};
+
+use super::{Context, share, statement};
+use crate::{
+    cli::{PeriodArgs, TopArgs},
+    fail::Failure,
+    figure,
+    out::{Kind, Sheet, column},
+    when,
+};
+
+/// Headings of statements, and the column that each is added up in. What is in none is `other`.
+const COLUMNS: [(&str, &str); 7] = [
+    ("deposits", "deposits"),
+    ("activations", "activations"),
+    ("refunds", "refunds"),
+    ("charges", "charges"),
+    ("withdrawals", "withdrawals"),
+    ("expiries", "expiries"),
+    ("deletions", "expiries"),
+];
+
+/// `bank report balance-sheet`
+pub(super) fn balance_sheet(context: &Context, args: &PeriodArgs) -> Result<String, Failure> {
+    let (from, to) = statement::times(context, args, context.now_us)?;
+    let accounts: List<Account> = context.all(&["accounts"], &())?;
+    let mut rows = Vec::with_capacity(accounts.items.len() + 1);
+    let mut totals: BTreeMap<String, String> = BTreeMap::new();
+    let (mut unit, mut begun, mut until) = (String::new(), None, String::new());
+    for account in accounts.items {
+        let query = StatementQuery {
+            account: Some(account.id.to_string()),
+            from: from.clone(),
+            until: to.clone(),
+            ..StatementQuery::default()
+        };
+        let told: Statement = context.get(&["statements"], &query)?;
+        let sums = sums(&told).ok_or_else(unlike)?;
+        for (word, amount) in &sums {
+            let total = totals.entry(word.clone()).or_default();
+            *total = figure::added(total, amount).ok_or_else(unlike)?;
+        }
+        (unit, begun, until) = (told.unit, told.from, told.until);
+        rows.push(row(&account.name, sums));
+    }
+    if !rows.is_empty() {
+        rows.push(row("total", totals));
+    }
+    let mut columns = vec![column("account", "Account", Kind::Text)];
+    for (key, title) in [
+        ("opening", "Opening"),
+        ("deposits", "Deposits"),
+        ("activations", "Begun"),
+        ("refunds", "Refunds"),
+        ("charges", "Charges"),
+        ("withdrawals", "Withdrawals"),
+        ("expiries", "Ended"),
+        ("other", "Other"),
+        ("closing", "Closing"),
+    ] {
+        columns.push(column(key, title, Kind::Amount));
+    }
+    let mut sheet = Sheet::new(columns, &rows, "no accounts");
+    sheet.unit.clone_from(&unit);
+    let time = |text: &str| when::moment(text, context.zone);
+    sheet.remark = format!(
+        "From {} to {} (exclusive). Other: transfers, corrections, what was carried over.",
+        begun
+            .as_deref()
+            .map_or_else(|| "the beginning".to_owned(), time),
+        time(&until)
+    );
+    let answer = json!({"from": begun, "to": until, "unit": unit, "items": rows});
+    context.form.list(&answer, &sheet)
+}
+
+/// The sums of an account by column.
+fn sums(told: &Statement) -> Option<BTreeMap<String, String>> {
+    let mut sums = BTreeMap::new();
+    let nothing = figure::difference(&told.total_credits, &told.total_credits)?;
+    for (_, word) in COLUMNS.iter().chain(&[("", "other")]) {
+        sums.insert((*word).to_owned(), nothing.clone());
+    }
+    for group in told.credits.iter().chain(&told.debits) {
+        let own = COLUMNS
+            .iter()
+            .find(|(heading, _)| *heading == group.heading);
+        let word = own.map_or("other", |(_, word)| word);
+        let sum = sums.get_mut(word)?;
+        *sum = figure::added(sum, &group.amount)?;
+    }
+    sums.insert("opening".to_owned(), told.opening.clone()?);
+    sums.insert("closing".to_owned(), told.closing.clone()?);
+    Some(sums)
+}
+
+fn row(account: &str, sums: BTreeMap<String, String>) -> Value {
+    let mut cells = BTreeMap::from([("account".to_owned(), json!(account))]);
+    cells.extend(sums.into_iter().map(|(word, amount)| (word, json!(amount))));
+    json!(cells)
+}
+
+fn unlike() -> Failure {
+    Failure::internal("the daemon sent amounts that cannot be added")
+}
+
+/// `bank report top`
+pub(super) fn top(context: &Context, args: TopArgs) -> Result<String, Failure> {
+    let most = usize::try_from(args.most).unwrap_or(usize::MAX);
+    let mut report = share::ask(context, args.of, "project")?;
+    for period in &mut report.periods {
+        let digits = |row: &ContributionRow| figure::minor(&row.usage).map_or(0, |(n, _)| n);
+        period.rows.retain(|row| digits(row) > 0);
+        // Equal ones stay by name.
+        period
+            .rows
+            .sort_by_key(|row| std::cmp::Reverse(digits(row)));
+        period.rows.truncate(most);
+    }
+    let Some(first) = report.periods.first() else {
+        return Err(Failure::internal("the daemon sent no period"));
+    };
+    let rows: Vec<Value> = (1_u64..)
+        .zip(&first.rows)
+        .map(|(place, row)| {
+            json!({"place": place, "group": row.group, "usage": row.usage,
+                "usage_share": row.usage_share, "cpu_efficiency": row.cpu_efficiency})
+        })
+        .collect();
+    let title = if report.by == "user" {
+        "User"
+    } else {
+        "Project"
+    };
+    let columns = vec![
+        column("place", "#", Kind::Number),
+        column("group", title, Kind::Text),
+        column("usage", "Usage", Kind::Amount),
+        column("usage_share", "% of all", Kind::Number),
+        column("cpu_efficiency", "CPU %", Kind::Number),
+    ];
+    let mut sheet = Sheet::new(columns, &rows, "nobody used anything");
+    sheet.unit.clone_from(&report.unit);
+    sheet.remark = share::remark(context, &report);
+    context.form.list(&report, &sheet)
+}

@@ -1,0 +1,277 @@
+//! Who used a shared cluster and who paid for it (reports.md 1.7 and 1.8).
+//!
+//! Usage and contributions are counted in whole numbers of very small units, so that parts add up to
+//! the whole; they become decimals and percentages only when they are shown, rounded once on the exact
+//! fraction, half away from zero. Nothing divides by zero, and nothing is counted wrong: what does not
+//! fit is `None`.
+
+pub mod efficiency;
+pub mod hardware;
+pub mod host;
+mod spread;
+#[cfg(test)]
+mod tests;
+pub mod utilisation;
+
+use crate::natural::Natural;
+use crate::time::{Timestamp, Window};
+pub use spread::{Credit, Span, part};
+use std::collections::BTreeMap;
+
+/// The row of what belongs to nobody.
+pub const UNASSIGNED: &str = "unassigned";
+
+/// Units of usage in one factored processor-hour: microseconds, thousandths of processors,
+/// billionths of the factor.
+pub const USAGE_UNITS: u128 = 3_600 * 1_000_000 * 1_000 * 1_000_000_000;
+
+/// Units of a contribution in one factored processor over one microsecond: hundredths of a percent,
+/// billionths of the factor.
+const CONTRIBUTION_UNITS: u128 = 10_000 * 1_000_000_000;
+
+/// What somebody put into a cluster: counts while it is installed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Installed {
+    /// Processors.
+    pub processors: u64,
+    /// What of them is credited, in hundredths of a percent: 0 to 10,000.
+    pub split: u16,
+    /// What a processor counts, in billionths.
+    pub factor: u64,
+    /// When it is there.
+    pub valid: Window,
+}
+
+impl Installed {
+    /// What it counts over a period, in units that [`Table`] knows how to show; none where that does
+    /// not fit.
+    pub fn over(&self, period: Span) -> Option<u128> {
+        let size = u128::from(self.processors).checked_mul(u128::from(self.split))?;
+        let size = size.checked_mul(u128::from(self.factor))?;
+        size.checked_mul(u128::from(period.shared(&self.valid)))
+    }
+}
+
+/// Somebody, or a group of people, with what they used and what they gave.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Standing {
+    /// Whether the subscription leaves them out.
+    pub exempt: bool,
+    /// In [`USAGE_UNITS`].
+    pub usage: u128,
+    /// As [`Installed::over`] counts.
+    pub contribution: u128,
+}
+
+/// Everybody with their standing, and what belongs to nobody.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sums {
+    /// By name.
+    pub groups: BTreeMap<String, Standing>,
+    /// What was used by nobody's projects, in [`USAGE_UNITS`].
+    pub unassigned: u128,
+}
+
+/// How much of what they paid for they used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Subscription {
+    /// Share of use over share of contribution, in whole percent.
+    Percent(Natural),
+    /// Used without a contribution.
+    Over,
+    /// Contributed and not used.
+    Under,
+    /// Left out.
+    Exempt,
+    /// Neither used nor contributed.
+    Nothing,
+    /// Of the row of nobody's projects.
+    None,
+}
+
+/// Totals of two kinds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Total {
+    /// In [`USAGE_UNITS`].
+    pub usage: u128,
+    /// As [`Installed::over`] counts.
+    pub contribution: u128,
+}
+
+/// A row as it is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// Who; none for what belongs to nobody.
+    pub group: Option<String>,
+    /// Whether the subscription leaves them out.
+    pub exempt: bool,
+    /// Factored processor-hours, two decimals.
+    pub usage: String,
+    /// Percent of all usage, two decimals; empty where there is none at all.
+    pub usage_share: String,
+    /// Factored processors over the period, two decimals.
+    pub contribution: String,
+    /// Percent of all contributions, two decimals; empty where there is none at all.
+    pub contribution_share: String,
+    /// The subscription as a word.
+    pub subscription: String,
+}
+
+/// The subscription table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Table {
+    /// Everybody by name, then what belongs to nobody.
+    pub rows: Vec<Row>,
+    /// Usage and contribution of those who are not exempt, two decimals.
+    pub counted: (String, String),
+    /// Usage and contribution of all, two decimals.
+    pub all: (String, String),
+}
+
+impl Subscription {
+    /// From what somebody used and gave, and what all did who are not exempt.
+    pub fn of(standing: &Standing, counted: Total) -> Subscription {
+        let Standing {
+            exempt,
+            usage,
+            contribution,
+        } = standing;
+        match (exempt, usage, contribution) {
+            (true, _, _) => Subscription::Exempt,
+            (false, 0, 0) => Subscription::Nothing,
+            (false, 0, _) => Subscription::Under,
+            (false, _, 0) => Subscription::Over,
+            (false, usage, contribution) => {
+                let of = |a: u128, b: u128| Natural::from(a).times(&b.into());
+                let over = of(*usage, counted.contribution).times(&100.into());
+                let percent = over.nearest(&of(counted.usage, *contribution));
+                percent.map_or(Subscription::Over, Subscription::Percent)
+            }
+        }
+    }
+
+    /// As it is shown.
+    pub fn text(&self) -> String {
+        match self {
+            Subscription::Percent(percent) => format!("{percent}%"),
+            Subscription::Over => "Over".to_owned(),
+            Subscription::Under => "Under".to_owned(),
+            Subscription::Exempt => "Exempt".to_owned(),
+            Subscription::Nothing => "—".to_owned(),
+            Subscription::None => String::new(),
+        }
+    }
+}
+
+impl Sums {
+    /// Adds usage of somebody, or of nobody's projects; none where the sum does not fit.
+    pub fn add_usage(&mut self, group: Option<&str>, usage: u128) -> Option<()> {
+        let sum = match group {
+            None => &mut self.unassigned,
+            Some(name) => match self.groups.get_mut(name) {
+                Some(standing) => &mut standing.usage,
+                None => &mut self.groups.entry(name.to_owned()).or_default().usage,
+            },
+        };
+        *sum = sum.checked_add(usage)?;
+        Some(())
+    }
+
+    /// Adds a contribution that is credited to somebody; none where the sum does not fit.
+    pub fn add_contribution(&mut self, group: &str, contribution: u128) -> Option<()> {
+        let standing = self.groups.entry(group.to_owned()).or_default();
+        standing.contribution = standing.contribution.checked_add(contribution)?;
+        Some(())
+    }
+
+    /// Of all who are not exempt, and of all with what belongs to nobody; none where a sum does not fit.
+    pub fn totals(&self) -> Option<(Total, Total)> {
+        let mut counted = Total::default();
+        let mut all = Total {
+            usage: self.unassigned,
+            contribution: 0,
+        };
+        for standing in self.groups.values() {
+            all = all.plus(standing)?;
+            if !standing.exempt {
+                counted = counted.plus(standing)?;
+            }
+        }
+        Some((counted, all))
+    }
+
+    /// The table for a period; none where a sum does not fit.
+    pub fn table(&self, period: Span) -> Option<Table> {
+        let (counted, all) = self.totals()?;
+        let whole = CONTRIBUTION_UNITS.checked_mul(u128::from(period.micros()))?;
+        let hours = |usage: u128| decimal(usage, USAGE_UNITS, 2);
+        let processors = |contribution: u128| decimal(contribution, whole, 2);
+        let row = |group: Option<&String>, standing: &Standing| Row {
+            group: group.cloned(),
+            exempt: standing.exempt,
+            usage: hours(standing.usage),
+            usage_share: percent(standing.usage, all.usage),
+            contribution: processors(standing.contribution),
+            contribution_share: percent(standing.contribution, all.contribution),
+            subscription: match group {
+                Some(_) => Subscription::of(standing, counted).text(),
+                None => Subscription::None.text(),
+            },
+        };
+        let mut rows: Vec<Row> = self.groups.iter().map(|(n, s)| row(Some(n), s)).collect();
+        let nobody = Standing {
+            usage: self.unassigned,
+            ..Standing::default()
+        };
+        rows.push(row(None, &nobody));
+        Some(Table {
+            rows,
+            counted: (hours(counted.usage), processors(counted.contribution)),
+            all: (hours(all.usage), processors(all.contribution)),
+        })
+    }
+}
+
+impl Total {
+    fn plus(self, standing: &Standing) -> Option<Total> {
+        Some(Total {
+            usage: self.usage.checked_add(standing.usage)?,
+            contribution: self.contribution.checked_add(standing.contribution)?,
+        })
+    }
+}
+
+/// A part of a whole in percent with two decimals; empty where there is no whole.
+pub fn percent(part: u128, whole: u128) -> String {
+    let part = Natural::from(part).times(&100.into());
+    fixed(&part, &whole.into(), 2).unwrap_or_default()
+}
+
+/// A number of units as a decimal, half away from zero; empty where a unit is nothing.
+pub fn decimal(number: u128, unit: u128, places: u32) -> String {
+    fixed(&number.into(), &unit.into(), places).unwrap_or_default()
+}
+
+/// A fraction with so many decimals, half away from zero; none where it divides by zero.
+pub fn fixed(over: &Natural, under: &Natural, places: u32) -> Option<String> {
+    let number = over.times(&Natural::ten_to(places)).nearest(under)?;
+    let places = usize::try_from(places).ok()?;
+    let digits = number.to_string();
+    let digits = format!("{digits:0>width$}", width = places.checked_add(1)?);
+    let (whole, rest) = digits.split_at_checked(digits.len().checked_sub(places)?)?;
+    Some(match rest {
+        "" => whole.to_owned(),
+        rest => format!("{whole}.{rest}"),
+    })
+}
+
+/// Usage in [`USAGE_UNITS`]: thousandths of processors over microseconds, with a factor in billionths;
+/// none where it does not fit.
+pub fn factored(milli_micros: u128, factor: u64) -> Option<u128> {
+    milli_micros.checked_mul(u128::from(factor))
+}
+
+/// The period between two instants; none unless the first comes before the second.
+pub fn span(from: Timestamp, to: Timestamp) -> Option<Span> {
+    Span::new(from, to)
+}

@@ -1,0 +1,143 @@
+//! What was asked for beside what was used, and the energy that it took (auditor-ecosystem.md 7).
+
+use super::spread::{Credit, Span, part};
+use super::{fixed, percent};
+use crate::decimal::Decimal;
+use crate::natural::Natural;
+use crate::time::Timestamp;
+
+/// Units of work in one processor-hour: thousandths of processors over microseconds.
+const HOUR: u128 = 1_000 * 3_600 * 1_000_000;
+
+/// One use: thousandths of processors over microseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Work {
+    /// Held: processors × the time that they ran.
+    pub held: u128,
+    /// Asked for: processors × the time that was asked for, where somebody says.
+    pub asked: Option<u128>,
+    /// The time that processors were busy, where somebody says.
+    pub busy: Option<u128>,
+    /// From when to when it ran.
+    pub ran: (Timestamp, Timestamp),
+}
+
+/// Sums of uses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Efficiency {
+    /// How many.
+    pub uses: u64,
+    held: u128,
+    asked: u128,
+    held_of_asked: u128,
+    busy: u128,
+    held_of_busy: u128,
+}
+
+impl Efficiency {
+    /// Adds what of a use lies in a span; none where a sum does not fit.
+    pub fn add(&mut self, work: &Work, span: Span, credit: Credit) -> Option<()> {
+        let of = |total: u128| part(total, work.ran, span, credit);
+        let held = of(work.held);
+        self.uses = self.uses.checked_add(1)?;
+        self.held = self.held.checked_add(held)?;
+        if let Some(asked) = work.asked {
+            self.asked = self.asked.checked_add(of(asked))?;
+            self.held_of_asked = self.held_of_asked.checked_add(held)?;
+        }
+        if let Some(busy) = work.busy {
+            self.busy = self.busy.checked_add(of(busy))?;
+            self.held_of_busy = self.held_of_busy.checked_add(held)?;
+        }
+        Some(())
+    }
+
+    /// Processor-hours that were held, two decimals.
+    pub fn hours(&self) -> String {
+        hours(self.held)
+    }
+
+    /// Processor-hours that were asked for, two decimals, of uses that say it.
+    pub fn asked_hours(&self) -> String {
+        hours(self.asked)
+    }
+
+    /// Hours that processors were busy, two decimals, of uses that say it.
+    pub fn busy_hours(&self) -> String {
+        hours(self.busy)
+    }
+
+    /// Percent of the asked time that ran, two decimals; none where nobody says what was asked for.
+    pub fn of_asked(&self) -> Option<String> {
+        (self.asked > 0).then(|| percent(self.held_of_asked, self.asked))
+    }
+
+    /// Percent of the held time that processors were busy, two decimals; none where nobody says.
+    pub fn of_held(&self) -> Option<String> {
+        (self.held_of_busy > 0).then(|| percent(self.busy, self.held_of_busy))
+    }
+
+    /// Kilowatt-hours by watts of one processor, three decimals; none for watts below zero.
+    pub fn energy(&self, watts: Decimal) -> Option<String> {
+        let billionths = u128::try_from(watts.billionths()).ok()?;
+        let over = Natural::from(self.held).times(&billionths.into());
+        let under = Natural::from(HOUR).times(&(1_000 * 1_000_000_000_u128).into());
+        fixed(&over, &under, 3)
+    }
+
+    /// Kilograms of CO2 by watts of one processor and grams of a kilowatt-hour, three decimals; none
+    /// for anything below zero.
+    pub fn carbon(&self, watts: Decimal, grams: Decimal) -> Option<String> {
+        let [watts, grams] = [watts, grams].map(|n| u128::try_from(n.billionths()).ok());
+        let over = Natural::from(self.held).times(&watts?.into());
+        let over = over.times(&grams?.into());
+        let billion = Natural::from(1_000_000_000);
+        let under = Natural::from(HOUR).times(&1_000_000_u128.into());
+        fixed(&over, &under.times(&billion).times(&billion), 3)
+    }
+}
+
+fn hours(work: u128) -> String {
+    super::decimal(work, HOUR, 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOUR_US: i64 = 3_600_000_000;
+
+    #[test]
+    fn what_was_asked_for_stands_beside_what_was_used() {
+        let span = Span::new(Timestamp(0), Timestamp(10 * HOUR_US)).unwrap();
+        let mut sums = Efficiency::default();
+        assert_eq!((sums.of_asked(), sums.of_held()), (None, None));
+        // Eight processors for two hours of four, half busy; one of unknown figures lies half outside.
+        let work = Work {
+            held: 16 * HOUR,
+            asked: Some(32 * HOUR),
+            busy: Some(8 * HOUR),
+            ran: (Timestamp(0), Timestamp(2 * HOUR_US)),
+        };
+        sums.add(&work, span, Credit::Spread).unwrap();
+        let unknown = Work {
+            held: 8 * HOUR,
+            asked: None,
+            busy: None,
+            ran: (Timestamp(9 * HOUR_US), Timestamp(11 * HOUR_US)),
+        };
+        sums.add(&unknown, span, Credit::Spread).unwrap();
+        assert_eq!(sums.uses, 2);
+        assert_eq!(
+            (sums.hours(), sums.asked_hours()),
+            ("20.00".into(), "32.00".into())
+        );
+        assert_eq!(sums.busy_hours(), "8.00");
+        assert_eq!(sums.of_asked().as_deref(), Some("50.00"));
+        assert_eq!(sums.of_held().as_deref(), Some("50.00"));
+        let [watts, grams] = ["12.5", "380"].map(|text| Decimal::parse(text).unwrap());
+        assert_eq!(sums.energy(watts).as_deref(), Some("0.250"));
+        assert_eq!(sums.carbon(watts, grams).as_deref(), Some("0.095"));
+        assert_eq!(sums.energy(Decimal::parse("-1").unwrap()), None);
+    }
+}

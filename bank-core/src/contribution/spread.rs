@@ -1,0 +1,104 @@
+//! Usage over time: what of it lies in a span (reports.md 1.7 item 2).
+
+use crate::natural::Natural;
+use crate::time::{Timestamp, Window};
+
+/// A half-open span of time with an end after its start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    from: Timestamp,
+    to: Timestamp,
+}
+
+/// Where the usage of a job counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Credit {
+    /// Where it ran, evenly.
+    #[default]
+    Spread,
+    /// All where it ended, as older reports have it.
+    End,
+}
+
+impl Span {
+    /// From inclusive, to exclusive; none unless the first comes before the second.
+    pub fn new(from: Timestamp, to: Timestamp) -> Option<Span> {
+        (from < to).then_some(Span { from, to })
+    }
+
+    /// Its first instant.
+    pub fn from(self) -> Timestamp {
+        self.from
+    }
+
+    /// The first instant after it.
+    pub fn to(self) -> Timestamp {
+        self.to
+    }
+
+    /// How long it is.
+    pub fn micros(self) -> u64 {
+        self.to.0.abs_diff(self.from.0)
+    }
+
+    /// How many microseconds of it lie in a window.
+    pub fn shared(self, window: &Window) -> u64 {
+        let from = window.start.map_or(self.from, |start| start.max(self.from));
+        let to = window.end.map_or(self.to, |end| end.min(self.to));
+        if from < to { to.0.abs_diff(from.0) } else { 0 }
+    }
+
+    /// Whether an instant lies in it.
+    pub fn contains(self, at: Timestamp) -> bool {
+        self.from <= at && at < self.to
+    }
+
+    /// Cut into so many parts of the same length, to the microsecond: their edges with both ends.
+    pub fn cut(self, parts: u32) -> Vec<Timestamp> {
+        let parts = parts.max(1);
+        let edge = |place: u32| {
+            let passed = u128::from(self.micros()).saturating_mul(place.into());
+            let passed = passed.checked_div(parts.into()).unwrap_or(0);
+            let passed = i64::try_from(passed).unwrap_or(i64::MAX);
+            Timestamp(self.from.0.saturating_add(passed))
+        };
+        (0..=parts).map(edge).collect()
+    }
+}
+
+/// What of the usage of a job lies in a span: the difference of what was used up to its end and up to
+/// its start, each cut, so that the parts of spans side by side add up to the whole. A job that took no
+/// time counts where it was.
+pub fn part(total: u128, ran: (Timestamp, Timestamp), span: Span, credit: Credit) -> u128 {
+    let (start, end) = ran;
+    match credit {
+        Credit::Spread if start < end => {
+            let upto = |at: Timestamp| used(total, start, end, at);
+            upto(span.to).saturating_sub(upto(span.from))
+        }
+        // Older reports take the instant of the end itself: from inclusive, to exclusive.
+        Credit::End if span.contains(end) => total,
+        Credit::Spread if span.contains(start) => total,
+        _ => 0,
+    }
+}
+
+/// What was used up to an instant.
+fn used(total: u128, start: Timestamp, end: Timestamp, at: Timestamp) -> u128 {
+    if at <= start {
+        return 0;
+    }
+    if at >= end {
+        return total;
+    }
+    let passed = u128::from(at.0.abs_diff(start.0));
+    let whole = u128::from(end.0.abs_diff(start.0));
+    if let Some(product) = total.checked_mul(passed) {
+        return product.checked_div(whole).unwrap_or(0);
+    }
+    let wide = Natural::from(total).times(&passed.into());
+    let cut = wide
+        .divided(&whole.into())
+        .and_then(|(cut, _)| cut.as_u128());
+    cut.unwrap_or(total)
+}

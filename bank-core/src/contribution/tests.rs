@@ -1,0 +1,297 @@
+//! The worked figures of reports.md, and what must hold for any of them.
+
+use super::hardware::{FACTOR_ONE, Kind, capacity, factor};
+use super::host::{Pattern, first};
+use super::utilisation::Buckets;
+use super::*;
+use crate::decimal::Decimal;
+use proptest::prelude::*;
+
+const DAY: i64 = 86_400_000_000;
+
+fn standing(exempt: bool, usage: u128, contribution: u128) -> Standing {
+    Standing {
+        exempt,
+        usage,
+        contribution,
+    }
+}
+
+#[test]
+fn the_ten_cells_are_those_of_the_vectors() {
+    for (exempt, usage, contribution, cell) in [
+        (false, 50, 25, "200%"),
+        (false, 10, 30, "33%"),
+        (false, 1, 80, "1%"),
+        (false, 25, 25, "100%"),
+        (false, 5, 0, "Over"),
+        (false, 0, 5, "Under"),
+        (false, 0, 0, "—"),
+        (true, 5, 5, "Exempt"),
+        (true, 5, 0, "Exempt"),
+        (true, 0, 5, "Exempt"),
+    ] {
+        let of = standing(exempt, usage, contribution);
+        let total = Total {
+            usage: 100,
+            contribution: 100,
+        };
+        assert_eq!(Subscription::of(&of, total).text(), cell, "{of:?}");
+    }
+}
+
+#[test]
+fn nothing_divides_by_zero() {
+    for (usage, contribution, cell) in [(0, 0, "—"), (1, 0, "Over"), (0, 1, "Under")] {
+        let mut sums = Sums::default();
+        let own = standing(false, usage, contribution);
+        sums.groups.insert("amy".into(), own.clone());
+        let (counted, _) = sums.totals().unwrap();
+        assert_eq!(Subscription::of(&own, counted).text(), cell);
+        let period = span(Timestamp(0), Timestamp(DAY)).unwrap();
+        let table = sums.table(period).unwrap();
+        assert_eq!(table.rows.len(), 2);
+        assert_eq!(table.rows[1].subscription, "");
+    }
+    assert_eq!(fixed(&1.into(), &Natural::ZERO, 2), None);
+    assert_eq!(percent(0, 0), "");
+}
+
+#[test]
+fn halves_of_a_percent_go_away_from_zero() {
+    assert_eq!(percent(1, 80_000), "0.00");
+    assert_eq!(percent(1, 20_000), "0.01");
+    assert_eq!(percent(1, 3), "33.33");
+    assert_eq!(percent(2, 3), "66.67");
+    assert_eq!(percent(u128::MAX, u128::MAX), "100.00");
+    assert_eq!(decimal(5, 1_000, 2), "0.01");
+    assert_eq!(decimal(4, 1_000, 2), "0.00");
+    assert_eq!(decimal(7, 2, 0), "4");
+}
+
+#[test]
+fn hosts_fit_their_patterns() {
+    for (pattern, host, fits) in [
+        ("old*", "old1", true),
+        ("old*", "old", true),
+        ("old*", "gold1", false),
+        ("old", "old1", false),
+        ("n[0-9][0-9]", "n07", true),
+        ("n[0-9][0-9]", "n7", false),
+        ("n[!0-9]*", "nx", true),
+        ("n[!0-9]*", "n1", false),
+        ("n?-ib*", "n1-ib0", true),
+        ("*a*b*c", "xxaxxbxxbc", true),
+        ("*a*b*c", "xxaxxcxxb", false),
+        ("n[13]x", "n3x", true),
+        ("Old*", "old1", false),
+    ] {
+        let pattern = Pattern::parse(pattern).unwrap();
+        assert_eq!(pattern.fits(host), fits, "{pattern:?} {host}");
+    }
+    let long = "x".repeat(129);
+    for text in [
+        "", "a b", "a,b", "[", "[]", "]", "[9-0]", "[a-]", "a\n", &long,
+    ] {
+        assert_eq!(Pattern::parse(text), None, "{text:?}");
+    }
+}
+
+#[test]
+fn the_first_host_of_a_list_is_found_however_it_is_written() {
+    for (list, host) in [
+        ("n01", Some("n01")),
+        ("n[01-04,07],gpu1", Some("n01")),
+        ("n[01-04]-ib,gpu1", Some("n01-ib")),
+        ("n01/0*4+n02/0", Some("n01")),
+        ("16*n01 n02", Some("n01")),
+        ("n01:4,n02:4", Some("n01")),
+        ("slot1_2@n01.example", Some("n01.example")),
+        ("n01*16", Some("n01")),
+        ("", None),
+        (",n01", None),
+        ("n[", None),
+    ] {
+        assert_eq!(first(list).as_deref(), host, "{list}");
+    }
+}
+
+fn kind(host: &str, factor: u64, valid: Window) -> Kind {
+    Kind {
+        hosts: vec![Pattern::parse(host).unwrap()],
+        machine: String::new(),
+        factor,
+        processors: 10,
+        nodes: 1,
+        counts: true,
+        valid,
+    }
+}
+
+fn until(end: i64) -> Window {
+    Window {
+        start: None,
+        end: Some(Timestamp(end)),
+    }
+}
+
+fn since(start: i64) -> Window {
+    Window {
+        start: Some(Timestamp(start)),
+        end: None,
+    }
+}
+
+#[test]
+fn a_factor_is_that_of_the_first_kind_that_was_there_at_the_start() {
+    let kinds = [
+        kind("old*", FACTOR_ONE, Window::ALWAYS),
+        kind("new*", FACTOR_ONE * 3 / 2, until(DAY)),
+        kind("new*", FACTOR_ONE * 2, since(DAY)),
+    ];
+    for (host, at, expected) in [
+        (Some("old1"), 0, FACTOR_ONE),
+        (Some("new1"), DAY - 1, FACTOR_ONE * 3 / 2),
+        (Some("new1"), DAY, FACTOR_ONE * 2),
+        (Some("other"), DAY, FACTOR_ONE),
+        (None, DAY, FACTOR_ONE),
+    ] {
+        assert_eq!(
+            factor(&kinds, "m", host, Timestamp(at)),
+            expected,
+            "{host:?}"
+        );
+    }
+    // Without a host the machine says it, as long as it has one factor only.
+    let mut own = kind("a*", FACTOR_ONE * 3, Window::ALWAYS);
+    own.machine = "m".into();
+    let mut other = own.clone();
+    assert_eq!(
+        factor(&[own.clone()], "m", None, Timestamp(0)),
+        FACTOR_ONE * 3
+    );
+    other.factor = FACTOR_ONE * 4;
+    assert_eq!(factor(&[own, other], "m", None, Timestamp(0)), FACTOR_ONE);
+}
+
+#[test]
+fn capacity_is_weighed_by_the_time_that_it_is_there() {
+    let whole = span(Timestamp(0), Timestamp(4 * DAY)).unwrap();
+    let kinds = [kind("a*", FACTOR_ONE, since(3 * DAY))];
+    let day = u128::try_from(DAY).unwrap();
+    let expected = 10 * 1_000 * day * u128::from(FACTOR_ONE);
+    assert_eq!(capacity(&kinds, None, whole), Some(expected));
+    assert_eq!(capacity(&kinds, Some("m"), whole), Some(0));
+    let mut buckets = Buckets::new(whole.cut(4));
+    // All ten processors for the last day and a half: five of them are not there yet.
+    let total = 10 * 1_000 * day * 3 / 2;
+    let ran = (Timestamp(5 * DAY / 2), Timestamp(4 * DAY));
+    buckets.add(total, ran, FACTOR_ONE, Credit::Spread).unwrap();
+    let shown = buckets.shown(&kinds, None, true).unwrap();
+    let percent: Vec<Option<&str>> = shown.iter().map(|b| b.percent.as_deref()).collect();
+    assert_eq!(percent, [None, None, None, Some("100.00")]);
+    let mut at_end = Buckets::new(whole.cut(4));
+    at_end
+        .add(
+            total,
+            (Timestamp(0), Timestamp(3 * DAY)),
+            FACTOR_ONE,
+            Credit::End,
+        )
+        .unwrap();
+    let shown = at_end.shown(&kinds, None, false).unwrap();
+    assert_eq!(
+        shown[3].percent.as_deref(),
+        Some("150.00"),
+        "all at its end"
+    );
+    assert_eq!(shown[0].used, 0);
+}
+
+#[test]
+fn what_does_not_fit_is_never_counted_wrong() {
+    let mut sums = Sums::default();
+    sums.add_usage(Some("amy"), u128::MAX).unwrap();
+    assert_eq!(sums.add_usage(Some("amy"), 1), None);
+    sums.add_usage(None, 1).unwrap();
+    assert_eq!(sums.totals(), None);
+    let installed = Installed {
+        processors: u64::MAX,
+        split: 10_000,
+        factor: u64::MAX,
+        valid: Window::ALWAYS,
+    };
+    assert_eq!(
+        installed.over(span(Timestamp(0), Timestamp(DAY)).unwrap()),
+        None
+    );
+    let decimal = Decimal::parse("1").unwrap();
+    assert_eq!(u64::try_from(decimal.billionths()).unwrap(), FACTOR_ONE);
+}
+
+proptest! {
+    /// Edges anywhere, in any order, come to the whole: a job is never counted twice or lost.
+    #[test]
+    fn parts_add_up_to_the_whole(
+        total in prop_oneof![0..1_000_u128, Just(u128::MAX), any::<u128>()],
+        start in -10 * DAY..10 * DAY, length in 0..10 * DAY,
+        mut edges in prop::collection::vec(-30 * DAY..30 * DAY, 0..20), at_end in any::<bool>(),
+    ) {
+        edges.extend([-31 * DAY, 31 * DAY]);
+        edges.sort_unstable();
+        edges.dedup();
+        let credit = if at_end { Credit::End } else { Credit::Spread };
+        let ran = (Timestamp(start), Timestamp(start + length));
+        let parts = edges.windows(2).map(|pair| {
+            part(total, ran, Span::new(Timestamp(pair[0]), Timestamp(pair[1])).unwrap(), credit)
+        });
+        prop_assert_eq!(parts.sum::<u128>(), total);
+    }
+
+    #[test]
+    fn buckets_add_up_to_the_period(
+        jobs in prop::collection::vec((0..1_000_000_u128, -5 * DAY..15 * DAY, 0..5 * DAY), 0..30),
+        count in 1..60_u32,
+    ) {
+        let period = span(Timestamp(0), Timestamp(10 * DAY)).unwrap();
+        let mut buckets = Buckets::new(period.cut(count));
+        let mut whole = 0;
+        for (total, start, length) in jobs {
+            let ran = (Timestamp(start), Timestamp(start + length));
+            buckets.add(total, ran, 7, Credit::Spread).unwrap();
+            whole += part(total, ran, period, Credit::Spread) * 7;
+        }
+        let shown = buckets.shown(&[], None, false).unwrap();
+        prop_assert_eq!(shown.len(), usize::try_from(count).unwrap());
+        prop_assert_eq!(shown.iter().map(|b| b.used).sum::<u128>(), whole);
+    }
+
+    #[test]
+    fn shares_of_a_table_come_to_a_hundred(
+        usages in prop::collection::vec(0..u64::MAX, 1..20), exempt in any::<bool>(),
+    ) {
+        let mut sums = Sums::default();
+        for (place, usage) in usages.iter().enumerate() {
+            let name = format!("g{place:02}");
+            sums.groups.insert(name.clone(), standing(exempt, 0, 0));
+            sums.add_usage(Some(&name), u128::from(*usage)).unwrap();
+        }
+        let period = span(Timestamp(0), Timestamp(1)).unwrap();
+        let table = sums.table(period).unwrap();
+        prop_assert!(table.rows.is_sorted_by_key(|row| row.group.is_none()));
+        let hundredths: i64 = table.rows.iter().map(|row| {
+            row.usage_share.replace('.', "").parse::<i64>().unwrap_or(0)
+        }).sum();
+        let off = i64::try_from(usages.len()).unwrap();
+        prop_assert!(usages.iter().all(|u| *u == 0) || (hundredths - 10_000).abs() <= off);
+    }
+
+    #[test]
+    fn a_pattern_of_a_name_fits_it_and_what_follows(name in "[a-z0-9.-]{1,20}", more in "[a-z0-9]{0,9}") {
+        let prefix = Pattern::parse(&format!("{name}*")).unwrap();
+        let host = format!("{name}{more}");
+        prop_assert!(prefix.fits(&host));
+        prop_assert_eq!(Pattern::parse(&name).unwrap().fits(&host), more.is_empty());
+        prop_assert_eq!(first(&name), Some(name.clone()));
+    }
+}

@@ -1,0 +1,92 @@
+//! What of the capacity was used, bucket by bucket (reports.md 1.7 item 3).
+
+use super::hardware::{self, Kind};
+use super::spread::{Credit, Span, part};
+use super::{factored, fixed};
+use crate::natural::Natural;
+use crate::time::Timestamp;
+
+/// Usage in buckets side by side.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Buckets {
+    edges: Vec<Timestamp>,
+    used: Vec<u128>,
+}
+
+/// One bucket as it is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bucket {
+    /// When.
+    pub span: Span,
+    /// What was used, in [`super::USAGE_UNITS`].
+    pub used: u128,
+    /// What there was to use, in the same.
+    pub capacity: u128,
+    /// Percent with two decimals; none where there was nothing to use.
+    pub percent: Option<String>,
+}
+
+impl Buckets {
+    /// Buckets between edges in their order.
+    pub fn new(edges: Vec<Timestamp>) -> Buckets {
+        let count = edges.len().saturating_sub(1);
+        Buckets {
+            edges,
+            used: vec![0; count],
+        }
+    }
+
+    /// Adds a job by what it used (thousandths of processors over microseconds), when it ran and its
+    /// factor in billionths; none where a sum does not fit.
+    pub fn add(
+        &mut self,
+        total: u128,
+        ran: (Timestamp, Timestamp),
+        factor: u64,
+        credit: Credit,
+    ) -> Option<()> {
+        // A job lies in few of many buckets, the first of them the one that holds its start, or its end.
+        let (start, end) = ran;
+        let begin = match credit {
+            Credit::Spread => start,
+            Credit::End => end,
+        };
+        let first = self.edges.partition_point(|edge| *edge <= begin);
+        let first = first.saturating_sub(1);
+        let pairs = self.edges.iter().zip(self.edges.iter().skip(1));
+        for (sum, (from, to)) in self.used.iter_mut().zip(pairs).skip(first) {
+            if *from > end {
+                break;
+            }
+            let Some(span) = Span::new(*from, *to) else {
+                continue;
+            };
+            let more = factored(part(total, ran, span, credit), factor)?;
+            *sum = sum.checked_add(more)?;
+        }
+        Some(())
+    }
+
+    /// The buckets with what the kinds of a machine could give, or those of all machines. Where `held`
+    /// is set nothing is shown above 100 percent: allocated slots cannot be more than there are, and a
+    /// job that keeps its factor over a change of hardware would seem to. None where a sum does not fit.
+    pub fn shown(&self, kinds: &[Kind], machine: Option<&str>, held: bool) -> Option<Vec<Bucket>> {
+        let pairs = self.edges.iter().zip(self.edges.iter().skip(1));
+        let mut shown = Vec::with_capacity(self.used.len());
+        for (used, (from, to)) in self.used.iter().zip(pairs) {
+            let Some(span) = Span::new(*from, *to) else {
+                continue;
+            };
+            let capacity = hardware::capacity(kinds, machine, span)?;
+            let counted = if held { (*used).min(capacity) } else { *used };
+            let hundred = Natural::from(counted).times(&100.into());
+            shown.push(Bucket {
+                span,
+                used: *used,
+                capacity,
+                percent: fixed(&hundred, &capacity.into(), 2),
+            });
+        }
+        Some(shown)
+    }
+}

@@ -1,0 +1,246 @@
+//! Who used the clusters beside who paid for them, and what of the capacity was used (reports.md 1.7).
+
+mod count;
+mod efficiency;
+mod group;
+mod priority;
+
+pub(super) use efficiency::show as efficiency;
+pub(super) use priority::show as priorities;
+
+use std::sync::Arc;
+
+use bank_api::v1::{ContributionPeriod, ContributionQuery, ContributionReport};
+use bank_core::contribution::{Credit, Span};
+use bank_core::directory::Directory;
+use bank_core::refusal::Refusal;
+use bank_core::time::{Seconds, Timestamp};
+
+use self::count::Count;
+use super::call::{Call, Handled, ok};
+use super::shape::read_time;
+use crate::http::error::Failure;
+use crate::store::read::uses::{self, Asked};
+use crate::zones::{self, Cut};
+
+/// How far back a question without a start looks.
+const USUAL: Seconds = Seconds(30 * 86_400);
+/// Parts of a period that names none, where it has more days than that.
+const PARTS: u32 = 50;
+/// Most parts.
+const PARTS_MAX: u32 = 1_000;
+const DAY_US: u64 = 86_400_000_000;
+
+/// What is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Basis {
+    Slots,
+    Cpu,
+    Gpu,
+    Su,
+}
+
+const BASES: [(Basis, &str); 4] = [
+    (Basis::Slots, "slots"),
+    (Basis::Cpu, "cpu"),
+    (Basis::Gpu, "gpu"),
+    (Basis::Su, "su"),
+];
+
+/// Whom it is told of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum By {
+    Contributor,
+    Project,
+    User,
+}
+
+const BYS: [(By, &str); 3] = [
+    (By::Contributor, "contributor"),
+    (By::Project, "project"),
+    (By::User, "user"),
+];
+
+const CREDITS: [(Credit, &str); 2] = [(Credit::Spread, "spread"), (Credit::End, "end")];
+
+/// What a report is asked for.
+struct Question {
+    directory: Arc<Directory>,
+    basis: Basis,
+    by: By,
+    credit: Credit,
+    /// Only usage of this project with those below it.
+    project: Option<String>,
+    /// Only usage of this user.
+    user: Option<String>,
+    /// Only this machine.
+    machine: Option<String>,
+}
+
+/// `GET /api/v1/report/contribution`
+pub(super) async fn contribution(call: Call) -> Handled {
+    whole(&call)?;
+    let query: ContributionQuery = call.query()?;
+    let zone = query.tz.clone().unwrap_or_else(|| "UTC".to_owned());
+    let asked = question(&call, &query).and_then(|question| {
+        let cuts = cuts(&query, &zone, call.now())?;
+        Ok((question, cuts))
+    });
+    let (question, cuts) = asked.map_err(|refusal| call.refused(&refusal))?;
+    let (basis, by, credit) = (question.basis, question.by, question.credit);
+    let told = call.ask(move |connection| {
+        let mut told = Vec::with_capacity(cuts.len());
+        for (span, edges) in cuts {
+            let mut count = Count::new(&question, span, edges);
+            let asked = Asked {
+                from: span.from(),
+                to: span.to(),
+                machine: question.machine.clone(),
+            };
+            uses::each(connection, &asked, |used| count.take(used))?;
+            told.push(count.told());
+        }
+        Ok(told)
+    });
+    let periods: Option<Vec<ContributionPeriod>> = told.await?.into_iter().collect();
+    let too_much = || call.refused(&Refusal::AmountOverflow);
+    let unit = match basis {
+        Basis::Slots => "factored processor-hours",
+        Basis::Cpu => "factored hours of busy processors",
+        Basis::Gpu => "factored GPU-hours",
+        Basis::Su => call.directory().bank.unit.as_str(),
+    };
+    ok(&ContributionReport {
+        basis: word(&BASES, basis),
+        by: word(&BYS, by),
+        credit: word(&CREDITS, credit),
+        zone,
+        unit: unit.to_owned(),
+        periods: periods.ok_or_else(too_much)?,
+    })
+}
+
+/// Shares are of the whole bank: a key for single projects or machines sees none of it.
+pub(super) fn whole(call: &Call) -> Result<(), Failure> {
+    if call.view.is_unlimited() {
+        return Ok(());
+    }
+    let what = "this is about the whole bank".to_owned();
+    Err(call.refused(&Refusal::NotAllowed { what }))
+}
+
+fn question(call: &Call, query: &ContributionQuery) -> Result<Question, Refusal> {
+    let directory = call.directory();
+    let known = |name: &Option<String>, kind, is: bool| match name {
+        Some(name) if !is => Err(Refusal::not_found(kind, name)),
+        _ => Ok(()),
+    };
+    let project = query.project.as_deref();
+    let is_project = project.is_some_and(|name| directory.project_named(name).is_some());
+    known(&query.project, "project", is_project)?;
+    let machine = query.machine.as_deref();
+    let is_machine = machine.is_some_and(|name| directory.machine_named(name).is_some());
+    known(&query.machine, "machine", is_machine)?;
+    Ok(Question {
+        directory: Arc::clone(directory),
+        basis: read(
+            &BASES,
+            query.basis.as_deref(),
+            Basis::Slots,
+            "basis",
+            "slots, cpu, gpu or su",
+        )?,
+        by: read(
+            &BYS,
+            query.by.as_deref(),
+            By::Contributor,
+            "by",
+            "contributor, project or user",
+        )?,
+        credit: read(
+            &CREDITS,
+            query.credit.as_deref(),
+            Credit::Spread,
+            "credit",
+            "spread or end",
+        )?,
+        project: query.project.clone(),
+        user: query.user.clone(),
+        machine: query.machine.clone(),
+    })
+}
+
+fn read<T: Copy>(
+    words: &[(T, &str)],
+    text: Option<&str>,
+    usual: T,
+    field: &'static str,
+    expected: &'static str,
+) -> Result<T, Refusal> {
+    let Some(text) = text else {
+        return Ok(usual);
+    };
+    let found = words.iter().find(|(_, word)| *word == text);
+    found
+        .map(|(own, _)| *own)
+        .ok_or(Refusal::BadValue { field, expected })
+}
+
+fn word<T: Copy + PartialEq>(words: &[(T, &str)], own: T) -> String {
+    let found = words.iter().find(|(known, _)| *known == own);
+    found.map_or_else(String::new, |(_, word)| (*word).to_owned())
+}
+
+/// The periods with the edges of their buckets.
+fn cuts(
+    query: &ContributionQuery,
+    zone: &str,
+    now: Timestamp,
+) -> Result<Vec<(Span, Vec<Timestamp>)>, Refusal> {
+    let mut spans = vec![period(query.from.as_deref(), query.to.as_deref(), now)?];
+    if query.from2.is_some() || query.to2.is_some() {
+        spans.push(period(query.from2.as_deref(), query.to2.as_deref(), now)?);
+    }
+    let edges = |span| Ok((span, edges(span, query.buckets.as_deref(), zone)?));
+    spans.into_iter().map(edges).collect()
+}
+
+fn period(from: Option<&str>, to: Option<&str>, now: Timestamp) -> Result<Span, Refusal> {
+    let time = |text: Option<&str>, field| text.map(|text| read_time(text, field)).transpose();
+    let to = time(to, "to")?.unwrap_or(now);
+    let from = time(from, "from")?.unwrap_or(to.minus(USUAL));
+    Span::new(from, to).ok_or(Refusal::BadWindow)
+}
+
+fn edges(span: Span, buckets: Option<&str>, zone: &str) -> Result<Vec<Timestamp>, Refusal> {
+    let bad = |field, expected| Refusal::BadValue { field, expected };
+    let few = || {
+        bad(
+            "buckets",
+            "day, week, month, or 1 to 1000 parts; at most 1000 come of it",
+        )
+    };
+    let known = || bad("tz", "a time zone such as Europe/Berlin or UTC");
+    let cut = match buckets {
+        Some("day") => Cut::Day,
+        Some("week") => Cut::Week,
+        Some("month") => Cut::Month,
+        Some(text) => {
+            zones::is_known(zone).then_some(()).ok_or_else(known)?;
+            let parts = text.parse().ok().filter(|n| (1..=PARTS_MAX).contains(n));
+            return Ok(span.cut(parts.ok_or_else(few)?));
+        }
+        None => {
+            zones::is_known(zone).then_some(()).ok_or_else(known)?;
+            let days = span.micros().div_ceil(DAY_US);
+            let parts = u32::try_from(days).unwrap_or(PARTS).min(PARTS);
+            return Ok(span.cut(parts));
+        }
+    };
+    let most = usize::try_from(PARTS_MAX).unwrap_or(usize::MAX);
+    let edges = zones::edges(zone, (span.from(), span.to()), cut, most).ok_or_else(known)?;
+    if edges.len() > most {
+        return Err(few());
+    }
+    Ok(edges)
+}

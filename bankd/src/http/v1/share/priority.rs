@@ -1,0 +1,204 @@
+//! Priorities of groups from what they used (reports.md 6): computed here, and set by whoever asks.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bank_api::v1::{PriorityQuery, PriorityReport, PriorityRow};
+use bank_core::contribution::fixed;
+use bank_core::decimal::Decimal;
+use bank_core::natural::Natural;
+use bank_core::priority::{self, Mode, Range, Record, Resources, Scores};
+use bank_core::refusal::Refusal;
+use bank_core::time::{Seconds, TEN_YEARS_S, Timestamp};
+
+use super::super::call::{Call, Handled, ok};
+use super::super::shape;
+use super::{group, whole};
+use crate::store::read::uses::{self, Asked, Used};
+
+/// Most components, and most groups that are named.
+const COMPONENTS_MAX: usize = 4;
+const GROUPS_MAX: usize = 1_000;
+/// Components that uses have.
+const COMPONENTS: [&str; 4] = ["processors", "gpus", "nodes", "memory_gb"];
+
+/// `GET /api/v1/report/priority`
+pub(in crate::http::v1) async fn show(call: Call) -> Handled {
+    whole(&call)?;
+    let query: PriorityQuery = call.query()?;
+    let refused = |refusal: Refusal| call.refused(&refusal);
+    let bad = |field, expected| refused(Refusal::BadValue { field, expected });
+    let mode = match query.mode.as_deref() {
+        None => Mode::default(),
+        Some(word) => {
+            Mode::parse(word).ok_or_else(|| bad("mode", "scaled-by-sum or full-spread"))?
+        }
+    };
+    let usual = Range::default();
+    let range = Range {
+        min: query.min.unwrap_or(usual.min),
+        max: query.max.unwrap_or(usual.max),
+    };
+    let by = group::read(query.by.as_deref()).map_err(refused)?;
+    let scores = scores(query.components.as_deref()).map_err(refused)?;
+    let groups: Vec<String> = names(query.groups.as_deref());
+    if groups.len() > GROUPS_MAX {
+        return Err(bad("groups", "at most 1000 names with commas"));
+    }
+    let duration = query.duration_s;
+    if duration.is_some_and(|s| !(1..=TEN_YEARS_S).contains(&s)) {
+        return Err(bad("duration_s", "1 s to ten years"));
+    }
+    let since = priority::since(call.now(), duration.map(Seconds));
+    let asked = Asked {
+        from: since.unwrap_or(Timestamp(0)),
+        to: Timestamp::MAX,
+        machine: query.machine.clone(),
+    };
+    let directory = Arc::clone(call.directory());
+    let counted = call.ask(move |connection| {
+        let mut resources = Resources::new(scores, &groups);
+        let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+        uses::each(connection, &asked, |used| {
+            if since.is_some_and(|since| used.start < since) {
+                return;
+            }
+            let group = group::of(by, used, &directory);
+            if !group.is_empty() && resources.add(group, &record(used, &amounts(used))) {
+                let count = counts.entry(group.to_owned()).or_default();
+                *count = count.saturating_add(1);
+            }
+        })?;
+        Ok((resources, counts))
+    });
+    let (resources, counts) = counted.await?;
+    let values: Vec<Natural> = resources.groups().values().cloned().collect();
+    let priorities = priority::priorities(&values, mode, range)
+        .ok_or_else(|| bad("max", "a number that is not below min"))?;
+    let unit = resources.unit();
+    let rows = resources.groups().iter().zip(priorities);
+    ok(&PriorityReport {
+        mode: mode.word().to_owned(),
+        min: range.min,
+        max: range.max,
+        since: since.map(shape::time),
+        by: group::word(by),
+        items: rows
+            .map(|((group, resource), priority)| PriorityRow {
+                group: group.clone(),
+                resource: shown(resource, &unit),
+                priority,
+                uses: counts.get(group).copied().unwrap_or(0),
+            })
+            .collect(),
+    })
+}
+
+/// What a use has of each component.
+fn amounts(used: &Used) -> Vec<(&'static str, Decimal)> {
+    let [processors, gpus, nodes, memory] = COMPONENTS;
+    let whole =
+        |number: u64| Decimal::from_billionths(i128::from(number).saturating_mul(1_000_000_000));
+    let found = [
+        (
+            processors,
+            used.millis
+                .map(|n| Decimal::from_billionths(i128::from(n).saturating_mul(1_000_000))),
+        ),
+        (gpus, used.gpus.map(whole)),
+        (nodes, used.nodes.map(whole)),
+        (memory, used.memory.map(gigabytes)),
+    ];
+    let known = found
+        .into_iter()
+        .filter_map(|(name, amount)| Some((name, amount?)));
+    known.collect()
+}
+
+/// Bytes as GB of 2^30, cut to nine places.
+fn gigabytes(bytes: u64) -> Decimal {
+    let billionths = i128::from(bytes).saturating_mul(1_000_000_000);
+    Decimal::from_billionths(billionths.checked_shr(30).unwrap_or(0))
+}
+
+fn record<'a>(used: &Used, amounts: &'a [(&'a str, Decimal)]) -> Record<'a> {
+    let ran = used.end.0.saturating_sub(used.start.0);
+    Record {
+        start: used.start,
+        ran_us: u64::try_from(ran).ok().filter(|_| used.ended),
+        amounts,
+    }
+}
+
+/// `processors=10.5,gpus=100`.
+fn scores(text: Option<&str>) -> Result<Scores, Refusal> {
+    let bad = || Refusal::BadValue {
+        field: "components",
+        expected: "NAME=SCORE with processors, gpus, nodes, memory_gb, each once, scores above 0",
+    };
+    let mut scores: Scores = Vec::new();
+    for item in names(text) {
+        let (name, score) = item.split_once('=').ok_or_else(bad)?;
+        let score = Decimal::parse(score).filter(|score| *score > Decimal::ZERO);
+        let is_new = scores.iter().all(|(known, _)| known != name);
+        if !COMPONENTS.contains(&name) || !is_new || scores.len() >= COMPONENTS_MAX {
+            return Err(bad());
+        }
+        scores.push((name.to_owned(), score.ok_or_else(bad)?));
+    }
+    Ok(scores)
+}
+
+fn names(text: Option<&str>) -> Vec<String> {
+    let words = text.unwrap_or_default().split(',').map(str::trim);
+    words
+        .filter(|word| !word.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
+/// A resource with six places, cut, and no zeros behind.
+fn shown(resource: &Natural, unit: &Natural) -> String {
+    let million = Natural::ten_to(6);
+    let cut = resource.times(&million).divided(unit).map(|(cut, _)| cut);
+    let text = cut
+        .and_then(|cut| fixed(&cut, &million, 6))
+        .unwrap_or_default();
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn components_are_read_as_they_are_written_or_refused() {
+        let read = scores(Some("processors=10.5, gpus=100")).unwrap();
+        assert_eq!(read.len(), 2);
+        assert!(scores(None).unwrap().is_empty());
+        for text in [
+            "processors",
+            "rain=1",
+            "gpus=0",
+            "gpus=-1",
+            "gpus=x",
+            "gpus=1,gpus=2",
+        ] {
+            assert!(scores(Some(text)).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn resources_are_shown_as_decimals() {
+        let unit = Natural::from(1_000_000);
+        for (resource, text) in [
+            (0, "0"),
+            (3_600_000_000_u128, "3600"),
+            (1_500_000, "1.5"),
+            (1, "0.000001"),
+        ] {
+            assert_eq!(shown(&resource.into(), &unit), text);
+        }
+        assert_eq!(gigabytes(3 << 29).to_string(), "1.5");
+    }
+}
