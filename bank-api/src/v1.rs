@@ -29,6 +29,7 @@ mod attention;
 mod collect;
 mod cycle;
 mod explain;
+mod export;
 mod hold;
 mod import;
 mod journal;
@@ -72,6 +73,10 @@ pub use attention::{
 pub use collect::{CollectBatch, CollectRound, CollectState, CollectStatus, CollectStream};
 pub use cycle::{Cycle, CycleRun, NewCycle, PatchCycle};
 pub use explain::{Considered, ExplainQuery, Explained, Explanation};
+pub use export::{
+    ExportPage, ExportQuery, Lost, OnDemandBalance, OnDemandBalances, OnDemandConfig,
+    OnDemandQuery, Skipped, UsageLine,
+};
 pub use hold::{Charged, Held, NewCharge, NewReserve, PatchLien};
 pub use import::{ImportFigure, ImportSummary, ImportTotals, Quantity};
 pub use journal::{JournalEntry, JournalPage, JournalQuery};

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 pub(super) const APPLICATION_ID: i32 = 0x6261_6e6b;
 
 /// Every migration, the first with number 1.
-const MIGRATIONS: [&str; 13] = [
+const MIGRATIONS: [&str; 14] = [
     include_str!("../../../schema/sqlite/0001_ledger.sql"),
     include_str!("../../../schema/sqlite/0002_accounts.sql"),
     include_str!("../../../schema/sqlite/0003_reversal.sql"),
@@ -23,6 +23,7 @@ const MIGRATIONS: [&str; 13] = [
     include_str!("../../../schema/sqlite/0011_scheduler.sql"),
     include_str!("../../../schema/sqlite/0012_collectors.sql"),
     include_str!("../../../schema/sqlite/0013_trust.sql"),
+    include_str!("../../../schema/sqlite/0014_export.sql"),
 ];
 
 /// The schema version that this program reads and writes.

@@ -31,7 +31,7 @@ const fn whole(name: &'static str, key: &'static [&'static str]) -> Sealed {
 
 /// Every table with seals. What no transaction's hash covers, and nothing is made of anew, belongs in
 /// here; reference data has versions instead.
-pub(super) const TABLES: [Sealed; 24] = [
+pub(super) const TABLES: [Sealed; 26] = [
     whole("bank", &["id"]),
     whole("clock", &["id"]),
     whole("quote", &["id"]),
@@ -54,6 +54,8 @@ pub(super) const TABLES: [Sealed; 24] = [
     whole("target", &["name"]),
     whole("notice", &["id"]),
     whole("auditor_record", &["id"]),
+    whole("use_change", &["id"]),
+    whole("swf_id", &["kind", "name"]),
     Sealed {
         name: "instance",
         key: &["id"],

@@ -3,7 +3,7 @@
 
 use super::sqlite::SqliteStore;
 use super::uses::digest;
-use super::{Error, seal, sources};
+use super::{Error, export, seal, sources};
 use bank_core::decimal::Decimal;
 use bank_core::effects::UseRow;
 use bank_core::time::Timestamp;
@@ -91,7 +91,8 @@ fn seal_amended(connection: &Connection, row: &UseRow, source: i64) -> Result<()
     let id: i64 = connection
         .prepare_cached(sql)?
         .query_row(key, |r| r.get(0))?;
-    seal::renew(connection, "usage_identity", &[&id])
+    seal::renew(connection, "usage_identity", &[&id])?;
+    export::changed(connection, id)
 }
 
 /// A statement with what is bound to it.

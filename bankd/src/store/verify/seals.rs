@@ -29,6 +29,7 @@ pub(super) const NUMBERED: &[&str] = &[
     "source",
     "raw_block",
     "auditor_record",
+    "use_change",
 ];
 
 /// Tables of one row.

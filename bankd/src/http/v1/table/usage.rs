@@ -2,14 +2,16 @@
 //! of it.
 
 use bank_api::v1::{
-    AssignDone, FallbackQuery, FallbackReport, Import, ImportDone, ImportOpened, ImportTaken, List,
-    NewAssign, NewImport, PageQuery, PatchSource, PieceQuery, QuarantineQuery, QuarantineRemoval,
-    QuarantineRemoved, QuarantineReplayed, Quarantined, ReconcileQuery, Reconciled, RecordLine,
-    RecordQuery, Removed, ReplayQuarantined, Source, SourceQuery, Unmapped, UnmappedQuery,
-    UsageBody, UsageTaken, WriteQuery, Written,
+    AssignDone, ExportPage, ExportQuery, FallbackQuery, FallbackReport, Import, ImportDone,
+    ImportOpened, ImportTaken, List, NewAssign, NewImport, PageQuery, PatchSource, PieceQuery,
+    QuarantineQuery, QuarantineRemoval, QuarantineRemoved, QuarantineReplayed, Quarantined,
+    ReconcileQuery, Reconciled, RecordLine, RecordQuery, Removed, ReplayQuarantined, Source,
+    SourceQuery, Unmapped, UnmappedQuery, UsageBody, UsageTaken, WriteQuery, Written,
 };
 
-use super::super::{import, quarantine, reconcile, records, report, source, unmapped, usage};
+use super::super::{
+    export, import, quarantine, reconcile, records, report, source, unmapped, usage,
+};
 use super::{NAMED, VALUES};
 use crate::access::right::Right;
 use crate::http::route::Route;
@@ -168,6 +170,17 @@ fn waiting() -> Vec<Route> {
             .gives::<FallbackReport>(200, "The jobs.")
             .refuses(NAMED)
             .refuses(&["bad_value", "bad_window"]),
+        Route::get("/api/v1/export/{format}", export::show)
+            .right(Right::SeeRecords)
+            .says("What was used, in the format of another program")
+            .more(
+                "A page of it along a cursor, which a later export goes on from: `next` is its \
+                 `since`. APEL's sums and SWF are made as a whole.",
+            )
+            .query::<ExportQuery>()
+            .gives::<ExportPage>(200, "A page.")
+            .refuses(NAMED)
+            .refuses(&["bad_value", "bad_window", "too_large"]),
         Route::get("/api/v1/records", records::list)
             .right(Right::SeeRecords)
             .says("Usage records as lines")
