@@ -2,6 +2,7 @@
 //! many jobs there were. A value can neither end a record nor leave ASCII: what would is written `%XX`.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use chrono::{DateTime, Datelike as _, Utc};
 
@@ -299,7 +300,8 @@ fn encoded(value: &str) -> String {
         if is_plain && !is_trimmed && !(is_nothing && n == 0) {
             text.push(char::from(byte));
         } else {
-            text.push_str(&format!("%{byte:02X}"));
+            // Writing to a string cannot fail.
+            let _ = write!(text, "%{byte:02X}");
         }
     }
     text

@@ -1,6 +1,8 @@
 //! Finished jobs as the 26 columns of `sacct` that Open `XDMoD` shreds (`usage-records.md` 5.1): no header
 //! line, `|` between columns, times in UTC. Only the last column may hold a `|`.
 
+use std::fmt::Write as _;
+
 use chrono::{DateTime, Utc};
 
 use super::export::{Site, Written, seconds, unfit_for_jobs};
@@ -19,6 +21,7 @@ pub fn render(record: &Record, _site: &Site) -> Written {
     };
     // XDMoD cannot do without one, and repairs none.
     let submit = record.submit_time.unwrap_or(start);
+    let elapsed = seconds(record.wall.unwrap_or(end.saturating_sub(start)).into());
     let times = (time(submit), time(start), time(end));
     let (Some(submit), Some(start), Some(end)) = times else {
         return Written::Skipped("its times are beyond the calendar");
@@ -32,7 +35,6 @@ pub fn render(record: &Record, _site: &Site) -> Written {
         .and_then(|bytes| bytes.checked_mul(nodes));
     let (id, is_other) = job_id(record);
     let or_empty = |number: Option<i64>| number.map(|n| n.to_string()).unwrap_or_default();
-    let elapsed = seconds(record.wall.unwrap_or_default().into());
     let project = plain(record.project.as_deref());
     let fields = [
         id.clone(),
@@ -64,10 +66,7 @@ pub fn render(record: &Record, _site: &Site) -> Written {
         nodes.to_string(),
         processors.to_string(),
         asked.to_string(),
-        record
-            .requested_memory
-            .map(|bytes| format!("{}Mn", text::nearest(bytes.max(0).into(), 1 << 20)))
-            .unwrap_or_default(),
+        memory_asked(record),
         tres(asked, asked_memory, nodes, record.gpus),
         tres(processors, record.memory(), nodes, record.gpus),
         record
@@ -80,6 +79,13 @@ pub fn render(record: &Record, _site: &Site) -> Written {
     Written::Text(fields.join("|") + "\n")
 }
 
+/// Mebibytes on each node.
+fn memory_asked(record: &Record) -> String {
+    let mebibytes = |bytes: i64| text::nearest(bytes.max(0).into(), 1 << 20);
+    let asked = record.requested_memory.map(mebibytes);
+    asked.map(|asked| format!("{asked}Mn")).unwrap_or_default()
+}
+
 fn ran(state: State) -> bool {
     !matches!(
         state,
@@ -87,7 +93,7 @@ fn ran(state: State) -> bool {
     )
 }
 
-/// The words that XDMoD takes; it drops all others silently.
+/// The words that `XDMoD` takes; it drops all others silently.
 fn word(state: State) -> &'static str {
     match state {
         State::Failed => "FAILED",
@@ -118,14 +124,15 @@ fn clock(seconds: i128) -> String {
 
 /// The first entry with `gres/gpu` is the only one that is counted.
 fn tres(processors: i128, memory: Option<i64>, nodes: i64, gpus: Option<i64>) -> String {
+    // Writing to a string cannot fail.
     let mut text = format!("billing={processors},cpu={processors}");
     if let Some(gpus) = gpus.filter(|gpus| *gpus > 0) {
-        text.push_str(&format!(",gres/gpu={gpus}"));
+        let _ = write!(text, ",gres/gpu={gpus}");
     }
     if let Some(bytes) = memory.filter(|bytes| *bytes > 0) {
-        text.push_str(&format!(",mem={}", size(bytes)));
+        let _ = write!(text, ",mem={}", size(bytes));
     }
-    text.push_str(&format!(",node={nodes}"));
+    let _ = write!(text, ",node={nodes}");
     text
 }
 
@@ -140,7 +147,7 @@ fn size(bytes: i64) -> String {
     format!("{}K", bytes / 1024 + i64::from(bytes % 1024 > 0))
 }
 
-/// A number that XDMoD takes, and whether it is another than the scheduler's id.
+/// A number that `XDMoD` takes, and whether it is another than the scheduler's id.
 fn job_id(record: &Record) -> (String, bool) {
     let id = record.object_id.as_str();
     let digits =
@@ -203,7 +210,7 @@ fn hosts_of(record: &Record) -> i64 {
 }
 
 /// `n[1-4],x`: neighbours that differ in the number at their end only stand together. The machine where
-/// no node is known: XDMoD skips lines without.
+/// no node is known: `XDMoD` skips lines without.
 fn node_list(record: &Record) -> String {
     if record.hosts.is_empty() {
         return node(&record.machine);

@@ -45,27 +45,7 @@ pub fn write(record: &Record) -> String {
     for host in &record.hosts {
         text.say('n', Some(host));
     }
-    for (letter, number) in [
-        ('N', record.nodes),
-        ('M', record.memory_per_node),
-        ('S', record.submit_time),
-        ('B', record.start_time),
-        ('E', record.end_time),
-        ('W', record.wall),
-        ('U', record.cpu_user),
-        ('Y', record.cpu_system),
-        ('T', record.cpu_total),
-        ('X', record.exit_code),
-        ('R', record.requested),
-        ('P', record.requested_processors),
-        ('Q', record.requested_memory),
-        ('V', record.memory_total),
-        ('G', record.gpus),
-        ('I', record.uid),
-        ('J', record.gid),
-        ('y', record.began),
-        ('z', record.used_until),
-    ] {
+    for (letter, number) in numbers(record) {
         if let Some(number) = number {
             text.add(letter, number);
         }
@@ -90,6 +70,31 @@ pub fn write(record: &Record) -> String {
         Outcome::Shadow => text.add('b', "shadow"),
     }
     text.text
+}
+
+/// What is a number or nothing, by its letter.
+fn numbers(record: &Record) -> [(char, Option<i64>); 19] {
+    [
+        ('N', record.nodes),
+        ('M', record.memory_per_node),
+        ('S', record.submit_time),
+        ('B', record.start_time),
+        ('E', record.end_time),
+        ('W', record.wall),
+        ('U', record.cpu_user),
+        ('Y', record.cpu_system),
+        ('T', record.cpu_total),
+        ('X', record.exit_code),
+        ('R', record.requested),
+        ('P', record.requested_processors),
+        ('Q', record.requested_memory),
+        ('V', record.memory_total),
+        ('G', record.gpus),
+        ('I', record.uid),
+        ('J', record.gid),
+        ('y', record.began),
+        ('z', record.used_until),
+    ]
 }
 
 /// Reads what [`write()`] wrote; none where it is no such text.

@@ -211,7 +211,7 @@ fn what_cannot_go_on_is_said() {
     assert_eq!(fs::read_to_string(&out).unwrap(), "mine\n");
     let found = page(&bank, "/api/v1/export/jsonl");
     let next = found["next"].as_str().unwrap();
-    let ahead = format!("{}9", next);
+    let ahead = format!("{next}9");
     let ran = bank.bank(&["export", "jsonl", "--since", &ahead]);
     assert_eq!(ran.exit, 1, "{}", ran.stderr);
     assert!(ran.stderr.contains("newer copy"), "{}", ran.stderr);

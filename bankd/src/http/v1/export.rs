@@ -351,10 +351,10 @@ async fn workload(call: &Call, wanted: Wanted) -> Handled {
     for job in &jobs {
         for (kind, name) in names_of(job) {
             let Some(name) = name else { continue };
-            let named = (kind, name.clone());
-            if !known.contains_key(&named) {
-                known.insert(named.clone(), 0);
-                names.push(named);
+            let key = (kind, name.clone());
+            if !known.contains_key(&key) {
+                known.insert(key.clone(), 0);
+                names.push(key);
             }
         }
     }
