@@ -112,10 +112,7 @@ fn whole(
     };
     let from = args.feed.from.as_deref().unwrap_or("all");
     let month = args.month.as_deref().unwrap_or(from);
-    let month: String = month
-        .chars()
-        .filter(|c| c.is_ascii_alphanumeric())
-        .collect();
+    let month: String = month.chars().filter(char::is_ascii_alphanumeric).collect();
     let stem = format!("{word}-{month}-");
     let mut made = Vec::new();
     for (n, some) in (1_usize..).zip(records.chunks(RECORDS)) {
