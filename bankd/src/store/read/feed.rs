@@ -121,23 +121,22 @@ pub fn newest(connection: &Connection) -> Result<Place, Error> {
     })
 }
 
-/// What follows a place, looking at a bounded number of rows.
+/// What follows a place, looking at a bounded number of rows. The connection must be in a snapshot, as
+/// every question has one: else the changes would be of another moment than the uses.
 pub fn page(connection: &Connection, after: Place, limit: i64) -> Result<Portion, Error> {
-    // Without one the changes would be of another moment than the uses.
-    let snapshot = connection.unchecked_transaction()?;
     let mut portion = Portion {
         place: after,
         ..Portion::default()
     };
     let mut left = limit;
-    for kept in records_after(&snapshot, after.record, left)? {
+    for kept in records_after(connection, after.record, left)? {
         portion.place.record = kept.id;
         portion.items.push(Item::Kept(kept));
         left = left.saturating_sub(1);
     }
-    left = changes(&snapshot, &mut portion, left)?;
+    left = changes(connection, &mut portion, left)?;
     if left > 0 {
-        left = uses(&snapshot, &mut portion, left)?;
+        left = uses(connection, &mut portion, left)?;
     }
     portion.more = left == 0;
     Ok(portion)
@@ -191,10 +190,9 @@ pub fn whole(
     (from, to): (i64, i64),
     mut take: impl FnMut(Item) -> Result<bool, Error>,
 ) -> Result<(), Error> {
-    let snapshot = connection.unchecked_transaction()?;
     let mut last = 0;
     loop {
-        let records = records_after(&snapshot, last, 1000)?;
+        let records = records_after(connection, last, 1000)?;
         let Some(newest) = records.last() else { break };
         last = newest.id;
         for kept in records {
@@ -207,7 +205,7 @@ pub fn whole(
         columns!(),
         " WHERE u.end_at >= ?1 AND u.end_at < ?2 ORDER BY u.id"
     );
-    let mut statement = snapshot.prepare_cached(sql)?;
+    let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query((from, to))?;
     while let Some(row) = rows.next()? {
         if let Some(item) = used(row)?
