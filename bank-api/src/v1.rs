@@ -30,6 +30,7 @@ mod collect;
 mod cycle;
 mod equipment;
 mod explain;
+mod export;
 mod hold;
 mod import;
 mod journal;
@@ -79,6 +80,10 @@ pub use equipment::{
     NewHardware, PatchContribution, PatchContributor, PatchHardware,
 };
 pub use explain::{Considered, ExplainQuery, Explained, Explanation};
+pub use export::{
+    ExportPage, ExportQuery, Lost, OnDemandBalance, OnDemandBalances, OnDemandConfig,
+    OnDemandQuery, Skipped, UsedLine,
+};
 pub use hold::{Charged, Held, NewCharge, NewReserve, PatchLien};
 pub use import::{ImportFigure, ImportSummary, ImportTotals, Quantity};
 pub use journal::{JournalEntry, JournalPage, JournalQuery};

@@ -63,7 +63,10 @@ pub(crate) use self::{
     },
     price::{AttrCommand, QuoteCommand, RateCommand, SetRate, TestRate},
     proof::{CheckpointArgs, VerifyArgs},
-    records::{ExportCommand, ExportFile, ExportUr1, RecordsCommand, SpanArgs},
+    records::{
+        ExportApel, ExportCommand, ExportCsv, ExportFile, ExportJsonl, ExportOnDemand, ExportUr1,
+        FeedArgs, Message, OnDemandValue, Profile, RecordsCommand, SpanArgs,
+    },
     report::{Resource, UsageTableArgs},
     share::{Basis, Credit, EfficiencyArgs, PriorityArgs, ShareArgs, TopArgs},
     source::{ReconcileArgs, SetSource, SourceCommand},

@@ -383,6 +383,11 @@ pub(crate) fn colour(choice: Option<Color>) -> anstream::ColorChoice {
     }
 }
 
+/// Something to know on standard error.
+pub(crate) fn say(text: &str) {
+    anstream::eprintln!("bank: {text}");
+}
+
 /// A warning on standard error.
 pub(crate) fn warn(text: &str) {
     anstream::eprintln!("bank: warning: {text}");

@@ -12,6 +12,7 @@ mod auth;
 mod backup;
 mod checkpoint;
 mod deliver;
+mod export;
 mod follow;
 mod gold;
 mod http;
@@ -39,6 +40,7 @@ pub use auth::Auth;
 pub use backup::Backup;
 pub use checkpoint::Checkpoint;
 pub use deliver::{DELIVERS_MAX, Deliver, DeliverWord, WebAddress, is_address};
+pub use export::Export;
 pub use follow::{FOLLOWS_MAX, Follow};
 pub use gold::{Gold, GoldPeer, Network, NoFundsWord};
 pub use http::{Http, Seats};
@@ -91,6 +93,8 @@ pub struct Config {
     pub checkpoint: Checkpoint,
     /// What one client may ask.
     pub limits: Limits,
+    /// What exports say of the site.
+    pub export: Export,
     /// Copies of the bank.
     pub backup: Backup,
     /// The log.
@@ -353,6 +357,7 @@ impl Config {
         self.sources.check()?;
         self.import.check()?;
         self.checkpoint.check()?;
+        self.export.check()?;
         self.backup.check()?;
         self.limits.check()?;
         self.auditor.check()?;

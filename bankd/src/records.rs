@@ -8,6 +8,7 @@
 
 mod board;
 mod drain;
+pub mod export;
 pub mod form;
 mod make;
 #[cfg(test)]

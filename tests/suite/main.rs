@@ -12,6 +12,7 @@ mod auditor;
 mod auth;
 mod cli;
 mod collect;
+mod export;
 mod follow;
 mod generator;
 mod gold;

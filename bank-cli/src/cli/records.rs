@@ -11,6 +11,142 @@ pub(crate) enum ExportCommand {
     File(ExportFile),
     /// Usage records 1.0, one a line or in one document
     Ur1(ExportUr1),
+    /// Usage records 2.0, a document
+    Ur2(FeedArgs),
+    /// What Open XDMoD shreds: 26 columns of sacct
+    Xdmod(FeedArgs),
+    /// CSV, a row for each use
+    Csv(ExportCsv),
+    /// JSON Lines, a line for each use
+    Jsonl(ExportJsonl),
+    /// Messages for APEL
+    Apel(ExportApel),
+    /// A workload in the Standard Workload Format
+    Swf(ExportSwf),
+    /// Balances for the dashboard of Open OnDemand
+    Ondemand(ExportOnDemand),
+}
+
+/// What a number says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OnDemandValue {
+    /// What is available
+    Amount,
+    /// That, of what was deposited
+    Percent,
+    /// How long it lasts
+    Days,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ExportOnDemand {
+    /// What the numbers say
+    #[arg(long, value_name = "WHAT", default_value = "amount")]
+    pub(crate) value: OnDemandValue,
+    /// Into this file instead of standard output; it appears when it is complete
+    #[arg(short = 'o', long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// Which uses, since when, and where to.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct FeedArgs {
+    /// Uses that ended at this time or later
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) from: Option<String>,
+    /// Uses that ended before this time
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) to: Option<String>,
+    /// Uses of this machine
+    #[arg(short = 'm', long)]
+    pub(crate) machine: Option<String>,
+    /// Into this file instead of standard output; it appears when it is complete
+    #[arg(short = 'o', long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) more: MoreArgs,
+}
+
+/// What goes with exports along a cursor.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct MoreArgs {
+    /// Uses for this project
+    #[arg(short = 'A', long)]
+    pub(crate) project: Option<String>,
+    /// Uses of this user
+    #[arg(short = 'u', long)]
+    pub(crate) user: Option<String>,
+    /// Only what came after this cursor, which an export before it printed
+    #[arg(long, value_name = "CURSOR", conflicts_with = "state")]
+    pub(crate) since: Option<String>,
+    /// Keep the cursor in this file: each run writes what came since the last one
+    #[arg(long, value_name = "FILE")]
+    pub(crate) state: Option<PathBuf>,
+    /// Say what the format has no place for
+    #[arg(long)]
+    pub(crate) explain_loss: bool,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ExportCsv {
+    #[command(flatten)]
+    pub(crate) feed: FeedArgs,
+    /// Put ' before a text that a spreadsheet would take for a formula
+    #[arg(long)]
+    pub(crate) spreadsheet_safe: bool,
+}
+
+/// The shape of a line of JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Profile {
+    /// The bank's own
+    Bank,
+    /// That of AUDITOR's records
+    Auditor,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ExportJsonl {
+    #[command(flatten)]
+    pub(crate) feed: FeedArgs,
+    /// Shape of the lines
+    #[arg(long, value_name = "SHAPE", default_value = "bank")]
+    pub(crate) profile: Profile,
+}
+
+/// What is told to APEL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Message {
+    /// Each job (individual job message 0.3)
+    Jobs,
+    /// Sums of a month (normalised summary message 0.4)
+    Summary,
+    /// How many jobs there were in each month (sync message 0.1)
+    Sync,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ExportApel {
+    #[command(flatten)]
+    pub(crate) feed: FeedArgs,
+    /// What is told
+    #[arg(long, value_name = "WHAT", default_value = "jobs")]
+    pub(crate) message: Message,
+    /// Jobs that ended in this month, such as 2026-01, in UTC
+    #[arg(long, value_name = "MONTH", conflicts_with_all = ["from", "to"])]
+    pub(crate) month: Option<String>,
+    /// Into this folder, a file for each message of at most 1000 records
+    #[arg(long, value_name = "FOLDER", conflicts_with = "output")]
+    pub(crate) spool: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ExportSwf {
+    #[command(flatten)]
+    pub(crate) feed: FeedArgs,
+    /// Which user, project and queue has which number, instead of jobs
+    #[arg(long)]
+    pub(crate) ids: bool,
 }
 
 /// Which records, and where to.
@@ -108,9 +244,11 @@ pub(crate) struct ExportUr1 {
     /// Records for what changed after the close too
     #[arg(long, value_name = "TRUE|FALSE", action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]
     pub(crate) adjustments: Option<bool>,
-    /// One XML document instead of a record on each line
-    #[arg(long)]
+    /// One XML document of all that was used, instead of what the record files have, line by line
+    #[arg(long, conflicts_with_all = ["sink", "adjustments", "records"])]
     pub(crate) document: bool,
+    #[command(flatten)]
+    pub(crate) more: MoreArgs,
 }
 
 /// `bank records`.

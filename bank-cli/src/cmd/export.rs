@@ -1,5 +1,9 @@
-//! `bank export`: the lines of the record files again, for any span of the past. Page by page, so that a
-//! long past needs little memory.
+//! `bank export`: the lines of the record files again, for any span of the past, and what was used in the
+//! formats of other programs (`feed`). Page by page, so that a long past needs little memory.
+
+mod feed;
+mod spool;
+mod state;
 
 use std::{
     fs::{self, File},
@@ -7,28 +11,30 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use bank_api::v1::{List, RecordLine, RecordQuery, Truth};
+use bank_api::v1::{List, OnDemandBalances, OnDemandQuery, RecordLine, RecordQuery, Truth};
 
 use super::Context;
 use crate::{
-    cli::{ExportCommand, ExportFile, ExportUr1, SpanArgs},
+    cli::{ExportCommand, ExportFile, ExportOnDemand, ExportUr1, OnDemandValue, SpanArgs},
     fail::Failure,
     out,
 };
 
 /// Records that the daemon looks at for one page.
 const PAGE: u32 = 500;
-/// What a document of usage records begins and ends with.
-const DOCUMENT: (&str, &str) = (
-    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
-     <UsageRecords xmlns=\"http://schema.ogf.org/urf/2003/09/urf\">\n",
-    "</UsageRecords>\n",
-);
-
 pub(super) fn run(context: &Context, command: ExportCommand) -> Result<String, Failure> {
-    let (span, query, frame) = match command {
+    let (span, query) = match command {
         ExportCommand::File(args) => of_file(args),
-        ExportCommand::Ur1(args) => of_ur1(args),
+        ExportCommand::Ur1(args) if args.document => return feed::document(context, args),
+        ExportCommand::Ur1(args) => of_ur1(args)?,
+        ExportCommand::Ur2(args) => return feed::run(context, "ur2", &args),
+        ExportCommand::Xdmod(args) => return feed::run(context, "xdmod", &args),
+        ExportCommand::Csv(args) => return feed::csv(context, &args),
+        ExportCommand::Jsonl(args) => return feed::jsonl(context, &args),
+        ExportCommand::Apel(args) => return spool::apel(context, &args),
+        ExportCommand::Ondemand(args) => return ondemand(context, &args),
+        ExportCommand::Swf(args) if args.ids => return feed::run(context, "swf-ids", &args.feed),
+        ExportCommand::Swf(args) => return feed::run(context, "swf", &args.feed),
     };
     let query = RecordQuery {
         from: context.time(span.from.as_ref())?,
@@ -40,7 +46,7 @@ pub(super) fn run(context: &Context, command: ExportCommand) -> Result<String, F
     };
     let Some(path) = span.output else {
         let mut output = io::stdout().lock();
-        let written = write(context, query, frame, &mut output)?;
+        let written = write(context, query, &mut output)?;
         return match written.and_then(|_| output.flush()) {
             // Nobody reads any more, which is no failure (ux.md 2.2).
             Err(e) if e.kind() == ErrorKind::BrokenPipe => Ok(String::new()),
@@ -48,12 +54,34 @@ pub(super) fn run(context: &Context, command: ExportCommand) -> Result<String, F
             Ok(()) => Ok(String::new()),
         };
     };
-    let count = into_file(context, query, frame, &path)?;
+    let count = into_file(&path, |output| write(context, query, output))?;
     let noun = if count == 1 { "record" } else { "records" };
     Ok(format!("{count} {noun} in {}\n", path.display()))
 }
 
-fn of_file(args: ExportFile) -> (SpanArgs, RecordQuery, (&'static str, &'static str)) {
+/// `bank export ondemand`.
+fn ondemand(context: &Context, args: &ExportOnDemand) -> Result<String, Failure> {
+    let value = match args.value {
+        OnDemandValue::Amount => "amount",
+        OnDemandValue::Percent => "percent",
+        OnDemandValue::Days => "days",
+    };
+    let query = OnDemandQuery {
+        value: Some(value.to_owned()),
+    };
+    let balances: OnDemandBalances = context.get(&["ondemand", "balances.json"], &query)?;
+    let text = serde_json::to_string(&balances)
+        .map_err(|e| Failure::internal(format!("the balances cannot be written: {e}")))?;
+    let Some(path) = &args.output else {
+        return Ok(text + "\n");
+    };
+    into_file(path, |output| Ok(writeln!(output, "{text}")))?;
+    let count = balances.balances.len();
+    let noun = if count == 1 { "balance" } else { "balances" };
+    Ok(format!("{count} {noun} in {}\n", path.display()))
+}
+
+fn of_file(args: ExportFile) -> (SpanArgs, RecordQuery) {
     let query = RecordQuery {
         format: args.sink.is_none().then(|| "file".to_owned()),
         sink: args.sink,
@@ -65,38 +93,35 @@ fn of_file(args: ExportFile) -> (SpanArgs, RecordQuery, (&'static str, &'static 
         blank_user: args.blank_user,
         ..RecordQuery::default()
     };
-    (args.span, query, ("", ""))
+    (args.span, query)
 }
 
-fn of_ur1(args: ExportUr1) -> (SpanArgs, RecordQuery, (&'static str, &'static str)) {
+fn of_ur1(args: ExportUr1) -> Result<(SpanArgs, RecordQuery), Failure> {
+    let more = &args.more;
+    let along = more.since.is_some() || more.state.is_some() || more.explain_loss;
+    if along || more.project.is_some() || more.user.is_some() {
+        return Err(Failure::usage(
+            "--since, --state, --explain-loss, -A and -u go with --document",
+        ));
+    }
     let query = RecordQuery {
         format: args.sink.is_none().then(|| "ur1".to_owned()),
         sink: args.sink,
         adjustments: args.adjustments.map(Truth::from),
         ..RecordQuery::default()
     };
-    let frame = if args.document { DOCUMENT } else { ("", "") };
-    (args.span, query, frame)
+    Ok((args.span, query))
 }
 
 /// Writes every line; the outer error is the daemon's, the inner one that of the output.
 fn write(
     context: &Context,
     mut query: RecordQuery,
-    frame: (&str, &str),
     output: &mut impl Write,
 ) -> Result<io::Result<u64>, Failure> {
     let mut count = 0;
-    let mut begun = false;
     loop {
         let page: List<RecordLine> = context.get(&["records"], &query)?;
-        // Nothing is written before the daemon has said yes.
-        if !begun {
-            begun = true;
-            if let Err(e) = output.write_all(frame.0.as_bytes()) {
-                return Ok(Err(e));
-            }
-        }
         for item in page.items {
             let Some(mut line) = item.line else {
                 let key = item.rejected.unwrap_or_default();
@@ -114,35 +139,44 @@ fn write(
         }
         match page.next {
             Some(next) => query.after = Some(next),
-            None => return Ok(output.write_all(frame.1.as_bytes()).map(|()| count)),
+            None => return Ok(Ok(count)),
         }
     }
 }
 
 /// Into a file beside the one that is wanted, which takes its name when it is complete and on the
 /// disk: what was there before stays whole until then.
-fn into_file(
-    context: &Context,
-    query: RecordQuery,
-    frame: (&str, &str),
+fn into_file<T>(
     path: &Path,
-) -> Result<u64, Failure> {
+    write: impl FnOnce(&mut BufWriter<File>) -> Result<io::Result<T>, Failure>,
+) -> Result<T, Failure> {
     let beside = beside(path)?;
     let made = (|| {
         let failed = |e: &io::Error| cannot(&beside.display().to_string(), e);
         let file = File::create_new(&beside).map_err(|e| failed(&e))?;
         let mut output = BufWriter::new(file);
-        let count = write(context, query, frame, &mut output)?.map_err(|e| failed(&e))?;
+        let made = write(&mut output)?.map_err(|e| failed(&e))?;
         let file = output.into_inner().map_err(|e| failed(e.error()))?;
         file.sync_all().map_err(|e| failed(&e))?;
         fs::rename(&beside, path).map_err(|e| cannot(&path.display().to_string(), &e))?;
-        Ok(count)
+        sync_folder(path)?;
+        Ok(made)
     })();
     if made.is_err() {
         // What is left of it is of no use to anybody.
         let _ = fs::remove_file(&beside);
     }
     made
+}
+
+/// The name of a file is on the disk when its folder is.
+fn sync_folder(path: &Path) -> Result<(), Failure> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let synced = File::open(folder).and_then(|folder| folder.sync_all());
+    synced.map_err(|e| cannot(&folder.display().to_string(), &e))
 }
 
 /// `.NAME.PROCESS` in the same directory. A device or a directory must not be replaced by a file.

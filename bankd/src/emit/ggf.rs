@@ -5,6 +5,7 @@
 
 use bank_core::domain::is_domain_name;
 
+use super::xml::Xml;
 use super::{Kind, Occasion, Record, State, text};
 
 /// The settings `ggf.*` and what the bank itself adds.
@@ -34,9 +35,7 @@ pub fn render(record: &Record, options: &GgfOptions<'_>) -> Option<String> {
         Kind::Job if adjustment.is_none() => "JobUsageRecord",
         Kind::Job | Kind::Reservation => "UsageRecord",
     };
-    let mut xml = Xml {
-        text: String::with_capacity(1500),
-    };
+    let mut xml = Xml::new();
     for part in ["<", root, DECLARATIONS, ">"] {
         xml.text.push_str(part);
     }
@@ -51,6 +50,13 @@ pub fn render(record: &Record, options: &GgfOptions<'_>) -> Option<String> {
     Some(xml.text)
 }
 
+/// What a document of records begins with.
+pub const HEAD: &str = concat!(
+    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n",
+    "<UsageRecords xmlns=\"http://schema.ogf.org/urf/2003/09/urf\">\n"
+);
+/// What it ends with.
+pub const TAIL: &str = "</UsageRecords>\n";
 /// The default namespace does not cover attributes: they need a prefix.
 const DECLARATIONS: &str = concat!(
     " xmlns=\"http://schema.ogf.org/urf/2003/09/urf\"",
@@ -59,14 +65,9 @@ const DECLARATIONS: &str = concat!(
 /// The user of a reservation that has none, as in FILE records.
 const BLANK_USER: &str = "KITTY";
 
-/// `bank:8f1c2d3a:412`, the same for ever.
-fn record_name(options: &GgfOptions<'_>, record_id: i64) -> String {
-    format!("bank:{}:{record_id}", options.bank)
-}
-
 /// Elements 1 to 3 of the schema's order.
 fn identity(xml: &mut Xml, record: &Record, options: &GgfOptions<'_>) {
-    let name = record_name(options, record.record_id);
+    let name = format!("bank:{}", record.name(options.bank));
     let created = text::time(record.created_at);
     xml.empty(
         "RecordIdentity",
@@ -170,7 +171,7 @@ fn adjusted(xml: &mut Xml, record: &Record, options: &GgfOptions<'_>, of: i64, w
     xml.plain("ProjectName", record.project.as_deref());
     fraction_of_processors(xml, record);
     resources(xml, record, options);
-    xml.resource("bank.adjusts", Some(&record_name(options, of)));
+    xml.resource("bank.adjusts", Some(&format!("bank:{}:{of}", options.bank)));
 }
 
 fn charge(xml: &mut Xml, record: &Record, options: &GgfOptions<'_>, why: Option<&str>) {
@@ -240,6 +241,13 @@ fn resources(xml: &mut Xml, record: &Record, options: &GgfOptions<'_>) {
     if machine_name(record).as_deref() != Some(record.machine.as_str()) {
         xml.resource("bank.machine", Some(&record.machine));
     }
+    if let Some(collected) = &record.collected {
+        let shadow = text::decimal(collected.shadow.into(), options.precision);
+        xml.resource("bank.shadow_charge", Some(&shadow));
+        let replaced = record.replaces(options.bank);
+        let replaced = replaced.map(|name| format!("bank:{name}"));
+        xml.resource("bank.replaces", replaced.as_deref());
+    }
 }
 
 /// The machine's name if the schema takes it, else its domain name, else its
@@ -275,72 +283,5 @@ fn status(state: State) -> (&'static str, Option<&'static str>) {
         State::Suspended => ("Suspended", None),
         State::Held => ("Held", None),
         State::Queued => ("Queued", None),
-    }
-}
-
-/// Attributes without their prefix; those without a value are left out.
-type AttributeList<'l> = [(&'l str, Option<&'l str>)];
-
-/// XML in the making.
-struct Xml {
-    text: String,
-}
-
-impl Xml {
-    /// An element with text, left out where there is none.
-    fn element(&mut self, name: &str, attributes: &AttributeList<'_>, content: Option<&str>) {
-        let Some(content) = content.filter(|content| !content.is_empty()) else {
-            return;
-        };
-        self.open(name, attributes);
-        self.text.push('>');
-        self.escape(content);
-        self.text.push_str("</");
-        self.text.push_str(name);
-        self.text.push('>');
-    }
-
-    fn plain(&mut self, name: &str, content: Option<&str>) {
-        self.element(name, &[], content);
-    }
-
-    fn resource(&mut self, description: &str, content: Option<&str>) {
-        self.element("Resource", &[("description", Some(description))], content);
-    }
-
-    fn empty(&mut self, name: &str, attributes: &AttributeList<'_>) {
-        self.open(name, attributes);
-        self.text.push_str("/>");
-    }
-
-    fn open(&mut self, name: &str, attributes: &AttributeList<'_>) {
-        self.text.push('<');
-        self.text.push_str(name);
-        for (name, value) in attributes {
-            let Some(value) = value else { continue };
-            self.text.push_str(" urf:");
-            self.text.push_str(name);
-            self.text.push_str("=\"");
-            self.escape(value);
-            self.text.push('"');
-        }
-    }
-
-    /// Line breaks become references, so that a record stays one line; what
-    /// XML cannot hold at all becomes U+FFFD.
-    fn escape(&mut self, value: &str) {
-        for c in value.chars() {
-            match c {
-                '&' => self.text.push_str("&amp;"),
-                '<' => self.text.push_str("&lt;"),
-                '>' => self.text.push_str("&gt;"),
-                '"' => self.text.push_str("&quot;"),
-                '\t' => self.text.push_str("&#9;"),
-                '\n' => self.text.push_str("&#10;"),
-                '\r' => self.text.push_str("&#13;"),
-                c if c < ' ' || matches!(c, '\u{fffe}' | '\u{ffff}') => self.text.push('\u{fffd}'),
-                c => self.text.push(c),
-            }
-        }
     }
 }

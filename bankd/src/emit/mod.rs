@@ -7,19 +7,26 @@
 //! loses nor doubles one. Nothing here computes money: the amounts of a record
 //! are those of the journal.
 
+pub mod apel;
 pub mod appender;
+pub mod export;
 pub mod file;
 pub mod ggf;
+pub mod lines;
+pub mod sacct;
 pub mod stored;
+pub mod swf;
 #[cfg(test)]
 mod tests;
 mod text;
+pub mod ur2;
+mod xml;
 
 /// One charge, one closed instance, or one change after the close, as the
 /// writers need it. Strings are the exact names of the ledger; times are
 /// microseconds since 1970 UTC, durations microseconds, amounts minor units
 /// of the bank.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Record {
     /// What happened.
     pub occasion: Occasion,
@@ -83,12 +90,114 @@ pub struct Record {
     pub amount: i64,
     /// How the amount came about.
     pub formula: Option<String>,
+    /// The group of the user.
+    pub group: Option<String>,
+    /// The user's number on the machine.
+    pub uid: Option<i64>,
+    /// The group's number on the machine.
+    pub gid: Option<i64>,
+    /// Wall time that was asked for.
+    pub requested: Option<i64>,
+    /// Processors that were asked for, in millionths.
+    pub requested_processors: Option<i64>,
+    /// Memory that was asked for on each node, in bytes.
+    pub requested_memory: Option<i64>,
+    /// Memory of the whole job where it is stated as such, in bytes.
+    pub memory_total: Option<i64>,
+    /// GPUs.
+    pub gpus: Option<i64>,
+    /// When the bank first heard of it: for forms that cannot do without, where nobody said when it
+    /// began.
+    pub began: Option<i64>,
+    /// When it was charged last, likewise for its end.
+    pub used_until: Option<i64>,
+    /// Whether money moved.
+    pub outcome: Outcome,
+    /// What a collector reported; none for what a scheduler was charged for. It is never kept as
+    /// text: the finished use itself is.
+    pub collected: Option<Collected>,
+}
+
+/// Where a record comes from that no scheduler's charge is about: a finished use that a collector
+/// reported and that moved no money.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Collected {
+    /// The collector's name.
+    pub source: String,
+    /// How often it was changed since it came, from 0.
+    pub revision: i64,
+    /// What it would have cost, in minor units.
+    pub shadow: i64,
+}
+
+impl Record {
+    /// The record's name to the outside, such as `8f1c2d3a:412`, behind the word of the form. It never
+    /// changes: readers drop repeats by it. A finished use has `u` before its number, and behind it how
+    /// often it was changed.
+    pub fn name(&self, bank: &str) -> String {
+        match &self.collected {
+            None => format!("{bank}:{}", self.record_id),
+            Some(collected) => use_name(bank, self.record_id, collected.revision),
+        }
+    }
+
+    /// The name of the record that this one takes the place of: an amended use comes again as a whole.
+    pub fn replaces(&self, bank: &str) -> Option<String> {
+        let revision = self.collected.as_ref()?.revision;
+        (revision > 0).then(|| use_name(bank, self.record_id, revision.saturating_sub(1)))
+    }
+
+    /// Whether it is the whole of a job, not a reservation, an interim charge or a later change.
+    pub fn is_whole_job(&self) -> bool {
+        self.kind == Kind::Job && matches!(self.occasion, Occasion::Close { .. })
+    }
+
+    /// Processor time of all processors in microseconds: as stated, else the sum of its parts.
+    pub fn cpu(&self) -> Option<i64> {
+        let parts = match (self.cpu_user, self.cpu_system) {
+            (None, None) => None,
+            (user, system) => Some(user.unwrap_or(0).saturating_add(system.unwrap_or(0))),
+        };
+        self.cpu_total.or(parts)
+    }
+
+    /// Memory of the whole job in bytes: as stated, else that of a node times their number, where both
+    /// are known (`usage-records.md` 6.3, note 9).
+    pub fn memory(&self) -> Option<i64> {
+        let nodes = || self.nodes.filter(|nodes| *nodes > 0);
+        let summed = || self.memory_per_node?.checked_mul(nodes()?);
+        self.memory_total.or_else(summed)
+    }
+
+    /// When it began: as stated, else as the bank saw it. For forms that demand it only.
+    pub fn start(&self) -> Option<i64> {
+        self.start_time.or(self.began)
+    }
+
+    /// When it ended, likewise.
+    pub fn end(&self) -> Option<i64> {
+        self.end_time.or(self.used_until)
+    }
+
+    /// The instant by which it belongs to a time: its end, else when the record was made.
+    pub fn when(&self) -> i64 {
+        self.end().unwrap_or(self.created_at)
+    }
+}
+
+fn use_name(bank: &str, number: i64, revision: i64) -> String {
+    if revision == 0 {
+        format!("{bank}:u{number}")
+    } else {
+        format!("{bank}:u{number}.{revision}")
+    }
 }
 
 /// What a record is written for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Occasion {
     /// One charge of an instance that is not closed.
+    #[default]
     Charge,
     /// The instance closed; figures are sums over this many charges. One that
     /// was never charged writes nothing.
@@ -137,10 +246,23 @@ impl Why {
     }
 }
 
+/// Whether money moved for a use (`usage-records.md` 6.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Outcome {
+    /// The project was charged.
+    #[default]
+    Billed,
+    /// The suspense account carries it.
+    Unbilled,
+    /// Only shadow totals moved.
+    Shadow,
+}
+
 /// What used the machine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Kind {
     /// A job.
+    #[default]
     Job,
     /// A reservation.
     Reservation,
@@ -176,6 +298,8 @@ impl State {
     pub fn from_word(word: &str) -> Self {
         let word = word.to_ascii_lowercase().replace(['_', '-', ' '], "");
         match word.as_str() {
+            // `CANCELLED by 1001`
+            by if by.starts_with("cancelledby") => Self::Aborted,
             "failed" | "outofmemory" | "nodefail" | "bootfail" => Self::Failed,
             "timeout" | "deadline" => Self::Timeout,
             "aborted" | "cancelled" | "canceled" | "revoked" | "removed" => Self::Aborted,

@@ -6,7 +6,7 @@
 
 use std::fmt::Display;
 
-use super::{Kind, Occasion, Record, State, Usage, Why};
+use super::{Kind, Occasion, Outcome, Record, State, Why};
 
 /// Between two members.
 const BETWEEN: char = '\u{1f}';
@@ -45,18 +45,7 @@ pub fn write(record: &Record) -> String {
     for host in &record.hosts {
         text.say('n', Some(host));
     }
-    for (letter, number) in [
-        ('N', record.nodes),
-        ('M', record.memory_per_node),
-        ('S', record.submit_time),
-        ('B', record.start_time),
-        ('E', record.end_time),
-        ('W', record.wall),
-        ('U', record.cpu_user),
-        ('Y', record.cpu_system),
-        ('T', record.cpu_total),
-        ('X', record.exit_code),
-    ] {
+    for (letter, number) in numbers(record) {
         if let Some(number) = number {
             text.add(letter, number);
         }
@@ -74,12 +63,43 @@ pub fn write(record: &Record) -> String {
     }
     text.add('$', record.amount);
     text.say('F', record.formula.as_deref());
+    text.say('g', record.group.as_deref());
+    match record.outcome {
+        Outcome::Billed => {}
+        Outcome::Unbilled => text.add('b', "unbilled"),
+        Outcome::Shadow => text.add('b', "shadow"),
+    }
     text.text
+}
+
+/// What is a number or nothing, by its letter.
+fn numbers(record: &Record) -> [(char, Option<i64>); 19] {
+    [
+        ('N', record.nodes),
+        ('M', record.memory_per_node),
+        ('S', record.submit_time),
+        ('B', record.start_time),
+        ('E', record.end_time),
+        ('W', record.wall),
+        ('U', record.cpu_user),
+        ('Y', record.cpu_system),
+        ('T', record.cpu_total),
+        ('X', record.exit_code),
+        ('R', record.requested),
+        ('P', record.requested_processors),
+        ('Q', record.requested_memory),
+        ('V', record.memory_total),
+        ('G', record.gpus),
+        ('I', record.uid),
+        ('J', record.gid),
+        ('y', record.began),
+        ('z', record.used_until),
+    ]
 }
 
 /// Reads what [`write()`] wrote; none where it is no such text.
 pub fn read(text: &str) -> Option<Record> {
-    let mut record = empty();
+    let mut record = Record::default();
     let (mut occasion, mut number) = ("", None);
     for member in text.split(BETWEEN).filter(|member| !member.is_empty()) {
         let letter = member.chars().next()?;
@@ -95,11 +115,13 @@ pub fn read(text: &str) -> Option<Record> {
             'r' => record.usage.rate = Some(value.parse().ok()?),
             'w' => record.usage.work = Some(value.parse().ok()?),
             's' => record.state = STATES.iter().find(|(_, word)| *word == value)?.0,
+            'b' if value == "unbilled" => record.outcome = Outcome::Unbilled,
+            'b' if value == "shadow" => record.outcome = Outcome::Shadow,
             '$' => record.amount = value.parse().ok()?,
-            'N' | 'M' | 'S' | 'B' | 'E' | 'W' | 'U' | 'Y' | 'T' | 'X' => {
-                *count(&mut record, letter)? = Some(value.parse().ok()?);
-            }
-            _ => say(&mut record, letter, unescaped(value)?)?,
+            _ => match count(&mut record, letter) {
+                Some(place) => *place = Some(value.parse().ok()?),
+                None => say(&mut record, letter, unescaped(value)?)?,
+            },
         }
     }
     record.occasion = read_occasion(occasion, number)?;
@@ -131,6 +153,15 @@ fn count(record: &mut Record, letter: char) -> Option<&mut Option<i64>> {
         'Y' => &mut record.cpu_system,
         'T' => &mut record.cpu_total,
         'X' => &mut record.exit_code,
+        'R' => &mut record.requested,
+        'P' => &mut record.requested_processors,
+        'Q' => &mut record.requested_memory,
+        'V' => &mut record.memory_total,
+        'G' => &mut record.gpus,
+        'I' => &mut record.uid,
+        'J' => &mut record.gid,
+        'y' => &mut record.began,
+        'z' => &mut record.used_until,
         _ => return None,
     })
 }
@@ -158,6 +189,7 @@ fn say(record: &mut Record, letter: char, value: String) -> Option<()> {
         'q' => &mut record.qos,
         't' => &mut record.host_type,
         'F' => &mut record.formula,
+        'g' => &mut record.group,
         _ => return None,
     };
     *place = Some(value);
@@ -180,40 +212,6 @@ const STATES: [(State, &str); 9] = [
 fn word(state: State) -> &'static str {
     let found = STATES.iter().find(|(known, _)| *known == state);
     found.map_or("completed", |(_, word)| word)
-}
-
-fn empty() -> Record {
-    Record {
-        occasion: Occasion::Charge,
-        record_id: 0,
-        created_at: 0,
-        kind: Kind::Job,
-        object_id: String::new(),
-        job_name: None,
-        user: None,
-        project: None,
-        machine: String::new(),
-        machine_fqdn: None,
-        submit_host: None,
-        class: None,
-        qos: None,
-        host_type: None,
-        hosts: Vec::new(),
-        nodes: None,
-        memory_per_node: None,
-        submit_time: None,
-        start_time: None,
-        end_time: None,
-        wall: None,
-        cpu_user: None,
-        cpu_system: None,
-        cpu_total: None,
-        usage: Usage::default(),
-        state: State::Completed,
-        exit_code: None,
-        amount: 0,
-        formula: None,
-    }
 }
 
 /// A text in the making.

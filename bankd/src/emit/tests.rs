@@ -5,6 +5,8 @@ use super::file::{Dialect, FileOptions, is_rate_raised};
 use super::ggf::GgfOptions;
 use super::*;
 
+mod carried;
+mod exports;
 mod goldens;
 mod round;
 
@@ -27,30 +29,15 @@ fn job(occasion: Occasion) -> Record {
         created_at: NOON,
         kind: Kind::Job,
         object_id: "Moab.1".to_owned(),
-        job_name: None,
         user: Some("amy".to_owned()),
         project: Some("chemistry".to_owned()),
         machine: "colony".to_owned(),
-        machine_fqdn: None,
-        submit_host: None,
-        class: None,
-        qos: None,
-        host_type: None,
-        hosts: Vec::new(),
-        nodes: None,
-        memory_per_node: None,
-        submit_time: None,
         start_time: Some(NOON - 3600 * SECOND),
         end_time: Some(NOON),
         wall: Some(3600 * SECOND),
-        cpu_user: None,
-        cpu_system: None,
-        cpu_total: None,
         usage: Usage::one(16_000_000, Some(1_000_000), 3600 * SECOND),
-        state: State::Completed,
-        exit_code: None,
         amount: 57_600_000,
-        formula: None,
+        ..Record::default()
     }
 }
 

@@ -8,7 +8,7 @@ use bank_core::model::{Facts, Instance, ObjectType};
 use bank_core::time::{MICROS, Seconds, Timestamp};
 use bank_core::usage::{self, Usage as Used};
 
-use crate::emit::{Kind, Occasion, Record, State, Usage, Why};
+use crate::emit::{Kind, Occasion, Outcome, Record, State, Usage, Why};
 
 /// The record of what happened.
 pub(super) fn record(directory: &Directory, event: &RecordEvent) -> Record {
@@ -173,8 +173,37 @@ fn base(
         state: State::from_word(&facts.state),
         exit_code: facts.exit_code,
         amount,
-        formula: None,
+        group: stated(&facts.group),
+        uid: said.number(&UID),
+        gid: said.number(&GID),
+        requested: facts.wall.map(micros),
+        gpus: gpus(&facts.usage),
+        began: instance
+            .began
+            .map(|at| at.0)
+            .filter(|_| facts.start.is_none()),
+        used_until: instance
+            .used_until
+            .map(|at| at.0)
+            .filter(|_| facts.end.is_none()),
+        outcome: outcome(instance),
+        ..Record::default()
     }
+}
+
+/// As far as the sums of an instance tell: what came to nothing counts as charged.
+fn outcome(instance: &Instance) -> Outcome {
+    let suspense = bank_core::book::suspense_account().id;
+    match (instance.billed.0, instance.shadow_billed.0) {
+        (0, shadow) if shadow != 0 => Outcome::Shadow,
+        _ if instance.account == Some(suspense) => Outcome::Unbilled,
+        _ => Outcome::Billed,
+    }
+}
+
+fn gpus(usage: &Used) -> Option<i64> {
+    let found = usage.gres.iter().find(|(name, _)| name == "gpu");
+    found.and_then(|(_, number)| number.as_whole())
 }
 
 /// The project as named; where a fallback pays, the account that does.
@@ -205,6 +234,8 @@ const HOSTS: [&str; 3] = ["hostlist", "hosts", "allocnodelist"];
 const CPU_USER: [&str; 2] = ["cpuuserduration", "usercputime"];
 const CPU_SYSTEM: [&str; 2] = ["cpusystemduration", "systemcputime"];
 const CPU_TOTAL: [&str; 2] = ["cpuduration", "cputime"];
+const UID: [&str; 2] = ["uid", "userid"];
+const GID: [&str; 2] = ["gid", "groupid"];
 /// Hosts of one record at most.
 const HOSTS_MAX: usize = 4096;
 
@@ -232,6 +263,12 @@ impl Said<'_> {
             }
         }
         hosts
+    }
+
+    /// A whole number that is not negative.
+    fn number(&self, names: &[&str]) -> Option<i64> {
+        let number = self.text(names)?.parse().ok();
+        number.filter(|number| *number >= 0)
     }
 
     /// Seconds as microseconds.

@@ -17,6 +17,7 @@ mod clock;
 mod codec;
 mod cycle;
 mod equipment;
+mod export;
 mod extent;
 mod follow;
 mod hash;
@@ -53,6 +54,7 @@ pub use access::{proposal, proposals};
 pub use attention::{Digest, Letter, NoticeChange, TargetRow, waiting_notice};
 pub use auditor::{RecordRow, StoredRecord};
 pub use checkup::{Checkup, checkup};
+pub use export::{Numbered, Numbering, swf_numbers};
 pub use follow::follow_mark;
 pub use idempotency::{Known, PRUNE_MAX, StoredAnswer, known};
 #[cfg(test)]

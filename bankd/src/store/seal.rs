@@ -31,7 +31,7 @@ const fn whole(name: &'static str, key: &'static [&'static str]) -> Sealed {
 
 /// Every table with seals. What no transaction's hash covers, and nothing is made of anew, belongs in
 /// here; reference data has versions instead.
-pub(super) const TABLES: [Sealed; 28] = [
+pub(super) const TABLES: [Sealed; 30] = [
     whole("bank", &["id"]),
     whole("clock", &["id"]),
     whole("quote", &["id"]),
@@ -58,6 +58,8 @@ pub(super) const TABLES: [Sealed; 28] = [
     whole("rollup_key", &["id"]),
     whole("rollup", &["day", "key"]),
     whole("rollup_hour", &["day", "key"]),
+    whole("use_change", &["id"]),
+    whole("swf_id", &["kind", "name"]),
     Sealed {
         name: "instance",
         key: &["id"],

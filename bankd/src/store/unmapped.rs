@@ -1,7 +1,7 @@
 //! Usage whose names are no project's: which rows of `usage_identity` wait for one, in and out.
 
 use super::sqlite::SqliteStore;
-use super::{Error, extent, seal};
+use super::{Error, export, extent, seal};
 use bank_core::command::Whose;
 use bank_core::directory::Directory;
 use bank_core::effects::{AssignedUse, Became, UseRow};
@@ -170,6 +170,7 @@ pub(super) fn give(
         .optional()?;
     if let Some(number) = number {
         seal::renew(connection, "usage_identity", &[&number])?;
+        export::changed(connection, number)?;
     }
     rollups.stored_use(connection, key, Sign::Plus)?;
     let sql = concat!("DELETE FROM unmapped WHERE identity = ", one!());

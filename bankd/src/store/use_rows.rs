@@ -4,7 +4,7 @@
 use super::rollup::Rollups;
 use super::sqlite::SqliteStore;
 use super::uses::digest;
-use super::{Error, seal, sources};
+use super::{Error, export, seal, sources};
 use bank_core::decimal::Decimal;
 use bank_core::effects::UseRow;
 use bank_core::rollup::Sign;
@@ -166,7 +166,8 @@ fn seal_amended(connection: &Connection, row: &UseRow, source: i64) -> Result<()
     let id: i64 = connection
         .prepare_cached(sql)?
         .query_row(key, |r| r.get(0))?;
-    seal::renew(connection, "usage_identity", &[&id])
+    seal::renew(connection, "usage_identity", &[&id])?;
+    export::changed(connection, id)
 }
 
 /// A statement with what is bound to it.

@@ -69,6 +69,7 @@ const CHECKS: &[Check] = &[
     check("answers", &["idempotency"], links::answers),
     check("record files", &["record", "sink"], links::records),
     check("removed accounts", &["removal"], links::removals),
+    check("exports", links::EXPORTS, links::exports),
     check("quarantine", links::QUARANTINE, links::quarantine),
     check("records of AUDITOR", links::AUDITOR, links::auditor),
     check("rollups", rollup::TABLES, rollup::check),

@@ -3,7 +3,7 @@
 
 use super::thread::Thread;
 use super::{SubmitError, Task, Writer};
-use crate::store::{self, NoticeChange, SourceChange, Waypoint};
+use crate::store::{self, NoticeChange, Numbered, SourceChange, Waypoint};
 use bank_core::time::Timestamp;
 use tokio::sync::oneshot;
 
@@ -24,6 +24,8 @@ pub(super) enum Change {
     Mark(Box<Waypoint>),
     /// The outbox.
     Notice(NoticeChange),
+    /// Names get numbers that have none.
+    Number(Vec<Numbered>),
 }
 
 impl Writer {
@@ -77,6 +79,14 @@ impl Writer {
         self.change(Change::Uses(uses)).await.map(drop)
     }
 
+    /// Gives numbers to names that have none, for the Standard Workload Format.
+    ///
+    /// # Errors
+    /// If the store fails, or the queue is full.
+    pub async fn number_names(&self, names: Vec<Numbered>) -> Result<(), SubmitError> {
+        self.change(Change::Number(names)).await.map(drop)
+    }
+
     async fn change(&self, change: Change) -> Result<u64, SubmitError> {
         let (reply, answer) = oneshot::channel();
         self.enqueue(Task::Change(change, reply))?;
@@ -118,6 +128,7 @@ impl Thread {
             Change::DiscardOf(source) => self.store.discard_of(source),
             Change::Notice(change) => self.store.change_notice(change, now),
             Change::Source(change) => self.store.change_source(change).map(u64::from),
+            Change::Number(names) => self.store.number_names(names),
             Change::Uses(uses) => self.store.keep_uses(uses),
             Change::Mark(waypoint) => self.store.place_waypoint(waypoint).map(u64::from),
             Change::Reading { source, options } => {

@@ -51,7 +51,7 @@ fn good(view: &Value) {
     assert_eq!(view["outside"], Value::Array(Vec::new()), "{view}");
     assert_eq!(view["touching"], Value::Array(Vec::new()), "{view}");
     assert_eq!(view["named"], true, "{view}");
-    let file = std::path::Path::new(view["file"].as_str().unwrap());
+    let file = Path::new(view["file"].as_str().unwrap());
     let is_page = file.extension().is_some_and(|kind| kind == "html");
     if is_page {
         assert!(view["smallest"].as_f64().unwrap() >= SMALLEST, "{view}");

@@ -48,7 +48,6 @@ fn base(value: &Value, kind: Kind, occasion: Occasion, usage: Usage) -> Record {
         user: text(value, "user"),
         project: text(value, "project"),
         machine: text(value, "machine").unwrap_or_default(),
-        machine_fqdn: None,
         submit_host: text(value, "submit_host"),
         class: text(value, "class"),
         qos: text(value, "qos"),
@@ -73,19 +72,27 @@ fn base(value: &Value, kind: Kind, occasion: Occasion, usage: Usage) -> Record {
         exit_code: value["exit_code"].as_i64(),
         amount: scaled(value, "charge", 3).unwrap(),
         formula: text(value, "formula"),
+        group: text(value, "group"),
+        uid: value["uid"].as_i64(),
+        gid: value["gid"].as_i64(),
+        requested: scaled(value, "requested_s", 6),
+        requested_processors: scaled(value, "requested_processors", 6),
+        requested_memory: value["requested_memory_per_node_bytes"].as_i64(),
+        memory_total: value["memory_total_bytes"].as_i64(),
+        ..Record::default()
     }
 }
 
 /// The charges, the close, the adjustments and the reservation.
-struct Story {
+pub(super) struct Story {
     charges: Vec<Record>,
-    close: Record,
-    adjustments: Vec<Record>,
-    reservation: Record,
-    bank: String,
+    pub(super) close: Record,
+    pub(super) adjustments: Vec<Record>,
+    pub(super) reservation: Record,
+    pub(super) bank: String,
 }
 
-fn story(folder: &Path) -> Story {
+pub(super) fn story(folder: &Path) -> Story {
     let json = fs::read_to_string(folder.join("record.json")).unwrap();
     let json: Value = serde_json::from_str(&json).unwrap();
     let job = &json["record"];
@@ -248,13 +255,18 @@ fn every_ggf_line_is_valid() {
 
 /// What `xmllint` says of a document must be that it is valid.
 pub(super) fn validate(schemas: &Path, text: &str) {
+    validate_by(schemas, "urf-1.0-gfd98.xsd", text);
+}
+
+/// The same by any of the schemas.
+pub(super) fn validate_by(schemas: &Path, schema: &str, text: &str) {
     let temporary = tempfile::tempdir().unwrap();
     let document = temporary.path().join("record.xml");
     fs::write(&document, text).unwrap();
     let output = Command::new("xmllint")
         .env("XML_CATALOG_FILES", schemas.join("catalog.xml"))
         .args(["--nonet", "--noout", "--schema"])
-        .arg(schemas.join("urf-1.0-gfd98.xsd"))
+        .arg(schemas.join(schema))
         .arg(&document)
         .output()
         .unwrap();

@@ -105,7 +105,35 @@ type Names = (
     Option<String>,
 );
 
-fn record() -> impl Strategy<Value = Record> {
+pub(super) fn record() -> impl Strategy<Value = Record> {
+    (bare(), prop::option::of(name()), extras()).prop_map(|(bare, group, extras)| {
+        let [requested, asked, each, total, gpus, uid, gid] = extras;
+        Record {
+            group,
+            requested: requested.map(|s| s * SECOND),
+            requested_processors: asked.map(|n| n * 1_000_000),
+            requested_memory: each,
+            memory_total: total,
+            gpus,
+            began: total,
+            used_until: each,
+            outcome: match uid {
+                None => Outcome::Billed,
+                Some(n) if n % 2 == 0 => Outcome::Unbilled,
+                Some(_) => Outcome::Shadow,
+            },
+            uid,
+            gid,
+            ..bare
+        }
+    })
+}
+
+fn extras() -> impl Strategy<Value = [Option<i64>; 7]> {
+    prop::array::uniform7(prop::option::of(0..100_000_i64))
+}
+
+fn bare() -> impl Strategy<Value = Record> {
     let maybe = || prop::option::of(name());
     let names: BoxedStrategy<Names> =
         (name(), maybe(), maybe(), maybe(), name(), maybe(), maybe()).boxed();

@@ -24,11 +24,11 @@ const DAYS: u32 = 30;
 const DAYS_MAX: u32 = 3660;
 
 /// An account with everything that is said of it.
-struct Outlook {
-    id: AccountId,
+pub(super) struct Outlook {
+    pub(super) id: AccountId,
     allocations: Vec<Allocation>,
-    figures: Figures,
-    future: Forecast,
+    pub(super) figures: Figures,
+    pub(super) future: Forecast,
 }
 
 /// `GET /api/v1/report/forecast`: the first to be empty first, then by name.
@@ -119,7 +119,10 @@ where
 }
 
 /// The accounts in view, by name, with what becomes of them.
-async fn outlooks(call: &Call, query: &ForecastQuery) -> Result<(Vec<Outlook>, Burn), Failure> {
+pub(super) async fn outlooks(
+    call: &Call,
+    query: &ForecastQuery,
+) -> Result<(Vec<Outlook>, Burn), Failure> {
     let directory = call.directory();
     let top = query.project.as_deref();
     let top = top.map(|name| call.view.project(name)).transpose()?;
@@ -189,7 +192,7 @@ fn no_days(call: &Call, query: &ForecastQuery) -> Result<(), Failure> {
 }
 
 /// Whole days to an instant.
-fn days_down(at: Timestamp, now: Timestamp) -> i64 {
+pub(super) fn days_down(at: Timestamp, now: Timestamp) -> i64 {
     at.0.saturating_sub(now.0).max(0).div_euclid(DAY_US)
 }
 

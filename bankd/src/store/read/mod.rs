@@ -20,6 +20,7 @@ pub mod closes;
 pub mod enforced;
 pub mod explain;
 pub mod fallback;
+pub mod feed;
 pub mod jobs;
 pub mod journal;
 pub mod liens;

@@ -9,6 +9,8 @@ use std::collections::BTreeSet;
 
 /// Tables of the quarantine.
 pub(super) const QUARANTINE: &[&str] = &["quarantine", "quarantine_total"];
+/// Tables of exports.
+pub(super) const EXPORTS: &[&str] = &["use_change", "swf_id"];
 /// Tables of AUDITOR's API.
 pub(super) const AUDITOR: &[&str] = &["auditor_record", "auditor_value"];
 
@@ -68,6 +70,20 @@ pub(super) fn records(connection: &Connection, report: &mut Report) -> Result<()
                WHERE u.id IS NULL";
     each(connection, report, "record", sql, |id| {
         format!("record {id}: the usage that it is about is missing")
+    })
+}
+
+/// An amended use has its change, and the numbers of names have no gaps.
+pub(super) fn exports(connection: &Connection, report: &mut Report) -> Result<(), Error> {
+    let sql = "SELECT CAST(u.id AS TEXT) FROM usage_identity u
+               WHERE u.revision > 0 AND NOT EXISTS (SELECT 1 FROM use_change c WHERE c.identity = u.id)";
+    each(connection, report, "use_change", sql, |id| {
+        format!("finished use {id}: it was amended, and exports do not know it")
+    })?;
+    let sql = "SELECT kind FROM swf_id GROUP BY kind
+               HAVING min(number) <> 1 OR max(number) <> count(*)";
+    each(connection, report, "swf_id", sql, |kind| {
+        format!("numbers of each {kind}: they have gaps")
     })
 }
 

@@ -30,6 +30,7 @@ pub(super) const NUMBERED: &[&str] = &[
     "raw_block",
     "auditor_record",
     "rollup_key",
+    "use_change",
 ];
 
 /// Tables of one row.

@@ -3,11 +3,14 @@
 use bank_api::v1::{
     Allocation, AllocationQuery, Balance, BalanceQuery, Correction, ExplainQuery, Explanation,
     JournalPage, JournalQuery, List, Monitor, MonitorQuery, NewAdjustment, NewDeposit, NewRefund,
-    NewReversal, NewSettlement, NewTransfer, NewWithdrawal, PastQuery, PatchAllocation, Proposal,
-    ProposeQuery, QueryAnswer, QueryQuery, Receipt, RemoveQuery, Removed, Transfer, Written,
+    NewReversal, NewSettlement, NewTransfer, NewWithdrawal, OnDemandBalances, OnDemandQuery,
+    PastQuery, PatchAllocation, Proposal, ProposeQuery, QueryAnswer, QueryQuery, Receipt,
+    RemoveQuery, Removed, Transfer, Written,
 };
 
-use super::super::{after, allocation, balance, explained, journal, money, monitor, query};
+use super::super::{
+    after, allocation, balance, explained, journal, money, monitor, ondemand, query,
+};
 use super::{AMOUNTS, HELD, NAMED, VALUES};
 use crate::access::right::Right;
 use crate::http::route::Route;
@@ -168,6 +171,12 @@ fn readings() -> Vec<Route> {
             .query::<BalanceQuery>()
             .gives::<List<Balance>>(200, "The balances.")
             .refuses(NAMED)
+            .refuses(&["bad_value"]),
+        Route::get("/api/v1/ondemand/balances.json", ondemand::balances)
+            .right(Right::SeeLedger)
+            .says("Balances for the dashboard of Open OnDemand")
+            .query::<OnDemandQuery>()
+            .gives::<OnDemandBalances>(200, "A number for each member of each project.")
             .refuses(&["bad_value"]),
         Route::get("/api/v1/journal", journal::list)
             .right(Right::SeeLedger)

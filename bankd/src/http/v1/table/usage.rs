@@ -2,15 +2,16 @@
 //! of it.
 
 use bank_api::v1::{
-    AssignDone, FallbackQuery, FallbackReport, Import, ImportDone, ImportOpened, ImportTaken, List,
-    NewAssign, NewImport, PageQuery, PatchSource, PieceQuery, QuarantineQuery, QuarantineRemoval,
-    QuarantineRemoved, QuarantineReplayed, Quarantined, ReconcileQuery, Reconciled, RecordLine,
-    RecordQuery, Removed, ReplayQuarantined, Source, SourceQuery, Unmapped, UnmappedQuery,
-    UsageBody, UsageQuery, UsageTable, UsageTaken, WriteQuery, Written,
+    AssignDone, ExportPage, ExportQuery, FallbackQuery, FallbackReport, Import, ImportDone,
+    ImportOpened, ImportTaken, List, NewAssign, NewImport, PageQuery, PatchSource, PieceQuery,
+    QuarantineQuery, QuarantineRemoval, QuarantineRemoved, QuarantineReplayed, Quarantined,
+    ReconcileQuery, Reconciled, RecordLine, RecordQuery, Removed, ReplayQuarantined, Source,
+    SourceQuery, Unmapped, UnmappedQuery, UsageBody, UsageQuery, UsageTable, UsageTaken,
+    WriteQuery, Written,
 };
 
 use super::super::{
-    import, quarantine, reconcile, records, report, report_usage, source, unmapped, usage,
+    export, import, quarantine, reconcile, records, report, report_usage, source, unmapped, usage,
 };
 use super::{NAMED, VALUES};
 use crate::access::right::Right;
@@ -180,6 +181,17 @@ fn waiting() -> Vec<Route> {
             .gives::<UsageTable>(200, "The rows, and all of them together.")
             .refuses(NAMED)
             .refuses(&["bad_value", "bad_window"]),
+        Route::get("/api/v1/export/{format}", export::show)
+            .right(Right::SeeRecords)
+            .says("What was used, in the format of another program")
+            .more(
+                "A page of it along a cursor, which a later export goes on from: `next` is its \
+                 `since`. APEL's sums and SWF are made as a whole.",
+            )
+            .query::<ExportQuery>()
+            .gives::<ExportPage>(200, "A page.")
+            .refuses(NAMED)
+            .refuses(&["bad_value", "bad_window", "too_large"]),
         Route::get("/api/v1/records", records::list)
             .right(Right::SeeRecords)
             .says("Usage records as lines")

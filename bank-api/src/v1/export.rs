@@ -1,0 +1,344 @@
+//! Exports: what is asked, a page of the answer, and the balances of Open `OnDemand`.
+
+use serde::{Deserialize, Serialize};
+
+use super::Truth;
+
+/// Query of `GET /api/v1/export/{format}`. Answer: [`ExportPage`].
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ExportQuery {
+    /// Uses that ended at this time or later.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(format = DateTime))]
+    pub from: Option<String>,
+    /// Uses that ended before this time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(format = DateTime))]
+    pub to: Option<String>,
+    /// Uses for this project and those below it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// Uses of this user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+    /// Uses of this machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
+    /// The `next` of a page before, or of an earlier export: only what came since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<String>,
+    /// Records to look at for one page, 1 to 1000; 500 by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
+    pub limit: Option<u32>,
+    /// CSV: `'` before a text that a spreadsheet would take for a formula.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spreadsheet_safe: Option<Truth>,
+    /// JSON Lines: `bank` (also without) or `auditor`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
+    /// Count what the format cannot carry.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub explain_loss: Option<Truth>,
+}
+
+/// A part of an export: the first page's `head`, the `text` of every page and the last one's `tail`,
+/// one behind the other, are the whole.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ExportPage {
+    /// What the whole begins with.
+    pub head: String,
+    /// The records of this page.
+    pub text: String,
+    /// What the whole ends with.
+    pub tail: String,
+    /// Records in the text.
+    pub records: i64,
+    /// Where the next page, or a later export, goes on; `null` for a format that is made as a whole.
+    pub next: Option<String>,
+    /// Whether there is another page now.
+    pub more: bool,
+    /// Records that the format cannot have, the first 100 of this page.
+    pub skipped: Vec<Skipped>,
+    /// How many those are.
+    pub skipped_count: i64,
+    /// With `explain_loss`: what was said of records and has no place in the format.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lost: Vec<Lost>,
+}
+
+/// A record that is not in an export although it was asked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Skipped {
+    /// Its name, as `record_id` has it.
+    pub record: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// A field that a format has no place for.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Lost {
+    /// Its name in JSON Lines.
+    pub field: String,
+    /// Records that have it.
+    pub records: i64,
+}
+
+/// A use in JSON Lines and CSV (`usage-records.md` 5.3): what nobody said is missing. Seconds and
+/// amounts are decimal texts, times RFC 3339 in UTC.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct UsedLine {
+    /// Its name, the same for ever.
+    pub record_id: String,
+    /// The name of the record whose place it takes: an amended use comes again as a whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replaces: Option<String>,
+    /// `Job`, `Reservation` or `Adjustment`.
+    pub kind: String,
+    /// Adjustment: the record that it changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adjusts: Option<String>,
+    /// Adjustment: `late_charge`, `refund`, `adjust` or `reverse`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// The collector, where one reported it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// `Billed`, `Unbilled` (the suspense account carries it), or `Shadow` (no money moved).
+    pub outcome: String,
+    /// When the record was made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub created_at: Option<String>,
+    /// Who used it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+    /// The user's number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uid: Option<i64>,
+    /// The user's group.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
+    /// The group's number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gid: Option<i64>,
+    /// The project.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// The machine.
+    pub machine: String,
+    /// Where the job was submitted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub submit_host: Option<String>,
+    /// Class, queue or partition.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub class: Option<String>,
+    /// Quality of service.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub qos: Option<String>,
+    /// Nodes by name; in CSV with commas between them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<String>,
+    /// Type of the nodes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host_type: Option<String>,
+    /// The scheduler's id.
+    pub local_job_id: String,
+    /// The name of the job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub job_name: Option<String>,
+    /// Submission.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub submit_time: Option<String>,
+    /// Start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start_time: Option<String>,
+    /// End.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end_time: Option<String>,
+    /// Wall time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wall_s: Option<String>,
+    /// Charged time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub charge_s: Option<String>,
+    /// Processor time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_total_s: Option<String>,
+    /// Processor time in user mode.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_user_s: Option<String>,
+    /// Processor time in system mode.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_system_s: Option<String>,
+    /// Wall time that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requested_s: Option<String>,
+    /// Processors, a decimal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub processors: Option<String>,
+    /// The share of them that is charged, a decimal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proc_rate: Option<String>,
+    /// Nodes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<i64>,
+    /// Processors that were asked for, a decimal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requested_processors: Option<String>,
+    /// Most memory used on one node.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_max_per_node_bytes: Option<i64>,
+    /// Memory of the whole job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_total_bytes: Option<i64>,
+    /// Memory that was asked for on each node.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requested_memory_per_node_bytes: Option<i64>,
+    /// GPUs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gpus: Option<i64>,
+    /// How it ended.
+    pub state: String,
+    /// Exit code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i64>,
+    /// What it was charged, or the difference.
+    pub charge: String,
+    /// The bank's unit.
+    pub charge_unit: String,
+    /// What it would have cost where no money moved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shadow_charge: Option<String>,
+    /// How the charge came about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub formula: Option<String>,
+}
+
+impl UsedLine {
+    /// The first line of a file of them.
+    pub const SCHEMA: &'static str = "{\"schema\":\"bank-usage/1\"}\n";
+
+    /// The columns of CSV, which are the names of the fields.
+    pub const COLUMNS: [&'static str; 44] = [
+        "record_id",
+        "replaces",
+        "kind",
+        "adjusts",
+        "why",
+        "source",
+        "outcome",
+        "created_at",
+        "user",
+        "uid",
+        "group",
+        "gid",
+        "project",
+        "machine",
+        "submit_host",
+        "class",
+        "qos",
+        "hosts",
+        "host_type",
+        "local_job_id",
+        "job_name",
+        "submit_time",
+        "start_time",
+        "end_time",
+        "wall_s",
+        "charge_s",
+        "cpu_total_s",
+        "cpu_user_s",
+        "cpu_system_s",
+        "requested_s",
+        "processors",
+        "proc_rate",
+        "nodes",
+        "requested_processors",
+        "memory_max_per_node_bytes",
+        "memory_total_bytes",
+        "requested_memory_per_node_bytes",
+        "gpus",
+        "state",
+        "exit_code",
+        "charge",
+        "charge_unit",
+        "shadow_charge",
+        "formula",
+    ];
+
+    /// Its line of JSON without the line feed; empty only if JSON cannot be written at all.
+    pub fn json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// Its fields by name and text, in the order of the columns, without those that nobody said.
+    pub fn cells(&self) -> Vec<(String, String)> {
+        let value = serde_json::to_value(self).unwrap_or_default();
+        let field = |name: &&str| {
+            let text = match value.get(name)? {
+                serde_json::Value::String(text) => text.clone(),
+                serde_json::Value::Array(all) => {
+                    let all: Vec<&str> = all.iter().filter_map(|one| one.as_str()).collect();
+                    all.join(",")
+                }
+                other => other.to_string(),
+            };
+            Some(((*name).to_owned(), text))
+        };
+        Self::COLUMNS.iter().filter_map(field).collect()
+    }
+}
+
+/// Query of `GET /api/v1/ondemand/balances.json`. Answer: [`OnDemandBalances`].
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct OnDemandQuery {
+    /// `amount` (also without): what is available; `percent`: of what the allocations that can be
+    /// spent from now came with; `days`: how long it lasts at the pace of the last 30 days.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<String>,
+}
+
+/// Balances as the dashboard of Open `OnDemand` reads them (`OOD_BALANCE_PATH`).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct OnDemandBalances {
+    /// 1.
+    pub version: u32,
+    /// When this was so, in seconds since 1970.
+    pub timestamp: i64,
+    /// What the numbers are.
+    pub config: OnDemandConfig,
+    /// One for each member of each project.
+    pub balances: Vec<OnDemandBalance>,
+}
+
+/// What the numbers of [`OnDemandBalances`] are.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct OnDemandConfig {
+    /// The unit: the bank's, `%` or `days`.
+    pub unit: String,
+    /// `project`.
+    pub project_type: String,
+}
+
+/// One balance of [`OnDemandBalances`].
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct OnDemandBalance {
+    /// The user.
+    pub user: String,
+    /// The project.
+    pub project: String,
+    /// Whole units, rounded down: the dashboard compares it with a whole threshold.
+    pub value: i64,
+}

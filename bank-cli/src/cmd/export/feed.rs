@@ -1,0 +1,284 @@
+//! What was used, in the formats of other programs, along a cursor.
+
+use std::{
+    collections::BTreeMap,
+    fs::File,
+    io::{self, BufWriter, ErrorKind, Write},
+    path::Path,
+};
+
+use bank_api::v1::{ExportPage, ExportQuery, Truth};
+
+use super::state::{Confirmed, State, StateFile};
+use super::{PAGE, cannot, into_file};
+use crate::{
+    cli::{ExportCsv, ExportJsonl, ExportUr1, FeedArgs, Profile},
+    cmd::Context,
+    fail::Failure,
+    out,
+};
+
+/// One export.
+pub(super) struct Export<'a> {
+    context: &'a Context,
+    format: &'a str,
+    query: ExportQuery,
+    told: Told,
+}
+
+/// What is said of an export when it is done.
+#[derive(Default)]
+struct Told {
+    records: i64,
+    skipped: BTreeMap<String, i64>,
+    unsaid: i64,
+    lost: BTreeMap<String, i64>,
+    next: Option<String>,
+}
+
+/// `bank export ur1 --document`.
+pub(super) fn document(context: &Context, args: ExportUr1) -> Result<String, Failure> {
+    let args = FeedArgs {
+        from: args.span.from,
+        to: args.span.to,
+        machine: args.span.machine,
+        output: args.span.output,
+        more: args.more,
+    };
+    run(context, "ur1", &args)
+}
+
+/// `bank export csv`.
+pub(super) fn csv(context: &Context, args: &ExportCsv) -> Result<String, Failure> {
+    let mut export = Export::new(context, "csv", &args.feed)?;
+    export.query.spreadsheet_safe = args.spreadsheet_safe.then_some(Truth::True);
+    export.run(&args.feed)
+}
+
+/// `bank export jsonl`.
+pub(super) fn jsonl(context: &Context, args: &ExportJsonl) -> Result<String, Failure> {
+    let mut export = Export::new(context, "jsonl", &args.feed)?;
+    export.query.profile = (args.profile == Profile::Auditor).then(|| "auditor".to_owned());
+    export.run(&args.feed)
+}
+
+/// Any format without settings of its own.
+pub(super) fn run(context: &Context, format: &str, args: &FeedArgs) -> Result<String, Failure> {
+    Export::new(context, format, args)?.run(args)
+}
+
+impl<'a> Export<'a> {
+    pub(super) fn new(
+        context: &'a Context,
+        format: &'a str,
+        args: &FeedArgs,
+    ) -> Result<Self, Failure> {
+        let more = &args.more;
+        // A record that ends later than that would be passed by, and never come again.
+        if more.state.is_some() && args.to.is_some() {
+            return Err(Failure::usage("--state goes on for ever: leave --to out"));
+        }
+        let query = ExportQuery {
+            from: context.time(args.from.as_ref())?,
+            to: context.time(args.to.as_ref())?,
+            project: more.project.clone(),
+            user: more.user.clone(),
+            machine: args.machine.clone(),
+            since: more.since.clone(),
+            limit: Some(PAGE),
+            explain_loss: more.explain_loss.then_some(Truth::True),
+            ..ExportQuery::default()
+        };
+        Ok(Self {
+            context,
+            format,
+            query,
+            told: Told::default(),
+        })
+    }
+
+    /// The query, for formats that have more to ask.
+    pub(super) fn query(&mut self) -> &mut ExportQuery {
+        &mut self.query
+    }
+
+    /// Which export a state is of: everything but how far it is.
+    pub(super) fn what(&self) -> String {
+        let ExportQuery {
+            from,
+            project,
+            user,
+            machine,
+            spreadsheet_safe,
+            profile,
+            ..
+        } = &self.query;
+        let word = |name: &str, value: &Option<String>| {
+            let value = value.as_ref().map(|value| format!(" {name}={value:?}"));
+            value.unwrap_or_default()
+        };
+        let safe = spreadsheet_safe.map_or("", |_| " spreadsheet_safe");
+        [
+            self.format.to_owned(),
+            word("from", from),
+            word("project", project),
+            word("user", user),
+            word("machine", machine),
+            word("profile", profile),
+            safe.to_owned(),
+        ]
+        .concat()
+    }
+
+    fn run(mut self, args: &FeedArgs) -> Result<String, Failure> {
+        let state = args.more.state.as_deref();
+        match (state, args.output.as_deref()) {
+            (Some(_), None) => Err(Failure::usage(
+                "--state needs -o FILE: the cursor moves when the file is on the disk",
+            )),
+            (Some(_), _) if matches!(self.format, "swf" | "swf-ids") => Err(Failure::usage(
+                "this format is made as a whole, and has no cursor",
+            )),
+            (Some(state), Some(path)) => self.along(state, path),
+            (None, Some(path)) => {
+                into_file(path, |output| self.write(output, true))?;
+                Ok(self.sentence(path))
+            }
+            (None, None) => {
+                let mut output = io::stdout().lock();
+                let written = self.write(&mut output, true)?;
+                match written.and_then(|()| output.flush()) {
+                    // Nobody reads any more, which is no failure (ux.md 2.2).
+                    Err(e) if e.kind() == ErrorKind::BrokenPipe => Ok(String::new()),
+                    Err(e) => Err(cannot("standard output", &e)),
+                    Ok(()) => {
+                        self.report();
+                        Ok(String::new())
+                    }
+                }
+            }
+        }
+    }
+
+    /// One run of an export that goes on: lines are appended, a document is made anew of what came since.
+    fn along(mut self, state: &Path, path: &Path) -> Result<String, Failure> {
+        let (file, before) = StateFile::open(state, self.what())?;
+        let is_first = before.is_none();
+        let mut now = before.unwrap_or_default();
+        self.query.since.clone_from(&now.cursor);
+        if matches!(self.format, "ur1" | "ur2") {
+            into_file(path, |output| self.write(output, true))?;
+        } else {
+            now.confirmed = Some(self.append(path, is_first, &now)?);
+        }
+        now.cursor.clone_from(&self.told.next);
+        file.keep(&now)?;
+        Ok(self.sentence(path))
+    }
+
+    /// Appends what came since; what a run before left unconfirmed is cut off first.
+    fn append(&mut self, path: &Path, is_first: bool, now: &State) -> Result<Confirmed, Failure> {
+        let failed = |e: io::Error| cannot(&path.display().to_string(), &e);
+        let file = File::options().create(true).append(true).open(path);
+        let file = file.map_err(failed)?;
+        if let Some(confirmed) = now.confirmed
+            && let Some(length) = confirmed.rest(&file).map_err(failed)?
+        {
+            file.set_len(length).map_err(failed)?;
+        }
+        let length = file.metadata().map_err(failed)?.len();
+        if is_first && length > 0 {
+            let there = format!("{}: it is there already", path.display());
+            return Err(Failure::usage(there)
+                .hint("the first run of an export makes its file: name another one"));
+        }
+        let mut output = BufWriter::new(file);
+        self.write(&mut output, length == 0)?.map_err(failed)?;
+        let file = output.into_inner().map_err(|e| failed(e.into_error()))?;
+        file.sync_all().map_err(failed)?;
+        super::sync_folder(path)?;
+        Confirmed::of(&file).map_err(failed)
+    }
+
+    /// Writes every page; the outer error is the daemon's, the inner one that of the output.
+    fn write(
+        &mut self,
+        output: &mut impl Write,
+        with_head: bool,
+    ) -> Result<io::Result<()>, Failure> {
+        let mut is_first = with_head;
+        loop {
+            let page = self.page()?;
+            let head = if is_first { page.head.as_str() } else { "" };
+            is_first = false;
+            for text in [head, &page.text] {
+                if let Err(e) = output.write_all(text.as_bytes()) {
+                    return Ok(Err(e));
+                }
+            }
+            if !page.more {
+                return Ok(output.write_all(page.tail.as_bytes()));
+            }
+        }
+    }
+
+    /// The next page, counted.
+    pub(super) fn page(&mut self) -> Result<ExportPage, Failure> {
+        let page: ExportPage = self.context.get(&["export", self.format], &self.query)?;
+        self.query.since.clone_from(&page.next);
+        let told = &mut self.told;
+        told.records = told.records.saturating_add(page.records);
+        told.next.clone_from(&page.next);
+        let reasons = i64::try_from(page.skipped.len()).unwrap_or(i64::MAX);
+        told.unsaid = told
+            .unsaid
+            .saturating_add(page.skipped_count.saturating_sub(reasons));
+        for skipped in &page.skipped {
+            let count = told.skipped.entry(skipped.reason.clone()).or_default();
+            *count = count.saturating_add(1);
+        }
+        for lost in &page.lost {
+            let count = told.lost.entry(lost.field.clone()).or_default();
+            *count = count.saturating_add(lost.records);
+        }
+        Ok(page)
+    }
+
+    /// Where the next export goes on.
+    pub(super) fn next(&self) -> Option<String> {
+        self.told.next.clone()
+    }
+
+    /// Says what is not in the output, and where a later one goes on: not on standard output.
+    pub(super) fn report(&self) {
+        for (reason, count) in &self.told.skipped {
+            out::warn(&format!("{} left out: {reason}", records(*count)));
+        }
+        if self.told.unsaid > 0 {
+            let more = records(self.told.unsaid);
+            out::warn(&format!("{more} left out for one of these reasons"));
+        }
+        for (field, count) in &self.told.lost {
+            out::warn(&format!("the format has no {field}: {}", records(*count)));
+        }
+        if let Some(next) = &self.told.next {
+            out::say(&format!("next: {next}"));
+        }
+    }
+
+    fn sentence(&self, path: &Path) -> String {
+        self.report();
+        format!("{} in {}\n", records(self.told.records), path.display())
+    }
+
+    /// Records so far.
+    pub(super) fn count(&self) -> i64 {
+        self.told.records
+    }
+}
+
+/// `1 record`, `2 records`.
+pub(super) fn records(count: i64) -> String {
+    let noun = if count == 1 { "record" } else { "records" };
+    format!("{count} {noun}")
+}

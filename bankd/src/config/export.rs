@@ -1,0 +1,186 @@
+//! `[export]`: what exports say of the site, where their formats want it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::emit::export::{Benchmark, Vo};
+
+/// `[export]`
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Export {
+    /// The name of the site, in GOCDB where there is one; empty for none.
+    pub site: String,
+    /// `local` or `grid`.
+    pub infrastructure: String,
+    /// Client, computing element and batch system.
+    pub description: String,
+    /// The benchmark by which processors are worth something: `HEPscore23`, `hepspec` or `si2k`; empty
+    /// for none.
+    pub benchmark: String,
+    /// What one processor is worth by it, a decimal above 0.
+    pub benchmark_value: String,
+    /// Whether processor time that nobody stated is wall time × processors where a format demands it.
+    pub assume_full_cpu: bool,
+    /// The virtual organisation of a project; `*` stands for its name.
+    pub vo: String,
+    /// Those of single projects: `project=vo`.
+    pub vos: Vec<String>,
+}
+
+impl Default for Export {
+    fn default() -> Self {
+        Self {
+            site: String::new(),
+            infrastructure: "local".to_owned(),
+            description: "BANK-MOAB".to_owned(),
+            benchmark: String::new(),
+            benchmark_value: String::new(),
+            assume_full_cpu: false,
+            vo: "local-*".to_owned(),
+            vos: Vec::new(),
+        }
+    }
+}
+
+/// The words that APEL's loader takes, in any case (`usage-records.md` 3.2).
+const BENCHMARKS: [&str; 3] = ["hepscore23", "hepspec", "si2k"];
+/// Bytes of a value at most.
+const VALUE_MAX: usize = 100;
+
+impl Export {
+    pub(super) fn check(&self) -> Result<(), String> {
+        for (key, value) in [
+            ("site", &self.site),
+            ("description", &self.description),
+            ("vo", &self.vo),
+        ] {
+            if value.len() > VALUE_MAX || value.contains(char::is_control) {
+                return Err(format!(
+                    "export.{key}: at most {VALUE_MAX} bytes without control characters"
+                ));
+            }
+        }
+        if self.vo.is_empty() {
+            return Err("export.vo: it is empty".to_owned());
+        }
+        if !matches!(self.infrastructure.as_str(), "local" | "grid") {
+            return Err(format!(
+                "export.infrastructure: {:?} is neither local nor grid",
+                self.infrastructure
+            ));
+        }
+        let word = self.benchmark.to_ascii_lowercase();
+        if !self.benchmark.is_empty() && !BENCHMARKS.contains(&word.as_str()) {
+            return Err(format!(
+                "export.benchmark: {:?} is none of HEPscore23, hepspec, si2k",
+                self.benchmark
+            ));
+        }
+        if self.benchmark.is_empty() != self.benchmark_value.is_empty() {
+            return Err(
+                "export.benchmark: it goes with export.benchmark_value, both or neither".to_owned(),
+            );
+        }
+        if !self.benchmark.is_empty() && self.benchmark().is_none() {
+            return Err(format!(
+                "export.benchmark_value: {:?} is no decimal above 0 with at most 9 places",
+                self.benchmark_value
+            ));
+        }
+        let is_pair = |pair: &&String| {
+            let parts = pair.split_once('=');
+            parts.is_none_or(|(project, vo)| project.trim().is_empty() || vo.trim().is_empty())
+        };
+        match self.vos.iter().find(is_pair) {
+            Some(pair) => Err(format!("export.vos: {pair:?} is not PROJECT=VO")),
+            None => Ok(()),
+        }
+    }
+
+    /// What one processor is worth; none where nothing is set.
+    pub fn benchmark(&self) -> Option<Benchmark> {
+        let value = bank_core::decimal::Decimal::parse(&self.benchmark_value)?.billionths();
+        (value > 0).then(|| Benchmark {
+            name: self.benchmark.clone(),
+            value,
+        })
+    }
+
+    /// What projects are called as virtual organisations.
+    pub fn vo(&self) -> Vo {
+        let pairs = self.vos.iter().filter_map(|pair| pair.split_once('='));
+        let named = |(project, vo): (&str, &str)| (project.trim().to_owned(), vo.trim().to_owned());
+        Vo {
+            map: pairs.map(named).collect(),
+            other: self.vo.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        let plain = Export::default;
+        assert_eq!(plain().check(), Ok(()));
+        let text = |word: &str| word.to_owned();
+        for (export, expected) in [
+            (
+                Export {
+                    benchmark: text("HepSpec06"),
+                    benchmark_value: text("1"),
+                    ..plain()
+                },
+                "none of HEPscore23",
+            ),
+            (
+                Export {
+                    benchmark: text("HEPscore23"),
+                    ..plain()
+                },
+                "both or neither",
+            ),
+            (
+                Export {
+                    benchmark: text("HEPscore23"),
+                    benchmark_value: text("0"),
+                    ..plain()
+                },
+                "no decimal above 0",
+            ),
+            (
+                Export {
+                    infrastructure: text("cloud"),
+                    ..plain()
+                },
+                "neither local nor grid",
+            ),
+            (
+                Export {
+                    vos: vec![text("s")],
+                    ..plain()
+                },
+                "not PROJECT=VO",
+            ),
+            (
+                Export {
+                    site: text("a\nb"),
+                    ..plain()
+                },
+                "control characters",
+            ),
+            (
+                Export {
+                    vo: String::new(),
+                    ..plain()
+                },
+                "it is empty",
+            ),
+        ] {
+            let said = export.check().unwrap_err();
+            assert!(said.contains(expected), "{said}");
+        }
+    }
+}

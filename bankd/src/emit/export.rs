@@ -1,0 +1,131 @@
+//! What the writers of exports share: what a site says of itself, and what becomes of a record.
+
+use std::collections::BTreeMap;
+
+use super::{Kind, Occasion, Record, text};
+
+/// What the bank and its settings add to every export.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Site {
+    /// The first 8 hex digits of the bank's UUID.
+    pub bank: String,
+    /// The bank's unit label.
+    pub unit: String,
+    /// Decimal places of the bank's amounts, 0 to 6.
+    pub precision: u32,
+    /// The name of the site; empty for none.
+    pub name: String,
+    /// `grid` or `local`.
+    pub infrastructure: String,
+    /// Client, computing element and batch system, such as `BANK-MOAB`.
+    pub description: String,
+    /// What processors are worth.
+    pub benchmark: Option<Benchmark>,
+    /// Whether processor time that nobody stated is wall time × processors, where a form demands it.
+    pub full_cpu: bool,
+    /// What projects are called as virtual organisations.
+    pub vo: Vo,
+}
+
+/// What one processor is worth by a benchmark.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Benchmark {
+    /// Its name, such as `HEPscore23`.
+    pub name: String,
+    /// Its value in billionths.
+    pub value: i128,
+}
+
+/// What projects are called as virtual organisations (`usage-records.md` 6.3, note 1).
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Vo {
+    /// By project.
+    pub map: BTreeMap<String, String>,
+    /// For all others; `*` stands for the project.
+    pub other: String,
+}
+
+impl Vo {
+    /// The name of a project's.
+    pub fn of(&self, project: &str) -> String {
+        match self.map.get(project) {
+            Some(name) => name.clone(),
+            None => self.other.replace('*', project),
+        }
+    }
+}
+
+/// What becomes of a record in an export.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Written {
+    /// Its text.
+    Text(String),
+    /// The form cannot have it: why.
+    Skipped(&'static str),
+    /// It is nothing of its own, such as an interim charge of an object that is written whole when it
+    /// closes.
+    Nothing,
+}
+
+impl Site {
+    /// An amount of the bank as an exact decimal.
+    pub fn amount(&self, minor: i64) -> String {
+        text::decimal(minor.into(), self.precision)
+    }
+
+    /// Processor time of a record, where a form demands it: as stated, 0 where no time was used, or in
+    /// full where the site says so. Microseconds.
+    pub(super) fn cpu(&self, record: &Record) -> Option<i128> {
+        if let Some(cpu) = record.cpu() {
+            return Some(cpu.into());
+        }
+        let wall = i128::from(record.wall?);
+        match (wall, self.full_cpu) {
+            (0, _) => Some(0),
+            (_, true) => {
+                let product = wall.checked_mul(record.usage.processors())?;
+                Some(text::nearest(product, 1_000_000))
+            }
+            (_, false) => None,
+        }
+    }
+}
+
+/// Whether a record is one of an export: a closed instance that was charged, or a change after it.
+pub fn is_told(record: &Record) -> bool {
+    !matches!(
+        record.occasion,
+        Occasion::Charge | Occasion::Close { charges: 0 }
+    )
+}
+
+/// What becomes of a record that a form of finished jobs cannot have.
+pub(super) fn unfit_for_jobs(record: &Record) -> Option<Written> {
+    if !is_told(record) {
+        return Some(Written::Nothing);
+    }
+    if record.kind == Kind::Reservation {
+        return Some(Written::Skipped("a reservation: the format has jobs only"));
+    }
+    if matches!(record.occasion, Occasion::Adjustment { .. }) {
+        return Some(Written::Skipped(
+            "a change after the end: the format has none",
+        ));
+    }
+    let reason = match (record.start(), record.end()) {
+        (None, _) | (_, None) => "its start or its end is not known",
+        (Some(start), Some(end)) if end < start => "it ended before it started",
+        _ => return None,
+    };
+    Some(Written::Skipped(reason))
+}
+
+/// Whole seconds of microseconds, rounded half up.
+pub(super) fn seconds(micros: i128) -> i128 {
+    text::nearest(micros.max(0), 1_000_000)
+}
+
+/// Whole seconds since 1970, cut.
+pub(super) fn epoch(micros: i64) -> i64 {
+    micros.div_euclid(1_000_000)
+}

@@ -1,0 +1,296 @@
+//! What exports are made of: usage records and finished uses as one kind of record, and which of the
+//! formats makes what of it.
+
+use std::collections::BTreeMap;
+
+use bank_api::v1::UsedLine;
+use bank_core::directory::{Bank, Directory};
+use bank_core::time::{MICROS, Seconds};
+
+use crate::config;
+use crate::emit::export::{Site, Written};
+use crate::emit::ggf::{self, GgfOptions};
+use crate::emit::{Collected, Kind, Occasion, Outcome, Record, State, Usage};
+use crate::emit::{apel, lines, sacct, ur2};
+use crate::store::read::feed::{Item, Used};
+
+use super::form;
+
+/// A format that is made record by record, so that a cursor goes along it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Usage records 1.0.
+    Ur1,
+    /// Usage records 2.0.
+    Ur2,
+    /// What Open `XDMoD` shreds.
+    Xdmod,
+    /// CSV.
+    Csv {
+        /// Guarded against spreadsheets.
+        is_safe: bool,
+    },
+    /// JSON Lines.
+    Jsonl,
+    /// JSON Lines in AUDITOR's shape.
+    Auditor,
+    /// Messages of jobs to APEL.
+    Apel,
+}
+
+impl Format {
+    /// What the whole begins with, and what it ends with.
+    pub fn frame(self) -> (String, &'static str) {
+        match self {
+            Format::Ur1 => (ggf::HEAD.to_owned(), ggf::TAIL),
+            Format::Ur2 => (ur2::HEAD.to_owned(), ur2::TAIL),
+            Format::Csv { .. } => (lines::csv_head(), ""),
+            Format::Jsonl => (UsedLine::SCHEMA.to_owned(), ""),
+            Format::Apel => (apel::JOBS.to_owned(), ""),
+            Format::Xdmod | Format::Auditor => (String::new(), ""),
+        }
+    }
+
+    /// What it makes of a record; `now` in microseconds.
+    pub fn write(self, record: &Record, site: &Site, now: i64) -> Written {
+        match self {
+            Format::Ur1 => {
+                let options = GgfOptions {
+                    adjustments: true,
+                    bank: &site.bank,
+                    unit: &site.unit,
+                    precision: site.precision,
+                };
+                ggf::render(record, &options).map_or(Written::Nothing, Written::Text)
+            }
+            Format::Ur2 => ur2::render(record, site),
+            Format::Xdmod => sacct::render(record, site),
+            Format::Csv { is_safe } => lines::csv(record, site, is_safe),
+            Format::Jsonl => lines::json(record, site),
+            Format::Auditor => lines::auditor(record, site),
+            Format::Apel => apel::render(record, site, now),
+        }
+    }
+
+    /// The fields of JSON Lines that it has no place for.
+    fn homeless(self) -> &'static [&'static str] {
+        match self {
+            Format::Csv { .. } | Format::Jsonl => &[],
+            Format::Ur1 => &NOT_IN_UR1,
+            Format::Ur2 => &NOT_IN_UR2,
+            Format::Xdmod => &NOT_IN_XDMOD,
+            Format::Auditor => &NOT_IN_AUDITOR,
+            Format::Apel => &NOT_IN_APEL,
+        }
+    }
+
+    /// What of a change after the end only JSON Lines and CSV have: usage records state the difference.
+    fn homeless_in_changes(self) -> &'static [&'static str] {
+        match self {
+            Format::Ur1 => &[
+                "job_name",
+                "submit_host",
+                "class",
+                "qos",
+                "hosts",
+                "submit_time",
+                "cpu_total_s",
+                "cpu_user_s",
+                "cpu_system_s",
+                "nodes",
+                "memory_max_per_node_bytes",
+                "exit_code",
+            ],
+            _ => &[],
+        }
+    }
+
+    /// Counts the fields of a record that were said and are not in what was written of it.
+    pub fn lose(self, record: &Record, site: &Site, lost: &mut BTreeMap<String, i64>) {
+        let is_change = matches!(record.occasion, Occasion::Adjustment { .. });
+        let changes: &[&str] = if is_change {
+            self.homeless_in_changes()
+        } else {
+            &[]
+        };
+        for (field, _) in lines::line(record, site).cells() {
+            let name = field.as_str();
+            if self.homeless().contains(&name) || changes.contains(&name) {
+                let count = lost.entry(field).or_default();
+                *count = count.saturating_add(1);
+            }
+        }
+    }
+}
+
+/// Fields of JSON Lines that [`Format::Ur1`] has no place for.
+const NOT_IN_UR1: [&str; 10] = [
+    "source",
+    "uid",
+    "group",
+    "gid",
+    "host_type",
+    "requested_s",
+    "requested_processors",
+    "memory_total_bytes",
+    "requested_memory_per_node_bytes",
+    "gpus",
+];
+/// Fields of JSON Lines that [`Format::Ur2`] has no place for.
+const NOT_IN_UR2: [&str; 15] = [
+    "source",
+    "replaces",
+    "adjusts",
+    "why",
+    "uid",
+    "gid",
+    "cpu_user_s",
+    "cpu_system_s",
+    "requested_s",
+    "proc_rate",
+    "requested_processors",
+    "requested_memory_per_node_bytes",
+    "gpus",
+    "shadow_charge",
+    "formula",
+];
+/// Fields of JSON Lines that [`Format::Xdmod`] has no place for.
+const NOT_IN_XDMOD: [&str; 12] = [
+    "source",
+    "replaces",
+    "created_at",
+    "submit_host",
+    "host_type",
+    "cpu_total_s",
+    "cpu_user_s",
+    "cpu_system_s",
+    "proc_rate",
+    "charge",
+    "shadow_charge",
+    "formula",
+];
+/// Fields of JSON Lines that [`Format::Auditor`] has no place for.
+const NOT_IN_AUDITOR: [&str; 18] = [
+    "source",
+    "replaces",
+    "created_at",
+    "uid",
+    "gid",
+    "host_type",
+    "job_name",
+    "submit_time",
+    "cpu_user_s",
+    "cpu_system_s",
+    "requested_s",
+    "proc_rate",
+    "requested_processors",
+    "requested_memory_per_node_bytes",
+    "exit_code",
+    "charge",
+    "shadow_charge",
+    "formula",
+];
+/// Fields of JSON Lines that [`Format::Apel`] has no place for.
+const NOT_IN_APEL: [&str; 22] = [
+    "source",
+    "replaces",
+    "created_at",
+    "uid",
+    "group",
+    "gid",
+    "qos",
+    "hosts",
+    "host_type",
+    "job_name",
+    "submit_time",
+    "cpu_user_s",
+    "cpu_system_s",
+    "requested_s",
+    "proc_rate",
+    "requested_processors",
+    "requested_memory_per_node_bytes",
+    "gpus",
+    "exit_code",
+    "charge",
+    "shadow_charge",
+    "formula",
+];
+
+/// What the bank and its settings add to every export.
+pub fn site(bank: &Bank, settings: &config::Export) -> Site {
+    Site {
+        bank: bank.uuid.chars().filter(|c| *c != '-').take(8).collect(),
+        unit: bank.unit.clone(),
+        precision: u32::from(bank.precision.places()),
+        name: settings.site.clone(),
+        infrastructure: settings.infrastructure.clone(),
+        description: settings.description.clone(),
+        benchmark: settings.benchmark(),
+        full_cpu: settings.assume_full_cpu,
+        vo: settings.vo(),
+    }
+}
+
+/// The record of a row.
+///
+/// # Errors
+/// If its text is none that this version writes.
+pub fn record(item: &Item, directory: &Directory) -> anyhow::Result<Record> {
+    match item {
+        Item::Kept(kept) => form::read(kept),
+        Item::Used(used) => Ok(of_use(used, directory)),
+    }
+}
+
+/// A finished use as a closed job that moved no money: what it would have cost stands beside.
+fn of_use(used: &Used, directory: &Directory) -> Record {
+    let said = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    let between = used.end.saturating_sub(used.start).max(0);
+    let start = Some(used.start).filter(|start| *start != 0);
+    let wall = used.wall.or(start.map(|_| between));
+    let millionths = i128::from(used.millis.unwrap_or(1000).max(0)).saturating_mul(1000);
+    let fqdn = directory.machine_named(&used.machine).map(|m| &m.fqdn);
+    let is_bad_end = used.state.is_empty() && used.exit_code.is_some_and(|code| code != 0);
+    Record {
+        occasion: Occasion::Close { charges: 1 },
+        record_id: used.id,
+        created_at: used.created,
+        kind: match used.object_type.as_str() {
+            "reservation" => Kind::Reservation,
+            _ => Kind::Job,
+        },
+        object_id: used.object_id.clone(),
+        user: said(&used.user),
+        project: said(&used.project),
+        machine: used.machine.clone(),
+        machine_fqdn: fqdn.filter(|fqdn| !fqdn.is_empty()).cloned(),
+        class: said(&used.queue),
+        qos: said(&used.qos),
+        nodes: used.nodes,
+        submit_time: used.submit,
+        start_time: start,
+        end_time: Some(used.end),
+        wall,
+        cpu_total: used.cpu,
+        usage: Usage::one(millionths, Some(1_000_000), wall.unwrap_or(0)),
+        state: if is_bad_end {
+            State::Failed
+        } else {
+            State::from_word(&used.state)
+        },
+        exit_code: used.exit_code,
+        group: said(&used.group),
+        requested: used
+            .requested_s
+            .map(|s| Seconds(s).0.saturating_mul(MICROS)),
+        memory_total: used.memory,
+        gpus: used.gpus,
+        outcome: Outcome::Shadow,
+        collected: Some(Collected {
+            source: used.source.clone(),
+            revision: used.revision,
+            shadow: used.amount,
+        }),
+        ..Record::default()
+    }
+}

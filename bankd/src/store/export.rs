@@ -1,0 +1,87 @@
+//! What exports keep: which finished uses changed after they came, and the numbers that stand for names
+//! in the Standard Workload Format (usage-records.md 5.2).
+
+use super::sqlite::SqliteStore;
+use super::{Error, seal};
+use rusqlite::{Connection, OptionalExtension, params};
+use std::collections::HashMap;
+
+/// What has numbers of its own in the Standard Workload Format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Numbering {
+    /// Who ran jobs.
+    User,
+    /// What they were for: the format has no projects, and groups instead.
+    Group,
+    /// Classes, queues and partitions.
+    Queue,
+}
+
+impl Numbering {
+    /// All of them.
+    pub const ALL: [Numbering; 3] = [Numbering::User, Numbering::Group, Numbering::Queue];
+
+    /// The word of the table.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Numbering::User => "user",
+            Numbering::Group => "group",
+            Numbering::Queue => "queue",
+        }
+    }
+}
+
+/// A name of a kind that is to have a number.
+pub type Numbered = (Numbering, String);
+
+/// Notes that a finished use became another one.
+pub(super) fn changed(connection: &Connection, identity: i64) -> Result<(), Error> {
+    // The only column under the seal beside the number, which follows the last.
+    let sql = "INSERT INTO use_change (identity) VALUES (?1)";
+    let number = connection.prepare_cached(sql)?.insert([identity])?;
+    seal::renew(connection, "use_change", &[&number])
+}
+
+impl SqliteStore {
+    /// Gives numbers to names that have none, in their order; says to how many.
+    pub fn number_names(&self, names: &[Numbered]) -> Result<u64, Error> {
+        let mut given = 0_u64;
+        let known = "SELECT number FROM swf_id WHERE kind = ?1 AND name = ?2";
+        let give = "INSERT INTO swf_id (kind, name, number, seal)
+                    VALUES (?1, ?2, (SELECT count(*) + 1 FROM swf_id WHERE kind = ?1), 0)";
+        for (kind, name) in names {
+            let found: Option<i64> = self
+                .connection
+                .prepare_cached(known)?
+                .query_row(params![kind.word(), name], |r| r.get(0))
+                .optional()?;
+            if found.is_some() {
+                continue;
+            }
+            self.connection
+                .prepare_cached(give)?
+                .execute(params![kind.word(), name])?;
+            seal::renew(&self.connection, "swf_id", &[&kind.word(), name])?;
+            given = given.saturating_add(1);
+        }
+        Ok(given)
+    }
+}
+
+/// All numbers that were given, by kind and name.
+pub fn swf_numbers(connection: &Connection) -> Result<HashMap<Numbered, i64>, Error> {
+    let sql = "SELECT kind, name, number FROM swf_id";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query([])?;
+    let mut numbers = HashMap::new();
+    while let Some(row) = rows.next()? {
+        let word: String = row.get(0)?;
+        let kind = Numbering::ALL.into_iter().find(|kind| kind.word() == word);
+        let kind = kind.ok_or(Error::Value {
+            what: "swf_id.kind",
+            value: word,
+        })?;
+        numbers.insert((kind, row.get(1)?), row.get(2)?);
+    }
+    Ok(numbers)
+}

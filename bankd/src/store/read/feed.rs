@@ -1,0 +1,260 @@
+//! Everything that exports are made of, in one order that never changes: the usage records of what was
+//! charged, and the finished uses of collectors that moved no money, each once, and once more when it
+//! became another one.
+//!
+//! A cursor has three places: in the records, in the changes of uses, and in the uses. A page is read in
+//! one snapshot, changes before uses: a change of a use that lies behind the cursor is told, one of a use
+//! that is still to come is not, for the use comes as it is by then. So nothing is told twice, and
+//! nothing is left out.
+
+use super::super::{Error, KeptRecord, records_after};
+use rusqlite::{Connection, Row, params};
+
+/// How far an export is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The last usage record that it has looked at.
+    pub record: i64,
+    /// The last finished use.
+    pub identity: i64,
+    /// The last change of a finished use.
+    pub change: i64,
+}
+
+/// One thing to export.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Item {
+    /// A usage record.
+    Kept(KeptRecord),
+    /// A finished use.
+    Used(Box<Used>),
+}
+
+/// A finished use that moved no money. Times are microseconds since 1970.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Used {
+    /// Its number.
+    pub id: i64,
+    /// How often it changed, from 0.
+    pub revision: i64,
+    /// The collector.
+    pub source: String,
+    /// The id of the job as the source prints it.
+    pub object_id: String,
+    /// `job` or `reservation`.
+    pub object_type: String,
+    /// When it began; 0 where nobody knows.
+    pub start: i64,
+    /// When it ended.
+    pub end: i64,
+    /// When it was submitted.
+    pub submit: Option<i64>,
+    /// When it was taken in.
+    pub created: i64,
+    /// The machine as named.
+    pub machine: String,
+    /// The project that it was for; empty for none.
+    pub project: String,
+    /// The user; empty for none.
+    pub user: String,
+    /// The group; empty for none.
+    pub group: String,
+    /// Queue, class or partition; empty for none.
+    pub queue: String,
+    /// Quality of service; empty for none.
+    pub qos: String,
+    /// The source's word for how it ended.
+    pub state: String,
+    /// Exit code.
+    pub exit_code: Option<i64>,
+    /// Thousandths of processors.
+    pub millis: Option<i64>,
+    /// Nodes.
+    pub nodes: Option<i64>,
+    /// GPUs.
+    pub gpus: Option<i64>,
+    /// Memory that it had, in bytes.
+    pub memory: Option<i64>,
+    /// Microseconds that it ran.
+    pub wall: Option<i64>,
+    /// Microseconds of its processors.
+    pub cpu: Option<i64>,
+    /// Seconds that it asked for.
+    pub requested_s: Option<i64>,
+    /// What it would have cost, in minor units.
+    pub amount: i64,
+}
+
+/// A page of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Portion {
+    /// In their order.
+    pub items: Vec<Item>,
+    /// Where the next page goes on.
+    pub place: Place,
+    /// Whether there was more to look at.
+    pub more: bool,
+}
+
+/// The columns that [`used`] reads.
+macro_rules! columns {
+    () => {
+        "SELECT u.id, (SELECT count(*) FROM use_change c WHERE c.identity = u.id), s.name,
+             u.object_id, u.object_type, u.start_at, u.submit_at, u.end_at, u.machine, t.at_recorded,
+             u.project, u.user, u.group_name, u.queue, u.qos, u.state, u.exit_code, u.millis, u.nodes,
+             u.gpus, u.memory_bytes, u.wall_us, u.cpu_us, u.requested_s, u.became, u.instance, u.amount
+         FROM usage_identity u JOIN source s ON s.id = u.source LEFT JOIN tx t ON t.id = u.tx"
+    };
+}
+
+/// How far there is anything.
+pub fn newest(connection: &Connection) -> Result<Place, Error> {
+    let newest = |sql: &str| -> Result<i64, Error> {
+        Ok(connection
+            .prepare_cached(sql)?
+            .query_row([], |r| r.get(0))?)
+    };
+    Ok(Place {
+        record: newest("SELECT coalesce(max(id), 0) FROM record")?,
+        identity: newest("SELECT coalesce(max(id), 0) FROM usage_identity")?,
+        change: newest("SELECT coalesce(max(id), 0) FROM use_change")?,
+    })
+}
+
+/// What follows a place, looking at a bounded number of rows. The connection must be in a snapshot, as
+/// every question has one: else the changes would be of another moment than the uses.
+pub fn page(connection: &Connection, after: Place, limit: i64) -> Result<Portion, Error> {
+    let mut portion = Portion {
+        place: after,
+        ..Portion::default()
+    };
+    let mut left = limit;
+    for kept in records_after(connection, after.record, left)? {
+        portion.place.record = kept.id;
+        portion.items.push(Item::Kept(kept));
+        left = left.saturating_sub(1);
+    }
+    left = changes(connection, &mut portion, left)?;
+    if left > 0 {
+        left = uses(connection, &mut portion, left)?;
+    }
+    portion.more = left == 0;
+    Ok(portion)
+}
+
+/// Uses behind the cursor that became others; gives how many rows may still be looked at.
+fn changes(connection: &Connection, portion: &mut Portion, limit: i64) -> Result<i64, Error> {
+    let sql = "SELECT id, identity FROM use_change WHERE id > ?1 ORDER BY id LIMIT ?2";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query((portion.place.change, limit))?;
+    let mut left = limit;
+    while let Some(row) = rows.next()? {
+        portion.place.change = row.get(0)?;
+        left = left.saturating_sub(1);
+        let identity: i64 = row.get(1)?;
+        // Of several changes the last one tells it.
+        let later = "SELECT 1 FROM use_change WHERE identity = ?1 AND id > ?2";
+        let is_later = connection
+            .prepare_cached(later)?
+            .exists((identity, portion.place.change))?;
+        if identity > portion.place.identity || is_later {
+            continue;
+        }
+        let mut one = connection.prepare_cached(concat!(columns!(), " WHERE u.id = ?1"))?;
+        let mut found = one.query([identity])?;
+        if let Some(row) = found.next()? {
+            portion.items.extend(used(row)?);
+        }
+    }
+    Ok(left)
+}
+
+/// Uses that the cursor has not come to.
+fn uses(connection: &Connection, portion: &mut Portion, limit: i64) -> Result<i64, Error> {
+    let sql = concat!(columns!(), " WHERE u.id > ?1 ORDER BY u.id LIMIT ?2");
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query(params![portion.place.identity, limit])?;
+    let mut left = limit;
+    while let Some(row) = rows.next()? {
+        portion.place.identity = row.get(0)?;
+        left = left.saturating_sub(1);
+        portion.items.extend(used(row)?);
+    }
+    Ok(left)
+}
+
+/// Everything whose uses ended in a time, half open, as it is now: records of which the taker has to judge
+/// by itself, then finished uses. It ends where the taker has enough.
+pub fn whole(
+    connection: &Connection,
+    (from, to): (i64, i64),
+    mut take: impl FnMut(Item) -> Result<bool, Error>,
+) -> Result<(), Error> {
+    let mut last = 0;
+    loop {
+        let records = records_after(connection, last, 1000)?;
+        let Some(newest) = records.last() else { break };
+        last = newest.id;
+        for kept in records {
+            if !take(Item::Kept(kept))? {
+                return Ok(());
+            }
+        }
+    }
+    let sql = concat!(
+        columns!(),
+        " WHERE u.end_at >= ?1 AND u.end_at < ?2 ORDER BY u.id"
+    );
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query((from, to))?;
+    while let Some(row) = rows.next()? {
+        if let Some(item) = used(row)?
+            && !take(item)?
+        {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// A use, unless the usage records have it, or it is another source's word for the same, or it used
+/// nothing.
+fn used(r: &Row<'_>) -> Result<Option<Item>, Error> {
+    let (became, instance): (String, Option<i64>) = (r.get(24)?, r.get(25)?);
+    let end: Option<i64> = r.get(7)?;
+    let Some(end) = end.filter(|_| instance.is_none() && !is_aside(&became)) else {
+        return Ok(None);
+    };
+    let created: Option<i64> = r.get(9)?;
+    Ok(Some(Item::Used(Box::new(Used {
+        id: r.get(0)?,
+        revision: r.get(1)?,
+        source: r.get(2)?,
+        object_id: r.get(3)?,
+        object_type: r.get(4)?,
+        start: r.get(5)?,
+        submit: r.get(6)?,
+        end,
+        machine: r.get(8)?,
+        created: created.unwrap_or(end),
+        project: r.get(10)?,
+        user: r.get(11)?,
+        group: r.get(12)?,
+        queue: r.get(13)?,
+        qos: r.get(14)?,
+        state: r.get(15)?,
+        exit_code: r.get(16)?,
+        millis: r.get(17)?,
+        nodes: r.get(18)?,
+        gpus: r.get(19)?,
+        memory: r.get(20)?,
+        wall: r.get(21)?,
+        cpu: r.get(22)?,
+        requested_s: r.get(23)?,
+        amount: r.get::<_, Option<i64>>(26)?.unwrap_or(0),
+    }))))
+}
+
+fn is_aside(became: &str) -> bool {
+    matches!(became, "kept" | "unused" | "duplicate")
+}
