@@ -335,7 +335,7 @@ fn messages_are_cut_after_a_thousand_records() {
     );
 }
 
-/// Ids that Moab, PBS and others make, as XDMoD can count by them.
+/// Ids that Moab, PBS and others make, as `XDMoD` can count by them.
 #[test]
 fn ids_for_xdmod_are_numbers() {
     for (id, expected) in [
