@@ -134,14 +134,14 @@ fn a_burst_of_one_peer_is_served_to_the_last() {
         .env("BANKD_HTTP_MAX_CONNECTIONS", "32")
         .env("BANKD_HTTP_MAX_CONNECTIONS_EACH", "16")
         .start();
-    // Twice its share, all open at once: half of them wait for seats.
-    let mut open: Vec<Connection> = (0..32)
-        .map(|_| Connection::open(&Address::Unix(bank.socket())).unwrap())
-        .collect();
-    for connection in open.drain(..) {
-        let mut connection = connection;
-        assert_eq!(status(&mut connection), 200);
-    }
+    // Twice its share at once: half of them wait for seats.
+    let address = Address::Unix(bank.socket());
+    let all: Vec<u16> = std::thread::scope(|scope| {
+        let ask = |_| scope.spawn(|| status(&mut Connection::open(&address).unwrap()));
+        let asked: Vec<_> = (0..32).map(ask).collect();
+        asked.into_iter().map(|ask| ask.join().unwrap()).collect()
+    });
+    assert_eq!(all, [200; 32]);
 }
 
 #[test]
@@ -151,12 +151,15 @@ fn a_request_is_under_way_from_its_head_on() {
         .start();
     let start = b"POST /api/v1/quotes HTTP/1.1\r\nHost: bank\r\nContent-Type: application/json\r\n\
         Content-Length: 40\r\n\r\n{";
-    let dawdlers = dawdlers(&bank, 4, start);
+    let mut waiting = dawdlers(&bank, 4, start);
     let mut connection = Connection::open(&Address::Unix(bank.socket())).unwrap();
-    // They are heard of when their heads are read, which nobody tells.
+    // They are heard of when their heads are read, which nobody tells. One whose turn comes beside a
+    // question is sent away, so that others come.
     until("four bodies are waited for", || {
-        (status(&mut connection) == 429).then_some(())
+        let is_full = status(&mut connection) == 429;
+        waiting.extend(dawdlers(&bank, 1, start));
+        is_full.then_some(())
     });
-    drop(dawdlers);
+    drop(waiting);
     until("none is", || (status(&mut connection) == 200).then_some(()));
 }
