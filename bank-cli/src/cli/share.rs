@@ -49,6 +49,9 @@ pub(crate) struct ShareArgs {
     /// Shares of users
     #[arg(long, conflicts_with = "by_project")]
     pub(crate) by_user: bool,
+    /// Draw bars and lines
+    #[arg(long)]
+    pub(crate) chart: bool,
 }
 
 /// `bank report top`.

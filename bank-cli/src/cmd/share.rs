@@ -1,6 +1,10 @@
 //! `bank report contribution`, `bank report utilization`: who used the clusters beside who paid for
 //! them, and what of the capacity was used.
 
+mod picture;
+
+pub(super) use picture::top as pictured_top;
+
 use std::collections::BTreeMap;
 
 use bank_api::v1::{
@@ -23,14 +27,24 @@ const TOTALS: [&str; 2] = ["total without exempt", "total"];
 /// `bank report contribution`
 pub(super) fn contribution(context: &Context, args: ShareArgs) -> Result<String, Failure> {
     let by_contributor = !(args.by_project || args.by_user);
+    let chart = args.chart;
     let report = ask(context, args, "contributor")?;
+    let picture = || Ok(picture::report(context, &report));
+    if let Some(told) = context.pictured(chart, picture) {
+        return told;
+    }
     let sheet = shares(context, &report, by_contributor);
     context.form.list(&report, &sheet)
 }
 
 /// `bank report utilization`
 pub(super) fn utilization(context: &Context, args: ShareArgs) -> Result<String, Failure> {
+    let chart = args.chart;
     let report = ask(context, args, "contributor")?;
+    let picture = || Ok(picture::report(context, &report));
+    if let Some(told) = context.pictured(chart, picture) {
+        return told;
+    }
     context.form.list(&report, &buckets(context, &report))
 }
 

@@ -113,6 +113,7 @@ fn unlike() -> Failure {
 /// `bank report top`
 pub(super) fn top(context: &Context, args: TopArgs) -> Result<String, Failure> {
     let most = usize::try_from(args.most).unwrap_or(usize::MAX);
+    let chart = args.of.chart;
     let mut report = share::ask(context, args.of, "project")?;
     for period in &mut report.periods {
         let digits = |row: &ContributionRow| figure::minor(&row.usage).map_or(0, |(n, _)| n);
@@ -126,6 +127,10 @@ pub(super) fn top(context: &Context, args: TopArgs) -> Result<String, Failure> {
     let Some(first) = report.periods.first() else {
         return Err(Failure::internal("the daemon sent no period"));
     };
+    let picture = || Ok(share::pictured_top(context, &report, first));
+    if let Some(told) = context.pictured(chart, picture) {
+        return told;
+    }
     let rows: Vec<Value> = (1_u64..)
         .zip(&first.rows)
         .map(|(place, row)| {

@@ -15,12 +15,10 @@ pub(crate) enum Chart {
     /// Areas over time, the series on top of each other.
     Area(Timed),
     /// A line for each series over time; with a limit, utilisation against it.
-    #[allow(dead_code, reason = "for reports of utilisation")]
     Lines(Timed),
     /// How money is spent.
     Burn(Box<Burn>),
     /// Shares of a whole, for the contribution report only: bars are read better.
-    #[allow(dead_code, reason = "for the contribution report")]
     Pie(Bars),
 }
 

@@ -198,6 +198,19 @@ fn ways_to_look(bank: &Bank) {
         screen.contains("Usage in factored processor-hours, from"),
         "{screen}"
     );
+    let page = [&["report", "contribution", "-O", "html"], &JANUARY[..]].concat();
+    let page = bank.bank_ok(&page);
+    for said in [
+        "<title>Contributions and usage",
+        "Shares of usage",
+        "Utilisation",
+        "200%",
+        "Over",
+    ] {
+        assert!(page.contains(said), "{said}: {page}");
+    }
+    let pictures = page.matches("role=\"img\"").count();
+    assert!(pictures >= 3, "pie, contributions, lines: {pictures}");
 }
 
 fn two_periods(bank: &Bank) {

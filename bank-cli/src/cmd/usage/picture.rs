@@ -52,10 +52,13 @@ pub(super) fn report(context: &Context, table: &UsageTable, resources: &[Resourc
     let mut remarks = vec![format!(
         "{} jobs. What ran across an edge counts on both sides with the time it ran there; hours and amounts are \
          rounded once, after adding.",
-        context.form.amount(&table.total.jobs)
+        figure::grouped(&table.total.jobs)
     )];
     if table.every != "all" {
-        remarks.push(format!("Each {} is one of {}.", table.every, table.tz));
+        remarks.push(format!(
+            "Each {} is one of the zone {}.",
+            table.every, table.tz
+        ));
     }
     let mut made = context.report("Usage", remarks, sections);
     made.period = period;

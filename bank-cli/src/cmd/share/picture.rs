@@ -1,0 +1,169 @@
+//! The contribution report as a page: for each period who used what, beside who contributed what, and
+//! how much of the machines was used (reports.md 1.3 to 1.7).
+
+use bank_api::v1::{ContributionPeriod, ContributionReport, ContributionRow, Utilisation};
+
+use crate::{
+    cmd::Context,
+    picture::{Bars, Cell, Chart, Number, Part, Report, Section, Series, Span, Table, Timed},
+    when,
+};
+
+/// The page; two periods stand beside each other.
+pub(in crate::cmd) fn report(context: &Context, told: &ContributionReport) -> Report {
+    let several = told.periods.len() > 1;
+    let part = |period: &ContributionPeriod| {
+        let span = span(&period.from, &period.to);
+        let date = |text: &str| when::date(text, context.zone);
+        let heading = format!("{} to {}", date(&period.from), date(&period.to));
+        Part {
+            heading: several.then_some(heading),
+            period: span.filter(|_| several),
+            sections: sections(told, period),
+        }
+    };
+    let parts = told.periods.iter().map(part).collect();
+    let first = told.periods.first();
+    let remarks = vec![
+        format!("Usage in {}, by {}.", told.unit, told.by),
+        "Subscription: a share of usage over the share of contributions, both of those who are not exempt. Over: used \
+         without a contribution. Under: contributed and used nothing."
+            .to_owned(),
+    ];
+    let mut made = context.report("Contributions and usage", remarks, Vec::new());
+    made.parts = parts;
+    made.period = first
+        .and_then(|period| span(&period.from, &period.to))
+        .filter(|_| !several);
+    made
+}
+
+/// `bank report top`: bars of those who used the most.
+pub(in crate::cmd) fn top(
+    context: &Context,
+    told: &ContributionReport,
+    period: &ContributionPeriod,
+) -> Report {
+    let section = Section::chart("Usage", Chart::Bars(bars(told, period, |row| &row.usage)));
+    let remarks = vec![format!("Usage in {}, by {}.", told.unit, told.by)];
+    let mut made = context.report("Who used the most", remarks, vec![section]);
+    made.period = span(&period.from, &period.to);
+    made
+}
+
+fn bars(
+    told: &ContributionReport,
+    period: &ContributionPeriod,
+    of: fn(&ContributionRow) -> &str,
+) -> Bars {
+    let rows = period.rows.iter();
+    Bars {
+        what: told.by.clone(),
+        unit: told.unit.clone(),
+        rows: rows
+            .map(|row| (row.group.clone(), Number::or_zero(of(row))))
+            .collect(),
+    }
+}
+
+fn span(from: &str, to: &str) -> Option<Span> {
+    let (from, to) = (when::read(from)?, when::read(to)?);
+    Some(Span { from, to })
+}
+
+fn sections(told: &ContributionReport, period: &ContributionPeriod) -> Vec<Section> {
+    let usage = Section::chart(
+        "Shares of usage",
+        Chart::Pie(bars(told, period, |row| &row.usage)),
+    );
+    let mut sections = vec![usage.with_table(table(told, period))];
+    if told.by == "contributor" {
+        let given = Bars {
+            unit: "processors × factor".to_owned(),
+            ..bars(told, period, |row| &row.contribution)
+        };
+        sections.push(Section::chart("Contributions", Chart::Bars(given)));
+    }
+    if let Some(spans) = period.utilisation.iter().find_map(spans) {
+        let lines = Timed {
+            what: "machine".to_owned(),
+            unit: "%".to_owned(),
+            series: period.utilisation.iter().map(series).collect(),
+            limit: Some(("100 % of capacity".to_owned(), Number::whole(100))),
+            spans,
+        };
+        sections.push(
+            Section::chart("Utilisation", Chart::Lines(lines))
+                .note("What was used of what the hardware of that time had to give."),
+        );
+    }
+    sections
+}
+
+/// The buckets of a machine; none where it has none.
+fn spans(of: &Utilisation) -> Option<Vec<Span>> {
+    let spans = of.buckets.iter();
+    let spans: Option<Vec<Span>> = spans.map(|bucket| span(&bucket.from, &bucket.to)).collect();
+    spans.filter(|spans| !spans.is_empty())
+}
+
+fn series(of: &Utilisation) -> Series {
+    let percent = of.buckets.iter().map(|bucket| {
+        let percent = bucket.percent.as_deref();
+        percent.and_then(Number::read)
+    });
+    Series {
+        name: of.machine.clone().unwrap_or_else(|| "all".to_owned()),
+        values: percent.collect(),
+    }
+}
+
+fn table(told: &ContributionReport, period: &ContributionPeriod) -> Table {
+    let head = |text: &str, is_number| (text.to_owned(), is_number);
+    let number = |text: &str| Cell::maybe(Number::read(text));
+    let percent = |text: &str| Number::read(text).map_or(Cell::None, Cell::Percent);
+    let row = |row: &ContributionRow| {
+        vec![
+            Cell::Text(row.group.clone()),
+            number(&row.usage),
+            percent(&row.usage_share),
+            number(&row.contribution),
+            percent(&row.contribution_share),
+            Cell::Text(row.subscription.clone()),
+            row.cpu_efficiency.as_deref().map_or(Cell::None, percent),
+        ]
+    };
+    let total = |name: &str, usage: &str, contribution: &str| {
+        vec![
+            Cell::Text(name.to_owned()),
+            number(usage),
+            Cell::None,
+            number(contribution),
+            Cell::None,
+            Cell::None,
+            Cell::None,
+        ]
+    };
+    let (counted, all) = (&period.counted, &period.all);
+    Table {
+        caption: format!("Usage in {}", told.unit),
+        columns: vec![
+            head(&told.by, false),
+            head("usage", true),
+            head("share", true),
+            head("contribution", true),
+            head("share", true),
+            head("subscription", true),
+            head("CPU", true),
+        ],
+        rows: period.rows.iter().map(row).collect(),
+        foot: vec![
+            total(
+                "total without exempt",
+                &counted.usage,
+                &counted.contribution,
+            ),
+            total("total", &all.usage, &all.contribution),
+        ],
+    }
+}
