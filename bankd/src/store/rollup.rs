@@ -9,7 +9,7 @@
 //!
 //! Most charges only add to what stands. Where more changes, such as for whom an instance is, whether
 //! a finished use stands for it, or that a charge is taken back, all of the instance is taken away as
-//! it was before the command and added as it is after: [`before`] and [`after`] see both.
+//! it was before the command and added as it is after: `before` and `after` see both.
 //!
 //! [`rebuild`] makes the same of the rows alone; `verify` compares.
 
