@@ -19,6 +19,7 @@ mod out;
 mod people;
 mod period;
 mod picture;
+mod separated;
 mod upload;
 mod when;
 

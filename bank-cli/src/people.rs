@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use bank_api::v1::{BadLine, MergeEntry};
 use serde_json::{Map, Value};
 
+use crate::separated;
+
 /// What a file says.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct People {
@@ -84,21 +86,7 @@ fn column(head: &str) -> Option<Column> {
 /// # Errors
 /// What is wrong with the file as a whole.
 pub(crate) fn separated(bytes: &[u8]) -> Result<People, String> {
-    let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
-    let head = bytes
-        .split(|byte| *byte == b'\n')
-        .next()
-        .unwrap_or_default();
-    let count = |byte: u8| head.split(|b| *b == byte).count();
-    let delimiter = [b';', b',', b'\t']
-        .into_iter()
-        .max_by_key(|byte| (count(*byte), *byte == b';'));
-    let mut reader = csv::ReaderBuilder::new()
-        .delimiter(delimiter.unwrap_or(b','))
-        .flexible(true)
-        // With CRLF for one end the lines would be counted one behind the other.
-        .terminator(csv::Terminator::Any(b'\n'))
-        .from_reader(bytes);
+    let mut reader = separated::reader(bytes, b';');
     let heads = reader.byte_headers().map_err(|e| e.to_string())?.clone();
     let heads: Vec<String> = heads.iter().map(text).collect();
     let columns: Vec<Option<Column>> = heads.iter().map(|head| column(head)).collect();

@@ -6,7 +6,7 @@ use std::io::{self, Read};
 
 use bank_api::{text, v1::BadLine};
 
-use crate::{fail::Failure, out};
+use crate::{fail::Failure, out, separated};
 
 /// Longest file, in bytes.
 const FILE_MAX: u64 = 64 << 20;
@@ -52,21 +52,7 @@ impl Table {
 
     /// A table out of bytes.
     pub(super) fn of(file: &str, bytes: &[u8], needed: &[&str]) -> Result<Table, String> {
-        let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
-        let head = bytes
-            .split(|byte| *byte == b'\n')
-            .next()
-            .unwrap_or_default();
-        let count = |byte: u8| head.split(|b| *b == byte).count();
-        let delimiter = [b';', b',', b'\t']
-            .into_iter()
-            .max_by_key(|b| (count(*b), *b == b','));
-        let mut reader = csv::ReaderBuilder::new()
-            .delimiter(delimiter.unwrap_or(b','))
-            .flexible(true)
-            // With CRLF for one end the lines would be counted one behind the other.
-            .terminator(csv::Terminator::Any(b'\n'))
-            .from_reader(bytes);
+        let mut reader = separated::reader(bytes, b',');
         let heads = reader.byte_headers().map_err(|e| e.to_string())?.clone();
         let heads: Vec<String> = heads.iter().map(|head| cell(head).to_lowercase()).collect();
         let missing = needed
