@@ -72,15 +72,12 @@ pub const WORDS: [(Measure, &str); MEASURES] = [
 impl Measure {
     /// Its word.
     pub fn word(self) -> &'static str {
-        let found = WORDS.iter().find(|(measure, _)| *measure == self);
-        found.map_or("core", |(_, word)| word)
+        WORDS.get(self.place()).map_or("core", |(_, word)| word)
     }
 
+    /// Its place in [`Sums`].
     fn place(self) -> usize {
-        WORDS
-            .iter()
-            .position(|(measure, _)| *measure == self)
-            .unwrap_or(0)
+        self as usize
     }
 }
 
@@ -103,9 +100,21 @@ impl Sums {
         self
     }
 
+    /// Counts one more of a measure, or one less.
+    pub fn count(&mut self, measure: Measure, sign: Sign) {
+        if let Some(own) = self.0.get_mut(measure.place()) {
+            *own = match sign {
+                Sign::Plus => own.saturating_add(1),
+                Sign::Minus => own.saturating_sub(1),
+            };
+        }
+    }
+
     /// Adds other figures, or takes them away.
     pub fn add(&mut self, other: &Sums, sign: Sign) {
-        for (own, more) in self.0.iter_mut().zip(other.0) {
+        // Most figures are nothing, and adding 128 bits within bounds is not for nothing.
+        let both = self.0.iter_mut().zip(other.0);
+        for (own, more) in both.filter(|(_, more)| *more != 0) {
             *own = match sign {
                 Sign::Plus => own.saturating_add(more),
                 Sign::Minus => own.saturating_sub(more),
@@ -225,30 +234,36 @@ impl Use {
     }
 }
 
-/// The cumulative share of a total at the ends of hours.
+/// The cumulative share of a total at the ends of hours. Its size is at most 2^62, and so are its
+/// parts.
 #[derive(Clone, Copy)]
 struct Walk {
     is_negative: bool,
-    whole: i128,
-    rest: i128,
-    step: i128,
-    step_rest: i128,
-    wall: i128,
+    whole: u64,
+    rest: u64,
+    step: u64,
+    step_rest: u64,
+    wall: u64,
 }
 
 impl Walk {
     fn new(total: i128, head: i64, wall: i64) -> Walk {
-        let size = total.saturating_abs();
-        let wall = i128::from(wall);
+        let size = u64::try_from(total.unsigned_abs()).unwrap_or(u64::MAX);
+        let wall = u64::try_from(wall).unwrap_or(0).max(1);
+        // Mostly a total is a whole number for each microsecond, and nothing is left over.
+        let each = size.checked_div(wall).unwrap_or(0);
+        let over = size.checked_rem(wall).unwrap_or(0);
         let cut = |time: i64| {
-            if size == 0 {
-                return (0, 0);
+            let time = u64::try_from(time).unwrap_or(0);
+            let whole = each.saturating_mul(time);
+            if over == 0 {
+                return (whole, 0);
             }
-            let product = size.saturating_mul(time.into());
-            (
-                product.checked_div(wall).unwrap_or(0),
-                product.checked_rem(wall).unwrap_or(0),
-            )
+            let product = u128::from(over).saturating_mul(time.into());
+            let part = product.checked_div(wall.into()).unwrap_or(0);
+            let rest = product.checked_rem(wall.into()).unwrap_or(0);
+            let fits = |number: u128| u64::try_from(number).unwrap_or(u64::MAX);
+            (whole.saturating_add(fits(part)), fits(rest))
         };
         let ((whole, rest), (step, step_rest)) = (cut(head), cut(HOUR));
         Walk {
@@ -262,10 +277,11 @@ impl Walk {
     }
 
     fn signed(&self) -> i128 {
+        let whole = i128::from(self.whole);
         if self.is_negative {
-            self.whole.saturating_neg()
+            whole.saturating_neg()
         } else {
-            self.whole
+            whole
         }
     }
 

@@ -14,7 +14,7 @@ use chrono_tz::Tz;
 use clap::builder::PossibleValuesParser;
 
 use crate::clock;
-use crate::ingest::{Extra, FORMATS, Options, Record, Summary, formats, open, screen};
+use crate::ingest::{Extra, FORMATS, Options, Reader, Record, Summary, formats, open, screen};
 use offline::{Bank, Done};
 
 /// Records between two signs of life on a terminal.
@@ -106,6 +106,42 @@ pub fn run(args: &ImportArgs) -> Result<(String, u8), Failure> {
         None => Sum::Dry(Box::default()),
     };
     let progress = Progress::new();
+    let (files, extra) = match read(args, since_us, &mut *reader, &mut sum, &progress) {
+        Ok(read) => read,
+        Err(failure) => {
+            sum.abandon();
+            return Err(failure);
+        }
+    };
+    let closed = sum.close(extra);
+    let (summary, taken) = closed.map_err(|e| refused("temporary file or bank", &e))?;
+    progress.end();
+    if summary.has_overflown() {
+        let why = "the sums leave the range of exact numbers: a record states what cannot be";
+        let (why, code) = (why.to_owned(), exit::REFUSED);
+        return Err(Failure { why, code });
+    }
+    let text = match (args.json, &taken) {
+        (true, _) => screen::json(&summary),
+        (false, Some(taken)) => screen::people(&summary, files, false) + &taken.said(),
+        (false, None) => screen::people(&summary, files, true),
+    };
+    if let (true, Some(taken)) = (args.json, &taken) {
+        // The summary alone is on standard output, for whoever compares it.
+        eprint!("{}", taken.said());
+    }
+    let is_bad = args.strict && summary.malformed() > 0;
+    Ok((text, if is_bad { exit::REFUSED } else { exit::DONE }))
+}
+
+/// Reads all files. Gives how many there were, and what the reader says at the end.
+fn read(
+    args: &ImportArgs,
+    since_us: Option<i64>,
+    reader: &mut dyn Reader,
+    sum: &mut Sum,
+    progress: &Progress,
+) -> Result<(u64, Vec<Extra>), Failure> {
     let mut files = 0_u64;
     for path in &args.files {
         let unreadable = |e: io::Error| Failure::usage(format!("{}: {e}", path.display()));
@@ -129,25 +165,7 @@ pub fn run(args: &ImportArgs) -> Result<(String, u8), Failure> {
     let extra = reader
         .finish(&mut sink)
         .map_err(|e| refused(&args.format, &e))?;
-    let closed = sum.close(extra);
-    let (summary, taken) = closed.map_err(|e| refused("temporary file or bank", &e))?;
-    progress.end();
-    if summary.has_overflown() {
-        let why = "the sums leave the range of exact numbers: a record states what cannot be";
-        let (why, code) = (why.to_owned(), exit::REFUSED);
-        return Err(Failure { why, code });
-    }
-    let text = match (args.json, &taken) {
-        (true, _) => screen::json(&summary),
-        (false, Some(taken)) => screen::people(&summary, files, false) + &taken.said(),
-        (false, None) => screen::people(&summary, files, true),
-    };
-    if let (true, Some(taken)) = (args.json, &taken) {
-        // The summary alone is on standard output, for whoever compares it.
-        eprint!("{}", taken.said());
-    }
-    let is_bad = args.strict && summary.malformed() > 0;
-    Ok((text, if is_bad { exit::REFUSED } else { exit::DONE }))
+    Ok((files, extra))
 }
 
 /// Where records go: into a summary alone, or into a bank too.
@@ -175,6 +193,13 @@ impl Sum {
         match self {
             Sum::Dry(summary) => summary.records(),
             Sum::Bank(bank) => bank.intake().records(),
+        }
+    }
+
+    /// What was taken so far stays.
+    fn abandon(self) {
+        if let Sum::Bank(bank) = self {
+            bank.abandon();
         }
     }
 

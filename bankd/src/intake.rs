@@ -81,6 +81,8 @@ pub struct Intake {
     directory: Arc<Directory>,
     /// Room for lines, of a portion that has landed.
     spare: Vec<u8>,
+    /// Whether the portion before was sent as one that goes on.
+    goes_on: bool,
     /// The portion before, with what may have to come again as commands of their own.
     under_way: Option<(OnItsWay, Portion)>,
     outcomes: BTreeMap<String, u64>,
@@ -114,6 +116,7 @@ impl Intake {
             file: Arc::from(""),
             summary: Summary::default(),
             waiting: Waiting::new(&feed),
+            goes_on: false,
             under_way: None,
             outcomes: BTreeMap::new(),
             quarantined: 0,
@@ -179,7 +182,7 @@ impl Intake {
             }
         }
         if waiting.is_full(self.next) {
-            self.send()?;
+            self.send(true)?;
         }
         Ok(())
     }
@@ -197,12 +200,16 @@ impl Intake {
     /// If the store fails or the daemon is going down: nothing of it is in the bank, and it is gone
     /// from here.
     pub fn flush(&mut self) -> io::Result<()> {
-        self.send()?;
-        self.land()
+        self.send(false)?;
+        self.land()?;
+        if std::mem::take(&mut self.goes_on) {
+            self.writer.settled().map_err(failed)?;
+        }
+        Ok(())
     }
 
-    /// Gives to the ledger what waits, once the portion before it is durable.
-    fn send(&mut self) -> io::Result<()> {
+    /// Gives to the ledger what waits, once the portion before it has landed.
+    fn send(&mut self, goes_on: bool) -> io::Result<()> {
         if self.waiting.is_empty() {
             return Ok(());
         }
@@ -211,8 +218,12 @@ impl Intake {
             ..Waiting::new(&self.feed)
         };
         let waiting = std::mem::replace(&mut self.waiting, fresh);
-        let portion = waiting.portion(&self.feed)?;
+        let portion = Portion {
+            goes_on,
+            ..waiting.portion(&self.feed)?
+        };
         self.land()?;
+        self.goes_on = goes_on;
         let after = Portion {
             items: portion.items.clone(),
             marks: portion.marks.clone(),
@@ -284,6 +295,7 @@ impl Intake {
             block: None,
             quarantine: Vec::new(),
             marks: Vec::new(),
+            goes_on: of.goes_on,
             dry_run: self.feed.dry_run,
         }
     }
@@ -389,6 +401,7 @@ impl Waiting {
             block: None,
             quarantine: self.quarantine,
             marks: self.marks,
+            goes_on: false,
             dry_run: feed.dry_run,
         })
     }

@@ -148,6 +148,14 @@ impl Bank {
         &mut self.intake
     }
 
+    /// Closes the bank with what landed so far; what waits is not taken in.
+    pub(super) fn abandon(self) {
+        drop(self.intake);
+        self.writer.stop();
+        // Of a writer that ended badly the failure was told already.
+        let _ = self.thread.join();
+    }
+
     /// Takes in what waits, and closes the bank.
     pub(super) fn close(self, extra: Vec<Extra>) -> std::io::Result<Done> {
         let taken = self.intake.close(extra);

@@ -357,32 +357,14 @@ impl Rollups {
         }
         let account = self.owners.of(connection, finished.allocation)?;
         let key = finished.key(account);
-        self.pending.use_of(connection, &key, finished, sign)
+        let counts = finished.counts();
+        let gives = (finished.all(counts), counts.then(|| finished.job()));
+        self.pending.finished(connection, &key, gives, sign)
     }
 
     /// Forgets what was not written.
     pub(super) fn forget(&mut self) {
         self.pending.forget();
         self.owners = Owners::default();
-    }
-}
-
-impl Pending {
-    /// Counts a finished use without an instance.
-    fn use_of(
-        &mut self,
-        connection: &Connection,
-        key: &Key<'_>,
-        finished: &Finished<'_>,
-        sign: Sign,
-    ) -> Result<(), Error> {
-        let counts = finished.counts();
-        if let Some(all) = finished.all(counts) {
-            self.spread(connection, key, &all, sign)?;
-        }
-        if counts {
-            self.count(connection, key, &finished.job(), sign)?;
-        }
-        Ok(())
     }
 }

@@ -49,9 +49,13 @@ pub struct SqliteStore {
     pub(super) place: Option<u32>,
     /// What the state was when the database transaction began.
     saved: Option<Saved>,
-    /// Whether it is the only one that has the database, for many rows.
-    is_bulk: bool,
+    /// Rows in the database transaction that is held open, where it is the only one that has the
+    /// database, for many rows.
+    bulk: Option<usize>,
 }
+
+/// Rows of an import that has the database alone in one database transaction, at most one chunk more.
+const HELD_MAX: usize = 64_000;
 
 struct Saved {
     directory: Arc<Directory>,
@@ -127,7 +131,7 @@ impl SqliteStore {
             place: None,
             saved: None,
             directory,
-            is_bulk: false,
+            bulk: None,
             connection,
         })
     }
@@ -162,7 +166,7 @@ impl SqliteStore {
             let why = "the database cannot be had alone: who else has it open?";
             return Err(Error::NotABank(why.to_owned()));
         }
-        self.is_bulk = true;
+        self.bulk = Some(0);
         Ok(())
     }
 
@@ -205,8 +209,11 @@ impl SqliteStore {
         self.next_due
     }
 
-    /// Begins a database transaction.
+    /// Begins a database transaction, or goes on with the one that is held open.
     pub fn begin(&mut self) -> Result<(), Error> {
+        if self.bulk.is_some_and(|held| held > 0) {
+            return Ok(());
+        }
         self.connection
             .prepare_cached("BEGIN IMMEDIATE")?
             .execute([])?;
@@ -227,11 +234,27 @@ impl SqliteStore {
         self.reach()?;
         self.connection.prepare_cached("COMMIT")?.execute([])?;
         self.saved = None;
+        self.bulk = self.bulk.map(|_| 0);
         Ok(())
+    }
+
+    /// Leaves it open for what comes next, where an import has the database alone and it has few rows
+    /// yet: what many rows add to the same days is then written once. False where it has to be
+    /// committed now. Whoever holds it open commits it in the end, and if that or anything before it
+    /// fails, nothing since the last commit is there.
+    pub fn hold(&mut self, rows: usize) -> bool {
+        let Some(held) = self.bulk else { return false };
+        let held = held.saturating_add(rows);
+        if held == 0 || held >= HELD_MAX {
+            return false;
+        }
+        self.bulk = Some(held);
+        true
     }
 
     /// Undoes it, and forgets everything that was remembered since it began.
     pub fn rollback(&mut self) {
+        self.bulk = self.bulk.map(|_| 0);
         if !self.connection.is_autocommit() {
             let undone = self.connection.execute_batch("ROLLBACK");
             if let Err(error) = undone {
@@ -258,7 +281,7 @@ impl SqliteStore {
 
     /// Writes the log back into the database; at the end of service.
     pub fn checkpoint(&self) -> Result<(), Error> {
-        if self.is_bulk {
+        if self.bulk.is_some() {
             self.end_bulk()?;
         }
         self.connection

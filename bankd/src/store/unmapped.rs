@@ -8,8 +8,8 @@ use bank_core::effects::{AssignedUse, Became, UseRow};
 use bank_core::need::Identity;
 use bank_core::rollup::Sign;
 use bank_core::select;
+use foldhash::HashMap;
 use rusqlite::{Connection, OptionalExtension, params};
-use std::collections::HashMap;
 use std::fmt::Write as _;
 
 /// The row of an identity.
@@ -29,7 +29,7 @@ pub(super) fn note(
     rows: &[UseRow],
     numbers: &[Option<i64>],
 ) -> Result<(), Error> {
-    let mut known: HashMap<&Whose, bool> = HashMap::new();
+    let mut known: HashMap<&Whose, bool> = HashMap::default();
     let mut new = Run::default();
     for (row, number) in rows.iter().zip(numbers) {
         let whose = &row.report.request.whose;

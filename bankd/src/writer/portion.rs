@@ -57,6 +57,9 @@ pub struct Portion {
     pub quarantine: Vec<QuarantineRow>,
     /// How far followed files are.
     pub marks: Vec<FollowMark>,
+    /// More follows, until [`settled`](Writer::settled): an import that has the database alone may
+    /// commit it with that.
+    pub goes_on: bool,
     /// Decide, and write nothing.
     pub dry_run: bool,
 }
@@ -79,10 +82,11 @@ pub struct Landed {
 pub struct OnItsWay(oneshot::Receiver<Result<Landed, SubmitError>>);
 
 impl OnItsWay {
-    /// Waits until it is durable; from a thread.
+    /// Waits until it is written, and durable unless it [goes on](Portion::goes_on); from a thread.
     ///
     /// # Errors
-    /// If the store fails, which leaves nothing of it, or the daemon is going down.
+    /// If the store fails, which leaves nothing of it nor of what went on into it, or the daemon is
+    /// going down.
     pub fn landed(self) -> Result<Landed, SubmitError> {
         self.0.blocking_recv().unwrap_or(Err(SubmitError::Failed))
     }
@@ -124,6 +128,14 @@ impl Writer {
     /// If the store fails, or the daemon is going down.
     pub fn mark_blocking(&self, mark: FollowMark) -> Result<(), SubmitError> {
         self.aside(Vec::new(), vec![mark])
+    }
+
+    /// Waits until every portion that landed is durable; from a thread.
+    ///
+    /// # Errors
+    /// If the store fails, which leaves nothing of those that went on, or the daemon is going down.
+    pub fn settled(&self) -> Result<(), SubmitError> {
+        self.aside(Vec::new(), Vec::new())
     }
 
     fn aside(&self, rows: Vec<QuarantineRow>, marks: Vec<FollowMark>) -> Result<(), SubmitError> {

@@ -132,9 +132,10 @@ impl Thread {
             tasks.collect::<Result<Vec<_>, _>>()
         });
         let committing = Instant::now();
-        let committed = done.and_then(|done| self.store.commit().map(|()| done));
+        let committed = done.and_then(|done| self.end(batch).map(|is_over| (done, is_over)));
         match committed {
-            Ok(done) => {
+            Ok((done, false)) => Ok((done, micros(committing))),
+            Ok((done, true)) => {
                 // Housekeeping commits too, but no client waits for it.
                 if has_command(batch) {
                     hooks::point("committed");
@@ -149,6 +150,17 @@ impl Thread {
                 Err(error)
             }
         }
+    }
+
+    /// Commits, and gives true; not where more of an import follows that has the database alone.
+    fn end(&mut self, batch: &[Task]) -> Result<bool, store::Error> {
+        if let [Task::Portion(portion, _)] = batch
+            && portion.goes_on
+            && self.store.hold(portion.items.len())
+        {
+            return Ok(false);
+        }
+        self.store.commit().map(|()| true)
     }
 
     fn task(&mut self, task: &Task, now: Timestamp) -> Result<Done, store::Error> {

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use serde_json::{Value, json};
 
 use super::{HEAD, file, lines, watching};
-use crate::harness::{Bank, Request, programs, until};
+use crate::harness::{Bank, Ran, Request, programs, until};
 
 /// Jobs of the file; more than a chunk, in more than one piece.
 const JOBS: usize = 400;
@@ -92,6 +92,51 @@ fn the_daemon_is_killed_between_two_chunks() {
         bank.start();
         is_whole_after_another(bank, &day);
     }
+}
+
+/// `bankd import` of files, fifty jobs a chunk.
+fn offline(bank: &Bank, files: &[&str], variables: &[(&str, &str)]) -> Ran {
+    let mut offline = Command::new(programs().bankd());
+    offline.args(["import", "sacct"]).args(files);
+    offline.args(["--source", "slurm:colony", "--chunk", "50", "--data"]);
+    offline.arg(bank.data());
+    offline.env("BANKD_TEST_CLOCK", bank.clock());
+    offline.envs(variables.iter().copied());
+    Ran::of(&mut offline, b"")
+}
+
+#[test]
+fn an_offline_import_is_killed_between_two_chunks() {
+    for point in ["portion:1", "portion:5", "portion:8"] {
+        let mut bank = watching(&[]);
+        let day = file(&bank, "day.sacct", format!("{HEAD}{}", lines(0, JOBS)));
+        bank.stop();
+        let ran = offline(&bank, &[&day], &[("BANKD_KILL_AT", point)]);
+        assert_ne!(ran.exit, 0, "{point}: {}", ran.stdout);
+        bank.verify();
+        // Chunks of one commit are there together, or none of them.
+        let there = bank.query("SELECT count(*) FROM usage_identity");
+        assert_eq!(there, [["0"]], "{point}");
+        bank.start();
+        is_whole_after_another(bank, &day);
+    }
+}
+
+#[test]
+fn what_landed_offline_stays_where_a_later_file_cannot_be_read() {
+    let mut bank = watching(&[]);
+    let day = file(&bank, "day.sacct", format!("{HEAD}{}", lines(0, JOBS)));
+    let cut = cut_off(format!("{HEAD}{}", lines(JOBS, 9)).as_bytes());
+    let cut = file(&bank, "later.sacct.zst", cut);
+    bank.stop();
+    let ran = offline(&bank, &[&day, &cut], &[]);
+    assert_eq!(ran.exit, 1, "{}", ran.stdout);
+    ran.says(&["later.sacct.zst"]);
+    bank.start();
+    let all = JOBS.to_string();
+    let there = bank.query("SELECT count(*) FROM usage_identity");
+    assert_eq!(there, [[all]]);
+    bank.verify();
 }
 
 #[test]

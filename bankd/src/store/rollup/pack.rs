@@ -1,15 +1,47 @@
 //! The hours of a day in few bytes: most figures of most hours are nothing.
 
 use super::super::Error;
-use bank_core::rollup::{HOURS, MEASURES, Sums};
+use bank_core::rollup::{HOURS, MEASURES, Sign, Sums};
 
-/// The figures of each hour of a day, from 0.
-pub(super) type Hours = [Sums; 24];
+/// The figures of a day's hours, from 0. Those without any take no room: most keys work in few.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Hours(Vec<(u8, Sums)>);
+
+impl Hours {
+    /// The figures of an hour, 0 to 23.
+    pub(super) fn at(&mut self, hour: u8) -> Option<&mut Sums> {
+        // Mostly it is the last one, or comes behind it.
+        let known = self.0.iter().rposition(|(own, _)| *own <= hour);
+        let place = match known {
+            Some(place) if self.0.get(place).is_some_and(|(own, _)| *own == hour) => place,
+            before => {
+                let place = before.map_or(0, |before| before.saturating_add(1));
+                self.0.insert(place, (hour, Sums::default()));
+                place
+            }
+        };
+        self.0.get_mut(place).map(|(_, sums)| sums)
+    }
+
+    /// How many hours have figures.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// What they come to.
+    pub(super) fn sum(&self) -> Sums {
+        let mut sum = Sums::default();
+        for (_, own) in &self.0 {
+            sum.add(own, Sign::Plus);
+        }
+        sum
+    }
+}
 
 /// Packs them: nothing at all for a day without anything.
 pub(super) fn pack(hours: &Hours) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(256);
-    for (hour, sums) in (0_u8..).zip(hours) {
+    let mut bytes = Vec::with_capacity(hours.len().saturating_mul(32));
+    for (hour, sums) in &hours.0 {
         if sums.is_zero() {
             continue;
         }
@@ -19,7 +51,7 @@ pub(super) fn pack(hours: &Hours) -> Vec<u8> {
             .fold(0_u16, |mask, (bit, _)| {
                 mask | 1_u16.checked_shl(bit).unwrap_or(0)
             });
-        bytes.push(hour);
+        bytes.push(*hour);
         bytes.extend(mask.to_le_bytes());
         for figure in sums.0.into_iter().filter(|figure| *figure != 0) {
             push(&mut bytes, stored(figure));
@@ -38,10 +70,7 @@ pub(super) fn stored(figure: i128) -> i64 {
 ///
 /// # Errors
 /// If the bytes are none that [`pack`] makes.
-pub(in crate::store) fn each(
-    bytes: &[u8],
-    mut visit: impl FnMut(usize, &Sums),
-) -> Result<(), Error> {
+pub(in crate::store) fn each(bytes: &[u8], mut visit: impl FnMut(u8, &Sums)) -> Result<(), Error> {
     let mut rest = bytes.iter().copied();
     while let Some(hour) = rest.next() {
         let (Some(low), Some(high)) = (rest.next(), rest.next()) else {
@@ -58,7 +87,7 @@ pub(in crate::store) fn each(
                 *figure = pull(&mut rest).ok_or_else(|| broken(bytes))?.into();
             }
         }
-        visit(hour.into(), &sums);
+        visit(hour, &sums);
     }
     Ok(())
 }
@@ -108,16 +137,18 @@ mod tests {
     #[test]
     fn hours_read_back() {
         let mut hours = Hours::default();
-        hours[0] = Sums::default().with(Measure::Running, 1);
-        hours[7] = Sums(std::array::from_fn(|n| {
+        *hours.at(7).unwrap() = Sums(std::array::from_fn(|n| {
             let n = i128::try_from(n).unwrap();
             if n % 2 == 0 { 1 << (n * 5) } else { -n }
         }));
-        hours[23].0[3] = i64::MIN.into();
-        hours[22].0[3] = i64::MAX.into();
+        *hours.at(0).unwrap() = Sums::default().with(Measure::Running, 1);
+        hours.at(23).unwrap().0[3] = i64::MIN.into();
+        hours.at(22).unwrap().0[3] = i64::MAX.into();
+        hours.at(7).unwrap().add(&Sums::default(), Sign::Plus);
+        assert_eq!(hours.len(), 4);
         let bytes = pack(&hours);
         let mut back = Hours::default();
-        each(&bytes, |hour, sums| back[hour] = *sums).unwrap();
+        each(&bytes, |hour, sums| *back.at(hour).unwrap() = *sums).unwrap();
         assert_eq!(back, hours);
         assert!(pack(&Hours::default()).is_empty());
         for length in 1..bytes.len() {

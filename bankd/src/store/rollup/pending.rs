@@ -3,12 +3,12 @@
 
 use super::super::{Error, codec, seal};
 use super::pack::{self, Hours, stored};
-use bank_core::rollup::{Measure, Presence, Sign, Sums, Use, day_of, hour_of};
+use bank_core::rollup::{MEASURES, Measure, Presence, Sign, Sums, Use, day_of, hour_of};
+use foldhash::HashMap;
 use rusqlite::{Connection, OptionalExtension, params_from_iter};
-use std::collections::HashMap;
 
-/// Days that are kept at once: about 10 MB.
-const FULL: usize = 2048;
+/// Hours that are kept at once: about 15 MB with their days.
+const FULL: usize = 1 << 16;
 /// Keys that are remembered at once.
 const KEYS: usize = 20_000;
 
@@ -38,6 +38,9 @@ impl Key<'_> {
     }
 }
 
+/// A day, counted from 1970, and the number of a key.
+type Place = (i64, i64);
+
 /// A day of a key.
 #[derive(Default)]
 struct Day {
@@ -49,7 +52,13 @@ struct Day {
 /// What is to be written.
 #[derive(Default)]
 pub(in crate::store) struct Pending {
-    days: HashMap<(i64, i64), Box<Day>>,
+    /// Each day of a key.
+    days: Vec<(Place, Day)>,
+    /// Where it is among them; the last one that was asked for mostly is the next one too.
+    places: HashMap<Place, usize>,
+    last: usize,
+    /// How many hours they have.
+    hours: usize,
     keys: HashMap<Vec<u8>, i64>,
     scratch: Vec<u8>,
 }
@@ -67,10 +76,12 @@ impl Pending {
             return Ok(());
         }
         let key = self.number(connection, key)?;
-        whole.hours(|hour, part| {
-            self.at(hour, key, part, sign);
-        });
+        self.spread_of(key, whole, sign);
         self.relieve(connection)
+    }
+
+    fn spread_of(&mut self, key: i64, whole: &Use, sign: Sign) {
+        whole.hours(|hour, part| self.at(hour, key, |own, _| own.add(part, sign)));
     }
 
     /// Counts a job, or counts it no more.
@@ -82,10 +93,36 @@ impl Pending {
         sign: Sign,
     ) -> Result<(), Error> {
         let key = self.number(connection, key)?;
-        let (first, last) = job.hours();
-        self.run(key, (first, last), None, sign);
+        self.count_of(key, job, sign);
+        self.relieve(connection)
+    }
+
+    fn count_of(&mut self, key: i64, job: &Presence, sign: Sign) {
+        self.run(key, job.hours(), None, sign);
         self.ends(key, job, sign);
         self.begins(key, job, sign);
+    }
+
+    /// Adds a finished use without an instance, or takes it away: what it gives, and its job if that
+    /// counts.
+    pub(in crate::store) fn finished(
+        &mut self,
+        connection: &Connection,
+        key: &Key<'_>,
+        (whole, job): (Option<Use>, Option<Presence>),
+        sign: Sign,
+    ) -> Result<(), Error> {
+        let whole = whole.filter(|whole| !whole.totals().is_zero());
+        if whole.is_none() && job.is_none() {
+            return Ok(());
+        }
+        let key = self.number(connection, key)?;
+        if let Some(whole) = whole {
+            self.spread_of(key, &whole, sign);
+        }
+        if let Some(job) = job {
+            self.count_of(key, &job, sign);
+        }
         self.relieve(connection)
     }
 
@@ -118,64 +155,77 @@ impl Pending {
     /// Counts the hours from one to another, and the days that they touch but the one that it counts
     /// on already.
     fn run(&mut self, key: i64, (first, last): (i64, i64), counted: Option<i64>, sign: Sign) {
-        let one = Sums::default().with(Measure::Running, 1);
         let mut counted = counted;
         for hour in first..=last {
             let (on, _) = day_of(hour);
-            let day = self.at(hour, key, &one, sign);
-            if counted != Some(on) {
-                day.running = match sign {
-                    Sign::Plus => day.running.saturating_add(1),
-                    Sign::Minus => day.running.saturating_sub(1),
-                };
-                counted = Some(on);
-            }
+            let is_more = counted != Some(on);
+            counted = Some(on);
+            self.at(hour, key, |own, running| {
+                own.count(Measure::Running, sign);
+                if is_more {
+                    *running = match sign {
+                        Sign::Plus => running.saturating_add(1),
+                        Sign::Minus => running.saturating_sub(1),
+                    };
+                }
+            });
         }
     }
 
     fn begins(&mut self, key: i64, job: &Presence, sign: Sign) {
-        let one = Sums::default().with(Measure::Started, 1);
-        self.at(hour_of(job.start.0), key, &one, sign);
+        let hour = hour_of(job.start.0);
+        self.at(hour, key, |own, _| own.count(Measure::Started, sign));
     }
 
     fn ends(&mut self, key: i64, job: &Presence, sign: Sign) {
         if job.has_ended {
-            let one = Sums::default().with(Measure::Ended, 1);
-            self.at(hour_of(job.end.0), key, &one, sign);
+            let hour = hour_of(job.end.0);
+            self.at(hour, key, |own, _| own.count(Measure::Ended, sign));
         }
     }
 
-    /// Adds to one hour; gives its day.
-    fn at(&mut self, hour: i64, key: i64, sums: &Sums, sign: Sign) -> &mut Day {
+    /// Adds to one hour, and to the running jobs of its day.
+    fn at(&mut self, hour: i64, key: i64, add: impl FnOnce(&mut Sums, &mut i128)) {
         let (on, hour) = day_of(hour);
-        let day = self.days.entry((on, key)).or_default();
-        if let Some(own) = nth(&mut day.hours, hour) {
-            own.add(sums, sign);
+        let place = (on, key);
+        let is_last = self
+            .days
+            .get(self.last)
+            .is_some_and(|(own, _)| *own == place);
+        if !is_last {
+            let next = self.days.len();
+            self.last = *self.places.entry(place).or_insert(next);
+            if self.last == next {
+                self.days.push((place, Day::default()));
+            }
         }
-        day
+        let (Some((_, day)), Ok(hour)) = (self.days.get_mut(self.last), u8::try_from(hour)) else {
+            return;
+        };
+        let before = day.hours.len();
+        if let Some(own) = day.hours.at(hour) {
+            add(own, &mut day.running);
+        }
+        let more = day.hours.len().saturating_sub(before);
+        self.hours = self.hours.saturating_add(more);
     }
 
     /// The number of a key, which is made where nobody had it before.
     fn number(&mut self, connection: &Connection, key: &Key<'_>) -> Result<i64, Error> {
-        let mut scratch = std::mem::take(&mut self.scratch);
-        key.bytes(&mut scratch);
-        let known = self.keys.get(&scratch).copied();
-        let number = if let Some(number) = known {
-            number
-        } else {
-            if self.keys.len() >= KEYS {
-                self.keys.clear();
-            }
-            let number = find_or_make(connection, key)?;
-            self.keys.insert(scratch.clone(), number);
-            number
-        };
-        self.scratch = scratch;
+        key.bytes(&mut self.scratch);
+        if let Some(number) = self.keys.get(&self.scratch) {
+            return Ok(*number);
+        }
+        if self.keys.len() >= KEYS {
+            self.keys.clear();
+        }
+        let number = find_or_make(connection, key)?;
+        self.keys.insert(self.scratch.clone(), number);
         Ok(number)
     }
 
     fn relieve(&mut self, connection: &Connection) -> Result<(), Error> {
-        if self.days.len() < FULL {
+        if self.hours < FULL {
             return Ok(());
         }
         self.write(connection)
@@ -186,24 +236,26 @@ impl Pending {
         if self.days.is_empty() {
             return Ok(());
         }
+        let mut days = self.take();
         // In the order of the table, so that rows of a day lie together.
-        let mut days: Vec<((i64, i64), Box<Day>)> = self.days.drain().collect();
         days.sort_unstable_by_key(|(place, _)| *place);
-        for ((day, key), more) in days {
-            write_day(connection, (day, key), *more)?;
+        for (place, day) in days {
+            write_day(connection, place, day)?;
         }
         Ok(())
     }
 
+    fn take(&mut self) -> Vec<(Place, Day)> {
+        self.places.clear();
+        (self.last, self.hours) = (0, 0);
+        std::mem::take(&mut self.days)
+    }
+
     /// Forgets what was not written: the database transaction was undone, and keys with it.
     pub(in crate::store) fn forget(&mut self) {
-        self.days.clear();
+        self.take();
         self.keys.clear();
     }
-}
-
-fn nth(hours: &mut Hours, hour: i64) -> Option<&mut Sums> {
-    hours.get_mut(usize::try_from(hour).ok()?)
 }
 
 fn find_or_make(connection: &Connection, key: &Key<'_>) -> Result<i64, Error> {
@@ -230,30 +282,11 @@ fn find_or_make(connection: &Connection, key: &Key<'_>) -> Result<i64, Error> {
 }
 
 /// Adds to the two rows of a day and key. Where nothing is left of them they go.
-fn write_day(connection: &Connection, (day, key): (i64, i64), mut more: Day) -> Result<(), Error> {
-    let place = (day, key);
-    let sql = "SELECT hours FROM rollup_hour WHERE day = ?1 AND key = ?2";
-    let hours: Option<Vec<u8>> = connection
-        .prepare_cached(sql)?
-        .query_row(place, |r| r.get(0))
-        .optional()?;
-    if let Some(hours) = &hours {
-        pack::each(hours, |hour, sums| {
-            if let Some(own) = more.hours.get_mut(hour) {
-                own.add(sums, Sign::Plus);
-            }
-        })?;
-        let sql = "SELECT running FROM rollup WHERE day = ?1 AND key = ?2";
-        let running: Option<i64> = connection
-            .prepare_cached(sql)?
-            .query_row(place, |r| r.get(0))
-            .optional()?;
-        let running = running.ok_or_else(|| codec::broken("rollup", day))?;
-        more.running = more.running.saturating_add(running.into());
-    }
-    let packed = pack::pack(&more.hours);
-    if packed.is_empty() && more.running == 0 {
-        if hours.is_some() {
+fn write_day(connection: &Connection, place: Place, mut day: Day) -> Result<(), Error> {
+    let is_new = !read_day(connection, place, &mut day)?;
+    let packed = pack::pack(&day.hours);
+    if packed.is_empty() && day.running == 0 {
+        if !is_new {
             for sql in [
                 "DELETE FROM rollup WHERE day = ?1 AND key = ?2",
                 "DELETE FROM rollup_hour WHERE day = ?1 AND key = ?2",
@@ -263,11 +296,13 @@ fn write_day(connection: &Connection, (day, key): (i64, i64), mut more: Day) -> 
         }
         return Ok(());
     }
-    let sums = of_hours(&more.hours).with(Measure::Running, more.running);
-    let own = [day, key].into_iter().chain(sums.0.map(stored));
-    let row: Vec<i64> = own.collect();
+    let sums = day.hours.sum().with(Measure::Running, day.running);
+    let mut row = [0; MEASURES + 2];
+    let figures = [place.0, place.1].into_iter().chain(sums.0.map(stored));
+    row.iter_mut()
+        .zip(figures)
+        .for_each(|(own, figure)| *own = figure);
     let seal = seal::of_values(&row)?;
-    let is_new = hours.is_none();
     let sql = if is_new {
         "INSERT INTO rollup (day, key, core, gpu, node, wall, cpu, memory, disk, factored, charge,
              started, ended, running, seal)
@@ -280,7 +315,7 @@ fn write_day(connection: &Connection, (day, key): (i64, i64), mut more: Day) -> 
     connection
         .prepare_cached(sql)?
         .execute(params_from_iter(row.iter().chain([&seal])))?;
-    let values: [&dyn rusqlite::ToSql; 3] = [&day, &key, &packed];
+    let values: [&dyn rusqlite::ToSql; 3] = [&place.0, &place.1, &packed];
     let seal = seal::of_values(&values)?;
     let sql = if is_new {
         "INSERT INTO rollup_hour (day, key, hours, seal) VALUES (?1, ?2, ?3, ?4)"
@@ -289,15 +324,28 @@ fn write_day(connection: &Connection, (day, key): (i64, i64), mut more: Day) -> 
     };
     connection
         .prepare_cached(sql)?
-        .execute((day, key, &packed, seal))?;
+        .execute((place.0, place.1, &packed, seal))?;
     Ok(())
 }
 
-/// What a day's hours come to; its running jobs are counted for themselves.
-pub(in crate::store) fn of_hours(hours: &Hours) -> Sums {
-    let mut sum = Sums::default();
-    for hour in hours {
-        sum.add(hour, Sign::Plus);
-    }
-    sum.with(Measure::Running, 0)
+/// Adds what a day has so far. False if it has nothing.
+fn read_day(connection: &Connection, place: Place, day: &mut Day) -> Result<bool, Error> {
+    let sql = "SELECT h.hours, r.running FROM rollup_hour h
+               LEFT JOIN rollup r ON r.day = h.day AND r.key = h.key
+               WHERE h.day = ?1 AND h.key = ?2";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query(place)?;
+    let Some(row) = rows.next()? else {
+        return Ok(false);
+    };
+    let hours = row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?;
+    pack::each(hours, |hour, sums| {
+        if let Some(own) = day.hours.at(hour) {
+            own.add(sums, Sign::Plus);
+        }
+    })?;
+    let running: Option<i64> = row.get(1)?;
+    let running = running.ok_or_else(|| codec::broken("rollup", place.0))?;
+    day.running = day.running.saturating_add(running.into());
+    Ok(true)
 }

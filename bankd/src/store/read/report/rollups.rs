@@ -166,7 +166,7 @@ impl Summing<'_> {
             };
             let hours = row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?;
             each_hour(hours, |hour, sums| {
-                let hour = i64::try_from(hour).unwrap_or(HOURS);
+                let hour = i64::from(hour);
                 if from <= hour && hour < until {
                     self.add(goes, *sums, is_first && hour == from);
                 }
