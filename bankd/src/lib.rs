@@ -9,6 +9,7 @@ pub mod answer;
 pub mod app;
 pub mod attention;
 pub mod auditor;
+pub mod background;
 pub mod backup;
 pub mod checkpoint;
 pub mod cli;

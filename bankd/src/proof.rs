@@ -13,6 +13,7 @@ use bank_api::text::format_rfc3339;
 use bank_api::v1::{ProofFinding, Verification};
 use tokio::sync::watch;
 
+use crate::background;
 use crate::clock;
 use crate::store;
 use crate::store::verify::{Finding, Progress, Report};
@@ -67,9 +68,7 @@ impl Prover {
             },
         );
         let prover = self.clone();
-        let thread = std::thread::Builder::new()
-            .name("verify".to_owned())
-            .spawn(move || prover.run());
+        let thread = background::spawn("verify", move || prover.run());
         if let Err(error) = thread {
             *state = before;
             return Err(error);

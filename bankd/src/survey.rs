@@ -10,6 +10,7 @@ use std::thread::JoinHandle;
 
 use rusqlite::Connection;
 
+use crate::background;
 use crate::store::{self, Spacing, Surveyor};
 use crate::writer::Writer;
 
@@ -35,9 +36,7 @@ impl Waker {
 pub(crate) fn start(database: &Path, writer: &Writer) -> std::io::Result<(Waker, JoinHandle<()>)> {
     let (waker, woken) = sync_channel(1);
     let (database, writer) = (database.to_path_buf(), writer.clone());
-    let thread = std::thread::Builder::new()
-        .name("survey".to_owned())
-        .spawn(move || run(&database, &writer, &woken))?;
+    let thread = background::spawn("survey", move || run(&database, &writer, &woken))?;
     Ok((Waker(waker), thread))
 }
 

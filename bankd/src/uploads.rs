@@ -19,6 +19,7 @@ use std::time::Duration;
 use bank_core::time::Timestamp;
 use tokio::sync::{mpsc, watch};
 
+use crate::background;
 use crate::clock;
 use crate::ingest::{Format, Options};
 use crate::intake::Feed;
@@ -180,8 +181,7 @@ impl Uploads {
             file_bytes: self.limits.file_bytes,
         };
         let seen = Arc::clone(&progress);
-        let name = std::thread::Builder::new().name("import".to_owned());
-        let thread = name.spawn(move || {
+        let thread = background::spawn("import", move || {
             let done = work::run(work, receiver, &seen);
             if let Err(Failed { code, .. }) = &done {
                 // The detail may hold a piece of what was sent: it is for the sender alone.

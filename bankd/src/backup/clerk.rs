@@ -10,6 +10,7 @@ use bank_api::text::parse_rfc3339;
 
 use super::{Plan, Reason, last, make, note_failure};
 use crate::app::DataDir;
+use crate::background;
 use crate::clock::{self, Stopwatch};
 use crate::config;
 
@@ -83,9 +84,7 @@ impl Clerk {
         }
         let plan = Plan::of(&self.0.data, &state.settings, Reason::Timer);
         let clerk = self.clone();
-        let started = std::thread::Builder::new()
-            .name("backup".to_owned())
-            .spawn(move || clerk.work(&plan));
+        let started = background::spawn("backup", move || clerk.work(&plan));
         match started {
             Ok(_) => state.at_work = true,
             Err(error) => tracing::error!(%error, "no thread for a backup"),

@@ -14,6 +14,7 @@ use super::input::Node;
 use super::names::Names;
 use super::tracker::{Finding, Mark, Plan, Step, Taker, Tracker};
 use super::{Shape, shape};
+use crate::background;
 use crate::clock::{self, LedgerClock};
 use crate::config::{Config, Follow};
 use crate::hooks;
@@ -84,8 +85,8 @@ pub fn start(
     };
     for mut worker in ready {
         let name = format!("follow {}", worker.post.source);
-        let thread = std::thread::Builder::new().name(name);
-        followers.threads.push(thread.spawn(move || worker.run())?);
+        let thread = background::spawn(name, move || worker.run())?;
+        followers.threads.push(thread);
     }
     Ok(followers)
 }

@@ -97,7 +97,7 @@ fn test_hooks_are_in_no_release() {
 }
 
 /// A room of the daemon, and what of the daemon it may use.
-const ROOMS: [(&str, &[&str]); 19] = [
+const ROOMS: [(&str, &[&str]); 20] = [
     (
         "bankd/src/attention",
         &[
@@ -117,7 +117,10 @@ const ROOMS: [(&str, &[&str]); 19] = [
         &["deliver", "clock", "config", "hooks", "store", "writer"],
     ),
     ("bankd/src/checkpoint", &["checkpoint", "store"]),
-    ("bankd/src/proof", &["proof", "clock", "store"]),
+    (
+        "bankd/src/proof",
+        &["proof", "background", "clock", "store"],
+    ),
     (
         "bankd/src/auditor",
         &[
@@ -127,7 +130,15 @@ const ROOMS: [(&str, &[&str]); 19] = [
     (
         "bankd/src/follow",
         &[
-            "follow", "clock", "config", "hooks", "ingest", "intake", "store", "writer",
+            "follow",
+            "background",
+            "clock",
+            "config",
+            "hooks",
+            "ingest",
+            "intake",
+            "store",
+            "writer",
         ],
     ),
     ("bankd/src/store", &["store", "answer"]),
@@ -141,7 +152,16 @@ const ROOMS: [(&str, &[&str]); 19] = [
     (
         "bankd/src/backup",
         &[
-            "backup", "answer", "app", "clock", "config", "hooks", "records", "serve", "store",
+            "backup",
+            "answer",
+            "app",
+            "background",
+            "clock",
+            "config",
+            "hooks",
+            "records",
+            "serve",
+            "store",
             "writer",
         ],
     ),
@@ -171,9 +191,20 @@ const ROOMS: [(&str, &[&str]); 19] = [
     ),
     (
         "bankd/src/uploads",
-        &["uploads", "clock", "ingest", "intake", "writer"],
+        &[
+            "uploads",
+            "background",
+            "clock",
+            "ingest",
+            "intake",
+            "writer",
+        ],
     ),
-    ("bankd/src/survey", &["survey", "store", "writer"]),
+    (
+        "bankd/src/survey",
+        &["survey", "background", "store", "writer"],
+    ),
+    ("bankd/src/background", &[]),
     ("bankd/src/clock", &["clock", "config"]),
 ];
 
