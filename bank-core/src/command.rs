@@ -27,7 +27,7 @@ pub use after::{Adjust, After, Refund, RemoveAllocation, Reverse, Settle, Transf
 pub use assign::Assign;
 pub use attention::{Ack, Attention, Switch};
 pub use equipment::{Equipment, SetContribution, SetContributor, SetHardware};
-pub use import::Chunk;
+pub use import::{Chunk, Reports};
 pub use note::NOTE_MAX;
 pub use op::OPS;
 pub use period::{ClosePeriod, Period};

@@ -149,13 +149,8 @@ fn add_laid<L: Ledger>(ledger: &mut L, view: &mut View) -> Result<(), L::Error> 
 /// The machines of a chunk that no source has claimed.
 fn unclaimed(chunk: &Chunk, directory: &Directory) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
-    let mut last = None;
-    for report in &chunk.reports {
-        let name = &report.request.whose.machine;
-        if last == Some(name) {
-            continue;
-        }
-        last = Some(name);
+    for first in chunk.reports.firsts() {
+        let name = &first.request.whose.machine;
         let machine = directory.machine_named(name);
         if machine.is_some_and(|machine| machine.source.is_none()) {
             found.insert(name.clone());

@@ -287,22 +287,14 @@ fn of_assignment(assign: &Assign, directory: &Directory) -> Need {
 
 /// Who may pay for any of a chunk; what is known of its reports is loaded beside.
 fn of_chunk(chunk: &Chunk, directory: &Directory, now: Timestamp) -> Need {
-    let mut accounts = BTreeSet::new();
-    let mut met: BTreeSet<[&str; 3]> = BTreeSet::new();
-    let mut earliest = now;
-    for report in &chunk.reports {
-        let (facts, whose) = (&report.request.facts, &report.request.whose);
-        let names = [
-            whose.project.as_deref().unwrap_or_default(),
-            whose.user.as_deref().unwrap_or_default(),
-            whose.machine.as_str(),
-        ];
-        if met.insert(names) {
-            accounts.extend(select::possible_payers(directory, whose));
-        }
-        let began = facts.start.or(facts.end).unwrap_or(now);
-        earliest = earliest.min(began);
-    }
+    let firsts = chunk.reports.firsts();
+    let payers = firsts.map(|first| select::possible_payers(directory, &first.request.whose));
+    let accounts: BTreeSet<_> = payers.flatten().collect();
+    let began = chunk.reports.iter().map(|report| {
+        let facts = &report.request.facts;
+        facts.start.or(facts.end).unwrap_or(now)
+    });
+    let earliest = began.fold(now, Timestamp::min);
     Need {
         accounts: accounts.into_iter().collect(),
         ending_after: Some(earliest),

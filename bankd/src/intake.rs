@@ -14,6 +14,7 @@ use std::io;
 use std::sync::Arc;
 
 use bank_api::v1::ImportSummary;
+use bank_core::command::Reports;
 use bank_core::directory::Directory;
 use bank_core::time::Timestamp;
 use sha2::{Digest as _, Sha256};
@@ -288,6 +289,7 @@ impl Intake {
             caller: self.feed.caller.clone(),
             request_id: self.feed.request_id.clone(),
             items: Vec::new(),
+            reports: Reports::default(),
             alone: true,
             lines: Arc::clone(&of.lines),
             digest: String::new(),
@@ -389,7 +391,9 @@ impl Waiting {
             self.items.iter().for_each(|item| digest.update(item.said));
             digest.finalize()
         };
+        let reports = self.items.iter().map(|item| Arc::clone(&item.report));
         Ok(Portion {
+            reports: reports.collect(),
             seen: self.seen,
             caller: feed.caller.clone(),
             request_id: feed.request_id.clone(),

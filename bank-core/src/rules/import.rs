@@ -34,7 +34,7 @@ pub(super) fn import(chunk: &Chunk, view: &View, ctx: &Context<'_>) -> Result<Ef
         ctx,
         allocations: view.allocations.clone(),
         whos: Whos::default(),
-        seen: HashMap::with_capacity(chunk.reports.len()),
+        seen: HashMap::new(),
         rows: Vec::with_capacity(chunk.reports.len()),
         sums: Sums::default(),
         claims: BTreeSet::new(),
@@ -42,10 +42,16 @@ pub(super) fn import(chunk: &Chunk, view: &View, ctx: &Context<'_>) -> Result<Ef
     let none = Already::default();
     let mut fates = Vec::with_capacity(chunk.reports.len());
     for (n, report) in chunk.reports.iter().enumerate() {
-        let already = view.already.get(n).unwrap_or(&none);
-        let beside = (chunk.said.get(n).copied(), chunk.places.get(n).copied());
+        let record = Record {
+            report,
+            already: view.already.get(n).unwrap_or(&none),
+            names: chunk.reports.names(n),
+            comes_again: chunk.reports.comes_again(n),
+            said: chunk.said.get(n).copied(),
+            place: chunk.places.get(n).copied(),
+        };
         let fate = if report.source == chunk.source {
-            taking.one(report, beside, already)
+            taking.one(&record)
         } else {
             Fate::Alone
         };
@@ -53,6 +59,18 @@ pub(super) fn import(chunk: &Chunk, view: &View, ctx: &Context<'_>) -> Result<Ef
         fates.push(fate);
     }
     taking.finish(chunk, fates)
+}
+
+/// A record of the chunk, with what is known beside it.
+struct Record<'a> {
+    report: &'a Arc<UsageReport>,
+    already: &'a Already,
+    /// The number of its names in the chunk.
+    names: Option<usize>,
+    /// Whether its id stands in the chunk more than once.
+    comes_again: bool,
+    said: Option<[u8; 16]>,
+    place: Option<u32>,
 }
 
 /// What stands of an identity before a record.
@@ -80,6 +98,7 @@ struct Taking<'a> {
     /// As they are after the records so far.
     allocations: Vec<Allocation>,
     whos: Whos,
+    /// Those identities whose id comes again.
     seen: HashMap<(&'a str, Timestamp), Seen>,
     rows: Vec<UseRow>,
     sums: Sums,
@@ -100,18 +119,14 @@ struct Worth {
 }
 
 impl<'a> Taking<'a> {
-    fn one(
-        &mut self,
-        report: &'a Arc<UsageReport>,
-        (said, place): (Option<[u8; 16]>, Option<u32>),
-        already: &'a Already,
-    ) -> Fate {
+    fn one(&mut self, record: &Record<'a>) -> Fate {
+        let report = record.report;
         let key = (report.request.object_id.as_str(), report.incarnation());
-        let decided = self.decide(report, already);
+        let decided = self.decide(record);
         let (worth, before) = match decided {
             Ok(Ok(decided)) => decided,
             Ok(Err(fate)) => {
-                if fate == Fate::Alone {
+                if fate == Fate::Alone && record.comes_again {
                     self.seen.insert(key, Seen { row: None });
                 }
                 return fate;
@@ -122,7 +137,7 @@ impl<'a> Taking<'a> {
         self.sums.measure(report, &worth);
         self.rows.push(UseRow {
             report: Arc::clone(report),
-            said,
+            said: record.said,
             revision: before.map_or(0, |before| before.revision.saturating_add(1)),
             became,
             policy: worth.policy,
@@ -132,25 +147,27 @@ impl<'a> Taking<'a> {
             on: worth.on,
             refusal: worth.refusal,
             available: worth.available,
-            place,
+            place: record.place,
         });
-        let row = Some(self.rows.len().saturating_sub(1));
-        self.seen.insert(key, Seen { row });
+        if record.comes_again {
+            let row = Some(self.rows.len().saturating_sub(1));
+            self.seen.insert(key, Seen { row });
+        }
         Fate::Took(became)
     }
 
     /// What it comes to, and what stood before; or what becomes of it without a row.
     fn decide(
         &mut self,
-        report: &'a Arc<UsageReport>,
-        already: &'a Already,
+        record: &Record<'a>,
     ) -> Result<Result<(Worth, Option<Before>), Fate>, Refusal> {
+        let report = record.report;
         scope::whose(&report.request.whose, self.ctx)?;
         usage::check(report, self.ctx)?;
         let machine = usage::machine(report, self.ctx);
         let policy = machine.and_then(|m| m.charge_policy).unwrap_or_default();
         let verdict = verdict(policy, &report.finished())?;
-        let Ok(before) = self.before(report, already) else {
+        let Ok(before) = self.before(record) else {
             return Ok(Err(Fate::Alone));
         };
         let machines = &self.view.charged_machines;
@@ -164,8 +181,8 @@ impl<'a> Taking<'a> {
             let worth = Worth::kept(before.as_ref());
             return Ok(Ok((worth, before)));
         }
-        let who = self.whos.of(report, self.ctx);
-        if !who.mode.is_shadow() || already.has_instance {
+        let who = self.whos.of(report, record.names, self.ctx);
+        if !who.mode.is_shadow() || record.already.has_instance {
             return Ok(Err(Fate::Alone));
         }
         if machine.is_some_and(|m| m.source.is_none()) && !matches!(verdict, Verdict::Unused(_)) {
@@ -181,11 +198,7 @@ impl<'a> Taking<'a> {
                     None => Became::Charged,
                 };
                 self.sums.counted(&quantity);
-                Worth::of(
-                    became,
-                    format!("{} {total}", quantity.metric.word()),
-                    amount,
-                )
+                Worth::of(became, counted(quantity.metric.word(), total), amount)
             }
             Verdict::Unused(why) if stood.is_none() => Worth {
                 amount: None,
@@ -210,13 +223,11 @@ impl<'a> Taking<'a> {
     }
 
     /// What stands of the identity; an error where it is left to a command of its own.
-    fn before(
-        &self,
-        report: &'a Arc<UsageReport>,
-        already: &Already,
-    ) -> Result<Option<Before>, ()> {
+    fn before(&self, record: &Record<'a>) -> Result<Option<Before>, ()> {
+        let report = record.report;
         let key = (report.request.object_id.as_str(), report.incarnation());
-        if let Some(seen) = self.seen.get(&key) {
+        let seen = record.comes_again.then(|| self.seen.get(&key));
+        if let Some(seen) = seen.flatten() {
             let row = seen.row.and_then(|row| self.rows.get(row)).ok_or(())?;
             let is_same = report.canonical() == row.report.canonical();
             return Ok(Some(Before {
@@ -230,7 +241,7 @@ impl<'a> Taking<'a> {
                 machine: row.report.request.whose.machine.clone(),
             }));
         }
-        let Some(known) = &already.known else {
+        let Some(known) = &record.already.known else {
             return Ok(None);
         };
         // What an instance was charged for is adjusted on it.
@@ -384,6 +395,18 @@ impl Worth {
             available: None,
         }
     }
+}
+
+/// What was counted, in words: what `{metric} {total}` formats to, in a fraction of the time.
+fn counted(metric: &str, total: Fraction) -> String {
+    let Some(total) = total.as_decimal() else {
+        return format!("{metric} {total}");
+    };
+    let mut text = String::with_capacity(metric.len().saturating_add(21));
+    text.push_str(metric);
+    text.push(' ');
+    total.push_to(&mut text);
+    text
 }
 
 /// How long a use lasted, for the sums of a chunk.

@@ -85,7 +85,7 @@ fn in_shadow(report: &UsageReport, ctx: &Context<'_>) -> bool {
 fn in_chunk(report: &UsageReport, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
     let chunk = Chunk {
         source: report.source.clone(),
-        reports: vec![Arc::new(report.clone())],
+        reports: vec![Arc::new(report.clone())].into(),
         ..Chunk::default()
     };
     let already = Already {

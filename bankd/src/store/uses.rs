@@ -144,23 +144,18 @@ fn at<'a>(already: &'a mut Vec<Already>, chunk: &Chunk, n: usize) -> Option<&'a 
 /// The reports of a chunk that a row may be there for. Sources number their jobs, so that new ones
 /// mostly lie where no row is: one look for many of them, in the order of their ids.
 fn maybe_known(connection: &Connection, chunk: &Chunk, source: i64) -> Result<Vec<usize>, Error> {
-    let mut ids: Vec<(&str, usize)> = chunk
-        .reports
-        .iter()
-        .enumerate()
-        .map(|(n, report)| (report.request.object_id.as_str(), n))
-        .collect();
-    ids.sort_unstable();
+    let id = |place: &usize| {
+        let report = chunk.reports.get(*place);
+        report.map(|report| report.request.object_id.as_str())
+    };
     let sql = "SELECT 1 FROM usage_identity
                WHERE source = ?1 AND object_id BETWEEN ?2 AND ?3 LIMIT 1";
     let mut between = connection.prepare_cached(sql)?;
     let mut found = Vec::new();
-    for some in ids.chunks(TOGETHER) {
-        let (Some((first, _)), Some((last, _))) = (some.first(), some.last()) else {
-            continue;
-        };
+    for some in chunk.reports.by_id().chunks(TOGETHER) {
+        let (first, last) = (some.first().and_then(id), some.last().and_then(id));
         if between.exists((source, first, last))? {
-            found.extend(some.iter().map(|(_, n)| *n));
+            found.extend(some);
         }
     }
     Ok(found)

@@ -5,7 +5,7 @@ use super::thread::Thread;
 use super::{Caller, SubmitError, Task, Writer};
 use crate::hooks;
 use crate::store::{self, FollowMark, QuarantineRow, RawBlock, SourceSeen, Stamp};
-use bank_core::command::{Chunk, Command, UsageReport};
+use bank_core::command::{Chunk, Command, Reports, UsageReport};
 use bank_core::effects::{Billing, Fate, Outcome, Used};
 use bank_core::ledger;
 use bank_core::refusal::Refusal;
@@ -43,6 +43,8 @@ pub struct Portion {
     pub request_id: String,
     /// Finished uses, in the order in which they came.
     pub items: Vec<Item>,
+    /// They as one command takes them; none where each is a command of its own.
+    pub reports: Reports,
     /// Each use is a command of its own: those that a portion before left alone.
     pub alone: bool,
     /// The lines as they came, each behind its length.
@@ -238,7 +240,7 @@ impl Thread {
             source: portion.seen.name.clone(),
             digest: portion.digest.clone(),
             lines,
-            reports: items.iter().map(|item| Arc::clone(&item.report)).collect(),
+            reports: portion.reports.clone(),
             said: items.iter().map(|item| item.said).collect(),
             places: items.iter().map(|item| item.place).collect(),
         }));

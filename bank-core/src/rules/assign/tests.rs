@@ -256,7 +256,7 @@ fn where_no_money_moves_the_shadow_figures_do() {
         } else {
             t.done(Command::Import(Box::new(Chunk {
                 source: "slurm:colony".into(),
-                reports: vec![Arc::new(one.clone()), Arc::new(two.clone())],
+                reports: vec![Arc::new(one.clone()), Arc::new(two.clone())].into(),
                 ..Chunk::default()
             })));
         }

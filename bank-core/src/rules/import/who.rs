@@ -8,14 +8,7 @@ use crate::rules::would;
 use crate::select::{self, Candidate};
 use crate::time::Timestamp;
 use crate::view::Context;
-use std::collections::HashMap;
 use std::rc::Rc;
-
-/// Names that are remembered at a time.
-const KNOWN_MAX: usize = 4_096;
-
-/// Between two names; none holds it.
-const BETWEEN: char = '\u{1f}';
 
 /// Whom a use is for.
 pub(super) struct Who {
@@ -29,35 +22,26 @@ pub(super) struct Who {
     others: Vec<Candidate>,
 }
 
-/// Those that were met.
+/// Those that were met, by the numbers of their names.
 #[derive(Default)]
-pub(super) struct Whos {
-    known: HashMap<String, Rc<Who>>,
-    key: String,
-}
+pub(super) struct Whos(Vec<Option<Rc<Who>>>);
 
 impl Whos {
-    pub(super) fn of(&mut self, report: &UsageReport, ctx: &Context<'_>) -> Rc<Who> {
+    pub(super) fn of(
+        &mut self,
+        report: &UsageReport,
+        names: Option<usize>,
+        ctx: &Context<'_>,
+    ) -> Rc<Who> {
         // Where lists look at classes, attributes and the like, names alone do not tell.
-        if ctx.directory.looks_at_traits() {
-            return Rc::new(Who::of(report, ctx));
+        let names = names.filter(|_| !ctx.directory.looks_at_traits());
+        let more = names.map_or(0, |names| names.saturating_add(1));
+        self.0.resize(self.0.len().max(more), None);
+        match names.and_then(|names| self.0.get_mut(names)) {
+            Some(Some(known)) => Rc::clone(known),
+            Some(none) => Rc::clone(none.insert(Rc::new(Who::of(report, ctx)))),
+            None => Rc::new(Who::of(report, ctx)),
         }
-        let whose = &report.request.whose;
-        self.key.clear();
-        for name in [&whose.project, &whose.user] {
-            self.key.push_str(name.as_deref().unwrap_or_default());
-            self.key.push(BETWEEN);
-        }
-        self.key.push_str(&whose.machine);
-        if let Some(known) = self.known.get(self.key.as_str()) {
-            return Rc::clone(known);
-        }
-        if self.known.len() >= KNOWN_MAX {
-            self.known.clear();
-        }
-        let who = Rc::new(Who::of(report, ctx));
-        self.known.insert(self.key.clone(), Rc::clone(&who));
-        who
     }
 }
 
