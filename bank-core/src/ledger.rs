@@ -5,7 +5,7 @@
 
 use crate::command::{Chunk, Command, Scope};
 use crate::directory::Directory;
-use crate::effects::{Became, Effects, Outcome, Shortage};
+use crate::effects::{Became, Effects, Outcome, Settings, Shortage};
 use crate::ids::AllocationId;
 use crate::need::{Need, further, moved_by, need};
 use crate::refusal::Refusal;
@@ -184,6 +184,16 @@ pub fn sweep<L: Ledger>(ledger: &mut L, now: Timestamp) -> Result<Vec<Stuck>, L:
         ledger.append(&effects)?;
     }
     Ok(stuck)
+}
+
+/// Journals the settings of the site that decide which accounts pay: from here on they are those of
+/// the directory.
+pub fn note_settings<L: Ledger>(ledger: &mut L, now: Timestamp) -> Result<(), L::Error> {
+    let view = ledger.load(&Need::default())?;
+    let directory = ledger.directory()?;
+    let effects = rules::settings::told(Settings::of(&directory.policy), &view, now);
+    drop(directory);
+    ledger.append(&effects)
 }
 
 /// Journals that the machine's clock stepped back to `shown`; `now` is the ledger's own time.

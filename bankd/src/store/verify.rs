@@ -89,10 +89,12 @@ const CHECKS: &[Check] = &[
 ];
 
 /// Tables that the walk along the journal proves.
-const WALKED: [&str; 7] = [
+const WALKED: [&str; 9] = [
     "tx",
     "entry",
     "usage",
+    "choice",
+    "settings",
     "shape",
     "presence",
     "allocation",
