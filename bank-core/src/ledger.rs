@@ -3,7 +3,7 @@
 //! The trait is synchronous and knows no database: `SQLite` implements it in the daemon, and
 //! [`crate::book::Book`] in memory for the tests and the model.
 
-use crate::command::{Chunk, Command, Scope};
+use crate::command::{Access, Chunk, Command, Scope};
 use crate::directory::Directory;
 use crate::effects::{Became, Effects, Outcome, Settings, Shortage};
 use crate::ids::AllocationId;
@@ -99,11 +99,18 @@ fn decide<L: Ledger>(
 ) -> Result<Result<Effects, Refusal>, L::Error> {
     let directory = ledger.directory()?;
     let moved = || moved_by(scope, &directory, now);
+    let proposed = || match command {
+        Command::Access(Access::Approve(approve)) => {
+            let proposer = approve.proposers.first()?;
+            moved_by(proposer, &directory, now)
+        }
+        _ => None,
+    };
     let mut first = need(command, &directory, now);
-    first.moved = moved();
+    (first.moved, first.moved_by_proposer) = (moved(), proposed());
     let mut view = ledger.load(&first)?;
     if let Some(mut more) = further(command, &view, &directory, now) {
-        more.moved = moved();
+        (more.moved, more.moved_by_proposer) = (moved(), proposed());
         view = ledger.load(&more)?;
     }
     view.open_instances = match command {
