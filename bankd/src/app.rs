@@ -68,7 +68,7 @@ pub struct App {
     /// Verifications while it serves.
     pub proof: Prover,
     /// Signed checkpoints while it serves.
-    pub checkpoints: Checkpoints,
+    pub checkpoints: Arc<Checkpoints>,
     /// What one client may ask.
     pub limits: http::limits::Limits,
     /// What makes the daemon's own backups.
@@ -299,7 +299,7 @@ pub(crate) fn start_with(
         ),
         uploads: Uploads::new(config.uploads()),
         proof: Prover::new(&database),
-        checkpoints: checkpoints(data, &config),
+        checkpoints: Arc::new(checkpoints(data, &config)),
         limits: http::limits::Limits::new(config.limits.clone()),
         backups: Clerk::new(data, config.backup.clone()),
         slots: Semaphore::new(config.http.concurrency),
@@ -382,7 +382,7 @@ async fn tick(app: Arc<App>, survey: survey::Waker, mut stopped: watch::Receiver
                 }
                 survey.wake();
                 app.uploads.expire(&app.writer);
-                app.checkpoints.tick(clock::real_us());
+                app.checkpoints.tick(&app.proof, clock::real_us());
                 if until_prune == 0 {
                     app.backups.look();
                     let may_be_more = app.writer.prune().await.unwrap_or(false);

@@ -253,6 +253,10 @@ fn safety(status: &Status, now_us: i64) -> String {
     if !parts.is_empty() {
         let _ = writeln!(out, "last backup    {}", parts.join("   "));
     }
+    if let Some(error) = &status.checkpoint_error {
+        let error = alarming(&format!("{error} !"));
+        let _ = writeln!(out, "no checkpoint  {error}");
+    }
     if let Some(bytes) = status.wal_bytes.filter(|bytes| *bytes >= WAL_TOLD) {
         let _ = writeln!(out, "write-ahead log {}", size(bytes));
     }
@@ -352,6 +356,7 @@ fn sheet(status: &Status) -> Sheet {
         column("wal_bytes", "Log bytes", Kind::Number).if_asked(),
         column("last_backup", "Last backup", Kind::Text).if_asked(),
         column("backup_error", "Backup error", Kind::Text).if_asked(),
+        column("checkpoint_error", "Checkpoint error", Kind::Text).if_asked(),
         column("limited", "Refused by limits", Kind::Text).if_asked(),
     ];
     Sheet::new(columns, std::slice::from_ref(status), "no status")
