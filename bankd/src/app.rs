@@ -19,6 +19,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{Semaphore, watch};
 
 use crate::access::People;
+use crate::auditor::access::{Access, Lists};
 use crate::auditor::tls::Tls;
 use crate::backup::{self, Clerk};
 use crate::checkpoint::{Checkpoints, Keeper};
@@ -67,6 +68,8 @@ pub struct App {
     pub uploads: Uploads,
     /// Verifications while it serves.
     pub proof: Prover,
+    /// Who may do what at AUDITOR's routes.
+    pub auditor_access: Lists,
     /// Signed checkpoints while it serves.
     pub checkpoints: Arc<Checkpoints>,
     /// What one client may ask.
@@ -304,6 +307,7 @@ pub(crate) fn start_with(
         backups: Clerk::new(data, config.backup.clone()),
         slots: Semaphore::new(config.http.concurrency),
         auditor_tls: certificates(data, &config)?,
+        auditor_access: Lists::new(Access::from(&config.auditor.access)),
         started: Stopwatch::start(),
         writer,
         writer_thread: Thread::new(thread),
