@@ -57,9 +57,15 @@ fn rights_are_read_anew_on_sighup() {
     let Site { mut bank, address } = secure_site(&authority, "read = [\"a\"]\n");
     let status = |name: &str| {
         let stream = secure(&address, authority.caller(Some(name)));
-        ask(stream, "GET", "/records", &[], "").unwrap().status
+        // A connection may end when the certificates are read anew.
+        ask(stream, "GET", "/records", &[], "").map_or(0, |told| told.status)
     };
-    assert_eq!((status("a"), status("b")), (200, 403));
+    let hold = |first: u16, other: u16| {
+        until("these lists hold", || {
+            ((status("a"), status("b")) == (first, other)).then_some(())
+        });
+    };
+    hold(200, 403);
     let path = bank.data().join("bankd.toml");
     let first = std::fs::read_to_string(&path).unwrap();
     let next = first.replace("read = [\"a\"]", "read = [\"b\"]");
@@ -73,12 +79,11 @@ fn rights_are_read_anew_on_sighup() {
             .contains("the settings stay as they were")
             .then_some(())
     });
-    assert_eq!((status("a"), status("b")), (200, 403));
+    hold(200, 403);
 
     std::fs::write(&path, next).unwrap();
     bank.signal("HUP");
-    until("the new lists hold", || (status("b") == 200).then_some(()));
-    assert_eq!(status("a"), 403);
+    hold(403, 200);
     assert!(bank.log().contains("auditor.access"));
     bank.verify();
 }

@@ -349,7 +349,7 @@ fn nothing_is_approved_for_somebody_who_may_not_any_more() {
 
     bank.bank_ok(&["limit", "set", "one", "--per-operation", "4999"]);
     refused(&approve(&bank), 6, "limit per operation");
-    let refusals = bank.json(&["status", "--json"])["refused_access"].clone();
+    let refusals = bank.json(&["status"])["refused_access"].clone();
     let denied = refusals.as_array().unwrap().iter();
     let denied = denied.filter(|row| row["code"] == "not_allowed");
     assert!(denied.count() > 0, "{refusals}");

@@ -86,7 +86,7 @@ fn what_is_no_http_is_answered_with_a_problem_document() {
             .unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
-        let (_, last) = answer.rsplit_once("HTTP/1.1 ").unwrap();
+        let (_, last) = answer.rsplit_once("}HTTP/1.1 ").unwrap();
         let (head, body) = last.split_once("\r\n\r\n").unwrap();
         assert!(answer.starts_with("HTTP/1.1 200 "), "{what}: {answer}");
         assert!(head.starts_with(&status.to_string()), "{what}: {head}");

@@ -116,7 +116,10 @@ const ROOMS: [(&str, &[&str]); 19] = [
         "bankd/src/deliver",
         &["deliver", "clock", "config", "hooks", "store", "writer"],
     ),
-    ("bankd/src/checkpoint", &["checkpoint", "clock", "proof", "store"]),
+    (
+        "bankd/src/checkpoint",
+        &["checkpoint", "clock", "proof", "store"],
+    ),
     ("bankd/src/proof", &["proof", "clock", "store"]),
     (
         "bankd/src/auditor",

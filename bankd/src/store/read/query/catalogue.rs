@@ -47,9 +47,8 @@ pub struct Attribute {
     pub optional: bool,
     /// What it is.
     pub says: &'static str,
-    /// An expression. `${column}` is a text with decimals; in front of what names others,
-    /// `@project`, `@account` and `@payer` hide those out of view; `@standing` hides what an account out of view
-    /// has where work of the caller's was paid from it.
+    /// An expression. `${column}` is a text with decimals; in front of what names others, `@project`,
+    /// `@account`, `@payer` hide those out of view, `@standing` what an account out of view has.
     pub(super) sql: &'static str,
 }
 
