@@ -356,7 +356,7 @@ fn nothing_is_approved_for_somebody_who_may_not_any_more() {
     assert!(bank.log().contains("access refused"));
     assert_eq!(bank.figures("chemistry").0, 900);
 
-    bank.bank_ok(&["limit", "rm", "one"]);
+    bank.bank_ok(&["limit", "rm", "one", "--yes"]);
     let done = approve(&bank);
     assert_eq!(done.exit, 0, "{}", done.stderr);
     assert_eq!(bank.figures("chemistry").0, 5900);
