@@ -98,6 +98,7 @@ pub static TABLE: &[Row] = &[
     entry("not_found", 404, bank::NOT_FOUND, nami::REFUSED, "740", "not found"),
     entry("not_reversible", 409, bank::REFUSED, nami::OTHER, "740", "not reversible"),
     entry("not_settable", 422, bank::REFUSED, nami::OTHER, "740", "not settable"),
+    entry("not_sound", 409, bank::REFUSED, nami::OTHER, "740", "the bank is not sound"),
     entry("nothing_closed", 409, bank::REFUSED, nami::OTHER, "740", "nothing closed"),
     entry("nothing_to_refund", 409, bank::REFUSED, nami::OTHER, "740", "nothing to refund"),
     entry("nothing_unbilled", 409, bank::REFUSED, nami::OTHER, "740", "nothing unbilled"),

@@ -287,6 +287,9 @@ impl Ledger for Book {
         if let Some(by) = &need.moved {
             view.moved = self.moved_before(by);
         }
+        if let Some(by) = &need.moved_by_proposer {
+            view.moved_by_proposer = self.moved_before(by);
+        }
         Ok(view)
     }
 

@@ -10,7 +10,7 @@ mod tree;
 
 pub use access::Approval;
 pub use equipment::Equipped;
-pub use policy::{FallbackMode, Policy, SelectionOrder};
+pub use policy::{FALLBACK_MODES, FallbackMode, ORDERS, Policy, SelectionOrder};
 pub use tree::DEPTH_MAX;
 
 mod cycle;

@@ -18,6 +18,7 @@ use crate::view::Next;
 
 mod after;
 mod assigned;
+mod choice;
 mod outcome;
 mod period;
 mod traces;
@@ -25,6 +26,7 @@ mod used;
 
 pub use after::{Adjusted, Refunded, Reversed, Settled, Transferred};
 pub use assigned::{Assigned, AssignedUse};
+pub use choice::{Choice, Settings};
 pub use outcome::{
     Charged, Closed, Created, Deposited, Landed, LienChanged, Merge, Outcome, Outlived, Quoted,
     Reserved, Withdrawn,

@@ -3,9 +3,9 @@
 //! The trait is synchronous and knows no database: `SQLite` implements it in the daemon, and
 //! [`crate::book::Book`] in memory for the tests and the model.
 
-use crate::command::{Chunk, Command, Scope};
+use crate::command::{Access, Chunk, Command, Scope};
 use crate::directory::Directory;
-use crate::effects::{Became, Effects, Outcome, Shortage};
+use crate::effects::{Became, Effects, Outcome, Settings, Shortage};
 use crate::ids::AllocationId;
 use crate::need::{Need, further, moved_by, need};
 use crate::refusal::Refusal;
@@ -99,11 +99,18 @@ fn decide<L: Ledger>(
 ) -> Result<Result<Effects, Refusal>, L::Error> {
     let directory = ledger.directory()?;
     let moved = || moved_by(scope, &directory, now);
+    let proposed = || match command {
+        Command::Access(Access::Approve(approve)) => {
+            let proposer = approve.proposers.first()?;
+            moved_by(proposer, &directory, now)
+        }
+        _ => None,
+    };
     let mut first = need(command, &directory, now);
-    first.moved = moved();
+    (first.moved, first.moved_by_proposer) = (moved(), proposed());
     let mut view = ledger.load(&first)?;
     if let Some(mut more) = further(command, &view, &directory, now) {
-        more.moved = moved();
+        (more.moved, more.moved_by_proposer) = (moved(), proposed());
         view = ledger.load(&more)?;
     }
     view.open_instances = match command {
@@ -179,6 +186,16 @@ pub fn sweep<L: Ledger>(ledger: &mut L, now: Timestamp) -> Result<Vec<Stuck>, L:
         ledger.append(&effects)?;
     }
     Ok(stuck)
+}
+
+/// Journals the settings of the site that decide which accounts pay: from here on they are those of
+/// the directory.
+pub fn note_settings<L: Ledger>(ledger: &mut L, now: Timestamp) -> Result<(), L::Error> {
+    let view = ledger.load(&Need::default())?;
+    let directory = ledger.directory()?;
+    let effects = rules::settings::told(Settings::of(&directory.policy), &view, now);
+    drop(directory);
+    ledger.append(&effects)
 }
 
 /// Journals that the machine's clock stepped back to `shown`; `now` is the ledger's own time.

@@ -83,6 +83,8 @@ pub struct Need {
     pub proposal: Option<ProposalId>,
     /// What somebody moved on a day.
     pub moved: Option<MovedBy>,
+    /// What whoever proposed the command moved on that day.
+    pub moved_by_proposer: Option<MovedBy>,
 }
 
 /// Whose moves of which day.

@@ -4,7 +4,8 @@
 use crate::amount::Amount;
 use crate::attention::Event;
 use crate::effects::{
-    Delta, Effects, Entry, EntryKind, InstanceChange, Outcome, Shape, Traces, Transaction, UsageRow,
+    Choice, Delta, Effects, Entry, EntryKind, InstanceChange, Outcome, Settings, Shape, Traces,
+    Transaction, UsageRow,
 };
 use crate::effects::{DirectoryRow, RecordEvent};
 use crate::ids::{AccountId, AllocationId, EntryId, InstanceId, LienId, TxId, UsageId};
@@ -258,6 +259,20 @@ impl Postings {
             user: about.user.clone(),
             machine: about.machine.clone(),
         });
+    }
+
+    /// Says what the choice of the current transaction was asked with, where its entries do not.
+    pub(crate) fn choose(&mut self, choice: Choice) {
+        if let Some(tx) = self.transactions.last_mut() {
+            tx.traces.choice = Some(Box::new(choice));
+        }
+    }
+
+    /// Says which settings hold from the current transaction on.
+    pub(crate) fn settle_on(&mut self, settings: Settings) {
+        if let Some(tx) = self.transactions.last_mut() {
+            tx.traces.settings = Some(Box::new(settings));
+        }
     }
 
     /// Says what the current transaction raises, clears or has seen.

@@ -109,6 +109,12 @@ pub const SHORTFALLS: [(Shortfall, &str); 3] = [
 ];
 
 impl Shortfall {
+    /// Its word.
+    pub fn word(self) -> &'static str {
+        let found = SHORTFALLS.iter().find(|(shortfall, _)| *shortfall == self);
+        found.map_or("debt", |(_, word)| word)
+    }
+
     /// From its word.
     pub fn parse(word: &str) -> Option<Shortfall> {
         let found = SHORTFALLS.iter().find(|(_, w)| *w == word);

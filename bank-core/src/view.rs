@@ -62,6 +62,8 @@ pub struct View {
     pub proposal: Option<Proposal>,
     /// What the caller moved today, where it was asked for.
     pub moved: MovedBefore,
+    /// What whoever proposed the command moved today, likewise.
+    pub moved_by_proposer: MovedBefore,
 }
 
 /// What a caller has moved on a day.

@@ -16,6 +16,10 @@ use crate::config;
 
 pub use bank_core::access::{ROLES, Role, Roles};
 
+use bank_core::access::Who;
+use bank_core::command::Scope;
+use std::sync::Arc;
+
 /// Somebody on the Unix socket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Person {
@@ -25,6 +29,21 @@ pub struct Person {
     pub known: bool,
     /// What they may do.
     pub roles: Roles,
+}
+
+impl Person {
+    /// What they may touch, as whom.
+    pub(crate) fn scope(&self) -> Scope {
+        Scope {
+            who: Some(Arc::new(Who {
+                actor: self.name.clone(),
+                client: format!("unix:{}", self.name),
+                roles: self.roles,
+                person: self.known.then(|| self.name.clone()),
+            })),
+            ..Scope::default()
+        }
+    }
 }
 
 /// How long a name found for a uid is believed.
@@ -68,6 +87,15 @@ impl People {
         let (person, since) = memory.get(&uid)?;
         let kept = if person.known { KNOWN_FOR } else { UNKNOWN_FOR };
         (since.elapsed() < kept).then(|| person.clone())
+    }
+
+    /// Who has a name, as [`Person::name`] tells it; none where nobody does any more. Asks the system.
+    pub(crate) fn find_named(&self, name: &str) -> Option<Person> {
+        let uid = match name.strip_prefix("uid:") {
+            Some(number) => number.parse().ok()?,
+            None => uid_of(name)?,
+        };
+        Some(self.find(uid)).filter(|person| person.name == name)
     }
 
     /// Who a uid is; asks the system, so it may wait for a directory service.
@@ -124,6 +152,16 @@ struct Login {
 
 fn login_of(uid: u32) -> Option<Login> {
     parse_login(&ask("getent", &["passwd", &uid.to_string()])?, uid)
+}
+
+fn uid_of(name: &str) -> Option<u32> {
+    // What begins with `-` would be taken for an option, and a number for a uid.
+    let is_name = !name.starts_with('-') && name.parse::<u32>().is_err();
+    let text = ask("getent", &["passwd", "--", name]).filter(|_| is_name)?;
+    let mut fields = text.lines().next()?.split(':');
+    let is_same = fields.next()? == name;
+    let uid = fields.nth(1)?.parse().ok()?;
+    is_same.then_some(uid)
 }
 
 /// `name:x:uid:gid:…`; a name that begins with `-` would be taken for an option later.

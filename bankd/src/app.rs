@@ -19,6 +19,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{Semaphore, watch};
 
 use crate::access::People;
+use crate::auditor::access::{Access, Lists};
 use crate::auditor::tls::Tls;
 use crate::backup::{self, Clerk};
 use crate::checkpoint::{Checkpoints, Keeper};
@@ -67,8 +68,10 @@ pub struct App {
     pub uploads: Uploads,
     /// Verifications while it serves.
     pub proof: Prover,
+    /// Who may do what at AUDITOR's routes.
+    pub auditor_access: Lists,
     /// Signed checkpoints while it serves.
-    pub checkpoints: Checkpoints,
+    pub checkpoints: Arc<Checkpoints>,
     /// What one client may ask.
     pub limits: http::limits::Limits,
     /// What makes the daemon's own backups.
@@ -299,11 +302,12 @@ pub(crate) fn start_with(
         ),
         uploads: Uploads::new(config.uploads()),
         proof: Prover::new(&database),
-        checkpoints: checkpoints(data, &config),
+        checkpoints: Arc::new(checkpoints(data, &config)),
         limits: http::limits::Limits::new(config.limits.clone()),
         backups: Clerk::new(data, config.backup.clone()),
         slots: Semaphore::new(config.http.concurrency),
         auditor_tls: certificates(data, &config)?,
+        auditor_access: Lists::new(Access::from(&config.auditor.access)),
         started: Stopwatch::start(),
         writer,
         writer_thread: Thread::new(thread),
@@ -382,7 +386,7 @@ async fn tick(app: Arc<App>, survey: survey::Waker, mut stopped: watch::Receiver
                 }
                 survey.wake();
                 app.uploads.expire(&app.writer);
-                app.checkpoints.tick(clock::real_us());
+                app.checkpoints.tick(&app.proof, clock::real_us());
                 if until_prune == 0 {
                     app.backups.look();
                     let may_be_more = app.writer.prune().await.unwrap_or(false);

@@ -46,6 +46,9 @@ pub enum Error {
         /// What is wrong with it.
         why: String,
     },
+    /// The bank is not sound: nobody may take what would be signed for right.
+    #[error("the bank is not sound: {0}")]
+    Unsound(String),
     /// The bank cannot be read.
     #[error(transparent)]
     Store(#[from] crate::store::Error),

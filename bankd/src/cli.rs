@@ -21,7 +21,7 @@ use crate::config::Config;
 use crate::doctor::{self, DoctorArgs};
 use crate::import::{self, ImportArgs};
 use crate::init::{self, Choices};
-use crate::{demo, gold, replay, serve};
+use crate::{demo, gold, replay, say, serve};
 
 /// The daemon of the allocation bank.
 #[derive(Debug, Parser)]
@@ -151,6 +151,7 @@ pub fn run() -> ExitCode {
         }
     };
     match execute(&cli.command) {
+        Ok(exit::DONE) if say::lost() => ExitCode::from(exit::INTERNAL),
         Ok(code) => ExitCode::from(code),
         Err(Failure { error, code, hint }) => {
             eprintln!("bankd: {}", one_line(&error));
@@ -192,7 +193,7 @@ fn execute(command: &Commands) -> Result<u8, Failure> {
                 unit: unit.clone(),
                 test: *test,
             };
-            print!("{}", init::init(&data.dir(), &choices)?);
+            say_all!("{}", init::init(&data.dir(), &choices)?);
             Ok(exit::DONE)
         }
         Commands::Serve { data } => {
@@ -208,11 +209,11 @@ fn execute(command: &Commands) -> Result<u8, Failure> {
         Commands::Backup(args) => {
             let dir = DataDir::new(&args.data);
             exists(&dir)?;
-            print!("{}", backup::back_up(&dir, &settings(&dir)?, args)?);
+            say_all!("{}", backup::back_up(&dir, &settings(&dir)?, args)?);
             Ok(exit::DONE)
         }
         Commands::Restore(args) => {
-            print!("{}", backup::bring_back(&DataDir::new(&args.data), args)?);
+            say_all!("{}", backup::bring_back(&DataDir::new(&args.data), args)?);
             Ok(exit::DONE)
         }
         Commands::Doctor(args) => {
@@ -257,8 +258,8 @@ fn about_settings(command: &ConfigCommands) -> Result<u8, Failure> {
     }
     let config = settings(&dir)?;
     match command {
-        ConfigCommands::Show { .. } => print!("{}", config.show()),
-        ConfigCommands::Check { .. } => println!("ok"),
+        ConfigCommands::Show { .. } => say_all!("{}", config.show()),
+        ConfigCommands::Check { .. } => say!("ok"),
     }
     Ok(exit::DONE)
 }

@@ -89,9 +89,9 @@ pub fn run(args: &DoctorArgs) -> Result<bool> {
     let found = examine(&DataDir::new(&args.data));
     let worst = found.iter().map(|one| one.state).max().unwrap_or(State::Ok);
     if args.json {
-        println!("{}", serde_json::to_string_pretty(&shaped(&found, worst))?);
+        say!("{}", serde_json::to_string_pretty(&shaped(&found, worst))?);
     } else {
-        print!("{}", screen(&found));
+        say_all!("{}", screen(&found));
     }
     Ok(worst < State::Fail)
 }

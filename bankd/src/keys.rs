@@ -303,7 +303,7 @@ impl KeyRing {
 }
 
 /// Whose a key is, and what it may touch.
-fn scope_of(key: &Key) -> Scope {
+pub(crate) fn scope_of(key: &Key) -> Scope {
     Scope {
         projects: key.projects.clone(),
         machines: key.machines.clone(),

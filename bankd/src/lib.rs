@@ -4,6 +4,9 @@
 //! through [`writer`] to [`store`], what it leaves for other programs through [`records`]. The rules
 //! are not here: they are in `bank_core`.
 
+#[macro_use]
+mod say;
+
 pub mod access;
 pub mod answer;
 pub mod app;

@@ -14,9 +14,23 @@ use bank_api::v1::{ProofFinding, Verification};
 use tokio::sync::watch;
 
 use crate::background;
-use crate::clock;
+use crate::clock::{self, Stopwatch};
 use crate::store;
 use crate::store::verify::{Finding, Progress, Report};
+
+/// What a verification came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Proof {
+    /// Everything holds, up to this transaction.
+    Sound(i64),
+    /// Something does not: the first finding.
+    Broken(String),
+    /// It did not come to its end.
+    Failed(String),
+}
+
+/// How long one look at a running verification lasts.
+const WAIT: Duration = Duration::from_secs(10);
 
 /// Starts verifications and says how they are. A cheap handle.
 #[derive(Clone)]
@@ -28,6 +42,8 @@ struct Shared {
     database: PathBuf,
     is_over: AtomicBool,
     state: Mutex<Verification>,
+    /// What the last one that came to its end found, and when.
+    found: Mutex<Option<(Proof, Stopwatch)>>,
     /// Counts endings, for whoever waits for one.
     ended: watch::Sender<u64>,
 }
@@ -44,6 +60,7 @@ impl Prover {
                 database: database.to_owned(),
                 is_over: AtomicBool::new(false),
                 state: Mutex::new(none),
+                found: Mutex::default(),
                 ended: watch::Sender::new(0),
             }),
         }
@@ -91,6 +108,28 @@ impl Prover {
         self.standing()
     }
 
+    /// What the last one found, unless it ended longer ago than this or another one runs.
+    pub fn fresh(&self, longest: Duration) -> Option<Proof> {
+        if self.standing().state == "running" {
+            return None;
+        }
+        let found = self.shared.found.lock();
+        let found = found.unwrap_or_else(PoisonError::into_inner);
+        let (proof, since) = found.as_ref()?;
+        (since.elapsed() <= longest).then(|| proof.clone())
+    }
+
+    /// Proves the bank, or waits for the one that runs; gives what it found.
+    pub async fn prove(&self) -> Proof {
+        let started = self.start();
+        if let Err(error) = started {
+            return Proof::Failed(error.to_string());
+        }
+        while self.wait(WAIT).await.state == "running" {}
+        let none = || Proof::Failed("it did not come to its end".to_owned());
+        self.fresh(Duration::MAX).unwrap_or_else(none)
+    }
+
     /// Ends a running one at its next step, for the daemon goes down.
     pub fn stop(&self) {
         self.shared.is_over.store(true, Ordering::Relaxed);
@@ -98,6 +137,9 @@ impl Prover {
 
     fn run(&self) {
         let done = self.verify();
+        let found = (Proof::of(&done), Stopwatch::start());
+        let shared = self.shared.found.lock();
+        *shared.unwrap_or_else(PoisonError::into_inner) = Some(found);
         let mut state = self.shared.state();
         match done {
             Ok(report) => {
@@ -131,6 +173,16 @@ impl Prover {
             shown(&mut self.shared.state(), progress);
         }
         Ok(verification.report())
+    }
+}
+
+impl Proof {
+    fn of(done: &Result<Report, store::Error>) -> Proof {
+        match done {
+            Ok(report) if report.is_sound() => Proof::Sound(report.transactions),
+            Ok(report) => Proof::Broken(report.lines().into_iter().next().unwrap_or_default()),
+            Err(error) => Proof::Failed(error.to_string()),
+        }
     }
 }
 

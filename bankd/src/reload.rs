@@ -6,12 +6,13 @@
 use toml::{Table, Value};
 
 use crate::app::{App, DataDir};
+use crate::auditor::access::Access;
 use crate::clock;
 use crate::config::Config;
 use crate::obs;
 
 /// Settings that change while the daemon serves: a section, or one key of it.
-const LIVE: [&str; 4] = ["access", "backup", "limits", "log.level"];
+const LIVE: [&str; 5] = ["access", "auditor.access", "backup", "limits", "log.level"];
 
 /// Reads everything anew that can be.
 pub(crate) async fn reload(app: &App) {
@@ -50,6 +51,7 @@ fn settings(app: &App, data: &DataDir) {
     }
     obs::set_level(config.log.level);
     app.people.set(config.access.clone());
+    app.auditor_access.set(Access::from(&config.auditor.access));
     app.limits.set(config.limits.clone());
     app.backups.set(config.backup.clone());
     app.settings_were_read(config);
@@ -119,6 +121,8 @@ mod tests {
         new.log.level = Level::Debug;
         new.log.format = crate::config::LogFormat::Json;
         new.access.admin_group = "wheel".to_owned();
+        new.auditor.access.read = vec!["apel".to_owned()];
+        new.auditor.body_limit += 1;
         new.limits
             .client
             .insert("x".to_owned(), ClientLimits::default());
@@ -128,11 +132,18 @@ mod tests {
         let changes = Changes::between(&old, &new);
         let live = [
             "access.admin_group",
+            "auditor.access",
             "backup.every_h",
             "limits.client",
             "log.level",
         ];
         assert_eq!(changes.live, live);
-        assert_eq!(changes.waiting, ["follow", "http.timeout_s", "log.format"]);
+        let waiting = [
+            "auditor.body_limit",
+            "follow",
+            "http.timeout_s",
+            "log.format",
+        ];
+        assert_eq!(changes.waiting, waiting);
     }
 }

@@ -305,6 +305,7 @@ pub fn start(
     let policy = store.reference().policy;
     let watch = Watch::new(policy.max_jump, seen).after_downtime(policy.max_downtime);
     let batch_max = batch_max.clamp(1, BATCH_MAX);
+    let settings_told = store.settings_are_told().map_err(std::io::Error::other)?;
     let mut thread = thread::Thread {
         store,
         shared,
@@ -313,6 +314,7 @@ pub fn start(
         newest_record: None,
         watch,
         was_held: false,
+        settings_told,
         kept: None,
         stuck: Vec::new(),
         stuck_total: 0,

@@ -91,6 +91,9 @@ pub struct Status {
     /// Why the daemon's own last try to make a backup failed; `null` as above.
     #[serde(default)]
     pub backup_error: Option<String>,
+    /// Why the last checkpoint was not made; `null` where it was, or none was asked for.
+    #[serde(default)]
+    pub checkpoint_error: Option<String>,
     /// Requests refused by the limits of clients.
     #[serde(default)]
     pub limited: Limited,

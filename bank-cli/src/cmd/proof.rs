@@ -20,25 +20,18 @@ use crate::{
 const WAIT_S: u32 = 10;
 
 pub(super) fn verify(context: &Context, args: VerifyArgs) -> Result<String, Failure> {
-    let mut standing: Verification = if args.last {
+    let standing: Verification = if args.last {
         context.get(&["verifications"], &VerificationQuery::default())?
     } else {
         let path = client::path(&["verifications"]);
         let call = Call::send(Method::POST, path, &serde_json::json!({}), None)?;
         context.client.call(&call)?
     };
-    let shows = std::io::stderr().is_terminal() && !context.quiet;
-    while standing.state == "running" && !args.no_wait && !args.last {
-        if shows {
-            // Where nobody reads, nothing is lost.
-            let _ = write!(std::io::stderr(), "\r{}\x1b[K", progress(&standing));
-        }
-        let wait_s = Some(if shows { 1 } else { WAIT_S });
-        standing = context.get(&["verifications"], &VerificationQuery { wait_s })?;
-    }
-    if shows {
-        let _ = write!(std::io::stderr(), "\r\x1b[K");
-    }
+    let standing = if args.no_wait || args.last {
+        standing
+    } else {
+        ended(context, standing)?
+    };
     let text = told(context, &standing)?;
     match (standing.state.as_str(), standing.sound) {
         ("failed", _) => {
@@ -55,6 +48,23 @@ pub(super) fn verify(context: &Context, args: VerifyArgs) -> Result<String, Fail
         }
         _ => Ok(text),
     }
+}
+
+/// Waits for the end of a verification, and shows how far it is where somebody looks.
+fn ended(context: &Context, mut standing: Verification) -> Result<Verification, Failure> {
+    let shows = std::io::stderr().is_terminal() && !context.quiet;
+    while standing.state == "running" {
+        if shows {
+            // Where nobody reads, nothing is lost.
+            let _ = write!(std::io::stderr(), "\r{}\x1b[K", progress(&standing));
+        }
+        let wait_s = Some(if shows { 1 } else { WAIT_S });
+        standing = context.get(&["verifications"], &VerificationQuery { wait_s })?;
+    }
+    if shows {
+        let _ = write!(std::io::stderr(), "\r\x1b[K");
+    }
+    Ok(standing)
 }
 
 fn progress(standing: &Verification) -> String {
@@ -122,7 +132,7 @@ fn sheet(standing: &Verification) -> Sheet {
 }
 
 pub(super) fn checkpoint(context: &Context, args: &CheckpointArgs) -> Result<String, Failure> {
-    let SignedCheckpoint { text, .. } = context.get(&["checkpoint"], &())?;
+    let SignedCheckpoint { text, .. } = signed(context)?;
     let Some(out) = &args.out else {
         return Ok(text);
     };
@@ -136,4 +146,19 @@ pub(super) fn checkpoint(context: &Context, args: &CheckpointArgs) -> Result<Str
     file.write_all(text.as_bytes()).map_err(failed)?;
     file.sync_all().map_err(failed)?;
     Ok(format!("{}\n", out.display()))
+}
+
+/// Asks for a checkpoint. The bank is proven before it is signed for: where that takes longer than one
+/// request may, it is asked again when it is over.
+fn signed(context: &Context) -> Result<SignedCheckpoint, Failure> {
+    let busy = match context.get(&["checkpoint"], &()) {
+        Err(failure) if failure.exit == exit::UNAVAILABLE => failure,
+        answered => return answered,
+    };
+    let standing: Verification = context.get(&["verifications"], &VerificationQuery::default())?;
+    if standing.state != "running" {
+        return Err(busy);
+    }
+    ended(context, standing)?;
+    context.get(&["checkpoint"], &())
 }

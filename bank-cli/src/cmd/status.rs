@@ -246,12 +246,14 @@ fn safety(status: &Status, now_us: i64) -> String {
         });
         parts.push(format!("{ago}{proven}, {}", last.path));
     }
-    if let Some(error) = &status.backup_error {
-        parts.push(alarming(&format!("{error} !")));
-    }
+    let error = status.backup_error.iter();
+    parts.extend(error.map(|error| alarming(&format!("{error} !"))));
     let mut out = String::new();
     if !parts.is_empty() {
         let _ = writeln!(out, "last backup    {}", parts.join("   "));
+    }
+    if let Some(error) = &status.checkpoint_error {
+        let _ = writeln!(out, "no checkpoint  {}", alarming(&format!("{error} !")));
     }
     if let Some(bytes) = status.wal_bytes.filter(|bytes| *bytes >= WAL_TOLD) {
         let _ = writeln!(out, "write-ahead log {}", size(bytes));
@@ -352,6 +354,7 @@ fn sheet(status: &Status) -> Sheet {
         column("wal_bytes", "Log bytes", Kind::Number).if_asked(),
         column("last_backup", "Last backup", Kind::Text).if_asked(),
         column("backup_error", "Backup error", Kind::Text).if_asked(),
+        column("checkpoint_error", "Checkpoint error", Kind::Text).if_asked(),
         column("limited", "Refused by limits", Kind::Text).if_asked(),
     ];
     Sheet::new(columns, std::slice::from_ref(status), "no status")

@@ -1,6 +1,6 @@
 //! Commands about who may do what: roles, limits, proposals, new secrets for old keys.
 
-use super::Command;
+use super::{Command, Scope};
 use crate::access::Role;
 use crate::amount::Amount;
 use crate::ids::ProposalId;
@@ -108,6 +108,9 @@ pub struct Approve {
     pub request: String,
     /// What it asks for, read again from the request.
     pub command: Box<Command>,
+    /// With what rights whoever proposed it could come now, one of which must do; none where they can
+    /// come no more.
+    pub proposers: Vec<Scope>,
     /// Kept in the journal.
     pub reason: String,
 }

@@ -1,7 +1,7 @@
 //! The words of the journal's `op` column, for whoever asks for one of them.
 
 /// Every word of the journal's `op` column: commands, and what time alone does.
-pub const OPS: [&str; 75] = [
+pub const OPS: [&str; 76] = [
     "account_add",
     "account_rm",
     "account_set",
@@ -68,6 +68,7 @@ pub const OPS: [&str; 75] = [
     "reserve",
     "role_grant",
     "role_revoke",
+    "settings",
     "settle",
     "transfer",
     "undo",

@@ -63,6 +63,46 @@ pub struct Policy {
     pub approval: Approval,
 }
 
+/// Every fallback mode with its word.
+pub const FALLBACK_MODES: [(FallbackMode, &str); 2] = [
+    (FallbackMode::Scheduler, "scheduler"),
+    (FallbackMode::Bank, "bank"),
+];
+
+impl FallbackMode {
+    /// Its word.
+    pub fn word(self) -> &'static str {
+        let found = FALLBACK_MODES.iter().find(|(mode, _)| *mode == self);
+        found.map_or("scheduler", |(_, word)| word)
+    }
+
+    /// From its word.
+    pub fn parse(word: &str) -> Option<FallbackMode> {
+        let found = FALLBACK_MODES.iter().find(|(_, w)| *w == word);
+        found.map(|(mode, _)| *mode)
+    }
+}
+
+/// Every order with its word.
+pub const ORDERS: [(SelectionOrder, &str); 2] = [
+    (SelectionOrder::ExpiryFirst, "expiry-first"),
+    (SelectionOrder::HierarchyFirst, "hierarchy-first"),
+];
+
+impl SelectionOrder {
+    /// Its word.
+    pub fn word(self) -> &'static str {
+        let found = ORDERS.iter().find(|(order, _)| *order == self);
+        found.map_or("expiry-first", |(_, word)| word)
+    }
+
+    /// From its word.
+    pub fn parse(word: &str) -> Option<SelectionOrder> {
+        let found = ORDERS.iter().find(|(_, w)| *w == word);
+        found.map(|(order, _)| *order)
+    }
+}
+
 impl Default for Policy {
     fn default() -> Self {
         Policy {

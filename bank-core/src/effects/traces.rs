@@ -1,8 +1,9 @@
 //! What a transaction changed that is no money, and that balances of the past depend on: windows and
 //! credit limits of allocations, which accounts there are (decision note 0021), which periods of the
-//! books are closed (decision note 0054); and what it says of attention.
+//! books are closed (decision note 0054), what a choice among accounts was asked with and under which
+//! settings (decision note 0082); and what it says of attention.
 
-use super::{DirectoryRow, Effects};
+use super::{Choice, DirectoryRow, Effects, Settings};
 use crate::amount::Amount;
 use crate::attention::Event;
 use crate::directory::Directory;
@@ -24,6 +25,10 @@ pub struct Traces {
     pub reopened: Option<TxId>,
     /// What was raised, cleared or seen: one at most.
     pub attention: Option<Box<Event>>,
+    /// The settings that hold from it on, where they are others than before.
+    pub settings: Option<Box<Settings>>,
+    /// What a choice of its was asked with, where its entries do not say it.
+    pub choice: Option<Box<Choice>>,
 }
 
 /// What an allocation lets be done with its money, from a transaction on.

@@ -12,6 +12,7 @@ use crate::model::{Account, FLUSH_INTERVAL, Instance, Lien, LienState, Mode, Por
 use crate::postings::{About, Postings};
 use crate::price::{Priced, price};
 use crate::refusal::Refusal;
+use crate::rules::choice;
 use crate::rules::fallback;
 use crate::rules::funds::{covering, funds, lay, unblocked};
 use crate::rules::instance::{
@@ -19,7 +20,7 @@ use crate::rules::instance::{
     new_instance, note_start, remark_asserted, usable, would_refuse,
 };
 use crate::rules::promise::{Binding, bind};
-use crate::select::{self, Candidate};
+use crate::select::{self, Candidate, Payer};
 use crate::time::{Seconds, Timestamp};
 use crate::view::{Context, Next, View};
 use absorb::{absorb, absorbing};
@@ -214,7 +215,11 @@ impl Placing {
             return Ok(());
         }
         let refusal = match self.portions(&open, &payer.project_name, false, ctx) {
-            Ok(portions) => return self.hold(portions, false),
+            Ok(portions) => {
+                self.hold(portions, false)?;
+                self.tell(&payer, ctx);
+                return Ok(());
+            }
             Err(refusal) => refusal,
         };
         let bank_decides = ctx.directory.policy.fallback == crate::directory::FallbackMode::Bank;
@@ -230,6 +235,7 @@ impl Placing {
             self.cost = cost(&self.instance, priced_at, ctx)?;
         }
         self.on_fallback(fallback, ctx)?;
+        self.tell(&payer, ctx);
         self.postings
             .remark(&format!("fallback_from={}", short.name));
         self.shortage = fallback::of(reserve, &refusal, ctx.directory, ctx.now);
@@ -241,6 +247,11 @@ impl Placing {
                 .remark(&format!("needed={needed} available={there}"));
         }
         Ok(())
+    }
+
+    /// Writes down what was asked, where something is held.
+    fn tell(&mut self, payer: &Payer, ctx: &Context<'_>) {
+        choice::tell(&mut self.postings, payer, None, &self.instance, ctx);
     }
 
     /// Who would pay first where nothing is held: the first account in paying order.
@@ -274,6 +285,7 @@ impl Placing {
         if self.cost.is_zero() {
             return Ok(());
         }
+        self.tell(&payer, ctx);
         match self.portions(&candidates, &payer.project_name, true, ctx) {
             Ok(portions) => self.hold(portions, true),
             Err(refusal) => {

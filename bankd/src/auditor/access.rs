@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::config::{AuditorAccess, EVERYBODY};
 
@@ -72,6 +73,27 @@ pub struct Access {
     pub metrics: Vec<String>,
     /// What a reader sees, where it is not everything.
     pub data: BTreeMap<String, Reach>,
+}
+
+/// The lists that hold now: others from the moment on at which the settings are read anew.
+#[derive(Debug)]
+pub struct Lists(RwLock<Arc<Access>>);
+
+impl Lists {
+    /// With these to begin with.
+    pub fn new(access: Access) -> Lists {
+        Lists(RwLock::new(Arc::new(access)))
+    }
+
+    /// Those of now.
+    pub fn now(&self) -> Arc<Access> {
+        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Others from now on.
+    pub fn set(&self, access: Access) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(access);
+    }
 }
 
 /// The records that a reader sees: for every key one of its values (OR within a key, AND between

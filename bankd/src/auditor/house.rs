@@ -20,7 +20,6 @@ use crate::writer::{Caller, Origin};
 /// Everything behind the routes.
 pub(crate) struct House {
     pub(super) app: Arc<App>,
-    pub(super) access: Access,
     pub(super) readers: Readers,
     pub(super) room: Room,
     pub(super) tally: Tally,
@@ -40,18 +39,18 @@ impl House {
     ///
     /// # Errors
     /// If the database cannot be opened.
-    pub(crate) fn new(
-        app: Arc<App>,
-        database: &Path,
-        access: Access,
-    ) -> Result<Self, store::Error> {
+    pub(crate) fn new(app: Arc<App>, database: &Path) -> Result<Self, store::Error> {
         Ok(Self {
             readers: Readers::open(database)?,
             room: Room::default(),
-            tally: Tally::new(app.config.auditor.metrics.clone(), &access),
-            access,
+            tally: Tally::new(app.config.auditor.metrics.clone()),
             app,
         })
+    }
+
+    /// Who may do what, as of now.
+    pub(super) fn access(&self) -> Arc<Access> {
+        self.app.auditor_access.now()
     }
 
     pub(super) fn settings(&self) -> &config::Auditor {

@@ -7,7 +7,7 @@
 mod meter;
 mod text;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub use meter::{Answered, Meter, Route};
 use text::Text;
@@ -62,6 +62,14 @@ impl Figures {
                 .map(|reach| (reach.clone(), Count::default()))
                 .collect(),
             last: 0,
+        }
+    }
+
+    /// Begins anew where readers see other parts than those that are counted.
+    pub fn divide(&mut self, access: &Access) {
+        let parts: BTreeSet<&Reach> = access.data.values().collect();
+        if !self.parts.keys().eq(parts) {
+            *self = Self::new(self.keys.clone(), access);
         }
     }
 

@@ -40,7 +40,7 @@ use tokio::sync::watch;
 
 use crate::app::{App, Listeners};
 use crate::listen::{self, Arrival, Seat, Who, gone};
-use access::{Access, Identity};
+use access::Identity;
 use house::{House, Visitor};
 
 /// How long the head of a request may take, the wait for it on an idle connection included.
@@ -57,8 +57,7 @@ pub(crate) async fn serve(
     if plain.is_none() && secure.is_none() {
         return;
     }
-    let access = Access::from(&app.config.auditor.access);
-    let house = match House::new(Arc::clone(app), database, access) {
+    let house = match House::new(Arc::clone(app), database) {
         Ok(house) => Arc::new(house),
         Err(error) => {
             tracing::error!(%error, "AUDITOR's API is not served");
@@ -84,8 +83,9 @@ pub(crate) async fn serve(
 
 /// Counts what is stored, so that the first question for the metrics need not.
 async fn count(house: Arc<House>, mut stopped: watch::Receiver<()>) {
+    let access = house.access();
     tokio::select! {
-        _ = house.tally.catch_up(&house.readers) => {}
+        _ = house.tally.catch_up(&access, &house.readers) => {}
         () = gone(&mut stopped) => {}
     }
 }

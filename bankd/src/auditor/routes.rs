@@ -90,7 +90,7 @@ async fn route(
 }
 
 async fn records(house: &House, visitor: &Visitor, request: &Request<Incoming>) -> Answer {
-    if let Err(denied) = house.access.allowed(&visitor.identity, Right::Read) {
+    if let Err(denied) = house.access().allowed(&visitor.identity, Right::Read) {
         house.denied(visitor, "GET /records", &denied);
         return answer::forbidden(&denied);
     }
@@ -101,7 +101,7 @@ async fn records(house: &House, visitor: &Visitor, request: &Request<Incoming>) 
     if request.method() == Method::HEAD {
         return answer::record(Vec::new());
     }
-    let reach = house.access.reach(&visitor.identity).cloned();
+    let reach = house.access().reach(&visitor.identity).cloned();
     read::many(&house.readers, reach, query, wants_array(request.headers())).await
 }
 
@@ -119,14 +119,14 @@ fn wants_array(headers: &HeaderMap) -> bool {
 
 /// The rest of the path is the name, with or without its escapes: clients send it as it is.
 async fn record(house: &House, visitor: &Visitor, record_id: &str) -> Answer {
-    if let Err(denied) = house.access.allowed(&visitor.identity, Right::Read) {
+    if let Err(denied) = house.access().allowed(&visitor.identity, Right::Read) {
         house.denied(visitor, "GET /record", &denied);
         return answer::forbidden(&denied);
     }
     let Some(record_id) = escape::decoded(record_id) else {
         return answer::no_such_record();
     };
-    let reach = house.access.reach(&visitor.identity).cloned();
+    let reach = house.access().reach(&visitor.identity).cloned();
     read::one(&house.readers, reach, record_id).await
 }
 
@@ -144,12 +144,13 @@ async fn health(house: &House) -> Answer {
 
 /// What is stored, as far as the caller sees it, and what is counted since the start.
 async fn metrics(house: &House, visitor: &Visitor) -> Answer {
-    if let Err(denied) = house.access.allowed(&visitor.identity, Right::Metrics) {
+    if let Err(denied) = house.access().allowed(&visitor.identity, Right::Metrics) {
         house.denied(visitor, "GET /metrics", &denied);
         return answer::forbidden(&denied);
     }
-    let reach = house.access.reach(&visitor.identity);
-    match house.tally.text(&house.readers, reach).await {
+    let access = house.access();
+    let reach = access.reach(&visitor.identity);
+    match house.tally.text(&access, &house.readers, reach).await {
         Some(text) => answer::plain(MEDIA, text),
         None => answer::unanswered("the database does not answer"),
     }

@@ -26,9 +26,9 @@ pub(super) struct Tally {
 
 impl Tally {
     /// Nothing counted yet.
-    pub(super) fn new(keys: AuditorMetrics, access: &Access) -> Self {
+    pub(super) fn new(keys: AuditorMetrics) -> Self {
         Self {
-            figures: Mutex::new(Figures::new(keys, access)),
+            figures: Mutex::new(Figures::new(keys, &Access::default())),
             turn: tokio::sync::Mutex::new(()),
             meter: Meter::default(),
         }
@@ -36,15 +36,21 @@ impl Tally {
 
     /// The metrics of this instant for who sees everything, or a part; none where the database does
     /// not answer.
-    pub(super) async fn text(&self, readers: &Readers, reach: Option<&Reach>) -> Option<String> {
-        self.catch_up(readers).await?;
+    pub(super) async fn text(
+        &self,
+        access: &Access,
+        readers: &Readers,
+        reach: Option<&Reach>,
+    ) -> Option<String> {
+        self.catch_up(access, readers).await?;
         let figures = self.figures.lock().unwrap_or_else(PoisonError::into_inner);
         Some(figures.text(reach, &self.meter))
     }
 
-    /// Counts what is not counted yet.
-    pub(super) async fn catch_up(&self, readers: &Readers) -> Option<()> {
+    /// Counts what is not counted yet; all of it where other parts are to be told than before.
+    pub(super) async fn catch_up(&self, access: &Access, readers: &Readers) -> Option<()> {
         let _turn = self.turn.lock().await;
+        self.divide(access);
         loop {
             let last = self.last();
             let asked = readers.ask(PATIENCE, move |connection| {
@@ -66,6 +72,12 @@ impl Tally {
                 return Some(());
             }
         }
+    }
+
+    /// Begins anew where readers see other parts than those that are counted.
+    fn divide(&self, access: &Access) {
+        let mut figures = self.figures.lock().unwrap_or_else(PoisonError::into_inner);
+        figures.divide(access);
     }
 
     fn last(&self) -> i64 {

@@ -73,7 +73,7 @@ impl Writing<'_> {
     pub(super) async fn answer(&self, request: Request<Incoming>) -> Result<Answer, Dropped> {
         let allowed = self
             .house
-            .access
+            .access()
             .allowed(&self.visitor.identity, Right::Write);
         if let Err(denied) = allowed {
             self.house.denied(self.visitor, self.act.place(), &denied);

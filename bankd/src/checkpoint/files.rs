@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use bank_api::text::format_rfc3339;
 
 use super::{Error, SigningKey, write};
-use crate::store::{self, checkpoint};
+use crate::store::{self, checkpoint, verify};
 
 /// The largest file that is read.
 const FILE_MAX: u64 = 1 << 20;
@@ -92,12 +92,27 @@ impl Keeper {
         Ok((facts.transactions, write(&facts, now_us, &key)))
     }
 
-    /// Makes one and puts it into a folder, under a name that tells its transaction and its time.
+    /// The same of a bank that was proven up to a transaction: what came since is proven too, so that
+    /// nothing is signed that does not hold.
     ///
     /// # Errors
-    /// As [`Keeper::make`], and if the file cannot be written.
-    pub fn keep(&self, folder: &Path, now_us: i64) -> Result<PathBuf, Error> {
-        let (tx, text) = self.make(now_us)?;
+    /// [`Error::Unsound`] where something does not hold, and as [`Keeper::make`].
+    pub fn make_proven(&self, proven: i64, now_us: i64) -> Result<(i64, String), Error> {
+        let key = SigningKey::read(&self.key)?;
+        let connection = store::open_reader(&self.database)?;
+        let facts = checkpoint::facts(&connection)?;
+        match verify::since(&connection, proven, &facts)? {
+            Some(finding) => Err(Error::Unsound(finding)),
+            None => Ok((facts.transactions, write(&facts, now_us, &key))),
+        }
+    }
+
+    /// Makes one of a bank that was proven, and puts it into a folder, under a name that tells its transaction and its time.
+    ///
+    /// # Errors
+    /// As [`Keeper::make_proven`], and if the file cannot be written.
+    pub fn keep(&self, folder: &Path, proven: i64, now_us: i64) -> Result<PathBuf, Error> {
+        let (tx, text) = self.make_proven(proven, now_us)?;
         if !folder.is_dir() {
             let made = fs::DirBuilder::new().mode(0o755).create(folder);
             made.map_err(|e| file_error(folder, e))?;

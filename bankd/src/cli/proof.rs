@@ -74,7 +74,7 @@ pub(super) fn verify(args: &VerifyArgs) -> Result<u8, Failure> {
         let mut told = Verification::default();
         proof::told(&mut told, &report);
         let text = serde_json::to_string_pretty(&told).context("cannot write JSON")?;
-        println!("{text}");
+        say!("{text}");
     } else {
         print(&report, checkpoint.as_ref());
     }
@@ -107,27 +107,27 @@ fn proven(database: &Path, checkpoint: Option<&Checkpoint>) -> Result<Report> {
 
 fn print(report: &Report, checkpoint: Option<&Checkpoint>) {
     for line in report.lines() {
-        println!("{line}");
+        say!("{line}");
     }
     if report.more > 0 {
-        println!("and {} more", report.more);
+        say!("and {} more", report.more);
     }
     for advice in report.advice() {
-        println!("hint: {advice}");
+        say!("hint: {advice}");
     }
     if !report.is_sound() {
         return;
     }
     let (transactions, entries) = (report.transactions, report.entries);
     let allocations = report.allocations;
-    println!("ok: {transactions} transactions, {entries} entries, {allocations} allocations");
+    say!("ok: {transactions} transactions, {entries} entries, {allocations} allocations");
     if let Some(checkpoint) = checkpoint {
         let made = bank_api::text::format_rfc3339(checkpoint.made_at);
         let covered = checkpoint.facts.transactions;
-        println!("ok: it holds all that it had at {made}, transaction {covered}");
+        say!("ok: it holds all that it had at {made}, transaction {covered}");
     }
     for note in &report.notes {
-        println!("note: {note}");
+        say!("note: {note}");
     }
 }
 
@@ -154,11 +154,11 @@ pub(super) fn checkpoint(args: &CheckpointArgs) -> Result<u8, Failure> {
     let made = keeper.make(clock::real_us()).map_err(anyhow::Error::new);
     let (transactions, text) = made?;
     match &args.out {
-        None => print!("{text}"),
+        None => say_all!("{text}"),
         Some(out) => {
             let written = checkpoint::write_new(out, text.as_bytes(), 0o644);
             written.map_err(anyhow::Error::new)?;
-            println!("{}: {transactions} transactions", out.display());
+            say!("{}: {transactions} transactions", out.display());
         }
     }
     Ok(exit::DONE)
@@ -192,9 +192,9 @@ pub(super) fn key(command: &KeyCommands) -> Result<u8, Failure> {
         .unwrap_or_else(|| checkpoint::default_key(&dir.keys()));
     let public = SigningKey::create(&path).map_err(anyhow::Error::new)?;
     let half = checkpoint::public_of(&path);
-    println!("secret  {}", path.display());
-    println!("public  {}  key {}", half.display(), public.id());
-    println!(
+    say!("secret  {}", path.display());
+    say!("public  {}  key {}", half.display(), public.id());
+    say!(
         "hint: copy the public half and every checkpoint to another machine: who can write them here \
          can make others"
     );

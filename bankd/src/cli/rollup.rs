@@ -40,14 +40,14 @@ fn verify(data: &Data) -> Result<u8, Failure> {
     let connection = store::open_reader(&database).with_context(failed)?;
     let found = rollup::compare(&connection).with_context(failed)?;
     for example in &found.examples {
-        println!("{example}");
+        say!("{example}");
     }
     if found.differing == 0 {
-        println!("ok: {} days of rollups are what usage comes to", found.rows);
+        say!("ok: {} days of rollups are what usage comes to", found.rows);
         return Ok(exit::DONE);
     }
-    println!("{} days of rollups differ", found.differing);
-    println!("hint: stop the daemon and run `bankd rollup rebuild`");
+    say!("{} days of rollups differ", found.differing);
+    say!("hint: stop the daemon and run `bankd rollup rebuild`");
     Ok(exit::REFUSED)
 }
 
@@ -59,6 +59,6 @@ fn rebuild(data: &Data) -> Result<u8, Failure> {
     let failed = || format!("cannot write {}", database.display());
     let mut store = SqliteStore::open(&database, Policy::default()).with_context(failed)?;
     let rows = store.rebuild_rollups().with_context(failed)?;
-    println!("made {rows} days of rollups");
+    say!("made {rows} days of rollups");
     Ok(exit::DONE)
 }

@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 
 /// Most peers of the gateway: each whose address fits is tried when a message comes.
 const MOST_PEERS: usize = 64;
+/// Connections of the gateway.
+const MOST_CONNECTIONS: usize = 1024;
 /// Longest and shortest time after which an unused reservation is over, in seconds.
 const IDLE_S: (i64, i64) = (60, 31_536_000);
 
@@ -19,6 +21,9 @@ const IDLE_S: (i64, i64) = (60, 31_536_000);
 pub struct Gold {
     /// Address and port of the gateway; empty for none; port 0 picks a free one.
     pub listen: String,
+    /// Connections of one address, 1 to 1,024; the gateway has 1,024, of which 256 have all the time of
+    /// the protocol, and of these one address has its share too.
+    pub max_connections_each: usize,
     /// Seconds without a charge after which a reservation's instance closes, 60 to 31,536,000.
     pub reservation_idle: i64,
     /// Take only the project of the message, and release a lien on another one.
@@ -31,6 +36,7 @@ impl Default for Gold {
     fn default() -> Self {
         Self {
             listen: String::new(),
+            max_connections_each: 768,
             reservation_idle: 86_400,
             strict_project: false,
             peer: BTreeMap::new(),
@@ -84,6 +90,12 @@ impl Gold {
             return Err(format!(
                 "gold.listen: {:?} is not ADDRESS:PORT",
                 self.listen
+            ));
+        }
+        let each = self.max_connections_each;
+        if !(1..=MOST_CONNECTIONS).contains(&each) {
+            return Err(format!(
+                "gold.max_connections_each: {each} is not in 1 to {MOST_CONNECTIONS}"
             ));
         }
         let (least, most) = IDLE_S;

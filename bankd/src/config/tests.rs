@@ -134,6 +134,11 @@ fn errors_say_where() {
             "gold.listen: \"gold\" is not ADDRESS:PORT",
         ),
         (
+            "[gold]\nmax_connections_each = 0\n",
+            None,
+            "gold.max_connections_each: 0 is not in 1 to 1024",
+        ),
+        (
             "[gold]\nreservation_idle = 59\n",
             None,
             "gold.reservation_idle: 59 is not in 60 to 31536000",

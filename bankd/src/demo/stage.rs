@@ -41,7 +41,7 @@ impl Stage {
             )?;
         }
         fs::write(dir.join("nami.conf"), nami_conf(&dir))?;
-        println!("The demo plays in {}", dir.display());
+        say!("The demo plays in {}", dir.display());
         Ok(Stage {
             dir,
             programs,
@@ -52,16 +52,16 @@ impl Stage {
 
     pub(super) fn chapter(&mut self, title: &str) {
         self.chapters = self.chapters.saturating_add(1);
-        println!("\n{}. {title}", self.chapters);
+        say!("\n{}. {title}", self.chapters);
     }
 
     pub(super) fn say(text: &str) {
-        println!("\n# {text}");
+        say!("\n# {text}");
     }
 
     pub(super) fn show_document(document: &str) {
-        println!("\n# What the scheduler sends:");
-        print!("{document}");
+        say!("\n# What the scheduler sends:");
+        say_all!("{document}");
     }
 
     /// Runs `bank` and shows what it prints.
@@ -80,7 +80,7 @@ impl Stage {
     }
 
     fn shown(&self, program: &str, arguments: &[&str]) -> Result<()> {
-        println!("\n$ {program} {}", quoted(arguments));
+        say!("\n$ {program} {}", quoted(arguments));
         let output = self.command(program).args(arguments).output()?;
         show(&output);
         ensure!(
@@ -94,7 +94,7 @@ impl Stage {
     /// Runs a script as the scheduler does, with the document on standard input.
     pub(super) fn script(&self, event: &str, document: &str, expected: i32) -> Result<()> {
         let name = format!("bank.{event}");
-        println!("\n$ nami/{name} < {}", about(event, document));
+        say!("\n$ nami/{name} < {}", about(event, document));
         let mut child = Command::new(self.dir.join("nami").join(&name))
             .env("NAMI_CONF", self.dir.join("nami.conf"))
             .stdin(Stdio::piped())
@@ -107,7 +107,7 @@ impl Stage {
         let output = child.wait_with_output()?;
         show(&output);
         let code = output.status.code();
-        println!(
+        say!(
             "(exit {})",
             code.map_or_else(|| "by a signal".to_owned(), |c| c.to_string())
         );
@@ -120,7 +120,7 @@ impl Stage {
 
     /// Starts the daemon and waits until it listens.
     pub(super) fn serve(&mut self) -> Result<()> {
-        println!("\n$ bankd serve --data bank-data &");
+        say!("\n$ bankd serve --data bank-data &");
         let log = fs::File::create(self.dir.join("bankd.log"))?;
         let mut child = self
             .command("bankd")
@@ -134,7 +134,7 @@ impl Stage {
         self.daemon = Some(child);
         for line in BufReader::new(stdout).lines() {
             let line = line?;
-            println!("{line}");
+            say!("{line}");
             if line.starts_with("listening unix:") {
                 return Ok(());
             }
@@ -145,7 +145,7 @@ impl Stage {
 
     /// Ends the daemon as a power cut would.
     pub(super) fn kill(&mut self) -> Result<()> {
-        println!("\n$ kill -9 %1");
+        say!("\n$ kill -9 %1");
         if let Some(mut daemon) = self.daemon.take() {
             daemon.kill()?;
             daemon.wait()?;
@@ -155,10 +155,10 @@ impl Stage {
 
     /// Shows a file of the bank's.
     pub(super) fn print_file(&self, name: &str, what: &str) -> Result<()> {
-        println!("\n# {what}:");
-        println!("$ cat {name}");
+        say!("\n# {what}:");
+        say!("$ cat {name}");
         let text = fs::read_to_string(self.dir.join(name)).with_context(|| name.to_owned())?;
-        print!("{text}");
+        say_all!("{text}");
         Ok(())
     }
 
@@ -167,24 +167,24 @@ impl Stage {
         let dir = self.dir.display().to_string();
         if keep {
             let daemon = self.daemon.take().context("the daemon")?;
-            println!(
+            say!(
                 "\nThe daemon goes on running as process {}. Talk to it:",
                 daemon.id()
             );
-            println!("  export BANK_SERVER=unix:{dir}/bank-data/bankd.sock");
-            println!("  {}/bank balance", self.programs.display());
-            println!("  NAMI_CONF={dir}/nami.conf {dir}/nami/bank.quote < job.xml");
-            println!("  kill {}    # ends it; then remove {dir}", daemon.id());
+            say!("  export BANK_SERVER=unix:{dir}/bank-data/bankd.sock");
+            say!("  {}/bank balance", self.programs.display());
+            say!("  NAMI_CONF={dir}/nami.conf {dir}/nami/bank.quote < job.xml");
+            say!("  kill {}    # ends it; then remove {dir}", daemon.id());
             return Ok(());
         }
         if let Some(mut daemon) = self.daemon.take() {
-            println!("\n$ kill %1");
+            say!("\n$ kill %1");
             Command::new("kill").arg(daemon.id().to_string()).status()?;
             let status = daemon.wait()?;
             ensure!(status.success(), "the daemon ended with {status}");
         }
         fs::remove_dir_all(&self.dir)?;
-        println!("\nThe demo is over; {dir} is removed. `bankd demo --keep` leaves it running.");
+        say!("\nThe demo is over; {dir} is removed. `bankd demo --keep` leaves it running.");
         Ok(())
     }
 
@@ -217,8 +217,8 @@ fn nami_conf(dir: &Path) -> String {
 }
 
 fn show(output: &Output) {
-    print!("{}", String::from_utf8_lossy(&output.stdout));
-    print!("{}", String::from_utf8_lossy(&output.stderr));
+    say_all!("{}", String::from_utf8_lossy(&output.stdout));
+    say_all!("{}", String::from_utf8_lossy(&output.stderr));
 }
 
 /// The arguments as a shell would need them.

@@ -77,6 +77,11 @@ impl<T: Talk> House<T> {
         }
     }
 
+    /// Connections that one address may have.
+    pub(super) fn most_of_one(&self) -> usize {
+        self.config.max_connections_each
+    }
+
     /// Bytes that the buffers of all connections take together, beyond what each has for itself.
     #[cfg(test)]
     pub(super) fn memory_held(&self) -> usize {
@@ -99,6 +104,8 @@ pub(super) enum Place {
     Seated,
     /// It has a moment.
     Standing,
+    /// It is told that there is none.
+    SentAway,
 }
 
 /// Serves one connection from its first byte to its end.
@@ -135,7 +142,7 @@ pub(super) async fn attend<T: Talk, S: AsyncRead + AsyncWrite + Unpin>(
     drop((wire, held));
     let farewell = match place {
         Place::Seated => FAREWELL,
-        Place::Standing => NOD,
+        Place::Standing | Place::SentAway => NOD,
     };
     let until = end.min(Instant::now() + farewell);
     // What it says after the answer is nobody's business, and others come first.
@@ -170,6 +177,9 @@ impl<T: Talk> Call<'_, T> {
         stopped: &mut watch::Receiver<()>,
     ) -> Option<Served> {
         let from = self.from.ip();
+        if self.place == Place::SentAway {
+            return Some(self.turned_away(Reason::Crowded));
+        }
         if !gate::knows(&self.house.config, from) {
             return Some(self.turned_away(Reason::UnknownPeer));
         }
@@ -214,7 +224,7 @@ impl<T: Talk> Call<'_, T> {
         let mut held = Held::none(&self.house.memory);
         let (mut deadline, late) = match self.place {
             Place::Seated => (self.born + HEAD, Reason::SlowMessage),
-            Place::Standing => (self.born + MOMENT, Reason::Crowded),
+            Place::Standing | Place::SentAway => (self.born + MOMENT, Reason::Crowded),
         };
         let mut in_head = true;
         loop {

@@ -338,15 +338,7 @@ pub(super) fn on_socket(
         Some(name) => access::roles_of(name, person.roles, directory, now),
         None => person.roles,
     };
-    let scope = Scope {
-        who: Some(Arc::new(access::Who {
-            actor: person.name.clone(),
-            client: client.clone(),
-            roles: person.roles,
-            person: known.clone(),
-        })),
-        ..Scope::default()
-    };
+    let scope = person.scope();
     let who = Who {
         client,
         actor: person.name,

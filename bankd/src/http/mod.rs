@@ -4,6 +4,7 @@
 //! around it, [`auth`] decides who is asking, [`limits`] how much, `v1` and [`nami`] hold the handlers. Nothing here decides about money.
 
 pub mod auth;
+mod bare;
 pub mod error;
 mod error_after;
 pub mod frame;

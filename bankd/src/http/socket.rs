@@ -20,6 +20,7 @@ use tokio::sync::watch;
 use tower::Service as _;
 
 use super::auth::Peer;
+use super::bare::{Asked, Telling};
 use super::router;
 use crate::app::{App, Listeners};
 use crate::listen::{self, Arrival, Who, gone};
@@ -75,7 +76,10 @@ impl Doorman {
                 return;
             };
             let clerk = seat.clerk();
+            let asked = Asked::default();
+            let stream = Telling::new(stream, asked.clone());
             let answer = service_fn(move |request| {
+                asked.begin();
                 let busy = clerk.busy();
                 let answer = answer(router.clone(), request, peer);
                 async move {

@@ -1,12 +1,12 @@
 //! The journal's hash chain (decision 20): each transaction's hash covers its columns, its entries'
 //! columns and the hash before it; the first covers what the bank is. It finds accidents.
 
-use super::Error;
 use super::stamp::Stamp;
 use super::version::Version;
+use super::{Error, choice};
 use bank_core::attention::Event;
 use bank_core::directory::Bank;
-use bank_core::effects::{Entry, EntryKind, Traces, Transaction, UsageRow};
+use bank_core::effects::{Entry, EntryKind, Settings, Traces, Transaction, UsageRow};
 use bank_core::period::PeriodClose;
 use rusqlite::Row;
 use rusqlite::types::ValueRef;
@@ -189,6 +189,22 @@ impl Chain {
         if let Some(event) = &traces.attention {
             self.event(event);
         }
+        if let Some(settings) = &traces.settings {
+            self.settings(settings);
+        }
+        if let Some(choice) = &traces.choice {
+            choice::Stored::of(choice).hash(self);
+        }
+    }
+
+    /// Settings of the site.
+    fn settings(&mut self, settings: &Settings) {
+        self.text("settings");
+        self.text(settings.mode.word());
+        self.text(settings.fallback.word());
+        self.text(settings.order.word());
+        self.number(settings.require_cover.into());
+        self.text(settings.shortfall.word());
     }
 
     /// A closed period, with the totals in the order of the accounts.
@@ -281,7 +297,7 @@ impl Chain {
         Sha256::digest(&self.buffer).into()
     }
 
-    fn text(&mut self, text: &str) {
+    pub(super) fn text(&mut self, text: &str) {
         self.bytes(text.as_bytes());
     }
 
@@ -301,7 +317,7 @@ impl Chain {
     }
 
     /// NULL is a length that no text has.
-    fn optional_text(&mut self, text: Option<&str>) {
+    pub(super) fn optional_text(&mut self, text: Option<&str>) {
         match text {
             Some(text) => self.text(text),
             None => self.length(u64::MAX),

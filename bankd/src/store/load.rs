@@ -174,6 +174,9 @@ fn add_named(connection: &Connection, need: &Need, view: &mut View) -> Result<()
     if let Some(by) = &need.moved {
         view.moved = access::moved_before(connection, by)?;
     }
+    if let Some(by) = &need.moved_by_proposer {
+        view.moved_by_proposer = access::moved_before(connection, by)?;
+    }
     Ok(())
 }
 

@@ -13,6 +13,7 @@ pub mod auditor;
 pub mod bank;
 pub mod checkpoint;
 mod checkup;
+mod choice;
 mod clock;
 mod codec;
 mod cycle;

@@ -6,7 +6,8 @@ use super::rollup::Rollups;
 use super::stamp::Stamp;
 use super::verify::journal;
 use super::{
-    BUSY_TIMEOUT, Error, append, bank, keep_plans, load, migrate, seal, tally, uses, version,
+    BUSY_TIMEOUT, Error, append, bank, choice, keep_plans, load, migrate, seal, tally, uses,
+    version,
 };
 use bank_core::command::Chunk;
 use bank_core::directory::{Directory, Policy};
@@ -81,6 +82,7 @@ impl SqliteStore {
         bank::insert(&connection, new)?;
         seal::renew(&connection, "bank", &[&1])?;
         extent::write(&connection, &extent::measure(&connection)?)?;
+        choice::seed(&connection, &policy)?;
         version::seed(&mut connection)?;
         SqliteStore::from_connection(connection, policy)
     }

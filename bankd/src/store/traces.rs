@@ -1,7 +1,7 @@
 //! What transactions changed beside money: windows and limits of allocations, which accounts there
 //! are, and what wants attention, out and in (decision note 0021).
 
-use super::{Error, attention, period};
+use super::{Error, attention, choice, period};
 use bank_core::amount::Amount;
 use bank_core::effects::{Entry, Presence, Reshaped, Shape, Traces};
 use bank_core::ids::{AccountId, AllocationId, TxId};
@@ -33,10 +33,12 @@ pub(super) fn write(connection: &Connection, tx: TxId, traces: &Traces) -> Resul
             .prepare_cached("INSERT INTO presence (account, tx, there) VALUES (?1, ?2, ?3)")?
             .execute((presence.account.0, tx.0, presence.there))?;
     }
+    choice::write(connection, tx, traces)?;
     period::write(connection, tx, traces)
 }
 
-/// What the transactions from a number on changed, by their numbers.
+/// What the transactions from a number on changed, by their numbers. Their choices, of which there may
+/// be as many as charges, are read apart.
 pub(super) fn since(connection: &Connection, tx: i64) -> Result<BTreeMap<i64, Traces>, Error> {
     let mut found: BTreeMap<i64, Traces> = BTreeMap::new();
     let sql = "SELECT allocation, start_at, end_at, credit_limit, tx FROM shape
@@ -65,6 +67,7 @@ pub(super) fn since(connection: &Connection, tx: i64) -> Result<BTreeMap<i64, Tr
         });
     }
     period::since(connection, tx, &mut found)?;
+    choice::settings_since(connection, tx, &mut found)?;
     attention::events_from(connection, tx, |tx, event| {
         found.entry(tx.0).or_default().attention = Some(Box::new(event));
     })?;

@@ -89,10 +89,12 @@ const CHECKS: &[Check] = &[
 ];
 
 /// Tables that the walk along the journal proves.
-const WALKED: [&str; 7] = [
+const WALKED: [&str; 9] = [
     "tx",
     "entry",
     "usage",
+    "choice",
+    "settings",
     "shape",
     "presence",
     "allocation",
@@ -127,6 +129,39 @@ pub fn run(path: &Path) -> Result<Report, Error> {
     let mut verification = Verification::new(&connection);
     while verification.step()? {}
     Ok(verification.report())
+}
+
+/// Proves what came behind a transaction up to where facts were taken: its hashes, and that each entry
+/// follows from the one before. Gives the first finding, none where all holds and leads to their head.
+///
+/// # Errors
+/// If the database cannot be read.
+pub fn since(
+    connection: &Connection,
+    proven: i64,
+    facts: &super::checkpoint::Facts,
+) -> Result<Option<String>, Error> {
+    let mut report = Report::default();
+    if facts.transactions < proven {
+        let text = format!("transaction {proven} was there, and is not any more");
+        return Ok(Some(text));
+    }
+    let bank = bank::read(connection)?.bank;
+    let mut walk = Walk::from(connection, &bank, proven.saturating_add(1))?;
+    while walk.done() < facts.transactions {
+        let left = facts.transactions.saturating_sub(walk.done());
+        if !walk.step(connection, left.min(STEP), &mut report)? {
+            break;
+        }
+    }
+    if report.is_sound() && hex(&walk.books.head) != facts.head {
+        let text = format!(
+            "transaction {}: its hash is not what the journal leads to",
+            facts.transactions
+        );
+        return Ok(Some(text));
+    }
+    Ok(report.lines().into_iter().next())
 }
 
 /// A verification in steps.

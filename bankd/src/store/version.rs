@@ -11,7 +11,7 @@ mod kinds;
 mod then;
 
 use self::kinds::{KINDS, Kind};
-use super::Error;
+use super::{Error, choice};
 use bank_core::effects::DirectoryRow;
 use bank_core::model::Lien;
 use rusqlite::types::Value;
@@ -152,6 +152,11 @@ fn digest(connection: &Connection) -> Result<Vec<u8>, Error> {
             sum.update(text.as_bytes());
             sum.update(b"\n");
         }
+        sum.update(b"\0");
+    }
+    // Banks that were there before settings were told have none.
+    if let Some(settings) = choice::origin(connection)? {
+        sum.update(settings.as_bytes());
         sum.update(b"\0");
     }
     Ok(sum.finalize().to_vec())

@@ -31,7 +31,7 @@ impl Thread {
     pub(super) fn is_quiet(&self, look: &Look) -> bool {
         let due = self.store.next_due().is_some_and(|due| due <= look.now);
         let told = look.held.is_some() == self.was_held;
-        !due && look.stepped_back.is_none() && told && !self.is_time_to_keep()
+        !due && self.settings_told && look.stepped_back.is_none() && told && !self.is_time_to_keep()
     }
 
     /// Journals a step back, and says once when the clock is held or let go.
@@ -61,6 +61,17 @@ impl Thread {
             self.keep()?;
         }
         Ok(())
+    }
+
+    /// Journals the settings that decide who pays, before the first command under others than those of
+    /// the last run.
+    pub(super) fn settings(&mut self, look: &Look) -> Result<(), store::Error> {
+        if self.settings_told {
+            return Ok(());
+        }
+        let now = look.now;
+        self.store.stamp(Stamp { now, ..system() });
+        ledger::note_settings(&mut self.store, now)
     }
 
     /// Keeps what was seen where the last time is long ago.

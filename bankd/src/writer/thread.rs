@@ -32,6 +32,8 @@ pub(super) struct Thread {
     pub(super) watch: Watch,
     /// Whether it was said that a jump of the clock waits for an operator.
     pub(super) was_held: bool,
+    /// Whether the journal says the settings that hold.
+    pub(super) settings_told: bool,
     /// When what was seen was kept last, on the steady clock.
     pub(super) kept: Option<Timestamp>,
     /// Boundaries that cannot be journalled.
@@ -127,7 +129,8 @@ impl Thread {
             return Ok((batch.iter().map(|_| Done::Nothing).collect(), 0));
         }
         self.store.begin()?;
-        let done = self.discipline(&look).and_then(|()| {
+        let ready = self.discipline(&look).and_then(|()| self.settings(&look));
+        let done = ready.and_then(|()| {
             let tasks = batch.iter().map(|task| self.task(task, look.now));
             tasks.collect::<Result<Vec<_>, _>>()
         });
@@ -140,6 +143,7 @@ impl Thread {
                 if has_command(batch) {
                     hooks::point("committed");
                 }
+                self.settings_told = true;
                 self.publish();
                 self.publish_standing(&look);
                 Ok((done, micros(committing)))

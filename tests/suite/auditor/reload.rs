@@ -48,6 +48,47 @@ fn certificates_are_read_anew_on_sighup() {
 }
 
 #[test]
+fn rights_are_read_anew_on_sighup() {
+    let Some(authority) = Authority::new() else {
+        return;
+    };
+    authority.issue("a", "/CN=a");
+    authority.issue("b", "/CN=b");
+    let Site { mut bank, address } = secure_site(&authority, "read = [\"a\"]\n");
+    let status = |name: &str| {
+        let stream = secure(&address, authority.caller(Some(name)));
+        // A connection may end when the certificates are read anew.
+        ask(stream, "GET", "/records", &[], "").map_or(0, |told| told.status)
+    };
+    let hold = |first: u16, other: u16| {
+        until("these lists hold", || {
+            ((status("a"), status("b")) == (first, other)).then_some(())
+        });
+    };
+    hold(200, 403);
+    let path = bank.data().join("bankd.toml");
+    let first = std::fs::read_to_string(&path).unwrap();
+    let next = first.replace("read = [\"a\"]", "read = [\"b\"]");
+    assert_ne!(first, next);
+
+    // What is wrong leaves all as it is, and is said.
+    std::fs::write(&path, next.replace("read = [\"b\"]", "read = \"b\"")).unwrap();
+    bank.signal("HUP");
+    until("the daemon says what is wrong", || {
+        bank.log()
+            .contains("the settings stay as they were")
+            .then_some(())
+    });
+    hold(200, 403);
+
+    std::fs::write(&path, next).unwrap();
+    bank.signal("HUP");
+    hold(403, 200);
+    assert!(bank.log().contains("auditor.access"));
+    bank.verify();
+}
+
+#[test]
 fn silent_connections_hold_up_nobody() {
     let Some(authority) = Authority::new() else {
         return;

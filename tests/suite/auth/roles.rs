@@ -334,6 +334,45 @@ fn two_people_move_a_large_amount() {
     bank.verify();
 }
 
+/// Who proposed is asked again when somebody approves: a right that is gone proposes nothing.
+#[test]
+fn nothing_is_approved_for_somebody_who_may_not_any_more() {
+    let setup = Setup::new().env("BANKD_APPROVAL_DEPOSIT", "1000");
+    let mut bank = setup.chemistry(900).start();
+    let one = token(&bank, "one", &["--role", "operator", "-A", "chemistry"]);
+    let two = token(&bank, "two", &["--role", "operator", "-A", "chemistry"]);
+    let large = ["deposit", "chemistry", "5000", "--propose", "--json"];
+    let said = with(&bank, &one, &large);
+    assert_eq!(said.exit, 0, "{}", said.stderr);
+    let id = json(&said.stdout)["id"].to_string();
+    let approve = |bank: &Bank| with(bank, &two, &["approve", &id]);
+
+    bank.bank_ok(&["limit", "set", "one", "--per-operation", "4999"]);
+    refused(&approve(&bank), 6, "limit per operation");
+    let refusals = bank.json(&["status"])["refused_access"].clone();
+    let denied = refusals.as_array().unwrap().iter();
+    let denied = denied.filter(|row| row["code"] == "not_allowed");
+    assert!(denied.count() > 0, "{refusals}");
+    assert!(bank.log().contains("access refused"));
+    assert_eq!(bank.figures("chemistry").0, 900);
+
+    bank.bank_ok(&["limit", "rm", "one", "--yes"]);
+    let done = approve(&bank);
+    assert_eq!(done.exit, 0, "{}", done.stderr);
+    assert_eq!(bank.figures("chemistry").0, 5900);
+    // A token that was taken away proposes nothing either.
+    let said = with(&bank, &one, &large);
+    let id = json(&said.stdout)["id"].to_string();
+    bank.bank_ok(&["token", "rm", "one", "--yes"]);
+    refused(
+        &with(&bank, &two, &["approve", &id]),
+        6,
+        "one, who proposed it",
+    );
+    assert_eq!(with(&bank, &two, &["reject", &id]).exit, 0);
+    bank.verify();
+}
+
 #[test]
 fn a_key_is_replaced_with_an_overlap() {
     let mut bank = Bank::new();

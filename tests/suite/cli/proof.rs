@@ -1,7 +1,7 @@
 //! `bank verify` beside a daemon that goes on writing, `bankd verify` and signed checkpoints.
 
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use crate::harness::{Bank, Documents, Ran, Request, Setup, programs, until};
 use rusqlite::Connection;
@@ -22,6 +22,34 @@ fn change(bank: &Bank, sql: &str) {
     let open = Connection::open(bank.data().join("bank.db")).unwrap();
     open.execute_batch(&format!("PRAGMA foreign_keys = OFF; {sql}"))
         .unwrap();
+}
+
+/// As behind `| head`: nothing is wrong with the bank.
+#[test]
+fn a_reader_that_is_gone_ends_nothing() {
+    let mut bank = Bank::new();
+    bank.stop();
+    for arguments in [&["verify"][..], &["config", "show"], &["doctor"]] {
+        let mut command = Command::new(programs().bankd());
+        command.args(arguments).arg("--data").arg(bank.data());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        drop(child.stdout.take());
+        let ended = child.wait_with_output().unwrap();
+        let said = String::from_utf8(ended.stderr).unwrap();
+        assert!(!said.contains("panicked"), "{arguments:?}: {said}");
+        assert!(matches!(ended.status.code(), Some(0 | 1)), "{arguments:?}");
+    }
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full");
+    let mut command = Command::new(programs().bankd());
+    command
+        .args(["config", "show"])
+        .arg("--data")
+        .arg(bank.data());
+    let ended = command.stdout(full.unwrap()).output().unwrap();
+    assert_eq!(ended.status.code(), Some(70));
+    let said = String::from_utf8(ended.stderr).unwrap();
+    assert!(said.starts_with("bankd: standard output: "), "{said}");
 }
 
 #[test]
@@ -253,6 +281,53 @@ fn what_is_not_sound_is_signed_for_those_only_who_say_so() {
     );
     assert_eq!(refused.stdout, "");
     assert_eq!(bankd(&bank, &["checkpoint", "--even-if-unsound"]).exit, 0);
+}
+
+/// Neither on demand nor by its timer; when the bank is put right it signs again.
+#[test]
+fn a_daemon_signs_for_no_bank_that_is_not_sound() {
+    let mut bank = Setup::new()
+        .chemistry(1000)
+        .env("BANKD_CHECKPOINT_EVERY_S", "60")
+        .start();
+    assert_eq!(bankd(&bank, &["checkpoint-key", "new"]).exit, 0);
+    bank.stop();
+    let made = bank.data().join("checkpoints");
+    if made.exists() {
+        std::fs::remove_dir_all(&made).unwrap();
+    }
+    change(&bank, "UPDATE allocation SET amount = amount + 1");
+    bank.start();
+    until("the timer says why it makes none", || {
+        let log = bank.log();
+        let told = log.contains("no checkpoint was made") && log.contains("is not sound");
+        told.then_some(())
+    });
+    let refused = bank.bank(&["checkpoint"]);
+    assert_eq!((refused.exit, refused.stdout.as_str()), (1, ""));
+    assert!(
+        refused.stderr.contains("the bank is not sound: "),
+        "{}",
+        refused.stderr
+    );
+    let status = bank.bank_ok(&["status"]);
+    assert!(status.contains("no checkpoint"), "{status}");
+    assert!(!made.exists());
+    bank.stop();
+    change(&bank, "UPDATE allocation SET amount = amount - 1");
+    bank.start();
+    let text = bank.bank_ok(&["checkpoint"]);
+    assert!(text.contains("\nsignature "), "{text}");
+    // What came since it was proven is proven too.
+    bank.bank_ok(&["deposit", "chemistry", "1"]);
+    let last = bank.transactions();
+    change(
+        &bank,
+        &format!("DROP TRIGGER tx_no_update; UPDATE tx SET hash = zeroblob(32) WHERE id = {last}"),
+    );
+    let refused = bank.bank(&["checkpoint"]);
+    assert_eq!(refused.exit, 1, "{}{}", refused.stdout, refused.stderr);
+    bank.stop_or_kill();
 }
 
 #[test]

@@ -62,6 +62,46 @@ fn what_is_no_http_hurts_nobody() {
     bank.verify();
 }
 
+/// Also of what never becomes a request: the status is told with a document, and then it ends.
+#[test]
+fn what_is_no_http_is_answered_with_a_problem_document() {
+    let mut bank = Bank::new();
+    let get = |path: &str, more: &str| format!("GET {path} HTTP/1.1\r\nHost: x\r\n{more}\r\n");
+    let long = "y".repeat(70_000);
+    for (what, bytes, status) in [
+        ("no HTTP", "nonsense\r\n\r\n".to_owned(), 400),
+        ("a control character", get("/\u{1}", ""), 400),
+        ("a long address", get(&format!("/{long}"), ""), 414),
+        (
+            "a thousand headers",
+            get("/healthz", &"X-More: y\r\n".repeat(1000)),
+            431,
+        ),
+    ] {
+        let mut stream = TcpStream::connect(bank.tcp()).unwrap();
+        // One that is fine comes first on the same connection, and is answered as always.
+        let fine = get("/healthz", "");
+        stream
+            .write_all(format!("{fine}{bytes}").as_bytes())
+            .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let (_, last) = answer.rsplit_once("}HTTP/1.1 ").unwrap();
+        let (head, body) = last.split_once("\r\n\r\n").unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200 "), "{what}: {answer}");
+        assert!(head.starts_with(&status.to_string()), "{what}: {head}");
+        assert!(
+            head.to_lowercase()
+                .contains("content-type: application/problem+json"),
+            "{what}: {head}"
+        );
+        let problem: serde_json::Value = serde_json::from_str(body).unwrap();
+        assert_eq!(problem["status"], status, "{what}");
+        assert!(problem["request_id"].is_string(), "{what}");
+    }
+    bank.verify();
+}
+
 #[test]
 fn whoever_breaks_off_leaves_nothing_behind() {
     let mut bank = Bank::new();

@@ -116,7 +116,10 @@ const ROOMS: [(&str, &[&str]); 20] = [
         "bankd/src/deliver",
         &["deliver", "clock", "config", "hooks", "store", "writer"],
     ),
-    ("bankd/src/checkpoint", &["checkpoint", "store"]),
+    (
+        "bankd/src/checkpoint",
+        &["checkpoint", "clock", "proof", "store"],
+    ),
     (
         "bankd/src/proof",
         &["proof", "background", "clock", "store"],

@@ -8,7 +8,7 @@ use crate::effects::{Effects, EntryKind, Moved, Outcome};
 use crate::model::{Limit, LimitOf, MoneyKind};
 use crate::refusal::Refusal;
 use crate::time::Timestamp;
-use crate::view::{Context, View};
+use crate::view::{Context, MovedBefore, View};
 use std::cmp::Ordering;
 
 /// Microseconds of a day.
@@ -41,7 +41,7 @@ pub(crate) fn guard(
         return Ok(());
     };
     let parts = moved(command, effects, view);
-    check_limits(command, &parts, who, view, ctx)?;
+    check_limits(command, &parts, who, &view.moved, ctx)?;
     if eyes == Eyes::Two {
         for (kind, amount) in &parts {
             check_threshold(*kind, *amount, ctx)?;
@@ -59,12 +59,12 @@ pub(crate) fn guard(
     Ok(())
 }
 
-/// The limits alone, for what is only proposed.
+/// The limits alone, for what is only proposed, after what was moved today.
 pub(crate) fn check_limits(
     command: &Command,
     parts: &[(MoneyKind, Amount)],
     who: &Who,
-    view: &View,
+    moved: &MovedBefore,
     ctx: &Context<'_>,
 ) -> Result<(), Refusal> {
     let amount = sum(parts);
@@ -78,9 +78,9 @@ pub(crate) fn check_limits(
         }
         let of_actor = limit.of == LimitOf::Name(who.actor.clone()) && who.actor != who.human();
         let before = if of_actor {
-            view.moved.by_actor
+            moved.by_actor
         } else {
-            view.moved.by_client
+            moved.by_client
         };
         let day = limit
             .per_day

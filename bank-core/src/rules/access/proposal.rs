@@ -3,14 +3,14 @@
 
 use super::REQUEST_MAX;
 use super::guard::{Eyes, check_limits, guard, moved};
-use crate::access::human;
+use crate::access::{human, narrowed};
 use crate::command::{Approve, Propose, Reject};
 use crate::effects::{Effects, Outcome};
 use crate::ids::{ProposalId, TxId};
 use crate::model::{Proposal, ProposalState};
 use crate::postings::Postings;
 use crate::refusal::Refusal;
-use crate::rules::by_family;
+use crate::rules::{by_family, scope};
 use crate::view::{Context, View};
 
 /// Writes a proposal down. What could not be done now is not proposed either.
@@ -37,7 +37,7 @@ pub(super) fn propose(
     };
     let (mut actor, mut client) = (String::new(), String::new());
     if let Some(who) = &ctx.scope.who {
-        check_limits(&propose.command, &parts, who, view, ctx)?;
+        check_limits(&propose.command, &parts, who, &view.moved, ctx)?;
         actor.clone_from(&who.actor);
         client.clone_from(&who.client);
     }
@@ -81,6 +81,7 @@ pub(super) fn approve(
             proposal: approve.id.0,
         });
     }
+    check_proposer(approve, proposal, view, ctx)?;
     let mut effects = by_family(&approve.command, view, ctx)?;
     guard(&approve.command, Eyes::Four, &mut effects, view, ctx)?;
     let done = effects.transactions.first_mut().map(|tx| {
@@ -103,6 +104,51 @@ pub(super) fn approve(
     effects.outcome = Outcome::Decided(Box::new(decided.clone()));
     effects.proposals.push(decided);
     Ok(effects)
+}
+
+/// Who proposed it must still be able to do it: a right that was taken away since is asked for again,
+/// with its projects and its amounts. What the bank does by itself is asked for nothing.
+fn check_proposer(
+    approve: &Approve,
+    proposal: &Proposal,
+    view: &View,
+    ctx: &Context<'_>,
+) -> Result<(), Refusal> {
+    if proposal.client.is_empty() {
+        return Ok(());
+    }
+    let mut why = "they are not known any more".to_owned();
+    for scope in &approve.proposers {
+        let ctx = Context { scope, ..*ctx };
+        match may_still(approve, view, &ctx) {
+            Ok(()) => return Ok(()),
+            Err(Refusal::NotAllowed { what }) => why = what,
+            Err(Refusal::OverLimit { per, .. }) => {
+                why = format!("it is beyond their limit per {per}");
+            }
+            Err(other) => return Err(other),
+        }
+    }
+    let (id, who) = (proposal.id.0, &proposal.proposer);
+    let what = format!("proposal {id}: {who}, who proposed it, may not do it any more: {why}");
+    Err(Refusal::NotAllowed { what })
+}
+
+/// Whether a proposer may still do what they proposed, by the limits of now too.
+fn may_still(approve: &Approve, view: &View, ctx: &Context<'_>) -> Result<(), Refusal> {
+    let command = &approve.command;
+    let scope = narrowed(command, ctx)?;
+    let ctx = &Context {
+        scope: &scope,
+        ..*ctx
+    };
+    scope::check(command, ctx)?;
+    let effects = by_family(command, view, ctx)?;
+    let Some(who) = &ctx.scope.who else {
+        return Ok(());
+    };
+    let parts = moved(command, &effects, view);
+    check_limits(command, &parts, who, &view.moved_by_proposer, ctx)
 }
 
 /// Ends a proposal. Who proposed it may do that too.

@@ -7,6 +7,7 @@ use crate::effects::{Billing, Delta, EntryKind};
 use crate::ids::AllocationId;
 use crate::postings::About;
 use crate::refusal::Refusal;
+use crate::rules::choice;
 use crate::select::{self, Candidate};
 use crate::view::Context;
 
@@ -34,6 +35,7 @@ impl Bill {
     pub(super) fn for_real(&mut self, ctx: &Context<'_>) -> Result<(), Refusal> {
         let mut remaining = i128::from(self.amount.0);
         let mut takes = self.take_from_lien(&mut remaining)?;
+        self.tell(remaining > 0 || self.first.is_none(), ctx);
         self.take_free(&mut takes, &mut remaining, ctx);
         let Some(first) = takes.first().map(|t| t.allocation).or(self.first) else {
             return self.debit_suspense(ctx);
@@ -139,6 +141,13 @@ impl Bill {
             }
             *remaining = remaining.saturating_sub(take);
         }
+    }
+
+    /// Writes down what is asked; the account that paid before only where it is.
+    fn tell(&mut self, asks_own: bool, ctx: &Context<'_>) {
+        let own = self.own_account(ctx).filter(|_| asks_own);
+        let own = own.map(|candidate| candidate.account);
+        choice::tell(&mut self.postings, &self.payer, own, &self.instance, ctx);
     }
 
     fn own_account(&self, ctx: &Context<'_>) -> Option<Candidate> {
@@ -249,6 +258,7 @@ impl Bill {
                 }
             }
         }
+        self.tell(parts.is_empty(), ctx);
         if parts.is_empty() {
             let allocations = self.postings.allocations();
             let own: Vec<Candidate> = self.own_account(ctx).into_iter().collect();

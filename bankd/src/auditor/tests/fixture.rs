@@ -75,11 +75,7 @@ impl Bank {
         let clock = Arc::new(SetClock::new(Timestamp(now)));
         let shown: Arc<dyn LedgerClock> = Arc::clone(&clock) as Arc<dyn LedgerClock>;
         let (app, drain) = app::start_with(&data, config, |_| Ok(shown)).unwrap();
-        let house = House::new(
-            Arc::clone(&app),
-            &data.database(),
-            super::super::Access::default(),
-        );
+        let house = House::new(Arc::clone(&app), &data.database());
         let house = Arc::new(house.unwrap());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();

@@ -127,10 +127,7 @@ fn shaped(view: &View, one: &told::Explained, charges: &[Charge]) -> Option<Expl
         actor: one.tx.actor.clone(),
         reason: shape::some(&one.tx.reason),
         says: says(one, view),
-        entries: rows
-            .iter()
-            .map(|row| journal::shaped(view.directory(), row))
-            .collect(),
+        entries: rows.iter().map(|row| journal::shaped(view, row)).collect(),
         considered: considered(view, one),
         ..Explained::default()
     };

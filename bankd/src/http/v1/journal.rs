@@ -5,7 +5,6 @@ use std::collections::HashSet;
 use bank_api::text::suggest;
 use bank_api::v1::{JournalEntry, JournalPage, JournalQuery};
 use bank_core::command::OPS;
-use bank_core::directory::Directory;
 use bank_core::effects::{ENTRY_KINDS, EntryKind};
 use bank_core::ids::AccountId;
 use bank_core::refusal::Refusal;
@@ -56,14 +55,17 @@ pub(super) async fn list(call: Call) -> Handled {
             expected: "a transaction that there is: the journal ends before it",
         }));
     }
-    let directory = call.directory();
     // Towards the newest nothing is left out; from a number that is still to come nothing is skipped.
     let upto = match page.next.filter(|_| !newest) {
         Some(next) => next,
         None => last.max(span.after),
     };
     ok(&JournalPage {
-        items: page.rows.iter().map(|row| shaped(directory, row)).collect(),
+        items: page
+            .rows
+            .iter()
+            .map(|row| shaped(&call.view, row))
+            .collect(),
         next: page.next.map(|id| id.to_string()),
         upto: Some(upto.to_string()),
     })
@@ -188,8 +190,10 @@ pub(super) fn sees(view: &View, row: &JournalRow) -> bool {
     account.is_some_and(|account| view.sees_account(account))
 }
 
-/// A row as it leaves.
-pub(super) fn shaped(directory: &Directory, row: &JournalRow) -> JournalEntry {
+/// A row as it leaves. What is left on an account is told to those who see the account: work of a
+/// project may have been paid by another one's.
+pub(super) fn shaped(view: &View, row: &JournalRow) -> JournalEntry {
+    let directory = view.directory();
     let bank = &directory.bank;
     let tx = &row.tx;
     let minor = |minor: i64| shape::sum(i128::from(minor), bank);
@@ -232,7 +236,8 @@ pub(super) fn shaped(directory: &Directory, row: &JournalRow) -> JournalEntry {
     shape.active = minor(entry.delta_active);
     shape.shadow = minor(entry.delta_shadow);
     shape.shadow_held = minor(entry.delta_shadow_held);
-    let on = entry.allocation.is_some();
+    let seen = account.is_some_and(|account| view.saw_account(account));
+    let on = entry.allocation.is_some() && (seen || view.is_unlimited());
     shape.amount_after = on.then(|| minor(entry.amount_after));
     shape.held_after = on.then(|| minor(entry.held_after));
     shape

@@ -10,7 +10,10 @@ use super::project::Empty;
 use crate::checkpoint;
 use crate::clock;
 use crate::http::error::Failure;
+use crate::proof::Proof;
 
+/// For how long a proof of the whole bank counts: behind it only what came since is proven.
+const FRESH: Duration = Duration::from_secs(600);
 /// Seconds that a request may wait.
 const WAIT_MAX: u32 = 20;
 
@@ -38,7 +41,8 @@ pub(super) async fn show(call: Call) -> Handled {
     ok(&call.app.proof.wait(wait).await)
 }
 
-/// `GET /api/v1/checkpoint`
+/// `GET /api/v1/checkpoint`: of a bank that was proven a moment ago, or is proven now. Where that takes
+/// longer than a request may, the caller asks again.
 pub(super) async fn checkpoint(call: Call) -> Handled {
     call.query::<Empty>()?;
     let keeper = call.app.checkpoints.keeper().clone();
@@ -46,11 +50,49 @@ pub(super) async fn checkpoint(call: Call) -> Handled {
         return Err(Failure::new("not_found", "this bank signs no checkpoints")
             .hint("`bankd checkpoint-key new` makes a key"));
     }
+    let proven = proven(&call).await?;
     let _one = call.app.checkpoints.turn().await;
-    let made = tokio::task::spawn_blocking(move || keeper.make(clock::real_us())).await;
-    let failed = |error: checkpoint::Error| Failure::new("internal", error.to_string());
+    let make = move || keeper.make_proven(proven, clock::real_us());
+    let made = tokio::task::spawn_blocking(make).await;
+    let failed = |error: checkpoint::Error| match error {
+        checkpoint::Error::Unsound(finding) => unsound(&call, &finding),
+        error => Failure::new("internal", error.to_string()),
+    };
     let (transactions, text) = made
         .map_err(|_| Failure::new("internal", "the checkpoint was not made"))?
         .map_err(failed)?;
     ok(&SignedCheckpoint { transactions, text })
+}
+
+/// Up to which transaction the bank is proven.
+async fn proven(call: &Call) -> Result<i64, Failure> {
+    let prover = &call.app.proof;
+    let proof = match prover.fresh(FRESH) {
+        // What was found may have been put right.
+        Some(proof @ Proof::Sound(_)) => proof,
+        _ => {
+            let most = Duration::from_secs(call.app.config.http.timeout_s) / 2;
+            let wait = Duration::from_secs(WAIT_MAX.into()).min(most);
+            let proving = tokio::time::timeout(wait, prover.prove());
+            proving.await.map_err(|_| {
+                Failure::new("busy", "the bank is being proven before it is signed for")
+                    .hint("`bank verify` shows how far that is; then ask again")
+            })?
+        }
+    };
+    match proof {
+        Proof::Sound(tx) => Ok(tx),
+        Proof::Broken(finding) => Err(unsound(call, &finding)),
+        Proof::Failed(error) => {
+            let detail = format!("the bank could not be proven: {error}");
+            Err(Failure::new("internal", detail))
+        }
+    }
+}
+
+fn unsound(call: &Call, finding: &str) -> Failure {
+    let told = format!("the bank is not sound: {finding}");
+    tracing::error!(finding, "no checkpoint was made: the bank is not sound");
+    call.app.checkpoints.note(Some(told.clone()));
+    Failure::new("not_sound", told).hint("`bank verify` tells all of it")
 }

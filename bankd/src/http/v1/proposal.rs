@@ -6,21 +6,25 @@ use axum::http::{Method, Uri};
 use axum::response::IntoResponse;
 use bank_api::v1::{self, List, NewDecision, ProposalQuery, ProposedRequest};
 use bank_core::access::human;
-use bank_core::command::{Access, Approve, Command, Reject};
+use bank_core::command::{Access, Approve, Command, Reject, Scope};
 use bank_core::directory::Bank;
 use bank_core::effects::Outcome;
 use bank_core::ids::ProposalId;
-use bank_core::model::{Proposal, ProposalState};
+use bank_core::model::{Key, Proposal, ProposalState};
 use bank_core::refusal::Refusal;
 use bank_core::rules;
 use bank_core::time::Timestamp;
 use bank_core::view::Context;
+use std::sync::Arc;
 
 use super::call::{Call, Handled, new_state, ok, rendered};
 use super::path::Path;
 use super::{after, allocation, cycle, job, money, shape};
+use crate::access::Person;
 use crate::answer::Answer;
+use crate::clock;
 use crate::http::error::Failure;
+use crate::keys;
 use crate::store;
 use crate::writer::Decided;
 
@@ -121,13 +125,44 @@ pub(super) async fn approve(Path(id): Path<String>, call: Call) -> Handled {
         Ok(command) => command,
         Err(unreadable) => return call.answered_or(unreadable).await,
     };
+    let proposers = proposers(&call, &proposal).await?;
     let command = Command::Access(Access::Approve(Approve {
         id: proposal.id,
+        proposers,
         request: proposal.request,
         command: Box::new(command),
         reason: reason.unwrap_or_default(),
     }));
     Ok(call.write(command, render_decided).await?.into_response())
+}
+
+/// With what rights whoever proposed something could come now: a person with what they are now; a key
+/// or a token that is still good with its own; and where its time is over, as after a rotation, any
+/// other one of its client.
+async fn proposers(call: &Call, proposal: &Proposal) -> Result<Vec<Scope>, Failure> {
+    if let Some(name) = proposal.client.strip_prefix("unix:") {
+        let (app, name) = (Arc::clone(&call.app), name.to_owned());
+        let found = tokio::task::spawn_blocking(move || app.people.find_named(&name));
+        let failed = |_| Failure::new("internal", "who proposed it cannot be looked up");
+        let person = found.await.map_err(failed)?;
+        return Ok(person.iter().map(Person::scope).collect());
+    }
+    let directory = call.directory();
+    let now = Timestamp::from_seconds(clock::auth_now_s());
+    let Some(own) = directory.key(&proposal.proposer) else {
+        return Ok(Vec::new());
+    };
+    let is_good = |key: &&Key| !key.disabled && !key.deleted && key.window.contains(now);
+    if is_good(&own) {
+        return Ok(vec![keys::scope_of(own)]);
+    }
+    let is_over = own.window.end.is_some_and(|end| end <= now);
+    if own.disabled || own.deleted || !is_over {
+        return Ok(Vec::new());
+    }
+    let others = directory.keys().filter(is_good);
+    let others = others.filter(|key| key.client == proposal.client);
+    Ok(others.map(keys::scope_of).collect())
 }
 
 /// `POST /api/v1/proposals/{id}/reject`

@@ -46,6 +46,7 @@ pub(super) async fn show(call: Call) -> Handled {
         status.attention = Some(super::attention::standing(&call, told));
         status.last_backup = last_backup;
         status.backup_error = call.app.backups.error();
+        status.checkpoint_error = call.app.checkpoints.error();
     }
     ok(&status)
 }
@@ -106,6 +107,7 @@ fn shaped(call: &Call, ledger: &LedgerStatus) -> Status {
         wal_bytes: None,
         last_backup: None,
         backup_error: None,
+        checkpoint_error: None,
         limited: limited(call),
     }
 }

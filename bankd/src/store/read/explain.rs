@@ -1,15 +1,16 @@
 //! Why a transaction is as it is: the bank as it was before it, and which accounts were looked at in
 //! which order.
 //!
-//! Nothing of this is stored. What was known when a transaction was decided is what the journal says
-//! up to the one before it ([`past`]), and the rules that chose are asked again, over lists, windows
-//! and money of then; what was taken is what the entries say (decision note 0062). What was not
-//! written down cannot be told: an amended class or quality of service of a lien is as last said.
+//! What was known when a transaction was decided is what the journal says up to the one before it
+//! ([`past`]), and the rules that chose are asked again, over lists, windows, settings and money of
+//! then; what was taken is what the entries say (decision note 0062). What was asked and the entries
+//! do not say is written down beside them (decision note 0082). Of transactions from before that an
+//! amended class or quality of service is as last said, and which account a job had is inferred.
 
 mod chosen;
 
 use self::chosen::Chosen;
-use super::super::Error;
+use super::super::{Error, choice, version};
 use super::jobs::{self, Charge, JobRow};
 use super::journal::{self, Entry, Transaction};
 use super::past::{self, AsOf};
@@ -17,7 +18,7 @@ use bank_core::command::Whose;
 use bank_core::directory::{Directory, Policy};
 use bank_core::effects::EntryKind;
 use bank_core::ids::{AccountId, AllocationId, TxId};
-use bank_core::model::{Allocation, Dimension, ObjectType};
+use bank_core::model::{Allocation, Dimension, Lien, ObjectType};
 use bank_core::select::{self, Candidate};
 use bank_core::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _};
@@ -130,6 +131,14 @@ pub fn transaction(
         Some(usage) => jobs::charge_told(connection, usage)?,
         None => None,
     };
+    let charge = charge.filter(|charge| charge.tx == id).map(|charge| {
+        let own = |kind: &str| entries.iter().any(|e| e.kind == kind);
+        Charge {
+            debt: own("charge_debt"),
+            fallback: own("charge_fallback"),
+            ..charge
+        }
+    });
     let before = AsOf::after(TxId(id.saturating_sub(1)));
     let then = past::directory(connection, before, policy)?;
     let mut explained = Explained {
@@ -138,7 +147,7 @@ pub fn transaction(
         corrects,
         reversed_by,
         entries,
-        charge: charge.filter(|charge| charge.tx == id),
+        charge,
         job,
         choice: Vec::new(),
         then,
@@ -208,6 +217,8 @@ struct Asked<'a> {
     payer: select::Payer,
     /// The account that pays first, whatever the lists say.
     own: Option<Candidate>,
+    /// Whether that is a guess: it was not written down.
+    is_guessed: bool,
     billed: bool,
     shadow: bool,
     at: Timestamp,
@@ -223,6 +234,8 @@ struct Taken {
     whole: i128,
     from_lien: i128,
     kind: EntryKind,
+    /// The job had a lien then.
+    by_lien: bool,
 }
 
 /// Whether an entry of this kind is of a choice among accounts, and whether it bills.
@@ -265,10 +278,26 @@ impl<'a> Asked<'a> {
             for_reservation: job.object_type == ObjectType::Reservation,
         };
         let then = &explained.then;
-        let usage = explained.charge.as_ref().map_or(&job.usage, |c| &c.usage);
-        let payer = select::find(then, &whose).knowing(then, usage, &job.group);
+        let told = choice::read(connection, explained.tx.id)?;
+        let since = choice::known_since(connection)?;
+        let is_guessed = told.is_none() && since.is_none_or(|since| explained.tx.id <= since);
+        let own = match &told {
+            _ if is_guessed && billed && was_known(connection, explained, job)? => job.account,
+            Some(told) => told.own,
+            None => None,
+        };
+        let own = own.and_then(|id| then.account(id));
+        let own = own.filter(|a| !a.deleted).map(Candidate::only);
+        let payer = match told {
+            Some(told) => told.payer(),
+            None if is_guessed => {
+                let usage = explained.charge.as_ref().map_or(&job.usage, |c| &c.usage);
+                select::find(then, &whose).knowing(then, usage, &job.group)
+            }
+            None => select::find(then, &whose),
+        };
         let lien = match first.lien.filter(|_| !billed) {
-            Some(lien) => super::liens::lien(connection, lien)?.map(|row| row.lien),
+            Some(lien) => lien_then(connection, lien, explained.tx.id)?,
             None => None,
         };
         // A lien lies on what can be spent at its start, which may be still to come.
@@ -276,12 +305,6 @@ impl<'a> Asked<'a> {
         let shadow = entries
             .iter()
             .any(|e| e.delta_shadow != 0 || e.delta_shadow_held != 0);
-        let own = if billed && was_known(connection, explained, job)? {
-            let account = job.account.and_then(|id| then.account(id));
-            account.filter(|a| !a.deleted).map(Candidate::only)
-        } else {
-            None
-        };
         let until = lien.map(|l| l.end).filter(|_| then.policy.require_cover);
         Ok(Some(Asked {
             then,
@@ -289,6 +312,7 @@ impl<'a> Asked<'a> {
             entries,
             payer,
             own,
+            is_guessed,
             billed,
             shadow,
             at,
@@ -315,10 +339,10 @@ impl<'a> Asked<'a> {
             let then = past::allocations(connection, *account, before)?;
             standing.extend(then.into_iter().map(|(allocation, _)| allocation));
         }
-        // The account that the job had then is not written down: of those that it can have been, the
-        // first that leaves the least untold.
+        // Where the account that the job had then is not written down: of those that it can have been,
+        // the first that leaves the least untold.
         let mut owns: Vec<Option<Candidate>> = vec![self.own];
-        if self.own.is_some() {
+        if self.is_guessed && self.own.is_some() {
             let paid = taken.iter().filter_map(|t| self.then.account(t.account));
             owns.extend(paid.map(|account| Some(Candidate::only(account))));
             owns.push(None);
@@ -389,11 +413,22 @@ impl<'a> Asked<'a> {
                     whole,
                     from_lien,
                     kind,
+                    by_lien: self.billed && entry.lien.is_some(),
                 }),
             }
         }
         taken
     }
+}
+
+/// A lien with the end that it had when a transaction had been written.
+fn lien_then(connection: &Connection, id: i64, tx: i64) -> Result<Option<Lien>, Error> {
+    let lien = super::liens::lien(connection, id)?.map(|row| row.lien);
+    let end = version::lien_end(connection, id, tx)?;
+    Ok(lien.map(|lien| Lien {
+        end: end.map_or(lien.end, Timestamp),
+        ..lien
+    }))
 }
 
 /// Whether the job had an account before the transaction: by an earlier charge, or by a lien.

@@ -78,6 +78,36 @@ impl Bank {
         decision
     }
 
+    /// Goes on under other settings, as after a restart.
+    pub(super) fn under(self, seconds: i64, policy: Policy) -> Bank {
+        let Bank {
+            _folder,
+            path,
+            store,
+        } = self;
+        drop(store);
+        let mut store = SqliteStore::open(&path, policy).unwrap();
+        if !store.settings_are_told().unwrap() {
+            store.begin().unwrap();
+            store.stamp(Stamp {
+                now: at(seconds),
+                ..Stamp::default()
+            });
+            ledger::note_settings(&mut store, at(seconds)).unwrap();
+            store.commit().unwrap();
+        }
+        assert!(store.settings_are_told().unwrap());
+        Bank {
+            _folder,
+            path,
+            store,
+        }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
     pub(super) fn reader(&self) -> Connection {
         open_reader(&self.path).unwrap()
     }

@@ -4,7 +4,7 @@
 use super::super::hash::{self, Chain, Head};
 use super::super::read::journal;
 use super::super::version::{self, Version};
-use super::super::{Error, codec, load_past, start, traces};
+use super::super::{Error, choice, codec, load_past, start, traces};
 use super::{Finding, Report, hex};
 use bank_core::amount::Amount;
 use bank_core::directory::Bank;
@@ -137,6 +137,7 @@ impl Walk {
             entry: None,
             usages: usages.query([self.usage])?,
             usage: None,
+            choices: choice::between(connection, self.tx, most)?,
         };
         beside.next_entry()?;
         beside.next_usage()?;
@@ -179,7 +180,7 @@ impl Walk {
     pub(in crate::store) fn end(&self, report: &mut Report) {
         if let Some(tx) = self.books.traces.keys().next() {
             let text = format!(
-                "transaction {tx}: missing, but its windows, accounts, closes or attention are there"
+                "transaction {tx}: missing, but its windows, accounts, closes, settings or attention are there"
             );
             report.find(Finding::new("shape", tx, text));
         }
@@ -258,6 +259,9 @@ impl Walk {
         if let Some(traces) = self.books.traces.remove(&id) {
             chain.traces(&traces);
             self.books.proof.traces(&traces);
+        }
+        if let Some(choice) = beside.choices.remove(&id) {
+            choice.hash(&mut chain);
         }
         let versions = self.books.versions.remove(&id);
         chain.versions(&versions.unwrap_or_default());
@@ -387,6 +391,8 @@ struct Beside<'a> {
     entry: Option<(i64, Option<Placed>)>,
     usages: Rows<'a>,
     usage: Option<StoredUsage>,
+    /// What choices were asked with, by their transactions; their references are checked apart.
+    choices: BTreeMap<i64, choice::Stored>,
 }
 
 /// An entry with its instance and its place in the transaction.

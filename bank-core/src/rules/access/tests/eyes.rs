@@ -87,11 +87,17 @@ fn propose(command: &Command) -> Command {
     }))
 }
 
+/// With whoever proposed it as an administrator of everything.
 fn approve(id: ProposalId, command: &Command) -> Command {
+    approve_of(id, command, vec![key("root", "root", &[Role::Admin], &[])])
+}
+
+fn approve_of(id: ProposalId, command: &Command, proposers: Vec<Scope>) -> Command {
     Command::Access(Access::Approve(Approve {
         id,
         request: format!("{command:?}"),
         command: Box::new(command.clone()),
+        proposers,
         reason: "fine".to_owned(),
     }))
 }
@@ -243,4 +249,42 @@ fn a_proposal_ends_by_itself_and_when_it_is_rejected() {
     assert_eq!(bench.says(&one, reject(id)), "done");
     assert_eq!(bench.says(&other, approve(id, &large)), "proposal_over");
     assert_eq!(bench.amount("top"), 1000);
+}
+
+#[test]
+fn who_proposed_it_must_still_be_allowed_to() {
+    let mut bench = Bench::new(eyes());
+    let op = key("op-1", "op", &[Role::Operator], &["top"]);
+    let other = key("boss", "boss", &[Role::Operator], &["top"]);
+    let large = deposit("top", 101);
+    let id = proposed(&mut bench, &op, &large);
+    let before = bench.amount("top");
+    let gone = Vec::new();
+    let reader = vec![key("op-1", "op", &[Role::Auditor], &[])];
+    let elsewhere = vec![key("op-1", "op", &[Role::Operator], &["other"])];
+    for now in [gone, reader, elsewhere] {
+        let refusal = bench.by(&other, approve_of(id, &large, now)).unwrap_err();
+        assert_eq!(refusal.code(), "not_allowed");
+        let Refusal::NotAllowed { what } = refusal else {
+            panic!("{refusal:?}");
+        };
+        assert!(what.contains("op-1, who proposed it, may not"), "{what}");
+    }
+    // Their limits count as of now: once, and with what they have moved today.
+    let name = |name: &str| LimitOf::Name(name.to_owned());
+    bench.bank(limit(name("op"), Some(100), None));
+    let now = || vec![op.clone()];
+    let says = bench.says(&other, approve_of(id, &large, now()));
+    assert_eq!(says, "not_allowed");
+    bench.bank(Command::Access(Access::RemoveLimit(name("op"))));
+    bench.bank(limit(name("op"), None, Some(150)));
+    assert_eq!(bench.says(&op, deposit("top", 50)), "done");
+    let says = bench.says(&other, approve_of(id, &large, now()));
+    assert_eq!(says, "not_allowed");
+    assert_eq!(bench.amount("top"), before + 50);
+    // One right of several is enough.
+    bench.bank(limit(name("op"), None, Some(151)));
+    let several = vec![op.clone(), key("op-2", "op", &[Role::Operator], &["top"])];
+    assert_eq!(bench.says(&other, approve_of(id, &large, several)), "done");
+    assert_eq!(bench.amount("top"), before + 151);
 }

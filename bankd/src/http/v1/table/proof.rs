@@ -22,7 +22,11 @@ pub(super) fn rows() -> Vec<Route> {
         Route::get("/api/v1/checkpoint", proof::checkpoint)
             .right(Right::Verify)
             .says("A signed checkpoint of what the bank is now")
+            .more(
+                "The bank is proven first, unless it was within ten minutes: of one that is not sound \
+                 nothing is signed.",
+            )
             .gives::<SignedCheckpoint>(200, "The checkpoint.")
-            .refuses(&["not_found"]),
+            .refuses(&["not_found", "not_sound"]),
     ]
 }

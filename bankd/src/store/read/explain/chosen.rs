@@ -59,6 +59,8 @@ impl Chosen<'_> {
                 EntryKind::ChargeDebt => Why::Debt,
                 EntryKind::ChargeFallback => Why::Fallback,
                 _ if order.contains(&taken.allocation) => Why::Turn,
+                // A lien that is used up, or lies where nothing can be spent now, still says where.
+                _ if taken.by_lien => Why::Lien,
                 _ if self.steps_in(taken.account) => Why::Fallback,
                 _ => Why::Untold,
             };
@@ -122,7 +124,7 @@ impl Chosen<'_> {
         let free = self.free(id);
         let is = |test: fn(&Account) -> bool| account.is_some_and(test);
         let ends = |until: Timestamp| allocation.window.end.is_some_and(|end| end < until);
-        let why = if !self.asked.billed && is(|a| a.blocked) {
+        let why = if !self.asked.billed && !self.asked.shadow && is(|a| a.blocked) {
             Why::Blocked
         } else if self.asked.until.is_some_and(ends) {
             Why::EndsBefore

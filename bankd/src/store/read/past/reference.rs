@@ -1,13 +1,14 @@
 //! Reference data as it was: who and what there was, and whether an account was there.
 
-use super::super::super::{Error, bank, traces, version};
+use super::super::super::{Error, bank, choice, traces, version};
 use super::cut::{AsOf, Cut};
 use bank_core::directory::{Directory, Policy};
 use bank_core::ids::AccountId;
 use rusqlite::Connection;
 use std::collections::BTreeMap;
 
-/// The reference data as it was, with the settings of today, which have no history.
+/// The reference data as it was, with the settings that decide who pays as they were; others, and those of before
+/// they were written down, are of today.
 ///
 /// It counts from when it was recorded. What there was before the journal told of it is as it was
 /// found then; of accounts it is known from the first day whether they were there.
@@ -21,6 +22,8 @@ pub fn directory(
 ) -> Result<Directory, Error> {
     let cut = Cut::new(connection, as_of.into())?;
     let there = traces::presences_at(connection, cut.at, cut.known)?;
+    let told = choice::settings_at(connection, cut.whole)?;
+    let policy = told.map_or(policy, |settings| settings.within(policy));
     let mut directory = Directory::new(bank::read(connection)?.bank, policy);
     version::decoded(connection, cut.whole, &mut directory, |account, is_told| {
         if let Some(there) = there.get(&account.id).filter(|_| !is_told) {

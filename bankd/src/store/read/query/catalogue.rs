@@ -47,8 +47,8 @@ pub struct Attribute {
     pub optional: bool,
     /// What it is.
     pub says: &'static str,
-    /// An expression. `${column}` is a text with decimals; in front of what names others,
-    /// `@project`, `@account` and `@payer` hide those out of view.
+    /// An expression. `${column}` is a text with decimals; in front of what names others, `@project`,
+    /// `@account`, `@payer` hide those out of view, `@standing` what an account out of view has.
     pub(super) sql: &'static str,
 }
 
@@ -253,8 +253,8 @@ const ENTRY: Object = Object {
         Active Amount = "e.delta_active", "Change of the account's active money.";
         Shadow Amount = "e.delta_shadow", "Change of the shadow charges.";
         ShadowHeld Amount = "e.delta_shadow_held", "Change of the shadow liens.";
-        AmountAfter Amount = "e.amount_after", "The allocation's amount afterwards.";
-        HeldAfter Amount = "e.held_after", "Held on it afterwards.";
+        AmountAfter Amount opt = "@standing e.amount_after", "The allocation's amount afterwards, of accounts in view.";
+        HeldAfter Amount opt = "@standing e.held_after", "Held on it afterwards, likewise.";
         Reason Text = "t.reason", "Note, or why the system acted.";
     },
     from: "entry e CROSS JOIN tx t ON t.id = e.tx LEFT JOIN account a ON a.id = e.account",

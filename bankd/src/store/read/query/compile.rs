@@ -146,6 +146,12 @@ impl Maker<'_> {
                 Some(among) => format!("CASE WHEN {among} THEN {text} ELSE '' END"),
                 None => text.to_owned(),
             },
+            Some(("@standing", column)) => {
+                match self.among_numbers("e.account", sight.accounts.as_deref()) {
+                    Some(among) => format!("CASE WHEN {among} THEN {column} END"),
+                    None => column.to_owned(),
+                }
+            }
             _ => sql.to_owned(),
         }
     }

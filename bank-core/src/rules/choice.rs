@@ -1,0 +1,39 @@
+//! What a lien or a charge is asked with is written down where its entries do not tell it: an account
+//! named as the only one, a user's default project, what lists look at, the account that paid before
+//! (decision note 0082).
+
+use crate::command::Whose;
+use crate::effects::Choice;
+use crate::ids::AccountId;
+use crate::model::{Instance, ObjectType};
+use crate::postings::Postings;
+use crate::select::{self, Payer};
+use crate::view::Context;
+
+/// Writes down beside the current transaction what is asked; `own` is the account that goes before all
+/// others, where it was asked.
+pub(super) fn tell(
+    postings: &mut Postings,
+    payer: &Payer,
+    own: Option<AccountId>,
+    instance: &Instance,
+    ctx: &Context<'_>,
+) {
+    let is_plain = || own.is_none() && payer.traits.is_none();
+    if is_plain() && is_named(payer, instance, ctx) {
+        return;
+    }
+    postings.choose(Choice::of(payer, own));
+}
+
+/// Whether whoever looks for the names that the entries have finds this payer.
+fn is_named(payer: &Payer, instance: &Instance, ctx: &Context<'_>) -> bool {
+    let whose = Whose {
+        machine: instance.key.machine.clone(),
+        for_reservation: instance.key.object_type == ObjectType::Reservation,
+        ..Whose::default()
+    };
+    let named = select::find(ctx.directory, &whose.or_of(&instance.facts));
+    let what = |p: &Payer| (p.project, p.user, p.machine, p.only, p.any_member);
+    what(&named) == what(payer)
+}

@@ -1,0 +1,15 @@
+//! What the journal says of the site's settings: which of them decide who pays (decision note 0082).
+
+use crate::effects::{Effects, Outcome, Settings};
+use crate::postings::Postings;
+use crate::time::Timestamp;
+use crate::view::View;
+
+/// These settings hold from here on.
+pub(crate) fn told(settings: Settings, view: &View, now: Timestamp) -> Effects {
+    let mut postings = Postings::new(view);
+    postings.begin("settings", now);
+    postings.remark(&settings.text());
+    postings.settle_on(settings);
+    postings.finish(Outcome::Swept)
+}
