@@ -268,7 +268,7 @@ fn scaled(figure: i128, over: i128, under: i128) -> Option<i128> {
     let shared = divisor(over.checked_abs()?, under);
     let (over, under) = (over.checked_div(shared)?, under.checked_div(shared)?);
     let size = figure.checked_abs()?.checked_mul(over)?;
-    Some(text::nearest(size, under).checked_mul(figure.signum())?)
+    text::nearest(size, under).checked_mul(figure.signum())
 }
 
 fn divisor(mut a: i128, mut b: i128) -> i128 {

@@ -234,16 +234,17 @@ impl Run {
         };
         let (cores, gib) = kind.size();
         let of = |over, under| Count { over, under };
-        let by_cpu = of(cpu, ONE.checked_mul(cores)?);
-        let by_gpu = of(gpus, ONE);
-        let by_memory = of(memory, GIB.checked_mul(gib)?);
-        let (count, by) = if !by_gpu.is_less(by_cpu)? && !by_gpu.is_less(by_memory)? && gpus > 0 {
-            (by_gpu, "GPU")
-        } else if !by_cpu.is_less(by_memory)? {
-            (by_cpu, "CPU")
-        } else {
-            (by_memory, "RAM")
-        };
+        let cores_share = of(cpu, ONE.checked_mul(cores)?);
+        let gpu_share = of(gpus, ONE);
+        let memory_share = of(memory, GIB.checked_mul(gib)?);
+        let (count, by) =
+            if !gpu_share.is_less(cores_share)? && !gpu_share.is_less(memory_share)? && gpus > 0 {
+                (gpu_share, "GPU")
+            } else if !cores_share.is_less(memory_share)? {
+                (cores_share, "CPU")
+            } else {
+                (memory_share, "RAM")
+            };
         let count = if kind == Kind::Cpu {
             count
         } else {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{bank, export, imported, path, uses, watched};
-use crate::harness::{Bank, Ran, Setup};
+use crate::harness::{Bank, Ran, Setup, T0};
 
 /// A token's text.
 fn token(bank: &Bank, id: &str, options: &[&str]) -> String {
@@ -22,9 +22,9 @@ fn with(bank: &Bank, token: &str, words: &[&str]) -> Ran {
 fn two() -> Bank {
     let bank = bank();
     watched(&bank, 1, 3, 9);
-    bank.bank_ok(&["machine", "add", "red"]);
-    bank.bank_ok(&["machine", "set", "red", "--mode", "track"]);
-    imported(&bank, "red", (11, 2), 9);
+    bank.bank_ok(&["machine", "add", "crimson"]);
+    bank.bank_ok(&["machine", "set", "crimson", "--mode", "track"]);
+    imported(&bank, "crimson", (11, 2), 9);
     let text = "JobID|Cluster|User|Account|State|ExitCode|Submit|Start|End|NNodes|NCPUS|TotalCPU\n\
                 21|blue|bob|physics|COMPLETED|0:0|2025-12-01T00:00:00|2025-12-01T01:00:00|\
                 2025-12-01T02:00:00|1|2|00:00:09\n";
@@ -38,7 +38,7 @@ fn two() -> Bank {
 fn an_auditor_of_a_project_or_machine_gets_what_is_in_view() {
     let bank = two();
     let of_project = token(&bank, "p", &["--role", "auditor", "-A", "physics"]);
-    let of_machine = token(&bank, "m", &["--role", "auditor", "-m", "red"]);
+    let of_machine = token(&bank, "m", &["--role", "auditor", "-m", "crimson"]);
     let of_all = token(&bank, "all", &["--role", "auditor"]);
     let jobs = |token: &str| {
         let ran = with(&bank, token, &["jsonl"]);
@@ -60,7 +60,7 @@ fn an_auditor_of_a_project_or_machine_gets_what_is_in_view() {
             "{format}: {}",
             ran.stdout
         );
-        assert!(!ran.stdout.contains("red"), "{format}: {}", ran.stdout);
+        assert!(!ran.stdout.contains("crimson"), "{format}: {}", ran.stdout);
     }
     // Numbers of users are for those who see everybody; those of projects for who sees them.
     export(&bank, &["swf"]);
@@ -131,6 +131,7 @@ fn costs_are_of_what_is_in_view() {
 fn balances_for_open_ondemand_are_whole_and_of_members() {
     let bank = Bank::new();
     bank.bank_ok(&["project", "members", "add", "chemistry", "bob"]);
+    bank.set_clock(T0 + 86_400);
     let work = ["-m", "colony", "--procs", "1", "--duration", "9000"];
     bank.bank_ok(
         &[
@@ -159,6 +160,8 @@ fn balances_for_open_ondemand_are_whole_and_of_members() {
     assert_eq!(of(&percent, "bob", "chemistry"), Some(91));
     let days = balances(&["--value", "days"]);
     assert_eq!(days["config"]["unit"], "days");
+    bank.set_clock(T0 + 30 * 86_400);
+    let days = balances(&["--value", "days"]);
     // 9,000 in 30 days: 91,000 last 303 days and a third.
     assert_eq!(of(&days, "bob", "chemistry"), Some(303));
     // A user gets the rows that they may see; the file is replaced as a whole.

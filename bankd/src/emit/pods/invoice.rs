@@ -31,12 +31,11 @@ impl Rates {
             };
             let (what, rate) = setting.rsplit_once('=').ok_or_else(bad)?;
             let rate = Decimal::parse(rate.trim()).filter(|rate| !rate.is_negative());
-            let (month, kind) = match Kind::parse(what.trim()) {
-                Some(kind) => ("", Some(kind)),
-                None => {
-                    let (month, kind) = what.trim().split_once(' ').ok_or_else(bad)?;
-                    (month, Kind::parse(kind.trim()).filter(|_| is_month(month)))
-                }
+            let (month, kind) = if let Some(kind) = Kind::parse(what.trim()) {
+                ("", Some(kind))
+            } else {
+                let (month, kind) = what.trim().split_once(' ').ok_or_else(bad)?;
+                (month, Kind::parse(kind.trim()).filter(|_| is_month(month)))
             };
             let (kind, rate) = kind.zip(rate).ok_or_else(bad)?;
             let known = rates.0.insert((kind, month.to_owned()), rate);
