@@ -64,8 +64,9 @@ pub(crate) use self::{
     price::{AttrCommand, QuoteCommand, RateCommand, SetRate, TestRate},
     proof::{CheckpointArgs, VerifyArgs},
     records::{
-        ExportApel, ExportCommand, ExportCsv, ExportFile, ExportJsonl, ExportOnDemand, ExportUr1,
-        FeedArgs, Message, OnDemandValue, Profile, RecordsCommand, SpanArgs,
+        ExportApel, ExportCommand, ExportCsv, ExportFile, ExportInvoice, ExportJsonl,
+        ExportOnDemand, ExportUr1, FeedArgs, Message, OnDemandValue, Profile, RecordsCommand,
+        SpanArgs,
     },
     report::{Resource, UsageTableArgs},
     share::{Basis, Credit, EfficiencyArgs, PriorityArgs, ShareArgs, TopArgs},

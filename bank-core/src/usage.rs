@@ -1,5 +1,6 @@
 //! What a job or reservation used, as the price engine sees it: properties with values.
 
+pub mod kept;
 pub mod text;
 
 use crate::decimal::Decimal;

@@ -7,6 +7,7 @@
 //! lines, for files and for exports alike.
 
 mod board;
+pub mod costs;
 mod drain;
 pub mod export;
 pub mod form;
@@ -27,6 +28,7 @@ use crate::writer::Kept;
 pub use board::{Board, Standing};
 pub use drain::{Drain, start};
 pub use form::{Facts, Form};
+pub use make::job_name;
 
 /// The record files that are switched on, with what the bank adds to their lines.
 #[derive(Clone, Debug)]

@@ -39,6 +39,12 @@ pub struct ExportQuery {
     /// JSON Lines: `bank` (also without) or `auditor`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
+    /// `nerc-invoice`: hours that began count as whole ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub round_up: Option<Truth>,
+    /// `nerc-invoice`: of this namespace only, by the classes of its pods.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by_class: Option<String>,
     /// Count what the format cannot carry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explain_loss: Option<Truth>,

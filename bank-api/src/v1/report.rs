@@ -144,6 +144,8 @@ pub struct UsageFigures {
     pub memory_mib_hours: String,
     /// Disk in MiB × wall time.
     pub disk_mib_hours: String,
+    /// Speed of processors in MHz × wall time, where collectors say it; `null` out of rollups.
+    pub cpu_mhz_hours: Option<String>,
     /// Processors × wall time × the factor of the hardware when the job began.
     pub factored_hours: String,
     /// What was charged, in shadow totals too, less what of it went back later.

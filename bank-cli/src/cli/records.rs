@@ -25,6 +25,30 @@ pub(crate) enum ExportCommand {
     Swf(ExportSwf),
     /// Balances for the dashboard of Open OnDemand
     Ondemand(ExportOnDemand),
+    /// Costs in a national currency, as FOCUS 1.2 has them: CSV
+    Focus(ExportCsv),
+    /// Service units of pods in a month, as NERC invoices them: CSV
+    NercInvoice(ExportInvoice),
+    /// What pods asked for, as NERC lists them: CSV
+    NercPods(ExportCsv),
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ExportInvoice {
+    #[command(flatten)]
+    pub(crate) feed: FeedArgs,
+    /// The month, such as 2026-01, in UTC
+    #[arg(long, value_name = "MONTH", conflicts_with_all = ["from", "to"])]
+    pub(crate) month: Option<String>,
+    /// An hour that began counts as a whole one
+    #[arg(long)]
+    pub(crate) round_up: bool,
+    /// Of this namespace only, by the classes of its pods
+    #[arg(long, value_name = "NAMESPACE")]
+    pub(crate) by_class: Option<String>,
+    /// Put ' before a text that a spreadsheet would take for a formula
+    #[arg(long)]
+    pub(crate) spreadsheet_safe: bool,
 }
 
 /// What a number says.

@@ -66,6 +66,8 @@ pub(crate) struct UsageTableArgs {
 pub(crate) enum Resource {
     /// Processors
     Cpu,
+    /// The speed of processors, in MHz, where collectors say it; out of the records one by one
+    Mhz,
     /// Graphics processors
     Gpu,
     /// Memory, in MiB

@@ -70,7 +70,8 @@ fn query(context: &Context, args: &UsageTableArgs) -> Result<UsageQuery, Failure
         top: args.top,
         sort: args.sort.clone(),
         users: !args.resource.is_empty(),
-        records: args.records,
+        // Rollups do not know the speed of processors.
+        records: args.records || args.resource.contains(&Resource::Mhz),
     })
 }
 
@@ -116,6 +117,7 @@ fn sheet(table: &UsageTable) -> Sheet {
         column("cpu_hours", "CPU hours", Kind::Amount).if_machine(),
         column("memory_mib_hours", "MiB-hours of memory", Kind::Amount).if_machine(),
         column("disk_mib_hours", "MiB-hours of disk", Kind::Amount).if_machine(),
+        column("cpu_mhz_hours", "MHz-hours", Kind::Amount).if_machine(),
         column("factored_hours", "Factored", Kind::Amount).if_machine(),
         column("charged", "Charged", Kind::Amount),
         column("share", "Share", Kind::Number),
@@ -168,6 +170,9 @@ fn figures(table: &UsageTable, resources: &[Resource], waits: bool) -> Vec<Figur
     for resource in resources {
         all.push(match resource {
             Resource::Cpu => amount("core-hours", 13, |f| f.core_hours.clone()),
+            Resource::Mhz => amount("MHz-hours", 12, |f| {
+                f.cpu_mhz_hours.clone().unwrap_or_default()
+            }),
             Resource::Gpu => amount("GPU-hours", 12, |f| f.gpu_hours.clone()),
             Resource::Memory => amount("memory MiB-hours", 19, |f| f.memory_mib_hours.clone()),
             Resource::Disk => amount("disk MiB-hours", 17, |f| f.disk_mib_hours.clone()),

@@ -27,6 +27,9 @@ pub struct UsageReport {
     pub named: AsNamed,
     /// The first host that it ran on, where its source says one. Tells no record from another.
     pub host: Option<String>,
+    /// Those of its attributes that reports and exports ask for, as [`crate::usage::kept::kept`] writes them.
+    /// Tells no record from another: the attributes do.
+    pub more: Option<String>,
     /// What its reader says of it, such as `repaired sampled`.
     pub flags: String,
     /// It came where nobody is known: it is priced, and no money moves, whatever the mode is

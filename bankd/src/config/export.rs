@@ -1,8 +1,12 @@
 //! `[export]`: what exports say of the site, where their formats want it.
 
+use std::collections::BTreeMap;
+
+use bank_core::decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
 use crate::emit::export::{Benchmark, Vo};
+use crate::emit::pods::Rates;
 
 /// `[export]`
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,6 +29,16 @@ pub struct Export {
     pub vo: String,
     /// Those of single projects: `project=vo`.
     pub vos: Vec<String>,
+    /// The national currency of costs, ISO 4217, such as `EUR`; empty for none.
+    pub billing_currency: String,
+    /// What a credit costs in it, a decimal not below 0; empty for nothing said.
+    pub credit_price: String,
+    /// Whether costs tell users and names of jobs.
+    pub focus_names: bool,
+    /// What an hour of a service unit of pods costs: `kind=rate`, or `month kind=rate` from a month on.
+    pub su_rates: Vec<String>,
+    /// What GPU a node has, where its labels do not say: `node=type`.
+    pub gpu_nodes: Vec<String>,
 }
 
 impl Default for Export {
@@ -38,6 +52,11 @@ impl Default for Export {
             assume_full_cpu: false,
             vo: "local-*".to_owned(),
             vos: Vec::new(),
+            billing_currency: String::new(),
+            credit_price: String::new(),
+            focus_names: false,
+            su_rates: Vec::new(),
+            gpu_nodes: Vec::new(),
         }
     }
 }
@@ -91,15 +110,63 @@ impl Export {
             let parts = pair.split_once('=');
             parts.is_none_or(|(project, vo)| project.trim().is_empty() || vo.trim().is_empty())
         };
-        match self.vos.iter().find(is_pair) {
-            Some(pair) => Err(format!("export.vos: {pair:?} is not PROJECT=VO")),
-            None => Ok(()),
+        if let Some(pair) = self.vos.iter().find(is_pair) {
+            return Err(format!("export.vos: {pair:?} is not PROJECT=VO"));
         }
+        if let Some(pair) = self.gpu_nodes.iter().find(is_pair) {
+            return Err(format!("export.gpu_nodes: {pair:?} is not NODE=TYPE"));
+        }
+        Rates::read(&self.su_rates).map_err(|why| format!("export.su_rates: {why}"))?;
+        self.check_money()
+    }
+
+    fn check_money(&self) -> Result<(), String> {
+        let currency = &self.billing_currency;
+        let is_code = currency.len() == 3 && currency.bytes().all(|b| b.is_ascii_uppercase());
+        if !currency.is_empty() && !is_code {
+            return Err(format!(
+                "export.billing_currency: {currency:?} is no code of three letters, such as EUR"
+            ));
+        }
+        if currency.is_empty() != self.credit_price.is_empty() {
+            return Err(
+                "export.billing_currency: it goes with export.credit_price, both or neither"
+                    .to_owned(),
+            );
+        }
+        if !self.credit_price.is_empty() && self.price().is_none() {
+            return Err(format!(
+                "export.credit_price: {:?} is no decimal from 0 up with at most 9 places",
+                self.credit_price
+            ));
+        }
+        Ok(())
+    }
+
+    /// What a credit costs; none where nothing is set.
+    pub fn price(&self) -> Option<Decimal> {
+        Decimal::parse(&self.credit_price).filter(|price| !price.is_negative())
+    }
+
+    /// What service units of pods cost.
+    pub fn su_rates(&self) -> Rates {
+        // They were read when the settings were.
+        Rates::read(&self.su_rates).unwrap_or_default()
+    }
+
+    /// The GPUs of nodes.
+    pub fn gpu_nodes(&self) -> BTreeMap<String, String> {
+        let pairs = self
+            .gpu_nodes
+            .iter()
+            .filter_map(|pair| pair.split_once('='));
+        let named = |(node, gpu): (&str, &str)| (node.trim().to_owned(), gpu.trim().to_owned());
+        pairs.map(named).collect()
     }
 
     /// What one processor is worth; none where nothing is set.
     pub fn benchmark(&self) -> Option<Benchmark> {
-        let value = bank_core::decimal::Decimal::parse(&self.benchmark_value)?.billionths();
+        let value = Decimal::parse(&self.benchmark_value)?.billionths();
         (value > 0).then(|| Benchmark {
             name: self.benchmark.clone(),
             value,

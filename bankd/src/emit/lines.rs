@@ -129,7 +129,7 @@ pub fn csv(record: &Record, site: &Site, is_safe: bool) -> Written {
 const NUMBERS: [&str; 5] = ["exit_code", "charge", "shadow_charge", "uid", "gid"];
 
 /// A cell of CSV: in quotes where it holds what ends cells or rows.
-fn cell(value: &str, is_safe: bool) -> String {
+pub(super) fn cell(value: &str, is_safe: bool) -> String {
     let guard = is_safe && value.starts_with(['=', '+', '-', '@', '\t', '\r']);
     let value = if guard {
         format!("'{value}")

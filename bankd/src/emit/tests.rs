@@ -9,6 +9,7 @@ mod carried;
 mod exports;
 mod goldens;
 mod round;
+mod written;
 
 const SECOND: i64 = 1_000_000;
 /// 2026-03-01T10:00:00Z.

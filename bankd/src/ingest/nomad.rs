@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead};
 
+use bank_core::usage::kept;
 use chrono_tz::Tz;
 use serde_json::value::RawValue;
 
@@ -269,7 +270,7 @@ fn resources(seen: &Object<'_>) -> Result<([Number; 5], [Number; 5], bool), Stri
 fn job(key: &Key, life: &Life) -> Option<Job> {
     let (namespace, id, allocation, start) = key;
     let wall = Number::seconds(life.end_us.checked_sub(*start)?.max(0));
-    let [cores, _, gpus, memory, disk] = life.resources;
+    let [cores, shares, gpus, memory, disk] = life.resources;
     let mebibyte = Number::whole(1 << 20);
     let mut job = Job {
         id: format!("{namespace}/{id}/{allocation}"),
@@ -291,6 +292,10 @@ fn job(key: &Key, life: &Life) -> Option<Job> {
         disk_bytes: disk.times(mebibyte),
         ..Job::default()
     };
+    if !shares.is_zero() {
+        let megahertz = shares.to_string();
+        job.attributes.insert(kept::CPU_MHZ.to_owned(), megahertz);
+    }
     if !life.is_dead {
         job.flags.push("sampled");
     }

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, BufRead};
 
+use bank_core::usage::kept;
 use chrono::DateTime;
 
 use super::job::{Extra, Figure, Found, Job, Record, State};
@@ -16,14 +17,19 @@ use super::{Reader, Sink, not_of_the_format};
 /// Seconds that a sample stands for, where a file does not say.
 const STEP_S: i64 = 900;
 
-/// The label of a pod that names its class.
-const CLASS: &str = "label_nerc_mghpcc_org_class";
-
 /// Reads a folder of `metrics-*.json`; other documents in it are left alone.
 #[derive(Debug, Default)]
 pub(super) struct OpenShift {
-    pods: BTreeMap<(String, String), BTreeMap<i64, Sample>>,
+    pods: BTreeMap<(String, String), Pod>,
     samples: u64,
+}
+
+/// The samples of a pod by their times, and which pod of the input it is: they are told in the order in
+/// which they appear.
+#[derive(Debug, Default)]
+struct Pod {
+    place: usize,
+    line: BTreeMap<i64, Sample>,
 }
 
 /// What a pod asked for at one time. Later files, and later series of a file, overwrite.
@@ -31,8 +37,13 @@ pub(super) struct OpenShift {
 struct Sample {
     cpu: Number,
     memory: Number,
-    gpu: Number,
+    /// None where no series of GPUs has it.
+    gpu: Option<Number>,
     gpu_type: Option<String>,
+    /// The resource that the GPU is, such as `nvidia.com/gpu`.
+    gpu_resource: Option<String>,
+    node: Option<String>,
+    node_model: Option<String>,
     /// The class of a notebook, by which some sites bill.
     class: Option<String>,
     user: Option<String>,
@@ -45,8 +56,31 @@ struct Sample {
 
 impl Sample {
     fn asks_as(&self, other: &Sample) -> bool {
-        (self.cpu, self.memory, self.gpu) == (other.cpu, other.memory, other.gpu)
+        (self.cpu, self.memory, self.gpus()) == (other.cpu, other.memory, other.gpus())
             && self.gpu_type == other.gpu_type
+    }
+
+    fn gpus(&self) -> Number {
+        self.gpu.unwrap_or_default()
+    }
+
+    /// What is kept of it beside the figures of a job, exact as it came.
+    fn attributes(&self, pod: &str) -> BTreeMap<String, String> {
+        let all = [
+            (kept::POD, Some(pod.to_owned())),
+            (kept::CPU_REQUEST, Some(self.cpu.to_string())),
+            (kept::MEMORY_REQUEST, Some(self.memory.to_string())),
+            (kept::GPU_REQUEST, self.gpu.map(|gpus| gpus.to_string())),
+            (kept::GPU_TYPE, self.gpu_type.clone()),
+            (kept::GPU_RESOURCE, self.gpu_resource.clone()),
+            (kept::NODE, self.node.clone()),
+            (kept::NODE_MODEL, self.node_model.clone()),
+            (kept::POD_CLASS, self.class.clone()),
+        ];
+        let said = all
+            .into_iter()
+            .filter_map(|(name, value)| Some((name.to_owned(), value?)));
+        said.collect()
     }
 }
 
@@ -74,10 +108,11 @@ impl Reader for OpenShift {
     }
 
     fn finish(&mut self, sink: &mut Sink<'_>) -> io::Result<Vec<Extra>> {
-        let pods = std::mem::take(&mut self.pods);
+        let mut pods: Vec<_> = std::mem::take(&mut self.pods).into_iter().collect();
+        pods.sort_by_key(|(_, pod)| pod.place);
         let mut days: BTreeMap<String, [Number; 3]> = BTreeMap::new();
         let mut number = 0_u64;
-        for ((namespace, pod), line) in &pods {
+        for ((namespace, pod), Pod { line, .. }) in &pods {
             for run in runs(line) {
                 number = number.saturating_add(1);
                 let found = match job(namespace, pod, &run) {
@@ -119,23 +154,30 @@ impl OpenShift {
         let label = |name: &str| series.label(name);
         let namespace = label("namespace").ok_or("a series without a namespace")?;
         let pod = label("pod").ok_or("a series without a pod")?;
-        let class = label(CLASS);
-        let line = self.pods.entry((namespace, pod)).or_default();
+        let (class, node) = (label(kept::POD_CLASS), label("node"));
+        let next = self.pods.len();
+        let pod = self.pods.entry((namespace, pod)).or_insert_with(|| Pod {
+            place: next,
+            ..Pod::default()
+        });
         for (at, value) in &series.samples {
             let at = at.cut(0).as_whole().and_then(|at| i64::try_from(at).ok());
             let at = at.ok_or("a time beyond what can be counted")?;
-            let sample = line.entry(at).or_default();
+            let sample = pod.line.entry(at).or_default();
             sample.counts = sample.counts.saturating_add(1);
             sample.step = step;
             sample.user = series.user().or(sample.user.take());
             sample.group = series.group().or(sample.group.take());
+            sample.node = node.clone().or(sample.node.take());
             self.samples = self.samples.saturating_add(1);
             match what {
                 What::Cpu => (sample.cpu, sample.class) = (*value, class.clone()),
                 What::Memory => sample.memory = *value,
                 What::Gpu => {
-                    sample.gpu = *value;
+                    sample.gpu = Some(*value);
                     sample.gpu_type = label("label_nvidia_com_gpu_product");
+                    sample.gpu_resource = label("resource");
+                    sample.node_model = label("label_nvidia_com_gpu_machine");
                 }
             }
         }
@@ -187,18 +229,16 @@ fn job(namespace: &str, pod: &str, run: &Run) -> Option<Job> {
         state: State::Running,
         procs: Some(asked.cpu),
         memory_bytes: Some(asked.memory),
-        gpus: Some(asked.gpu),
+        gpus: Some(asked.gpus()),
         gpu_type: asked.gpu_type.clone(),
         flags: vec!["sampled"],
+        attributes: asked.attributes(pod),
         ..Job::default()
     };
-    if let Some(class) = &asked.class {
-        job.attributes.insert(CLASS.to_owned(), class.clone());
-    }
     job.add("wall_s", wall);
     job.add("core_s", asked.cpu.times(wall)?);
     job.add("byte_s", asked.memory.times(wall)?);
-    job.add("gpu_s", asked.gpu.times(wall)?);
+    job.add("gpu_s", asked.gpus().times(wall)?);
     Some(job)
 }
 
@@ -209,7 +249,10 @@ fn add_to_day(days: &mut BTreeMap<String, [Number; 3]>, at: i64, sample: &Sample
     };
     let sums = days.entry(time.format("%Y-%m-%d").to_string()).or_default();
     let step = Number::whole(sample.step);
-    for (sum, value) in sums.iter_mut().zip([sample.cpu, sample.memory, sample.gpu]) {
+    for (sum, value) in sums
+        .iter_mut()
+        .zip([sample.cpu, sample.memory, sample.gpus()])
+    {
         let grown = value.times(step).and_then(|used| sum.plus(used));
         *sum = grown.unwrap_or(*sum);
     }

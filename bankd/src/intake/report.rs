@@ -8,6 +8,7 @@ use bank_core::mapping::Naming;
 use bank_core::model::{Facts, ObjectType};
 use bank_core::policy::{Ended, Figures};
 use bank_core::time::{Seconds, Timestamp};
+use bank_core::usage::kept::kept;
 use bank_core::usage::{ATTRIBUTE_NAME_MAX, ATTRIBUTE_VALUE_MAX, ATTRIBUTES_MAX, Usage};
 
 use std::collections::BTreeMap;
@@ -50,6 +51,7 @@ pub fn report(mut job: Job, feed: &Feed, directory: &Directory) -> UsageReport {
         figures: figures(&job),
         named,
         host: job.hosts.take().and_then(|hosts| host::first(&hosts)),
+        more: kept(&job.attributes),
         flags: job.flags.join(" "),
         track: false,
         request: Request {

@@ -227,6 +227,19 @@ fn bytes(megabytes: Decimal) -> Option<i64> {
 /// kept verbatim with the instance, or a declared usage attribute.
 struct Said<'a>(&'a Facts);
 
+/// The name of a job, of what is kept verbatim with its instance and of its usage attributes.
+pub fn job_name(other: &[(String, String)], attributes: &[(String, String)]) -> Option<String> {
+    let facts = Facts {
+        other: other.to_vec(),
+        usage: Used {
+            attributes: attributes.to_vec(),
+            ..Used::default()
+        },
+        ..Facts::default()
+    };
+    Said(&facts).text(&JOB_NAME)
+}
+
 const JOB_NAME: [&str; 2] = ["jobname", "name"];
 const SUBMIT_HOST: [&str; 1] = ["submithost"];
 const HOST_TYPE: [&str; 3] = ["nodetype", "resourcetype", "hosttype"];

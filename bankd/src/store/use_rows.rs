@@ -14,7 +14,7 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Connection};
 
 /// Columns of a row but its digest, which is the last.
-const COLUMNS: usize = 37;
+const COLUMNS: usize = 39;
 
 /// What is bound for a row: the columns, the digest and the seal.
 const BOUND: usize = COLUMNS + 2;
@@ -30,7 +30,7 @@ macro_rules! columns {
              object_type, account, login, project, user, group_name, queue, qos, state, exit_code,
              flags, millis, nodes, gpus, memory_bytes, wall_us, cpu_us, requested_s, revision,
              became, policy, counted, instance, amount, allocation, refusal, tx, block, place,
-             available, host, digest, seal)"
+             available, host, disk_bytes, more, digest, seal)"
     };
 }
 
@@ -39,7 +39,7 @@ macro_rules! insert {
     () => {
         concat!(columns!(), " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
              ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35,
-             ?36, ?37, ?38, ?39)")
+             ?36, ?37, ?38, ?39, ?40, ?41)")
     };
 }
 
@@ -56,7 +56,8 @@ const AMENDED: &str = concat!(
         millis = ?18, nodes = ?19, gpus = ?20, memory_bytes = ?21, wall_us = ?22, cpu_us = ?23,
         requested_s = ?24, revision = ?25, became = ?26, policy = ?27, counted = ?28,
         instance = ?29, amount = ?30, allocation = ?31, refusal = ?32, tx = ?33, block = ?34,
-        place = ?35, available = coalesce(?36, available), host = ?37, digest = ?38"
+        place = ?35, available = coalesce(?36, available), host = ?37, disk_bytes = ?38,
+        more = ?39, digest = ?40"
 );
 
 /// Writes finished uses; the record before each of the same identity is replaced. `tx` is the
@@ -284,6 +285,8 @@ fn cells(
         or_null(place.map(i64::from)),
         or_null(row.available.map(|a| a.0)),
         report.host.as_deref().map_or(ValueRef::Null, text),
+        whole(usage.disk_mb, 1 << 20),
+        report.more.as_deref().map_or(ValueRef::Null, text),
     ]
 }
 

@@ -2,7 +2,11 @@
 //! every format.
 
 mod feed;
+mod focus;
 mod formats;
+mod names;
+mod nerc;
+mod seen;
 
 use std::fmt::Write as _;
 use std::path::PathBuf;

@@ -41,6 +41,7 @@ mod case_who;
 mod case_window;
 mod chunks;
 mod closed;
+mod costs;
 mod defects;
 mod defects_outside;
 mod fixture;

@@ -9,14 +9,18 @@ use std::{
 
 use bank_api::v1::{ExportPage, ExportQuery, Truth};
 
+use super::spool::bounds;
 use super::state::{Confirmed, State, StateFile};
 use super::{PAGE, cannot, into_file};
 use crate::{
-    cli::{ExportCsv, ExportJsonl, ExportUr1, FeedArgs, Profile},
+    cli::{ExportCsv, ExportInvoice, ExportJsonl, ExportUr1, FeedArgs, Profile},
     cmd::Context,
     fail::Failure,
     out,
 };
+
+/// Formats that are made as a whole.
+const WHOLE: [&str; 4] = ["swf", "swf-ids", "nerc-invoice", "nerc-pods"];
 
 /// One export.
 pub(super) struct Export<'a> {
@@ -48,10 +52,27 @@ pub(super) fn document(context: &Context, args: ExportUr1) -> Result<String, Fai
     run(context, "ur1", &args)
 }
 
-/// `bank export csv`.
-pub(super) fn csv(context: &Context, args: &ExportCsv) -> Result<String, Failure> {
-    let mut export = Export::new(context, "csv", &args.feed)?;
+/// `bank export csv`, and other tables.
+pub(super) fn csv(context: &Context, format: &str, args: &ExportCsv) -> Result<String, Failure> {
+    let mut export = Export::new(context, format, &args.feed)?;
     export.query.spreadsheet_safe = args.spreadsheet_safe.then_some(Truth::True);
+    export.run(&args.feed)
+}
+
+/// `bank export nerc-invoice`.
+pub(super) fn invoice(context: &Context, mut args: ExportInvoice) -> Result<String, Failure> {
+    if let Some(month) = &args.month {
+        let (from, to) = bounds(month)?;
+        (args.feed.from, args.feed.to) = (Some(from), Some(to));
+    }
+    if args.feed.from.is_none() {
+        return Err(Failure::usage("which month? --month 2026-01"));
+    }
+    let mut export = Export::new(context, "nerc-invoice", &args.feed)?;
+    let truth = |is: bool| is.then_some(Truth::True);
+    export.query.spreadsheet_safe = truth(args.spreadsheet_safe);
+    export.query.round_up = truth(args.round_up);
+    export.query.by_class = args.by_class;
     export.run(&args.feed)
 }
 
@@ -136,7 +157,7 @@ impl<'a> Export<'a> {
             (Some(_), None) => Err(Failure::usage(
                 "--state needs -o FILE: the cursor moves when the file is on the disk",
             )),
-            (Some(_), _) if matches!(self.format, "swf" | "swf-ids") => Err(Failure::usage(
+            (Some(_), _) if WHOLE.contains(&self.format) => Err(Failure::usage(
                 "this format is made as a whole, and has no cursor",
             )),
             (Some(state), Some(path)) => self.along(state, path),
@@ -169,15 +190,22 @@ impl<'a> Export<'a> {
         if matches!(self.format, "ur1" | "ur2") {
             into_file(path, |output| self.write(output, true))?;
         } else {
-            now.confirmed = Some(self.append(path, is_first, &now)?);
+            let begins = is_first.then_some(&file);
+            now.confirmed = Some(self.append(path, begins, &now)?);
         }
         now.cursor.clone_from(&self.told.next);
         file.keep(&now)?;
         Ok(self.sentence(path))
     }
 
-    /// Appends what came since; what a run before left unconfirmed is cut off first.
-    fn append(&mut self, path: &Path, is_first: bool, now: &State) -> Result<Confirmed, Failure> {
+    /// Appends what came since; what a run before left unconfirmed is cut off first. `begins` is the state
+    /// of a first run: it is kept before anything is written, so that a run which is killed goes on.
+    fn append(
+        &mut self,
+        path: &Path,
+        begins: Option<&StateFile>,
+        now: &State,
+    ) -> Result<Confirmed, Failure> {
         let failed = |e: io::Error| cannot(&path.display().to_string(), &e);
         let file = File::options().create(true).append(true).open(path);
         let file = file.map_err(failed)?;
@@ -187,10 +215,16 @@ impl<'a> Export<'a> {
             file.set_len(length).map_err(failed)?;
         }
         let length = file.metadata().map_err(failed)?.len();
-        if is_first && length > 0 {
+        if begins.is_some() && length > 0 {
             let there = format!("{}: it is there already", path.display());
             return Err(Failure::usage(there)
                 .hint("the first run of an export makes its file: name another one"));
+        }
+        if let Some(state) = begins {
+            state.keep(&State {
+                confirmed: Some(Confirmed::of(&file).map_err(failed)?),
+                ..State::default()
+            })?;
         }
         let mut output = BufWriter::new(file);
         self.write(&mut output, length == 0)?.map_err(failed)?;

@@ -166,7 +166,7 @@ fn beside(spool: &Path) -> Result<PathBuf, Failure> {
 }
 
 /// The first instant of a month and of the next one, in UTC.
-fn bounds(month: &str) -> Result<(String, String), Failure> {
+pub(super) fn bounds(month: &str) -> Result<(String, String), Failure> {
     let wrong = || Failure::usage(format!("{month:?} is no month, such as 2026-01"));
     let (year, number) = month.split_once('-').ok_or_else(wrong)?;
     let is_plain = |text: &str, len| text.len() == len && text.bytes().all(|b| b.is_ascii_digit());

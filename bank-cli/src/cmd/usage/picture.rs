@@ -76,6 +76,7 @@ fn drawn(table: &UsageTable, resources: &[Resource]) -> Vec<Figure> {
     }
     let of = |resource: &Resource| match resource {
         Resource::Cpu => figure("core-hours", |f| &f.core_hours),
+        Resource::Mhz => figure("MHz-hours", |f| f.cpu_mhz_hours.as_deref().unwrap_or("0")),
         Resource::Gpu => figure("GPU-hours", |f| &f.gpu_hours),
         Resource::Memory => figure("memory MiB-hours", |f| &f.memory_mib_hours),
         Resource::Disk => figure("disk MiB-hours", |f| &f.disk_mib_hours),

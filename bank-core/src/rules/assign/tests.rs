@@ -142,6 +142,7 @@ fn job(id: &str, account: &str, processors: i64, seconds: i64) -> UsageReport {
         source: "slurm:colony".into(),
         named: AsNamed::default(),
         host: None,
+        more: None,
         flags: String::new(),
         track: false,
         figures: Figures {

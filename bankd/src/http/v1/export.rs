@@ -1,6 +1,9 @@
 //! Exports: what was used, in the formats of other programs, page by page along a cursor that a later
 //! export goes on from; and formats that are made as a whole.
 
+mod focus;
+mod pods;
+
 use std::collections::{BTreeMap, HashMap};
 
 use bank_api::v1::{ExportPage, ExportQuery, Lost, Skipped};
@@ -26,7 +29,8 @@ const SKIPPED_MAX: usize = 100;
 /// Jobs of one workload at most: it is sorted, and so made as a whole.
 const JOBS_MAX: usize = 100_000;
 
-const FORMATS: &str = "ur1, ur2, xdmod, csv, jsonl, apel, apel-summary, apel-sync, swf or swf-ids";
+const FORMATS: &str = "ur1, ur2, xdmod, csv, jsonl, apel, apel-summary, apel-sync, swf, swf-ids, focus, \
+                       nerc-pods or nerc-invoice";
 
 /// `GET /api/v1/export/{format}`
 pub(super) async fn show(Path(format): Path<String>, call: Call) -> Handled {
@@ -47,6 +51,7 @@ pub(super) async fn show(Path(format): Path<String>, call: Call) -> Handled {
             named_site(&site)?;
             Format::Apel
         }
+        ("focus", None) => return focus::page(&call, wanted, &query).await,
         (whole, None) => {
             if query.since.is_some() {
                 return Err(bad(
@@ -60,6 +65,8 @@ pub(super) async fn show(Path(format): Path<String>, call: Call) -> Handled {
                 "apel-sync" => sums(&call, wanted, site, false).await,
                 "swf" => workload(&call, wanted).await,
                 "swf-ids" => numbers(&call).await,
+                "nerc-pods" => pods::list(&call, wanted, &query).await,
+                "nerc-invoice" => pods::invoice(&call, wanted, &query).await,
                 _ => Err(bad(&call, "format", FORMATS)),
             };
         }
@@ -115,9 +122,12 @@ impl Wanted {
         let when = record.when();
         let project = record.project.as_deref().unwrap_or_default();
         let user = record.user.as_deref().unwrap_or_default();
-        self.from.is_none_or(|from| when >= from.0)
-            && self.to.is_none_or(|to| when < to.0)
-            && self.work.holds(project, user, &record.machine)
+        self.is_at(when) && self.work.holds(project, user, &record.machine)
+    }
+
+    /// Whether an end lies in the time that is wanted.
+    fn is_at(&self, when: i64) -> bool {
+        self.from.is_none_or(|from| when >= from.0) && self.to.is_none_or(|to| when < to.0)
     }
 
     fn ends(&self) -> (i64, i64) {
@@ -151,11 +161,7 @@ async fn page(
         feed::page(connection, since, limit).map(Some)
     });
     let Some(portion) = answer.await? else {
-        return Err(bad(
-            call,
-            "since",
-            "a place that the bank has come to: this one is of a newer copy of it",
-        ));
+        return Err(ahead(call));
     };
     let mut page = Making::default();
     let explains = query.explain_loss.is_some_and(bool::from);
@@ -173,6 +179,11 @@ async fn page(
     let (head, tail) = format.frame();
     let next = write_cursor(portion.place, &site.bank);
     ok(&page.done(head, tail, Some(next), portion.more))
+}
+
+fn ahead(call: &Call) -> Failure {
+    let expected = "a place that the bank has come to: this one is of a newer copy of it";
+    bad(call, "since", expected)
 }
 
 fn read(item: &Item, call: &Call) -> Result<Record, Failure> {
@@ -199,14 +210,18 @@ impl Making {
                 self.records = self.records.saturating_add(1);
             }
             Written::Skipped(reason) => {
-                self.skipped_count = self.skipped_count.saturating_add(1);
-                if self.skipped.len() < SKIPPED_MAX {
-                    self.skipped.push(Skipped {
-                        record: format!("bank:{}", record.name(&site.bank)),
-                        reason: reason.to_owned(),
-                    });
-                }
+                self.leave_out(format!("bank:{}", record.name(&site.bank)), reason);
             }
+        }
+    }
+
+    fn leave_out(&mut self, record: String, reason: &str) {
+        self.skipped_count = self.skipped_count.saturating_add(1);
+        if self.skipped.len() < SKIPPED_MAX {
+            self.skipped.push(Skipped {
+                record,
+                reason: reason.to_owned(),
+            });
         }
     }
 
@@ -288,12 +303,6 @@ async fn sums(call: &Call, wanted: Wanted, site: Site, is_summary: bool) -> Hand
     if site.benchmark.is_none() {
         return Err(unset("export.benchmark"));
     }
-    let is_month = |at: Timestamp| {
-        let at = DateTime::<Utc>::from_timestamp_micros(at.0);
-        at.is_some_and(|at| {
-            at.day() == 1 && at.num_seconds_from_midnight() == 0 && at.nanosecond() == 0
-        })
-    };
     for (bound, field) in [(wanted.from, "from"), (wanted.to, "to")] {
         let fits = match bound {
             Some(at) => is_month(at),
@@ -323,6 +332,14 @@ async fn sums(call: &Call, wanted: Wanted, site: Site, is_summary: bool) -> Hand
     page.records = i64::try_from(records.len()).unwrap_or(i64::MAX);
     page.text = records.concat();
     ok(&page.done(head.to_owned(), "", None, false))
+}
+
+/// Whether a time is the first instant of a month in UTC.
+fn is_month(at: Timestamp) -> bool {
+    let at = DateTime::<Utc>::from_timestamp_micros(at.0);
+    at.is_some_and(|at| {
+        at.day() == 1 && at.num_seconds_from_midnight() == 0 && at.nanosecond() == 0
+    })
 }
 
 fn too_many(what: &str, most: usize) -> Failure {

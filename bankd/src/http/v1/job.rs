@@ -143,6 +143,16 @@ impl Work {
         })
     }
 
+    /// The project that is wanted.
+    pub(super) fn project(&self) -> Option<&str> {
+        self.project.as_deref()
+    }
+
+    /// Whether no user and no machine are wanted.
+    pub(super) fn is_of_anybody(&self) -> bool {
+        self.user.is_none() && self.machine.is_none()
+    }
+
     /// Whether a row belongs to it, by the names of its documents.
     pub(super) fn holds(&self, project: &str, user: &str, machine: &str) -> bool {
         let meant = || self.view.meant(project).map(|p| p.name.as_str());

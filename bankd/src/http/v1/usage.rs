@@ -14,6 +14,7 @@ use bank_core::policy::{Ended, Equivalents, Figures, Share};
 use bank_core::refusal::Refusal;
 use bank_core::time::Seconds;
 use bank_core::usage::Usage;
+use bank_core::usage::kept::kept;
 use serde_json::Value;
 
 use super::call::{Call, Handled, ok, rendered, replayed};
@@ -199,6 +200,7 @@ fn report(new: NewUsage, call: &Call) -> Result<UsageReport, Refusal> {
         figures,
         named,
         host: new.host.as_deref().and_then(host::first),
+        more: kept(&new.attributes),
         flags: String::new(),
         track: false,
         request: Request {

@@ -135,6 +135,9 @@ pub struct Figures {
     pub users: BTreeSet<String>,
     /// Of jobs that were looked at one by one.
     pub waits: Waits,
+    /// Speed of processors × wall time, in thousandths of MHz × microseconds; of records that were looked
+    /// at one by one.
+    pub mhz: i128,
 }
 
 /// How long jobs waited.
@@ -156,6 +159,7 @@ impl Figures {
     /// Adds other figures.
     pub fn add(&mut self, other: &Figures) {
         self.sums.add(&other.sums, bank_core::rollup::Sign::Plus);
+        self.mhz = self.mhz.saturating_add(other.mhz);
         self.users.extend(other.users.iter().cloned());
         let (own, more) = (&mut self.waits, &other.waits);
         for (own, more) in [

@@ -14,10 +14,10 @@ pub(in crate::store) const COLUMNS: &str =
     "source, object_id, start_at, end_at, submit_at, machine,
     object_type, account, login, project, user, group_name, queue, qos, state, exit_code, flags,
     millis, nodes, gpus, memory_bytes, wall_us, cpu_us, requested_s, revision, became, policy,
-    counted, instance, amount, allocation";
+    counted, instance, amount, allocation, refusal, tx, block, place, available, host, disk_bytes, more";
 
 /// How many these are.
-const COUNT: usize = 31;
+const COUNT: usize = 39;
 
 /// A row of `usage_identity`, as far as rollups look at it.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +40,7 @@ pub(in crate::store) struct Finished<'a> {
     nodes: Option<i64>,
     gpus: Option<i64>,
     memory: Option<i64>,
+    disk: Option<i64>,
     wall: Option<i64>,
     cpu: Option<i64>,
     became: Became,
@@ -48,6 +49,8 @@ pub(in crate::store) struct Finished<'a> {
     amount: Option<i64>,
     /// Where the amount lies, of one without an instance.
     pub(in crate::store) allocation: Option<i64>,
+    /// Those of its attributes that are kept.
+    pub(in crate::store) more: &'a str,
 }
 
 impl<'a> Finished<'a> {
@@ -80,6 +83,11 @@ impl<'a> Finished<'a> {
             instance: number(28),
             amount: number(29),
             allocation: number(30),
+            disk: number(37),
+            more: match cell(38) {
+                ValueRef::Null => "",
+                _ => text(38)?,
+            },
         })
     }
 
@@ -136,6 +144,7 @@ impl<'a> Finished<'a> {
             .with(Measure::Wall, wall)
             .with(Measure::Cpu, self.cpu.unwrap_or(0).max(0).into())
             .with(Measure::Memory, times(self.memory, (1 << 20) * 1000))
+            .with(Measure::Disk, times(self.disk, (1 << 20) * 1000))
             .with(Measure::Factored, factored(core));
         Use::new(start, end, totals)
     }

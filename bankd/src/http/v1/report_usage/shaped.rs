@@ -172,6 +172,8 @@ fn shaped(
         cpu_hours: hours(Measure::Cpu),
         memory_mib_hours: sizes(Measure::Memory),
         disk_mib_hours: sizes(Measure::Disk),
+        cpu_mhz_hours: (!from_rollups)
+            .then(|| decimal(figures.mhz, i128::from(HOUR).saturating_mul(1000), PLACES)),
         factored_hours: hours(Measure::Factored),
         charged: shape::sum(sum(Measure::Charge), bank),
         share: whole.and_then(|whole| share(figures, whole)),

@@ -4,8 +4,10 @@
 use super::super::super::Error;
 use super::super::super::rollup::{Counted, Key, Source, each};
 use super::{About, Answer, Asked, Owner, ran};
+use bank_core::decimal::Decimal;
 use bank_core::rollup::{Measure, Presence, Sign, Sums, Use};
 use bank_core::time::Timestamp;
+use bank_core::usage::kept;
 use rusqlite::Connection;
 
 /// Answers from all records: constant memory beside the answer, and as much time as there are records.
@@ -30,6 +32,7 @@ pub fn from_records(connection: &Connection, asked: &Asked<'_>) -> Result<Answer
             asked,
             values: &values,
             user: &user,
+            mhz: job.mhz,
         };
         match counted {
             Counted::Sums(whole, sign) if asked.at_end => adding.at_end(&whole, sign, job.end),
@@ -63,6 +66,13 @@ struct Job<'a> {
     wall: i64,
     submit: Option<i64>,
     end: Timestamp,
+    /// The speed of its processors together, in thousandths of MHz.
+    mhz: i128,
+}
+
+/// The speed that a job says, in thousandths; 0 where it says none.
+fn speed(said: Option<Decimal>) -> i128 {
+    said.map_or(0, |mhz| mhz.billionths().max(0) / 1_000_000)
 }
 
 impl<'a> Job<'a> {
@@ -75,6 +85,7 @@ impl<'a> Job<'a> {
                 wall: finished.wall(),
                 submit: finished.submit,
                 end: finished.window().1,
+                mhz: speed(kept::value(finished.more, kept::CPU_MHZ).and_then(Decimal::parse)),
             },
             Source::Instance(subject, first) => {
                 let job = subject.job(first);
@@ -87,6 +98,7 @@ impl<'a> Job<'a> {
                     wall: job.end.0.saturating_sub(job.start.0),
                     submit: subject.submit,
                     end: job.end,
+                    mhz: speed(first.usage.number(kept::CPU_MHZ)),
                 }
             }
             Source::Unknown => Job {
@@ -96,6 +108,7 @@ impl<'a> Job<'a> {
                 wall: 0,
                 submit: None,
                 end: Timestamp(0),
+                mhz: 0,
             },
         }
     }
@@ -107,6 +120,7 @@ struct Adding<'a, 'p> {
     asked: &'a Asked<'p>,
     values: &'a [String],
     user: &'a str,
+    mhz: i128,
 }
 
 impl Adding<'_, '_> {
@@ -116,6 +130,12 @@ impl Adding<'_, '_> {
         }
         let figures = self.answer.at(bucket, self.values);
         figures.sums.add(sums, sign);
+        // As the wall time of a bucket, which adds up to the whole.
+        let used = sums.get(Measure::Wall).saturating_mul(self.mhz);
+        figures.mhz = match sign {
+            Sign::Plus => figures.mhz.saturating_add(used),
+            Sign::Minus => figures.mhz.saturating_sub(used),
+        };
         if self.asked.users && ran(sums) {
             figures.users.insert(self.user.to_owned());
         }

@@ -1,0 +1,183 @@
+//! Money that moved as rows of FOCUS: what was charged, what went back and what was put in, each in the
+//! month in which it is billed (`usage-records.md` 5.4).
+//!
+//! What was used is billed in the month in which it ended. What is told of a closed period, and money that
+//! goes back of an earlier month, is a correction, billed in the month in which it is booked.
+
+use bank_core::directory::Directory;
+use bank_core::ids::{AccountId, TxId};
+use bank_core::model::ObjectType;
+use bank_core::period::Closes;
+use bank_core::price::{Named, Priced, price};
+use bank_core::rate::{Rate, RateKind};
+use bank_core::time::Timestamp;
+use chrono::{DateTime, Datelike as _, Months, NaiveDate, Utc};
+
+use super::job_name;
+use crate::emit::focus::{Category, Row};
+use crate::store::read::costs::{Cost, Used, What};
+
+/// The row of a cost; none where its times are beyond the calendar.
+pub fn row(directory: &Directory, closes: &Closes, cost: &Cost) -> Option<Row> {
+    let account = cost.account.and_then(|id| directory.account(AccountId(id)));
+    let own = account.and_then(|account| account.only_project());
+    let project = match cost.what {
+        What::Deposit => own.unwrap_or_default(),
+        What::Charged(_) | What::Back(_) => cost.project.as_str(),
+    };
+    let base = Row {
+        credits: cost.amount,
+        top: top(directory, project),
+        project: project.to_owned(),
+        account: account.map_or_else(String::new, |account| account.name.clone()),
+        tx: cost.tx,
+        ..Row::default()
+    };
+    match &cost.what {
+        What::Deposit => deposit(closes, cost, base),
+        What::Charged(used) => {
+            let usage = &used.charge.usage;
+            let row = Row {
+                description: if used.charge.late {
+                    "Late charge"
+                } else {
+                    "Charge"
+                },
+                processor_seconds: Some(usage.processor_seconds(used.charge.seconds)),
+                ..about(directory, used, cost, base)
+            };
+            billed(closes, used, cost, true, row)
+        }
+        What::Back(used) => {
+            let row = Row {
+                description: "Refund",
+                ..about(directory, used, cost, base)
+            };
+            billed(closes, used, cost, false, row)
+        }
+    }
+}
+
+fn deposit(closes: &Closes, cost: &Cost, base: Row) -> Option<Row> {
+    let told = closes.booked(TxId(cost.tx), cost.at);
+    let (month, month_end) = month(told)?;
+    let is_out = cost.amount < 0;
+    Some(Row {
+        category: Category::Purchase,
+        is_correction: told != cost.at,
+        description: if is_out { "Withdrawal" } else { "Deposit" },
+        start: cost.at.0,
+        end: cost.at.0,
+        month,
+        month_end,
+        ..base
+    })
+}
+
+/// When it is billed, and whether that changes a month that was invoiced.
+fn billed(closes: &Closes, used: &Used, cost: &Cost, is_charge: bool, row: Row) -> Option<Row> {
+    let booked = |at| closes.booked(TxId(cost.tx), at);
+    let (start, end) = (Timestamp(row.start), Timestamp(row.end));
+    // What ends with a month is of that month.
+    let last = if start < end {
+        Timestamp(end.0.saturating_sub(1))
+    } else {
+        used.charge.at
+    };
+    let told = booked(if is_charge { last } else { cost.at });
+    let (month_of_use, _) = month(last)?;
+    let (month, month_end) = month(told)?;
+    Some(Row {
+        is_correction: booked(end) != end || month_of_use < month,
+        month,
+        month_end,
+        ..row
+    })
+}
+
+/// What was charged for, and whose it was.
+fn about(directory: &Directory, used: &Used, cost: &Cost, base: Row) -> Row {
+    let (charge, job) = (&used.charge, &used.job);
+    let of_job = &job.usage;
+    Row {
+        category: Category::Usage,
+        list: list(directory, used),
+        start: charge.at.minus(charge.seconds).0,
+        end: charge.at.0,
+        object_id: Some(job.object_id.clone()),
+        object_type: match job.object_type {
+            ObjectType::Job => "Job",
+            ObjectType::Reservation => "Reservation",
+        },
+        machine: job.machine.clone(),
+        job_name: job_name(&used.other, &of_job.attributes),
+        user: Some(cost.user.clone()),
+        qos: charge.usage.qos.clone().or_else(|| of_job.qos.clone()),
+        class: charge.usage.class.clone().or_else(|| of_job.class.clone()),
+        record: Some(charge.id),
+        ..base
+    }
+}
+
+/// The project at the top of the one that was charged.
+fn top(directory: &Directory, project: &str) -> String {
+    let Some(known) = directory.project_named(project) else {
+        return project.to_owned();
+    };
+    let line = directory.lineage(known.id);
+    line.last()
+        .map_or(project, |top| top.name.as_str())
+        .to_owned()
+}
+
+/// The UTC month of an instant: its start, and the start of the next.
+fn month(at: Timestamp) -> Option<(i64, i64)> {
+    let at = DateTime::<Utc>::from_timestamp_micros(at.0)?;
+    let first = NaiveDate::from_ymd_opt(at.year(), at.month(), 1)?;
+    let start = |day: NaiveDate| Some(day.and_hms_opt(0, 0, 0)?.and_utc().timestamp_micros());
+    Some((
+        start(first)?,
+        start(first.checked_add_months(Months::new(1))?)?,
+    ))
+}
+
+/// What a charge would have been without the factors of its rates, as a fraction of what it was: none
+/// where its amount was given, or cannot be made again.
+fn list(directory: &Directory, used: &Used) -> Option<(i128, i128)> {
+    let (charge, job) = (&used.charge, &used.job);
+    if charge.given.is_some() || charge.correction.is_some() {
+        return None;
+    }
+    let from = charge.at.minus(charge.seconds);
+    let asked = Priced {
+        usage: &charge.usage,
+        duration: charge.seconds,
+        machine: directory.machine_named(&job.machine).map(|m| m.id),
+        machine_name: &job.machine,
+        named: Named {
+            user: &job.user,
+            project: &job.project,
+            group: &job.group,
+        },
+        at: charge.rates_at.unwrap_or(from.max(job.opened)),
+        from,
+    };
+    let rates = directory.rates_at(asked.at);
+    let is_factor = |rate: &Rate| matches!(rate.kind, RateKind::Vbm | RateKind::Nbm);
+    if !rates.iter().any(is_factor) {
+        return None;
+    }
+    let plain: Vec<Rate> = rates
+        .iter()
+        .filter(|rate| !is_factor(rate))
+        .cloned()
+        .collect();
+    let whole = |rates: &[Rate]| {
+        let price = price(&asked, rates)?;
+        // What counts once for an instance is in its first charge.
+        let once = if charge.prev.is_none() { price.once } else { 0 };
+        price.metered.checked_add(once)
+    };
+    let (list, paid) = (whole(&plain)?, whole(rates)?);
+    (paid > 0 && list >= 0).then_some((list, paid))
+}

@@ -1,0 +1,211 @@
+//! What moved the money of accounts: charges, what went back of them, and deposits; transaction by
+//! transaction, in the order of the journal.
+
+use super::super::{Error, codec};
+use super::closes;
+use super::jobs::{self, Charge, JobRow};
+use super::journal::{self, JournalRow, Span};
+use bank_core::period::Closes;
+use bank_core::time::Timestamp;
+use rusqlite::{Connection, OptionalExtension};
+
+/// What a row of costs is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum What {
+    /// An instance was charged.
+    Charged(Box<Used>),
+    /// Money went back of this charge.
+    Back(Box<Used>),
+    /// Money was put into an allocation, or taken out of it.
+    Deposit,
+}
+
+/// A charge and whose it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Used {
+    /// The charge.
+    pub charge: Charge,
+    /// Its instance.
+    pub job: JobRow,
+    /// What the scheduler said of it that has no column.
+    pub other: Vec<(String, String)>,
+}
+
+/// Money of one transaction that was about one thing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cost {
+    /// The transaction.
+    pub tx: i64,
+    /// The number of its first entry: no other cost has it.
+    pub entry: i64,
+    /// When it counts.
+    pub at: Timestamp,
+    /// What it is about.
+    pub what: What,
+    /// Minor units that were charged, or put in; below 0 where they went back, or were taken out.
+    pub amount: i128,
+    /// The account.
+    pub account: Option<i64>,
+    /// Project as named.
+    pub project: String,
+    /// User as named.
+    pub user: String,
+    /// Machine as named.
+    pub machine: String,
+}
+
+/// A page of costs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Costs {
+    /// In the order of the journal.
+    pub rows: Vec<Cost>,
+    /// The last transaction that was looked at; before the one asked for where the journal ends there.
+    pub last: i64,
+    /// Whether there was more to look at.
+    pub more: bool,
+    /// The closed periods, for what came late.
+    pub closes: Closes,
+}
+
+/// The entries that charge.
+const CHARGES: [&str; 4] = ["charge", "charge_debt", "charge_fallback", "late_charge"];
+
+/// What follows a transaction, looking at a bounded number of rows. The connection must be in a snapshot.
+pub fn page(connection: &Connection, after: i64, limit: usize) -> Result<Costs, Error> {
+    let span = Span {
+        after,
+        limit,
+        ..Span::default()
+    };
+    let page = journal::page(connection, &span, |row| {
+        let kind = row
+            .entry
+            .as_ref()
+            .map_or("", |(_, entry)| entry.kind.as_str());
+        CHARGES.contains(&kind) || ["refund", "reverse", "deposit", "withdraw"].contains(&kind)
+    })?;
+    let newest = journal::last_transaction(connection)?;
+    let mut costs = Costs {
+        last: page.next.unwrap_or(newest),
+        more: page.next.is_some(),
+        closes: closes::standing(connection)?,
+        ..Costs::default()
+    };
+    for row in &page.rows {
+        add(connection, &mut costs.rows, row)?;
+    }
+    costs.rows.retain(|cost| cost.amount != 0);
+    Ok(costs)
+}
+
+/// Adds an entry to the cost that it is a part of, or begins one with it.
+fn add(connection: &Connection, costs: &mut Vec<Cost>, row: &JournalRow) -> Result<(), Error> {
+    let Some((_, entry)) = &row.entry else {
+        return Ok(());
+    };
+    if entry.delta_amount == 0 {
+        return Ok(());
+    }
+    let root = root(connection, entry.id, &entry.kind, entry.usage)?;
+    let is_charged = CHARGES.contains(&entry.kind.as_str());
+    let change = i128::from(entry.delta_amount);
+    let (usage, amount) = match root.kind.as_str() {
+        // A charge takes money, and is told as what it takes.
+        kind if CHARGES.contains(&kind) || kind == "refund" => match root.usage {
+            Some(usage) => (Some(usage), change.saturating_neg()),
+            None => return Ok(()),
+        },
+        "deposit" | "withdraw" => (None, change),
+        // The opposite of anything else is as little a cost as that is.
+        _ => return Ok(()),
+    };
+    let is_same = |cost: &&mut Cost| {
+        let own = match &cost.what {
+            What::Charged(used) => (Some(used.charge.id), true),
+            What::Back(used) => (Some(used.charge.id), false),
+            What::Deposit => (None, false),
+        };
+        cost.tx == row.tx.id
+            && own == (usage, is_charged && usage.is_some())
+            && (usage.is_some() || cost.account == entry.account)
+    };
+    if let Some(cost) = costs.iter_mut().rev().find(is_same) {
+        cost.amount = cost.amount.saturating_add(amount);
+        return Ok(());
+    }
+    let what = match usage {
+        None => What::Deposit,
+        Some(usage) => {
+            let Some(used) = used(connection, usage)? else {
+                return Ok(());
+            };
+            if is_charged {
+                What::Charged(Box::new(used))
+            } else {
+                What::Back(Box::new(used))
+            }
+        }
+    };
+    costs.push(Cost {
+        tx: row.tx.id,
+        entry: entry.id,
+        at: row.tx.at_effective,
+        what,
+        amount,
+        account: entry.account,
+        project: entry.project.clone(),
+        user: entry.user.clone(),
+        machine: entry.machine.clone(),
+    });
+    Ok(())
+}
+
+/// The entry that another one takes back, and that takes none back itself.
+struct Root {
+    kind: String,
+    usage: Option<i64>,
+}
+
+/// Corrections of corrections are followed: each is of an earlier entry.
+fn root(
+    connection: &Connection,
+    entry: i64,
+    kind: &str,
+    usage: Option<i64>,
+) -> Result<Root, Error> {
+    let mut root = Root {
+        kind: kind.to_owned(),
+        usage,
+    };
+    let sql = "SELECT e.id, e.kind, e.usage FROM correction c JOIN entry e ON e.id = c.of
+               WHERE c.entry = ?1";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut at = entry;
+    while matches!(root.kind.as_str(), "refund" | "reverse") {
+        let found = statement.query_row([at], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)));
+        let Some((id, kind, usage)) = found
+            .optional()?
+            .filter(|(id, _, _): &(i64, _, _)| *id < at)
+        else {
+            break;
+        };
+        (at, root) = (id, Root { kind, usage });
+    }
+    Ok(root)
+}
+
+fn used(connection: &Connection, usage: i64) -> Result<Option<Used>, Error> {
+    let sql = "SELECT u.instance, i.other FROM usage u JOIN instance i ON i.id = u.instance
+               WHERE u.id = ?1";
+    let mut statement = connection.prepare_cached(sql)?;
+    let found = statement.query_row([usage], |r| Ok((r.get(0)?, r.get::<_, String>(1)?)));
+    let Some((instance, other)) = found.optional()? else {
+        return Ok(None);
+    };
+    let charge = jobs::charge_told(connection, usage)?;
+    let Some((charge, job)) = charge.zip(jobs::one(connection, instance)?) else {
+        return Ok(None);
+    };
+    let other = codec::read_pairs("instance.other", &other)?;
+    Ok(Some(Used { charge, job, other }))
+}

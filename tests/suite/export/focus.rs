@@ -1,0 +1,205 @@
+//! Costs in a national currency: off until they are set, then each charge, refund and deposit once.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use super::{export, path};
+use crate::harness::{Bank, Setup, T0};
+
+/// The tenth of January 2026, noon.
+const TENTH: i64 = T0 + 9 * 86_400 + 43_200;
+
+/// A bank that sells a credit for one and a quarter cents.
+fn bank() -> Bank {
+    let bank = Setup::new()
+        .env("BANKD_EXPORT_SITE", "EXAMPLE-SITE")
+        .env("BANKD_EXPORT_BILLING_CURRENCY", "EUR")
+        .env("BANKD_EXPORT_CREDIT_PRICE", "0.0125")
+        .start();
+    bank.set_clock(TENTH);
+    bank
+}
+
+fn charge(bank: &Bank, job: &str, project: &str, seconds: &str) {
+    let work = ["-m", "colony", "--procs", "4", "--duration", seconds];
+    bank.bank_ok(&[&["charge", job, "-A", project, "-u", "amy"][..], &work].concat());
+}
+
+/// The rows of a text without quotes in it, by their columns.
+fn rows(text: &str) -> Vec<BTreeMap<String, String>> {
+    let mut lines = text
+        .lines()
+        .map(|line| line.replace(r#""{"#, "{").replace(r#"}""#, "}"));
+    let head = lines.next().unwrap();
+    let head: Vec<&str> = head.split(',').collect();
+    let row = |line: String| {
+        // Tags are the only cell with commas in it.
+        let (before, rest) = line.split_once('{').unwrap_or((&line, ""));
+        let (tags, after) = rest.split_once('}').unwrap_or(("", ""));
+        let all = before.to_owned() + &tags.replace(',', ";") + after;
+        let cells = all.split(',').map(ToOwned::to_owned);
+        head.iter()
+            .map(|name| (*name).to_owned())
+            .zip(cells)
+            .collect()
+    };
+    lines.map(row).collect()
+}
+
+#[test]
+fn it_is_off_until_a_currency_and_a_price_are_set() {
+    let bank = Bank::new();
+    let ran = bank.bank(&["export", "focus"]);
+    assert_eq!(ran.exit, 1, "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("export.billing_currency is not set"),
+        "{}",
+        ran.stderr
+    );
+    for (name, value, expected) in [
+        ("BANKD_EXPORT_BILLING_CURRENCY", "euro", "three letters"),
+        ("BANKD_EXPORT_BILLING_CURRENCY", "EUR", "both or neither"),
+        ("BANKD_EXPORT_CREDIT_PRICE", "0.5", "both or neither"),
+    ] {
+        let mut other = Bank::new();
+        other.stop();
+        assert!(!other.start_with(&[(name, value)]), "{name}={value}");
+        assert!(other.log().contains(expected), "{}", other.log());
+    }
+}
+
+#[test]
+fn charges_refunds_and_deposits_are_rows() {
+    let mut bank = bank();
+    bank.bank_ok(&["project", "add", "science"]);
+    bank.bank_ok(&["project", "set", "chemistry", "--parent", "science"]);
+    charge(&bank, "job.1", "chemistry", "3600");
+    charge(&bank, "job.2", "chemistry", "60");
+    bank.bank_ok(&["refund", "job.2", "40"]);
+    // A transfer is no cost, and what goes back in another month is a correction.
+    bank.bank_ok(&["transfer", "chemistry", "physics", "10"]);
+    bank.set_clock(TENTH + 31 * 86_400);
+    bank.bank_ok(&["refund", "job.1", "400"]);
+    let all = rows(&export(&bank, &["focus"]));
+    let told: Vec<[&str; 8]> = all
+        .iter()
+        .filter(|row| row["SubAccountId"] == "chemistry")
+        .map(|row| {
+            [
+                "ChargeCategory",
+                "ChargeClass",
+                "ResourceId",
+                "BilledCost",
+                "PricingQuantity",
+                "ConsumedQuantity",
+                "BillingPeriodStart",
+                "ChargePeriodEnd",
+            ]
+            .map(|name| row[name].as_str())
+        })
+        .collect();
+    let (january, february) = ("2026-01-01T00:00:00Z", "2026-02-01T00:00:00Z");
+    let noon = "2026-01-10T12:00:00Z";
+    assert_eq!(
+        told,
+        [
+            ["Purchase", "", "", "0", "100000", "", january, january],
+            ["Usage", "", "job.1", "180", "14400", "4", january, noon],
+            ["Usage", "", "job.2", "3", "240", "0.066667", january, noon],
+            ["Usage", "", "job.2", "-0.5", "-40", "", january, noon],
+            [
+                "Usage",
+                "Correction",
+                "job.1",
+                "-5",
+                "-400",
+                "",
+                february,
+                noon
+            ],
+        ]
+    );
+    let first = &all.iter().find(|row| row["ResourceId"] == "job.1").unwrap();
+    for (column, value) in [
+        ("BillingAccountId", "science"),
+        ("BillingCurrency", "EUR"),
+        ("ListUnitPrice", "0.0125"),
+        ("ServiceName", "colony"),
+        ("ServiceCategory", "Compute"),
+        ("SubAccountType", "Project"),
+        ("ProviderName", "EXAMPLE-SITE"),
+        ("ChargePeriodStart", "2026-01-10T11:00:00Z"),
+        ("BillingPeriodEnd", february),
+        ("x_Unit", "Core-Hours"),
+    ] {
+        assert_eq!(first[column], value, "{column}");
+    }
+    assert!(!export(&bank, &["focus"]).contains("amy"));
+    // Of February alone: nothing that ended in January, though it is billed then.
+    let alone = export(&bank, &["focus", "--from", "2026-02-01T00:00:00Z"]);
+    assert_eq!(alone.lines().count(), 1, "{alone}");
+    bank.verify();
+}
+
+/// What is told of a closed month is a correction, though it ended in it.
+#[test]
+fn what_comes_late_for_a_closed_month_is_a_correction() {
+    let bank = bank();
+    charge(&bank, "job.1", "chemistry", "3600");
+    bank.set_clock(T0 + 32 * 86_400);
+    bank.bank_ok(&["close", "2026-01", "--note", "invoiced"]);
+    let window = [
+        "--start",
+        "2026-01-19T23:58:20Z",
+        "--end",
+        "2026-01-20T00:00:00Z",
+    ];
+    let work = [
+        "-A",
+        "chemistry",
+        "-u",
+        "amy",
+        "-m",
+        "colony",
+        "--procs",
+        "1",
+    ];
+    bank.bank_ok(&[&["charge", "job.9"], &work[..], &window[..]].concat());
+    let all = rows(&export(&bank, &["focus"]));
+    let late = all.iter().find(|row| row["ResourceId"] == "job.9").unwrap();
+    assert_eq!(late["ChargeClass"], "Correction");
+    assert_eq!(late["BillingPeriodStart"], "2026-02-01T00:00:00Z");
+    assert_eq!(late["ChargePeriodEnd"], "2026-01-20T00:00:00Z");
+    let early = all.iter().find(|row| row["ResourceId"] == "job.1").unwrap();
+    assert_eq!(early["ChargeClass"], "");
+}
+
+#[test]
+fn a_cursor_goes_along_the_journal() {
+    let bank = bank();
+    charge(&bank, "job.1", "chemistry", "3600");
+    let (_, state) = path(&bank, "focus.state");
+    let (out, out_name) = path(&bank, "focus.csv");
+    let words = ["focus", "--state", &state, "-o", &out_name];
+    export(&bank, &words);
+    for n in 2..20 {
+        charge(&bank, &format!("job.{n}"), "chemistry", "60");
+    }
+    export(&bank, &words);
+    assert_eq!(fs::read_to_string(&out).unwrap(), export(&bank, &["focus"]));
+    let again = export(&bank, &words);
+    assert!(again.starts_with("0 records in "), "{again}");
+    // Cursors of the other exports are none of this one's, nor is one of a newer copy.
+    for (format, cursor, expected) in [
+        ("focus", "00000000-1-2-3", "of this export of this bank"),
+        ("jsonl", "00000000-tx-1", "of an export of this bank"),
+    ] {
+        let ran = bank.bank(&["export", format, "--since", cursor]);
+        assert_eq!(ran.exit, 1, "{}", ran.stderr);
+        assert!(ran.stderr.contains(expected), "{}", ran.stderr);
+    }
+    let found = super::page(&bank, "/api/v1/export/focus");
+    let next = format!("{}9", found["next"].as_str().unwrap());
+    let ran = bank.bank(&["export", "focus", "--since", &next]);
+    assert!(ran.stderr.contains("newer copy"), "{}", ran.stderr);
+}
