@@ -9,6 +9,7 @@ use clap::{
 };
 
 use super::attention::{ExpiringArgs, ForecastArgs};
+use super::scheduled::{MonthlyArgs, RunReportArgs};
 use super::share::{EfficiencyArgs, ShareArgs, TopArgs};
 use super::statement::PeriodArgs;
 use super::{RemoveArgs, WriteArgs};
@@ -173,6 +174,12 @@ pub(crate) enum ReportCommand {
     BalanceSheet(PeriodArgs),
     /// What was asked for beside what was used, with energy and CO2
     Efficiency(EfficiencyArgs),
+    /// A month on one page: usage by project, by user and by day, with its totals
+    Monthly(MonthlyArgs),
+    /// What the daemon makes by itself, when, and what became of it
+    Scheduled,
+    /// Have a scheduled report made and delivered now
+    Run(RunReportArgs),
 }
 
 #[derive(Debug, Clone, Args)]

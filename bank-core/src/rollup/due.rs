@@ -160,13 +160,7 @@ mod tests {
     fn what_is_over_is_due_one_after_the_other() {
         let zone = berlin();
         let find = |done, now, delay, catch_up| {
-            due(
-                done,
-                now,
-                (Every::Month, &zone),
-                Seconds(delay),
-                catch_up,
-            )
+            due(done, now, (Every::Month, &zone), Seconds(delay), catch_up)
         };
         let start = holding(day(40), Every::Month, &zone).unwrap().from;
         assert_eq!(find(start, day(50), 0, 3), Due::default());

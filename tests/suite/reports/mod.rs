@@ -3,7 +3,9 @@
 
 mod contribution;
 mod priority;
+mod scheduled;
 mod tables;
+mod used;
 
 use serde_json::Value;
 

@@ -97,7 +97,7 @@ fn test_hooks_are_in_no_release() {
 }
 
 /// A room of the daemon, and what of the daemon it may use.
-const ROOMS: [(&str, &[&str]); 19] = [
+const ROOMS: [(&str, &[&str]); 20] = [
     (
         "bankd/src/attention",
         &[
@@ -115,6 +115,12 @@ const ROOMS: [(&str, &[&str]); 19] = [
     (
         "bankd/src/deliver",
         &["deliver", "clock", "config", "hooks", "store", "writer"],
+    ),
+    (
+        "bankd/src/schedule",
+        &[
+            "schedule", "clock", "config", "hooks", "store", "writer", "zones",
+        ],
     ),
     ("bankd/src/checkpoint", &["checkpoint", "store"]),
     ("bankd/src/proof", &["proof", "clock", "store"]),
@@ -155,8 +161,10 @@ const ROOMS: [(&str, &[&str]); 19] = [
             "checkpoint",
             "clock",
             "config",
+            "deliver",
             "gold",
             "keys",
+            "schedule",
             "store",
         ],
     ),
