@@ -69,7 +69,7 @@ pub(crate) use self::{
         FeedArgs, Message, OnDemandValue, Profile, RecordsCommand, SpanArgs,
     },
     report::{Resource, UsageTableArgs},
-    scheduled::{MonthlyArgs, RunReportArgs},
+    scheduled::{BalanceSheetArgs, MonthlyArgs, RunReportArgs},
     share::{Basis, Credit, EfficiencyArgs, PriorityArgs, ShareArgs, TopArgs},
     source::{ReconcileArgs, SetSource, SourceCommand},
     statement::{CloseArgs, CloseCommand, PeriodArgs, StatementArgs},

@@ -191,10 +191,10 @@ pub async fn run(
         &app.clock,
     )
     .context("cannot follow files")?;
-    let deliveries = deliver::start(&app.config, data.path(), &data.database(), &app.writer)
+    let (database, socket) = (data.database(), data.socket());
+    let deliveries = deliver::start(&app.config, data.path(), &database, &app.writer)
         .context("cannot tell what wants attention")?;
-    let database = data.database();
-    let scheduler = schedule::start(&app.config, (&database, &data.socket()), &app.writer)
+    let scheduler = schedule::start(&app.config, (&database, &socket), &app.writer)
         .context("cannot schedule reports")?;
     let (waker, surveyor) =
         survey::start(&database, &app.writer).context("cannot mark places in the journal")?;
@@ -217,10 +217,7 @@ pub async fn run(
         };
         tracing::info!("stopping");
         app.proof.stop();
-        // Before the listeners go: what it asks must not fail for that.
-        if let Some(scheduler) = &scheduler {
-            scheduler.halt();
-        }
+        scheduler.halt();
         drop(stop);
         if !early && tokio::time::timeout(DRAIN, served).await.is_err() {
             tracing::warn!("requests still open after {} s", DRAIN.as_secs());
@@ -232,9 +229,7 @@ pub async fn run(
     // What gives to the writer first, and the record files: what they have to say is written by it.
     let ended = tokio::task::spawn_blocking(move || {
         followers.stop();
-        if let Some(scheduler) = scheduler {
-            scheduler.stop();
-        }
+        scheduler.stop();
         deliveries.stop();
         records.stop();
         app.uploads.stop();
@@ -243,9 +238,7 @@ pub async fn run(
         app.writer.stop();
         app.writer_thread.wait()
     });
-    if !ended.await.unwrap_or(false) {
-        anyhow::bail!("the writer ended badly");
-    }
+    anyhow::ensure!(ended.await.unwrap_or(false), "the writer ended badly");
     tracing::info!("stopped");
     Ok(())
 }

@@ -19,6 +19,7 @@ mod http;
 mod import;
 mod limits;
 mod overlay;
+mod report;
 mod sample;
 mod schedule;
 mod sink;
@@ -47,10 +48,10 @@ pub use gold::{Gold, GoldPeer, Network, NoFundsWord};
 pub use http::{Http, Seats};
 pub use import::Import;
 pub use limits::{Bounds, ClientLimits, Limits};
+pub use report::{MachinePower, Report};
 pub use sample::SAMPLE;
 pub use schedule::{
-    FormWord, KINDS, Kind, MachinePower, PeriodWord, Report, SCHEDULES_MAX, ScheduledReport,
-    located, of_number,
+    FormWord, KINDS, Kind, PeriodWord, SCHEDULES_MAX, ScheduledReport, located, of_number,
 };
 pub use sink::{SINKS_MAX, Sink};
 pub use sources::Sources;

@@ -46,20 +46,26 @@ const SAYS_MAX: usize = 300;
 #[derive(Debug)]
 pub struct Scheduler {
     stop: Arc<AtomicBool>,
-    thread: JoinHandle<()>,
+    /// None where nothing is scheduled.
+    thread: Option<JoinHandle<()>>,
 }
 
 impl Scheduler {
-    /// Asks the thread to end; a program under way is stopped, and its report made after the next start.
+    /// Asks the thread to end, before the listeners go: what it asks must not fail for that. A program
+    /// under way is stopped, and its report made after the next start.
     pub fn halt(&self) {
         self.stop.store(true, Ordering::Release);
-        self.thread.thread().unpark();
+        if let Some(thread) = &self.thread {
+            thread.thread().unpark();
+        }
     }
 
     /// Waits for its end. The writer must still run.
     pub fn stop(self) {
         self.halt();
-        let _ = self.thread.join();
+        if let Some(thread) = self.thread {
+            let _ = thread.join();
+        }
     }
 }
 
@@ -98,7 +104,7 @@ pub fn period_of(report: &ScheduledReport, name: Option<&str>, now: Timestamp) -
     }
 }
 
-/// Starts the thread; none where nothing is scheduled.
+/// Starts the thread, unless nothing is scheduled.
 ///
 /// # Errors
 /// If the program is not there, the database cannot be opened for reading, or the system has no thread
@@ -107,11 +113,11 @@ pub fn start(
     config: &Config,
     (database, socket): (&Path, &Path),
     writer: &Writer,
-) -> anyhow::Result<Option<Scheduler>> {
-    if config.scheduled_report.is_empty() {
-        return Ok(None);
-    }
+) -> anyhow::Result<Scheduler> {
     let stop = Arc::new(AtomicBool::new(false));
+    if config.scheduled_report.is_empty() {
+        return Ok(Scheduler { stop, thread: None });
+    }
     let mut desk = Desk {
         connection: store::open_reader(database)?,
         program: check::program(config).map_err(anyhow::Error::msg)?,
@@ -129,7 +135,10 @@ pub fn start(
     };
     let name = std::thread::Builder::new().name("reports".to_owned());
     let thread = name.spawn(move || desk.run())?;
-    Ok(Some(Scheduler { stop, thread }))
+    Ok(Scheduler {
+        stop,
+        thread: Some(thread),
+    })
 }
 
 struct Desk {

@@ -3,6 +3,17 @@
 use clap::Args;
 
 use super::WriteArgs;
+use super::statement::PeriodArgs;
+
+/// `bank report balance-sheet`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct BalanceSheetArgs {
+    #[command(flatten)]
+    pub(crate) period: PeriodArgs,
+    /// Draw bars in plain characters
+    #[arg(long)]
+    pub(crate) chart: bool,
+}
 
 /// `bank report run`.
 #[derive(Debug, Clone, Args)]

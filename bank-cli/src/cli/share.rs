@@ -115,6 +115,9 @@ pub(crate) struct EfficiencyArgs {
     /// Only on this machine
     #[arg(short = 'm', long)]
     pub(crate) machine: Option<String>,
+    /// Draw bars in plain characters
+    #[arg(long)]
+    pub(crate) chart: bool,
 }
 
 /// `bank priority`.

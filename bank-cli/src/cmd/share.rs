@@ -269,6 +269,10 @@ pub(super) fn efficiency(context: &Context, args: EfficiencyArgs) -> Result<Stri
             "{some} of {all} uses are on machines without watts: their energy counts as nothing"
         ));
     }
+    let picture = || Ok(picture::efficiency(context, &report));
+    if let Some(told) = context.pictured(args.chart, picture) {
+        return told;
+    }
     let columns = vec![
         column("group", "Group", Kind::Text),
         column("uses", "Uses", Kind::Number),

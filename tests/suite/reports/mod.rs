@@ -4,6 +4,7 @@
 mod contribution;
 mod priority;
 mod scheduled;
+mod started;
 mod tables;
 mod used;
 

@@ -4,22 +4,21 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
-use std::process::Command;
 
 use base64::Engine as _;
 use serde_json::Value;
 
 use crate::attention::webhook::{SECRET, receiver};
-use crate::harness::{Bank, Ran, Setup, T0, programs, until};
+use crate::harness::{Bank, Setup, T0, until};
 
 /// Seconds of a day.
-const DAY: i64 = 86_400;
+pub(super) const DAY: i64 = 86_400;
 /// A folder and who else gets something; `FOLDER` is the bank's.
-const ARCHIVE: &str = "\n[[deliver]]\nname = \"archive\"\nby = \"folder\"\nfolder = \"FOLDER/out\"\n\
+pub(super) const ARCHIVE: &str = "\n[[deliver]]\nname = \"archive\"\nby = \"folder\"\nfolder = \"FOLDER/out\"\n\
     retry_s = 1\nretry_max_s = 1\n";
 
 /// A bank with these settings at the end of its file, and the folder `out`.
-fn scheduling(toml: &str) -> Bank {
+pub(super) fn scheduling(toml: &str) -> Bank {
     let setup = Setup::new().env("BANKD_LEDGER_MAX_DOWNTIME_S", "315360000");
     let mut bank = setup.start();
     bank.stop();
@@ -30,12 +29,12 @@ fn scheduling(toml: &str) -> Bank {
     bank
 }
 
-fn add(bank: &Bank, toml: &str) {
+pub(super) fn add(bank: &Bank, toml: &str) {
     bank.settings(&toml.replace("FOLDER", &bank.folder().display().to_string()));
 }
 
 /// A definition of usage by project in JSON into the archive.
-fn usage(every: &str, more: &str) -> String {
+pub(super) fn usage(every: &str, more: &str) -> String {
     format!(
         "{ARCHIVE}\n[[scheduled_report]]\nname = \"use\"\nreport = \"usage\"\noptions = [\"--by\", \"project\"]\n\
          form = \"json\"\nevery = \"{every}\"\ndeliver = [\"archive\"]\n{more}"
@@ -77,7 +76,7 @@ fn marks(bank: &Bank) -> Vec<String> {
 }
 
 /// How a definition stands, once it is so.
-fn stands(bank: &Bank, name: &str, so: impl Fn(&Value) -> bool) -> Value {
+pub(super) fn stands(bank: &Bank, name: &str, so: impl Fn(&Value) -> bool) -> Value {
     until(name, || {
         let mut all = bank.items(&["report", "scheduled"]).into_iter();
         all.find(|one| one["name"] == name).filter(&so)
@@ -89,12 +88,6 @@ fn is_idle(bank: &Bank) {
         let waiting = bank.query("SELECT count(*) FROM notice WHERE state <> 'sent'");
         (waiting == [["0"]]).then_some(())
     });
-}
-
-/// What `bankd doctor` finds.
-fn doctor(bank: &Bank) -> String {
-    let mut command = Command::new(programs().bankd());
-    Ran::of(command.args(["doctor", "--data"]).arg(bank.data()), b"").stdout
 }
 
 #[test]
@@ -412,97 +405,5 @@ fn a_changed_definition_goes_on_from_where_it_is() {
     let gone = stands(&bank, "use", |one| one["active"] == false);
     assert_eq!(gone["runs"][0]["period"], "2026-03-05");
     assert!(!bank.bank_ok(&["status"]).contains("scheduled"));
-    bank.verify();
-}
-
-#[test]
-fn what_could_not_be_made_is_refused_at_the_start_with_its_place() {
-    for (toml, says) in [
-        (usage("monthly", "tz = \"Mars/Olympus\"\n"), "tz: there is no zone \"Mars/Olympus\""),
-        (usage("hourly", ""), "every: unknown variant `hourly`"),
-        (
-            usage("monthly", "").replace("\"--by\", \"project\"", "\"--bye\""),
-            "(use): options: unexpected argument '--bye'",
-        ),
-        (usage("monthly", "").replace("\"archive\"]", "\"nobody\"]"), "there is no [[deliver]]"),
-        (
-            "\n[[deliver]]\nname = \"archive\"\nby = \"sendmail\"\ncommand = [\"/nonexistent/mailer\"]\n\
-             from = \"a@b\"\nstaff = [\"c@d\"]\n"
-                .to_owned()
-                + &usage("monthly", "")[ARCHIVE.len()..],
-            "/nonexistent/mailer, which is not there",
-        ),
-        (
-            "\n[report]\nprogram = \"/nonexistent/bank\"\n".to_owned() + &usage("monthly", ""),
-            "report.program: /nonexistent/bank is no file",
-        ),
-    ] {
-        let mut bank = Setup::new().start();
-        bank.stop();
-        let settings = bank.data().join("bankd.toml");
-        if toml.contains("[report]") {
-            let text = fs::read_to_string(&settings).unwrap();
-            fs::write(&settings, text.replace("\n[report]\n", "\n")).unwrap();
-        }
-        add(&bank, &toml);
-        assert!(!bank.start_with(&[]), "{says}: it started");
-        let log = bank.log();
-        assert!(log.contains(says), "{says}: {log}");
-        let text = fs::read_to_string(&settings).unwrap();
-        let line = text.lines().position(|line| line == "[[scheduled_report]]").unwrap() + 1;
-        if says.starts_with("tz") || says.starts_with('(') {
-            let place = format!("bankd.toml line {line}: scheduled_report 1 (use): ");
-            assert!(log.contains(&place), "{place}: {log}");
-        }
-        let doctor = doctor(&bank);
-        assert!(doctor.contains(says), "{doctor}");
-        bank.stop_or_kill();
-    }
-}
-
-/// APEL by the calendar: each job once, with its cursor; and sums of the month that is over.
-#[test]
-fn messages_for_apel_are_put_into_their_spool() {
-    let mut bank = scheduling(
-        "\n[[scheduled_report]]\nname = \"jobs\"\nreport = \"export-apel\"\nevery = \"daily\"\n\
-         options = [\"--state\", \"FOLDER/apel.state\", \"--spool\", \"FOLDER/jobs\"]\n\
-         [[scheduled_report]]\nname = \"sums\"\nreport = \"export-apel-summary\"\n\
-         options = [\"--spool\", \"FOLDER/sums\"]\n",
-    );
-    // The site has its name in a section that is there already.
-    bank.stop();
-    for folder in ["jobs", "sums"] {
-        fs::create_dir(bank.folder().join(folder)).unwrap();
-    }
-    let settings = bank.data().join("bankd.toml");
-    let text = fs::read_to_string(&settings).unwrap();
-    let site =
-        "[export]\nsite = \"HERE\"\nbenchmark = \"HEPscore23\"\nbenchmark_value = \"15.3\"\n";
-    fs::write(&settings, text.replace("[export]\n", site)).unwrap();
-    bank.start();
-    let texts = |folder: &str| -> Vec<String> {
-        let entries = fs::read_dir(bank.folder().join(folder)).unwrap();
-        let files = entries.map(|entry| entry.unwrap().path());
-        files
-            .map(|path| fs::read_to_string(path).unwrap())
-            .collect()
-    };
-    bank.set_clock(T0 + DAY);
-    stands(&bank, "jobs", |one| one["runs"][0]["state"] == "made");
-    assert_eq!(texts("jobs").len(), 1);
-    bank.set_clock(T0 + 31 * DAY);
-    let sums = stands(&bank, "sums", |one| one["runs"][0]["state"] == "made");
-    assert!(
-        sums["runs"][0]["says"]
-            .as_str()
-            .unwrap()
-            .contains("message"),
-        "{sums}"
-    );
-    let told = texts("sums");
-    assert!(told[0].contains("Month: 1\nYear: 2026\n"), "{told:?}");
-    // The same job is told once, however often the day comes.
-    stands(&bank, "jobs", |one| one["next_period"] == "2026-02-01");
-    assert_eq!(texts("jobs").len(), 1);
     bank.verify();
 }

@@ -131,7 +131,12 @@ impl Job {
 
 /// A bank in which nothing moves money, with so many jobs.
 fn used(numbers: &mut Numbers, many: usize) -> (Bank, Vec<Job>) {
-    let bank = Setup::new().env("BANKD_LEDGER_MODE", "track").start();
+    used_by(Setup::new(), numbers, many)
+}
+
+/// The same with other settings.
+fn used_by(setup: Setup, numbers: &mut Numbers, many: usize) -> (Bank, Vec<Job>) {
+    let bank = setup.env("BANKD_LEDGER_MODE", "track").start();
     bank.bank_ok(&["machine", "set", "colony", "--mode", "track"]);
     bank.bank_ok(&["machine", "add", "moon", "--mode", "track"]);
     bank.set_clock(FROM + 60 * 86_400);
@@ -210,7 +215,7 @@ fn every_word_and_bucket_is_what_a_plain_look_at_the_jobs_says() {
     for zone in ZONES {
         let offsets = zones::zone(zone).unwrap();
         let period = [&PERIOD[..], &["--tz", zone]].concat();
-        let mut ask = |by: &[&str], every: Option<&str>| {
+        let ask = |by: &[&str], every: Option<&str>| {
             let words: Vec<&str> = by.iter().copied().chain(every).collect();
             let words = words.join(",");
             let answer = asked(&bank, &[&["--by", &words], &period[..]].concat());
@@ -421,5 +426,40 @@ fn a_changed_day_is_named_and_mended() {
     until("the daemon answers", || {
         (ask(&bank) == before).then_some(())
     });
+    bank.verify();
+}
+
+/// Watts and grams of the settings, those of a machine before those of all, and the command line's before
+/// both; each sum is rounded once.
+#[test]
+fn power_comes_from_the_settings_unless_it_is_given() {
+    let mut numbers = Numbers::new("power");
+    let setup = Setup::new()
+        .env("BANKD_REPORT_WATTS", "9.5")
+        .env("BANKD_REPORT_CO2_G_PER_KWH", "380")
+        .toml("\n[report.machine.moon]\nwatts = \"20\"\n");
+    let (mut bank, jobs) = used_by(setup, &mut numbers, 30);
+    let ask = |words: &[&str]| {
+        let period = ["--from", "2026-03-01", "--to", "2026-06-01"];
+        bank.json(&[&["report", "efficiency"], &period[..], words].concat())
+    };
+    // Processor-seconds × tenths of watts.
+    let energy = |of: &dyn Fn(&Job) -> i64| {
+        let all = jobs.iter().map(|job| i128::from(job.between(0, i64::MAX)) * i128::from(of(job)));
+        let all: i128 = all.sum();
+        let thousandths = (2 * all + 36_000) / (2 * 36_000);
+        format!("{}.{:03}", thousandths / 1000, thousandths % 1000)
+    };
+    let by_settings = energy(&|job| if job.keys["machine"] == "moon" { 200 } else { 95 });
+    let told = ask(&[]);
+    assert_eq!(told["total"]["energy_kwh"], by_settings, "{told}");
+    assert_eq!(told["without_watts"], 0);
+    assert!(told["total"]["co2_kg"].is_string(), "{told}");
+    let given = ask(&["--watts", "1"]);
+    assert_eq!(given["total"]["energy_kwh"], energy(&|_| 10), "{given}");
+    let moon = ask(&["-m", "moon", "--co2", "0"]);
+    let of_moon = energy(&|job| if job.keys["machine"] == "moon" { 200 } else { 0 });
+    assert_eq!(moon["total"]["energy_kwh"], of_moon, "{moon}");
+    assert_eq!(moon["total"]["co2_kg"], "0.000", "{moon}");
     bank.verify();
 }

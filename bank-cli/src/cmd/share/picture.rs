@@ -1,7 +1,10 @@
 //! The contribution report as a page: for each period who used what, beside who contributed what, and
 //! how much of the machines was used (reports.md 1.3 to 1.7).
 
-use bank_api::v1::{ContributionPeriod, ContributionReport, ContributionRow, Utilisation};
+use bank_api::v1::{
+    ContributionPeriod, ContributionReport, ContributionRow, EfficiencyReport, EfficiencyRow,
+    Utilisation,
+};
 
 use crate::{
     cmd::Context,
@@ -49,6 +52,98 @@ pub(in crate::cmd) fn top(
     let mut made = context.report("Who used the most", remarks, vec![section]);
     made.period = span(&period.from, &period.to);
     made
+}
+
+/// `bank report efficiency`: what was held, and of what was asked for how much ran.
+pub(in crate::cmd) fn efficiency(context: &Context, told: &EfficiencyReport) -> Report {
+    let bars = |unit: &str, of: fn(&EfficiencyRow) -> Option<&str>| {
+        let rows = told.items.iter().filter_map(|row| {
+            let amount = Number::read(of(row)?)?;
+            Some((named(&row.group), amount))
+        });
+        Chart::Bars(Bars {
+            what: told.by.clone(),
+            unit: unit.to_owned(),
+            rows: rows.collect(),
+        })
+    };
+    let mut sections = vec![
+        Section::chart("Held", bars("processor-hours", |row| Some(&row.hours)))
+            .with_table(efficiency_table(told)),
+        Section::chart(
+            "Ran of what was asked for",
+            bars("%", |row| row.time_efficiency.as_deref()),
+        ),
+        Section::chart(
+            "Busy of what was held",
+            bars("%", |row| row.cpu_efficiency.as_deref()),
+        ),
+    ];
+    if told.total.co2_kg.is_some() {
+        let carbon = bars("kg of CO2", |row| row.co2_kg.as_deref());
+        sections.push(Section::chart("CO2", carbon));
+    }
+    let mut remarks = vec![format!(
+        "By {}. A percentage counts only uses of which both of its sides are known.",
+        told.by
+    )];
+    if told.total.energy_kwh.is_some() && told.without_watts > 0 {
+        remarks.push(format!(
+            "{} of {} uses are on machines of which nobody says how many watts a processor takes: their energy \
+             counts as nothing.",
+            told.without_watts, told.total.uses
+        ));
+    }
+    let mut made = context.report("Asked for and used", remarks, sections);
+    made.period = span(&told.from, &told.to);
+    made
+}
+
+fn named(group: &str) -> String {
+    if group.is_empty() { "(none)" } else { group }.to_owned()
+}
+
+fn efficiency_table(told: &EfficiencyReport) -> Table {
+    let number = |text: &str| Cell::maybe(Number::read(text));
+    let known = |text: Option<&String>| text.map_or(Cell::None, |text| number(text));
+    let percent = |text: Option<&String>| {
+        let read = text.and_then(|text| Number::read(text));
+        read.map_or(Cell::None, Cell::Percent)
+    };
+    let energy = told.total.energy_kwh.is_some();
+    let carbon = told.total.co2_kg.is_some();
+    let cells = |row: &EfficiencyRow| {
+        let mut cells = vec![
+            Cell::Text(named(&row.group)),
+            number(&row.uses.to_string()),
+            number(&row.hours),
+            number(&row.requested_hours),
+            percent(row.time_efficiency.as_ref()),
+            number(&row.cpu_hours),
+            percent(row.cpu_efficiency.as_ref()),
+        ];
+        cells.extend(energy.then(|| known(row.energy_kwh.as_ref())));
+        cells.extend(carbon.then(|| known(row.co2_kg.as_ref())));
+        cells
+    };
+    let head = |text: &str| (text.to_owned(), true);
+    let mut columns = vec![
+        (told.by.clone(), false),
+        head("uses"),
+        head("held"),
+        head("asked for"),
+        head("ran"),
+        head("busy"),
+        head("CPU"),
+    ];
+    columns.extend(energy.then(|| head("kWh")));
+    columns.extend(carbon.then(|| head("kg of CO2")));
+    Table {
+        caption: "Processor-hours".to_owned(),
+        columns,
+        rows: told.items.iter().map(cells).collect(),
+        foot: vec![cells(&told.total)],
+    }
 }
 
 fn bars(
