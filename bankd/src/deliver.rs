@@ -229,17 +229,16 @@ impl Post {
             self.failures = 0;
             return Ok(false);
         };
-        let attempt = match letter.report {
-            Some(report) => self.bring(&letter, report)?,
-            None => {
-                let events: Vec<Option<EventRow>> = letter
-                    .events
-                    .iter()
-                    .map(|tx| event_of(&self.connection, *tx))
-                    .collect::<Result<_, _>>()?;
-                let events: Vec<EventRow> = events.into_iter().flatten().collect();
-                self.attempt(&letter, &events)
-            }
+        let attempt = if let Some(report) = letter.report {
+            self.bring(&letter, report)?
+        } else {
+            let events: Vec<Option<EventRow>> = letter
+                .events
+                .iter()
+                .map(|tx| event_of(&self.connection, *tx))
+                .collect::<Result<_, _>>()?;
+            let events: Vec<EventRow> = events.into_iter().flatten().collect();
+            self.attempt(&letter, &events)
         };
         hooks::point("notice_tried");
         let change = match attempt {

@@ -95,13 +95,11 @@ pub fn next(report: &ScheduledReport, done_to: Timestamp) -> Option<(Period, Tim
 /// The period of a name, where a definition has such; without a name the last one that is over.
 pub fn period_of(report: &ScheduledReport, name: Option<&str>, now: Timestamp) -> Option<Period> {
     let (every, zone) = (report.every.every(), zone(report));
-    match name {
-        Some(name) => named(name, every, &zone),
-        None => {
-            let running = holding(now, every, &zone)?;
-            holding(Timestamp(running.from.0.saturating_sub(1)), every, &zone)
-        }
+    if let Some(name) = name {
+        return named(name, every, &zone);
     }
+    let running = holding(now, every, &zone)?;
+    holding(Timestamp(running.from.0.saturating_sub(1)), every, &zone)
 }
 
 /// Starts the thread, unless nothing is scheduled.

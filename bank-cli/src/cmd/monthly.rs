@@ -74,9 +74,11 @@ pub(super) fn run(context: &Context, args: &MonthlyArgs) -> Result<String, Failu
 /// Two dates of the zone that is asked for, the second exclusive; or what `--from` and `--to` say.
 fn times(context: &Context, args: &MonthlyArgs) -> Result<(String, String), Failure> {
     if let (Some(from), Some(to)) = (&args.from, &args.to) {
-        let time = |text: &String| match period::is_date(text) {
-            true => Ok(text.clone()),
-            false => Ok(context.time(Some(text))?.unwrap_or_default()),
+        let time = |text: &String| {
+            if period::is_date(text) {
+                return Ok(text.clone());
+            }
+            Ok(context.time(Some(text))?.unwrap_or_default())
         };
         return Ok((time(from)?, time(to)?));
     }

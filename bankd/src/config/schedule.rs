@@ -98,6 +98,10 @@ pub enum FormWord {
 
 /// What can be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one thing that a command takes or does"
+)]
 pub struct Kind {
     /// Its word.
     pub word: &'static str,

@@ -56,9 +56,10 @@ pub(super) fn mail(
 ) -> Option<Vec<u8>> {
     let named: Vec<&str> = run.told.split(',').filter(|a| is_address(a)).collect();
     let staff = target.staff.iter().map(String::as_str);
-    let to: Vec<&str> = match named.is_empty() {
-        true => staff.filter(|a| is_address(a)).collect(),
-        false => named,
+    let to: Vec<&str> = if named.is_empty() {
+        staff.filter(|a| is_address(a)).collect()
+    } else {
+        named
     };
     let mut text = format!("From: {}\n", target.from);
     // Writing to a string cannot fail.

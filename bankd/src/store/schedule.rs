@@ -217,20 +217,23 @@ impl SqliteStore {
         let connection = &self.connection;
         let size = made.body.as_ref().map_or(0, Vec::len);
         let size = i64::try_from(size).unwrap_or(i64::MAX);
-        let fields = (
-            (now.0, &made.file, &made.form, &made.told, &made.says),
-            (&made.body, size),
-        );
-        let ((at, file, form, told, says), (body, size)) = fields;
+        let MadeReport {
+            file,
+            form,
+            told,
+            says,
+            body,
+            period,
+            ..
+        } = made;
         let id = if let Some(id) = made.wanted {
             let rows = connection.execute(
                 "UPDATE report_run SET state = 'made', made_at = ?2, file = ?3, form = ?4, told = ?5,
                      says = ?6, body = ?7, size = ?8 WHERE id = ?1 AND state = 'wanted'",
-                (id, at, file, form, told, says, body, size),
+                (id, now.0, file, form, told, says, body, size),
             )?;
             (rows > 0).then_some(id)
         } else {
-            let period = &made.period;
             let rows = connection.execute(
                 "INSERT INTO report_run (schedule, period, from_at, until_at, turn, state, asked_by,
                      made_at, file, form, told, says, body, size)
@@ -241,7 +244,7 @@ impl SqliteStore {
                     period.name,
                     period.from,
                     period.until,
-                    at,
+                    now.0,
                     file,
                     form,
                     told,

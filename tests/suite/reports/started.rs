@@ -73,8 +73,8 @@ fn messages_for_apel_are_put_into_their_spool() {
     }
     let settings = bank.data().join("bankd.toml");
     let text = fs::read_to_string(&settings).unwrap();
-    let site =
-        "[export]\nsite = \"HERE\"\nbenchmark = \"HEPscore23\"\nbenchmark_value = \"15.3\"\n";
+    let site = "[export]\nsite = \"HERE\"\nbenchmark = \"HEPscore23\"\nbenchmark_value = \"15.3\"\n\
+        assume_full_cpu = true\n";
     fs::write(&settings, text.replace("[export]\n", site)).unwrap();
     bank.start();
     let texts = |folder: &str| -> Vec<String> {

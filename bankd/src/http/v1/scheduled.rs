@@ -127,7 +127,7 @@ fn shaped(call: &Call, row: Schedule) -> ScheduledReport {
         next_period,
         next_due,
         deliver: report.map_or_else(Vec::new, |report| report.deliver.clone()),
-        runs: row.runs.into_iter().map(shaped_run).collect(),
+        runs: row.runs.iter().map(shaped_run).collect(),
         failures: row.failures,
         tried_at: row.tried_at.map(shape::time),
         error: shape::some(&row.error),
@@ -137,7 +137,7 @@ fn shaped(call: &Call, row: Schedule) -> ScheduledReport {
     }
 }
 
-fn shaped_run(run: store::ReportRun) -> ReportRun {
+fn shaped_run(run: &store::ReportRun) -> ReportRun {
     let deliveries = run.notices.iter();
     ReportRun {
         state: if run.made { "made" } else { "wanted" }.to_owned(),
