@@ -170,7 +170,7 @@ mod tests {
         assert_eq!(sums.busy_hours(), "8.00");
         assert_eq!(sums.of_asked().as_deref(), Some("50.00"));
         assert_eq!(sums.of_held().as_deref(), Some("50.00"));
-        let [watts, grams] = ["12.5", "380"].map(|text| Decimal::parse(text));
+        let [watts, grams] = ["12.5", "380"].map(Decimal::parse);
         let both = Factors { watts, grams };
         let of = |parts: &[(&Efficiency, Factors)]| {
             let parts = || parts.iter().copied();

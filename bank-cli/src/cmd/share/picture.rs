@@ -73,11 +73,13 @@ pub(in crate::cmd) fn efficiency(context: &Context, told: &EfficiencyReport) -> 
         Section::chart(
             "Ran of what was asked for",
             bars("%", |row| row.time_efficiency.as_deref()),
-        ),
+        )
+        .with_table(percentages(told, |row| row.time_efficiency.as_deref())),
         Section::chart(
             "Busy of what was held",
             bars("%", |row| row.cpu_efficiency.as_deref()),
-        ),
+        )
+        .with_table(percentages(told, |row| row.cpu_efficiency.as_deref())),
     ];
     if told.total.co2_kg.is_some() {
         let carbon = bars("kg of CO2", |row| row.co2_kg.as_deref());
@@ -101,6 +103,21 @@ pub(in crate::cmd) fn efficiency(context: &Context, told: &EfficiencyReport) -> 
 
 fn named(group: &str) -> String {
     if group.is_empty() { "(none)" } else { group }.to_owned()
+}
+
+/// Percentages are never added up: below them stands that of all.
+fn percentages(told: &EfficiencyReport, of: fn(&EfficiencyRow) -> Option<&str>) -> Table {
+    let cells = |row: &EfficiencyRow| {
+        let percent = of(row).and_then(Number::read);
+        let percent = percent.map_or(Cell::None, Cell::Percent);
+        vec![Cell::Text(named(&row.group)), percent]
+    };
+    Table {
+        caption: "Percent".to_owned(),
+        columns: vec![(told.by.clone(), false), ("percent".to_owned(), true)],
+        rows: told.items.iter().map(cells).collect(),
+        foot: vec![cells(&told.total)],
+    }
 }
 
 fn efficiency_table(told: &EfficiencyReport) -> Table {
