@@ -4,7 +4,7 @@
 //! `money` for accounts, allocations, deposits and balances, `work` for quotes, liens and jobs,
 //! `statement` for statements and closed periods, `hold` for what is reserved and charged by hand,
 //! `past` for looking at what was, `journal` for journal rows, `query` for the query language,
-//! `explain` for why something is as it is, `cycle` for cycles, `report` for usage added up,
+//! `explain` for why something is as it is, `cycle` for cycles, `report` for usage added up, `schedule` for reports that the daemon makes,
 //! `usage` for finished use and who ran on a fallback account, `import` for usage that others wrote
 //! down, `upload` for sending it and for what could not be read, `collect` for the queues of
 //! collectors, `records` for usage records and their files, `local` for what `bank` says of files on
@@ -48,6 +48,7 @@ mod rates;
 mod records;
 mod registry;
 mod report;
+mod schedule;
 mod share;
 mod source;
 mod statement;
@@ -115,6 +116,10 @@ pub use registry::{
     PatchUser, Project, User,
 };
 pub use report::{UsageFigures, UsageLine, UsageQuery, UsageTable};
+pub use schedule::{
+    FailingReport, MadeReport, ReportDelivery, ReportRun, RunReport, ScheduleStatus,
+    ScheduledReport, ToldReport,
+};
 pub use share::{
     ContributionPeriod, ContributionQuery, ContributionReport, ContributionRow, ContributionTotal,
     EfficiencyQuery, EfficiencyReport, EfficiencyRow, PriorityQuery, PriorityReport, PriorityRow,

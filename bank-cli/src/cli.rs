@@ -24,6 +24,7 @@ mod price;
 mod proof;
 mod records;
 mod report;
+mod scheduled;
 mod share;
 mod source;
 mod statement;
@@ -69,6 +70,7 @@ pub(crate) use self::{
         SpanArgs,
     },
     report::{Resource, UsageTableArgs},
+    scheduled::{BalanceSheetArgs, MonthlyArgs, RunReportArgs},
     share::{Basis, Credit, EfficiencyArgs, PriorityArgs, ShareArgs, TopArgs},
     source::{ReconcileArgs, SetSource, SourceCommand},
     statement::{CloseArgs, CloseCommand, PeriodArgs, StatementArgs},
@@ -278,6 +280,12 @@ pub(crate) enum GenCommand {
     },
     /// Print completions
     Completions { shell: clap_complete::Shell },
+    /// Say whether these words would be understood; nothing is asked of the daemon
+    Check {
+        /// What would stand after bank
+        #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+        words: Vec<String>,
+    },
 }
 
 /// Options of every command.

@@ -72,7 +72,12 @@ fn environment(name: &str) -> Option<String> {
 /// The name of the machine's time zone, such as `Europe/Berlin`: that of `TZ`, else where
 /// `/etc/localtime` leads to; none where neither tells it.
 pub(crate) fn zone_name() -> Option<String> {
-    let is_name = |name: &String| !name.starts_with(['/', ':']) && !name.contains(',');
+    // `CET-1` is a rule and no name: names have an area, or a file among those of the zones.
+    let is_name = |name: &String| {
+        let plain = !name.starts_with(['/', ':']) && !name.contains([',', '.']);
+        let known = || Path::new("/usr/share/zoneinfo").join(name).is_file();
+        plain && (name == "UTC" || name.contains('/') || known())
+    };
     if let Some(named) = environment("TZ") {
         return Some(named).filter(is_name);
     }

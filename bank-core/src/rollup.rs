@@ -4,6 +4,7 @@
 //! two cumulative shares, each cut to whole units: whatever the stretches, their parts add up to the
 //! total. Nothing here rounds, so that sums of days, months and zones agree to the last unit.
 
+pub mod due;
 pub mod grid;
 
 use crate::time::Timestamp;

@@ -1,9 +1,9 @@
 //! The composition root: everything that a handler may reach, and the order in which the daemon
 //! starts and stops.
 //!
-//! Start: store, writer, record files, keys, followed files, those who are told, listeners. Stop:
-//! listeners, open requests, followed files, those who are told, record files, imports, waypoints,
-//! writer's queue. Nothing else in the daemon makes a thread that outlives a request, but a backup,
+//! Start: store, writer, record files, keys, followed files, those who are told, scheduled reports,
+//! listeners. Stop: listeners, open requests, followed files, scheduled reports, those who are told,
+//! record files, imports, waypoints, writer's queue. Nothing else in the daemon makes a thread that outlives a request, but a backup,
 //! which nobody waits for.
 
 use std::future::Future;
@@ -31,7 +31,7 @@ use crate::proof::Prover;
 use crate::store::{self, SqliteStore};
 use crate::uploads::Uploads;
 use crate::writer::{self, Writer};
-use crate::{attention, auditor, deliver, follow, gold, http, records, reload, survey};
+use crate::{attention, auditor, deliver, follow, gold, http, records, reload, schedule, survey};
 
 /// How long open requests may take to end once the daemon stops.
 const DRAIN: Duration = Duration::from_secs(10);
@@ -183,6 +183,7 @@ pub async fn run(
     ready: impl FnOnce(),
     shutdown: impl Future<Output = ()>,
 ) -> Result<()> {
+    check_schedules(data, &config).await?;
     let (app, records) = start(data, config)?;
     let followers = follow::start(
         &app.config,
@@ -193,9 +194,11 @@ pub async fn run(
         &app.clock,
     )
     .context("cannot follow files")?;
-    let deliveries = deliver::start(&app.config, data.path(), &data.database(), &app.writer)
+    let (database, socket) = (data.database(), data.socket());
+    let deliveries = deliver::start(&app.config, data.path(), &database, &app.writer)
         .context("cannot tell what wants attention")?;
-    let database = data.database();
+    let scheduler = schedule::start(&app.config, (&database, &socket), &app.writer)
+        .context("cannot schedule reports")?;
     let (waker, surveyor) =
         survey::start(&database, &app.writer).context("cannot mark places in the journal")?;
     ready();
@@ -217,6 +220,7 @@ pub async fn run(
         };
         tracing::info!("stopping");
         app.proof.stop();
+        scheduler.halt();
         drop(stop);
         if !early && tokio::time::timeout(DRAIN, served).await.is_err() {
             tracing::warn!("requests still open after {} s", DRAIN.as_secs());
@@ -228,6 +232,7 @@ pub async fn run(
     // What gives to the writer first, and the record files: what they have to say is written by it.
     let ended = tokio::task::spawn_blocking(move || {
         followers.stop();
+        scheduler.stop();
         deliveries.stop();
         records.stop();
         app.uploads.stop();
@@ -236,11 +241,16 @@ pub async fn run(
         app.writer.stop();
         app.writer_thread.wait()
     });
-    if !ended.await.unwrap_or(false) {
-        anyhow::bail!("the writer ended badly");
-    }
+    anyhow::ensure!(ended.await.unwrap_or(false), "the writer ended badly");
     tracing::info!("stopped");
     Ok(())
+}
+
+/// Refuses scheduled reports that could not be made; the program is asked, in a thread that may wait.
+async fn check_schedules(data: &DataDir, config: &Config) -> Result<()> {
+    let (config, file) = (config.clone(), data.config());
+    let checked = tokio::task::spawn_blocking(move || schedule::check::all(&config, &file));
+    checked.await?.map_err(anyhow::Error::msg)
 }
 
 /// Everything but the listeners.
@@ -276,6 +286,7 @@ pub(crate) fn start_with(
     let clock = clock(bank.test).map_err(anyhow::Error::msg)?;
     let now = store.ledger_now(clock.now());
     store.meet_targets(&deliver::targets(&config), now)?;
+    store.meet_schedules(&schedule::rows(&config, now))?;
     let files = records::Files::new(&config, data.path(), &bank.bank);
     for sink in files.sinks() {
         store.meet_sink(&sink.name, &sink.settings)?;

@@ -19,7 +19,9 @@ mod http;
 mod import;
 mod limits;
 mod overlay;
+mod report;
 mod sample;
+mod schedule;
 mod sink;
 mod sources;
 #[cfg(test)]
@@ -46,7 +48,11 @@ pub use gold::{Gold, GoldPeer, Network, NoFundsWord};
 pub use http::{Http, Seats};
 pub use import::Import;
 pub use limits::{Bounds, ClientLimits, Limits};
+pub use report::{MachinePower, Report};
 pub use sample::SAMPLE;
+pub use schedule::{
+    FormWord, KINDS, Kind, PeriodWord, SCHEDULES_MAX, ScheduledReport, located, of_number,
+};
 pub use sink::{SINKS_MAX, Sink};
 pub use sources::Sources;
 pub use words::{
@@ -85,6 +91,11 @@ pub struct Config {
     /// Who is told of it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub deliver: Vec<Deliver>,
+    /// Reports that the daemon makes.
+    pub report: Report,
+    /// Which, when, and who gets them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub scheduled_report: Vec<ScheduledReport>,
     /// What is expected of collectors.
     pub sources: Sources,
     /// Usage files.
@@ -309,7 +320,8 @@ impl Config {
     ) -> Result<Self, String> {
         let from_file: Self = toml::from_str(text).map_err(|e| overlay::located(name, text, &e))?;
         let config = overlay::apply(from_file, environment)?;
-        config.check()?;
+        let checked = config.check();
+        checked.map_err(|error| located(name, text, error))?;
         Ok(config)
     }
 
@@ -353,6 +365,7 @@ impl Config {
         self.check_follows()?;
         self.attention.check()?;
         self.check_delivers()?;
+        self.check_schedules()?;
         self.approval.check()?;
         self.sources.check()?;
         self.import.check()?;

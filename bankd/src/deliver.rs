@@ -1,4 +1,4 @@
-//! Those who are told what wants attention: a thread for each `[[deliver]]` of the settings, which
+//! Those who are told what wants attention, and get reports: a thread for each `[[deliver]]` of the settings, which
 //! takes notices out of the outbox in their order (decision note 0061).
 //!
 //! A notice is tried until it is delivered or given up; it blocks those behind it for the same target
@@ -6,12 +6,15 @@
 //! one may be delivered again, under the same number: at least once.
 
 mod command;
+mod folder;
 mod mail;
 mod message;
+mod report;
 #[cfg(test)]
 mod tests;
 mod webhook;
 
+pub(crate) use folder::is_writable;
 pub use message::shape;
 
 use std::path::Path;
@@ -26,10 +29,10 @@ use rusqlite::Connection;
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
 
-use crate::config::{Config, Deliver, DeliverWord, is_address};
+use crate::config::{Config, Deliver, DeliverWord, is_address, path_in};
 use crate::hooks;
 use crate::store::read::attention::{EventRow, event_of};
-use crate::store::{self, Letter, NoticeChange, TargetRow, waiting_notice};
+use crate::store::{self, Letter, NoticeChange, TargetRow, report_run, waiting_notice};
 use crate::writer::Writer;
 
 /// How often the outbox is looked at while nothing fails.
@@ -68,16 +71,14 @@ impl Deliveries {
 
 /// The targets as the store knows them.
 pub fn targets(config: &Config) -> Vec<TargetRow> {
-    if !config.attention.on {
-        return Vec::new();
-    }
     let row = |deliver: &Deliver| TargetRow {
         name: deliver.name.clone(),
         all_at_once: deliver.by != DeliverWord::Sendmail,
         clears: deliver.by != DeliverWord::Sendmail,
         kinds: deliver.kinds(),
+        events: config.attention.on && deliver.is_told_events(),
     };
-    config.deliver.iter().map(row).collect()
+    config.targets_in_use().map(row).collect()
 }
 
 /// Whom a mail about a project is for, each once, in order: staff, and its PIs and managers as their
@@ -118,10 +119,7 @@ pub fn start(
     let mut deliveries = Deliveries {
         threads: Vec::new(),
     };
-    if !config.attention.on {
-        return Ok(deliveries);
-    }
-    for target in &config.deliver {
+    for target in config.targets_in_use() {
         let way = Way::open(target, data).map_err(anyhow::Error::msg)?;
         let stop = Arc::new(Notify::new());
         let mut post = Post {
@@ -145,6 +143,7 @@ enum Way {
     Command,
     Mail,
     Webhook(Box<webhook::Webhook>),
+    Folder(folder::Folder),
 }
 
 impl Way {
@@ -153,6 +152,11 @@ impl Way {
         Ok(match target.by {
             DeliverWord::Command => Way::Command,
             DeliverWord::Sendmail => Way::Mail,
+            DeliverWord::Folder => Way::Folder(folder::Folder {
+                path: path_in(data, &target.folder).unwrap_or_default(),
+                mode: target.file_mode().unwrap_or(0o640),
+                keep: target.keep,
+            }),
             DeliverWord::Webhook => {
                 let webhook = webhook::Webhook::open(target, data).map_err(of_target)?;
                 Way::Webhook(Box::new(webhook))
@@ -225,13 +229,17 @@ impl Post {
             self.failures = 0;
             return Ok(false);
         };
-        let events: Vec<Option<EventRow>> = letter
-            .events
-            .iter()
-            .map(|tx| event_of(&self.connection, *tx))
-            .collect::<Result<_, _>>()?;
-        let events: Vec<EventRow> = events.into_iter().flatten().collect();
-        let attempt = self.attempt(&letter, &events);
+        let attempt = if let Some(report) = letter.report {
+            self.bring(&letter, report)?
+        } else {
+            let events: Vec<Option<EventRow>> = letter
+                .events
+                .iter()
+                .map(|tx| event_of(&self.connection, *tx))
+                .collect::<Result<_, _>>()?;
+            let events: Vec<EventRow> = events.into_iter().flatten().collect();
+            self.attempt(&letter, &events)
+        };
         hooks::point("notice_tried");
         let change = match attempt {
             Attempt::Delivered => NoticeChange::Sent(letter.id),
@@ -297,7 +305,31 @@ impl Post {
                 };
                 mail::send(&self.runtime, &self.target, mail, limit)
             }
+            Way::Folder(_) => Attempt::Never("a folder is told no events".to_owned()),
         }
+    }
+
+    /// Brings a report.
+    fn bring(&self, letter: &Letter, report: i64) -> anyhow::Result<Attempt> {
+        let run = report_run(&self.connection, report)?;
+        let Some((run, body)) = run.and_then(|mut run| {
+            let body = run.body.take()?;
+            Some((run, body))
+        }) else {
+            return Ok(Attempt::Never("its text is not there".to_owned()));
+        };
+        let directory = self.writer.directory();
+        let limit = Duration::from_secs(self.target.timeout_s);
+        let told = || report::json(&directory, letter.id, &run, &body);
+        Ok(match &self.way {
+            Way::Command => command::run(&self.runtime, &self.target.command, told(), limit),
+            Way::Webhook(webhook) => webhook.send(letter.id, &told(), limit),
+            Way::Folder(folder) => folder.put(&run, &body),
+            Way::Mail => match report::mail(&directory, &self.target, letter.id, &run, &body) {
+                Some(mail) => mail::send(&self.runtime, &self.target, mail, limit),
+                None => Attempt::Never("nobody has an address".to_owned()),
+            },
+        })
     }
 }
 

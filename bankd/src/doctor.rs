@@ -5,6 +5,7 @@
 
 mod disk;
 mod files;
+mod reports;
 mod service;
 #[cfg(test)]
 mod tests;
@@ -110,6 +111,7 @@ pub fn examine(data: &DataDir) -> Vec<Found> {
     found.push(service::daemon(data, &config));
     found.extend(files::sinks(data, &config));
     found.extend(files::followed(&config));
+    found.extend(reports::scheduled(data, &config));
     found.extend(service::certificates(data, &config));
     found.extend(files::spool());
     found

@@ -38,6 +38,7 @@ pub mod proof;
 pub mod records;
 mod reload;
 pub mod replay;
+pub mod schedule;
 pub mod serve;
 pub mod store;
 mod survey;

@@ -75,6 +75,9 @@ pub struct Status {
     /// How attention stands; `null` for those from whom something is hidden.
     #[serde(default)]
     pub attention: Option<super::AttentionStatus>,
+    /// How scheduled reports stand; `null` for those from whom something is hidden.
+    #[serde(default)]
+    pub reports: Option<super::ScheduleStatus>,
     /// Refusals of access since the start; empty for whoever does not see everything.
     #[serde(default)]
     pub refused_access: Vec<RefusedAccess>,

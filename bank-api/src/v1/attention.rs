@@ -129,6 +129,9 @@ pub struct Notice {
     pub events: Vec<i64>,
     /// Whom a digest is for.
     pub recipient: Option<String>,
+    /// The report that it brings, such as `month 2026-10`.
+    #[serde(default)]
+    pub report: Option<String>,
     /// How often it was tried.
     pub attempts: i64,
     /// When last.

@@ -20,7 +20,7 @@ pub struct UsageQuery {
     /// `pi`, `group`, `state`, `size` (of jobs, in processors), `wall` (time of jobs). Absent: one row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
-    /// `hour`, `day`, `week`, `month`, `quarter` or `year`: a row for each; absent: `all` in one.
+    /// `hour`, `day`, `week`, `month`, `quarter`, `half-year` or `year`: a row for each; absent: `all` in one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub every: Option<String>,
     /// The zone whose days and months these are, such as `Europe/Berlin`; absent: `UTC`.
@@ -104,7 +104,7 @@ pub struct UsageTable {
 pub struct UsageLine {
     /// The value of each word of `by`; empty where records say none, `null` in the row of all others.
     pub keys: BTreeMap<String, Option<String>>,
-    /// The bucket: `2026-10-01T13:00+02:00`, `2026-10-01`, `2026-W40`, `2026-10`, `2026Q4`, `2026`;
+    /// The bucket: `2026-10-01T13:00+02:00`, `2026-10-01`, `2026-W40`, `2026-10`, `2026Q4`, `2026H2`, `2026`;
     /// `null` where the period is one.
     pub bucket: Option<String>,
     /// When the bucket begins in this period.

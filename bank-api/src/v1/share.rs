@@ -235,10 +235,11 @@ pub struct EfficiencyQuery {
     /// `project`, `account`, `user`, `group` or `contributor`; absent: `project`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
-    /// Watts of one processor, an exact decimal: adds energy.
+    /// Watts of one processor, an exact decimal, in place of those of the settings: adds energy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watts: Option<String>,
-    /// Grams of CO2 of a kilowatt-hour, an exact decimal: with `watts` adds CO2.
+    /// Grams of CO2 of a kilowatt-hour, an exact decimal, in place of those of the settings: with watts
+    /// adds CO2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub co2_g_per_kwh: Option<String>,
     /// Only on this machine.
@@ -260,6 +261,10 @@ pub struct EfficiencyReport {
     pub items: Vec<EfficiencyRow>,
     /// Of all.
     pub total: EfficiencyRow,
+    /// Uses on machines of which nobody says how many watts a processor takes: their energy counts as
+    /// nothing.
+    #[serde(default)]
+    pub without_watts: u64,
 }
 
 /// One group.
@@ -280,8 +285,8 @@ pub struct EfficiencyRow {
     pub time_efficiency: Option<String>,
     /// Percent of the held time that processors were busy, two decimals; `null` where nobody says.
     pub cpu_efficiency: Option<String>,
-    /// Kilowatt-hours, three decimals; `null` without `watts`.
+    /// Kilowatt-hours, three decimals; `null` where no watts are known.
     pub energy_kwh: Option<String>,
-    /// Kilograms of CO2, three decimals; `null` without both factors.
+    /// Kilograms of CO2, three decimals; `null` where not both factors are known.
     pub co2_kg: Option<String>,
 }

@@ -152,6 +152,9 @@ pub(crate) struct MonitorArgs {
     /// The newest N rows [default: 20 of a table, else all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) limit: Option<u32>,
+    /// Draw bars and sparklines in plain characters
+    #[arg(long, conflicts_with = "follow")]
+    pub(crate) chart: bool,
 }
 
 /// `bank what-if`.

@@ -11,7 +11,7 @@ pub(crate) struct UsageTableArgs {
     #[arg(conflicts_with = "project")]
     pub(crate) name: Option<String>,
     /// What rows are of: project, account, user, machine, queue, qos, pi, group, state, size, wall, and
-    /// one of hour, day, week, month, quarter, year [default: user of one project, else project]
+    /// one of hour, day, week, month, quarter, half-year, year [default: user of one project, else project]
     #[arg(long, value_name = "WORDS", value_delimiter = ',')]
     pub(crate) by: Vec<String>,
     #[command(flatten)]

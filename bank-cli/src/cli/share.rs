@@ -106,20 +106,18 @@ pub(crate) struct EfficiencyArgs {
     /// What the groups are: project, account, user, group, contributor
     #[arg(long, value_name = "WHAT", default_value = "project")]
     pub(crate) group_by: String,
-    /// Watts of one processor: adds energy
+    /// Watts of one processor: adds energy [default: the daemon's report.watts]
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub(crate) watts: Option<String>,
-    /// Grams of CO2 of a kilowatt-hour: with --watts adds CO2
-    #[arg(
-        long,
-        value_name = "NUMBER",
-        allow_negative_numbers = true,
-        requires = "watts"
-    )]
+    /// Grams of CO2 of a kilowatt-hour: adds CO2 where watts are known [default: report.co2_g_per_kwh]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub(crate) co2: Option<String>,
     /// Only on this machine
     #[arg(short = 'm', long)]
     pub(crate) machine: Option<String>,
+    /// Draw bars in plain characters
+    #[arg(long)]
+    pub(crate) chart: bool,
 }
 
 /// `bank priority`.

@@ -32,6 +32,9 @@ pub(crate) struct StatementArgs {
     /// Only the sums
     #[arg(long)]
     pub(crate) summary: bool,
+    /// Draw the burn-down and what was charged, in plain characters
+    #[arg(long)]
+    pub(crate) chart: bool,
 }
 
 /// Which time.

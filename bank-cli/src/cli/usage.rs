@@ -9,8 +9,8 @@ use clap::{
 };
 
 use super::attention::{ExpiringArgs, ForecastArgs};
+use super::scheduled::{BalanceSheetArgs, MonthlyArgs, RunReportArgs};
 use super::share::{EfficiencyArgs, ShareArgs, TopArgs};
-use super::statement::PeriodArgs;
 use super::{RemoveArgs, WriteArgs};
 
 /// `bank import`.
@@ -170,9 +170,15 @@ pub(crate) enum ReportCommand {
     /// Who used the most: projects, or users with --by-user
     Top(Box<TopArgs>),
     /// What came into each account, what went out, and what it had before and after
-    BalanceSheet(PeriodArgs),
+    BalanceSheet(BalanceSheetArgs),
     /// What was asked for beside what was used, with energy and CO2
     Efficiency(EfficiencyArgs),
+    /// A month on one page: usage by project, by user and by day, with its totals
+    Monthly(MonthlyArgs),
+    /// What the daemon makes by itself, when, and what became of it
+    Scheduled,
+    /// Have a scheduled report made and delivered now
+    Run(RunReportArgs),
 }
 
 #[derive(Debug, Clone, Args)]

@@ -136,6 +136,7 @@ fn events(items: &[Attention], all: bool) -> Sheet {
 
 fn notices(items: &[Notice]) -> Sheet {
     let digests = items.iter().any(|item| item.recipient.is_some());
+    let reports = items.iter().any(|item| item.report.is_some());
     let columns = vec![
         column("id", "Id", Kind::Number),
         column("target", "Target", Kind::Text),
@@ -143,6 +144,7 @@ fn notices(items: &[Notice]) -> Sheet {
         column("state", "State", Kind::Text),
         column("events", "Events", Kind::Text),
         column("recipient", "Recipient", Kind::Text).screen_if(digests),
+        column("report", "Report", Kind::Text).screen_if(reports),
         column("attempts", "Attempts", Kind::Number),
         column("tried_at", "Tried at", Kind::Time),
         column("error", "Error", Kind::Text),

@@ -3,7 +3,7 @@
 
 use std::{fs, io, os::unix::fs::symlink, path::Path};
 
-use clap::CommandFactory as _;
+use clap::{CommandFactory as _, Parser as _};
 
 use crate::{
     cli::{Cli, GenCommand},
@@ -24,6 +24,19 @@ pub(crate) fn run(command: GenCommand) -> Result<String, Failure> {
             let mut out = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "bank", &mut out);
             Ok(String::from_utf8_lossy(&out).into_owned())
+        }
+        GenCommand::Check { words } => check(words),
+    }
+}
+
+/// Nothing where the words are understood.
+fn check(words: Vec<String>) -> Result<String, Failure> {
+    let all = std::iter::once("bank".to_owned()).chain(words);
+    match Cli::try_parse_from(all) {
+        Ok(_) => Ok(String::new()),
+        Err(error) => {
+            let help = || Failure::usage("this asks for help, not for a report");
+            Err(Failure::of_parser(&error).unwrap_or_else(help))
         }
     }
 }
@@ -68,6 +81,21 @@ mod tests {
         fs::write(dir.join("gquote"), "theirs").unwrap();
         assert_eq!(links(&dir).unwrap_err().exit, 2);
         assert_eq!(fs::read_to_string(dir.join("gquote")).unwrap(), "theirs");
+    }
+
+    #[test]
+    fn words_are_understood_or_not() {
+        let check = |words: &str| check(words.split(' ').map(str::to_owned).collect());
+        assert_eq!(check("usage --by user -O html").unwrap(), "");
+        for wrong in [
+            "usage --bye user",
+            "report weekly",
+            "--help",
+            "usage --top 0",
+        ] {
+            let failure = check(wrong).unwrap_err();
+            assert_eq!(failure.exit, 2, "{wrong}");
+        }
     }
 
     #[test]

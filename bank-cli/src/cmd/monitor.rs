@@ -16,6 +16,7 @@ use crate::{
     fail::Failure,
     figure,
     out::{self, Kind, Sheet, column},
+    picture::{self, Bars, Chart, Number, Report, Section, Span, Timed},
     when,
 };
 
@@ -41,6 +42,12 @@ pub(super) fn run(context: &Context, args: MonitorArgs) -> Result<String, Failur
     };
     let mut seen = Seen::default();
     let next = seen.read(context, &query)?;
+    let picture = || Ok(seen.pictured(context, &query));
+    if !args.follow
+        && let Some(told) = context.pictured(args.chart, picture)
+    {
+        return told;
+    }
     let limit = args.limit.and_then(|limit| usize::try_from(limit).ok());
     let text = seen.shown(context, limit, args.totals)?;
     if !args.follow {
@@ -108,6 +115,52 @@ impl Seen {
         if row.at > total.last {
             total.last.clone_from(&row.at);
         }
+    }
+
+    /// Refusals by project and by day, and what was missing.
+    fn pictured(&self, context: &Context, query: &MonitorQuery) -> Report {
+        let first = self.rows.front().and_then(|row| when::read(&row.at));
+        let from = query.since.as_deref().and_then(when::read).or(first);
+        let to = query.until.as_deref().and_then(when::read);
+        let to = to.unwrap_or(context.now_us);
+        let from = from.unwrap_or(to);
+        // What is shown as it happens may be of a clock that goes before this one.
+        let last = self.rows.back().and_then(|row| when::read(&row.at));
+        let to = to.max(last.map_or(to, |last| last + 1));
+        let period = Some(Span { from, to }).filter(|_| from < to);
+        let spans = period.map_or_else(Vec::new, |period| picture::spans(period, context.zone));
+        let rows = self.rows.iter().filter_map(|row| {
+            let at = picture::span_of(&spans, when::read(&row.at)?)?;
+            Some((at, row.project.clone(), Number::whole(1)))
+        });
+        let timed = Timed::gathered("project", "refusals", spans.clone(), rows);
+        let sums = self.sums.values();
+        let bars = |unit: &str, of: fn(&MonitorSum) -> Number| Bars {
+            what: "project".to_owned(),
+            unit: unit.to_owned(),
+            rows: sums
+                .clone()
+                .map(|sum| (sum.project.clone(), of(sum)))
+                .collect(),
+        };
+        let refused = bars("refusals", |sum| Number::whole(sum.refused));
+        let needed = bars(&self.unit, |sum| Number::or_zero(&sum.needed));
+        let mut remarks =
+            vec!["What strict enforcement would have refused; it was let through.".to_owned()];
+        if self.left_out > 0 {
+            remarks.push(format!(
+                "By day only the newest {ROWS_MAX} are drawn: {} older ones are in the sums alone.",
+                self.left_out
+            ));
+        }
+        let sections = vec![
+            Section::chart("Refusals by project", Chart::Bars(refused)),
+            Section::chart("Refusals over time", Chart::Columns(timed)),
+            Section::chart("Needed where money was short", Chart::Bars(needed)),
+        ];
+        let mut made = context.report("What would have been refused", remarks, sections);
+        made.period = period;
+        made
     }
 
     fn shown(

@@ -36,6 +36,17 @@ impl Context {
         }
     }
 
+    /// What is answered to `--chart` alone, where `-O` has pages of its own: none for those.
+    pub(super) fn charted(
+        &self,
+        make: impl FnOnce() -> Result<Report, Failure>,
+    ) -> Option<Result<String, Failure>> {
+        match self.form.format {
+            Format::Html | Format::Svg => None,
+            _ => self.pictured(true, make),
+        }
+    }
+
     /// A report of one part, made now.
     pub(super) fn report(
         &self,

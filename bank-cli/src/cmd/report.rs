@@ -4,7 +4,7 @@ use bank_api::v1::{
     ExpiringRow, FallbackQuery, FallbackReport, ForecastQuery, ForecastRow, List, NegativeRow,
 };
 
-use super::{Context, pictured, share, sheet};
+use super::{Context, monthly, pictured, scheduled, share, sheet};
 use crate::{
     cli::{ExpiringArgs, FallbackArgs, ForecastArgs, ReportCommand},
     fail::Failure,
@@ -22,6 +22,9 @@ pub(super) fn run(context: &Context, command: ReportCommand) -> Result<String, F
         ReportCommand::Top(args) => sheet::top(context, *args),
         ReportCommand::BalanceSheet(args) => sheet::balance_sheet(context, &args),
         ReportCommand::Efficiency(args) => share::efficiency(context, args),
+        ReportCommand::Monthly(args) => monthly::run(context, &args),
+        ReportCommand::Scheduled => scheduled::list(context),
+        ReportCommand::Run(args) => scheduled::run(context, &args),
         ReportCommand::Utilization(args) => share::utilization(context, *args),
     }
 }

@@ -263,6 +263,16 @@ pub(super) fn efficiency(context: &Context, args: EfficiencyArgs) -> Result<Stri
         machine: args.machine,
     };
     let report: EfficiencyReport = context.get(&["report", "efficiency"], &query)?;
+    if report.total.energy_kwh.is_some() && report.without_watts > 0 {
+        let (some, all) = (report.without_watts, report.total.uses);
+        out::warn(&format!(
+            "{some} of {all} uses are on machines without watts: their energy counts as nothing"
+        ));
+    }
+    let picture = || Ok(picture::efficiency(context, &report));
+    if let Some(told) = context.pictured(args.chart, picture) {
+        return told;
+    }
     let columns = vec![
         column("group", "Group", Kind::Text),
         column("uses", "Uses", Kind::Number),

@@ -8,10 +8,11 @@ use serde_json::{Value, json};
 
 use super::{Context, share, statement};
 use crate::{
-    cli::{PeriodArgs, TopArgs},
+    cli::{BalanceSheetArgs, TopArgs},
     fail::Failure,
     figure,
     out::{Kind, Sheet, column},
+    picture::{Bars, Cell, Chart, Number, Report, Section, Span, Table},
     when,
 };
 
@@ -26,9 +27,22 @@ const COLUMNS: [(&str, &str); 7] = [
     ("deletions", "expiries"),
 ];
 
+/// The columns of amounts, with their titles.
+const TITLES: [(&str, &str); 9] = [
+    ("opening", "Opening"),
+    ("deposits", "Deposits"),
+    ("activations", "Begun"),
+    ("refunds", "Refunds"),
+    ("charges", "Charges"),
+    ("withdrawals", "Withdrawals"),
+    ("expiries", "Ended"),
+    ("other", "Other"),
+    ("closing", "Closing"),
+];
+
 /// `bank report balance-sheet`
-pub(super) fn balance_sheet(context: &Context, args: &PeriodArgs) -> Result<String, Failure> {
-    let (from, to) = statement::times(context, args, context.now_us)?;
+pub(super) fn balance_sheet(context: &Context, args: &BalanceSheetArgs) -> Result<String, Failure> {
+    let (from, to) = statement::times(context, &args.period, context.now_us)?;
     let accounts: List<Account> = context.all(&["accounts"], &())?;
     let mut rows = Vec::with_capacity(accounts.items.len() + 1);
     let mut totals: BTreeMap<String, String> = BTreeMap::new();
@@ -52,18 +66,14 @@ pub(super) fn balance_sheet(context: &Context, args: &PeriodArgs) -> Result<Stri
     if !rows.is_empty() {
         rows.push(row("total", totals));
     }
+    let period = begun.as_deref().and_then(when::read);
+    let period = period.zip(when::read(&until));
+    let picture = || Ok(pictured(context, &rows, &unit, period));
+    if let Some(told) = context.pictured(args.chart, picture) {
+        return told;
+    }
     let mut columns = vec![column("account", "Account", Kind::Text)];
-    for (key, title) in [
-        ("opening", "Opening"),
-        ("deposits", "Deposits"),
-        ("activations", "Begun"),
-        ("refunds", "Refunds"),
-        ("charges", "Charges"),
-        ("withdrawals", "Withdrawals"),
-        ("expiries", "Ended"),
-        ("other", "Other"),
-        ("closing", "Closing"),
-    ] {
+    for (key, title) in TITLES {
         columns.push(column(key, title, Kind::Amount));
     }
     let mut sheet = Sheet::new(columns, &rows, "no accounts");
@@ -78,6 +88,58 @@ pub(super) fn balance_sheet(context: &Context, args: &PeriodArgs) -> Result<Stri
     );
     let answer = json!({"from": begun, "to": until, "unit": unit, "items": rows});
     context.form.list(&answer, &sheet)
+}
+
+/// The page: what was charged and what is left, by account, and the whole table.
+fn pictured(context: &Context, rows: &[Value], unit: &str, period: Option<(i64, i64)>) -> Report {
+    let (total, accounts): (Vec<&Value>, Vec<&Value>) =
+        rows.iter().partition(|row| row["account"] == "total");
+    let amount = |row: &Value, key: &str| Number::or_zero(row[key].as_str().unwrap_or_default());
+    let name = |row: &Value| row["account"].as_str().unwrap_or_default().to_owned();
+    let cells = |row: &&Value| {
+        let amounts = TITLES.iter().map(|(key, _)| Cell::Number(amount(row, key)));
+        std::iter::once(Cell::Text(name(row)))
+            .chain(amounts)
+            .collect()
+    };
+    let amounts = TITLES.iter().map(|(_, title)| (title.to_lowercase(), true));
+    let table = Table {
+        caption: format!("Balance sheet, {unit}"),
+        columns: std::iter::once(("account".to_owned(), false))
+            .chain(amounts)
+            .collect(),
+        rows: accounts.iter().map(cells).collect(),
+        foot: total.iter().map(cells).collect(),
+    };
+    let bars = |key: &str, sign: i64| {
+        let rows = accounts.iter().map(|row| {
+            let amount = amount(row, key);
+            (
+                name(row),
+                if sign < 0 {
+                    Number::ZERO.minus(amount)
+                } else {
+                    amount
+                },
+            )
+        });
+        Chart::Bars(Bars {
+            what: "account".to_owned(),
+            unit: unit.to_owned(),
+            rows: rows.collect(),
+        })
+    };
+    let sections = vec![
+        Section::chart("Charged", bars("charges", -1)),
+        Section::chart("At the end", bars("closing", 1)).with_table(table),
+    ];
+    let remarks = vec![
+        format!("Amounts in {unit}."),
+        "Other: transfers, corrections, what was carried over.".to_owned(),
+    ];
+    let mut made = context.report("Balance sheet", remarks, sections);
+    made.period = period.map(|(from, to)| Span { from, to });
+    made
 }
 
 /// The sums of an account by column.

@@ -20,7 +20,7 @@ use crate::{
     figure,
     out::{Kind, Sheet, column},
     period,
-    picture::{self, Chart, Section},
+    picture::{self, Chart, Report, Section},
     when,
 };
 
@@ -30,6 +30,12 @@ const PAGE: u32 = 1000;
 pub(super) fn run(context: &Context, args: &StatementArgs) -> Result<String, Failure> {
     let query = query(context, args)?;
     let (query, statement) = ask(context, query, args.name.is_some())?;
+    if args.chart {
+        let page = || charts(context, &query, &statement);
+        if let Some(told) = context.charted(page) {
+            return told;
+        }
+    }
     if args.summary {
         return summary(context, &query, &statement);
     }
@@ -155,6 +161,27 @@ fn pictured(
     let track = tracked(context, query, statement)?;
     let burn = burn::of_statement(context, query, statement, &track)?;
     Ok(Html::new(context).with(burn, track.charged(&statement.unit)))
+}
+
+/// Both pictures, in plain characters.
+fn charts(
+    context: &Context,
+    query: &StatementQuery,
+    statement: &Statement,
+) -> Result<Report, Failure> {
+    let track = tracked(context, query, statement)?;
+    let name = &statement.name;
+    let burn = burn::of_statement(context, query, statement, &track)?;
+    let burn = burn.map(|burn| {
+        let title = format!("Burn-down of {name}");
+        Section::chart(&title, Chart::Burn(Box::new(burn)))
+    });
+    let charged = track.charged(&statement.unit);
+    let by = format!("Charged by {}", charged.what);
+    let bars = Section::chart(&by, Chart::Bars(charged.bars()));
+    let columns = Section::chart("Charged over time", Chart::Columns(charged));
+    let sections = burn.into_iter().chain([bars, columns]).collect();
+    Ok(context.report("Statement", Vec::new(), sections))
 }
 
 /// One picture: the burn-down, or of a user or a machine what was charged.

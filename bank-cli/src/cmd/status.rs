@@ -33,6 +33,7 @@ fn screen(status: &Status, now_us: i64) -> String {
     out.push_str(&silent(status));
     out.push_str(&silent_sources(status));
     out.push_str(&attention(status));
+    out.push_str(&super::scheduled::standing(status));
     out.push_str(&refused(status));
     out.push_str(&safety(status, now_us));
     let _ = writeln!(out, "unit {}, {} decimals", status.unit, status.precision);

@@ -1,6 +1,6 @@
 //! `bank usage`: what was used, by whose it is and by buckets of time.
 
-mod picture;
+pub(super) mod picture;
 
 use std::fmt::Write as _;
 
@@ -17,7 +17,15 @@ use crate::{
 };
 
 /// Words of `--by` that are lengths of time.
-const TIMES: [&str; 6] = ["hour", "day", "week", "month", "quarter", "year"];
+const TIMES: [&str; 7] = [
+    "hour",
+    "day",
+    "week",
+    "month",
+    "quarter",
+    "half-year",
+    "year",
+];
 /// Where the right end of the head line stands.
 const WIDTH: usize = 77;
 
@@ -98,7 +106,7 @@ fn times(
 }
 
 /// For scripts: one row for each, the figures in columns of their own.
-fn sheet(table: &UsageTable) -> Sheet {
+pub(super) fn sheet(table: &UsageTable) -> Sheet {
     let mut columns: Vec<Column> = vec![
         column("bucket", "Bucket", Kind::Text),
         column("bucket_from", "From", Kind::Time).if_machine(),
@@ -197,7 +205,12 @@ fn figures(table: &UsageTable, resources: &[Resource], waits: bool) -> Vec<Figur
 }
 
 /// The screen of ux.md 2.3.
-fn screen(form: &Form, table: &UsageTable, resources: &[Resource], waits: bool) -> String {
+pub(super) fn screen(
+    form: &Form,
+    table: &UsageTable,
+    resources: &[Resource],
+    waits: bool,
+) -> String {
     let mut columns = figures(table, resources, waits);
     let lines = || {
         table

@@ -60,7 +60,6 @@ impl Section {
     }
 
     /// A table without a chart.
-    #[allow(dead_code, reason = "for reports with tables of their own")]
     pub(crate) fn table(title: &str, table: Table) -> Self {
         Self {
             title: title.to_owned(),

@@ -77,24 +77,59 @@ impl Efficiency {
         (self.held_of_busy > 0).then(|| percent(self.busy, self.held_of_busy))
     }
 
-    /// Kilowatt-hours by watts of one processor, three decimals; none for watts below zero.
-    pub fn energy(&self, watts: Decimal) -> Option<String> {
-        let billionths = u128::try_from(watts.billionths()).ok()?;
-        let over = Natural::from(self.held).times(&billionths.into());
-        let under = Natural::from(HOUR).times(&(1_000 * 1_000_000_000_u128).into());
-        fixed(&over, &under, 3)
+    /// Both together; none where a sum does not fit.
+    #[must_use]
+    pub fn plus(&self, other: &Efficiency) -> Option<Efficiency> {
+        Some(Efficiency {
+            uses: self.uses.checked_add(other.uses)?,
+            held: self.held.checked_add(other.held)?,
+            asked: self.asked.checked_add(other.asked)?,
+            held_of_asked: self.held_of_asked.checked_add(other.held_of_asked)?,
+            busy: self.busy.checked_add(other.busy)?,
+            held_of_busy: self.held_of_busy.checked_add(other.held_of_busy)?,
+        })
     }
+}
 
-    /// Kilograms of CO2 by watts of one processor and grams of a kilowatt-hour, three decimals; none
-    /// for anything below zero.
-    pub fn carbon(&self, watts: Decimal, grams: Decimal) -> Option<String> {
-        let [watts, grams] = [watts, grams].map(|n| u128::try_from(n.billionths()).ok());
-        let over = Natural::from(self.held).times(&watts?.into());
-        let over = over.times(&grams?.into());
-        let billion = Natural::from(1_000_000_000);
-        let under = Natural::from(HOUR).times(&1_000_000_u128.into());
-        fixed(&over, &under.times(&billion).times(&billion), 3)
+/// What a processor takes, and what the power of a machine comes to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Factors {
+    /// Watts of one processor, from 0 on.
+    pub watts: Option<Decimal>,
+    /// Grams of CO2 of a kilowatt-hour, from 0 on.
+    pub grams: Option<Decimal>,
+}
+
+/// Kilowatt-hours of what was held where the watts are known, three decimals, rounded once; none where
+/// they are known of nothing.
+pub fn energy<'e>(parts: impl Iterator<Item = (&'e Efficiency, Factors)>) -> Option<String> {
+    let mut sum = None;
+    for (own, factors) in parts {
+        let Some(watts) = factors.watts else { continue };
+        let billionths = u128::try_from(watts.billionths()).ok()?;
+        let over = Natural::from(own.held).times(&billionths.into());
+        sum = Some(sum.map_or(over.clone(), |sum: Natural| sum.plus(&over)));
     }
+    let under = Natural::from(HOUR).times(&(1_000 * 1_000_000_000_u128).into());
+    fixed(&sum?, &under, 3)
+}
+
+/// Kilograms of CO2 of what was held where both factors are known, three decimals, rounded once; none
+/// where they are known of nothing.
+pub fn carbon<'e>(parts: impl Iterator<Item = (&'e Efficiency, Factors)>) -> Option<String> {
+    let mut sum = None;
+    for (own, factors) in parts {
+        let Some((watts, grams)) = factors.watts.zip(factors.grams) else {
+            continue;
+        };
+        let [watts, grams] = [watts, grams].map(|n| u128::try_from(n.billionths()).ok());
+        let over = Natural::from(own.held).times(&watts?.into());
+        let over = over.times(&grams?.into());
+        sum = Some(sum.map_or(over.clone(), |sum: Natural| sum.plus(&over)));
+    }
+    let billion = Natural::from(1_000_000_000);
+    let under = Natural::from(HOUR).times(&1_000_000_u128.into());
+    fixed(&sum?, &under.times(&billion).times(&billion), 3)
 }
 
 fn hours(work: u128) -> String {
@@ -135,9 +170,26 @@ mod tests {
         assert_eq!(sums.busy_hours(), "8.00");
         assert_eq!(sums.of_asked().as_deref(), Some("50.00"));
         assert_eq!(sums.of_held().as_deref(), Some("50.00"));
-        let [watts, grams] = ["12.5", "380"].map(|text| Decimal::parse(text).unwrap());
-        assert_eq!(sums.energy(watts).as_deref(), Some("0.250"));
-        assert_eq!(sums.carbon(watts, grams).as_deref(), Some("0.095"));
-        assert_eq!(sums.energy(Decimal::parse("-1").unwrap()), None);
+        let [watts, grams] = ["12.5", "380"].map(Decimal::parse);
+        let both = Factors { watts, grams };
+        let of = |parts: &[(&Efficiency, Factors)]| {
+            let parts = || parts.iter().copied();
+            (energy(parts()), carbon(parts()))
+        };
+        let text = |text: &str| Some(text.to_owned());
+        assert_eq!(of(&[(&sums, both)]), (text("0.250"), text("0.095")));
+        let below = Factors {
+            watts: Decimal::parse("-1"),
+            grams,
+        };
+        assert_eq!(of(&[(&sums, below)]), (None, None));
+        // Machines with other factors, one with watts alone, and one with nothing.
+        let watts_only = Factors { watts, grams: None };
+        let none = Factors::default();
+        assert_eq!(of(&[(&sums, none)]), (None, None));
+        let parts = [(&sums, none), (&sums, watts_only), (&sums, both)];
+        assert_eq!(of(&parts), (text("0.500"), text("0.095")));
+        let twice = sums.plus(&sums).unwrap();
+        assert_eq!((twice.uses, twice.hours()), (4, "40.00".to_owned()));
     }
 }

@@ -20,6 +20,8 @@ pub enum Every {
     Month,
     /// January, April, July or October and the two months after.
     Quarter,
+    /// January or July and the five months after.
+    HalfYear,
     /// A year of the calendar.
     Year,
     /// The whole period in one.
@@ -27,12 +29,13 @@ pub enum Every {
 }
 
 /// Every length with its word.
-pub const EVERY: [(Every, &str); 7] = [
+pub const EVERY: [(Every, &str); 8] = [
     (Every::Hour, "hour"),
     (Every::Day, "day"),
     (Every::Week, "week"),
     (Every::Month, "month"),
     (Every::Quarter, "quarter"),
+    (Every::HalfYear, "half-year"),
     (Every::Year, "year"),
     (Every::All, "all"),
 ];
@@ -133,54 +136,97 @@ pub fn shown(at: Timestamp, zone: &Zone) -> String {
     }
 }
 
-/// The bucket that holds an instant: its name and its end.
-fn around(at: Timestamp, every: Every, zone: &Zone) -> (String, Option<Timestamp>) {
+/// A day, week, month, quarter, half year or year of a zone's calendar.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Period {
+    /// Its name, such as `2026-10`.
+    pub name: String,
+    /// When it begins.
+    pub from: Timestamp,
+    /// When it is over, exclusive.
+    pub until: Timestamp,
+}
+
+/// The period of the calendar that holds an instant; none for hours, and for all in one.
+pub fn holding(at: Timestamp, every: Every, zone: &Zone) -> Option<Period> {
     let second = at.seconds();
     let local = second.saturating_add(zone.offset(second));
-    let today = date(Timestamp(local.saturating_mul(MICROS)));
-    let Date { year, month, day } = today;
-    let days = local.div_euclid(DAY_S);
-    let start_of = |year: i64, month: i64| {
-        let first = Date {
-            year,
-            month,
-            day: 1,
+    let days = days(local, every)?;
+    let long_before = days.first.saturating_sub(2).saturating_mul(DAY_S);
+    Some(Period {
+        name: days.name,
+        from: day_begins(days.first, long_before, zone),
+        until: day_begins(days.next, second, zone),
+    })
+}
+
+/// The bucket that holds an instant: its name and its end.
+fn around(at: Timestamp, every: Every, zone: &Zone) -> (String, Option<Timestamp>) {
+    if every == Every::Hour {
+        return hour(at, zone);
+    }
+    let second = at.seconds();
+    let local = second.saturating_add(zone.offset(second));
+    match days(local, every) {
+        Some(days) => (days.name, Some(day_begins(days.next, second, zone))),
+        None => (String::new(), None),
+    }
+}
+
+/// A stretch of the calendar: its name, its first day, and the day after its last.
+struct Days {
+    name: String,
+    first: i64,
+    next: i64,
+}
+
+/// The one that holds a second of local time.
+fn days(local: i64, every: Every) -> Option<Days> {
+    let Date { year, month, day } = date(Timestamp(local.saturating_mul(MICROS)));
+    let today = local.div_euclid(DAY_S);
+    // So many months from a first one on.
+    let months = |name: String, first: i64, count: i64| {
+        let number = |month: i64| {
+            let all = year.saturating_mul(12).saturating_add(month);
+            let all = all.saturating_sub(1);
+            let first = Date {
+                year: all.div_euclid(12),
+                month: all.rem_euclid(12).saturating_add(1),
+                day: 1,
+            };
+            midnight(first).seconds().div_euclid(DAY_S)
         };
-        midnight(first).seconds().div_euclid(DAY_S)
+        Days {
+            name,
+            first: number(first),
+            next: number(first.saturating_add(count)),
+        }
     };
-    let month_after = |year: i64, month: i64, more: i64| {
-        let months = year
-            .saturating_mul(12)
-            .saturating_add(month)
-            .saturating_sub(1)
-            .saturating_add(more);
-        start_of(
-            months.div_euclid(12),
-            months.rem_euclid(12).saturating_add(1),
-        )
-    };
-    let (label, next) = match every {
-        Every::All => return (String::new(), None),
-        Every::Hour => return hour(at, zone),
-        Every::Day => (
-            format!("{year:04}-{month:02}-{day:02}"),
-            days.saturating_add(1),
-        ),
+    // Which stretch of so many months it is, from 0 on.
+    let of = |length: i64| month.saturating_sub(1).div_euclid(length);
+    let begins = |length: i64| of(length).saturating_mul(length).saturating_add(1);
+    let number = |length: i64| of(length).saturating_add(1);
+    Some(match every {
+        Every::All | Every::Hour => return None,
+        Every::Day => Days {
+            name: format!("{year:04}-{month:02}-{day:02}"),
+            first: today,
+            next: today.saturating_add(1),
+        },
         Every::Week => {
             // 1970-01-01 was a Thursday.
-            let monday = days.saturating_sub(days.saturating_add(3).rem_euclid(7));
-            (week(monday), monday.saturating_add(7))
+            let monday = today.saturating_sub(today.saturating_add(3).rem_euclid(7));
+            Days {
+                name: week(monday),
+                first: monday,
+                next: monday.saturating_add(7),
+            }
         }
-        Every::Month => (format!("{year:04}-{month:02}"), month_after(year, month, 1)),
-        Every::Quarter => {
-            let quarter = month.saturating_sub(1).div_euclid(3);
-            let first = quarter.saturating_mul(3).saturating_add(1);
-            let number = quarter.saturating_add(1);
-            (format!("{year:04}Q{number}"), month_after(year, first, 3))
-        }
-        Every::Year => (format!("{year:04}"), start_of(year.saturating_add(1), 1)),
-    };
-    (label, Some(day_begins(next, second, zone)))
+        Every::Month => months(format!("{year:04}-{month:02}"), month, 1),
+        Every::Quarter => months(format!("{year:04}Q{}", number(3)), begins(3), 3),
+        Every::HalfYear => months(format!("{year:04}H{}", number(6)), begins(6), 6),
+        Every::Year => months(format!("{year:04}"), 1, 12),
+    })
 }
 
 /// The name of the week that begins on a day: the year of its Thursday, and which week of that it is

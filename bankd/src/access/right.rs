@@ -44,7 +44,7 @@ rights! {
     SeeRecords = "see_records",
     /// Who contributed to the clusters, who used them, and priorities by that.
     SeeShares = "see_shares",
-    /// Notices on their way to those who are told what wants attention.
+    /// Notices and scheduled reports on their way to those who get them.
     SeeOutbox = "see_outbox",
     /// Signing keys, without their secrets.
     SeeKeys = "see_keys",
@@ -120,7 +120,8 @@ rights! {
     ChangeCycles = "change_cycles",
     /// Close periods of the books, and open the last one again.
     ClosePeriods = "close_periods",
-    /// Say that something was seen, switch the attention of a project, try a notice again.
+    /// Say that something was seen, switch the attention of a project, try a notice again, have a
+    /// scheduled report made.
     ChangeAttention = "change_attention",
     /// Say that a jump of the clock was right.
     ConfirmClock = "confirm_clock",

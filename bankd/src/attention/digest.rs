@@ -22,7 +22,7 @@ pub(super) async fn make(app: &App, now: Timestamp) -> Result<(), Trouble> {
     let minute = app.config.attention.digest_minute().unwrap_or(0);
     let due = due(now, minute);
     for target in &app.config.deliver {
-        if target.by != DeliverWord::Sendmail {
+        if target.by != DeliverWord::Sendmail || !target.is_told_events() {
             continue;
         }
         let name = target.name.clone();

@@ -36,6 +36,14 @@ pub struct Deliver {
     pub from: String,
     /// `sendmail`: who gets a copy of everything.
     pub staff: Vec<String>,
+    /// Whether what wants attention is told here; else only reports that name it (`folder`: never).
+    pub attention: bool,
+    /// `folder`: where reports lie; a relative one lies in the data directory.
+    pub folder: String,
+    /// `folder`: the mode of their files, such as `0640`.
+    pub mode: String,
+    /// `folder`: the newest files of each report that stay, 0 to 100,000; 0 for all.
+    pub keep: usize,
     /// `sendmail`: whether members of a project are told by the addresses of their users.
     pub members: bool,
     /// Seconds that one attempt may take, 1 to 300.
@@ -61,6 +69,8 @@ pub enum DeliverWord {
     Sendmail,
     /// A signed HTTP request.
     Webhook,
+    /// Files in a folder, for reports.
+    Folder,
 }
 
 impl Default for Deliver {
@@ -75,6 +85,10 @@ impl Default for Deliver {
             ca: "/etc/ssl/certs/ca-certificates.crt".to_owned(),
             from: String::new(),
             staff: Vec::new(),
+            attention: true,
+            folder: String::new(),
+            mode: "0640".to_owned(),
+            keep: 0,
             members: true,
             timeout_s: 10,
             retry_s: 10,
@@ -187,6 +201,7 @@ impl Deliver {
         }
         match self.by {
             DeliverWord::Command => self.check_program(),
+            DeliverWord::Folder => self.check_folder(),
             DeliverWord::Webhook => {
                 if let Err(why) = WebAddress::read(&self.url) {
                     return told("url", &why);
@@ -208,12 +223,42 @@ impl Deliver {
                 }
                 match self.staff.iter().find(|address| !is_address(address)) {
                     Some(bad) => told("staff", &format!("{bad:?} is no mail address")),
-                    None if self.staff.is_empty() && !self.members => {
+                    None if self.staff.is_empty() && !self.members && self.attention => {
                         told("staff", "empty, and members is false: nobody would be told")
                     }
                     None => Ok(()),
                 }
             }
+        }
+    }
+
+    /// Whether it is told what wants attention.
+    pub fn is_told_events(&self) -> bool {
+        self.attention && self.by != DeliverWord::Folder
+    }
+
+    /// The mode of files in a folder; none where the text is no mode.
+    pub fn file_mode(&self) -> Option<u32> {
+        let digits = self.mode.len() <= 5 && self.mode.bytes().all(|b| b.is_ascii_digit());
+        let mode = u32::from_str_radix(&self.mode, 8).ok().filter(|_| digits)?;
+        // The owner writes it, and nobody runs it.
+        (mode & 0o600 == 0o600 && mode & !0o666 == 0).then_some(mode)
+    }
+
+    fn check_folder(&self) -> Result<(), String> {
+        let told = |key: &str, why: &str| Err(format!("deliver {}: {key}: {why}", self.name));
+        if self.folder.is_empty() || self.folder.contains(char::is_control) {
+            return told("folder", "the path of a folder");
+        }
+        if self.keep > 100_000 {
+            return told("keep", "0 to 100000");
+        }
+        match self.file_mode() {
+            Some(_) => Ok(()),
+            None => told(
+                "mode",
+                "such as \"0640\": the owner reads and writes, nobody runs",
+            ),
         }
     }
 
@@ -253,6 +298,14 @@ pub fn is_address(text: &str) -> bool {
 }
 
 impl Config {
+    /// The targets that are in use: all where attention is watched, else those of reports.
+    pub fn targets_in_use(&self) -> impl Iterator<Item = &Deliver> {
+        self.deliver.iter().filter(|target| {
+            let brings = |report: &super::ScheduledReport| report.deliver.contains(&target.name);
+            self.attention.on || self.scheduled_report.iter().any(brings)
+        })
+    }
+
     /// The targets: no two of one name.
     pub(super) fn check_delivers(&self) -> Result<(), String> {
         if self.deliver.len() > DELIVERS_MAX {

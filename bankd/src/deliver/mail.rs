@@ -91,7 +91,7 @@ pub(super) fn write(
 
 /// A value of a header: as it is where it is plain and short, else in encoded words of UTF-8
 /// (RFC 2047), each whole.
-fn encoded(value: &str) -> String {
+pub(super) fn encoded(value: &str) -> String {
     let plain = value.bytes().all(|b| b == b' ' || b.is_ascii_graphic());
     if plain && value.len() <= 200 && !value.contains("=?") {
         return value.to_owned();

@@ -21,7 +21,7 @@ fn user(id: i64, name: &str, email: &str) -> User {
     }
 }
 
-fn directory() -> Directory {
+pub(super) fn directory() -> Directory {
     let bank = Bank {
         uuid: "0b".into(),
         precision: Precision::new(3).unwrap(),

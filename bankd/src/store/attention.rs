@@ -34,11 +34,17 @@ pub struct TargetRow {
     pub clears: bool,
     /// The kinds; empty for all.
     pub kinds: Vec<AttentionKind>,
+    /// Whether it is told of events at all; else it gets what is made for it only.
+    pub events: bool,
 }
 
 impl TargetRow {
     /// The kinds as they are kept.
     fn kinds_text(&self) -> String {
+        if !self.events {
+            // No kind stands between these.
+            return ",,".to_owned();
+        }
         if self.kinds.is_empty() {
             return String::new();
         }
@@ -58,6 +64,8 @@ pub struct Letter {
     pub events: Vec<i64>,
     /// Whom a digest is for; empty for a notice of one event.
     pub recipient: String,
+    /// What was made and is brought; none for what tells of events.
+    pub report: Option<i64>,
     /// How often it was tried.
     pub attempts: i64,
 }
@@ -166,7 +174,7 @@ fn post(connection: &Connection, tx: TxId, event: &Event) -> Result<(), Error> {
     Ok(())
 }
 
-fn seal_targets(connection: &Connection, names: &[String]) -> Result<(), Error> {
+pub(super) fn seal_targets(connection: &Connection, names: &[String]) -> Result<(), Error> {
     for name in names {
         seal::renew(connection, "target", &[name])?;
     }
@@ -413,13 +421,14 @@ impl SqliteStore {
         seal_targets(&self.connection, &names.collect::<Result<Vec<_>, _>>()?)?;
         let sql = format!("DELETE FROM notice WHERE id IN ({old})");
         let gone = self.connection.execute(&sql, (before.0, REMOVE_MAX))?;
+        self.forget_texts()?;
         Ok(u64::try_from(gone).unwrap_or(u64::MAX))
     }
 }
 
 /// The first notice of a target that waits.
 pub fn waiting_notice(connection: &Connection, target: &str) -> Result<Option<Letter>, Error> {
-    let sql = "SELECT id, made_at, event, recipient, events, attempts FROM notice
+    let sql = "SELECT id, made_at, event, recipient, events, attempts, report FROM notice
                WHERE target = ?1 AND state = 'waiting' ORDER BY id LIMIT 1";
     let mut statement = connection.prepare_cached(sql)?;
     let found = statement.query_row([target], |r| {
@@ -430,6 +439,7 @@ pub fn waiting_notice(connection: &Connection, target: &str) -> Result<Option<Le
             events: event.map_or_else(|| numbers(&events), |one| vec![one]),
             recipient: r.get(3)?,
             attempts: r.get(5)?,
+            report: r.get(6)?,
         })
     });
     Ok(found.optional()?)

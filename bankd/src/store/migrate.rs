@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 pub(super) const APPLICATION_ID: i32 = 0x6261_6e6b;
 
 /// Every migration, the first with number 1.
-const MIGRATIONS: [&str; 19] = [
+const MIGRATIONS: [&str; 20] = [
     include_str!("../../../schema/sqlite/0001_ledger.sql"),
     include_str!("../../../schema/sqlite/0002_accounts.sql"),
     include_str!("../../../schema/sqlite/0003_reversal.sql"),
@@ -29,6 +29,7 @@ const MIGRATIONS: [&str; 19] = [
     include_str!("../../../schema/sqlite/0017_export.sql"),
     include_str!("../../../schema/sqlite/0018_choice.sql"),
     include_str!("../../../schema/sqlite/0019_use_more.sql"),
+    include_str!("../../../schema/sqlite/0020_schedule.sql"),
 ];
 
 /// The migration that made rollups: a bank of an earlier version gets them filled.

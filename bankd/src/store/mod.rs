@@ -36,6 +36,7 @@ pub mod read;
 mod recent;
 mod record;
 pub mod rollup;
+mod schedule;
 mod seal;
 mod snapshot;
 mod sources;
@@ -61,6 +62,10 @@ pub use idempotency::{Known, PRUNE_MAX, StoredAnswer, known};
 #[cfg(test)]
 pub(crate) use migrate::{old_bank, tamper};
 pub use record::{KeptRecord, SinkState, last_record, records_after, sink_state};
+pub use schedule::{
+    MadeReport, ReportRun, Schedule, ScheduleChange, ScheduleRow, SpanRow, report_run, runs_of,
+    schedules, wanted_run,
+};
 pub use snapshot::{Holding, broken_pages, holding, outdated, snapshot};
 pub use sources::{FollowMark, QuarantineRow, RawBlock, SourceChange, SourceSeen};
 pub use sqlite::SqliteStore;

@@ -31,7 +31,7 @@ const fn whole(name: &'static str, key: &'static [&'static str]) -> Sealed {
 
 /// Every table with seals. What no transaction's hash covers, and nothing is made of anew, belongs in
 /// here; reference data has versions instead.
-pub(super) const TABLES: [Sealed; 30] = [
+pub(super) const TABLES: [Sealed; 32] = [
     whole("bank", &["id"]),
     whole("clock", &["id"]),
     whole("quote", &["id"]),
@@ -53,6 +53,8 @@ pub(super) const TABLES: [Sealed; 30] = [
     whole("proposal", &["id"]),
     whole("target", &["name"]),
     whole("notice", &["id"]),
+    whole("schedule", &["name"]),
+    whole("report_run", &["id"]),
     whole("auditor_record", &["id"]),
     whole("waypoint", &["n"]),
     whole("rollup_key", &["id"]),

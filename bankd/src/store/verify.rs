@@ -17,6 +17,7 @@ mod past;
 mod period;
 mod reference;
 mod rollup;
+mod schedule;
 mod seals;
 #[cfg(test)]
 mod tests;
@@ -84,6 +85,11 @@ const CHECKS: &[Check] = &[
         "attention",
         &["attention_event", "attention", "target", "notice"],
         attention::check,
+    ),
+    check(
+        "scheduled reports",
+        &["schedule", "report_run"],
+        schedule::check,
     ),
     check("start of proof", &["proof_start"], links::start),
 ];

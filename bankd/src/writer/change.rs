@@ -3,7 +3,7 @@
 
 use super::thread::Thread;
 use super::{SubmitError, Task, Writer};
-use crate::store::{self, NoticeChange, Numbered, SourceChange, Waypoint};
+use crate::store::{self, NoticeChange, Numbered, ScheduleChange, SourceChange, Waypoint};
 use bank_core::time::Timestamp;
 use tokio::sync::oneshot;
 
@@ -26,6 +26,8 @@ pub(super) enum Change {
     Notice(NoticeChange),
     /// Names get numbers that have none.
     Number(Vec<Numbered>),
+    /// Reports that the daemon makes.
+    Schedule(ScheduleChange),
 }
 
 impl Writer {
@@ -87,6 +89,22 @@ impl Writer {
         self.change(Change::Number(names)).await.map(drop)
     }
 
+    /// Changes what is known of reports that the daemon makes; says how many rows it was about.
+    ///
+    /// # Errors
+    /// If the store fails, or the queue is full.
+    pub async fn change_schedule(&self, change: ScheduleChange) -> Result<u64, SubmitError> {
+        self.change(Change::Schedule(change)).await
+    }
+
+    /// The same from a thread: it waits for room in the queue.
+    ///
+    /// # Errors
+    /// If the store fails, or the daemon is going down.
+    pub fn keep_schedule(&self, change: ScheduleChange) -> Result<u64, SubmitError> {
+        self.change_and_wait(Change::Schedule(change))
+    }
+
     async fn change(&self, change: Change) -> Result<u64, SubmitError> {
         let (reply, answer) = oneshot::channel();
         self.enqueue(Task::Change(change, reply))?;
@@ -128,6 +146,7 @@ impl Thread {
             Change::DiscardOf(source) => self.store.discard_of(source),
             Change::Notice(change) => self.store.change_notice(change, now),
             Change::Source(change) => self.store.change_source(change).map(u64::from),
+            Change::Schedule(change) => self.store.change_schedule(change, now),
             Change::Number(names) => self.store.number_names(names),
             Change::Uses(uses) => self.store.keep_uses(uses),
             Change::Mark(waypoint) => self.store.place_waypoint(waypoint).map(u64::from),

@@ -5,7 +5,7 @@ mod events;
 mod forecast;
 mod kill;
 mod mail;
-mod webhook;
+pub(crate) mod webhook;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

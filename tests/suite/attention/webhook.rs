@@ -14,13 +14,13 @@ use sha2::Sha256;
 use super::*;
 use crate::auditor::authority::Authority;
 
-const SECRET: &str = "the secret of both, long enough";
+pub(crate) const SECRET: &str = "the secret of both, long enough";
 
 /// One request as it came.
 #[derive(Debug)]
-struct Heard {
+pub(crate) struct Heard {
     head: Vec<(String, String)>,
-    body: String,
+    pub(crate) body: String,
 }
 
 impl Heard {
@@ -31,13 +31,26 @@ impl Heard {
             .1
     }
 
-    fn told(&self) -> Value {
+    pub(crate) fn told(&self) -> Value {
         serde_json::from_str(&self.body).unwrap()
+    }
+
+    /// It is from who knows the secret, and says of which notice it is.
+    #[track_caller]
+    pub(crate) fn is_signed(&self) {
+        let (time, notice) = (self.field("bank-time"), self.field("bank-notice"));
+        let mut mac = Hmac::<Sha256>::new_from_slice(SECRET.as_bytes()).unwrap();
+        mac.update(format!("{time}.{notice}.{}", self.body).as_bytes());
+        let mut hex = String::new();
+        for byte in mac.finalize().into_bytes() {
+            let _ = write!(hex, "{byte:02x}");
+        }
+        assert_eq!(self.field("bank-signature"), format!("v1={hex}"));
     }
 }
 
 /// A receiver that answers with these, then with the last of them for ever.
-fn receiver(answers: &'static [&'static str]) -> (u16, Receiver<Heard>) {
+pub(crate) fn receiver(answers: &'static [&'static str]) -> (u16, Receiver<Heard>) {
     listening(answers, |stream| Box::new(stream))
 }
 
@@ -142,19 +155,7 @@ fn a_request_is_signed_and_tried_until_it_is_taken() {
     );
     assert_eq!(word(&second.told()), "raised used 80");
     for heard in first.iter().chain([&second]) {
-        let text = format!(
-            "{}.{}.{}",
-            heard.field("bank-time"),
-            heard.field("bank-notice"),
-            heard.body
-        );
-        let mut mac = Hmac::<Sha256>::new_from_slice(SECRET.as_bytes()).unwrap();
-        mac.update(text.as_bytes());
-        let mut hex = String::new();
-        for byte in mac.finalize().into_bytes() {
-            let _ = write!(hex, "{byte:02x}");
-        }
-        assert_eq!(heard.field("bank-signature"), format!("v1={hex}"));
+        heard.is_signed();
         assert_eq!(
             heard.told()["notice"].to_string(),
             heard.field("bank-notice")

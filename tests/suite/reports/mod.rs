@@ -4,7 +4,10 @@
 mod collected;
 mod contribution;
 mod priority;
+mod scheduled;
+mod started;
 mod tables;
+mod used;
 
 use serde_json::Value;
 

@@ -97,7 +97,7 @@ fn test_hooks_are_in_no_release() {
 }
 
 /// A room of the daemon, and what of the daemon it may use.
-const ROOMS: [(&str, &[&str]); 20] = [
+const ROOMS: [(&str, &[&str]); 21] = [
     (
         "bankd/src/attention",
         &[
@@ -119,6 +119,12 @@ const ROOMS: [(&str, &[&str]); 20] = [
     (
         "bankd/src/checkpoint",
         &["checkpoint", "clock", "proof", "store"],
+    ),
+    (
+        "bankd/src/schedule",
+        &[
+            "schedule", "clock", "config", "hooks", "store", "writer", "zones",
+        ],
     ),
     (
         "bankd/src/proof",
@@ -178,8 +184,10 @@ const ROOMS: [(&str, &[&str]); 20] = [
             "checkpoint",
             "clock",
             "config",
+            "deliver",
             "gold",
             "keys",
+            "schedule",
             "store",
         ],
     ),

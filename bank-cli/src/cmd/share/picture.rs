@@ -1,7 +1,10 @@
 //! The contribution report as a page: for each period who used what, beside who contributed what, and
 //! how much of the machines was used (reports.md 1.3 to 1.7).
 
-use bank_api::v1::{ContributionPeriod, ContributionReport, ContributionRow, Utilisation};
+use bank_api::v1::{
+    ContributionPeriod, ContributionReport, ContributionRow, EfficiencyReport, EfficiencyRow,
+    Utilisation,
+};
 
 use crate::{
     cmd::Context,
@@ -51,6 +54,115 @@ pub(in crate::cmd) fn top(
     made
 }
 
+/// `bank report efficiency`: what was held, and of what was asked for how much ran.
+pub(in crate::cmd) fn efficiency(context: &Context, told: &EfficiencyReport) -> Report {
+    let bars = |unit: &str, of: fn(&EfficiencyRow) -> Option<&str>| {
+        let rows = told.items.iter().filter_map(|row| {
+            let amount = Number::read(of(row)?)?;
+            Some((named(&row.group), amount))
+        });
+        Chart::Bars(Bars {
+            what: told.by.clone(),
+            unit: unit.to_owned(),
+            rows: rows.collect(),
+        })
+    };
+    let mut sections = vec![
+        Section::chart("Held", bars("processor-hours", |row| Some(&row.hours)))
+            .with_table(efficiency_table(told)),
+        Section::chart(
+            "Ran of what was asked for",
+            bars("%", |row| row.time_efficiency.as_deref()),
+        )
+        .with_table(percentages(told, |row| row.time_efficiency.as_deref())),
+        Section::chart(
+            "Busy of what was held",
+            bars("%", |row| row.cpu_efficiency.as_deref()),
+        )
+        .with_table(percentages(told, |row| row.cpu_efficiency.as_deref())),
+    ];
+    if told.total.co2_kg.is_some() {
+        let carbon = bars("kg of CO2", |row| row.co2_kg.as_deref());
+        sections.push(Section::chart("CO2", carbon));
+    }
+    let mut remarks = vec![format!(
+        "By {}. A percentage counts only uses of which both of its sides are known.",
+        told.by
+    )];
+    if told.total.energy_kwh.is_some() && told.without_watts > 0 {
+        remarks.push(format!(
+            "{} of {} uses are on machines of which nobody says how many watts a processor takes: their energy \
+             counts as nothing.",
+            told.without_watts, told.total.uses
+        ));
+    }
+    let mut made = context.report("Asked for and used", remarks, sections);
+    made.period = span(&told.from, &told.to);
+    made
+}
+
+fn named(group: &str) -> String {
+    if group.is_empty() { "(none)" } else { group }.to_owned()
+}
+
+/// Percentages are never added up: below them stands that of all.
+fn percentages(told: &EfficiencyReport, of: fn(&EfficiencyRow) -> Option<&str>) -> Table {
+    let cells = |row: &EfficiencyRow| {
+        let percent = of(row).and_then(Number::read);
+        let percent = percent.map_or(Cell::None, Cell::Percent);
+        vec![Cell::Text(named(&row.group)), percent]
+    };
+    Table {
+        caption: "Percent".to_owned(),
+        columns: vec![(told.by.clone(), false), ("percent".to_owned(), true)],
+        rows: told.items.iter().map(cells).collect(),
+        foot: vec![cells(&told.total)],
+    }
+}
+
+fn efficiency_table(told: &EfficiencyReport) -> Table {
+    let number = |text: &str| Cell::maybe(Number::read(text));
+    let known = |text: Option<&String>| text.map_or(Cell::None, |text| number(text));
+    let percent = |text: Option<&String>| {
+        let read = text.and_then(|text| Number::read(text));
+        read.map_or(Cell::None, Cell::Percent)
+    };
+    let energy = told.total.energy_kwh.is_some();
+    let carbon = told.total.co2_kg.is_some();
+    let cells = |row: &EfficiencyRow| {
+        let mut cells = vec![
+            Cell::Text(named(&row.group)),
+            number(&row.uses.to_string()),
+            number(&row.hours),
+            number(&row.requested_hours),
+            percent(row.time_efficiency.as_ref()),
+            number(&row.cpu_hours),
+            percent(row.cpu_efficiency.as_ref()),
+        ];
+        cells.extend(energy.then(|| known(row.energy_kwh.as_ref())));
+        cells.extend(carbon.then(|| known(row.co2_kg.as_ref())));
+        cells
+    };
+    let head = |text: &str| (text.to_owned(), true);
+    let mut columns = vec![
+        (told.by.clone(), false),
+        head("uses"),
+        head("held"),
+        head("asked for"),
+        head("ran"),
+        head("busy"),
+        head("CPU"),
+    ];
+    columns.extend(energy.then(|| head("kWh")));
+    columns.extend(carbon.then(|| head("kg of CO2")));
+    Table {
+        caption: "Processor-hours".to_owned(),
+        columns,
+        rows: told.items.iter().map(cells).collect(),
+        foot: vec![cells(&told.total)],
+    }
+}
+
 fn bars(
     told: &ContributionReport,
     period: &ContributionPeriod,
@@ -84,20 +196,66 @@ fn sections(told: &ContributionReport, period: &ContributionPeriod) -> Vec<Secti
         };
         sections.push(Section::chart("Contributions", Chart::Bars(given)));
     }
-    if let Some(spans) = period.utilisation.iter().find_map(spans) {
-        let lines = Timed {
-            what: "machine".to_owned(),
-            unit: "%".to_owned(),
-            series: period.utilisation.iter().map(series).collect(),
-            limit: Some(("100 % of capacity".to_owned(), Number::whole(100))),
-            spans,
-        };
-        sections.push(
-            Section::chart("Utilisation", Chart::Lines(lines))
-                .note("What was used of what the hardware of that time had to give."),
-        );
-    }
+    sections.extend(utilisation(told, period));
     sections
+}
+
+/// The lines of machines whose hardware is known; of the others it is said in words.
+fn utilisation(told: &ContributionReport, period: &ContributionPeriod) -> Option<Section> {
+    let spans = period.utilisation.iter().find_map(spans)?;
+    let has_capacity = |of: &&Utilisation| of.buckets.iter().any(|b| b.percent.is_some());
+    let (known, unknown): (Vec<&Utilisation>, Vec<&Utilisation>) =
+        period.utilisation.iter().partition(has_capacity);
+    if known.is_empty() {
+        let words = "No hardware is known for this time, so that there is no capacity to compare usage with: \
+            `bank hardware add` says what the machines are made of.";
+        return Some(Section::table("Utilisation", used(told, &unknown)).note(words));
+    }
+    let lines = Timed {
+        what: "machine".to_owned(),
+        unit: "%".to_owned(),
+        series: known.iter().map(|of| series(of)).collect(),
+        limit: Some(("100 % of capacity".to_owned(), Number::whole(100))),
+        spans,
+    };
+    let section = Section::chart("Utilisation", Chart::Lines(lines))
+        .note("What was used of what the hardware of that time had to give.");
+    if unknown.is_empty() {
+        return Some(section);
+    }
+    let names: Vec<&str> = unknown.iter().map(|of| machine(of)).collect();
+    Some(section.note(format!("No hardware is known of {}.", names.join(", "))))
+}
+
+fn machine(of: &Utilisation) -> &str {
+    of.machine.as_deref().unwrap_or("all")
+}
+
+/// What was used where there is no capacity to compare it with.
+fn used(told: &ContributionReport, all: &[&Utilisation]) -> Table {
+    let rows = all.iter().flat_map(|of| {
+        of.buckets.iter().map(|bucket| {
+            let from = when::read(&bucket.from).map_or(Cell::None, Cell::Time);
+            vec![
+                from,
+                Cell::Text(machine(of).to_owned()),
+                Cell::maybe(Number::read(&bucket.used)),
+                Cell::Text("not known".to_owned()),
+            ]
+        })
+    });
+    let head = |text: &str, is_number| (text.to_owned(), is_number);
+    Table {
+        caption: format!("Usage in {}; capacity is not known", told.unit),
+        columns: vec![
+            head("from", false),
+            head("machine", false),
+            head("used", true),
+            head("capacity", false),
+        ],
+        rows: rows.collect(),
+        foot: Vec::new(),
+    }
 }
 
 /// The buckets of a machine; none where it has none.
@@ -113,7 +271,7 @@ fn series(of: &Utilisation) -> Series {
         percent.and_then(Number::read)
     });
     Series {
-        name: of.machine.clone().unwrap_or_else(|| "all".to_owned()),
+        name: machine(of).to_owned(),
         values: percent.collect(),
     }
 }
@@ -165,5 +323,69 @@ fn table(told: &ContributionReport, period: &ContributionPeriod) -> Table {
             ),
             total("total", &all.usage, &all.contribution),
         ],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bank_api::v1::UtilisationBucket;
+
+    use super::*;
+    use crate::picture;
+
+    fn of(name: &str, percent: Option<&str>) -> Utilisation {
+        let bucket = |from: &str, to: &str| UtilisationBucket {
+            from: from.to_owned(),
+            to: to.to_owned(),
+            used: "12.50".to_owned(),
+            capacity: "0.00".to_owned(),
+            percent: percent.map(str::to_owned),
+        };
+        Utilisation {
+            machine: Some(name.to_owned()),
+            buckets: vec![
+                bucket("2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"),
+                bucket("2026-01-02T00:00:00Z", "2026-01-03T00:00:00Z"),
+            ],
+        }
+    }
+
+    fn page(all: Vec<Utilisation>) -> String {
+        let period = ContributionPeriod {
+            from: "2026-01-01T00:00:00Z".to_owned(),
+            to: "2026-01-03T00:00:00Z".to_owned(),
+            utilisation: all,
+            ..ContributionPeriod::default()
+        };
+        let told = ContributionReport {
+            by: "project".to_owned(),
+            periods: vec![period],
+            ..ContributionReport::default()
+        };
+        picture::report(&report(&crate::cmd::test_context(), &told))
+    }
+
+    #[test]
+    fn utilisation_without_hardware_is_told_in_words_and_in_its_table() {
+        let empty = page(vec![of("colony", None)]);
+        let section = empty.split("<h2>Utilisation</h2>").nth(1).unwrap();
+        assert!(!section.contains("<svg"), "{section}");
+        assert!(
+            section.contains("No hardware is known for this time"),
+            "{section}"
+        );
+        assert!(
+            section.contains("12.50") && section.contains("not known"),
+            "{section}"
+        );
+        let both = page(vec![of("colony", Some("50.00")), of("moon", None)]);
+        let section = both.split("<h2>Utilisation</h2>").nth(1).unwrap();
+        assert!(section.contains("<svg"), "{section}");
+        assert!(
+            section.contains("No hardware is known of moon."),
+            "{section}"
+        );
+        let known = page(vec![of("colony", Some("50.00"))]);
+        assert!(!known.contains("No hardware is known"), "{known}");
     }
 }

@@ -17,7 +17,11 @@ const COLUMNS: usize = 62;
 type Figure = (String, fn(&UsageFigures) -> &str);
 
 /// The page of a table of usage: a section for each figure, and each way to look at it.
-pub(super) fn report(context: &Context, table: &UsageTable, resources: &[Resource]) -> Report {
+pub(in crate::cmd) fn report(
+    context: &Context,
+    table: &UsageTable,
+    resources: &[Resource],
+) -> Report {
     let period = when::read(&table.from).zip(when::read(&table.until));
     let period = period.map(|(from, to)| Span { from, to });
     let (spans, rows) = spans(table, period);

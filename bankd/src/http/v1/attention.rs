@@ -201,7 +201,7 @@ fn unknown(call: &Call, id: &str) -> Failure {
 }
 
 /// The outbox is of all projects together.
-fn unlimited(call: &Call) -> Result<(), Failure> {
+pub(super) fn unlimited(call: &Call) -> Result<(), Failure> {
     if call.view.is_unlimited() {
         return Ok(());
     }
@@ -217,6 +217,7 @@ fn noticed(row: NoticeRow) -> Notice {
         state: row.state,
         events: row.events,
         recipient: shape::some(&row.recipient),
+        report: row.report.map(|(name, period)| format!("{name} {period}")),
         attempts: row.attempts,
         tried_at: row.tried_at.map(shape::time),
         error: shape::some(&row.error),

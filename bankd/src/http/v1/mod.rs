@@ -54,6 +54,7 @@ mod report;
 mod report_usage;
 mod reserve;
 mod role;
+mod scheduled;
 mod shape;
 mod share;
 mod source;

@@ -204,7 +204,7 @@ fn every(word: Option<&str>) -> Result<Every, Refusal> {
     let word = word.unwrap_or(Every::All.word());
     Every::parse(word).ok_or(Refusal::BadValue {
         field: "every",
-        expected: "hour, day, week, month, quarter, year or all",
+        expected: "hour, day, week, month, quarter, half-year, year or all",
     })
 }
 

@@ -12,6 +12,7 @@ use super::clock;
 use super::project::Empty;
 use super::{records, shape, source};
 use crate::backup;
+use crate::store;
 use crate::store::read::status::{self, LedgerStatus};
 use crate::store::read::{attention, sources};
 
@@ -26,16 +27,17 @@ pub(super) async fn show(call: Call) -> Handled {
     let ledger = readers.run(move |connection| {
         let sources = sources::list(connection, None)?;
         let attention = attention::standing(connection)?;
+        let reports = store::schedules(connection)?;
         let ledger = status::read(connection, suspense)?;
         Ok((
             ledger,
             sources,
-            attention,
+            (attention, reports),
             backup::last(&data),
             backup::wal_bytes(&data),
         ))
     });
-    let (ledger, sources, told, last_backup, wal) = ledger.await?;
+    let (ledger, sources, (told, reports), last_backup, wal) = ledger.await?;
     let mut status = shaped(&call, &ledger);
     status.wal_bytes = Some(whole(wal));
     if call.view.is_unlimited() {
@@ -44,6 +46,7 @@ pub(super) async fn show(call: Call) -> Handled {
         status.auth_failures = auth_failures(&call);
         status.silent_sources = source::silent(&call, &sources);
         status.attention = Some(super::attention::standing(&call, told));
+        status.reports = Some(super::scheduled::standing(&reports));
         status.last_backup = last_backup;
         status.backup_error = call.app.backups.error();
         status.checkpoint_error = call.app.checkpoints.error();
@@ -102,6 +105,7 @@ fn shaped(call: &Call, ledger: &LedgerStatus) -> Status {
         sinks: Vec::new(),
         silent_sources: Vec::new(),
         attention: None,
+        reports: None,
         refused_access: Vec::new(),
         auth_failures: BTreeMap::new(),
         wal_bytes: None,

@@ -41,6 +41,8 @@ pub struct NoticeRow {
     pub events: Vec<i64>,
     /// Whom a digest is for; empty for a notice of one event.
     pub recipient: String,
+    /// The report that it brings: the name of its definition, and its period.
+    pub report: Option<(String, String)>,
     /// `waiting`, `sent` or `dead`.
     pub state: String,
     /// How often it was tried.
@@ -199,8 +201,10 @@ pub fn notices(
     all: bool,
 ) -> Result<Page<NoticeRow>, Error> {
     let sql =
-        "SELECT id, target, made_at, event, recipient, events, state, attempts, tried_at, error
-               FROM notice WHERE id < ?1 AND (?2 OR state <> 'sent') ORDER BY id DESC LIMIT ?3";
+        "SELECT n.id, n.target, n.made_at, n.event, n.recipient, n.events, n.state, n.attempts,
+             n.tried_at, n.error, r.schedule, r.period
+         FROM notice n LEFT JOIN report_run r ON r.id = n.report
+         WHERE n.id < ?1 AND (?2 OR n.state <> 'sent') ORDER BY n.id DESC LIMIT ?3";
     let mut statement = connection.prepare_cached(sql)?;
     let more = i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1);
     let rows = statement.query_map((below, all, more), |r| {
@@ -215,6 +219,10 @@ pub fn notices(
             attempts: r.get(7)?,
             tried_at: r.get::<_, Option<i64>>(8)?.map(Timestamp),
             error: r.get(9)?,
+            report: match (r.get(10)?, r.get(11)?) {
+                (Some(name), Some(period)) => Some((name, period)),
+                _ => None,
+            },
         })
     })?;
     let mut rows: Vec<NoticeRow> = rows.collect::<Result<_, _>>()?;

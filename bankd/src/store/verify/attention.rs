@@ -100,11 +100,14 @@ fn raised(connection: &Connection, open: &Raised, report: &mut Report) -> Result
     Ok(())
 }
 
-/// Every notice tells of events that there are; a notice of one event tells of one that is told.
+/// Every notice tells of events that there are, or brings what was made; a notice of one event tells of
+/// one that is told.
 fn notices(connection: &Connection, report: &mut Report) -> Result<(), Error> {
     let mut statement = connection.prepare(
-        "SELECT n.id, n.event, n.recipient, n.events, n.state, n.attempts, n.tried_at, e.told
-         FROM notice n LEFT JOIN attention_event e ON e.tx = n.event ORDER BY n.id",
+        "SELECT n.id, n.event, n.recipient, n.events, n.state, n.attempts, n.tried_at, e.told,
+             n.report, n.state <> 'waiting' OR r.body IS NOT NULL
+         FROM notice n LEFT JOIN attention_event e ON e.tx = n.event
+             LEFT JOIN report_run r ON r.id = n.report AND r.state = 'made' ORDER BY n.id",
     )?;
     let mut known = connection.prepare("SELECT 1 FROM attention_event WHERE tx = ?1")?;
     let mut rows = statement.query([])?;
@@ -115,6 +118,9 @@ fn notices(connection: &Connection, report: &mut Report) -> Result<(), Error> {
         let (tried, told): (Option<i64>, Option<bool>) = (row.get(6)?, row.get(7)?);
         let own = attention::numbers(&events);
         let listed = match event {
+            _ if row.get::<_, Option<i64>>(8)?.is_some() => {
+                event.is_none() && own.is_empty() && row.get::<_, bool>(9)?
+            }
             Some(_) => told == Some(true) && own.is_empty() && recipient.is_empty(),
             None => !own.is_empty() && !recipient.is_empty(),
         };
@@ -123,7 +129,7 @@ fn notices(connection: &Connection, report: &mut Report) -> Result<(), Error> {
             all = all && known.exists([tx])?;
         }
         if !all {
-            let text = format!("notice {id}: it tells of events that there are not");
+            let text = format!("notice {id}: what it tells or brings is not there");
             report.find(Finding::new("notice", id, text));
         }
         if state == "sent" && (attempts < 1 || tried.is_none()) {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bank_api::v1::{EfficiencyQuery, EfficiencyReport, EfficiencyRow};
-use bank_core::contribution::efficiency::{Efficiency, Work};
+use bank_core::contribution::efficiency::{Efficiency, Factors, Work, carbon, energy};
 use bank_core::contribution::{Credit, part};
 use bank_core::decimal::Decimal;
 use bank_core::refusal::Refusal;
@@ -23,6 +23,14 @@ pub(in crate::http::v1) async fn show(call: Call) -> Handled {
     let by = group::read(query.by.as_deref()).map_err(refused)?;
     let watts = factor(query.watts.as_deref(), "watts").map_err(refused)?;
     let grams = factor(query.co2_g_per_kwh.as_deref(), "co2_g_per_kwh").map_err(refused)?;
+    let settings = &call.app.config.report;
+    let factors = |machine: &str| {
+        let known = settings.factors(machine);
+        Factors {
+            watts: watts.or(known.watts),
+            grams: grams.or(known.grams),
+        }
+    };
     let asked = Asked {
         from: span.from(),
         to: span.to(),
@@ -30,8 +38,9 @@ pub(in crate::http::v1) async fn show(call: Call) -> Handled {
     };
     let directory = Arc::clone(call.directory());
     let counted = call.ask(move |connection| {
-        let mut groups: BTreeMap<String, Efficiency> = BTreeMap::new();
-        let (mut all, mut fits) = (Efficiency::default(), Some(()));
+        // Of each group by machine: one machine's power is not that of another.
+        let mut groups: BTreeMap<String, BTreeMap<String, Efficiency>> = BTreeMap::new();
+        let mut fits = Some(());
         uses::each(connection, &asked, |used| {
             let work = work(used);
             // So much that some of it falls into each microsecond.
@@ -40,14 +49,40 @@ pub(in crate::http::v1) async fn show(call: Call) -> Handled {
             }
             let name = group::of(by, used, &directory);
             let own = groups.entry(name.to_owned()).or_default();
-            let added = own.add(&work, span, Credit::Spread);
-            fits = fits.and(added).and(all.add(&work, span, Credit::Spread));
+            let own = own.entry(used.machine.clone()).or_default();
+            fits = fits.and(own.add(&work, span, Credit::Spread));
         })?;
-        Ok(fits.map(|()| (groups, all)))
+        Ok(fits.map(|()| groups))
     });
     let too_much = || call.refused(&Refusal::AmountOverflow);
-    let (groups, all) = counted.await?.ok_or_else(too_much)?;
-    let row = |name: &str, own: &Efficiency| EfficiencyRow {
+    let groups = counted.await?.ok_or_else(too_much)?;
+    let rows = groups.iter().map(|(name, machines)| {
+        let machines = machines.iter();
+        let parts: Vec<_> = machines
+            .map(|(machine, own)| (own, factors(machine)))
+            .collect();
+        row(name, &parts)
+    });
+    let items: Option<Vec<EfficiencyRow>> = rows.collect();
+    let all = groups.values().flatten();
+    let parts: Vec<_> = all.map(|(machine, own)| (own, factors(machine))).collect();
+    let unknown = parts.iter().filter(|(_, factors)| factors.watts.is_none());
+    let without_watts = unknown.map(|(own, _)| own.uses).sum();
+    ok(&EfficiencyReport {
+        from: shape::time(span.from()),
+        to: shape::time(span.to()),
+        by: group::word(by),
+        items: items.ok_or_else(too_much)?,
+        total: row("total", &parts).ok_or_else(too_much)?,
+        without_watts,
+    })
+}
+
+/// One group, of its machines; none where a sum does not fit.
+fn row(name: &str, parts: &[(&Efficiency, Factors)]) -> Option<EfficiencyRow> {
+    let start = Some(Efficiency::default());
+    let own = parts.iter().fold(start, |sum, (own, _)| sum?.plus(own))?;
+    Some(EfficiencyRow {
         group: name.to_owned(),
         uses: own.uses,
         hours: own.hours(),
@@ -55,17 +90,8 @@ pub(in crate::http::v1) async fn show(call: Call) -> Handled {
         cpu_hours: own.busy_hours(),
         time_efficiency: own.of_asked(),
         cpu_efficiency: own.of_held(),
-        energy_kwh: watts.and_then(|watts| own.energy(watts)),
-        co2_kg: watts
-            .zip(grams)
-            .and_then(|(watts, grams)| own.carbon(watts, grams)),
-    };
-    ok(&EfficiencyReport {
-        from: shape::time(span.from()),
-        to: shape::time(span.to()),
-        by: group::word(by),
-        items: groups.iter().map(|(name, own)| row(name, own)).collect(),
-        total: row("total", &all),
+        energy_kwh: energy(parts.iter().copied()),
+        co2_kg: carbon(parts.iter().copied()),
     })
 }
 

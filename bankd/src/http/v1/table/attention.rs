@@ -1,18 +1,19 @@
-//! What wants attention, who is told, and what comes.
+//! What wants attention, who is told, what is made by the calendar, and what comes.
 
 use bank_api::v1::{
     AckAttention, Attention, AttentionDone, AttentionQuery, ExpiringRow, ForecastQuery,
-    ForecastRow, List, NegativeRow, Notice, OutboxQuery, SwitchAttention, Written,
+    ForecastRow, List, NegativeRow, Notice, OutboxQuery, ReportRun, RunReport, ScheduledReport,
+    SwitchAttention, Written,
 };
 
-use super::super::{attention, forecast};
+use super::super::{attention, forecast, scheduled};
 use super::NAMED;
 use crate::access::right::Right;
 use crate::http::route::Route;
 use crate::http::v1::project::Empty;
 
 pub(super) fn rows() -> Vec<Route> {
-    [events(), outbox(), reports()]
+    [events(), outbox(), made(), reports()]
         .into_iter()
         .flatten()
         .collect()
@@ -64,6 +65,23 @@ fn outbox() -> Vec<Route> {
             .says("Try a notice again that was given up")
             .gives::<Written<Notice>>(200, "It waits again.")
             .refuses(&["bad_value"]),
+    ]
+}
+
+fn made() -> Vec<Route> {
+    vec![
+        Route::get("/api/v1/report/scheduled", scheduled::list)
+            .right(Right::SeeOutbox)
+            .says("Reports that the daemon makes, and what became of them")
+            .query::<Empty>()
+            .gives::<List<ScheduledReport>>(200, "The definitions by name."),
+        Route::post("/api/v1/report/scheduled/{name}/run", scheduled::run)
+            .right(Right::ChangeAttention)
+            .says("Have a scheduled report made now")
+            .more("The thread that makes reports does it next; the answer does not wait for it.")
+            .body::<RunReport>()
+            .gives::<Written<ReportRun>>(200, "It is made next.")
+            .refuses(&["already_exists", "bad_value", "not_found"]),
     ]
 }
 

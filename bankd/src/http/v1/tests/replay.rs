@@ -249,6 +249,7 @@ async fn every_write_is_told_again_byte_for_byte() {
         "DELETE sources/{name}",
         "POST unmapped/assign",
         "POST attention/outbox/{id}/retry",
+        "POST report/scheduled/{name}/run",
     ];
     let written = cases.len() + refused_only + told_elsewhere + told_anew.len();
     assert_eq!(written, routes_that_write(), "a route is missing here");

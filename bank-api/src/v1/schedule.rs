@@ -1,0 +1,150 @@
+//! Reports that the daemon makes by itself.
+
+use serde::{Deserialize, Serialize};
+
+/// How a definition of the settings stands. `GET /api/v1/report/scheduled` answers a list of them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ScheduledReport {
+    /// Its name.
+    pub name: String,
+    /// False where it is in the settings no more.
+    pub active: bool,
+    /// What is made; `null` where it is in the settings no more, as the next five.
+    pub report: Option<String>,
+    /// `daily`, `weekly`, `monthly`, `quarterly`, `semi-annually` or `annually`.
+    pub every: Option<String>,
+    /// Zone of its periods.
+    pub tz: Option<String>,
+    /// `html`, `csv`, `json` or `text`.
+    pub form: Option<String>,
+    /// The period whose turn it is next.
+    pub next_period: Option<String>,
+    /// When it is made.
+    pub next_due: Option<String>,
+    /// Who gets it: names of `[[deliver]]`.
+    pub deliver: Vec<String>,
+    /// What was made or asked for last, the newest first, ten at most.
+    pub runs: Vec<ReportRun>,
+    /// Failures since it went well.
+    pub failures: i64,
+    /// When it was tried last.
+    pub tried_at: Option<String>,
+    /// Why that failed.
+    pub error: Option<String>,
+    /// Periods that were passed over after long downtimes, ever.
+    pub passed_over: i64,
+    /// The last of them.
+    pub last_passed_over: Option<String>,
+}
+
+/// A report of a period.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ReportRun {
+    /// The name of its period, such as `2026-10`.
+    pub period: String,
+    /// When that begins.
+    pub from: String,
+    /// When it ends, exclusive.
+    pub until: String,
+    /// `wanted`: somebody asked for it; `made`.
+    pub state: String,
+    /// Who asked; `null` for the timer.
+    pub asked_by: Option<String>,
+    /// When it was made.
+    pub made_at: Option<String>,
+    /// The name of its file.
+    pub file: Option<String>,
+    /// Bytes of its text.
+    pub size: i64,
+    /// A line about it, of what delivers nothing.
+    pub says: Option<String>,
+    /// What became of it, one for each target.
+    pub deliveries: Vec<ReportDelivery>,
+}
+
+/// A report on its way to somebody.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ReportDelivery {
+    /// The name of a `[[deliver]]`.
+    pub target: String,
+    /// `waiting`, `sent` or `dead`: given up.
+    pub state: String,
+    /// Why the last attempt failed.
+    pub error: Option<String>,
+}
+
+/// `POST /api/v1/report/scheduled/{name}/run`. Answer: [`Written`](super::Written) of a [`ReportRun`].
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct RunReport {
+    /// The period, such as `2026-10`; absent: the last one that is over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub period: Option<String>,
+    /// Make and deliver it although that was done.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub again: bool,
+}
+
+/// How scheduled reports stand as a whole.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ScheduleStatus {
+    /// Definitions in the settings.
+    pub scheduled: i64,
+    /// Those that failed last, with why.
+    pub failing: Vec<FailingReport>,
+    /// Periods that were passed over, ever, of all definitions.
+    pub passed_over: i64,
+}
+
+/// A definition that failed last.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct FailingReport {
+    /// Its name.
+    pub name: String,
+    /// Failures since it went well.
+    pub failures: i64,
+    /// Why.
+    pub error: String,
+}
+
+/// What a program or a webhook gets of a report. A receiver may get one twice, and knows it by `notice`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ToldReport {
+    /// Number of the notice; it stays the same for every attempt.
+    pub notice: i64,
+    /// The bank's UUID.
+    pub bank: String,
+    /// The report.
+    pub report: MadeReport,
+}
+
+/// A report with its text.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct MadeReport {
+    /// The name of its definition.
+    pub name: String,
+    /// The name of its period.
+    pub period: String,
+    /// When that begins.
+    pub from: String,
+    /// When it ends, exclusive.
+    pub until: String,
+    /// When it was made.
+    pub made_at: String,
+    /// `html`, `csv`, `json` or `text`.
+    pub form: String,
+    /// Its media type.
+    pub media: String,
+    /// The name of its file.
+    pub file: String,
+    /// Its text.
+    pub text: String,
+}

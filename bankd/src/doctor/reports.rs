@@ -1,0 +1,42 @@
+//! Whether scheduled reports can be made, and put where they belong.
+
+use super::{Found, State};
+use crate::app::DataDir;
+use crate::config::{Config, DeliverWord, path_in};
+use crate::{deliver, schedule};
+
+const NAME: &str = "reports";
+
+/// The definitions as a whole, and each folder that they go to.
+pub(super) fn scheduled(data: &DataDir, config: &Config) -> Vec<Found> {
+    let count = config.scheduled_report.len();
+    if count == 0 {
+        return Vec::new();
+    }
+    let mut found = vec![match schedule::check::all(config, &data.config()) {
+        Ok(()) => Found::ok(NAME, format!("{count} scheduled, each can be asked for")),
+        Err(error) => {
+            let todo = "mend it: the daemon does not start with it";
+            Found::of(NAME, State::Fail, error, todo)
+        }
+    }];
+    let folders = config
+        .targets_in_use()
+        .filter(|target| target.by == DeliverWord::Folder);
+    for target in folders {
+        let Some(path) = path_in(data.path(), &target.folder) else {
+            continue;
+        };
+        let (name, shown) = (&target.name, path.display());
+        found.push(match deliver::is_writable(&path) {
+            Ok(()) => Found::ok(NAME, format!("{name}: {shown}")),
+            Err(error) => Found::of(
+                NAME,
+                State::Fail,
+                format!("{name}: {shown}: {error}"),
+                "make the folder, for the user that runs the daemon: reports wait until then",
+            ),
+        });
+    }
+    found
+}

@@ -1,0 +1,157 @@
+//! Reports that the daemon makes by itself: how they stand, and one that is wanted now. Their texts are
+//! of everything, so that only who sees everything sees how they stand.
+
+use bank_api::v1::{
+    FailingReport, List, ReportDelivery, ReportRun, RunReport, ScheduleStatus, ScheduledReport,
+    Written,
+};
+use bank_core::refusal::Refusal;
+use bank_core::time::Timestamp;
+
+use super::attention::unlimited;
+use super::call::{Call, Handled, ok};
+use super::path::Path;
+use super::project::Empty;
+use super::shape;
+use crate::config;
+use crate::schedule;
+use crate::store::{self, Schedule, ScheduleChange, SpanRow, runs_of};
+
+/// `GET /api/v1/report/scheduled`: by name.
+pub(super) async fn list(call: Call) -> Handled {
+    call.query::<Empty>()?;
+    unlimited(&call)?;
+    let rows = call.ask(store::schedules).await?;
+    let items = rows.into_iter().map(|row| shaped(&call, row)).collect();
+    ok(&List::<ScheduledReport> { items, next: None })
+}
+
+/// `POST /api/v1/report/scheduled/{name}/run`
+pub(super) async fn run(Path(name): Path<String>, call: Call) -> Handled {
+    unlimited(&call)?;
+    let body: RunReport = call.json()?;
+    let dry_run = call.dry_run()?;
+    call.check_key(dry_run)?;
+    let unknown = || call.refused(&Refusal::not_found("scheduled report", &name));
+    let report = definition(&call, &name).ok_or_else(unknown)?;
+    let now = call.now();
+    let period = schedule::period_of(report, body.period.as_deref(), now);
+    let over = period.filter(|period| period.until <= now);
+    let Some(period) = over else {
+        let refusal = Refusal::BadValue {
+            field: "period",
+            expected: "a period of the definition that is over, such as 2026-10",
+        };
+        return Err(call.refused(&refusal));
+    };
+    let span = SpanRow {
+        name: period.name,
+        from: period.from.0,
+        until: period.until.0,
+    };
+    let (of, label) = (name.clone(), span.name.clone());
+    let there = call
+        .ask(move |connection| runs_of(connection, &of, &label))
+        .await?;
+    let who = call.auth.caller.actor.clone();
+    // A repeat finds it on its way.
+    let on_its_way = there.iter().any(|run| !run.made);
+    if !there.is_empty() && !on_its_way && !body.again {
+        let refusal = Refusal::AlreadyExists {
+            kind: "report",
+            name: format!("{name} {}", span.name),
+        };
+        return Err(call
+            .refused(&refusal)
+            .hint("`--again` makes and delivers it once more"));
+    }
+    let object = wanted(&span, &who);
+    if !dry_run && !on_its_way {
+        let change = ScheduleChange::Wanted(name, span, who);
+        call.app.writer.change_schedule(change).await?;
+    }
+    ok(&Written {
+        object,
+        transaction: None,
+        dry_run,
+        warnings: Vec::new(),
+    })
+}
+
+fn wanted(span: &SpanRow, who: &str) -> ReportRun {
+    ReportRun {
+        period: span.name.clone(),
+        from: shape::time(Timestamp(span.from)),
+        until: shape::time(Timestamp(span.until)),
+        state: "wanted".to_owned(),
+        asked_by: shape::some(who),
+        ..ReportRun::default()
+    }
+}
+
+/// How they stand as a whole, for the state of the daemon.
+pub(super) fn standing(rows: &[Schedule]) -> ScheduleStatus {
+    let active = rows.iter().filter(|row| row.active);
+    let failing = active.clone().filter(|row| row.failures > 0);
+    ScheduleStatus {
+        scheduled: i64::try_from(active.clone().count()).unwrap_or(i64::MAX),
+        failing: failing
+            .map(|row| FailingReport {
+                name: row.name.clone(),
+                failures: row.failures,
+                error: row.error.clone(),
+            })
+            .collect(),
+        passed_over: active.map(|row| row.skipped).sum(),
+    }
+}
+
+fn definition<'c>(call: &'c Call, name: &str) -> Option<&'c config::ScheduledReport> {
+    let mut all = call.app.config.scheduled_report.iter();
+    all.find(|report| report.name == name)
+}
+
+fn shaped(call: &Call, row: Schedule) -> ScheduledReport {
+    let report = definition(call, &row.name);
+    let next = report.and_then(|report| schedule::next(report, row.done_to));
+    let (next_period, next_due) = match next {
+        Some((period, at)) => (Some(period.name), Some(shape::time(at))),
+        None => (None, None),
+    };
+    ScheduledReport {
+        active: report.is_some(),
+        report: report.map(|report| report.report.clone()),
+        every: report.map(|report| report.every.word().to_owned()),
+        tz: report.map(|report| report.tz.clone()),
+        form: report.map(|report| report.form.word().to_owned()),
+        next_period,
+        next_due,
+        deliver: report.map_or_else(Vec::new, |report| report.deliver.clone()),
+        runs: row.runs.iter().map(shaped_run).collect(),
+        failures: row.failures,
+        tried_at: row.tried_at.map(shape::time),
+        error: shape::some(&row.error),
+        passed_over: row.skipped,
+        last_passed_over: shape::some(&row.skipped_last),
+        name: row.name,
+    }
+}
+
+fn shaped_run(run: &store::ReportRun) -> ReportRun {
+    let deliveries = run.notices.iter();
+    ReportRun {
+        state: if run.made { "made" } else { "wanted" }.to_owned(),
+        made_at: run.made_at.map(shape::time),
+        file: shape::some(&run.file),
+        size: run.size,
+        says: shape::some(&run.says),
+        deliveries: deliveries
+            .map(|(target, state, error)| ReportDelivery {
+                target: target.clone(),
+                state: state.clone(),
+                error: shape::some(error),
+            })
+            .collect(),
+        ..wanted(&run.period, &run.asked_by)
+    }
+}

@@ -1,0 +1,96 @@
+//! What is looked at before a report is due: the program, whether it understands the options, and whether
+//! mail can be sent. At the start of the daemon, and by `bankd doctor`.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use super::child::{Child, Trouble};
+use super::words;
+use crate::config::{Config, DeliverWord, ScheduledReport, located, of_number};
+use crate::store::SpanRow;
+
+/// How long the program may take to say whether it understands.
+const LIMIT: Duration = Duration::from_secs(20);
+
+/// The program `bank`.
+///
+/// # Errors
+/// Where it was looked for.
+pub fn program(config: &Config) -> Result<PathBuf, String> {
+    let named = &config.report.program;
+    if !named.is_empty() {
+        let path = PathBuf::from(named);
+        let there = path.is_file();
+        return there
+            .then_some(path)
+            .ok_or_else(|| format!("report.program: {named} is no file"));
+    }
+    let own = std::env::current_exe().ok();
+    let beside = own.as_deref().and_then(Path::parent);
+    let mut places: Vec<PathBuf> = Vec::new();
+    places.extend(beside.map(|folder| folder.join("bank")));
+    places.extend(["/usr/bin/bank", "/usr/local/bin/bank"].map(PathBuf::from));
+    let found = places.iter().find(|place| place.is_file());
+    found.cloned().ok_or_else(|| {
+        let shown: Vec<String> = places
+            .iter()
+            .map(|place| place.display().to_string())
+            .collect();
+        format!(
+            "report.program: scheduled reports need the program bank, and it is not at {}",
+            shown.join(", ")
+        )
+    })
+}
+
+/// Everything that can be known before a report is due. Blocks for as long as the program takes.
+///
+/// # Errors
+/// What is wrong, with its place in the file of settings.
+pub fn all(config: &Config, file: &Path) -> Result<(), String> {
+    if config.scheduled_report.is_empty() {
+        return Ok(());
+    }
+    let program = program(config)?;
+    for (number, report) in (1..).zip(&config.scheduled_report) {
+        let checked = one(config, &program, report);
+        checked.map_err(|why| {
+            let error = of_number(number, &report.name, &why);
+            // Without the text the line is not known: the definition is named all the same.
+            let text = std::fs::read_to_string(file).unwrap_or_default();
+            let name = file.file_name().unwrap_or(file.as_os_str());
+            located(&name.to_string_lossy(), &text, error)
+        })?;
+    }
+    Ok(())
+}
+
+fn one(config: &Config, program: &Path, report: &ScheduledReport) -> Result<(), String> {
+    for target in &config.deliver {
+        if !report.deliver.contains(&target.name) || target.by != DeliverWord::Sendmail {
+            continue;
+        }
+        let mailer = target.mailer();
+        if !mailer.is_file() {
+            let (name, mailer) = (&target.name, mailer.display());
+            return Err(format!(
+                "deliver: {name} sends mail by {mailer}, which is not there: install a mail \
+                 program, or name one with `command`"
+            ));
+        }
+    }
+    let mut asked = vec!["gen".to_owned(), "check".to_owned(), "--".to_owned()];
+    asked.extend(words(report, &SpanRow::default(), "unix:/nowhere"));
+    let child = Child {
+        program,
+        words: &asked,
+        zone: "UTC",
+        limit: LIMIT,
+        most: 1 << 20,
+    };
+    match child.run(&AtomicBool::new(false)) {
+        Ok(_) | Err(Trouble::Stopped) => Ok(()),
+        Err(Trouble::Failed(why)) => Err(format!("options: {why}")),
+    }
+}

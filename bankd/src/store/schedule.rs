@@ -1,0 +1,393 @@
+//! Reports that the daemon makes by itself: how far each definition is, what was made for which period,
+//! and its notices, whose rows are one transaction (decision note 0081).
+
+use super::attention::seal_targets;
+use super::sqlite::SqliteStore;
+use super::{Error, seal};
+use bank_core::time::Timestamp;
+use rusqlite::{Connection, OptionalExtension, Row};
+
+/// Runs that are told of each definition.
+const RUNS_TOLD: i64 = 10;
+
+/// A definition, as the settings say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScheduleRow {
+    /// Its name.
+    pub name: String,
+    /// The word of its periods.
+    pub every: String,
+    /// Their zone.
+    pub tz: String,
+    /// When the period begins that is under way: the first one that a new definition is made for.
+    pub from: Timestamp,
+}
+
+/// A period.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SpanRow {
+    /// Its name.
+    pub name: String,
+    /// When it begins, µs since 1970.
+    pub from: i64,
+    /// When it is over, exclusive.
+    pub until: i64,
+}
+
+/// How a definition stands, with the last that was made of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Schedule {
+    /// Its name.
+    pub name: String,
+    /// Whether it is in the settings.
+    pub active: bool,
+    /// Up to when its periods are made or passed over.
+    pub done_to: Timestamp,
+    /// Periods that were passed over, ever.
+    pub skipped: i64,
+    /// The last of them; empty for none.
+    pub skipped_last: String,
+    /// Failures since it went well.
+    pub failures: i64,
+    /// When it was tried last.
+    pub tried_at: Option<Timestamp>,
+    /// Why that failed; empty where it did not.
+    pub error: String,
+    /// What was made and asked for last, the newest first; without their texts.
+    pub runs: Vec<ReportRun>,
+}
+
+/// What is made of a definition for a period.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReportRun {
+    /// Its number.
+    pub id: i64,
+    /// The name of its definition.
+    pub schedule: String,
+    /// The period.
+    pub period: SpanRow,
+    /// Whether it is made; else somebody asked for it.
+    pub made: bool,
+    /// Who asked; empty for the timer.
+    pub asked_by: String,
+    /// When it was made.
+    pub made_at: Option<Timestamp>,
+    /// The name of its file.
+    pub file: String,
+    /// `html`, `csv`, `json` or `text`.
+    pub form: String,
+    /// Who gets it by mail, with commas between.
+    pub told: String,
+    /// The first line of what was printed, where nothing is delivered.
+    pub says: String,
+    /// Bytes of the text.
+    pub size: i64,
+    /// The text, where it was asked for and is kept.
+    pub body: Option<Vec<u8>>,
+    /// Its notices: the target, its state, and why the last attempt failed.
+    pub notices: Vec<(String, String, String)>,
+}
+
+/// Something that was made, on its way into the outbox.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MadeReport {
+    /// The name of its definition.
+    pub schedule: String,
+    /// The period.
+    pub period: SpanRow,
+    /// The row of whoever asked for it; none for the timer.
+    pub wanted: Option<i64>,
+    /// The name of its file.
+    pub file: String,
+    /// Its form.
+    pub form: String,
+    /// Who gets it by mail.
+    pub told: String,
+    /// A line about it.
+    pub says: String,
+    /// The text; none where nothing is delivered.
+    pub body: Option<Vec<u8>>,
+    /// Who gets it.
+    pub targets: Vec<String>,
+}
+
+/// A change of what is known of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ScheduleChange {
+    /// It is made: the mark of its period and the notices, or nothing where the mark is there.
+    Made(Box<MadeReport>),
+    /// The definition of this name could not be made, and why; with a number, what somebody asked for is
+    /// not wanted any more.
+    Failed(String, String, Option<i64>),
+    /// So many periods are passed over, to the end of this one.
+    PassedOver(String, i64, SpanRow),
+    /// A definition is done up to an instant: somebody had its period made already.
+    Done(String, Timestamp),
+    /// Somebody asks for a period of a definition.
+    Wanted(String, SpanRow, String),
+}
+
+impl SqliteStore {
+    /// Takes over the definitions of the settings. A new one, one that was away, and one whose periods
+    /// are others begins with the period that is under way.
+    pub fn meet_schedules(&mut self, all: &[ScheduleRow]) -> Result<(), Error> {
+        let tx = self.connection.transaction()?;
+        let mut changed: Vec<String> = {
+            let names: Vec<&str> = all.iter().map(|row| row.name.as_str()).collect();
+            let names = serde_json::Value::from(names).to_string();
+            let sql = "UPDATE schedule SET active = 0, error = '', failures = 0 WHERE active = 1
+                           AND name NOT IN (SELECT value FROM json_each(?1)) RETURNING name";
+            let mut statement = tx.prepare(sql)?;
+            let gone = statement.query_map([names], |r| r.get(0))?;
+            gone.collect::<Result<_, _>>()?
+        };
+        for row in all {
+            let rows = tx.execute(
+                "INSERT INTO schedule (name, active, every, tz, done_to) VALUES (?1, 1, ?2, ?3, ?4)
+                 ON CONFLICT (name) DO UPDATE SET active = 1, every = ?2, tz = ?3,
+                     done_to = CASE WHEN active = 1 AND every = ?2 THEN done_to ELSE ?4 END
+                 WHERE active <> 1 OR every <> ?2 OR tz <> ?3",
+                (&row.name, &row.every, &row.tz, row.from.0),
+            )?;
+            if rows > 0 {
+                changed.push(row.name.clone());
+            }
+        }
+        // Others keep the seals that they have: what was done to them is still found.
+        for name in &changed {
+            seal::renew(&tx, "schedule", &[name])?;
+        }
+        tx.commit()?;
+        Ok(())
+    }
+
+    /// Changes what is known of them; says how many rows it was about.
+    pub(crate) fn change_schedule(
+        &self,
+        change: &ScheduleChange,
+        now: Timestamp,
+    ) -> Result<u64, Error> {
+        let connection = &self.connection;
+        let name = match change {
+            ScheduleChange::Made(made) => return self.report_made(made, now),
+            ScheduleChange::Wanted(name, span, who) => {
+                connection.execute(
+                    "INSERT INTO report_run (schedule, period, from_at, until_at, turn, state,
+                         asked_by, file, form, told, says, size)
+                     SELECT ?1, ?2, ?3, ?4, coalesce(max(turn), -1) + 1, 'wanted', ?5, '', '', '', '', 0
+                     FROM report_run WHERE schedule = ?1 AND period = ?2",
+                    (name, &span.name, span.from, span.until, who),
+                )?;
+                let id = connection.last_insert_rowid();
+                seal::renew(connection, "report_run", &[&id])?;
+                return Ok(1);
+            }
+            ScheduleChange::Failed(name, why, wanted) => {
+                if let Some(id) = wanted {
+                    let sql = "DELETE FROM report_run WHERE id = ?1 AND state = 'wanted'";
+                    connection.execute(sql, [id])?;
+                }
+                connection.execute(
+                    "UPDATE schedule SET failures = failures + 1, tried_at = ?2, error = ?3
+                     WHERE name = ?1",
+                    (name, now.0, why),
+                )?;
+                name
+            }
+            ScheduleChange::Done(name, until) => {
+                let sql = "UPDATE schedule SET done_to = max(done_to, ?2) WHERE name = ?1";
+                connection.execute(sql, (name, until.0))?;
+                name
+            }
+            ScheduleChange::PassedOver(name, count, last) => {
+                connection.execute(
+                    "UPDATE schedule SET skipped = skipped + ?2, skipped_last = ?3, done_to = ?4
+                     WHERE name = ?1 AND done_to < ?4",
+                    (name, count, &last.name, last.until),
+                )?;
+                name
+            }
+        };
+        seal::renew(connection, "schedule", &[name])?;
+        Ok(1)
+    }
+
+    /// The mark, and a notice for each target. Where the mark is there already, only how far it is.
+    fn report_made(&self, made: &MadeReport, now: Timestamp) -> Result<u64, Error> {
+        let connection = &self.connection;
+        let size = made.body.as_ref().map_or(0, Vec::len);
+        let size = i64::try_from(size).unwrap_or(i64::MAX);
+        let MadeReport {
+            file,
+            form,
+            told,
+            says,
+            body,
+            period,
+            ..
+        } = made;
+        let id = if let Some(id) = made.wanted {
+            let rows = connection.execute(
+                "UPDATE report_run SET state = 'made', made_at = ?2, file = ?3, form = ?4, told = ?5,
+                     says = ?6, body = ?7, size = ?8 WHERE id = ?1 AND state = 'wanted'",
+                (id, now.0, file, form, told, says, body, size),
+            )?;
+            (rows > 0).then_some(id)
+        } else {
+            let rows = connection.execute(
+                "INSERT INTO report_run (schedule, period, from_at, until_at, turn, state, asked_by,
+                     made_at, file, form, told, says, body, size)
+                 VALUES (?1, ?2, ?3, ?4, 0, 'made', '', ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+                 ON CONFLICT DO NOTHING",
+                rusqlite::params![
+                    made.schedule,
+                    period.name,
+                    period.from,
+                    period.until,
+                    now.0,
+                    file,
+                    form,
+                    told,
+                    says,
+                    body,
+                    size
+                ],
+            )?;
+            (rows > 0).then(|| connection.last_insert_rowid())
+        };
+        let done_to = made.wanted.map_or(made.period.until, |_| i64::MIN);
+        connection.execute(
+            "UPDATE schedule SET failures = 0, error = '', tried_at = ?2,
+                 done_to = max(done_to, ?3) WHERE name = ?1",
+            (&made.schedule, now.0, done_to),
+        )?;
+        seal::renew(connection, "schedule", &[&made.schedule])?;
+        let Some(id) = id else {
+            return Ok(0);
+        };
+        seal::renew(connection, "report_run", &[&id])?;
+        for target in &made.targets {
+            connection.execute(
+                "INSERT INTO notice (target, made_at, event, recipient, events, state, attempts,
+                     error, report) VALUES (?1, ?2, NULL, '', '', 'waiting', 0, '', ?3)",
+                (target, now.0, id),
+            )?;
+            let notice = connection.last_insert_rowid();
+            seal::renew(connection, "notice", &[&notice])?;
+            let sql = "UPDATE target SET made = made + 1 WHERE name = ?1";
+            connection.execute(sql, [target])?;
+        }
+        seal_targets(connection, &made.targets)?;
+        Ok(1)
+    }
+
+    /// Texts go with the last notice that brought them.
+    pub(super) fn forget_texts(&self) -> Result<(), Error> {
+        let mut statement = self.connection.prepare_cached(
+            "UPDATE report_run SET body = NULL WHERE body IS NOT NULL
+                 AND NOT EXISTS (SELECT 1 FROM notice n WHERE n.report = report_run.id)
+             RETURNING id",
+        )?;
+        let gone = statement.query_map([], |r| r.get::<_, i64>(0))?;
+        for id in gone.collect::<Result<Vec<_>, _>>()? {
+            seal::renew(&self.connection, "report_run", &[&id])?;
+        }
+        Ok(())
+    }
+}
+
+/// Columns of a run, in the order that [`run`] reads.
+const RUN: &str = "r.id, r.schedule, r.period, r.from_at, r.until_at, r.state = 'made', r.asked_by,
+    r.made_at, r.file, r.form, r.told, r.says, r.size";
+
+fn run(row: &Row<'_>) -> rusqlite::Result<ReportRun> {
+    Ok(ReportRun {
+        id: row.get(0)?,
+        schedule: row.get(1)?,
+        period: SpanRow {
+            name: row.get(2)?,
+            from: row.get(3)?,
+            until: row.get(4)?,
+        },
+        made: row.get(5)?,
+        asked_by: row.get(6)?,
+        made_at: row.get::<_, Option<i64>>(7)?.map(Timestamp),
+        file: row.get(8)?,
+        form: row.get(9)?,
+        told: row.get(10)?,
+        says: row.get(11)?,
+        size: row.get(12)?,
+        body: None,
+        notices: Vec::new(),
+    })
+}
+
+/// Every definition that there ever was, by name, with the last that was made of it.
+pub fn schedules(connection: &Connection) -> Result<Vec<Schedule>, Error> {
+    let sql = "SELECT name, active, done_to, skipped, skipped_last, failures, tried_at, error
+               FROM schedule ORDER BY name";
+    let mut statement = connection.prepare_cached(sql)?;
+    let rows = statement.query_map([], |r| {
+        Ok(Schedule {
+            name: r.get(0)?,
+            active: r.get(1)?,
+            done_to: Timestamp(r.get(2)?),
+            skipped: r.get(3)?,
+            skipped_last: r.get(4)?,
+            failures: r.get(5)?,
+            tried_at: r.get::<_, Option<i64>>(6)?.map(Timestamp),
+            error: r.get(7)?,
+            runs: Vec::new(),
+        })
+    })?;
+    let mut found: Vec<Schedule> = rows.collect::<Result<_, _>>()?;
+    let sql =
+        format!("SELECT {RUN} FROM report_run r WHERE r.schedule = ?1 ORDER BY r.id DESC LIMIT ?2");
+    let mut runs = connection.prepare_cached(&sql)?;
+    let sql = "SELECT target, state, error FROM notice WHERE report = ?1 ORDER BY id";
+    let mut notices = connection.prepare_cached(sql)?;
+    for schedule in &mut found {
+        let rows = runs.query_map((&schedule.name, RUNS_TOLD), run)?;
+        schedule.runs = rows.collect::<Result<_, _>>()?;
+        for one in &mut schedule.runs {
+            let rows = notices.query_map([one.id], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?)))?;
+            one.notices = rows.collect::<Result<_, _>>()?;
+        }
+    }
+    Ok(found)
+}
+
+/// What was made, with its text.
+pub fn report_run(connection: &Connection, id: i64) -> Result<Option<ReportRun>, Error> {
+    let sql = format!("SELECT {RUN}, r.body FROM report_run r WHERE r.id = ?1");
+    let mut statement = connection.prepare_cached(&sql)?;
+    let found = statement.query_row([id], |row| {
+        Ok(ReportRun {
+            body: row.get(13)?,
+            ..run(row)?
+        })
+    });
+    Ok(found.optional()?)
+}
+
+/// What there is of a period, made or asked for; without texts.
+pub fn runs_of(
+    connection: &Connection,
+    schedule: &str,
+    period: &str,
+) -> Result<Vec<ReportRun>, Error> {
+    let sql = format!(
+        "SELECT {RUN} FROM report_run r WHERE r.schedule = ?1 AND r.period = ?2 ORDER BY r.id"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let rows = statement.query_map([schedule, period], run)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// What was asked for first of what is not made yet.
+pub fn wanted_run(connection: &Connection) -> Result<Option<ReportRun>, Error> {
+    let sql =
+        format!("SELECT {RUN} FROM report_run r WHERE r.state = 'wanted' ORDER BY r.id LIMIT 1");
+    let mut statement = connection.prepare_cached(&sql)?;
+    Ok(statement.query_row([], run).optional()?)
+}

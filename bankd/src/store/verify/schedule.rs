@@ -1,0 +1,33 @@
+//! Proof of scheduled reports: what the timer made lies before what its definition is done up to, and a
+//! text that is kept is as long as it was.
+
+use super::super::Error;
+use super::{Finding, Report};
+use rusqlite::Connection;
+
+/// Adds what is wrong to the report.
+pub(super) fn check(connection: &Connection, report: &mut Report) -> Result<(), Error> {
+    let mut statement = connection.prepare(
+        "SELECT r.id, r.schedule, r.period,
+             r.from_at < r.until_at AND (r.state = 'made') = (r.made_at IS NOT NULL)
+                 AND (r.turn = 0 OR r.asked_by <> ''),
+             r.body IS NULL OR length(r.body) = r.size,
+             r.body IS NULL OR EXISTS (SELECT 1 FROM notice n WHERE n.report = r.id)
+         FROM report_run r ORDER BY r.id",
+    )?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let (id, name, period): (i64, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        let of = format!("report {id}, {name} {period}");
+        for (column, wrong) in [
+            (3, "its period, its turn or when it was made cannot be"),
+            (4, "its text is not as long as it was"),
+            (5, "its text is kept, and nobody gets it"),
+        ] {
+            if !row.get::<_, bool>(column)? {
+                report.find(Finding::new("report_run", id, format!("{of}: {wrong}")));
+            }
+        }
+    }
+    Ok(())
+}
