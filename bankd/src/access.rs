@@ -164,8 +164,8 @@ fn login_of(uid: u32) -> Option<Login> {
 
 fn uid_of(name: &str) -> Option<u32> {
     // What begins with `-` would be taken for an option, and a number for a uid.
-    let is_name = !name.starts_with('-') && name.parse::<u32>().is_err();
-    let text = ask("getent", &["passwd", "--", name]).filter(|_| is_name)?;
+    let may_be = !name.starts_with('-') && name.parse::<u32>().is_err();
+    let text = ask("getent", &["passwd", "--", name]).filter(|_| may_be)?;
     let mut fields = text.lines().next()?.split(':');
     let is_same = fields.next()? == name;
     let uid = fields.nth(1)?.parse().ok()?;

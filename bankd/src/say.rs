@@ -26,14 +26,12 @@ macro_rules! say_all {
 pub(crate) fn write(text: Arguments<'_>) {
     let mut out = io::stdout().lock();
     let written = out.write_fmt(text).and_then(|()| out.flush());
-    match written {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            if !LOST.swap(true, Ordering::Relaxed) {
-                // Where that cannot be told either, the exit code tells it.
-                let _ = writeln!(io::stderr(), "bankd: standard output: {error}");
-            }
-        }
-        _ => {}
+    if let Err(error) = written
+        && error.kind() != io::ErrorKind::BrokenPipe
+        && !LOST.swap(true, Ordering::Relaxed)
+    {
+        // Where that cannot be told either, the exit code tells it.
+        let _ = writeln!(io::stderr(), "bankd: standard output: {error}");
     }
 }
 

@@ -97,7 +97,7 @@ const COLUMNS: &str = "tx, project, user, machine, only_account, any_member, own
 /// Writes down what a transaction says of its choice and of the settings.
 pub(super) fn write(connection: &Connection, tx: TxId, traces: &Traces) -> Result<(), Error> {
     if let Some(settings) = &traces.settings {
-        insert(connection, tx.0, settings)?;
+        insert(connection, tx.0, **settings)?;
     }
     let Some(choice) = &traces.choice else {
         return Ok(());
@@ -139,7 +139,7 @@ pub(super) fn between(
     Ok(found)
 }
 
-fn insert(connection: &Connection, tx: i64, settings: &Settings) -> Result<(), Error> {
+fn insert(connection: &Connection, tx: i64, settings: Settings) -> Result<(), Error> {
     let sql = "INSERT INTO settings (tx, mode, fallback, spend_order, require_cover, shortfall)
                VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
     connection.execute(
@@ -158,7 +158,7 @@ fn insert(connection: &Connection, tx: i64, settings: &Settings) -> Result<(), E
 
 /// Writes down the settings that a new bank is made with, as of transaction 0.
 pub(super) fn seed(connection: &Connection, policy: &Policy) -> Result<(), Error> {
-    insert(connection, 0, &Settings::of(policy))
+    insert(connection, 0, Settings::of(policy))
 }
 
 /// Adds the settings that transactions from a number on said.

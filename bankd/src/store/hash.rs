@@ -190,7 +190,7 @@ impl Chain {
             self.event(event);
         }
         if let Some(settings) = &traces.settings {
-            self.settings(settings);
+            self.settings(**settings);
         }
         if let Some(choice) = &traces.choice {
             choice::Stored::of(choice).hash(self);
@@ -198,7 +198,7 @@ impl Chain {
     }
 
     /// Settings of the site.
-    fn settings(&mut self, settings: &Settings) {
+    fn settings(&mut self, settings: Settings) {
         self.text("settings");
         self.text(settings.mode.word());
         self.text(settings.fallback.word());

@@ -13,7 +13,7 @@ use crate::http::error::Failure;
 use crate::proof::Proof;
 
 /// For how long a proof of the whole bank counts: behind it only what came since is proven.
-const FRESH: Duration = Duration::from_secs(600);
+const FRESH: Duration = Duration::from_mins(10);
 /// Seconds that a request may wait.
 const WAIT_MAX: u32 = 20;
 
@@ -52,8 +52,8 @@ pub(super) async fn checkpoint(call: Call) -> Handled {
     }
     let proven = proven(&call).await?;
     let _one = call.app.checkpoints.turn().await;
-    let make = move || keeper.make_proven(proven, clock::real_us());
-    let made = tokio::task::spawn_blocking(make).await;
+    let signing = move || keeper.make_proven(proven, clock::real_us());
+    let made = tokio::task::spawn_blocking(signing).await;
     let failed = |error: checkpoint::Error| match error {
         checkpoint::Error::Unsound(finding) => unsound(&call, &finding),
         error => Failure::new("internal", error.to_string()),
@@ -67,18 +67,18 @@ pub(super) async fn checkpoint(call: Call) -> Handled {
 /// Up to which transaction the bank is proven.
 async fn proven(call: &Call) -> Result<i64, Failure> {
     let prover = &call.app.proof;
-    let proof = match prover.fresh(FRESH) {
-        // What was found may have been put right.
-        Some(proof @ Proof::Sound(_)) => proof,
-        _ => {
-            let most = Duration::from_secs(call.app.config.http.timeout_s) / 2;
-            let wait = Duration::from_secs(WAIT_MAX.into()).min(most);
-            let proving = tokio::time::timeout(wait, prover.prove());
-            proving.await.map_err(|_| {
-                Failure::new("busy", "the bank is being proven before it is signed for")
-                    .hint("`bank verify` shows how far that is; then ask again")
-            })?
-        }
+    // What was found before may have been put right.
+    let fresh = prover.fresh(FRESH);
+    let proof = if let Some(proof @ Proof::Sound(_)) = fresh {
+        proof
+    } else {
+        let most = Duration::from_secs(call.app.config.http.timeout_s) / 2;
+        let wait = Duration::from_secs(WAIT_MAX.into()).min(most);
+        let proving = tokio::time::timeout(wait, prover.prove());
+        proving.await.map_err(|_| {
+            Failure::new("busy", "the bank is being proven before it is signed for")
+                .hint("`bank verify` shows how far that is; then ask again")
+        })?
     };
     match proof {
         Proof::Sound(tx) => Ok(tx),

@@ -24,7 +24,7 @@ use super::*;
 use bank_core::time::{Seconds, Timestamp};
 
 pub(super) struct Bank {
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
     path: std::path::PathBuf,
     pub(super) store: SqliteStore,
 }
@@ -47,7 +47,7 @@ impl Bank {
         };
         let store = SqliteStore::create(&path, &new, Policy::default()).unwrap();
         Bank {
-            _folder: folder,
+            folder,
             path,
             store,
         }
@@ -81,7 +81,7 @@ impl Bank {
     /// Goes on under other settings, as after a restart.
     pub(super) fn under(self, seconds: i64, policy: Policy) -> Bank {
         let Bank {
-            _folder,
+            folder,
             path,
             store,
         } = self;
@@ -98,7 +98,7 @@ impl Bank {
         }
         assert!(store.settings_are_told().unwrap());
         Bank {
-            _folder,
+            folder,
             path,
             store,
         }
