@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 pub(super) const APPLICATION_ID: i32 = 0x6261_6e6b;
 
 /// Every migration, the first with number 1.
-const MIGRATIONS: [&str; 17] = [
+const MIGRATIONS: [&str; 18] = [
     include_str!("../../../schema/sqlite/0001_ledger.sql"),
     include_str!("../../../schema/sqlite/0002_accounts.sql"),
     include_str!("../../../schema/sqlite/0003_reversal.sql"),
@@ -27,10 +27,11 @@ const MIGRATIONS: [&str; 17] = [
     include_str!("../../../schema/sqlite/0015_rollup.sql"),
     include_str!("../../../schema/sqlite/0016_contribution.sql"),
     include_str!("../../../schema/sqlite/0017_export.sql"),
+    include_str!("../../../schema/sqlite/0018_measured.sql"),
 ];
 
-/// The migration that made rollups: a bank of an earlier version gets them filled.
-const ROLLUPS: i64 = 15;
+/// The last migration that changed what rollups are: a bank of an earlier version gets them filled.
+const ROLLUPS: i64 = 18;
 
 /// The schema version that this program reads and writes.
 pub(super) fn current_version() -> i64 {
