@@ -68,7 +68,7 @@ fn finished(dice: &mut Dice, now: Timestamp) -> UsageReport {
 
 /// Hardware of one machine or all of them, with hosts or without, with bounds or without.
 fn hardware(dice: &mut Dice) -> Command {
-    let id = HardwareId(1 + i64::try_from(dice.below(4)).unwrap());
+    let id = HardwareId(1 + i64::try_from(dice.below(9)).unwrap());
     let mut pick = |of: u64| usize::try_from(dice.below(of)).unwrap();
     let machines = [None, Some("colony"), Some("blue")];
     let hosts = [vec![], vec!["n*"], vec!["old[0-9]", "n2"]];
@@ -110,7 +110,7 @@ fn operation(dice: &mut Dice, known: Known, now: Timestamp) -> Option<Command> {
                 ..Chunk::default()
             })))
         }
-        2 if dice.below(6) == 0 => Some(hardware(dice)),
+        2 => Some(hardware(dice)),
         _ => {
             let wild = Wild(dice.next());
             (wild.seconds() == 0).then(|| wild.command(known, now))
