@@ -250,6 +250,10 @@ pub(in crate::store) fn account_of(
 }
 
 /// What an instance gives apart from amounts.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "given to a visitor at once and never kept: a box for each use would cost more"
+)]
 pub(in crate::store) enum Part {
     /// What was used; turned where it is taken back.
     Used(Use, Sign),

@@ -26,6 +26,10 @@ pub(in crate::store) enum Source<'a> {
 }
 
 /// What counts.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "given to a visitor at once and never kept: a box for each use would cost more"
+)]
 pub(in crate::store) enum Counted {
     /// Figures over a time.
     Sums(Use, Sign),

@@ -266,17 +266,16 @@ fn place(
             return None;
         }
         let mut known = known.borrow_mut();
-        let (whose, is_asked) = match known.get(owner.project) {
-            Some(found) => found.clone(),
-            None => {
-                let directory = &question.directory;
-                let whose = directory.contributor_of(owner.project);
-                let wanted = question.project.as_deref();
-                let is_asked = wanted.is_none_or(|top| is_under(directory, owner.project, top));
-                let found = (whose.map(|own| own.name.clone()), is_asked);
-                known.insert(owner.project.to_owned(), found.clone());
-                found
-            }
+        let (whose, is_asked) = if let Some(found) = known.get(owner.project) {
+            found.clone()
+        } else {
+            let directory = &question.directory;
+            let whose = directory.contributor_of(owner.project);
+            let wanted = question.project.as_deref();
+            let is_asked = wanted.is_none_or(|top| is_under(directory, owner.project, top));
+            let found = (whose.map(|own| own.name.clone()), is_asked);
+            known.insert(owner.project.to_owned(), found.clone());
+            found
         };
         let group = match question.by {
             By::Contributor => whose,
