@@ -21,9 +21,8 @@ use std::collections::BTreeMap;
 /// The row of what belongs to nobody.
 pub const UNASSIGNED: &str = "unassigned";
 
-/// Units of usage in one factored processor-hour: microseconds, thousandths of processors,
-/// billionths of the factor.
-pub const USAGE_UNITS: u128 = 3_600 * 1_000_000 * 1_000 * 1_000_000_000;
+/// Units of usage in one factored processor-hour: microseconds and billionths of the factor.
+pub const USAGE_UNITS: u128 = 3_600 * 1_000_000 * 1_000_000_000;
 
 /// Units of a contribution in one factored processor over one microsecond: hundredths of a percent,
 /// billionths of the factor.
@@ -265,10 +264,24 @@ pub fn fixed(over: &Natural, under: &Natural, places: u32) -> Option<String> {
     })
 }
 
-/// Usage in [`USAGE_UNITS`]: thousandths of processors over microseconds, with a factor in billionths;
-/// none where it does not fit.
-pub fn factored(milli_micros: u128, factor: u64) -> Option<u128> {
-    milli_micros.checked_mul(u128::from(factor))
+/// What a use of so many microseconds counts with a factor in billionths. Here is the one rounding of
+/// factored usage: each use is cut to whole microseconds towards zero before it is spread over time, so
+/// that its parts add up to it, and what takes a use back takes back what it counted.
+pub fn factored(micros: i128, factor: u64) -> i128 {
+    if factor == hardware::FACTOR_ONE {
+        return micros;
+    }
+    let product = micros.saturating_mul(factor.into());
+    product
+        .checked_div(hardware::FACTOR_ONE.into())
+        .unwrap_or(micros)
+}
+
+/// Whole microseconds of factored usage in [`USAGE_UNITS`]; none where that does not fit, or is below
+/// zero.
+pub fn usage(micros: i128) -> Option<u128> {
+    let micros = u128::try_from(micros).ok()?;
+    micros.checked_mul(u128::from(hardware::FACTOR_ONE))
 }
 
 /// The period between two instants; none unless the first comes before the second.

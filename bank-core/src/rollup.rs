@@ -19,9 +19,9 @@ pub const DAY: i64 = HOUR * HOURS;
 /// a record that begins in 1970 by mistake must not write a row for each day since.
 pub const LONGEST: i64 = 1000 * DAY;
 /// Measures that are spread over time; those behind them are counted.
-pub const SPREAD: usize = 9;
+pub const SPREAD: usize = 10;
 /// All measures.
-pub const MEASURES: usize = 12;
+pub const MEASURES: usize = 13;
 /// The most that one total comes to: what is beyond it counts as this.
 const MOST: i128 = 1 << 62;
 
@@ -46,6 +46,8 @@ pub enum Measure {
     Factored,
     /// What was charged, real or shadow, less what went back; minor units.
     Charge,
+    /// Processors × wall time of uses that say how long their processors were busy, in microseconds.
+    Measured,
     /// Jobs that began.
     Started,
     /// Jobs that ended.
@@ -65,6 +67,7 @@ pub const WORDS: [(Measure, &str); MEASURES] = [
     (Measure::Disk, "disk"),
     (Measure::Factored, "factored"),
     (Measure::Charge, "charge"),
+    (Measure::Measured, "measured"),
     (Measure::Started, "started"),
     (Measure::Ended, "ended"),
     (Measure::Running, "running"),

@@ -89,8 +89,11 @@ pub struct ContributionPeriod {
     pub utilisation: Vec<Utilisation>,
     /// How many uses lie in it.
     pub uses: u64,
-    /// How many of them say nothing of what is counted: they count as nothing.
-    pub unmeasured: u64,
+    /// How many of them say nothing of what is counted: they count as nothing. Nobody looked where that
+    /// is `null`.
+    pub unmeasured: Option<u64>,
+    /// `rollups`, or `records` where each use was looked at.
+    pub from_what: String,
 }
 
 /// Somebody's share.

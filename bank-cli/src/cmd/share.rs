@@ -85,8 +85,8 @@ pub(super) fn ask(
     };
     let report: ContributionReport = context.get(&["report", "contribution"], &query)?;
     for period in &report.periods {
-        if period.unmeasured > 0 {
-            let (some, all) = (period.unmeasured, period.uses);
+        if let Some(some) = period.unmeasured.filter(|some| *some > 0) {
+            let all = period.uses;
             out::warn(&format!(
                 "{some} of {all} uses say nothing of {}: they count as nothing",
                 report.basis

@@ -3,6 +3,10 @@
 use super::host::Pattern;
 use super::spread::Span;
 use crate::time::{Timestamp, Window};
+use std::collections::HashMap;
+
+/// Hosts whose kinds are remembered at once.
+const HOSTS: usize = 50_000;
 
 /// A factor of one, in billionths.
 pub const FACTOR_ONE: u64 = 1_000_000_000;
@@ -41,11 +45,72 @@ impl Kind {
         if !self.counts {
             return Some(0);
         }
-        let millis = u128::from(self.processors)
-            .checked_mul(u128::from(self.nodes))?
-            .checked_mul(1_000)?;
-        let work = millis.checked_mul(u128::from(span.shared(&self.valid)))?;
+        let all = u128::from(self.processors).checked_mul(u128::from(self.nodes))?;
+        let work = all.checked_mul(u128::from(span.shared(&self.valid)))?;
         work.checked_mul(u128::from(self.factor))
+    }
+}
+
+/// Factors of many uses: which kinds have a host is found once for each.
+#[derive(Clone, Debug, Default)]
+pub struct Factors {
+    kinds: Vec<Kind>,
+    /// By machine and host, the places of the kinds that have it, in their order.
+    known: HashMap<String, HashMap<String, Box<[usize]>>>,
+    hosts: usize,
+}
+
+impl Factors {
+    /// By kinds in their order.
+    pub fn new(kinds: Vec<Kind>) -> Factors {
+        Factors {
+            kinds,
+            known: HashMap::new(),
+            hosts: 0,
+        }
+    }
+
+    /// Whether an hour of every processor counts one.
+    pub fn are_one(&self) -> bool {
+        self.kinds.iter().all(|kind| kind.factor == FACTOR_ONE)
+    }
+
+    /// As [`factor`] says it.
+    pub fn of(&mut self, machine: &str, host: Option<&str>, start: Timestamp) -> u64 {
+        // Most banks have no hardware, and nothing is looked for.
+        if self.kinds.is_empty() {
+            return FACTOR_ONE;
+        }
+        let Some(host) = host else {
+            return factor(&self.kinds, machine, None, start);
+        };
+        if self
+            .known
+            .get(machine)
+            .is_none_or(|own| !own.contains_key(host))
+        {
+            self.look(machine, host);
+        }
+        let places = self.known.get(machine).and_then(|own| own.get(host));
+        let mut own = places
+            .into_iter()
+            .flatten()
+            .filter_map(|place| self.kinds.get(*place));
+        own.find(|kind| kind.valid.contains(start))
+            .map_or(FACTOR_ONE, |kind| kind.factor)
+    }
+
+    fn look(&mut self, machine: &str, host: &str) {
+        if self.hosts >= HOSTS {
+            self.known.clear();
+            self.hosts = 0;
+        }
+        let all = self.kinds.iter().enumerate();
+        let places = all.filter(|(_, kind)| kind.has(machine, Some(host)));
+        let places = places.map(|(place, _)| place).collect();
+        let own = self.known.entry(machine.to_owned()).or_default();
+        own.insert(host.to_owned(), places);
+        self.hosts = self.hosts.saturating_add(1);
     }
 }
 

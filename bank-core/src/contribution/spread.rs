@@ -1,6 +1,7 @@
 //! Usage over time: what of it lies in a span (reports.md 1.7 item 2).
 
 use crate::natural::Natural;
+use crate::rollup::HOUR;
 use crate::time::{Timestamp, Window};
 
 /// A half-open span of time with an end after its start.
@@ -53,12 +54,26 @@ impl Span {
         self.from <= at && at < self.to
     }
 
-    /// Cut into so many parts of the same length, to the microsecond: their edges with both ends.
+    /// Cut into so many parts of the same length: their edges with both ends. Each is on a full hour
+    /// where both ends are and there are as many hours, and as near as that comes; else to the
+    /// microsecond.
     pub fn cut(self, parts: u32) -> Vec<Timestamp> {
         let parts = parts.max(1);
+        let hour = HOUR.unsigned_abs();
+        let is_on_hours = [self.from, self.to]
+            .iter()
+            .all(|end| end.0.rem_euclid(HOUR) == 0);
+        let hours = self.micros().checked_div(hour).unwrap_or(0);
+        let unit = if is_on_hours && hours >= parts.into() {
+            hour
+        } else {
+            1
+        };
+        let units = u128::from(self.micros().checked_div(unit).unwrap_or(0));
         let edge = |place: u32| {
-            let passed = u128::from(self.micros()).saturating_mul(place.into());
+            let passed = units.saturating_mul(place.into());
             let passed = passed.checked_div(parts.into()).unwrap_or(0);
+            let passed = passed.saturating_mul(unit.into());
             let passed = i64::try_from(passed).unwrap_or(i64::MAX);
             Timestamp(self.from.0.saturating_add(passed))
         };

@@ -1,6 +1,6 @@
 //! The worked figures of reports.md, and what must hold for any of them.
 
-use super::hardware::{FACTOR_ONE, Kind, capacity, factor};
+use super::hardware::{FACTOR_ONE, Factors, Kind, capacity, factor};
 use super::host::{Pattern, first};
 use super::utilisation::Buckets;
 use super::*;
@@ -161,7 +161,15 @@ fn a_factor_is_that_of_the_first_kind_that_was_there_at_the_start() {
             expected,
             "{host:?}"
         );
+        // Remembered or not, it is the same.
+        let mut many = Factors::new(kinds.to_vec());
+        for _ in 0..2 {
+            assert_eq!(many.of("m", Some("old1"), Timestamp(at)), FACTOR_ONE);
+            assert_eq!(many.of("m", host, Timestamp(at)), expected, "{host:?}");
+        }
+        assert!(!many.are_one());
     }
+    assert!(Factors::new(Vec::new()).are_one());
     // Without a host the machine says it, as long as it has one factor only.
     let mut own = kind("a*", FACTOR_ONE * 3, Window::ALWAYS);
     own.machine = "m".into();
@@ -179,26 +187,19 @@ fn capacity_is_weighed_by_the_time_that_it_is_there() {
     let whole = span(Timestamp(0), Timestamp(4 * DAY)).unwrap();
     let kinds = [kind("a*", FACTOR_ONE, since(3 * DAY))];
     let day = u128::try_from(DAY).unwrap();
-    let expected = 10 * 1_000 * day * u128::from(FACTOR_ONE);
+    let expected = 10 * day * u128::from(FACTOR_ONE);
     assert_eq!(capacity(&kinds, None, whole), Some(expected));
     assert_eq!(capacity(&kinds, Some("m"), whole), Some(0));
     let mut buckets = Buckets::new(whole.cut(4));
     // All ten processors for the last day and a half: five of them are not there yet.
-    let total = 10 * 1_000 * day * 3 / 2;
-    let ran = (Timestamp(5 * DAY / 2), Timestamp(4 * DAY));
-    buckets.add(total, ran, FACTOR_ONE, Credit::Spread).unwrap();
+    buckets.add(2, expected / 2).unwrap();
+    buckets.add(3, expected).unwrap();
     let shown = buckets.shown(&kinds, None, true).unwrap();
     let percent: Vec<Option<&str>> = shown.iter().map(|b| b.percent.as_deref()).collect();
     assert_eq!(percent, [None, None, None, Some("100.00")]);
     let mut at_end = Buckets::new(whole.cut(4));
-    at_end
-        .add(
-            total,
-            (Timestamp(0), Timestamp(3 * DAY)),
-            FACTOR_ONE,
-            Credit::End,
-        )
-        .unwrap();
+    at_end.add(3, expected * 3 / 2).unwrap();
+    assert_eq!(at_end.add(4, 1), None, "there is no such bucket");
     let shown = at_end.shown(&kinds, None, false).unwrap();
     assert_eq!(
         shown[3].percent.as_deref(),
@@ -206,6 +207,43 @@ fn capacity_is_weighed_by_the_time_that_it_is_there() {
         "all at its end"
     );
     assert_eq!(shown[0].used, 0);
+}
+
+#[test]
+fn a_factored_use_is_cut_once_towards_zero() {
+    for (micros, factor, counts) in [
+        (10, FACTOR_ONE, 10),
+        (10, 1_250_000_000, 12),
+        (-10, 1_250_000_000, -12),
+        (3, 333_333_333, 0),
+        (0, 5, 0),
+        (1 << 62, FACTOR_ONE * 2, 1 << 63),
+    ] {
+        assert_eq!(factored(micros, factor), counts, "{micros} {factor}");
+    }
+    assert_eq!(usage(2), Some(2 * u128::from(FACTOR_ONE)));
+    assert_eq!((usage(-1), usage(i128::MAX)), (None, None));
+}
+
+#[test]
+fn parts_of_a_period_of_full_hours_are_on_full_hours() {
+    let hour = Timestamp(crate::rollup::HOUR);
+    let year = span(Timestamp(0), Timestamp(365 * DAY)).unwrap();
+    let edges = year.cut(50);
+    assert_eq!(
+        (edges.len(), edges[0], edges[50]),
+        (51, year.from(), year.to())
+    );
+    assert!(edges.iter().all(|edge| edge.0 % hour.0 == 0));
+    assert!(edges.windows(2).all(|pair| pair[0] < pair[1]));
+    let short = span(Timestamp(0), Timestamp(2 * hour.0)).unwrap();
+    assert_eq!(
+        short.cut(4)[1],
+        Timestamp(hour.0 / 2),
+        "fewer hours than parts"
+    );
+    let odd = span(Timestamp(1), Timestamp(DAY + 1)).unwrap();
+    assert_eq!(odd.cut(2)[1], Timestamp(DAY / 2 + 1));
 }
 
 #[test]
@@ -258,8 +296,12 @@ proptest! {
         let mut whole = 0;
         for (total, start, length) in jobs {
             let ran = (Timestamp(start), Timestamp(start + length));
-            buckets.add(total, ran, 7, Credit::Spread).unwrap();
-            whole += part(total, ran, period, Credit::Spread) * 7;
+            let edges = period.cut(count);
+            for (bucket, pair) in edges.windows(2).enumerate() {
+                let own = span(pair[0], pair[1]).unwrap();
+                buckets.add(bucket, part(total, ran, own, Credit::Spread)).unwrap();
+            }
+            whole += part(total, ran, period, Credit::Spread);
         }
         let shown = buckets.shown(&[], None, false).unwrap();
         prop_assert_eq!(shown.len(), usize::try_from(count).unwrap());

@@ -1,8 +1,8 @@
 //! What of the capacity was used, bucket by bucket (reports.md 1.7 item 3).
 
+use super::fixed;
 use super::hardware::{self, Kind};
-use super::spread::{Credit, Span, part};
-use super::{factored, fixed};
+use super::spread::Span;
 use crate::natural::Natural;
 use crate::time::Timestamp;
 
@@ -36,34 +36,11 @@ impl Buckets {
         }
     }
 
-    /// Adds a job by what it used (thousandths of processors over microseconds), when it ran and its
-    /// factor in billionths; none where a sum does not fit.
-    pub fn add(
-        &mut self,
-        total: u128,
-        ran: (Timestamp, Timestamp),
-        factor: u64,
-        credit: Credit,
-    ) -> Option<()> {
-        // A job lies in few of many buckets, the first of them the one that holds its start, or its end.
-        let (start, end) = ran;
-        let begin = match credit {
-            Credit::Spread => start,
-            Credit::End => end,
-        };
-        let first = self.edges.partition_point(|edge| *edge <= begin);
-        let first = first.saturating_sub(1);
-        let pairs = self.edges.iter().zip(self.edges.iter().skip(1));
-        for (sum, (from, to)) in self.used.iter_mut().zip(pairs).skip(first) {
-            if *from > end {
-                break;
-            }
-            let Some(span) = Span::new(*from, *to) else {
-                continue;
-            };
-            let more = factored(part(total, ran, span, credit), factor)?;
-            *sum = sum.checked_add(more)?;
-        }
+    /// Adds what was used in one of them, in [`super::USAGE_UNITS`]; none where the sum does not fit, or
+    /// there is no such bucket.
+    pub fn add(&mut self, bucket: usize, usage: u128) -> Option<()> {
+        let sum = self.used.get_mut(bucket)?;
+        *sum = sum.checked_add(usage)?;
         Some(())
     }
 

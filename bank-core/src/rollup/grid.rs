@@ -101,12 +101,6 @@ impl Grid {
         self.edges.iter().copied().zip(ends.copied())
     }
 
-    /// Whether every edge is on a full UTC hour: then rollups have the answer.
-    pub fn is_on_hours(&self) -> bool {
-        let on_hour = |edge: &Timestamp| edge.0.rem_euclid(super::HOUR) == 0;
-        self.edges.iter().all(on_hour)
-    }
-
     /// In which bucket an instant lies.
     pub fn find(&self, at: Timestamp) -> Option<usize> {
         let behind = self.edges.partition_point(|edge| *edge <= at);

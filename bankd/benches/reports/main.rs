@@ -175,6 +175,7 @@ fn report(reader: &Connection, zone: &Zone, every: Every, by: By) -> Result<Answ
         place: Box::new(move |owner, _| Some((by(owner), String::new()))),
         at_end: false,
         users: false,
+        weighed: Measure::Core,
     };
     Ok(from_rollups(reader, &asked)?)
 }
@@ -193,6 +194,7 @@ fn whole(reader: &Connection) -> Result<()> {
         place: Box::new(|_, _| Some((Vec::new(), String::new()))),
         at_end: false,
         users: false,
+        weighed: Measure::Core,
     };
     let answer = from_rollups(reader, &asked)?;
     let sums: Sums = answer.rows.values().next().context("a row")?.sums;

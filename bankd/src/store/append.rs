@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// Writes what a command did.
 pub(super) fn append(store: &mut SqliteStore, effects: &Effects) -> Result<(), Error> {
     let before = store.next;
-    let touched = rollup::before(store, effects)?;
+    let before_rollups = rollup::before(store, effects)?;
     // What liens were, before they are written.
     let mut versions = version::of_liens(&store.connection, &effects.relaid)?;
     for row in &effects.directory {
@@ -72,7 +72,7 @@ pub(super) fn append(store: &mut SqliteStore, effects: &Effects) -> Result<(), E
     for row in &effects.assigned {
         unmapped::give(store, row, tx)?;
     }
-    rollup::after(store, effects, &touched)?;
+    rollup::after(store, effects, before_rollups)?;
     access::write(&store.connection, effects)?;
     for row in &effects.shortages {
         write_shortage(&store.connection, row)?;

@@ -1,8 +1,9 @@
 //! Hardware, contributions and contributors: in and out.
 
 use super::{Error, codec};
+use bank_core::contribution::hardware::Kind;
 use bank_core::contribution::host::Pattern;
-use bank_core::directory::Directory;
+use bank_core::directory::{Directory, Equipped};
 use bank_core::ids::{ContributionId, HardwareId};
 use bank_core::model::{Contribution, Contributor, Hardware};
 use bank_core::time::{Timestamp, Window};
@@ -32,6 +33,31 @@ pub(super) fn add_all(connection: &Connection, directory: &mut Directory) -> Res
         own.put_contribution(contribution(r)?);
         Ok(())
     })
+}
+
+/// The hardware that stands, as factors go by it: in its order.
+pub(super) fn kinds(connection: &Connection) -> Result<Vec<Kind>, Error> {
+    let mut own = Equipped::default();
+    each(connection, HARDWARE, |r| {
+        own.put_hardware(hardware(r)?);
+        Ok(())
+    })?;
+    Ok(own.kinds())
+}
+
+/// Hardware as it stands, if there is any of that number.
+pub(super) fn hardware_of(
+    connection: &Connection,
+    id: HardwareId,
+) -> Result<Option<Hardware>, Error> {
+    let mut statement = connection.prepare(HARDWARE)?;
+    let mut rows = statement.query([])?;
+    while let Some(r) = rows.next()? {
+        if r.get::<_, i64>(0)? == id.0 {
+            return Ok(Some(hardware(r)?));
+        }
+    }
+    Ok(None)
 }
 
 fn each(

@@ -14,6 +14,7 @@
 //! [`rebuild`] makes the same of the rows alone; `verify` compares.
 
 mod charged;
+mod factors;
 mod finished;
 mod pack;
 mod pending;
@@ -24,13 +25,14 @@ pub(in crate::store) use finished::Finished;
 pub(in crate::store) use pack::each as each_hour;
 pub(in crate::store) use pending::{Key, Pending};
 pub use rebuild::{Compared, compare, rebuild};
-pub(in crate::store) use rebuild::{Counted, Source, each};
+pub(in crate::store) use rebuild::{Counted, Source, Within, each, each_weighed, each_within};
 
 use super::Error;
 use super::sqlite::SqliteStore;
 use bank_core::effects::{Effects, InstanceChange, UsageRow};
-use bank_core::rollup::{Presence, Sign};
+use bank_core::rollup::{Measure, Presence, Sign};
 use charged::{Charge, Class, Taken};
+use factors::{Changing, Factors};
 use finished::{COLUMNS, Owners};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, params};
@@ -41,10 +43,18 @@ use std::collections::BTreeSet;
 pub(super) struct Rollups {
     pub(super) pending: Pending,
     owners: Owners,
+    /// None until they are needed, or needed again.
+    factors: Option<Factors>,
+}
+
+/// What a command changes, as it was before.
+pub(super) struct Before {
+    touched: Vec<Touched>,
+    hardware: Option<Changing>,
 }
 
 /// An instance that a command changes, as it was before.
-pub(super) enum Touched {
+enum Touched {
     /// It had no charges: all that it gives is in the command.
     Fresh(i64),
     /// It had some, and only gets more.
@@ -59,7 +69,8 @@ pub(super) enum Touched {
 }
 
 /// Looks at what a command changes before it is written.
-pub(super) fn before(store: &mut SqliteStore, effects: &Effects) -> Result<Vec<Touched>, Error> {
+pub(super) fn before(store: &mut SqliteStore, effects: &Effects) -> Result<Before, Error> {
+    let hardware = Changing::look(&store.connection, &effects.directory)?;
     let mut touched = Vec::new();
     let turns = effects.transactions.iter().any(|tx| tx.reverses.is_some());
     let is_plain = effects.uses.is_empty() && effects.assigned.is_empty() && !turns;
@@ -79,7 +90,7 @@ pub(super) fn before(store: &mut SqliteStore, effects: &Effects) -> Result<Vec<T
             touched.push(Touched::Anew(id));
         }
     }
-    Ok(touched)
+    Ok(Before { touched, hardware })
 }
 
 fn look(
@@ -163,38 +174,30 @@ fn instances_of_uses(store: &SqliteStore, effects: &Effects) -> Result<BTreeSet<
 
 /// Takes away all that an instance gives, apart from amounts.
 fn take_away(store: &mut SqliteStore, id: i64) -> Result<(), Error> {
-    let pending = &mut store.rollups.pending;
-    whole(&store.connection, pending, id, Sign::Minus)
-}
-
-/// Adds all that an instance gives, apart from amounts, or takes it away.
-fn whole(connection: &Connection, pending: &mut Pending, id: i64, sign: Sign) -> Result<(), Error> {
-    charged::each_part(connection, id, &mut |key, _, _, part| match part {
-        Part::Used(used, own) => {
-            pending.spread(connection, key, &used, sign.turned(own == Sign::Minus))
-        }
-        Part::Job(job) => pending.count(connection, key, &job, sign),
-    })
+    store.rollups.whole(&store.connection, id, Sign::Minus)
 }
 
 /// Counts what a command wrote.
 pub(super) fn after(
     store: &mut SqliteStore,
     effects: &Effects,
-    touched: &[Touched],
+    before: Before,
 ) -> Result<(), Error> {
-    let connection = &store.connection;
-    let pending = &mut store.rollups.pending;
-    for one in touched {
+    let (connection, rollups) = (&store.connection, &mut store.rollups);
+    for one in &before.touched {
         match one {
-            Touched::Anew(id) => whole(connection, pending, *id, Sign::Plus)?,
-            Touched::Fresh(id) => written(connection, pending, effects, *id, None)?,
-            Touched::Grown { id, .. } => written(connection, pending, effects, *id, Some(one))?,
+            Touched::Anew(id) => rollups.whole(connection, *id, Sign::Plus)?,
+            Touched::Fresh(id) => written(connection, rollups, effects, *id, None)?,
+            Touched::Grown { id, .. } => written(connection, rollups, effects, *id, Some(one))?,
         }
     }
     for usage in &effects.usages {
-        let class = class_of(connection, usage, effects, touched)?;
-        charge(connection, pending, effects, usage, &class)?;
+        let class = class_of(connection, usage, effects, &before.touched)?;
+        charge(connection, &mut rollups.pending, effects, usage, &class)?;
+    }
+    if let Some(changing) = before.hardware {
+        rollups.factors = None;
+        changing.recount(connection, &mut rollups.pending)?;
     }
     Ok(())
 }
@@ -202,7 +205,7 @@ pub(super) fn after(
 /// Counts what a command wrote of an instance whose use it only adds to, without reading it again.
 fn written(
     connection: &Connection,
-    pending: &mut Pending,
+    rollups: &mut Rollups,
     effects: &Effects,
     id: i64,
     grown: Option<&Touched>,
@@ -245,8 +248,14 @@ fn written(
         queue: &class.queue,
         qos: &class.qos,
     };
+    let began = first.window().0;
+    let Rollups {
+        pending, factors, ..
+    } = rollups;
+    let factors = ready(factors, connection)?;
     for charge in &billed {
-        pending.spread(connection, &key, &charge.used(), Sign::Plus)?;
+        let used = charge.used(factors, key.machine, began);
+        pending.spread(connection, &key, &used, Sign::Plus)?;
     }
     let is_closed = !instance.is_open();
     let job = charged::job(first, instance.used_until, is_closed);
@@ -358,13 +367,43 @@ impl Rollups {
         let account = self.owners.of(connection, finished.allocation)?;
         let key = finished.key(account);
         let counts = finished.counts();
-        let gives = (finished.all(counts), counts.then(|| finished.job()));
+        let factors = ready(&mut self.factors, connection)?;
+        let gives = (
+            finished.all(counts, factors),
+            counts.then(|| finished.job()),
+        );
         self.pending.finished(connection, &key, gives, sign)
+    }
+
+    /// Adds all that an instance gives, apart from amounts, or takes it away.
+    fn whole(&mut self, connection: &Connection, id: i64, sign: Sign) -> Result<(), Error> {
+        let Rollups {
+            pending, factors, ..
+        } = self;
+        let factors = ready(factors, connection)?;
+        charged::each_part(connection, factors, id, &mut |key, _, _, part| match part {
+            Part::Used(used, own) => {
+                pending.spread(connection, key, &used, sign.turned(own == Sign::Minus))
+            }
+            Part::Job(job) => pending.count(connection, key, &job, sign),
+        })
     }
 
     /// Forgets what was not written.
     pub(super) fn forget(&mut self) {
         self.pending.forget();
         self.owners = Owners::default();
+        self.factors = None;
     }
+}
+
+/// The factors of today: read once, and when hardware has changed.
+fn ready<'f>(
+    factors: &'f mut Option<Factors>,
+    connection: &Connection,
+) -> Result<&'f mut Factors, Error> {
+    Ok(match factors {
+        Some(factors) => factors,
+        none => none.insert(Factors::read(connection, Measure::Core)?),
+    })
 }

@@ -155,7 +155,25 @@ fn waits(bank: &Bank, period: &[&str], sample: &std::path::Path) {
         "Asia/Kolkata",
     ];
     let halves = usage(bank, &[&["--by", "day"], &half[..]].concat());
-    assert_eq!(halves["from_what"], "records", "a zone with a half hour");
+    assert_eq!(halves["from_what"], "rollups", "a zone with a half hour");
+    let looked = usage(bank, &[&["--by", "day", "--records"], &half[..]].concat());
+    assert_eq!(looked["from_what"], "records");
+    for figure in [
+        "core_hours",
+        "wall_hours",
+        "factored_hours",
+        "jobs",
+        "started",
+        "ended",
+    ] {
+        assert_eq!(halves["total"][figure], looked["total"][figure], "{figure}");
+        let of = |told: &Value| -> Vec<Value> {
+            let rows = told["rows"].as_array().unwrap().iter();
+            let used = rows.filter(|row| row["wall_hours"] != "0");
+            used.map(|row| row[figure].clone()).collect()
+        };
+        assert_eq!(of(&halves), of(&looked), "{figure}");
+    }
 }
 
 /// The table of ai4-accounting (reports.md 2): resource hours of each namespace, with jobs and users.

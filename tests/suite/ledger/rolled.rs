@@ -1,6 +1,6 @@
 //! Rollups are what usage comes to, whatever happens: charges, totals that fall, refunds, undone charges,
-//! finished uses one by one and in chunks, amended and kept ones; and an answer from rollups is the one
-//! from records, to the last unit.
+//! finished uses one by one and in chunks, amended and kept ones, other hardware for what stands; and an
+//! answer from rollups is the one from records, to the last unit.
 
 use super::bench::Bench;
 use super::fixture::T0;
@@ -8,9 +8,11 @@ use super::ground::Ground;
 use super::sqlite::Sqlite;
 use super::wild::{Dice, Known, Wild, furnish};
 use bank_core::calendar::Zone;
-use bank_core::command::{Chunk, Command, UsageReport};
+use bank_core::command::{Chunk, Command, Equipment, SetHardware, UsageReport};
+use bank_core::contribution::host::Pattern;
 use bank_core::decimal::Decimal;
 use bank_core::directory::Policy;
+use bank_core::ids::HardwareId;
 use bank_core::model::{Facts, ObjectType};
 use bank_core::policy::{Ended, Figures};
 use bank_core::rollup::grid::{Every, Grid};
@@ -35,6 +37,8 @@ fn finished(dice: &mut Dice, now: Timestamp) -> UsageReport {
         cpu_s: (dice.below(2) == 0).then(|| Decimal::whole(17)),
         ..Figures::default()
     };
+    let hosts = [Some("n1"), Some("n2"), Some("old1"), None];
+    report.host = hosts[usize::try_from(dice.below(4)).unwrap()].map(str::to_owned);
     let id = dice.below(6);
     let length = [0, 59, 3_600, 90_061, 200_000][usize::try_from(dice.below(5)).unwrap()];
     let now_s = now.0.div_euclid(MICROS);
@@ -62,6 +66,37 @@ fn finished(dice: &mut Dice, now: Timestamp) -> UsageReport {
     report
 }
 
+/// Hardware of one machine or all of them, with hosts or without, with bounds or without.
+fn hardware(dice: &mut Dice) -> Command {
+    let id = HardwareId(1 + i64::try_from(dice.below(9)).unwrap());
+    let mut pick = |of: u64| usize::try_from(dice.below(of)).unwrap();
+    let machines = [None, Some("colony"), Some("blue")];
+    let hosts = [vec![], vec!["n*"], vec!["old[0-9]", "n2"]];
+    let hosts = hosts[pick(3)].iter();
+    let bounds = [-400_000, -86_400, -3_600, 0, 40_000, 200_000];
+    let bound = |at: usize| {
+        let seconds = bounds.get(at).copied();
+        seconds.map(|s| Timestamp(T0.0.div_euclid(MICROS) * MICROS + s * MICROS))
+    };
+    let set = SetHardware {
+        name: Some("kind".to_owned()),
+        machine: Some(machines[pick(3)].map(str::to_owned)),
+        hosts: Some(hosts.map(|text| Pattern::parse(text).unwrap()).collect()),
+        factor: Decimal::parse(["1", "1.333333333", "2.5", "0.7"][pick(4)]),
+        processors: Some(8),
+        nodes: Some(2),
+        from: Some(bound(pick(12))),
+        until: Some(bound(pick(12))),
+        priority: Some(i64::try_from(pick(3)).unwrap()),
+        ..SetHardware::default()
+    };
+    Command::Equipment(Box::new(match pick(6) {
+        0 => Equipment::RemoveHardware(id),
+        1 | 2 => Equipment::SetHardware(id, set),
+        _ => Equipment::AddHardware(set),
+    }))
+}
+
 fn operation(dice: &mut Dice, known: Known, now: Timestamp) -> Option<Command> {
     match dice.below(10) {
         0 => Some(Command::Usage(Box::new(finished(dice, now)))),
@@ -75,6 +110,7 @@ fn operation(dice: &mut Dice, known: Known, now: Timestamp) -> Option<Command> {
                 ..Chunk::default()
             })))
         }
+        2 => Some(hardware(dice)),
         _ => {
             let wild = Wild(dice.next());
             (wild.seconds() == 0).then(|| wild.command(known, now))
@@ -123,7 +159,7 @@ fn rows(answer: Answer) -> Rows {
         .collect()
 }
 
-/// Both ways to an answer agree, in any zone of whole hours and for buckets of any size.
+/// Both ways to an answer agree, in any zone and for buckets of any size, within hours too.
 fn agree(reader: &rusqlite::Connection, clock: Timestamp) {
     let hour = |at: i64| Timestamp(at.div_euclid(HOUR) * HOUR);
     let until = hour(clock.0 + 3 * HOUR);
@@ -137,7 +173,12 @@ fn agree(reader: &rusqlite::Connection, clock: Timestamp) {
             first: -18_000,
             changes: Vec::new(),
         },
+        Zone {
+            first: 19_800,
+            changes: Vec::new(),
+        },
     ];
+    let (mut weighed, mut pieces) = (0, 0);
     let by: [fn(&Owner<'_>) -> Vec<String>; 3] = [
         |owner| vec![owner.project.to_owned()],
         |owner| vec![owner.account.to_string(), owner.user.to_owned()],
@@ -148,27 +189,39 @@ fn agree(reader: &rusqlite::Connection, clock: Timestamp) {
         for every in [Every::Hour, Every::Day, Every::Month, Every::All] {
             for (from, by) in [20, 6, 1].into_iter().zip(by) {
                 let from = hour(T0.0 - from * 24 * HOUR + 5 * HOUR);
+                // Every other time both ends lie within an hour.
+                let within = i64::from(compared % 2 == 1) * 1_234_567_891;
+                let (from, until) = (Timestamp(from.0 + within), Timestamp(until.0 - within));
                 let grid = Grid::new(from, until, every, zone, 10_000).unwrap();
+                pieces += within.min(1);
                 let asked = || Asked {
                     grid: grid.clone(),
                     place: Box::new(move |owner, _| Some((by(owner), owner.user.to_owned()))),
                     at_end: false,
                     users: true,
+                    weighed: Measure::Core,
                 };
                 let rolled = rows(from_rollups(reader, &asked()).unwrap());
                 let looked = rows(from_records(reader, &asked()).unwrap());
-                assert_eq!(rolled, looked, "{every:?} {zone:?}");
+                assert_eq!(rolled, looked, "{every:?} {zone:?} {within}");
+                let sums = rolled.values().map(|(sums, _)| sums);
+                let is_weighed =
+                    |sums: &&Sums| sums.get(Measure::Factored) != sums.get(Measure::Core);
+                weighed += sums.filter(is_weighed).count();
                 compared += rolled.len();
             }
         }
     }
     assert!(compared > 100, "{compared} rows");
+    assert!(weighed > 20, "{weighed} rows with factors");
+    assert!(pieces > 3, "{pieces} periods within hours");
     let all = Grid::new(Timestamp(0), until, Every::All, &Zone::default(), 1).unwrap();
     let asked = Asked {
         grid: all,
         place: Box::new(|_, _| Some((Vec::new(), String::new()))),
         at_end: false,
         users: false,
+        weighed: Measure::Core,
     };
     let total = from_rollups(reader, &asked).unwrap();
     let charged: i64 = reader

@@ -128,9 +128,46 @@ fn every_cell_of_the_vector() {
         assert_eq!(period[own]["contribution"], wanted["contribution"]);
     }
     assert_eq!(period["uses"], 8, "one lies outside");
+    assert_eq!(period["from_what"], "rollups");
+    later_hardware(&bank);
     ways_to_look(&bank);
     two_periods(&bank);
     bank.verify();
+}
+
+/// Other hardware is told for what stands, and taken back.
+fn later_hardware(bank: &Bank) {
+    let before = report(bank, &[]);
+    let add = [
+        "hardware",
+        "add",
+        "all",
+        "--processors",
+        "1",
+        "--nodes",
+        "1",
+    ];
+    let twice = [
+        "--factor",
+        "2",
+        "--counts",
+        "no",
+        "--priority",
+        "1",
+        "--from",
+        "2026-01-01",
+    ];
+    bank.bank_ok(&[&add[..], &twice[..]].concat());
+    let told = report(bank, &[]);
+    assert_ne!(told["periods"][0]["rows"], before["periods"][0]["rows"]);
+    let list = bank.json(&["hardware", "ls"]);
+    let id = list["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|own| own["name"] == "all");
+    bank.bank_ok(&["hardware", "rm", &id.unwrap()["id"].to_string(), "--yes"]);
+    assert_eq!(report(bank, &[]), before);
 }
 
 /// The same usage by others, on other bases, credited elsewhere.
@@ -151,6 +188,7 @@ fn ways_to_look(bank: &Bank) {
     );
     // All of a job in the period where it ended: bob's from December counts, erin's does not.
     let at_end = report(bank, &["--credit", "end"]);
+    assert_eq!(at_end["periods"][0]["from_what"], "records");
     assert_eq!(of(&at_end, "bob", "usage"), "172.00");
     assert_eq!(of(&at_end, "erin", "usage"), "0.00");
     assert_eq!(of(&at_end, "erin", "subscription"), "Under");

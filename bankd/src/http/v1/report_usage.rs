@@ -46,10 +46,7 @@ pub(super) async fn show(call: Call) -> Handled {
     }
     let grid = Grid::new(from, until, every, &wanted.zone, BUCKETS_MAX);
     let grid = grid.ok_or_else(|| too_many(&call, "every", "at most 10,000 buckets"))?;
-    let of_records = !grid.is_on_hours()
-        || wanted.at_end
-        || query.records
-        || wanted.by.iter().any(|dimension| !dimension.is_rolled_up());
+    let of_records = query.records || wanted.by.iter().any(|dimension| !dimension.is_rolled_up());
     let place = place(call.view.clone(), &query, wanted.by.clone());
     let (at_end, users) = (wanted.at_end, query.users);
     let asked_grid = grid.clone();
@@ -59,11 +56,12 @@ pub(super) async fn show(call: Call) -> Handled {
             place,
             at_end,
             users,
+            weighed: Measure::Core,
         };
         if of_records {
             return report::from_records(connection, &asked);
         }
-        report::from_rollups(connection, &asked)
+        asked.answer(connection)
     };
     let answer = call.ask(question).await?;
     if answer.rows.len() > ROWS_MAX {
@@ -232,7 +230,11 @@ fn dimensions(words: Option<&str>) -> Result<Vec<Dimension>, Refusal> {
 
 fn sort(word: Option<&str>) -> Result<Measure, Refusal> {
     let word = word.unwrap_or("core");
-    let found = WORDS.iter().find(|(_, known)| *known == word);
+    // What is measured is shown of no row: only shares of it are.
+    let mut shown = WORDS
+        .iter()
+        .filter(|(measure, _)| *measure != Measure::Measured);
+    let found = shown.find(|(_, known)| *known == word);
     found.map(|(measure, _)| *measure).ok_or(Refusal::BadValue {
         field: "sort",
         expected: "core, gpu, node, wall, cpu, memory, disk, factored, charge, started, ended or \

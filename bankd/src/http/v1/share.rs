@@ -14,13 +14,13 @@ use bank_api::v1::{ContributionPeriod, ContributionQuery, ContributionReport};
 use bank_core::contribution::{Credit, Span};
 use bank_core::directory::Directory;
 use bank_core::refusal::Refusal;
+use bank_core::rollup::{HOUR, hour_of};
 use bank_core::time::{Seconds, Timestamp};
 
 use self::count::Count;
 use super::call::{Call, Handled, ok};
 use super::shape::read_time;
 use crate::http::error::Failure;
-use crate::store::read::uses::{self, Asked};
 use crate::zones::{self, Cut};
 
 /// How far back a question without a start looks.
@@ -91,14 +91,8 @@ pub(super) async fn contribution(call: Call) -> Handled {
     let told = call.ask(move |connection| {
         let mut told = Vec::with_capacity(cuts.len());
         for (span, edges) in cuts {
-            let mut count = Count::new(&question, span, edges);
-            let asked = Asked {
-                from: span.from(),
-                to: span.to(),
-                machine: question.machine.clone(),
-            };
-            uses::each(connection, &asked, |used| count.take(used))?;
-            told.push(count.told());
+            let count = Count::of(connection, &question, span, edges)?;
+            told.push(count.and_then(Count::told));
         }
         Ok(told)
     });
@@ -228,13 +222,13 @@ fn edges(span: Span, buckets: Option<&str>, zone: &str) -> Result<Vec<Timestamp>
         Some(text) => {
             zones::is_known(zone).then_some(()).ok_or_else(known)?;
             let parts = text.parse().ok().filter(|n| (1..=PARTS_MAX).contains(n));
-            return Ok(span.cut(parts.ok_or_else(few)?));
+            return Ok(equal(span, parts.ok_or_else(few)?));
         }
         None => {
             zones::is_known(zone).then_some(()).ok_or_else(known)?;
             let days = span.micros().div_ceil(DAY_US);
             let parts = u32::try_from(days).unwrap_or(PARTS).min(PARTS);
-            return Ok(span.cut(parts));
+            return Ok(equal(span, parts));
         }
     };
     let most = usize::try_from(PARTS_MAX).unwrap_or(usize::MAX);
@@ -243,4 +237,18 @@ fn edges(span: Span, buckets: Option<&str>, zone: &str) -> Result<Vec<Timestamp>
         return Err(few());
     }
     Ok(edges)
+}
+
+/// Parts of the same length, but for what lies between their ends and the full hour before: rollups say
+/// what happened between full hours.
+fn equal(span: Span, parts: u32) -> Vec<Timestamp> {
+    let mut edges = span.cut(parts);
+    let each = span.micros().checked_div(parts.max(1).into()).unwrap_or(0);
+    if each >= HOUR.unsigned_abs().saturating_mul(2) {
+        let inner = edges.len().saturating_sub(2);
+        for edge in edges.iter_mut().skip(1).take(inner) {
+            *edge = Timestamp(hour_of(edge.0).saturating_mul(HOUR));
+        }
+    }
+    edges
 }

@@ -1,10 +1,11 @@
 //! Usage added up: by whose it is and by buckets of time (reports.md 3 and 7).
 //!
-//! Where every edge is a full UTC hour and rollups know all that is asked for, they have the answer:
-//! [`from_rollups`]. Else [`from_records`] goes through everything that was used. Both come to the same,
-//! to the last unit. Nothing here rounds.
+//! Where rollups know all that is asked for, they have the answer for the full UTC hours, and the records
+//! of the time before and behind these for the rest: [`from_rollups`]. Else [`from_records`] goes through
+//! everything that was used. Both come to the same, to the last unit. Nothing here rounds.
 
 mod bins;
+mod edges;
 mod records;
 mod rollups;
 
@@ -12,7 +13,9 @@ pub use bins::{size_bin, wall_bin};
 pub use records::from_records;
 pub use rollups::{first_day, from_rollups};
 
+use super::super::Error;
 use bank_core::rollup::{Measure, Sums, grid::Grid};
+use rusqlite::Connection;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What usage is told apart by.
@@ -124,6 +127,22 @@ pub struct Asked<'p> {
     pub at_end: bool,
     /// Whether users are counted.
     pub users: bool,
+    /// What the factor of hardware weighs: the time of processors, or for a report from records
+    /// something else.
+    pub weighed: Measure,
+}
+
+impl Asked<'_> {
+    /// Answers from rollups where those know it all, but for what lies of an hour beside a bucket.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn answer(&self, connection: &Connection) -> Result<Answer, Error> {
+        if self.at_end || self.weighed != Measure::Core {
+            return from_records(connection, self);
+        }
+        from_rollups(connection, self)
+    }
 }
 
 /// Figures of one row of the answer.
@@ -138,6 +157,8 @@ pub struct Figures {
     /// Speed of processors × wall time, in thousandths of MHz × microseconds; of records that were looked
     /// at one by one.
     pub mhz: i128,
+    /// Jobs of these that say nothing of what the factor weighs, each in the first bucket that it is in.
+    pub unsaid: u64,
 }
 
 /// How long jobs waited.
@@ -161,6 +182,7 @@ impl Figures {
         self.sums.add(&other.sums, bank_core::rollup::Sign::Plus);
         self.mhz = self.mhz.saturating_add(other.mhz);
         self.users.extend(other.users.iter().cloned());
+        self.unsaid = self.unsaid.saturating_add(other.unsaid);
         let (own, more) = (&mut self.waits, &other.waits);
         for (own, more) in [
             (&mut own.submitted, more.submitted),
@@ -184,7 +206,7 @@ impl Figures {
 pub struct Answer {
     /// The place of the bucket in the grid, and one value for each dimension.
     pub rows: BTreeMap<(usize, Vec<String>), Figures>,
-    /// Whole rows that were looked at.
+    /// Whether rollups said it, but for what lies beside full hours.
     pub from_rollups: bool,
 }
 

@@ -1,5 +1,6 @@
-//! Every use, once: what collectors reported, and what schedulers had charged. The one way by which
-//! reports about shares and priorities come to usage, so that other tables can take its place.
+//! Every use, once: what collectors reported, and what schedulers had charged. For what sums of usage do
+//! not know: priorities by components and windows of starts, and time asked for beside time used.
+//! Shares come from `report`.
 
 use super::super::{Error, codec};
 use bank_core::decimal::Decimal;
@@ -75,7 +76,7 @@ pub fn each(
 }
 
 /// The machines that anything was reported of: one step through the index for each.
-fn machines(connection: &Connection) -> Result<Vec<String>, Error> {
+pub(in crate::store) fn machines(connection: &Connection) -> Result<Vec<String>, Error> {
     let sql = "SELECT machine FROM usage_identity WHERE machine > ?1 ORDER BY machine LIMIT 1";
     let first = "SELECT machine FROM usage_identity ORDER BY machine LIMIT 1";
     let mut found: Vec<String> = Vec::new();

@@ -6,7 +6,8 @@
 
 use super::super::read::journal::{first_entry_of, last_entry};
 use super::super::{Error, codec};
-use super::finished::{COLUMNS, Finished, factored};
+use super::factors::Factors;
+use super::finished::{COLUMNS, Finished};
 use super::pending::Key;
 use bank_core::decimal::Decimal;
 use bank_core::effects::UsageRow;
@@ -168,8 +169,14 @@ impl Charge {
         (Timestamp(self.at.0.saturating_sub(length)), self.at)
     }
 
-    /// What was used, without what it cost. A row that takes time back has it below zero.
-    pub(in crate::store) fn used(&self) -> Use {
+    /// What was used, without what it cost. A row that takes time back has it below zero. Nobody says
+    /// its hosts; the factor is that of its machine when the job began.
+    pub(in crate::store) fn used(
+        &self,
+        factors: &mut Factors,
+        machine: &str,
+        began: Timestamp,
+    ) -> Use {
         let (start, end) = self.window();
         let seconds = i128::from(self.seconds);
         let micros = i128::from(MICROS);
@@ -184,16 +191,14 @@ impl Charge {
             .gres
             .iter()
             .find(|(name, _)| name.eq_ignore_ascii_case("gpu"));
-        let core = times(usage.processors, micros);
         let totals = Sums::default()
-            .with(Measure::Core, core)
+            .with(Measure::Core, times(usage.processors, micros))
             .with(Measure::Gpu, times(gpus.map(|(_, n)| *n), micros))
             .with(Measure::Node, times(usage.nodes, micros))
             .with(Measure::Wall, seconds.saturating_mul(micros))
             .with(Measure::Memory, times(usage.memory_mb, 1000))
-            .with(Measure::Disk, times(usage.disk_mb, 1000))
-            .with(Measure::Factored, factored(core));
-        Use::new(start, end, totals)
+            .with(Measure::Disk, times(usage.disk_mb, 1000));
+        Use::new(start, end, factors.weigh(totals, machine, None, began))
     }
 
     /// An amount over its time.
@@ -245,6 +250,10 @@ pub(in crate::store) fn account_of(
 }
 
 /// What an instance gives apart from amounts.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "given to a visitor at once and never kept: a box for each use would cost more"
+)]
 pub(in crate::store) enum Part {
     /// What was used; turned where it is taken back.
     Used(Use, Sign),
@@ -266,6 +275,7 @@ pub(in crate::store) fn is_finished(connection: &Connection, id: i64) -> Result<
 /// Gives everything that an instance gives now, apart from amounts.
 pub(in crate::store) fn each_part(
     connection: &Connection,
+    factors: &mut Factors,
     id: i64,
     visit: &mut TakePart<'_>,
 ) -> Result<(), Error> {
@@ -289,7 +299,7 @@ pub(in crate::store) fn each_part(
                 &key,
                 &subject,
                 &first,
-                Part::Used(finished.used(), Sign::Plus),
+                Part::Used(finished.used(factors), Sign::Plus),
             )?;
             visit(&key, &subject, &first, Part::Job(finished.job()))?;
         }
@@ -298,8 +308,10 @@ pub(in crate::store) fn each_part(
         return Ok(());
     }
     let chain = chain(connection, subject.last_usage)?;
+    let began = first.charge.window().0;
     for (charge, sign) in standing(&chain) {
-        visit(&key, &subject, &first, Part::Used(charge.used(), sign))?;
+        let used = charge.used(factors, &subject.machine, began);
+        visit(&key, &subject, &first, Part::Used(used, sign))?;
     }
     visit(
         &key,

@@ -1,6 +1,7 @@
 //! What a finished use gives, by its row.
 
 use super::super::{Error, codec};
+use super::factors::Factors;
 use super::pending::Key;
 use bank_core::effects::Became;
 use bank_core::rollup::{Measure, Presence, Sums, Use};
@@ -14,9 +15,9 @@ pub(in crate::store) const COLUMNS: &str =
     "source, object_id, start_at, end_at, submit_at, machine,
     object_type, account, login, project, user, group_name, queue, qos, state, exit_code, flags,
     millis, nodes, gpus, memory_bytes, wall_us, cpu_us, requested_s, revision, became, policy,
-    counted, instance, amount, allocation, refusal, tx, block, place, available, host, disk_bytes, more";
+    counted, instance, amount, allocation, NULL, NULL, NULL, NULL, NULL, host, disk_bytes, more";
 
-/// How many these are.
+/// How many these are: the host stands behind five that nobody looks at.
 const COUNT: usize = 39;
 
 /// A row of `usage_identity`, as far as rollups look at it.
@@ -38,17 +39,21 @@ pub(in crate::store) struct Finished<'a> {
     /// Thousandths of processors.
     pub(in crate::store) millis: Option<i64>,
     nodes: Option<i64>,
-    gpus: Option<i64>,
+    /// Graphics processors.
+    pub(in crate::store) gpus: Option<i64>,
     memory: Option<i64>,
     disk: Option<i64>,
     wall: Option<i64>,
-    cpu: Option<i64>,
+    /// How long its processors were busy, in microseconds.
+    pub(in crate::store) cpu: Option<i64>,
     became: Became,
     /// The instance that was charged for it.
     pub(in crate::store) instance: Option<i64>,
     amount: Option<i64>,
     /// Where the amount lies, of one without an instance.
     pub(in crate::store) allocation: Option<i64>,
+    /// The first of its hosts.
+    host: Option<&'a str>,
     /// Those of its attributes that are kept.
     pub(in crate::store) more: &'a str,
 }
@@ -83,6 +88,10 @@ impl<'a> Finished<'a> {
             instance: number(28),
             amount: number(29),
             allocation: number(30),
+            host: match cell(36) {
+                ValueRef::Null => None,
+                _ => Some(text(36)?),
+            },
             disk: number(37),
             more: match cell(38) {
                 ValueRef::Null => "",
@@ -129,7 +138,7 @@ impl<'a> Finished<'a> {
     }
 
     /// What it used, without what it was charged.
-    pub(in crate::store) fn used(&self) -> Use {
+    pub(in crate::store) fn used(&self, factors: &mut Factors) -> Use {
         let (start, end) = self.window();
         let wall = i128::from(self.wall());
         let times = |size: Option<i64>, unit: i128| {
@@ -145,17 +154,18 @@ impl<'a> Finished<'a> {
             .with(Measure::Cpu, self.cpu.unwrap_or(0).max(0).into())
             .with(Measure::Memory, times(self.memory, (1 << 20) * 1000))
             .with(Measure::Disk, times(self.disk, (1 << 20) * 1000))
-            .with(Measure::Factored, factored(core));
+            .with(Measure::Measured, self.cpu.map_or(0, |_| core));
+        let totals = factors.weigh(totals, self.machine, self.host, start);
         Use::new(start, end, totals)
     }
 
     /// What it gives where it has no instance: what it used, if that counts, and what it was charged in
     /// the shadow totals. None where that is nothing.
-    pub(in crate::store) fn all(&self, counts: bool) -> Option<Use> {
+    pub(in crate::store) fn all(&self, counts: bool, factors: &mut Factors) -> Option<Use> {
         let amount = self.amount.filter(|_| self.instance.is_none());
         let charge = i128::from(amount.unwrap_or(0));
         if counts {
-            let used = self.used();
+            let used = self.used(factors);
             let totals = used.totals().with(Measure::Charge, charge);
             return Some(Use::new(used.start(), used.end(), totals));
         }
@@ -181,12 +191,6 @@ impl<'a> Finished<'a> {
             qos: self.qos,
         }
     }
-}
-
-/// Processor time weighed with the factor of the hardware when the use began: 1 where nobody declared
-/// any.
-pub(in crate::store) fn factored(core: i128) -> i128 {
-    core
 }
 
 /// The accounts of allocations, remembered: an allocation never leaves its account.

@@ -305,12 +305,12 @@ fn write_day(connection: &Connection, place: Place, mut day: Day) -> Result<(), 
     let seal = seal::of_values(&row)?;
     let sql = if is_new {
         "INSERT INTO rollup (day, key, core, gpu, node, wall, cpu, memory, disk, factored, charge,
-             started, ended, running, seal)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)"
+             measured, started, ended, running, seal)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)"
     } else {
         "UPDATE rollup SET core = ?3, gpu = ?4, node = ?5, wall = ?6, cpu = ?7, memory = ?8,
-             disk = ?9, factored = ?10, charge = ?11, started = ?12, ended = ?13, running = ?14,
-             seal = ?15 WHERE day = ?1 AND key = ?2"
+             disk = ?9, factored = ?10, charge = ?11, measured = ?12, started = ?13, ended = ?14,
+             running = ?15, seal = ?16 WHERE day = ?1 AND key = ?2"
     };
     connection
         .prepare_cached(sql)?

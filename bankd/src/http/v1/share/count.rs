@@ -1,21 +1,28 @@
 //! Uses counted for one period: shares by name, processors that were busy, and buckets by machine.
+//! Rollups say them; records do where the factor of hardware weighs something else than the time of
+//! processors, or all of a job counts where it ended.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use bank_api::v1::{
     ContributionPeriod, ContributionRow, ContributionTotal, Utilisation, UtilisationBucket,
 };
-use bank_core::contribution::hardware::{self, FACTOR_ONE, Kind};
+use bank_core::contribution::hardware::{FACTOR_ONE, Kind};
 use bank_core::contribution::utilisation::Buckets;
 use bank_core::contribution::{
-    Row, Span, Sums, UNASSIGNED, USAGE_UNITS, decimal, factored, part, percent,
+    Credit, Row, Span, Sums, UNASSIGNED, USAGE_UNITS, decimal, percent, usage,
 };
 use bank_core::directory::Directory;
+use bank_core::rollup::Measure;
+use bank_core::rollup::grid::Grid;
 use bank_core::time::Timestamp;
+use rusqlite::Connection;
 
 use super::super::shape;
 use super::{Basis, By, Question};
-use crate::store::read::uses::Used;
+use crate::store::Error;
+use crate::store::read::report::{About, Asked, Figures, Owner};
 
 /// What was counted so far.
 pub(super) struct Count<'q> {
@@ -28,35 +35,75 @@ pub(super) struct Count<'q> {
     busy: BTreeMap<Option<String>, (u128, u128)>,
     machines: BTreeMap<String, Buckets>,
     all: Buckets,
-    /// Whose usage of a project is, and whether it is asked for: looked up once each.
-    whose: HashMap<String, (Option<String>, bool)>,
     uses: u64,
-    unmeasured: u64,
-    /// A sum did not fit.
-    broken: bool,
+    /// None where nobody looked at each of them.
+    unmeasured: Option<u64>,
+    from_rollups: bool,
 }
 
+/// Before the name of a group, so that nobody's is told from one without a letter.
+const NAMED: &str = "=";
+
 impl<'q> Count<'q> {
-    pub(super) fn new(question: &'q Question, span: Span, edges: Vec<Timestamp>) -> Count<'q> {
-        let equipment = &question.directory.equipment;
+    /// Counts all uses of a period; none where a sum does not fit.
+    pub(super) fn of(
+        connection: &Connection,
+        question: &'q Question,
+        span: Span,
+        edges: Vec<Timestamp>,
+    ) -> Result<Option<Count<'q>>, Error> {
         let mut count = Count {
             question,
             span,
-            kinds: equipment.kinds(),
+            kinds: question.directory.equipment.kinds(),
             sums: Sums::default(),
             busy: BTreeMap::new(),
             machines: BTreeMap::new(),
             all: Buckets::new(edges.clone()),
             edges,
-            whose: HashMap::new(),
             uses: 0,
-            unmeasured: 0,
-            broken: false,
+            unmeasured: None,
+            from_rollups: false,
         };
-        if question.by == By::Contributor && count.contributions().is_none() {
-            count.broken = true;
+        let (measure, weighed) = count.measures();
+        let labels = vec![String::new(); count.edges.len().saturating_sub(1)];
+        let asked = Asked {
+            grid: Grid {
+                edges: count.edges.clone(),
+                labels,
+            },
+            place: Box::new(place(question)),
+            at_end: question.credit == Credit::End,
+            users: false,
+            weighed,
+        };
+        let answer = asked.answer(connection)?;
+        count.from_rollups = answer.from_rollups;
+        if !answer.from_rollups && question.basis != Basis::Su {
+            count.unmeasured = Some(0);
         }
-        count
+        for ((bucket, values), figures) in &answer.rows {
+            if count.add(*bucket, values, figures, measure).is_none() {
+                return Ok(None);
+            }
+        }
+        let fits = question.by != By::Contributor || count.contributions().is_some();
+        Ok(fits.then_some(count))
+    }
+
+    /// The figure that is shown, and what the factor of hardware weighs: what was charged has its rates
+    /// already.
+    fn measures(&self) -> (Measure, Measure) {
+        let weighed = match self.question.basis {
+            Basis::Slots => return (Measure::Factored, Measure::Core),
+            Basis::Su => return (Measure::Charge, Measure::Core),
+            Basis::Cpu => Measure::Cpu,
+            Basis::Gpu => Measure::Gpu,
+        };
+        if self.kinds.iter().all(|kind| kind.factor == FACTOR_ONE) {
+            return (weighed, Measure::Core);
+        }
+        (Measure::Factored, weighed)
     }
 
     /// Everybody is there, whether they used or gave anything or not.
@@ -73,94 +120,59 @@ impl<'q> Count<'q> {
         Some(())
     }
 
-    /// Counts one use.
-    pub(super) fn take(&mut self, used: &Used) {
-        if self.add(used).is_none() {
-            self.broken = true;
-        }
-    }
-
-    fn add(&mut self, used: &Used) -> Option<()> {
-        let (credit, span) = (self.question.credit, self.span);
-        let (group, is_asked) = self.group(used);
-        let only = self.question.user.as_ref();
-        if !is_asked || only.is_some_and(|name| *name != used.user) {
-            return Some(());
-        }
-        let ran = (used.start, used.end);
-        // Which of them lie in the period does not hang on what is counted of them: so much that some
-        // of it falls into each microsecond.
-        if part(u64::MAX.into(), ran, span, credit) == 0 {
-            return Some(());
-        }
-        self.uses = self.uses.saturating_add(1);
-        let held = used.millis.map(|millis| over_wall(millis, used));
-        let busy = used.cpu_us.map(|cpu| u128::from(cpu).saturating_mul(1_000));
-        if let (Some(held), Some(busy)) = (held, busy) {
-            let sum = self.busy.entry(group.clone()).or_default();
-            sum.0 = sum.0.checked_add(part(busy, ran, span, credit))?;
-            sum.1 = sum.1.checked_add(part(held, ran, span, credit))?;
-        }
-        let total = match self.question.basis {
-            Basis::Slots => held,
-            Basis::Cpu => busy,
-            Basis::Gpu => used
-                .gpus
-                .map(|gpus| over_wall(gpus.saturating_mul(1_000), used)),
-            Basis::Su => Some(self.charged(used)?),
-        };
-        let Some(total) = total else {
-            self.unmeasured = self.unmeasured.saturating_add(1);
+    /// Adds the figures of a group and machine in a bucket; none where a sum does not fit.
+    fn add(
+        &mut self,
+        bucket: usize,
+        values: &[String],
+        figures: &Figures,
+        measure: Measure,
+    ) -> Option<()> {
+        let [group, machine] = values else {
             return Some(());
         };
-        let factor = match self.question.basis {
-            // What was charged has its rates already.
-            Basis::Su => FACTOR_ONE,
-            _ => hardware::factor(&self.kinds, &used.machine, used.host.as_deref(), used.start),
-        };
-        let usage = factored(part(total, ran, span, credit), factor)?;
-        self.sums.add_usage(group.as_deref(), usage)?;
-        self.all.add(total, ran, factor, credit)?;
-        let own = self.machines.entry(used.machine.clone());
-        let own = own.or_insert_with(|| Buckets::new(self.edges.clone()));
-        own.add(total, ran, factor, credit)
-    }
-
-    /// What a use was charged, in the units of usage before the factor.
-    fn charged(&self, used: &Used) -> Option<u128> {
-        let minor = self.question.directory.bank.precision.minor_per_credit();
-        let of_one = USAGE_UNITS.checked_div(u128::from(FACTOR_ONE))?;
-        let each = of_one.checked_div(u128::try_from(minor).ok()?)?;
-        u128::from(used.amount).checked_mul(each)
-    }
-
-    /// Whose it is, and whether its project is asked for.
-    fn group(&mut self, used: &Used) -> (Option<String>, bool) {
-        let (whose, is_asked) = if let Some(known) = self.whose.get(&used.project) {
-            known.clone()
+        let group = group.strip_prefix(NAMED).map(str::to_owned);
+        let sums = &figures.sums;
+        // Who runs over several buckets began in one of them, or ran in the first.
+        let is_once = bucket == 0 || self.question.credit == Credit::End;
+        let jobs = sums.get(if is_once {
+            Measure::Running
         } else {
-            let directory = &self.question.directory;
-            let whose = directory.contributor_of(&used.project);
-            let whose = whose.map(|own| own.name.clone());
-            let wanted = self.question.project.as_deref();
-            let is_asked = wanted.is_none_or(|top| is_under(directory, &used.project, top));
-            let found = (whose, is_asked);
-            self.whose.insert(used.project.clone(), found.clone());
-            found
+            Measure::Started
+        });
+        let jobs = u64::try_from(jobs).unwrap_or(0);
+        self.uses = self.uses.saturating_add(jobs);
+        if let Some(unsaid) = &mut self.unmeasured {
+            *unsaid = unsaid.saturating_add(figures.unsaid);
+        }
+        let (busy, held) = (sums.get(Measure::Cpu), sums.get(Measure::Measured));
+        if held != 0 {
+            let sum = self.busy.entry(group.clone()).or_default();
+            sum.0 = sum.0.checked_add(u128::try_from(busy).ok()?)?;
+            sum.1 = sum.1.checked_add(u128::try_from(held).ok()?)?;
+        }
+        // Cut to whole units, what was taken back may be one more than what was used in a bucket.
+        let figure = sums.get(measure).max(0);
+        let used = match measure {
+            Measure::Charge => self.charged(figure)?,
+            _ => usage(figure)?,
         };
-        let group = match self.question.by {
-            By::Contributor => whose,
-            By::Project => shape::some(&used.project),
-            By::User => shape::some(&used.user),
-        };
-        (group, is_asked)
+        self.sums.add_usage(group.as_deref(), used)?;
+        self.all.add(bucket, used)?;
+        let own = self.machines.entry(machine.clone());
+        let own = own.or_insert_with(|| Buckets::new(self.edges.clone()));
+        own.add(bucket, used)
+    }
+
+    /// What was charged, in the units of usage.
+    fn charged(&self, amount: i128) -> Option<u128> {
+        let minor = self.question.directory.bank.precision.minor_per_credit();
+        let each = USAGE_UNITS.checked_div(u128::try_from(minor).ok()?)?;
+        u128::try_from(amount).ok()?.checked_mul(each)
     }
 
     /// The period as it is told; none where a sum does not fit.
     pub(super) fn told(self) -> Option<ContributionPeriod> {
-        if self.broken {
-            return None;
-        }
         let table = self.sums.table(self.span)?;
         let rows = table.rows.iter().map(|row| self.row(row)).collect();
         let (counted, all) = (total(table.counted), total(table.all));
@@ -173,6 +185,12 @@ impl<'q> Count<'q> {
             utilisation: self.utilisation()?,
             uses: self.uses,
             unmeasured: self.unmeasured,
+            from_what: if self.from_rollups {
+                "rollups"
+            } else {
+                "records"
+            }
+            .to_owned(),
         })
     }
 
@@ -236,8 +254,37 @@ impl<'q> Count<'q> {
     }
 }
 
-fn over_wall(thousandths: u64, used: &Used) -> u128 {
-    u128::from(thousandths).saturating_mul(u128::from(used.wall_us))
+/// Says of whose usage is asked, and of which group and machine it is.
+fn place(
+    question: &Question,
+) -> impl Fn(&Owner<'_>, Option<&About<'_>>) -> Option<(Vec<String>, String)> + Send + '_ {
+    // Whose usage of a project is, and whether it is asked for: looked up once each.
+    let known: RefCell<HashMap<String, (Option<String>, bool)>> = RefCell::default();
+    move |owner, _| {
+        let only = |wanted: &Option<String>, is: &str| wanted.as_deref().is_none_or(|w| w == is);
+        if !only(&question.user, owner.user) || !only(&question.machine, owner.machine) {
+            return None;
+        }
+        let mut known = known.borrow_mut();
+        let (whose, is_asked) = if let Some(found) = known.get(owner.project) {
+            found.clone()
+        } else {
+            let directory = &question.directory;
+            let whose = directory.contributor_of(owner.project);
+            let wanted = question.project.as_deref();
+            let is_asked = wanted.is_none_or(|top| is_under(directory, owner.project, top));
+            let found = (whose.map(|own| own.name.clone()), is_asked);
+            known.insert(owner.project.to_owned(), found.clone());
+            found
+        };
+        let group = match question.by {
+            By::Contributor => whose,
+            By::Project => shape::some(owner.project),
+            By::User => shape::some(owner.user),
+        };
+        let group = group.map_or_else(String::new, |name| format!("{NAMED}{name}"));
+        is_asked.then(|| (vec![group, owner.machine.to_owned()], String::new()))
+    }
 }
 
 fn total((usage, contribution): (String, String)) -> ContributionTotal {

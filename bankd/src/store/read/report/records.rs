@@ -2,7 +2,7 @@
 //! on full hours, and the proof that rollups say the same.
 
 use super::super::super::Error;
-use super::super::super::rollup::{Counted, Key, Source, each};
+use super::super::super::rollup::{Counted, Key, Source, each_weighed};
 use super::{About, Answer, Asked, Owner, ran};
 use bank_core::decimal::Decimal;
 use bank_core::rollup::{Measure, Presence, Sign, Sums, Use};
@@ -16,15 +16,9 @@ use rusqlite::Connection;
 /// If the store cannot be read.
 pub fn from_records(connection: &Connection, asked: &Asked<'_>) -> Result<Answer, Error> {
     let mut answer = Answer::default();
-    each(connection, &mut |key, source, counted| {
+    each_weighed(connection, asked.weighed, &mut |key, source, counted| {
         let job = Job::of(source);
-        let about = About {
-            group: job.group,
-            state: job.state,
-            millis: job.millis,
-            wall: job.wall,
-        };
-        let Some((values, user)) = (asked.place)(&owner(key), Some(&about)) else {
+        let Some((values, user)) = (asked.place)(&owner(key), Some(&job.about())) else {
             return Ok(());
         };
         let mut adding = Adding {
@@ -38,7 +32,7 @@ pub fn from_records(connection: &Connection, asked: &Asked<'_>) -> Result<Answer
             Counted::Sums(whole, sign) if asked.at_end => adding.at_end(&whole, sign, job.end),
             Counted::Sums(whole, sign) => adding.spread(&whole, sign),
             Counted::Job(presence) => {
-                adding.count(&presence);
+                adding.count(&presence, says(source, asked.weighed));
                 adding.wait(&presence, &job);
             }
         }
@@ -47,7 +41,23 @@ pub fn from_records(connection: &Connection, asked: &Asked<'_>) -> Result<Answer
     Ok(answer.trimmed())
 }
 
-fn owner<'a>(key: &Key<'a>) -> Owner<'a> {
+/// Whether a record says something of a measure at all.
+fn says(source: &Source<'_>, measure: Measure) -> bool {
+    match (source, measure) {
+        (Source::Finished(own), Measure::Core) => own.millis.is_some(),
+        (Source::Finished(own), Measure::Gpu) => own.gpus.is_some(),
+        (Source::Finished(own), Measure::Cpu) => own.cpu.is_some(),
+        (Source::Instance(_, first), Measure::Core) => first.usage.processors.is_some(),
+        (Source::Instance(_, first), Measure::Gpu) => {
+            let mut gres = first.usage.gres.iter();
+            gres.any(|(name, _)| name.eq_ignore_ascii_case("gpu"))
+        }
+        (Source::Instance(..), Measure::Cpu) => false,
+        _ => true,
+    }
+}
+
+pub(super) fn owner<'a>(key: &Key<'a>) -> Owner<'a> {
     Owner {
         project: key.project,
         account: key.account,
@@ -59,7 +69,7 @@ fn owner<'a>(key: &Key<'a>) -> Owner<'a> {
 }
 
 /// What a record says of its job.
-struct Job<'a> {
+pub(super) struct Job<'a> {
     group: &'a str,
     state: &'a str,
     millis: i64,
@@ -76,7 +86,17 @@ fn speed(said: Option<Decimal>) -> i128 {
 }
 
 impl<'a> Job<'a> {
-    fn of(source: &Source<'a>) -> Job<'a> {
+    /// As a report asks for it.
+    pub(super) fn about(&self) -> About<'a> {
+        About {
+            group: self.group,
+            state: self.state,
+            millis: self.millis,
+            wall: self.wall,
+        }
+    }
+
+    pub(super) fn of(source: &Source<'a>) -> Job<'a> {
         match source {
             Source::Finished(finished) => Job {
                 group: finished.group,
@@ -165,19 +185,33 @@ impl Adding<'_, '_> {
             .collect()
     }
 
-    fn count(&mut self, job: &Presence) {
+    fn count(&mut self, job: &Presence, says: bool) {
         if self.asked.at_end {
             let ends = self.asked.grid.find(job.end).filter(|_| job.has_ended);
             if let Some(bucket) = ends {
                 let one = Sums::default().with(Measure::Ended, 1);
                 self.put(bucket, &one.with(Measure::Running, 1), Sign::Plus);
+                self.unsaid(bucket, says);
             }
             return;
         }
         // The end may be the first instant of a bucket in which it did not run.
         let after = Timestamp(job.end.0.saturating_add(1));
+        let mut is_told = says;
         for (bucket, from, until) in self.touched(job.start, after) {
-            self.put(bucket, &job.between(from, until), Sign::Plus);
+            let part = job.between(from, until);
+            self.put(bucket, &part, Sign::Plus);
+            if part.get(Measure::Running) != 0 {
+                self.unsaid(bucket, is_told);
+                is_told = true;
+            }
+        }
+    }
+
+    fn unsaid(&mut self, bucket: usize, says: bool) {
+        if !says {
+            let own = &mut self.answer.at(bucket, self.values).unsaid;
+            *own = own.saturating_add(1);
         }
     }
 

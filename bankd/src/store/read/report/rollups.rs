@@ -1,12 +1,15 @@
-//! Reports from rollups: whole UTC days from their sums, the rest of a bucket from hours.
+//! Reports from rollups: whole UTC days from their sums, the rest of a bucket from hours, and what lies
+//! beside full hours from the records of that time.
 //!
 //! A job that runs over several days is one job in each of them. In a bucket it is counted once: those
 //! that ran in its first hour or day, and those that began later.
 
 use super::super::super::Error;
 use super::super::super::rollup::each_hour;
+use super::edges::{self, Piece};
 use super::{Answer, Asked, Figures, Owner, ran};
 use bank_core::rollup::{DAY, HOUR, HOURS, MEASURES, Measure, Sign, Sums, day_of, hour_of};
+use bank_core::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
 use std::collections::HashMap;
 
@@ -31,7 +34,7 @@ struct Keys {
     users: Vec<String>,
 }
 
-/// Answers from rollups: every edge of the grid is a full UTC hour.
+/// Answers from rollups; where a bucket begins or ends within an hour, with the records of that piece.
 ///
 /// # Errors
 /// If the store cannot be read.
@@ -41,6 +44,7 @@ pub fn from_rollups(connection: &Connection, asked: &Asked<'_>) -> Result<Answer
         from_rollups: true,
         ..Answer::default()
     };
+    let mut pieces = Vec::new();
     for (bucket, (from, until)) in asked.grid.buckets().enumerate() {
         let mut summing = Summing {
             keys: &keys,
@@ -48,13 +52,28 @@ pub fn from_rollups(connection: &Connection, asked: &Asked<'_>) -> Result<Answer
             of: vec![None; keys.values.len()],
             is_first: true,
         };
-        summing.span(connection, hour_of(from.0), hour_of(until.0))?;
+        let first = hour_of(from.0.saturating_add(HOUR).saturating_sub(1));
+        let last = hour_of(until.0);
+        let at = |hour: i64| Timestamp(hour.saturating_mul(HOUR));
+        if first >= last {
+            pieces.push(Piece::new(bucket, from, until, true));
+            continue;
+        }
+        if from < at(first) {
+            pieces.push(Piece::new(bucket, from, at(first), true));
+            summing.is_first = false;
+        }
+        summing.span(connection, first, last)?;
+        if at(last) < until {
+            pieces.push(Piece::new(bucket, at(last), until, false));
+        }
         for (values, figures) in keys.values.iter().zip(summing.of) {
             if let Some(figures) = figures {
                 answer.at(bucket, values).add(&figures);
             }
         }
     }
+    edges::add(connection, asked, &pieces, &mut answer)?;
     Ok(answer.trimmed())
 }
 
@@ -131,7 +150,7 @@ impl Summing<'_> {
     /// Whole days. Jobs that ran count on the first of them, where nothing of the bucket lies before.
     fn days(&mut self, connection: &Connection, from: i64, until: i64) -> Result<(), Error> {
         let sql = "SELECT day, key, core, gpu, node, wall, cpu, memory, disk, factored, charge,
-                       started, ended, running FROM rollup WHERE day >= ?1 AND day < ?2";
+                       measured, started, ended, running FROM rollup WHERE day >= ?1 AND day < ?2";
         let mut statement = connection.prepare_cached(sql)?;
         let mut rows = statement.query((from, until))?;
         while let Some(row) = rows.next()? {

@@ -1,0 +1,99 @@
+//! What lies of buckets beside full hours: from the records of these pieces alone.
+
+use super::super::super::Error;
+use super::super::super::rollup::{Counted, Within, each_within};
+use super::records::{Job, owner};
+use super::{Answer, Asked, ran};
+use bank_core::rollup::{DAY, Measure, Sign, Sums};
+use bank_core::time::Timestamp;
+use rusqlite::Connection;
+
+/// A piece of a bucket that lies within an hour, or is less than one full hour long.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Piece {
+    bucket: usize,
+    from: Timestamp,
+    until: Timestamp,
+    /// The bucket begins with it: jobs that run count, not only those that begin.
+    is_first: bool,
+}
+
+impl Piece {
+    pub(super) fn new(bucket: usize, from: Timestamp, until: Timestamp, is_first: bool) -> Piece {
+        Piece {
+            bucket,
+            from,
+            until,
+            is_first,
+        }
+    }
+}
+
+/// Adds what the records of pieces come to. Pieces come in their order; those that lie near each other
+/// are read together.
+pub(super) fn add(
+    connection: &Connection,
+    asked: &Asked<'_>,
+    pieces: &[Piece],
+    answer: &mut Answer,
+) -> Result<(), Error> {
+    let is_near = |a: &Piece, b: &Piece| b.from.0.saturating_sub(a.until.0) < 7 * DAY;
+    for run in pieces.chunk_by(is_near) {
+        let (Some(first), Some(last)) = (run.first(), run.last()) else {
+            continue;
+        };
+        let within = Within {
+            since: first.from,
+            until: last.until,
+        };
+        each_within(connection, within, &mut |key, source, counted| {
+            // Most of what is read touches no piece.
+            let (start, end) = match &counted {
+                Counted::Sums(whole, _) => (whole.start(), whole.end()),
+                Counted::Job(job) => (job.start, Timestamp(job.end.0.saturating_add(1))),
+            };
+            let own = touched(run, start, end);
+            if own.is_empty() {
+                return Ok(());
+            }
+            let about = Job::of(source).about();
+            let Some((values, user)) = (asked.place)(&owner(key), Some(&about)) else {
+                return Ok(());
+            };
+            for piece in own {
+                let (sums, sign) = match &counted {
+                    Counted::Sums(whole, sign) => (whole.between(piece.from, piece.until), *sign),
+                    Counted::Job(job) => (job.between(piece.from, piece.until), Sign::Plus),
+                };
+                let users = Some(user.as_str()).filter(|_| asked.users && ran(&sums));
+                put(answer, *piece, &values, (sums, sign), users);
+            }
+            Ok(())
+        })?;
+    }
+    Ok(())
+}
+
+fn put(
+    answer: &mut Answer,
+    piece: Piece,
+    values: &[String],
+    (sums, sign): (Sums, Sign),
+    user: Option<&str>,
+) {
+    let sums = if piece.is_first {
+        sums
+    } else {
+        sums.with(Measure::Running, sums.get(Measure::Started))
+    };
+    let figures = answer.at(piece.bucket, values);
+    figures.sums.add(&sums, sign);
+    figures.users.extend(user.map(str::to_owned));
+}
+
+/// The pieces that a time may touch.
+fn touched(pieces: &[Piece], start: Timestamp, end: Timestamp) -> &[Piece] {
+    let first = pieces.partition_point(|piece| piece.until <= start);
+    let behind = pieces.partition_point(|piece| piece.from < end || piece.from <= start);
+    pieces.get(first..behind).unwrap_or_default()
+}
