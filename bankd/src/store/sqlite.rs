@@ -213,7 +213,7 @@ impl SqliteStore {
 
     /// Begins a database transaction, or goes on with the one that is held open.
     pub fn begin(&mut self) -> Result<(), Error> {
-        if self.bulk.is_some_and(|held| held > 0) {
+        if self.is_held() {
             return Ok(());
         }
         self.connection
@@ -238,6 +238,11 @@ impl SqliteStore {
         self.saved = None;
         self.bulk = self.bulk.map(|_| 0);
         Ok(())
+    }
+
+    /// Whether one is held open.
+    pub fn is_held(&self) -> bool {
+        self.bulk.is_some_and(|held| held > 0)
     }
 
     /// Leaves it open for what comes next, where an import has the database alone and it has few rows

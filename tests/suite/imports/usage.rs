@@ -105,7 +105,7 @@ fn stripped(answer: &Value) -> Vec<Value> {
     let all = answer["rows"].as_array().unwrap().iter();
     let all = all.chain([&answer["total"]]).cloned().map(|mut row| {
         let figures = row.as_object_mut().unwrap();
-        for name in ["submitted", "wait_mean_s", "expansion"] {
+        for name in ["submitted", "wait_mean_s", "expansion", "cpu_mhz_hours"] {
             figures.remove(name);
         }
         row

@@ -82,8 +82,10 @@ pub(super) struct Site {
 
 /// Peers of the tests: `maui` on the loopback with the key `sss`, `slurm` there too with a key of
 /// its own and unsigned answers, `far` on another network, `clerk` whose key is no scheduler's,
-/// `ghost` whose key the bank does not have.
+/// `ghost` whose key the bank does not have. All connections of a test may come from one address.
 const PEERS: &str = "
+    [gold]
+    max_connections_each = 1024
     [gold.peer.maui]
     addresses = ['127.0.0.1']
     [gold.peer.slurm]
