@@ -5,7 +5,7 @@
 //! | figure | what is measured |
 //! |---|---|
 //! | `import` | `sqlite3`: all columns as text, WAL, `synchronous = FULL`, the two indexes of `usage_identity` |
-//! | `raw` | `bankd import sacct FILE --data DIR`, mode `track`, lines kept compressed, 10,000 jobs in a commit |
+//! | `raw` | `bankd import sacct FILE --data DIR`, mode `track`, lines kept compressed, 10,000 jobs in a transaction |
 //! | `lean` | the same with `--no-raw` |
 //!
 //! `online FILE` measures a scheduler's reserves beside an import instead (`online.rs`).
@@ -29,7 +29,7 @@ use std::time::Instant;
 const COLUMNS: usize = 26;
 /// Which of them are id, cluster, start and end, from 1.
 const KEYS: [usize; 4] = [2, 3, 13, 14];
-/// Jobs in one commit of the offline import.
+/// Jobs in one transaction of the offline import.
 const CHUNK: usize = 10_000;
 
 /// What one run took.
@@ -54,7 +54,7 @@ fn main() -> Result<()> {
     let rounds: usize = rounds.map_or(Ok(3), |text| text.parse())?;
     let lines = count_lines(&file)?;
     println!(
-        "{lines} lines, {rounds} rounds; offline, {CHUNK} jobs in a commit, 2 threads (read and sum | decide and write)"
+        "{lines} lines, {rounds} rounds; offline, {CHUNK} jobs in a transaction, 2 threads (read and sum | decide and write)"
     );
     let mut all: [Vec<Took>; 3] = Default::default();
     let [plain, raw, lean] = &mut all;

@@ -1,4 +1,5 @@
-//! `bankd import --data` killed inside a chunk and right after the commit: the same command again ends with what an undisturbed import ends with.
+//! `bankd import --data` killed inside a chunk and right after the commit: the same command again ends
+//! with what an undisturbed import ends with.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
