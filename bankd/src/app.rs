@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use bank_core::directory::{Directory, FallbackMode};
+use bank_core::time::Timestamp;
 use tokio::net::{TcpListener, UnixListener};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{Semaphore, watch};
@@ -285,12 +286,8 @@ pub(crate) fn start_with(
     }
     let clock = clock(bank.test).map_err(anyhow::Error::msg)?;
     let now = store.ledger_now(clock.now());
-    store.meet_targets(&deliver::targets(&config), now)?;
-    store.meet_schedules(&schedule::rows(&config, now))?;
     let files = records::Files::new(&config, data.path(), &bank.bank);
-    for sink in files.sinks() {
-        store.meet_sink(&sink.name, &sink.settings)?;
-    }
+    meet(&mut store, &config, &files, now)?;
     let batch_max = config.ledger.batch_max;
     let uses = store.key_uses()?;
     let (writer, thread) = writer::start(store, Arc::clone(&clock), records::keep, batch_max)
@@ -329,6 +326,21 @@ pub(crate) fn start_with(
     app.keys.reload(&app.writer.directory());
     app.keys.remember_uses(uses);
     Ok((app, records))
+}
+
+/// Tells the store what the settings name.
+fn meet(
+    store: &mut SqliteStore,
+    config: &Config,
+    files: &records::Files,
+    now: Timestamp,
+) -> Result<()> {
+    store.meet_targets(&deliver::targets(config), now)?;
+    store.meet_schedules(&schedule::rows(config, now))?;
+    for sink in files.sinks() {
+        store.meet_sink(&sink.name, &sink.settings)?;
+    }
+    Ok(())
 }
 
 /// What signs checkpoints, and where they go.

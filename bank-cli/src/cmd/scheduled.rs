@@ -58,9 +58,9 @@ pub(super) fn standing(status: &Status) -> String {
 }
 
 fn sheet(items: &[ScheduledReport]) -> Sheet {
-    let trouble = items.iter().any(|item| item.error.is_some());
     let passed = items.iter().any(|item| item.passed_over > 0);
     let rows: Vec<Value> = items.iter().map(row).collect();
+    let trouble = rows.iter().any(|row| !row["error"].is_null());
     let columns = vec![
         column("name", "Name", Kind::Text),
         column("report", "Report", Kind::Text),

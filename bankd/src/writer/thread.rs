@@ -135,13 +135,13 @@ impl Thread {
             tasks.collect::<Result<Vec<_>, _>>()
         });
         let committing = Instant::now();
-        let was_held = self.store.is_held();
+        let was_open = self.store.is_held();
         let committed = done.and_then(|done| self.end(batch).map(|is_over| (done, is_over)));
         match committed {
             Ok((done, false)) => Ok((done, micros(committing))),
             Ok((done, true)) => {
                 // Housekeeping commits too, but no client waits for it.
-                if has_command(batch) || was_held {
+                if has_command(batch) || was_open {
                     hooks::point("committed");
                 }
                 self.settings_told = true;

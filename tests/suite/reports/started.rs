@@ -85,8 +85,8 @@ fn messages_for_apel_are_put_into_their_spool() {
             .collect()
     };
     bank.set_clock(T0 + DAY);
-    stands(&bank, "jobs", |one| one["runs"][0]["state"] == "made");
-    assert_eq!(texts("jobs").len(), 1);
+    let made = stands(&bank, "jobs", |one| one["runs"][0]["state"] == "made");
+    assert_eq!(texts("jobs").len(), 1, "{made}");
     bank.set_clock(T0 + 31 * DAY);
     let sums = stands(&bank, "sums", |one| one["runs"][0]["state"] == "made");
     assert!(
