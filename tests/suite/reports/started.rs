@@ -84,6 +84,13 @@ fn messages_for_apel_are_put_into_their_spool() {
             .map(|path| fs::read_to_string(path).unwrap())
             .collect()
     };
+    // What is charged by hand has no times of its own, which APEL asks for; a collector's job has.
+    bank.set_clock(T0 + DAY / 2);
+    let file = bank.folder().join("in.sacct");
+    let text = "JobID|Cluster|User|Account|State|ExitCode|Start|End|NNodes|NCPUS\n\
+        7|blue|amy|chemistry|COMPLETED|0:0|2026-01-01T08:00:00|2026-01-01T09:00:00|1|2\n";
+    fs::write(&file, text).unwrap();
+    bank.bank_ok(&["import", "sacct", file.to_str().unwrap()]);
     bank.set_clock(T0 + DAY);
     let made = stands(&bank, "jobs", |one| one["runs"][0]["state"] == "made");
     assert_eq!(texts("jobs").len(), 1, "{made}");
