@@ -18,7 +18,7 @@ pub(crate) struct BalanceSheetArgs {
 /// `bank report run`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct RunReportArgs {
-    /// The name of a [[scheduled_report]] of the daemon's settings
+    /// The name of a `[[scheduled_report]]` of the daemon's settings
     pub(crate) name: String,
     /// Its period, such as 2026-10, 2026-W40, 2026Q4 or 2026-10-05 [default: the last one that is over]
     #[arg(long, value_name = "PERIOD")]
