@@ -36,7 +36,16 @@ pub(crate) struct Queue {
     most: u64,
     /// Drafts begun: one that was given up may still be written to.
     drafts: Cell<u64>,
-    _lock: File,
+    lock: File,
+}
+
+impl Drop for Queue {
+    /// A program that was started meanwhile has the file open too, until it runs: closing it here would
+    /// leave the lock with that.
+    fn drop(&mut self) {
+        // It goes with the last of them all the same.
+        let _ = self.lock.unlock();
+    }
 }
 
 /// A batch in the queue.
@@ -80,7 +89,7 @@ impl Queue {
             folder: folder.to_owned(),
             most,
             drafts: Cell::new(0),
-            _lock: lock,
+            lock,
         }))
     }
 
