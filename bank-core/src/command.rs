@@ -13,6 +13,7 @@ mod access;
 mod after;
 mod assign;
 mod attention;
+mod check;
 mod equipment;
 mod import;
 mod note;
@@ -26,6 +27,7 @@ pub use access::{Access, Approve, GrantRole, Propose, Reject, RevokeRole, Rotate
 pub use after::{Adjust, After, Refund, RemoveAllocation, Reverse, Settle, Transfer};
 pub use assign::Assign;
 pub use attention::{Ack, Attention, Switch};
+pub(crate) use check::check_duration;
 pub use equipment::{Equipment, SetContribution, SetContributor, SetHardware};
 pub use import::{Chunk, Reports};
 pub use note::NOTE_MAX;

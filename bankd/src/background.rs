@@ -23,8 +23,9 @@ pub fn spawn<T: Send + 'static>(
     })
 }
 
-/// Of a thread alone on Linux; elsewhere it would be the whole process.
-fn give_way() {
+/// Has the thread that asks give way, and those that it starts. Of a thread alone on Linux; elsewhere
+/// it would be the whole process, and nothing is done.
+pub fn give_way() {
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::process::setpriority_process(None, NICE) {
         tracing::debug!(%error, "a thread keeps its priority");

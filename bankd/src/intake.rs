@@ -30,6 +30,10 @@ pub const CHUNK_ONLINE: usize = 1_000;
 /// Jobs in one transaction while others have commands: so few that they hardly wait for it.
 const BESIDE: usize = 100;
 
+/// How many chunks stay so short after the last command of others: who asks every few milliseconds has
+/// none under way most of the time.
+const CALM: u32 = 64;
+
 /// Uses that are commands of their own and go into one database transaction together.
 const ALONE: usize = 64;
 
@@ -73,8 +77,10 @@ pub struct Intake {
     /// The most jobs of a chunk, and how many the next one has.
     chunk: usize,
     next: usize,
-    /// Commands of others that the writer had answered when the last chunk was sent.
+    /// Commands of others that the writer had answered when the last chunk was sent, and how many
+    /// chunks were sent since there was one.
     commands: u64,
+    calm: u32,
     file: Arc<str>,
     summary: Summary,
     waiting: Waiting,
@@ -113,6 +119,7 @@ impl Intake {
             chunk: chunk.max(1),
             next: chunk.max(1),
             commands: writer.counters().commands,
+            calm: CALM,
             writer,
             file: Arc::from(""),
             summary: Summary::default(),
@@ -223,7 +230,7 @@ impl Intake {
             goes_on,
             ..waiting.portion(&self.feed)?
         };
-        self.land()?;
+        let landed = self.land()?;
         self.goes_on = goes_on;
         let after = Portion {
             items: portion.items.clone(),
@@ -232,28 +239,44 @@ impl Intake {
         };
         let under_way = self.writer.portion(portion).map_err(failed)?;
         self.under_way = Some((under_way, after));
+        // Only now, so that the ledger does not wait for it.
+        self.reuse(landed);
         self.pace();
         Ok(())
     }
 
+    /// Keeps the room of a portion that has landed.
+    fn reuse(&mut self, landed: Option<Portion>) {
+        let lines = landed.and_then(|portion| Arc::into_inner(portion.lines));
+        if let Some(mut lines) = lines {
+            lines.clear();
+            self.spare = lines;
+        }
+    }
+
     /// How long the next chunk is: short at once where others had commands meanwhile, for a command
-    /// waits for the chunk before it; longer again step by step where nobody has.
+    /// waits for the chunk before it; longer again step by step where nobody has had one for a while.
     fn pace(&mut self) {
         let commands = self.writer.counters().commands;
         let is_alone = commands == std::mem::replace(&mut self.commands, commands);
-        let most = if is_alone {
-            self.next.saturating_mul(2)
+        self.calm = if is_alone {
+            self.calm.saturating_add(1)
         } else {
+            0
+        };
+        let most = if self.calm < CALM {
             BESIDE
+        } else {
+            self.next.saturating_mul(2)
         };
         self.next = most.min(self.chunk);
     }
 
     /// Waits for the portion that is under way. What it left alone goes in by itself, a few at a time,
-    /// so that nobody else waits for long; marks go with the last of them.
-    fn land(&mut self) -> io::Result<()> {
+    /// so that nobody else waits for long; marks go with the last of them. Gives what has landed.
+    fn land(&mut self) -> io::Result<Option<Portion>> {
         let Some((under_way, after)) = self.under_way.take() else {
-            return Ok(());
+            return Ok(None);
         };
         let landed = under_way.landed().map_err(failed)?;
         let (alone, block) = (landed.alone.clone(), landed.block);
@@ -275,11 +298,7 @@ impl Intake {
             let landed = self.writer.portion(part).map_err(failed)?.landed();
             self.count(landed.map_err(failed)?);
         }
-        if let Some(mut lines) = Arc::into_inner(after.lines) {
-            lines.clear();
-            self.spare = lines;
-        }
-        Ok(())
+        Ok(Some(after))
     }
 
     /// A portion of commands of their own, of the same lines, with nothing in it yet.
@@ -393,7 +412,7 @@ impl Waiting {
         };
         let reports = self.items.iter().map(|item| Arc::clone(&item.report));
         Ok(Portion {
-            reports: reports.collect(),
+            reports: Reports::new::<foldhash::fast::RandomState>(reports.collect()),
             seen: self.seen,
             caller: feed.caller.clone(),
             request_id: feed.request_id.clone(),

@@ -1,7 +1,9 @@
 //! Finished usage of one source that goes into the ledger together.
 
 use super::UsageReport;
-use std::collections::HashMap;
+use crate::refusal::Refusal;
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{BuildHasher, RandomState};
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -24,8 +26,9 @@ pub struct Chunk {
     pub places: Vec<u32>,
 }
 
-/// Finished uses in the order in which they came, and how they lie to each other: found once, where
-/// they are put together, so that whoever decides about them need not look again.
+/// Finished uses in the order in which they came, how they lie to each other, and what is wrong with
+/// them in themselves: found once, where they are put together, so that whoever decides about them
+/// need not look again.
 #[derive(Clone, Debug, Default)]
 pub struct Reports {
     all: Vec<Arc<UsageReport>>,
@@ -36,9 +39,44 @@ pub struct Reports {
     /// The number of each one's names, and the first that has them.
     names: Vec<usize>,
     firsts: Vec<usize>,
+    /// Of those that are none.
+    faults: BTreeMap<usize, Refusal>,
 }
 
 impl Reports {
+    /// Puts them together; equal names are found by hashes of `S`.
+    pub fn new<S: BuildHasher + Default>(all: Vec<Arc<UsageReport>>) -> Reports {
+        let mut known: HashMap<[&str; 3], usize, S> = HashMap::default();
+        let (mut names, mut firsts) = (Vec::with_capacity(all.len()), Vec::new());
+        let mut faults = BTreeMap::new();
+        for (place, report) in all.iter().enumerate() {
+            let whose = &report.request.whose;
+            let own = [
+                whose.project.as_deref().unwrap_or_default(),
+                whose.user.as_deref().unwrap_or_default(),
+                whose.machine.as_str(),
+            ];
+            let next = firsts.len();
+            let number = *known.entry(own).or_insert(next);
+            if number == next {
+                firsts.push(place);
+            }
+            names.push(number);
+            if let Err(fault) = report.check() {
+                faults.insert(place, fault);
+            }
+        }
+        let (by_id, again) = by_id(&all);
+        Reports {
+            by_id,
+            again,
+            names,
+            firsts,
+            faults,
+            all,
+        }
+    }
+
     /// Their places in the order of their ids.
     pub fn by_id(&self) -> &[usize] {
         &self.by_id
@@ -55,62 +93,55 @@ impl Reports {
         self.names.get(place).copied()
     }
 
+    /// What is wrong with a report in itself ([`UsageReport::check`]); none where nothing is.
+    pub fn fault(&self, place: usize) -> Option<&Refusal> {
+        self.faults.get(&place)
+    }
+
     /// The first report of each names, in the order of their numbers.
     pub fn firsts(&self) -> impl Iterator<Item = &Arc<UsageReport>> {
         self.firsts.iter().filter_map(|place| self.all.get(*place))
     }
 }
 
-impl From<Vec<Arc<UsageReport>>> for Reports {
-    fn from(all: Vec<Arc<UsageReport>>) -> Reports {
-        let mut known: HashMap<[&str; 3], usize> = HashMap::new();
-        let (mut names, mut firsts) = (Vec::with_capacity(all.len()), Vec::new());
-        for (place, report) in all.iter().enumerate() {
-            let whose = &report.request.whose;
-            let own = [
-                whose.project.as_deref().unwrap_or_default(),
-                whose.user.as_deref().unwrap_or_default(),
-                whose.machine.as_str(),
-            ];
-            let next = firsts.len();
-            let number = *known.entry(own).or_insert(next);
-            if number == next {
-                firsts.push(place);
+/// The places of reports in the order of their ids, and whether the id of each stands in another one
+/// too. Most ids differ in their first bytes, which are compared as numbers without a look at the texts.
+fn by_id(all: &[Arc<UsageReport>]) -> (Vec<usize>, Vec<bool>) {
+    let begin = |report: &Arc<UsageReport>| {
+        let mut begin = [0; 8];
+        let id = report.request.object_id.bytes();
+        begin.iter_mut().zip(id).for_each(|(to, from)| *to = from);
+        u64::from_be_bytes(begin)
+    };
+    let id = |place: usize| {
+        let report = all.get(place);
+        report.map(|report| report.request.object_id.as_str())
+    };
+    let mut order: Vec<(u64, usize)> = all.iter().map(begin).zip(0..).collect();
+    order.sort_by(|(one, left), (other, right)| {
+        let by_begin = one.cmp(other);
+        by_begin.then_with(|| id(*left).cmp(&id(*right)))
+    });
+    let mut again = vec![false; all.len()];
+    for pair in order.windows(2) {
+        if let [(one, left), (other, right)] = pair
+            && one == other
+            && id(*left) == id(*right)
+        {
+            for place in [left, right] {
+                again
+                    .get_mut(*place)
+                    .into_iter()
+                    .for_each(|own| *own = true);
             }
-            names.push(number);
-        }
-        let id = |place: usize| {
-            all.get(place)
-                .map(|report| report.request.object_id.as_str())
-        };
-        let mut by_id: Vec<usize> = (0..all.len()).collect();
-        by_id.sort_by_key(|place| id(*place));
-        let mut again = vec![false; all.len()];
-        for pair in by_id.windows(2) {
-            if let [one, other] = pair
-                && id(*one) == id(*other)
-            {
-                for place in [one, other] {
-                    again
-                        .get_mut(*place)
-                        .into_iter()
-                        .for_each(|own| *own = true);
-                }
-            }
-        }
-        Reports {
-            all,
-            by_id,
-            again,
-            names,
-            firsts,
         }
     }
+    (order.into_iter().map(|(_, place)| place).collect(), again)
 }
 
 impl FromIterator<Arc<UsageReport>> for Reports {
     fn from_iter<T: IntoIterator<Item = Arc<UsageReport>>>(all: T) -> Reports {
-        all.into_iter().collect::<Vec<_>>().into()
+        Reports::new::<RandomState>(all.into_iter().collect())
     }
 }
 
@@ -130,3 +161,61 @@ impl PartialEq for Reports {
 }
 
 impl Eq for Reports {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::{Request, Whose};
+
+    fn report(id: &str, user: &str) -> Arc<UsageReport> {
+        Arc::new(UsageReport {
+            source: "slurm:big".to_owned(),
+            request: Request {
+                object_id: id.to_owned(),
+                whose: Whose {
+                    user: Some(user.to_owned()),
+                    ..Whose::default()
+                },
+                ..Request::default()
+            },
+            ..UsageReport::default()
+        })
+    }
+
+    /// Ids that are equal in their first eight bytes, shorter ones, and those that come again.
+    #[test]
+    fn reports_know_how_they_lie() {
+        let ids = [
+            "10000000.b",
+            "9",
+            "10000000",
+            "",
+            "10000000.a",
+            "9",
+            "é",
+            "10000000.b",
+            "99",
+        ];
+        let reports: Reports = ids.map(|id| report(id, "alice")).into_iter().collect();
+        let ordered: Vec<&str> = reports.by_id().iter().map(|place| ids[*place]).collect();
+        let mut expected = ids.to_vec();
+        expected.sort_unstable();
+        assert_eq!(ordered, expected);
+        for (place, id) in ids.iter().enumerate() {
+            let times = ids.iter().filter(|other| *other == id).count();
+            assert_eq!(reports.comes_again(place), times > 1, "{id}");
+        }
+    }
+
+    #[test]
+    fn reports_know_their_names_and_faults() {
+        let who = ["alice", "bob", "al\nice", "alice"];
+        let reports: Reports = who.map(|user| report("1", user)).into_iter().collect();
+        let names: Vec<_> = (0..who.len()).map(|place| reports.names(place)).collect();
+        assert_eq!(names, [Some(0), Some(1), Some(2), Some(0)]);
+        let firsts = reports.firsts().map(|report| report.login());
+        assert_eq!(firsts.collect::<Vec<_>>(), ["alice", "bob", "al\nice"]);
+        let faults = (0..who.len()).filter(|place| reports.fault(*place).is_some());
+        assert_eq!(faults.collect::<Vec<_>>(), [2]);
+    }
+}

@@ -18,7 +18,7 @@ use crate::model::{Instance, Lien, LienState, Machine, Mode, Standing};
 use crate::postings::Postings;
 use crate::refusal::Refusal;
 use crate::rules::instance::{
-    check_object, end_lien, in_scope, keep_facts, new_instance, note_start, remark_asserted,
+    end_lien, in_scope, keep_facts, new_instance, note_start, remark_asserted,
 };
 use crate::rules::promise::{Binding, bind};
 use crate::select::{self, Payer};
@@ -185,7 +185,7 @@ fn subject(
     ctx: &Context<'_>,
 ) -> Result<Instance, Refusal> {
     let request = &charge.request;
-    check_object(request)?;
+    request.check_object()?;
     let mut instance = match charged_instance(view, charge, at, ctx) {
         Some(known) => in_scope(known, ctx)?.clone(),
         None => new_instance(postings, view, request, measure::began(charge, at)),

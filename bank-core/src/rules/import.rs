@@ -47,6 +47,7 @@ pub(super) fn import(chunk: &Chunk, view: &View, ctx: &Context<'_>) -> Result<Ef
             already: view.already.get(n).unwrap_or(&none),
             names: chunk.reports.names(n),
             comes_again: chunk.reports.comes_again(n),
+            fault: chunk.reports.fault(n),
             said: chunk.said.get(n).copied(),
             place: chunk.places.get(n).copied(),
         };
@@ -69,6 +70,8 @@ struct Record<'a> {
     names: Option<usize>,
     /// Whether its id stands in the chunk more than once.
     comes_again: bool,
+    /// What is wrong with it in itself.
+    fault: Option<&'a Refusal>,
     said: Option<[u8; 16]>,
     place: Option<u32>,
 }
@@ -163,7 +166,8 @@ impl<'a> Taking<'a> {
     ) -> Result<Result<(Worth, Option<Before>), Fate>, Refusal> {
         let report = record.report;
         scope::whose(&report.request.whose, self.ctx)?;
-        usage::check(report, self.ctx)?;
+        record.fault.map_or(Ok(()), |fault| Err(fault.clone()))?;
+        usage::check_times(report, self.ctx)?;
         let machine = usage::machine(report, self.ctx);
         let policy = machine.and_then(|m| m.charge_policy).unwrap_or_default();
         let verdict = verdict(policy, &report.finished())?;
@@ -321,12 +325,11 @@ impl<'a> Taking<'a> {
         let began = facts.start.unwrap_or_default();
         let ended = facts.end.map_or(began, |end| end.max(began));
         let at = ended.min(self.ctx.now);
-        let machine = &report.request.whose.machine;
         if let Some(before) = before {
             let back = before.amount.unwrap_or_default().0.saturating_neg();
             self.shift(before.on, back);
             self.sums
-                .post(before.on, &before.project, &before.machine, back);
+                .shift(before.on, &before.project, &before.machine, back);
         }
         worth.on = who.pays(&self.allocations, at);
         let mut amount = worth.amount.unwrap_or_default().0;
@@ -335,10 +338,9 @@ impl<'a> Taking<'a> {
             amount = 0;
             worth.amount = Some(Amount::ZERO);
         }
-        let project = &who.project;
-        self.sums.post(worth.on, project, machine, amount);
+        self.sums.post(who, worth.on, amount);
         if worth.refusal.is_some() && before.is_none() {
-            self.sums.refuse(project, machine);
+            self.sums.refuse(who);
         }
     }
 
@@ -356,7 +358,8 @@ impl<'a> Taking<'a> {
         after.is_ok()
     }
 
-    fn finish(self, chunk: &Chunk, fates: Vec<Fate>) -> Result<Effects, Refusal> {
+    fn finish(mut self, chunk: &Chunk, fates: Vec<Fate>) -> Result<Effects, Refusal> {
+        self.whos.each().for_each(|who| self.sums.tell(who));
         let (tx, mut effects) = if self.rows.is_empty() {
             let postings = crate::postings::Postings::new(self.view);
             (None, postings.finish(Outcome::Swept))

@@ -5,20 +5,20 @@ use crate::command::{Close, Create, Repeat, Request, Whose};
 use crate::effects::{
     Closed, Created, Delta, Effects, EntryKind, InstanceChange, Outcome, RecordEvent,
 };
-use crate::ids::{InstanceId, NAME_BYTES_MAX};
+use crate::ids::InstanceId;
 use crate::model::{Closing, Facts, Instance, LienState, Mode};
 use crate::postings::{About, Postings};
 use crate::refusal::{Refusal, short};
 use crate::rules::quote::promise_tid;
 use crate::select;
-use crate::time::{Seconds, TEN_YEARS_S, Timestamp};
+use crate::time::{Seconds, Timestamp};
 use crate::view::{Context, Next, View};
 
 /// Makes or finds an instance and keeps what the document says. It holds nothing. One that happened
 /// before the newest use closed was overtaken by its end: it begins nothing.
 pub(super) fn create(create: &Create, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
     let request = &create.request;
-    check_object(request)?;
+    request.check_object()?;
     let at = event_time(request.event_time, ctx);
     let mode = mode_of(request, ctx);
     let mut postings = Postings::new(view);
@@ -61,7 +61,7 @@ pub(super) fn modify(
     view: &View,
     ctx: &Context<'_>,
 ) -> Result<Effects, Refusal> {
-    check_object(request)?;
+    request.check_object()?;
     let at = event_time(request.event_time, ctx);
     let mut postings = Postings::new(view);
     let open = view.instances.first().filter(|i| i.is_open());
@@ -388,28 +388,4 @@ pub(super) fn would_refuse(
 /// When something happened: what the caller says, never later than now (ledger.md 2.8).
 pub(super) fn event_time(given: Option<Timestamp>, ctx: &Context<'_>) -> Timestamp {
     given.map_or(ctx.now, |at| at.min(ctx.now))
-}
-
-/// Ids that leave the system are text up to 256 bytes without control characters (style 2.8).
-pub(super) fn check_object(request: &Request) -> Result<(), Refusal> {
-    let id = &request.object_id;
-    if id.is_empty() {
-        return Err(Refusal::MissingField { field: "object id" });
-    }
-    if id.len() > NAME_BYTES_MAX || id.chars().any(char::is_control) {
-        return Err(Refusal::BadName { name: short(id) });
-    }
-    if request.facts.usage.has_negative() {
-        return Err(Refusal::NegativeCharge);
-    }
-    Ok(())
-}
-
-/// A duration within its bounds: 0 to ten years (nami.md 3.2).
-pub(super) fn check_duration(duration: Seconds) -> Result<Seconds, Refusal> {
-    if (0..=TEN_YEARS_S).contains(&duration.0) {
-        Ok(duration)
-    } else {
-        Err(Refusal::BadDuration)
-    }
 }

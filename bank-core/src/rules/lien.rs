@@ -4,7 +4,7 @@ mod absorb;
 
 use crate::amount::Amount;
 use crate::attribute::check_usage;
-use crate::command::{Request, Reserve};
+use crate::command::{Request, Reserve, check_duration};
 use crate::effects::{Delta, Effects, EntryKind, InstanceChange, Outcome, Reserved, Shortage};
 use crate::exact::to_amount;
 use crate::ids::{AccountId, AllocationId, LienId};
@@ -16,8 +16,8 @@ use crate::rules::choice;
 use crate::rules::fallback;
 use crate::rules::funds::{covering, funds, lay, unblocked};
 use crate::rules::instance::{
-    check_duration, check_object, end_lien, event_time, in_scope, keep_facts, mode_of,
-    new_instance, note_start, remark_asserted, usable, would_refuse,
+    end_lien, event_time, in_scope, keep_facts, mode_of, new_instance, note_start, remark_asserted,
+    usable, would_refuse,
 };
 use crate::rules::promise::{Binding, bind};
 use crate::select::{self, Candidate, Payer};
@@ -32,7 +32,7 @@ pub(super) fn reserve(
     ctx: &Context<'_>,
 ) -> Result<Effects, Refusal> {
     let request = &reserve.request;
-    check_object(request)?;
+    request.check_object()?;
     let at = event_time(request.event_time, ctx);
     let (wall, priced_for) = durations(reserve)?;
     if let Some(over) = absorbing(reserve, view, at, ctx) {

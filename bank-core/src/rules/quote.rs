@@ -2,7 +2,7 @@
 
 use crate::amount::Amount;
 use crate::attribute::check_usage;
-use crate::command::{Create, Promise, QuoteRequest};
+use crate::command::{Create, Promise, QuoteRequest, check_duration};
 use crate::directory::FallbackMode;
 use crate::effects::{Effects, Outcome, Quoted};
 use crate::exact::to_amount;
@@ -12,7 +12,6 @@ use crate::postings::Postings;
 use crate::price::{Price, Priced, price};
 use crate::refusal::Refusal;
 use crate::rules::funds::{covering, funds, reach, unblocked};
-use crate::rules::instance::check_duration;
 use crate::rules::lien::{self, PricedAt, lien_grace};
 use crate::select::{self, Candidate, Payer};
 use crate::time::{Seconds, Timestamp, Window};

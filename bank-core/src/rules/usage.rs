@@ -4,12 +4,11 @@
 use crate::amount::Amount;
 use crate::command::{Charge, Chunk, Close, UsageReport};
 use crate::effects::{Became, Charged, Effects, Fate, KnownUse, Outcome, UseRow, Used};
-use crate::ids::{InstanceId, NAME_BYTES_MAX, check_name};
+use crate::ids::InstanceId;
 use crate::model::{Closing, Instance, Machine};
 use crate::policy::{ChargePolicy, Quantity, Verdict, verdict};
 use crate::postings::Postings;
-use crate::refusal::{Refusal, short};
-use crate::rules::instance::check_object;
+use crate::refusal::Refusal;
 use crate::rules::{charge, import, instance};
 use crate::select;
 use crate::terms::{Carried, Terms, Whole};
@@ -85,7 +84,7 @@ fn in_shadow(report: &UsageReport, ctx: &Context<'_>) -> bool {
 fn in_chunk(report: &UsageReport, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
     let chunk = Chunk {
         source: report.source.clone(),
-        reports: vec![Arc::new(report.clone())].into(),
+        reports: std::iter::once(Arc::new(report.clone())).collect(),
         ..Chunk::default()
     };
     let already = Already {
@@ -135,31 +134,16 @@ pub(super) fn foreign(
 }
 
 /// That it is a record at all, and of something that is over.
-pub(super) fn check(report: &UsageReport, ctx: &Context<'_>) -> Result<(), Refusal> {
-    let request = &report.request;
-    check_name(&report.source)?;
-    check_object(request)?;
-    let names = [&request.whose.project, &request.whose.user];
-    let names = names.into_iter().flatten();
-    for name in names.chain([&request.whose.machine, &request.facts.group]) {
-        if name.len() > NAME_BYTES_MAX || name.chars().any(char::is_control) {
-            return Err(Refusal::BadName { name: short(name) });
-        }
-    }
-    if !request.facts.usage.is_bounded() {
-        return Err(Refusal::BadValue {
-            field: "attributes",
-            expected: "at most 64, without control characters",
-        });
-    }
-    if let Some(requested) = request.facts.wall {
-        instance::check_duration(requested)?;
-    }
-    if report.figures.has_negative() {
-        return Err(Refusal::NegativeCharge);
-    }
+fn check(report: &UsageReport, ctx: &Context<'_>) -> Result<(), Refusal> {
+    report.check()?;
+    check_times(report, ctx)
+}
+
+/// That it is of something that is over.
+pub(super) fn check_times(report: &UsageReport, ctx: &Context<'_>) -> Result<(), Refusal> {
+    let facts = &report.request.facts;
     let latest = ctx.now.plus(SKEW);
-    for (field, at) in [("start", request.facts.start), ("end", request.facts.end)] {
+    for (field, at) in [("start", facts.start), ("end", facts.end)] {
         if at.is_some_and(|at| at > latest) {
             return Err(Refusal::BadValue {
                 field,

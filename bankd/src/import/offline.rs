@@ -12,6 +12,7 @@ use bank_core::command::Scope;
 use super::Failure;
 use crate::access::People;
 use crate::app::DataDir;
+use crate::background;
 use crate::backup;
 use crate::clock;
 use crate::config::Config;
@@ -111,6 +112,8 @@ impl Bank {
         let clock = clock::for_bank(bank.test).map_err(|e| said(&e))?;
         let started = writer::start(store, clock, records::keep, 1).map_err(|e| said(&e))?;
         let (writer, thread) = started;
+        // What is read is waited for seldom; the writer, nearly always.
+        background::give_way();
         let source = target
             .source
             .clone()

@@ -67,8 +67,7 @@ pub(super) fn append(store: &mut SqliteStore, effects: &Effects) -> Result<(), E
         write_removal(&store.connection, account.0, tx.0)?;
     }
     let tx = effects.transactions.first().map(|tx| tx.id.0);
-    let numbers = write_uses(store, &effects.uses, tx)?;
-    unmapped::note(&store.connection, &store.directory, &effects.uses, &numbers)?;
+    write_uses(store, &effects.uses, tx)?;
     for row in &effects.assigned {
         unmapped::give(store, row, tx)?;
     }

@@ -38,6 +38,7 @@ mod record;
 pub mod rollup;
 mod schedule;
 mod seal;
+mod sizes;
 mod snapshot;
 mod sources;
 pub mod sqlite;

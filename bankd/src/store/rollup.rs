@@ -29,12 +29,11 @@ pub(in crate::store) use rebuild::{Counted, Source, Within, each, each_weighed, 
 
 use super::Error;
 use super::sqlite::SqliteStore;
-use bank_core::effects::{Effects, InstanceChange, UsageRow};
+use bank_core::effects::{Effects, InstanceChange, UsageRow, UseRow};
 use bank_core::rollup::{Measure, Presence, Sign};
 use charged::{Charge, Class, Taken};
 use factors::{Changing, Factors};
 use finished::{COLUMNS, Owners};
-use rusqlite::types::ValueRef;
 use rusqlite::{Connection, params};
 use std::collections::BTreeSet;
 
@@ -326,13 +325,46 @@ fn charge(
 }
 
 impl Rollups {
-    /// Counts a finished use as it is written; one with an instance counts with that.
-    pub(super) fn count_use(
+    /// Counts finished uses as they are written; those with an instance count with that.
+    pub(super) fn count_uses<'r>(
         &mut self,
         connection: &Connection,
-        cells: &[ValueRef<'_>],
+        rows: impl IntoIterator<Item = &'r UseRow>,
     ) -> Result<(), Error> {
-        self.of_use(connection, &Finished::read(cells)?, Sign::Plus)
+        for row in rows {
+            self.of_use(connection, &Finished::written(row), Sign::Plus)?;
+        }
+        Ok(())
+    }
+
+    /// Counts new finished uses without the database. Gives the places of those that it would have to be
+    /// asked for, and of all behind the last that there was room for.
+    pub(super) fn count_known(&mut self, rows: &[UseRow]) -> Vec<usize> {
+        let mut left = Vec::new();
+        for (n, row) in rows.iter().enumerate() {
+            if self.pending.is_full() || !self.count_one(row) {
+                left.push(n);
+            }
+        }
+        left
+    }
+
+    /// Counts a new finished use; false, and not, where its account or its key was not met before.
+    fn count_one(&mut self, row: &UseRow) -> bool {
+        let finished = Finished::written(row);
+        if finished.instance.is_some() {
+            return true;
+        }
+        let (Some(account), Some(factors)) =
+            (self.owners.known(finished.allocation), &mut self.factors)
+        else {
+            return false;
+        };
+        let Some(key) = self.pending.known(&finished.key(account)) else {
+            return false;
+        };
+        self.pending.add(key, finished.gives(factors), Sign::Plus);
+        true
     }
 
     /// Takes a finished use away as it is stored, or adds it.
@@ -366,12 +398,7 @@ impl Rollups {
         }
         let account = self.owners.of(connection, finished.allocation)?;
         let key = finished.key(account);
-        let counts = finished.counts();
-        let factors = ready(&mut self.factors, connection)?;
-        let gives = (
-            finished.all(counts, factors),
-            counts.then(|| finished.job()),
-        );
+        let gives = finished.gives(ready(&mut self.factors, connection)?);
         self.pending.finished(connection, &key, gives, sign)
     }
 

@@ -52,7 +52,7 @@ pub struct SqliteStore {
     saved: Option<Saved>,
     /// Rows in the database transaction that is held open, where it is the only one that has the
     /// database, for many rows.
-    bulk: Option<usize>,
+    pub(super) bulk: Option<usize>,
 }
 
 /// Rows of an import that has the database alone in one database transaction, at most one chunk more.

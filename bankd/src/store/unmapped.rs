@@ -20,18 +20,11 @@ macro_rules! one {
     };
 }
 
-/// Notes those of the finished uses that were just written that wait for a project, and that amended
-/// ones do not any more; `numbers` are those of the rows that are new. What names a project costs
+/// Which finished uses wait for a project: their names are no project's. What names a project costs
 /// nothing here.
-pub(super) fn note(
-    connection: &Connection,
-    directory: &Directory,
-    rows: &[UseRow],
-    numbers: &[Option<i64>],
-) -> Result<(), Error> {
+pub(super) fn waiting(directory: &Directory, rows: &[UseRow]) -> Vec<bool> {
     let mut known: HashMap<&Whose, bool> = HashMap::default();
-    let mut new = Run::default();
-    for (row, number) in rows.iter().zip(numbers) {
+    let waits = rows.iter().map(|row| {
         let whose = &row.report.request.whose;
         let waits = if let Some(waits) = known.get(whose) {
             *waits
@@ -40,8 +33,22 @@ pub(super) fn note(
             known.insert(whose, waits);
             waits
         };
-        let waits = waits && row.became != Became::Unused;
-        match (waits, number) {
+        waits && row.became != Became::Unused
+    });
+    waits.collect()
+}
+
+/// Notes those of the finished uses that were just written that [wait](waiting), and that amended ones
+/// do not any more; `numbers` are those of the rows that are new.
+pub(super) fn note(
+    connection: &Connection,
+    rows: &[UseRow],
+    numbers: &[Option<i64>],
+    waits: &[bool],
+) -> Result<(), Error> {
+    let mut new = Run::default();
+    for ((row, number), waits) in rows.iter().zip(numbers).zip(waits) {
+        match (*waits, number) {
             (true, Some(number)) => new.add(connection, *number)?,
             (false, Some(_)) => {}
             (waits, None) => {

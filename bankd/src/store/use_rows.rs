@@ -2,16 +2,16 @@
 //! command, and a column is bound only where it says something else than in the row before.
 
 use super::rollup::Rollups;
+use super::sizes::Sizes;
 use super::sqlite::SqliteStore;
 use super::uses::digest;
-use super::{Error, export, seal, sources};
-use bank_core::decimal::Decimal;
+use super::{Error, codec, export, seal, sources, unmapped};
+use crate::background;
 use bank_core::effects::UseRow;
 use bank_core::rollup::Sign;
-use bank_core::time::Timestamp;
-use bank_core::usage::Usage;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Connection};
+use std::thread;
 
 /// Columns of a row but its digest, which is the last.
 const COLUMNS: usize = 39;
@@ -60,16 +60,50 @@ const AMENDED: &str = concat!(
         more = ?39, digest = ?40"
 );
 
-/// Writes finished uses; the record before each of the same identity is replaced. `tx` is the
-/// transaction that took them in, where there was one. Gives the numbers of the rows that are new, in
-/// the order of the uses.
+/// Writes finished uses, adds them to rollups, and notes those that wait for a project; the record
+/// before each of the same identity is replaced. `tx` is the transaction that took them in, where
+/// there was one.
 pub(super) fn write_uses(
     store: &mut SqliteStore,
     rows: &[UseRow],
     tx: Option<i64>,
-) -> Result<Vec<Option<i64>>, Error> {
-    let (connection, rollups) = (&store.connection, &mut store.rollups);
+) -> Result<(), Error> {
+    let (connection, directory) = (&store.connection, &store.directory);
+    let rollups = &mut store.rollups;
     let at = (store.block, store.place);
+    let are_new = rows.iter().all(|row| row.revision == 0);
+    let (numbers, waits) = if store.bulk.is_some() && are_new && rows.len() > TOGETHER {
+        // Nobody else needs the other processor: what they come to is found while they are written.
+        let (written, counted) = thread::scope(|scope| {
+            let counting = scope.spawn(|| {
+                background::give_way();
+                (
+                    rollups.count_known(rows),
+                    unmapped::waiting(directory, rows),
+                )
+            });
+            let written = write_rows(connection, None, rows, (at, tx));
+            (written, counting.join())
+        });
+        let (left, waits) = counted.map_err(|_| codec::broken("rollup", 0))?;
+        let left = left.into_iter().filter_map(|place| rows.get(place));
+        rollups.count_uses(connection, left)?;
+        (written?, waits)
+    } else {
+        let numbers = write_rows(connection, Some(rollups), rows, (at, tx))?;
+        (numbers, unmapped::waiting(directory, rows))
+    };
+    unmapped::note(connection, rows, &numbers, &waits)
+}
+
+/// Writes the rows, and adds them to rollups where these are given. Gives the numbers of the rows that
+/// are new, in the order of the uses.
+fn write_rows(
+    connection: &Connection,
+    mut rollups: Option<&mut Rollups>,
+    rows: &[UseRow],
+    (at, tx): (Place, Option<i64>),
+) -> Result<Vec<Option<i64>>, Error> {
     let mut sources = Sources::default();
     let mut numbers = Vec::with_capacity(rows.len());
     let (mut many, mut one, mut amended) = (None, None, None);
@@ -89,27 +123,33 @@ pub(super) fn write_uses(
                 writing.bind(n, &cells(at, row, source, tx), row)?;
             }
             numbers.extend(writing.run(connection)?.map(Some));
-            writing.count(connection, rollups)?;
         }
         for row in rest {
             let source = sources.of(connection, row)?;
             let writing = if is_new {
                 ready(&mut one, connection, &|| NEW.to_owned())?
             } else {
-                rollups.stored_use(connection, key_of(row), Sign::Minus)?;
+                if let Some(rollups) = &mut rollups {
+                    rollups.stored_use(connection, key_of(row), Sign::Minus)?;
+                }
                 ready(&mut amended, connection, &|| AMENDED.to_owned())?
             };
             writing.bind(0, &cells(at, row, source, tx), row)?;
             let number = writing.run(connection)?.next();
             numbers.push(number.filter(|_| is_new));
-            writing.count(connection, rollups)?;
             if !is_new {
                 seal_amended(connection, row, source)?;
             }
         }
+        if let Some(rollups) = &mut rollups {
+            rollups.count_uses(connection, alike)?;
+        }
     }
     Ok(numbers)
 }
+
+/// The block of lines that rows are of, and the line of it where all are of one.
+type Place = (Option<i64>, Option<u32>);
 
 /// What tells a use from others: source, id and start.
 fn key_of(row: &UseRow) -> (&str, &str, i64) {
@@ -224,28 +264,19 @@ impl<'c, 'r> Writing<'c, 'r> {
         let before = i64::try_from(self.bound.len()).unwrap_or_default();
         Ok(last.saturating_sub(before).saturating_add(1)..=last)
     }
-
-    /// Adds what was written to the rollups.
-    fn count(&self, connection: &Connection, rollups: &mut Rollups) -> Result<(), Error> {
-        for cells in &self.bound {
-            rollups.count_use(connection, cells)?;
-        }
-        Ok(())
-    }
 }
 
 /// The columns of a row, in the order of the statement.
 fn cells(
-    (block, own): (Option<i64>, Option<u32>),
+    (block, own): Place,
     row: &UseRow,
     source: i64,
     tx: Option<i64>,
 ) -> [ValueRef<'_>; COLUMNS] {
     let report = &row.report;
-    let (request, figures) = (&report.request, &report.figures);
+    let request = &report.request;
     let (facts, usage) = (&request.facts, &request.facts.usage);
-    let whole =
-        |number: Option<Decimal>, unit: i64| or_null(number.and_then(|n| in_units(n, unit)));
+    let sizes = Sizes::of(report);
     let place = row.place.or(own).filter(|_| block.is_some());
     [
         ValueRef::Integer(source),
@@ -265,12 +296,12 @@ fn cells(
         text(&facts.state),
         or_null(facts.exit_code),
         text(&report.flags),
-        whole(usage.processors, 1_000),
-        whole(usage.nodes, 1),
-        whole(gpus(usage), 1),
-        whole(usage.memory_mb, 1 << 20),
-        or_null(figures.wall_us.or_else(|| between(facts.start, facts.end))),
-        whole(figures.cpu_s, 1_000_000),
+        or_null(sizes.millis),
+        or_null(sizes.nodes),
+        or_null(sizes.gpus),
+        or_null(sizes.memory),
+        or_null(sizes.wall),
+        or_null(sizes.cpu),
         or_null(facts.wall.map(|s| s.0)),
         ValueRef::Integer(row.revision),
         text(row.became.word()),
@@ -285,7 +316,7 @@ fn cells(
         or_null(place.map(i64::from)),
         or_null(row.available.map(|a| a.0)),
         report.host.as_deref().map_or(ValueRef::Null, text),
-        whole(usage.disk_mb, 1 << 20),
+        or_null(sizes.disk),
         report.more.as_deref().map_or(ValueRef::Null, text),
     ]
 }
@@ -296,48 +327,4 @@ fn text(value: &str) -> ValueRef<'_> {
 
 fn or_null<'r>(value: Option<i64>) -> ValueRef<'r> {
     value.map_or(ValueRef::Null, ValueRef::Integer)
-}
-
-fn gpus(usage: &Usage) -> Option<Decimal> {
-    usage
-        .gres
-        .iter()
-        .find(|(name, _)| name == "gpu")
-        .map(|(_, n)| *n)
-}
-
-fn between(start: Option<Timestamp>, end: Option<Timestamp>) -> Option<i64> {
-    Some(end?.0.saturating_sub(start?.0))
-}
-
-/// A quantity in a smaller unit, cut; none where it is beyond what a column holds.
-fn in_units(number: Decimal, unit: i64) -> Option<i64> {
-    let billionths = number.billionths();
-    // Where it is short, 64 bits do, and are many times faster.
-    let short = i64::try_from(billionths).ok();
-    if let Some(units) = short.and_then(|short| short.checked_mul(unit)) {
-        return units.checked_div(1_000_000_000);
-    }
-    let units = billionths.checked_mul(unit.into())?;
-    i64::try_from(units.checked_div(1_000_000_000)?).ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn quantities_are_cut_to_their_units() {
-        for (number, unit, units) in [
-            ("0.0019", 1_000, Some(1)),
-            ("-0.0019", 1_000, Some(-1)),
-            ("9007199254740993", 1, Some(9_007_199_254_740_993)),
-            ("20000000000", 1, Some(20_000_000_000)),
-            ("8000000000000", 1 << 20, Some(8_388_608_000_000_000_000)),
-            ("9000000000000", 1 << 20, None),
-        ] {
-            let number = Decimal::parse(number).unwrap();
-            assert_eq!(in_units(number, unit), units, "{number} {unit}");
-        }
-    }
 }

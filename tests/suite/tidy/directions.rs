@@ -150,7 +150,7 @@ const ROOMS: [(&str, &[&str]); 21] = [
             "writer",
         ],
     ),
-    ("bankd/src/store", &["store", "answer"]),
+    ("bankd/src/store", &["store", "answer", "background"]),
     (
         "bankd/src/gold",
         &[

@@ -257,7 +257,10 @@ fn where_no_money_moves_the_shadow_figures_do() {
         } else {
             t.done(Command::Import(Box::new(Chunk {
                 source: "slurm:colony".into(),
-                reports: vec![Arc::new(one.clone()), Arc::new(two.clone())].into(),
+                reports: [&one, &two]
+                    .map(|report| Arc::new(report.clone()))
+                    .into_iter()
+                    .collect(),
                 ..Chunk::default()
             })));
         }

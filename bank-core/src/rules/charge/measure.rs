@@ -3,14 +3,13 @@
 
 use super::ceiling::Plausible;
 use crate::amount::Amount;
-use crate::command::Charge;
+use crate::command::{Charge, check_duration};
 use crate::directory::Directory;
 use crate::exact::{TRILLIONTHS, to_amount};
 use crate::model::Instance;
 use crate::price::{Priced, price};
 use crate::refusal::Refusal;
 use crate::rules::fallback;
-use crate::rules::instance::check_duration;
 use crate::terms::{ITEMISATION_BYTES_MAX, Overlap, SPANS_MAX, Span};
 use crate::time::{MICROS, Seconds, Timestamp};
 use crate::view::{Context, View};

@@ -1,5 +1,6 @@
 //! The one transaction of a chunk: counts, totals and digest under its hash, and what it moves.
 
+use super::who::Who;
 use super::{Worth, lasted};
 use crate::command::{Chunk, UsageReport};
 use crate::effects::{Became, Delta, DirectoryRow, Effects, EntryKind, Fate, Outcome};
@@ -19,13 +20,64 @@ pub(super) struct Sums {
     wall_us: i128,
     /// Billionths of processor-seconds that were priced.
     processor_s: i128,
+    /// What records of the same names moved and were refused, by the numbers of their names: most
+    /// allocations and names come again and again.
+    named: Vec<Named>,
     /// By allocation, project and machine.
     moved: BTreeMap<Option<AllocationId>, BTreeMap<String, BTreeMap<String, i64>>>,
     /// By project and machine.
     refused: BTreeMap<String, BTreeMap<String, u64>>,
 }
 
+/// What records of the same names come to.
+#[derive(Default)]
+struct Named {
+    moved: Vec<(Option<AllocationId>, i64)>,
+    refused: u64,
+}
+
 impl Sums {
+    /// Moves a shadow total of a record. Those of names that come again are [told](Sums::tell) in the
+    /// end.
+    pub(super) fn post(&mut self, who: &Who, on: Option<AllocationId>, amount: i64) {
+        let Some(named) = self.named(who) else {
+            return self.shift(on, &who.project, &who.machine_name, amount);
+        };
+        match named.moved.iter_mut().find(|(known, _)| *known == on) {
+            Some((_, sum)) => *sum = sum.saturating_add(amount),
+            None => named.moved.push((on, amount)),
+        }
+    }
+
+    /// Strict enforcement would have refused a record.
+    pub(super) fn refuse(&mut self, who: &Who) {
+        match self.named(who) {
+            Some(named) => named.refused = named.refused.saturating_add(1),
+            None => self.count_refused(&who.project, &who.machine_name, 1),
+        }
+    }
+
+    fn named(&mut self, who: &Who) -> Option<&mut Named> {
+        let names = who.names?;
+        if self.named.len() <= names {
+            self.named
+                .resize_with(names.saturating_add(1), Named::default);
+        }
+        self.named.get_mut(names)
+    }
+
+    /// Adds what records of those names came to.
+    pub(super) fn tell(&mut self, who: &Who) {
+        let named = who.names.and_then(|names| self.named.get_mut(names));
+        let named = named.map(std::mem::take).unwrap_or_default();
+        for (on, amount) in named.moved {
+            self.shift(on, &who.project, &who.machine_name, amount);
+        }
+        if named.refused > 0 {
+            self.count_refused(&who.project, &who.machine_name, named.refused);
+        }
+    }
+
     /// What became of one record.
     pub(super) fn count(&mut self, fate: &Fate) {
         let word = fate.word();
@@ -52,7 +104,7 @@ impl Sums {
     }
 
     /// Moves a shadow total.
-    pub(super) fn post(
+    pub(super) fn shift(
         &mut self,
         on: Option<AllocationId>,
         project: &str,
@@ -82,8 +134,7 @@ impl Sums {
         moves
     }
 
-    /// Strict enforcement would have refused it.
-    pub(super) fn refuse(&mut self, project: &str, machine: &str) {
+    fn count_refused(&mut self, project: &str, machine: &str, more: u64) {
         let known = self.refused.get_mut(project);
         let count = if let Some(known) = known.and_then(|of| of.get_mut(machine)) {
             known
@@ -91,7 +142,7 @@ impl Sums {
             let of = self.refused.entry(project.to_owned()).or_default();
             of.entry(machine.to_owned()).or_default()
         };
-        *count = count.saturating_add(1);
+        *count = count.saturating_add(more);
     }
 
     /// Writes it down; machines that the chunk claims follow, each in a transaction of its own.

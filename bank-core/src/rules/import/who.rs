@@ -12,8 +12,11 @@ use std::rc::Rc;
 
 /// Whom a use is for.
 pub(super) struct Who {
+    /// The number of its names, where these alone tell whom a use is for.
+    pub(super) names: Option<usize>,
     pub(super) mode: Mode,
     pub(super) project: String,
+    pub(super) machine_name: String,
     pub(super) machine: Option<MachineId>,
     /// Who might have started it, or why nobody.
     pub(super) starters: Result<Vec<Candidate>, Refusal>,
@@ -39,14 +42,19 @@ impl Whos {
         self.0.resize(self.0.len().max(more), None);
         match names.and_then(|names| self.0.get_mut(names)) {
             Some(Some(known)) => Rc::clone(known),
-            Some(none) => Rc::clone(none.insert(Rc::new(Who::of(report, ctx)))),
-            None => Rc::new(Who::of(report, ctx)),
+            Some(none) => Rc::clone(none.insert(Rc::new(Who::of(report, names, ctx)))),
+            None => Rc::new(Who::of(report, None, ctx)),
         }
+    }
+
+    /// Those whom names tell.
+    pub(super) fn each(&self) -> impl Iterator<Item = &Who> {
+        self.0.iter().flatten().map(|who| &**who)
     }
 }
 
 impl Who {
-    fn of(report: &UsageReport, ctx: &Context<'_>) -> Who {
+    fn of(report: &UsageReport, names: Option<usize>, ctx: &Context<'_>) -> Who {
         let request = &report.request;
         let (usage, group) = (&request.facts.usage, &request.facts.group);
         let found = select::find(ctx.directory, &request.whose);
@@ -58,6 +66,8 @@ impl Who {
         };
         let payer = select::find(ctx.directory, &whose).knowing(ctx.directory, usage, group);
         Who {
+            names,
+            machine_name: request.whose.machine.clone(),
             mode: ctx.directory.mode(payer.project, payer.machine),
             starters: would::starters(&request.whose, usage, group, ctx),
             billed: select::billable(ctx.directory, &payer),

@@ -1,9 +1,10 @@
 //! What a finished use gives, by its row.
 
+use super::super::sizes::Sizes;
 use super::super::{Error, codec};
 use super::factors::Factors;
 use super::pending::Key;
-use bank_core::effects::Became;
+use bank_core::effects::{Became, UseRow};
 use bank_core::rollup::{Measure, Presence, Sums, Use};
 use bank_core::time::Timestamp;
 use rusqlite::types::ValueRef;
@@ -60,7 +61,7 @@ pub(in crate::store) struct Finished<'a> {
 
 impl<'a> Finished<'a> {
     /// Out of the cells of a row, in the order of [`COLUMNS`].
-    pub(in crate::store) fn read(cells: &[ValueRef<'a>]) -> Result<Finished<'a>, Error> {
+    fn read(cells: &[ValueRef<'a>]) -> Result<Finished<'a>, Error> {
         let cell = |place: usize| cells.get(place).copied().unwrap_or(ValueRef::Null);
         let text = |place: usize| cell(place).as_str().map_err(rusqlite::Error::from);
         let number = |place: usize| match cell(place) {
@@ -98,6 +99,39 @@ impl<'a> Finished<'a> {
                 _ => text(38)?,
             },
         })
+    }
+
+    /// Out of what is written: the same as when it is read again.
+    pub(in crate::store) fn written(row: &'a UseRow) -> Finished<'a> {
+        let report = &row.report;
+        let facts = &report.request.facts;
+        let sizes = Sizes::of(report);
+        let key = key_of(row, 0);
+        Finished {
+            start: Some(report.incarnation().0).filter(|start| *start != 0),
+            end: facts.end.map(|end| end.0),
+            submit: facts.submit.map(|submit| submit.0),
+            machine: key.machine,
+            project: key.project,
+            user: key.user,
+            group: &facts.group,
+            queue: key.queue,
+            qos: key.qos,
+            state: &facts.state,
+            millis: sizes.millis,
+            nodes: sizes.nodes,
+            gpus: sizes.gpus,
+            memory: sizes.memory,
+            disk: sizes.disk,
+            wall: sizes.wall,
+            cpu: sizes.cpu,
+            became: row.became,
+            instance: row.instance.map(|instance| instance.0),
+            amount: row.amount.map(|amount| amount.0),
+            allocation: row.on.map(|on| on.0),
+            host: report.host.as_deref(),
+            more: report.more.as_deref().unwrap_or_default(),
+        }
     }
 
     /// Out of a row that was read with [`COLUMNS`].
@@ -174,6 +208,14 @@ impl<'a> Finished<'a> {
         (charge != 0).then(|| Use::new(start, end, totals))
     }
 
+    /// What it gives to rollups, and the job that it is if that counts.
+    pub(super) fn gives(&self, factors: &mut Factors) -> (Option<Use>, Option<Presence>) {
+        let counts = self.counts();
+        let all = self.all(counts, factors);
+        let all = all.filter(|all| !all.totals().is_zero());
+        (all, counts.then(|| self.job()))
+    }
+
     /// The job that it is.
     pub(in crate::store) fn job(&self) -> Presence {
         let (start, end) = self.window();
@@ -193,6 +235,20 @@ impl<'a> Finished<'a> {
     }
 }
 
+/// Whose a use is that is written, paid by an account.
+pub(super) fn key_of(row: &UseRow, account: i64) -> Key<'_> {
+    let request = &row.report.request;
+    let usage = &request.facts.usage;
+    Key {
+        project: row.project(),
+        account,
+        user: request.whose.user.as_deref().unwrap_or_default(),
+        machine: &request.whose.machine,
+        queue: usage.class.as_deref().unwrap_or_default(),
+        qos: usage.qos.as_deref().unwrap_or_default(),
+    }
+}
+
 /// The accounts of allocations, remembered: an allocation never leaves its account.
 #[derive(Default)]
 pub(in crate::store) struct Owners(HashMap<i64, i64>);
@@ -204,11 +260,8 @@ impl Owners {
         connection: &Connection,
         allocation: Option<i64>,
     ) -> Result<i64, Error> {
-        let Some(allocation) = allocation else {
-            return Ok(0);
-        };
-        if let Some(account) = self.0.get(&allocation) {
-            return Ok(*account);
+        if let Some(account) = self.known(allocation) {
+            return Ok(account);
         }
         let sql = "SELECT account FROM allocation WHERE id = ?1";
         // One that is not there belongs to nobody; that it is missing is told by who verifies it.
@@ -220,7 +273,14 @@ impl Owners {
         if self.0.len() >= 10_000 {
             self.0.clear();
         }
-        self.0.insert(allocation, account);
+        if let Some(allocation) = allocation {
+            self.0.insert(allocation, account);
+        }
         Ok(account)
+    }
+
+    /// The account of an allocation that was asked for before; 0 for none.
+    pub(super) fn known(&self, allocation: Option<i64>) -> Option<i64> {
+        allocation.map_or(Some(0), |allocation| self.0.get(&allocation).copied())
     }
 }

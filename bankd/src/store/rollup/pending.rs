@@ -112,18 +112,27 @@ impl Pending {
         (whole, job): (Option<Use>, Option<Presence>),
         sign: Sign,
     ) -> Result<(), Error> {
-        let whole = whole.filter(|whole| !whole.totals().is_zero());
         if whole.is_none() && job.is_none() {
             return Ok(());
         }
         let key = self.number(connection, key)?;
+        self.add(key, (whole, job), sign);
+        self.relieve(connection)
+    }
+
+    /// The same by the number of the key, without the database: whoever adds looks whether it is full.
+    pub(in crate::store) fn add(
+        &mut self,
+        key: i64,
+        (whole, job): (Option<Use>, Option<Presence>),
+        sign: Sign,
+    ) {
         if let Some(whole) = whole {
             self.spread_of(key, &whole, sign);
         }
         if let Some(job) = job {
             self.count_of(key, &job, sign);
         }
-        self.relieve(connection)
     }
 
     /// A job that was counted as `was` goes on, or ends, or takes back a part of it.
@@ -212,9 +221,8 @@ impl Pending {
 
     /// The number of a key, which is made where nobody had it before.
     fn number(&mut self, connection: &Connection, key: &Key<'_>) -> Result<i64, Error> {
-        key.bytes(&mut self.scratch);
-        if let Some(number) = self.keys.get(&self.scratch) {
-            return Ok(*number);
+        if let Some(number) = self.known(key) {
+            return Ok(number);
         }
         if self.keys.len() >= KEYS {
             self.keys.clear();
@@ -224,11 +232,23 @@ impl Pending {
         Ok(number)
     }
 
-    fn relieve(&mut self, connection: &Connection) -> Result<(), Error> {
-        if self.hours < FULL {
-            return Ok(());
+    /// The number of a key that was met before.
+    pub(in crate::store) fn known(&mut self, key: &Key<'_>) -> Option<i64> {
+        key.bytes(&mut self.scratch);
+        self.keys.get(&self.scratch).copied()
+    }
+
+    /// Whether it is to be written before more comes.
+    pub(in crate::store) fn is_full(&self) -> bool {
+        self.hours >= FULL
+    }
+
+    /// Writes what is pending where that is much.
+    pub(in crate::store) fn relieve(&mut self, connection: &Connection) -> Result<(), Error> {
+        if self.is_full() {
+            self.write(connection)?;
         }
-        self.write(connection)
+        Ok(())
     }
 
     /// Writes everything that is pending: before the database transaction ends.

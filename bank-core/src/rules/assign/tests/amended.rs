@@ -15,7 +15,7 @@ fn ground(mode: Mode) -> Ground {
 fn chunk(report: &UsageReport) -> Command {
     Command::Import(Box::new(Chunk {
         source: report.source.clone(),
-        reports: vec![Arc::new(report.clone())].into(),
+        reports: std::iter::once(Arc::new(report.clone())).collect(),
         ..Chunk::default()
     }))
 }
