@@ -8,7 +8,7 @@ mod report;
 
 pub use report::{namespace, report};
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
 use std::io;
 use std::sync::Arc;
@@ -33,6 +33,10 @@ const BESIDE: usize = 100;
 /// How many chunks stay so short after the last command of others: who asks every few milliseconds has
 /// none under way most of the time.
 const CALM: u32 = 64;
+
+/// Portions under way at once where the bank is an intake's alone: a commit holds the writer for some
+/// of them.
+const AHEAD: usize = 3;
 
 /// Uses that are commands of their own and go into one database transaction together.
 const ALONE: usize = 64;
@@ -90,8 +94,10 @@ pub struct Intake {
     spare: Vec<u8>,
     /// Whether the portion before was sent as one that goes on.
     goes_on: bool,
-    /// The portion before, with what may have to come again as commands of their own.
-    under_way: Option<(OnItsWay, Portion)>,
+    /// How many portions may be under way.
+    ahead: usize,
+    /// Those that are, with what may have to come again as commands of their own.
+    under_way: VecDeque<(OnItsWay, Portion)>,
     outcomes: BTreeMap<String, u64>,
     quarantined: u64,
 }
@@ -125,11 +131,18 @@ impl Intake {
             summary: Summary::default(),
             waiting: Waiting::new(&feed),
             goes_on: false,
-            under_way: None,
+            ahead: 1,
+            under_way: VecDeque::new(),
             outcomes: BTreeMap::new(),
             quarantined: 0,
             feed,
         }
+    }
+
+    /// The bank is this intake's alone: nobody waits for the writer between two portions. Before the
+    /// first record.
+    pub fn has_bank_alone(&mut self) {
+        self.ahead = AHEAD;
     }
 
     /// Sums up by UTC day too; before the first record.
@@ -209,14 +222,15 @@ impl Intake {
     /// from here.
     pub fn flush(&mut self) -> io::Result<()> {
         self.send(false)?;
-        self.land()?;
+        while self.land()?.is_some() {}
         if std::mem::take(&mut self.goes_on) {
             self.writer.settled().map_err(failed)?;
         }
         Ok(())
     }
 
-    /// Gives to the ledger what waits, once the portion before it has landed.
+    /// Gives to the ledger what waits, once there is room: where others have commands, the portion
+    /// before it has landed.
     fn send(&mut self, goes_on: bool) -> io::Result<()> {
         if self.waiting.is_empty() {
             return Ok(());
@@ -228,17 +242,22 @@ impl Intake {
         let waiting = std::mem::replace(&mut self.waiting, fresh);
         let portion = Portion {
             goes_on,
+            at_once: self.ahead > 1,
             ..waiting.portion(&self.feed)?
         };
-        let landed = self.land()?;
-        self.goes_on = goes_on;
-        let after = Portion {
-            items: portion.items.clone(),
-            marks: portion.marks.clone(),
-            ..self.part(&portion)
+        let landed = if self.under_way.len() < self.ahead {
+            None
+        } else {
+            self.land()?
         };
+        self.goes_on = goes_on;
+        let mut after = self.part(&portion);
+        if !portion.at_once {
+            after.items.clone_from(&portion.items);
+            after.marks.clone_from(&portion.marks);
+        }
         let under_way = self.writer.portion(portion).map_err(failed)?;
-        self.under_way = Some((under_way, after));
+        self.under_way.push_back((under_way, after));
         // Only now, so that the ledger does not wait for it.
         self.reuse(landed);
         self.pace();
@@ -272,10 +291,10 @@ impl Intake {
         self.next = most.min(self.chunk);
     }
 
-    /// Waits for the portion that is under way. What it left alone goes in by itself, a few at a time,
+    /// Waits for the first portion that is under way. What it left alone goes in by itself, a few at a time,
     /// so that nobody else waits for long; marks go with the last of them. Gives what has landed.
     fn land(&mut self) -> io::Result<Option<Portion>> {
-        let Some((under_way, after)) = self.under_way.take() else {
+        let Some((under_way, after)) = self.under_way.pop_front() else {
             return Ok(None);
         };
         let landed = under_way.landed().map_err(failed)?;
@@ -317,6 +336,7 @@ impl Intake {
             quarantine: Vec::new(),
             marks: Vec::new(),
             goes_on: of.goes_on,
+            at_once: of.at_once,
             dry_run: self.feed.dry_run,
         }
     }
@@ -425,6 +445,7 @@ impl Waiting {
             quarantine: self.quarantine,
             marks: self.marks,
             goes_on: false,
+            at_once: false,
             dry_run: feed.dry_run,
         })
     }

@@ -5,7 +5,7 @@
 //! | figure | what is measured |
 //! |---|---|
 //! | `import` | `sqlite3`: all columns as text, WAL, `synchronous = FULL`, the two indexes of `usage_identity` |
-//! | `raw` | `bankd import sacct FILE --data DIR`, mode `track`, lines kept compressed, 10,000 jobs in a transaction |
+//! | `raw` | `bankd import sacct FILE --data DIR`, mode `track`, lines kept compressed, 5,000 jobs in a transaction |
 //! | `lean` | the same with `--no-raw` |
 //!
 //! `online FILE` measures a scheduler's reserves beside an import instead (`online.rs`).
@@ -30,7 +30,7 @@ const COLUMNS: usize = 26;
 /// Which of them are id, cluster, start and end, from 1.
 const KEYS: [usize; 4] = [2, 3, 13, 14];
 /// Jobs in one transaction of the offline import.
-const CHUNK: usize = 10_000;
+const CHUNK: usize = 5_000;
 
 /// What one run took.
 #[derive(Clone, Copy, Debug, Default)]

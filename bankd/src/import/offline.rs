@@ -1,4 +1,4 @@
-//! Files straight into a bank that nobody serves: chunks of 10,000 jobs, each one transaction.
+//! Files straight into a bank that nobody serves: chunks of 5,000 jobs, each one transaction.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -24,7 +24,7 @@ use crate::store::SqliteStore;
 use crate::writer::{self, Caller, Origin, Writer};
 
 /// Jobs in one transaction while nobody else is served (`docs/decisions/0034`).
-const CHUNK_OFFLINE: usize = 10_000;
+const CHUNK_OFFLINE: usize = 5_000;
 
 /// Where the records go, and how.
 #[derive(Debug, clap::Args)]
@@ -138,8 +138,10 @@ impl Bank {
             keep_raw: !target.no_raw,
         };
         let chunk = target.chunk.map_or(CHUNK_OFFLINE, usize::from);
+        let mut intake = Intake::new(writer.clone(), feed, chunk);
+        intake.has_bank_alone();
         Ok(Bank {
-            intake: Intake::new(writer.clone(), feed, chunk),
+            intake,
             source,
             writer,
             thread,

@@ -73,7 +73,17 @@ fn feed() -> Feed {
 
 impl Site {
     fn import(&self, text: &str, chunk: usize) -> Taken {
+        self.take(text, Intake::new(self.writer.clone(), feed(), chunk))
+    }
+
+    /// The same where nobody else uses the bank.
+    fn import_alone(&self, text: &str, chunk: usize) -> Taken {
         let mut intake = Intake::new(self.writer.clone(), feed(), chunk);
+        intake.has_bank_alone();
+        self.take(text, intake)
+    }
+
+    fn take(&self, text: &str, mut intake: Intake) -> Taken {
         let format = formats::named("sacct").unwrap();
         let mut reader = (format.reader)(&Options::default()).unwrap();
         intake.place("day.sacct");
@@ -97,6 +107,41 @@ fn line(id: usize, account: &str, start: &str, end: &str) -> String {
     format!(
         "{id}|colony|amy|{account}|COMPLETED|0:0|2025-12-01T00:00:00|2025-12-01T{start}|2025-12-01T{end}|1|4\n"
     )
+}
+
+/// Records that come again with other figures, within a chunk and in later ones, where some are
+/// commands of their own: whoever has the bank alone comes to the same.
+#[test]
+fn whoever_has_the_bank_alone_comes_to_the_same() {
+    for mode in [Mode::Strict, Mode::Track] {
+        let mut text = HEAD.to_owned();
+        for id in 0..40 {
+            text.push_str(&line(id % 23, "chem", "01:00:00", "02:00:00"));
+            let end = format!("0{}:30:00", 2 + id % 7);
+            text.push_str(&line(id % 11, "chem", "01:00:00", &end));
+        }
+        let told = [false, true].map(|alone| {
+            let site = site(mode);
+            let taken = if alone {
+                site.import_alone(&text, 4)
+            } else {
+                site.import(&text, 4)
+            };
+            site.writer.stop();
+            let Site { folder, thread, .. } = site;
+            thread.join().unwrap();
+            let path = folder.path().join("bank.db");
+            let bank = rusqlite::Connection::open(&path).unwrap();
+            let sql = "SELECT group_concat(object_id || ' ' || end_at || ' ' || became || ' ' ||
+                           revision || ' ' || coalesce(amount, '') || ' ' || place, char(10))
+                       FROM (SELECT * FROM usage_identity ORDER BY object_id)";
+            let rows: String = bank.query_row(sql, [], |r| r.get(0)).unwrap();
+            assert_eq!(rows.lines().count(), 23);
+            assert_eq!(verify::run(&path).unwrap().lines(), [""; 0]);
+            (taken.outcomes, rows)
+        });
+        assert_eq!(told[0], told[1], "{mode:?}");
+    }
 }
 
 #[test]

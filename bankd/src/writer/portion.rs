@@ -62,6 +62,8 @@ pub struct Portion {
     /// More follows, until [`settled`](Writer::settled): an import that has the database alone may
     /// commit it with that.
     pub goes_on: bool,
+    /// What is left alone goes in with it, each use as a command of its own: nobody else waits.
+    pub at_once: bool,
     /// Decide, and write nothing.
     pub dry_run: bool,
 }
@@ -181,12 +183,21 @@ impl Thread {
             refused: Vec::new(),
         };
         if portion.alone {
+            taking.landed.block = portion.block;
             for item in &portion.items {
                 self.alone(&mut taking, item)?;
             }
-            taking.landed.block = portion.block;
         } else if !portion.items.is_empty() {
             self.together(&mut taking)?;
+            let left = &mut taking.landed.alone;
+            let left = if portion.at_once {
+                std::mem::take(left)
+            } else {
+                Vec::new()
+            };
+            for item in left.iter().filter_map(|place| portion.items.get(*place)) {
+                self.alone(&mut taking, item)?;
+            }
         }
         self.store.of_block(None, None);
         let Taking {
@@ -279,7 +290,7 @@ impl Thread {
         let portion = taking.portion;
         self.sweep(taking.now)?;
         self.stamp_portion(portion, taking.now);
-        self.store.of_block(portion.block, Some(item.place));
+        self.store.of_block(taking.landed.block, Some(item.place));
         let command = Command::Usage(Box::new(UsageReport::clone(&item.report)));
         let (scope, now) = (&portion.caller.scope, taking.now);
         let decision = self.recorded(|recording| {
