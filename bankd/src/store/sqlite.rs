@@ -233,6 +233,7 @@ impl SqliteStore {
     /// Commits it: afterwards everything in it is on disk.
     pub fn commit(&mut self) -> Result<(), Error> {
         self.rollups.pending.write(&self.connection)?;
+        self.rollups.pending.count_written(&self.connection)?;
         self.reach()?;
         self.connection.prepare_cached("COMMIT")?.execute([])?;
         self.saved = None;

@@ -7,6 +7,47 @@
 use super::{Error, extent, seal};
 use rusqlite::Connection;
 
+/// Tables whose rows come and change by thousands: whoever writes them counts them, with [`Change`].
+const BY_THOUSANDS: [&str; 3] = ["unmapped", "rollup", "rollup_hour"];
+
+/// What becomes more and other in one of [`BY_THOUSANDS`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Change {
+    rows: i64,
+    /// Below [`seal::BOUND`].
+    seals: i64,
+}
+
+impl Change {
+    /// A row comes, with this seal.
+    pub(super) fn comes(&mut self, seal: i64) {
+        self.rows = self.rows.saturating_add(1);
+        self.add(extent::wrap(seal));
+    }
+
+    /// A row has another seal than before.
+    pub(super) fn changes(&mut self, before: i64, seal: i64) {
+        let gone = seal::BOUND.saturating_sub(extent::wrap(before));
+        self.add(gone);
+        self.add(extent::wrap(seal));
+    }
+
+    fn add(&mut self, seal: i64) {
+        self.seals = extent::wrap(self.seals.saturating_add(seal));
+    }
+
+    /// Counts it for a table.
+    pub(super) fn write(self, connection: &Connection, table: &str) -> Result<(), Error> {
+        if self != Change::default() {
+            let sql = "UPDATE tally SET rows = rows + ?1,
+                           seals = (seals + ?2) % ?3 WHERE name = ?4";
+            let mut statement = connection.prepare_cached(sql)?;
+            statement.execute((self.rows, self.seals, seal::BOUND, table))?;
+        }
+        Ok(())
+    }
+}
+
 /// The tables, with the column that is added up.
 pub(super) fn counted() -> impl Iterator<Item = (&'static str, &'static str)> {
     // Each charge writes these; `extent` is about them. The bank's own row is there or nothing is.
@@ -38,14 +79,14 @@ pub(super) fn count_on(connection: &Connection) -> Result<(), Error> {
         let comes = set(&format!("+ NEW.{column}"), "+ 1");
         let goes = set(&format!("+ {bound} - OLD.{column}"), "- 1");
         let other = set(&format!("+ {bound} - OLD.{column} + NEW.{column}"), "+ 0");
-        // What waits for a project comes by thousands: whoever writes them counts them.
-        if table != "unmapped" {
-            connection.execute_batch(&format!(
-                "CREATE TEMP TRIGGER {table}_comes AFTER INSERT ON main.{table} BEGIN {comes}; END;"
-            ))?;
+        connection.execute_batch(&format!(
+            "CREATE TEMP TRIGGER {table}_goes AFTER DELETE ON main.{table} BEGIN {goes}; END;"
+        ))?;
+        if BY_THOUSANDS.contains(&table) {
+            continue;
         }
         connection.execute_batch(&format!(
-            "CREATE TEMP TRIGGER {table}_goes AFTER DELETE ON main.{table} BEGIN {goes}; END;
+            "CREATE TEMP TRIGGER {table}_comes AFTER INSERT ON main.{table} BEGIN {comes}; END;
              CREATE TEMP TRIGGER {table}_changes AFTER UPDATE OF {column} ON main.{table}
              BEGIN {other}; END;"
         ))?;

@@ -1,7 +1,8 @@
 //! Usage whose names are no project's: which rows of `usage_identity` wait for one, in and out.
 
 use super::sqlite::SqliteStore;
-use super::{Error, export, extent, seal};
+use super::tally::Change;
+use super::{Error, export, seal};
 use bank_core::command::Whose;
 use bank_core::directory::Directory;
 use bank_core::effects::{AssignedUse, Became, UseRow};
@@ -130,12 +131,9 @@ impl Run {
         let sql = "INSERT INTO unmapped
                    SELECT id FROM usage_identity WHERE id BETWEEN ?1 AND ?2";
         connection.prepare_cached(sql)?.execute([first, last])?;
-        let sql = "UPDATE tally SET rows = rows + ?1,
-                       seals = (seals + ?2) % 2305843009213693952 WHERE name = 'unmapped'";
-        let sum =
-            (self.first..=last).fold(0, |sum, number| extent::wrap(extent::wrap(number) + sum));
-        connection.prepare_cached(sql)?.execute([self.count, sum])?;
-        Ok(())
+        let mut change = Change::default();
+        (self.first..=last).for_each(|number| change.comes(number));
+        change.write(connection, "unmapped")
     }
 }
 

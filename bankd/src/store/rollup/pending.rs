@@ -1,6 +1,7 @@
 //! What a database transaction adds to rollups: kept in memory, and written once for each day and key
 //! at its end, so that a chunk of many thousand uses writes few rows.
 
+use super::super::tally::Change;
 use super::super::{Error, codec, seal};
 use super::pack::{self, Hours, stored};
 use bank_core::rollup::{MEASURES, Measure, Presence, Sign, Sums, Use, day_of, hour_of};
@@ -61,6 +62,8 @@ pub(in crate::store) struct Pending {
     hours: usize,
     keys: HashMap<Vec<u8>, i64>,
     scratch: Vec<u8>,
+    /// What was written and is not counted yet, of days and of their hours.
+    written: [Change; 2],
 }
 
 impl Pending {
@@ -260,9 +263,16 @@ impl Pending {
         // In the order of the table, so that rows of a day lie together.
         days.sort_unstable_by_key(|(place, _)| *place);
         for (place, day) in days {
-            write_day(connection, place, day)?;
+            write_day(connection, place, day, &mut self.written)?;
         }
         Ok(())
+    }
+
+    /// Counts what was written ([`tally`](super::super::tally)): before the database transaction ends.
+    pub(in crate::store) fn count_written(&mut self, connection: &Connection) -> Result<(), Error> {
+        let [days, hours] = std::mem::take(&mut self.written);
+        days.write(connection, "rollup")?;
+        hours.write(connection, "rollup_hour")
     }
 
     fn take(&mut self) -> Vec<(Place, Day)> {
@@ -275,6 +285,7 @@ impl Pending {
     pub(in crate::store) fn forget(&mut self) {
         self.take();
         self.keys.clear();
+        self.written = Default::default();
     }
 }
 
@@ -302,8 +313,14 @@ fn find_or_make(connection: &Connection, key: &Key<'_>) -> Result<i64, Error> {
 }
 
 /// Adds to the two rows of a day and key. Where nothing is left of them they go.
-fn write_day(connection: &Connection, place: Place, mut day: Day) -> Result<(), Error> {
-    let is_new = !read_day(connection, place, &mut day)?;
+fn write_day(
+    connection: &Connection,
+    place: Place,
+    mut day: Day,
+    [of_days, of_hours]: &mut [Change; 2],
+) -> Result<(), Error> {
+    let before = read_day(connection, place, &mut day)?;
+    let is_new = before.is_none();
     let packed = pack::pack(&day.hours);
     if packed.is_empty() && day.running == 0 {
         if !is_new {
@@ -335,6 +352,10 @@ fn write_day(connection: &Connection, place: Place, mut day: Day) -> Result<(), 
     connection
         .prepare_cached(sql)?
         .execute(params_from_iter(row.iter().chain([&seal])))?;
+    match before {
+        Some([day, _]) => of_days.changes(day, seal),
+        None => of_days.comes(seal),
+    }
     let values: [&dyn rusqlite::ToSql; 3] = [&place.0, &place.1, &packed];
     let seal = seal::of_values(&values)?;
     let sql = if is_new {
@@ -345,18 +366,26 @@ fn write_day(connection: &Connection, place: Place, mut day: Day) -> Result<(), 
     connection
         .prepare_cached(sql)?
         .execute((place.0, place.1, &packed, seal))?;
+    match before {
+        Some([_, hours]) => of_hours.changes(hours, seal),
+        None => of_hours.comes(seal),
+    }
     Ok(())
 }
 
-/// Adds what a day has so far. False if it has nothing.
-fn read_day(connection: &Connection, place: Place, day: &mut Day) -> Result<bool, Error> {
-    let sql = "SELECT h.hours, r.running FROM rollup_hour h
+/// Adds what a day has so far. Gives the seals of its rows; none where it has none.
+fn read_day(
+    connection: &Connection,
+    place: Place,
+    day: &mut Day,
+) -> Result<Option<[i64; 2]>, Error> {
+    let sql = "SELECT h.hours, r.running, r.seal, h.seal FROM rollup_hour h
                LEFT JOIN rollup r ON r.day = h.day AND r.key = h.key
                WHERE h.day = ?1 AND h.key = ?2";
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query(place)?;
     let Some(row) = rows.next()? else {
-        return Ok(false);
+        return Ok(None);
     };
     let hours = row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?;
     pack::each(hours, |hour, sums| {
@@ -367,5 +396,5 @@ fn read_day(connection: &Connection, place: Place, day: &mut Day) -> Result<bool
     let running: Option<i64> = row.get(1)?;
     let running = running.ok_or_else(|| codec::broken("rollup", place.0))?;
     day.running = day.running.saturating_add(running.into());
-    Ok(true)
+    Ok(Some([row.get(2)?, row.get(3)?]))
 }

@@ -279,7 +279,7 @@ fn charges_of(
 pub fn rebuild(connection: &Connection) -> Result<(), Error> {
     connection
         .execute_batch("DELETE FROM rollup_hour; DELETE FROM rollup; DELETE FROM rollup_key;")?;
-    fill(connection, connection)
+    fill(connection, connection)?.count_written(connection)
 }
 
 impl SqliteStore {
@@ -299,14 +299,15 @@ impl SqliteStore {
     }
 }
 
-/// Adds up what one bank has into the tables of another connection.
-fn fill(from: &Connection, into: &Connection) -> Result<(), Error> {
+/// Adds up what one bank has into the tables of another connection. What was written is not counted yet.
+fn fill(from: &Connection, into: &Connection) -> Result<Pending, Error> {
     let mut pending = Pending::default();
     each(from, &mut |key, _, counted| match counted {
         Counted::Sums(used, sign) => pending.spread(into, key, &used, sign),
         Counted::Job(job) => pending.count(into, key, &job, Sign::Plus),
     })?;
-    pending.write(into)
+    pending.write(into)?;
+    Ok(pending)
 }
 
 /// What a comparison found.
