@@ -96,8 +96,8 @@ pub struct Intake {
     goes_on: bool,
     /// How many portions may be under way.
     ahead: usize,
-    /// Those that are, with what may have to come again as commands of their own.
-    under_way: VecDeque<(OnItsWay, Portion)>,
+    /// Those that are.
+    under_way: VecDeque<OnItsWay>,
     outcomes: BTreeMap<String, u64>,
     quarantined: u64,
 }
@@ -251,13 +251,8 @@ impl Intake {
             self.land()?
         };
         self.goes_on = goes_on;
-        let mut after = self.part(&portion);
-        if !portion.at_once {
-            after.items.clone_from(&portion.items);
-            after.marks.clone_from(&portion.marks);
-        }
         let under_way = self.writer.portion(portion).map_err(failed)?;
-        self.under_way.push_back((under_way, after));
+        self.under_way.push_back(under_way);
         // Only now, so that the ledger does not wait for it.
         self.reuse(landed);
         self.pace();
@@ -265,7 +260,7 @@ impl Intake {
     }
 
     /// Keeps the room of a portion that has landed.
-    fn reuse(&mut self, landed: Option<Portion>) {
+    fn reuse(&mut self, landed: Option<Box<Portion>>) {
         let lines = landed.and_then(|portion| Arc::into_inner(portion.lines));
         if let Some(mut lines) = lines {
             lines.clear();
@@ -293,31 +288,32 @@ impl Intake {
 
     /// Waits for the first portion that is under way. What it left alone goes in by itself, a few at a time,
     /// so that nobody else waits for long; marks go with the last of them. Gives what has landed.
-    fn land(&mut self) -> io::Result<Option<Portion>> {
-        let Some((under_way, after)) = self.under_way.pop_front() else {
+    fn land(&mut self) -> io::Result<Option<Box<Portion>>> {
+        let Some(under_way) = self.under_way.pop_front() else {
             return Ok(None);
         };
-        let landed = under_way.landed().map_err(failed)?;
-        let (alone, block) = (landed.alone.clone(), landed.block);
+        let (mut landed, portion) = under_way.landed().map_err(failed)?;
+        let (alone, block) = (std::mem::take(&mut landed.alone), landed.block);
         self.count(landed);
         let mut left = alone.chunks(ALONE).peekable();
         while let Some(places) = left.next() {
-            let items = places.iter().filter_map(|n| after.items.get(*n).cloned());
+            let items = places.iter().filter_map(|n| portion.items.get(*n).cloned());
             let is_last = left.peek().is_none();
             let part = Portion {
                 items: items.collect(),
                 block,
                 marks: if is_last {
-                    after.marks.clone()
+                    portion.marks.clone()
                 } else {
                     Vec::new()
                 },
-                ..self.part(&after)
+                ..self.part(&portion)
             };
-            let landed = self.writer.portion(part).map_err(failed)?.landed();
-            self.count(landed.map_err(failed)?);
+            let part = self.writer.portion(part).map_err(failed)?;
+            let (landed, _) = part.landed().map_err(failed)?;
+            self.count(landed);
         }
-        Ok(Some(after))
+        Ok(Some(portion))
     }
 
     /// A portion of commands of their own, of the same lines, with nothing in it yet.

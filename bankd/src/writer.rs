@@ -245,7 +245,7 @@ enum Task {
         Box<Collect>,
         oneshot::Sender<Result<Collected, SubmitError>>,
     ),
-    Portion(Box<Portion>, oneshot::Sender<Result<Landed, SubmitError>>),
+    Portion(Box<Portion>, oneshot::Sender<portion::Back>),
     Aside(
         Vec<QuarantineRow>,
         Vec<FollowMark>,

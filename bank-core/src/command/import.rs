@@ -28,9 +28,12 @@ pub struct Chunk {
 
 /// Finished uses in the order in which they came, how they lie to each other, and what is wrong with
 /// them in themselves: found once, where they are put together, so that whoever decides about them
-/// need not look again.
+/// need not look again. A copy costs nothing.
 #[derive(Clone, Debug, Default)]
-pub struct Reports {
+pub struct Reports(Arc<Arranged>);
+
+#[derive(Debug, Default)]
+struct Arranged {
     all: Vec<Arc<UsageReport>>,
     /// Their places in the order of their ids.
     by_id: Vec<usize>,
@@ -67,40 +70,43 @@ impl Reports {
             }
         }
         let (by_id, again) = by_id(&all);
-        Reports {
+        Reports(Arc::new(Arranged {
             by_id,
             again,
             names,
             firsts,
             faults,
             all,
-        }
+        }))
     }
 
     /// Their places in the order of their ids.
     pub fn by_id(&self) -> &[usize] {
-        &self.by_id
+        &self.0.by_id
     }
 
     /// Whether another one has the id of this one.
     pub fn comes_again(&self, place: usize) -> bool {
-        self.again.get(place).copied().unwrap_or(true)
+        self.0.again.get(place).copied().unwrap_or(true)
     }
 
     /// The number of its project, user and machine as they are named: equal for equal names, from 0
     /// without a gap.
     pub fn names(&self, place: usize) -> Option<usize> {
-        self.names.get(place).copied()
+        self.0.names.get(place).copied()
     }
 
     /// What is wrong with a report in itself ([`UsageReport::check`]); none where nothing is.
     pub fn fault(&self, place: usize) -> Option<&Refusal> {
-        self.faults.get(&place)
+        self.0.faults.get(&place)
     }
 
     /// The first report of each names, in the order of their numbers.
     pub fn firsts(&self) -> impl Iterator<Item = &Arc<UsageReport>> {
-        self.firsts.iter().filter_map(|place| self.all.get(*place))
+        self.0
+            .firsts
+            .iter()
+            .filter_map(|place| self.0.all.get(*place))
     }
 }
 
@@ -149,14 +155,14 @@ impl Deref for Reports {
     type Target = [Arc<UsageReport>];
 
     fn deref(&self) -> &Self::Target {
-        &self.all
+        &self.0.all
     }
 }
 
 /// How they lie follows from what they are.
 impl PartialEq for Reports {
     fn eq(&self, other: &Reports) -> bool {
-        self.all == other.all
+        self.0.all == other.0.all
     }
 }
 

@@ -83,15 +83,20 @@ pub struct Landed {
 }
 
 /// A portion on its way.
-pub struct OnItsWay(oneshot::Receiver<Result<Landed, SubmitError>>);
+pub struct OnItsWay(oneshot::Receiver<Back>);
+
+/// What became of a portion, and it itself: it is large, and whoever gave it has more time to clear it
+/// away than the writer.
+pub(super) type Back = Result<(Landed, Box<Portion>), SubmitError>;
 
 impl OnItsWay {
-    /// Waits until it is written, and durable unless it [goes on](Portion::goes_on); from a thread.
+    /// Waits until it is written, and durable unless it [goes on](Portion::goes_on); from a thread. Gives
+    /// the portion back.
     ///
     /// # Errors
     /// If the store fails, which leaves nothing of it nor of what went on into it, or the daemon is
     /// going down.
-    pub fn landed(self) -> Result<Landed, SubmitError> {
+    pub fn landed(self) -> Result<(Landed, Box<Portion>), SubmitError> {
         self.0.blocking_recv().unwrap_or(Err(SubmitError::Failed))
     }
 }

@@ -328,9 +328,7 @@ impl Thread {
                     let _ = reply.send(Ok(collected));
                 }
                 (Task::Portion(portion, reply), Done::Landed(landed)) => {
-                    // Whoever gave it may use its room again.
-                    drop(portion);
-                    let _ = reply.send(Ok(landed));
+                    let _ = reply.send(Ok((landed, portion)));
                 }
                 _ => {}
             }
