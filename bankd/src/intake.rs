@@ -243,6 +243,7 @@ impl Intake {
         let portion = Portion {
             goes_on,
             at_once: self.ahead > 1,
+            gives_way: self.calm < CALM,
             ..waiting.portion(&self.feed)?
         };
         let landed = if self.under_way.len() < self.ahead {
@@ -333,6 +334,7 @@ impl Intake {
             marks: Vec::new(),
             goes_on: of.goes_on,
             at_once: of.at_once,
+            gives_way: of.gives_way,
             dry_run: self.feed.dry_run,
         }
     }
@@ -442,6 +444,7 @@ impl Waiting {
             marks: self.marks,
             goes_on: false,
             at_once: false,
+            gives_way: false,
             dry_run: feed.dry_run,
         })
     }

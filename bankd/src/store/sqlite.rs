@@ -287,6 +287,16 @@ impl SqliteStore {
         self.stamp = stamp;
     }
 
+    /// Writes back what the log has grown by, as far as nobody reads it, so that the commit which finds it
+    /// long has little left to write. Nothing is lost where that fails: it is told, and tried again.
+    pub fn write_back(&self) {
+        let sql = "PRAGMA wal_checkpoint(PASSIVE)";
+        let done = self.connection.query_row(sql, [], |_| Ok(()));
+        if let Err(error) = done {
+            tracing::warn!(%error, "the log was not written back");
+        }
+    }
+
     /// Writes the log back into the database; at the end of service.
     pub fn checkpoint(&self) -> Result<(), Error> {
         if self.bulk.is_some() {

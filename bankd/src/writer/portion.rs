@@ -64,6 +64,9 @@ pub struct Portion {
     pub goes_on: bool,
     /// What is left alone goes in with it, each use as a command of its own: nobody else waits.
     pub at_once: bool,
+    /// Others have commands meanwhile: what it adds to the log is written back at once, so that nobody
+    /// waits until much of it is.
+    pub gives_way: bool,
     /// Decide, and write nothing.
     pub dry_run: bool,
 }

@@ -105,7 +105,13 @@ impl Thread {
         }
         let taken = Instant::now();
         match self.transaction(&batch) {
-            Ok(done) => self.answer(batch, done, taken),
+            Ok(done) => {
+                let gives_way = matches!(&*batch, [Task::Portion(portion, _)] if portion.gives_way);
+                self.answer(batch, done, taken);
+                if gives_way {
+                    self.store.write_back();
+                }
+            }
             Err(error) if batch.len() == 1 => {
                 tracing::error!(%error, "command failed");
                 self.shared.healthy.store(false, Ordering::Relaxed);
