@@ -2,7 +2,7 @@
 
 use chrono::Datelike as _;
 
-use crate::{clock::Zone, fail::Failure, when};
+use crate::{cli::NamedPeriodArgs, clock::Zone, fail::Failure, when};
 
 /// Start and end of a period as the daemon takes them: RFC 3339 UTC, the end exclusive.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,6 +55,23 @@ pub(crate) fn any(text: &str, zone: Zone) -> Result<Period, Failure> {
         return quarter(text, zone);
     }
     month(text, zone).map_err(|_| no_period(text, "2026-10, 2026Q4 or 2026"))
+}
+
+/// The month, quarter or year that options name, as they name it; none where none does.
+pub(crate) fn named(args: &NamedPeriodArgs, zone: Zone) -> Result<Option<(&str, Period)>, Failure> {
+    let NamedPeriodArgs {
+        month: of_month,
+        quarter: of_quarter,
+        year: of_year,
+    } = args;
+    let read: [(&Option<String>, fn(&str, Zone) -> Result<Period, Failure>); 3] =
+        [(of_month, month), (of_quarter, quarter), (of_year, year)];
+    let given = read
+        .into_iter()
+        .find_map(|(text, read)| Some((text.as_deref()?, read)));
+    given
+        .map(|(text, read)| Ok((text, read(text, zone)?)))
+        .transpose()
 }
 
 /// A month, quarter or year as two dates, the second exclusive: `2026-10-01` and `2026-11-01`.
