@@ -64,11 +64,11 @@ MEASURE = """(() => {
   }
   for (const head of document.querySelectorAll('thead th:not(.long)')) {
     const text = head.firstChild;
-    for (const word of (text ? text.textContent : '').matchAll(/[\\p{L}\\p{N}]+/gu)) {
+    for (const word of (text ? text.textContent : '').matchAll(/[\\p{Script=Latin}\\p{N}]+/gu)) {
       const range = document.createRange();
       range.setStart(text, word.index);
       range.setEnd(text, word.index + word[0].length);
-      // Words of several directions have several boxes in one line.
+      // Some words have several boxes in one line; other scripts break where they like.
       const lines = new Set([...range.getClientRects()].map(box => Math.round(box.top / 4)));
       if (lines.size > 1) broken.push(word[0]);
     }

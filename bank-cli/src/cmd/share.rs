@@ -209,7 +209,7 @@ fn totals(report: &ContributionReport, word: &str) -> Value {
     json!(cells)
 }
 
-/// What is counted, and when.
+/// When it is counted, and how.
 pub(super) fn remark(context: &Context, report: &ContributionReport) -> String {
     let span = |period: &ContributionPeriod| {
         let time = |text: &str| when::moment(text, context.zone);
@@ -224,11 +224,8 @@ pub(super) fn remark(context: &Context, report: &ContributionReport) -> String {
         "end" => "usage counts where jobs ended",
         _ => "usage counts where jobs ran",
     };
-    format!(
-        "Usage in {}, {}; {credit}.",
-        report.unit,
-        spans.join("; beside it ")
-    )
+    // The unit stands before it.
+    format!("Usage {}; {credit}.", spans.join("; beside it "))
 }
 
 fn buckets(context: &Context, report: &ContributionReport) -> Sheet {

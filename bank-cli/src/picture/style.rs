@@ -81,6 +81,6 @@ tfoot td,tfoot th,.b td,.b th{font-weight:600}
 @media print{@page{margin:14mm}body,body.parts{margin:0;padding:0;max-width:none;font-size:10pt}\
 .beside{display:block}.rows,.tall{overflow:visible;max-height:none}thead{display:table-header-group}\
 tr,figure,h1,h2,h3{break-inside:avoid}h2,h3{break-after:avoid}.tall th,.tall td{position:static!important}\
-thead .long,tbody th{min-width:0}.many table{font-size:7.5pt}.many thead th{overflow-wrap:anywhere}.n{padding-left:.3rem}\
+thead .long,tbody th{min-width:0}thead th{overflow-wrap:anywhere}.many table{font-size:7.5pt}.n{padding-left:.3rem}\
 .chart,figure{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
 ";

@@ -156,7 +156,10 @@ fn formats_of_finished_jobs_have_them() {
             &name,
         ],
     );
-    assert!(sums.starts_with("4 records "), "{sums}");
+    assert!(sums.starts_with("1 record in 1 message "), "{sums}");
+    // The fifth was charged up to now, in January.
+    let sum = fs::read_to_string(spool.join("summary-202512-1")).unwrap();
+    assert!(sum.contains("NumberOfJobs: 4\n"), "{sum}");
 }
 
 /// Reports that look at each job count it where sums by hour do: an hour that was charged without a start

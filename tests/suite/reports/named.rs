@@ -161,11 +161,11 @@ fn names_of_others_are_no_names() {
     }
     // What usage in view names can be asked for.
     for (token, words) in [
-        (&of_project, "usage -u ghost"),
-        (&of_project, "usage -m elsewhere"),
-        (&of_machine, "usage -u ghoul"),
-        (&member, "usage -m elsewhere"),
-        (&member, "usage -u amy"),
+        (&of_project, "usage -u ghost --month 2026-01"),
+        (&of_project, "usage -m elsewhere --month 2026-01"),
+        (&of_machine, "usage -u ghoul --month 2026-01"),
+        (&member, "usage -m elsewhere --month 2026-01"),
+        (&member, "usage -u amy --month 2026-01"),
     ] {
         let (exit, _, error) = told(token, words);
         assert_eq!(exit, 0, "{words}: {error}");
