@@ -5,6 +5,8 @@
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse as _;
 
+use bank_core::time::Timestamp;
+
 use super::attention::unlimited;
 use super::call::{Call, Handled};
 use super::project::Empty;
@@ -28,7 +30,7 @@ const METRICS: [(&str, &str, &str, Value); 7] = [
         "bankd_report_last_success_timestamp_seconds",
         "gauge",
         "When the last report was made",
-        |count, _| count.made_at.map(|at| at.seconds()),
+        |count, _| count.made_at.map(Timestamp::seconds),
     ),
     (
         "bankd_report_failures",
