@@ -59,19 +59,14 @@ pub(crate) fn any(text: &str, zone: Zone) -> Result<Period, Failure> {
 
 /// The month, quarter or year that options name, as they name it; none where none does.
 pub(crate) fn named(args: &NamedPeriodArgs, zone: Zone) -> Result<Option<(&str, Period)>, Failure> {
-    let NamedPeriodArgs {
-        month: of_month,
-        quarter: of_quarter,
-        year: of_year,
-    } = args;
-    let read: [(&Option<String>, fn(&str, Zone) -> Result<Period, Failure>); 3] =
-        [(of_month, month), (of_quarter, quarter), (of_year, year)];
-    let given = read
-        .into_iter()
-        .find_map(|(text, read)| Some((text.as_deref()?, read)));
-    given
-        .map(|(text, read)| Ok((text, read(text, zone)?)))
-        .transpose()
+    if let Some(text) = &args.month {
+        return Ok(Some((text, month(text, zone)?)));
+    }
+    if let Some(text) = &args.quarter {
+        return Ok(Some((text, quarter(text, zone)?)));
+    }
+    let read = |text| Ok((text, year(text, zone)?));
+    args.year.as_deref().map(read).transpose()
 }
 
 /// A month, quarter or year as two dates, the second exclusive: `2026-10-01` and `2026-11-01`.
