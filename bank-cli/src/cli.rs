@@ -66,14 +66,14 @@ pub(crate) use self::{
     proof::{CheckpointArgs, VerifyArgs},
     records::{
         ExportApel, ExportCommand, ExportCsv, ExportFile, ExportInvoice, ExportJsonl,
-        ExportOnDemand, ExportUr1, FeedArgs, Message, OnDemandValue, Profile, RecordsCommand,
-        SpanArgs,
+        ExportOnDemand, ExportPods, ExportUr1, FeedArgs, IgnoreArgs, Message, OnDemandValue,
+        Profile, RecordsCommand, SpanArgs,
     },
     report::{Resource, UsageTableArgs},
     scheduled::{BalanceSheetArgs, MonthlyArgs, RunReportArgs},
     share::{Basis, Credit, EfficiencyArgs, PriorityArgs, ShareArgs, TopArgs},
     source::{ReconcileArgs, SetSource, SourceCommand},
-    statement::{CloseArgs, CloseCommand, PeriodArgs, StatementArgs},
+    statement::{CloseArgs, CloseCommand, NamedPeriodArgs, PeriodArgs, RecentArgs, StatementArgs},
     usage::{
         FallbackArgs, ImportArgs, QuarantinedCommand, ReadArgs, ReplayArgs, ReportCommand, Which,
     },

@@ -72,12 +72,12 @@ use serde::{Serialize, de::DeserializeOwned};
 use ureq::http::Method;
 
 use crate::{
-    cli::{AtArgs, Command, ProposeArgs, RemoveArgs, WriteArgs},
+    cli::{AtArgs, Command, ProposeArgs, RecentArgs, RemoveArgs, WriteArgs},
     client::{self, Call, Client},
     clock::Zone,
     fail::Failure,
     out::{self, Form},
-    when,
+    period, when,
 };
 
 /// What a command needs: the daemon, the form of the output, and the time.
@@ -301,6 +301,41 @@ impl Context {
         argument
             .map(|text| when::argument(text, self.now_us, self.zone))
             .transpose()
+    }
+
+    /// Likewise; a date stays one, and a month is its first, for the daemon to begin it in the zone that it
+    /// is asked for.
+    fn time_or_date(&self, argument: Option<&String>) -> Result<Option<String>, Failure> {
+        match argument {
+            Some(text) if period::is_date(text) => Ok(Some(text.clone())),
+            Some(text) if period::month(text, self.zone).is_ok() => Ok(Some(format!("{text}-01"))),
+            _ => self.time(argument),
+        }
+    }
+
+    /// Start and end of a time of reports that look back from now; absent is the daemon's default.
+    fn span(&self, args: &RecentArgs) -> Result<(Option<String>, Option<String>), Failure> {
+        if let Some((_, named)) = period::named(&args.named, self.zone)? {
+            return Ok((Some(named.from), Some(named.until)));
+        }
+        Ok((self.time(args.from.as_ref())?, self.time(args.to.as_ref())?))
+    }
+
+    /// The same of reports that have a zone: its dates, where one is named.
+    fn span_in(
+        &self,
+        args: &RecentArgs,
+        tz: Option<&String>,
+    ) -> Result<(Option<String>, Option<String>), Failure> {
+        if tz.is_none() {
+            return self.span(args);
+        }
+        if let Some((named, _)) = period::named(&args.named, self.zone)? {
+            let (from, until) = period::dates(named)?;
+            return Ok((Some(from), Some(until)));
+        }
+        let bounds = (args.from.as_ref(), args.to.as_ref());
+        Ok((self.time_or_date(bounds.0)?, self.time_or_date(bounds.1)?))
     }
 
     /// What is said after a change: the answer itself in JSON, else the sentence and the

@@ -2,7 +2,7 @@
 
 use chrono::Datelike as _;
 
-use crate::{clock::Zone, fail::Failure, when};
+use crate::{cli::NamedPeriodArgs, clock::Zone, fail::Failure, when};
 
 /// Start and end of a period as the daemon takes them: RFC 3339 UTC, the end exclusive.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,6 +55,18 @@ pub(crate) fn any(text: &str, zone: Zone) -> Result<Period, Failure> {
         return quarter(text, zone);
     }
     month(text, zone).map_err(|_| no_period(text, "2026-10, 2026Q4 or 2026"))
+}
+
+/// The month, quarter or year that options name, as they name it; none where none does.
+pub(crate) fn named(args: &NamedPeriodArgs, zone: Zone) -> Result<Option<(&str, Period)>, Failure> {
+    if let Some(text) = &args.month {
+        return Ok(Some((text, month(text, zone)?)));
+    }
+    if let Some(text) = &args.quarter {
+        return Ok(Some((text, quarter(text, zone)?)));
+    }
+    let read = |text| Ok((text, year(text, zone)?));
+    args.year.as_deref().map(read).transpose()
 }
 
 /// A month, quarter or year as two dates, the second exclusive: `2026-10-01` and `2026-11-01`.

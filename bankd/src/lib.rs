@@ -22,6 +22,7 @@ pub mod deliver;
 pub mod demo;
 pub mod doctor;
 pub mod emit;
+mod exposition;
 pub mod follow;
 pub mod gold;
 pub mod hooks;

@@ -5,7 +5,7 @@ Usage: browser.py CHROMIUM [--shots FOLDER] FILE...
 Each file is opened at 320 and 1440 pixels, by day and by night, and as it goes to paper. For each
 view one line of JSON: messages of the console, requests beyond the file itself, by how many pixels
 the page is wider than its window, the smallest letter, texts that leave their drawing, marks of an
-axis that touch each other, and the contrast of text. With --shots the views are kept as pictures.
+axis that touch each other, words of heads that are broken, and the contrast of text. With --shots the views are kept as pictures.
 
 Only the standard library: the browser is spoken to over a pair of pipes.
 """
@@ -31,7 +31,7 @@ MEASURE = """(() => {
     const [x, y] = [luminance(a), luminance(b)].sort((p, q) => q - p);
     return (x + .05) / (y + .05);
   };
-  const outside = [], touching = [];
+  const outside = [], touching = [], broken = [];
   let smallest = Infinity, least = Infinity;
   const body = document.body || root;
   const ground = getComputedStyle(body).backgroundColor;
@@ -62,10 +62,21 @@ MEASURE = """(() => {
           a.top < b.bottom - 4 && b.top < a.bottom - 4) touching.push(s + ' | ' + t);
     }
   }
+  for (const head of document.querySelectorAll('thead th:not(.long)')) {
+    const text = head.firstChild;
+    for (const word of (text ? text.textContent : '').matchAll(/[\\p{Script=Latin}\\p{N}]+/gu)) {
+      const range = document.createRange();
+      range.setStart(text, word.index);
+      range.setEnd(text, word.index + word[0].length);
+      // Some words have several boxes in one line; other scripts break where they like.
+      const lines = new Set([...range.getClientRects()].map(box => Math.round(box.top / 4)));
+      if (lines.size > 1) broken.push(word[0]);
+    }
+  }
   return {
     over: root.scrollWidth - root.clientWidth,
     drawings: seen.length,
-    smallest, contrast: least, outside, touching,
+    smallest, contrast: least, outside, touching, broken,
     named: seen.every(e => e.getAttribute('role') === 'img' && e.querySelector('title') &&
       e.querySelector('desc')),
     height: root.scrollHeight,

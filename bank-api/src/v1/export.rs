@@ -45,6 +45,10 @@ pub struct ExportQuery {
     /// `nerc-invoice`: of this namespace only, by the classes of its pods.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by_class: Option<String>,
+    /// `nerc-invoice` and `nerc-pods`: times that are not billed, such as outages, each `FROM/TO` (exclusive),
+    /// RFC 3339, with commas between.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ignore: Option<String>,
     /// Count what the format cannot carry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explain_loss: Option<Truth>,

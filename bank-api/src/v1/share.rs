@@ -8,21 +8,18 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ContributionQuery {
-    /// Start of the period, inclusive: RFC 3339; absent: 30 days before its end.
+    /// Start of the period, inclusive: RFC 3339, or a date as it begins in the time zone; absent: 30 days
+    /// before its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub from: Option<String>,
     /// Its end, exclusive; absent: now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub to: Option<String>,
     /// Start of a second period beside the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub from2: Option<String>,
     /// Its end, exclusive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub to2: Option<String>,
     /// What is counted: `slots` (processors × time), `cpu` (time that processors were busy), `gpu`, each
     /// times the factor of the host; `su` what was charged. Absent: `slots`.
@@ -35,7 +32,7 @@ pub struct ContributionQuery {
     /// length, 1 to 1000; absent: the smaller of 50 and the days.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buckets: Option<String>,
-    /// Time zone of the buckets, such as `Europe/Berlin`; absent: UTC.
+    /// Time zone of buckets and dates, such as `Europe/Berlin`; absent: UTC.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tz: Option<String>,
     /// `spread`: usage counts where jobs ran; `end`: all of it where they ended, as older reports have

@@ -30,7 +30,7 @@ pub(crate) enum ExportCommand {
     /// Service units of pods in a month, as NERC invoices them: CSV
     NercInvoice(ExportInvoice),
     /// What pods asked for, as NERC lists them: CSV
-    NercPods(ExportCsv),
+    NercPods(ExportPods),
 }
 
 #[derive(Debug, Clone, Args)]
@@ -46,9 +46,27 @@ pub(crate) struct ExportInvoice {
     /// Of this namespace only, by the classes of its pods
     #[arg(long, value_name = "NAMESPACE")]
     pub(crate) by_class: Option<String>,
+    #[command(flatten)]
+    pub(crate) ignored: IgnoreArgs,
     /// Put ' before a text that a spreadsheet would take for a formula
     #[arg(long)]
     pub(crate) spreadsheet_safe: bool,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ExportPods {
+    #[command(flatten)]
+    pub(crate) csv: ExportCsv,
+    #[command(flatten)]
+    pub(crate) ignored: IgnoreArgs,
+}
+
+/// What of the time of pods is nobody's to pay.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct IgnoreArgs {
+    /// A time that is not billed, such as an outage; as often as there are some
+    #[arg(long, value_name = "FROM/TO")]
+    pub(crate) ignore: Vec<String>,
 }
 
 /// What a number says.

@@ -36,12 +36,22 @@ pub(crate) struct MonthlyArgs {
     /// The month, such as 2026-10 [default: the last one that is over]
     #[arg(value_name = "YYYY-MM", conflicts_with_all = ["from", "to"])]
     pub(crate) month: Option<String>,
+    /// The same
+    #[arg(long = "month", value_name = "YYYY-MM", conflicts_with_all = ["month", "from", "to"])]
+    pub(crate) named: Option<String>,
     /// Start of another time, inclusive
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true, requires = "to")]
+    #[arg(
+        long,
+        visible_alias = "start",
+        value_name = "TIME",
+        allow_hyphen_values = true,
+        requires = "to"
+    )]
     pub(crate) from: Option<String>,
     /// Its end, exclusive
     #[arg(
         long,
+        visible_aliases = ["until", "end"],
         value_name = "TIME",
         allow_hyphen_values = true,
         requires = "from"

@@ -2,20 +2,13 @@
 
 use clap::{Args, ValueEnum};
 
+use super::statement::RecentArgs;
+
 /// `bank report contribution`, `bank report utilization`.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct ShareArgs {
-    /// Start of the period, inclusive [default: 30 days before its end]
-    #[arg(
-        long,
-        visible_alias = "start",
-        value_name = "TIME",
-        allow_hyphen_values = true
-    )]
-    pub(crate) from: Option<String>,
-    /// Its end, exclusive [default: now]
-    #[arg(long, visible_aliases = ["until", "end"], value_name = "TIME", allow_hyphen_values = true)]
-    pub(crate) to: Option<String>,
+    #[command(flatten)]
+    pub(crate) span: RecentArgs,
     /// Start of a second period beside it
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) from2: Option<String>,
@@ -28,7 +21,7 @@ pub(crate) struct ShareArgs {
     /// Parts of the period: day, week, month, or how many [default: the smaller of 50 and its days]
     #[arg(long, value_name = "day|week|month|N")]
     pub(crate) buckets: Option<String>,
-    /// Time zone of the parts, such as Europe/Berlin [default: UTC]
+    /// Time zone of dates and of the parts, such as Europe/Berlin [default: that of the machine]
     #[arg(long, value_name = "ZONE")]
     pub(crate) tz: Option<String>,
     /// Where usage counts: where jobs ran, or all of it where they ended, as older reports have it
@@ -92,17 +85,8 @@ pub(crate) enum Credit {
 /// `bank report efficiency`.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct EfficiencyArgs {
-    /// Start of the period, inclusive [default: 30 days before its end]
-    #[arg(
-        long,
-        visible_alias = "start",
-        value_name = "TIME",
-        allow_hyphen_values = true
-    )]
-    pub(crate) from: Option<String>,
-    /// Its end, exclusive [default: now]
-    #[arg(long, visible_aliases = ["until", "end"], value_name = "TIME", allow_hyphen_values = true)]
-    pub(crate) to: Option<String>,
+    #[command(flatten)]
+    pub(crate) span: RecentArgs,
     /// What the groups are: project, account, user, group, contributor
     #[arg(long, value_name = "WHAT", default_value = "project")]
     pub(crate) group_by: String,

@@ -58,6 +58,38 @@ pub(crate) struct PeriodArgs {
         conflicts_with_all = ["month", "quarter", "year"]
     )]
     pub(crate) to: Option<String>,
+    #[command(flatten)]
+    pub(crate) named: NamedPeriodArgs,
+}
+
+/// Which time, of reports that look back from now.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct RecentArgs {
+    /// Start of the time, inclusive [default: 30 days before its end]
+    #[arg(
+        long,
+        visible_alias = "start",
+        value_name = "TIME",
+        allow_hyphen_values = true,
+        conflicts_with_all = ["month", "quarter", "year"]
+    )]
+    pub(crate) from: Option<String>,
+    /// Its end, exclusive [default: now]
+    #[arg(
+        long,
+        visible_aliases = ["until", "end"],
+        value_name = "TIME",
+        allow_hyphen_values = true,
+        conflicts_with_all = ["month", "quarter", "year"]
+    )]
+    pub(crate) to: Option<String>,
+    #[command(flatten)]
+    pub(crate) named: NamedPeriodArgs,
+}
+
+/// A time of the calendar.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct NamedPeriodArgs {
     /// A month, such as 2026-10
     #[arg(long, value_name = "YYYY-MM", conflicts_with_all = ["quarter", "year"])]
     pub(crate) month: Option<String>,

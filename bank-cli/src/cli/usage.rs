@@ -11,6 +11,7 @@ use clap::{
 use super::attention::{ExpiringArgs, ForecastArgs};
 use super::scheduled::{BalanceSheetArgs, MonthlyArgs, RunReportArgs};
 use super::share::{EfficiencyArgs, ShareArgs, TopArgs};
+use super::statement::RecentArgs;
 use super::{RemoveArgs, WriteArgs};
 
 /// `bank import`.
@@ -183,17 +184,8 @@ pub(crate) enum ReportCommand {
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct FallbackArgs {
-    /// Start of the time, inclusive [default: 30 days before its end]
-    #[arg(
-        long,
-        visible_alias = "start",
-        value_name = "TIME",
-        allow_hyphen_values = true
-    )]
-    pub(crate) from: Option<String>,
-    /// Its end, exclusive [default: now]
-    #[arg(long, visible_aliases = ["until", "end"], value_name = "TIME", allow_hyphen_values = true)]
-    pub(crate) to: Option<String>,
+    #[command(flatten)]
+    pub(crate) span: RecentArgs,
     /// Only jobs that named this project first
     #[arg(short = 'A', long)]
     pub(crate) project: Option<String>,

@@ -11,37 +11,73 @@ use bank_api::v1::{
     Contribution, Contributor, Hardware, List, NewContribution, NewContributor, NewHardware,
     PatchContribution, PatchContributor, PatchHardware, Written,
 };
+use serde::{Serialize, de::DeserializeOwned};
 use ureq::http::Method;
 
 use super::{Context, nothing_to_set};
 use crate::{
     cli::{
         AddContribution, AddHardware, ContributionCommand, ContributorArgs, ContributorCommand,
-        HardwareCommand, SetContribution, SetHardware, ValidArgs,
+        HardwareCommand, RemoveArgs, SetContribution, SetHardware, ValidArgs,
     },
     fail::Failure,
     out::{Kind, Sheet, column},
 };
 
+/// Rows of a kind, which are listed, shown and removed alike.
+struct Rows<T: 'static> {
+    /// What one is called.
+    word: &'static str,
+    /// Where they are.
+    path: &'static str,
+    /// Their columns.
+    sheet: fn(&[T]) -> Sheet,
+}
+
+const HARDWARE: Rows<Hardware> = Rows {
+    word: "hardware",
+    path: "hardware",
+    sheet: of_hardware,
+};
+const CONTRIBUTIONS: Rows<Contribution> = Rows {
+    word: "contribution",
+    path: "contributions",
+    sheet: of_contributions,
+};
+const CONTRIBUTORS: Rows<Contributor> = Rows {
+    word: "contributor",
+    path: "contributors",
+    sheet: of_contributors,
+};
+
+impl<T: Serialize + DeserializeOwned> Rows<T> {
+    fn list(&self, context: &Context) -> Result<String, Failure> {
+        let list: List<T> = context.all(&[self.path], &())?;
+        context.form.list(&list, &(self.sheet)(&list.items))
+    }
+
+    /// One, by its number or its name.
+    fn show(&self, context: &Context, id: &str) -> Result<String, Failure> {
+        let own: T = context.get(&[self.path, id], &())?;
+        let sheet = (self.sheet)(std::slice::from_ref(&own));
+        context.form.one(&own, &sheet)
+    }
+
+    fn remove(&self, context: &Context, id: &str, args: &RemoveArgs) -> Result<String, Failure> {
+        let what = format!("{} {id}", self.word);
+        let answer = context.remove(&[self.path, id], &format!("remove {what}"), args)?;
+        context.removed(&answer, &format!("{what} removed"))
+    }
+}
+
 /// `bank hardware`
 pub(super) fn hardware(context: &Context, command: HardwareCommand) -> Result<String, Failure> {
     match command {
         HardwareCommand::Add(args) => add_hardware(context, args),
-        HardwareCommand::Ls => {
-            let list: List<Hardware> = context.all(&["hardware"], &())?;
-            context.form.list(&list, &of_hardware(&list.items))
-        }
-        HardwareCommand::Show { id } => {
-            let own: Hardware = context.get(&["hardware", &id.to_string()], &())?;
-            let sheet = of_hardware(std::slice::from_ref(&own));
-            context.form.one(&own, &sheet)
-        }
+        HardwareCommand::Ls => HARDWARE.list(context),
+        HardwareCommand::Show { id } => HARDWARE.show(context, &id.to_string()),
         HardwareCommand::Set(args) => set_hardware(context, args),
-        HardwareCommand::Rm { id, remove } => {
-            let what = format!("remove hardware {id}");
-            let answer = context.remove(&["hardware", &id.to_string()], &what, &remove)?;
-            context.removed(&answer, &format!("hardware {id} removed"))
-        }
+        HardwareCommand::Rm { id, remove } => HARDWARE.remove(context, &id.to_string(), &remove),
         HardwareCommand::Import(args) => import::hardware(context, &args),
     }
 }
@@ -117,20 +153,11 @@ pub(super) fn contribution(
 ) -> Result<String, Failure> {
     match command {
         ContributionCommand::Add(args) => add_contribution(context, args),
-        ContributionCommand::Ls => {
-            let list: List<Contribution> = context.all(&["contributions"], &())?;
-            context.form.list(&list, &of_contributions(&list.items))
-        }
-        ContributionCommand::Show { id } => {
-            let own: Contribution = context.get(&["contributions", &id.to_string()], &())?;
-            let sheet = of_contributions(std::slice::from_ref(&own));
-            context.form.one(&own, &sheet)
-        }
+        ContributionCommand::Ls => CONTRIBUTIONS.list(context),
+        ContributionCommand::Show { id } => CONTRIBUTIONS.show(context, &id.to_string()),
         ContributionCommand::Set(args) => set_contribution(context, args),
         ContributionCommand::Rm { id, remove } => {
-            let what = format!("remove contribution {id}");
-            let answer = context.remove(&["contributions", &id.to_string()], &what, &remove)?;
-            context.removed(&answer, &format!("contribution {id} removed"))
+            CONTRIBUTIONS.remove(context, &id.to_string(), &remove)
         }
         ContributionCommand::Import(args) => import::contributions(context, &args),
     }
@@ -212,21 +239,10 @@ pub(super) fn contributor(
             let name = &answer.object.name;
             context.written(&answer, &format!("contributor {name} added"))
         }
-        ContributorCommand::Ls => {
-            let list: List<Contributor> = context.all(&["contributors"], &())?;
-            context.form.list(&list, &of_contributors(&list.items))
-        }
-        ContributorCommand::Show { name } => {
-            let own: Contributor = context.get(&["contributors", &name], &())?;
-            let sheet = of_contributors(std::slice::from_ref(&own));
-            context.form.one(&own, &sheet)
-        }
+        ContributorCommand::Ls => CONTRIBUTORS.list(context),
+        ContributorCommand::Show { name } => CONTRIBUTORS.show(context, &name),
         ContributorCommand::Set(args) => set_contributor(context, args),
-        ContributorCommand::Rm { name, remove } => {
-            let what = format!("remove contributor {name}");
-            let answer = context.remove(&["contributors", &name], &what, &remove)?;
-            context.removed(&answer, &format!("contributor {name} removed"))
-        }
+        ContributorCommand::Rm { name, remove } => CONTRIBUTORS.remove(context, &name, &remove),
     }
 }
 

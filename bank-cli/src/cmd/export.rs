@@ -31,7 +31,7 @@ pub(super) fn run(context: &Context, command: ExportCommand) -> Result<String, F
         ExportCommand::Xdmod(args) => return feed::run(context, "xdmod", &args),
         ExportCommand::Csv(args) => return feed::csv(context, "csv", &args),
         ExportCommand::Focus(args) => return feed::csv(context, "focus", &args),
-        ExportCommand::NercPods(args) => return feed::csv(context, "nerc-pods", &args),
+        ExportCommand::NercPods(args) => return feed::pods(context, &args),
         ExportCommand::NercInvoice(args) => return feed::invoice(context, args),
         ExportCommand::Jsonl(args) => return feed::jsonl(context, &args),
         ExportCommand::Apel(args) => return spool::apel(context, &args),

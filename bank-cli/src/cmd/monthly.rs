@@ -58,12 +58,14 @@ pub(super) fn run(context: &Context, args: &MonthlyArgs) -> Result<String, Failu
         return told;
     }
     if context.form.is_table() && context.form.columns.is_empty() {
-        let screens = tables.all().map(|(_, table)| {
+        let screens = tables.all().map(|(by, table)| {
             let screen = usage::screen(&context.form, table, &[], false);
-            if table.rows.is_empty() {
-                return format!("{screen}nothing was used\n");
-            }
-            screen
+            let nothing = if table.rows.is_empty() {
+                "nothing was used\n"
+            } else {
+                ""
+            };
+            format!("By {by}, {screen}{nothing}")
         });
         return Ok(screens.join("\n"));
     }
@@ -74,15 +76,10 @@ pub(super) fn run(context: &Context, args: &MonthlyArgs) -> Result<String, Failu
 /// Two dates of the zone that is asked for, the second exclusive; or what `--from` and `--to` say.
 fn times(context: &Context, args: &MonthlyArgs) -> Result<(String, String), Failure> {
     if let (Some(from), Some(to)) = (&args.from, &args.to) {
-        let time = |text: &String| {
-            if period::is_date(text) {
-                return Ok(text.clone());
-            }
-            Ok(context.time(Some(text))?.unwrap_or_default())
-        };
+        let time = |text| Ok(context.time_or_date(Some(text))?.unwrap_or_default());
         return Ok((time(from)?, time(to)?));
     }
-    if let Some(month) = &args.month {
+    if let Some(month) = args.month.as_ref().or(args.named.as_ref()) {
         // A quarter or a year has commands of its own.
         period::month(month, context.zone)?;
         return period::dates(month);
@@ -155,6 +152,7 @@ mod tests {
     fn month(month: Option<&str>) -> MonthlyArgs {
         MonthlyArgs {
             month: month.map(str::to_owned),
+            named: None,
             from: None,
             to: None,
             project: None,

@@ -30,9 +30,10 @@ pub(super) fn run(context: &Context, command: ReportCommand) -> Result<String, F
 }
 
 fn fallback(context: &Context, args: FallbackArgs) -> Result<String, Failure> {
+    let (from, until) = context.span(&args.span)?;
     let query = FallbackQuery {
-        from: context.time(args.from.as_ref())?,
-        until: context.time(args.to.as_ref())?,
+        from,
+        until,
         project: args.project,
         user: args.user,
         machine: args.machine,

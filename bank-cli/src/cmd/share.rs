@@ -15,7 +15,8 @@ use serde_json::{Value, json};
 
 use super::Context;
 use crate::{
-    cli::{Basis, Credit, EfficiencyArgs, ShareArgs},
+    cli::{Basis, Credit, EfficiencyArgs, RecentArgs, ShareArgs},
+    config,
     fail::Failure,
     out::{self, Kind, Sheet, column},
     when,
@@ -69,15 +70,25 @@ pub(super) fn ask(
         Credit::Spread => "spread",
         Credit::End => "end",
     };
+    // Parts begin with the days that dates are of.
+    let named = args.tz.or_else(config::zone_name);
+    let tz = named.as_ref();
+    let (from, to) = context.span_in(&args.span, tz)?;
+    let second = RecentArgs {
+        from: args.from2,
+        to: args.to2,
+        ..RecentArgs::default()
+    };
+    let (from2, to2) = context.span_in(&second, tz)?;
     let query = ContributionQuery {
-        from: context.time(args.from.as_ref())?,
-        to: context.time(args.to.as_ref())?,
-        from2: context.time(args.from2.as_ref())?,
-        to2: context.time(args.to2.as_ref())?,
+        from,
+        to,
+        from2,
+        to2,
         basis: Some(basis.to_owned()),
         by: Some(by.to_owned()),
         buckets: args.buckets,
-        tz: args.tz,
+        tz: named,
         credit: Some(credit.to_owned()),
         project: args.project,
         user: args.user,
@@ -198,7 +209,7 @@ fn totals(report: &ContributionReport, word: &str) -> Value {
     json!(cells)
 }
 
-/// What is counted, and when.
+/// When it is counted, and how.
 pub(super) fn remark(context: &Context, report: &ContributionReport) -> String {
     let span = |period: &ContributionPeriod| {
         let time = |text: &str| when::moment(text, context.zone);
@@ -213,11 +224,8 @@ pub(super) fn remark(context: &Context, report: &ContributionReport) -> String {
         "end" => "usage counts where jobs ended",
         _ => "usage counts where jobs ran",
     };
-    format!(
-        "Usage in {}, {}; {credit}.",
-        report.unit,
-        spans.join("; beside it ")
-    )
+    // The unit stands before it.
+    format!("Usage {}; {credit}.", spans.join("; beside it "))
 }
 
 fn buckets(context: &Context, report: &ContributionReport) -> Sheet {
@@ -254,9 +262,10 @@ fn buckets(context: &Context, report: &ContributionReport) -> Sheet {
 
 /// `bank report efficiency`
 pub(super) fn efficiency(context: &Context, args: EfficiencyArgs) -> Result<String, Failure> {
+    let (from, to) = context.span(&args.span)?;
     let query = EfficiencyQuery {
-        from: context.time(args.from.as_ref())?,
-        to: context.time(args.to.as_ref())?,
+        from,
+        to,
         by: Some(args.group_by),
         watts: args.watts,
         co2_g_per_kwh: args.co2,

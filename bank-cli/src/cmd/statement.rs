@@ -88,16 +88,7 @@ pub(crate) fn times(
     now_us: i64,
 ) -> Result<(Option<String>, Option<String>), Failure> {
     let zone = context.zone;
-    let named = if let Some(month) = &args.month {
-        Some(period::month(month, zone)?)
-    } else if let Some(quarter) = &args.quarter {
-        Some(period::quarter(quarter, zone)?)
-    } else if let Some(year) = &args.year {
-        Some(period::year(year, zone)?)
-    } else {
-        None
-    };
-    if let Some(named) = named {
+    if let Some((_, named)) = period::named(&args.named, zone)? {
         return Ok((Some(named.from), Some(named.until)));
     }
     let (from, until) = (

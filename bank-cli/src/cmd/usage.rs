@@ -88,16 +88,14 @@ fn times(
     context: &Context,
     args: &PeriodArgs,
 ) -> Result<(Option<String>, Option<String>), Failure> {
-    let named = args.month.as_deref().or(args.quarter.as_deref());
-    if let Some(named) = named.or(args.year.as_deref()) {
+    if let Some((named, _)) = period::named(&args.named, context.zone)? {
         let (from, until) = period::dates(named)?;
         return Ok((Some(from), Some(until)));
     }
-    let time = |text: &Option<String>| match text {
-        Some(text) if period::is_date(text) => Ok(Some(text.clone())),
-        text => context.time(text.as_ref()),
-    };
-    let (from, until) = (time(&args.from)?, time(&args.to)?);
+    let (from, until) = (
+        context.time_or_date(args.from.as_ref())?,
+        context.time_or_date(args.to.as_ref())?,
+    );
     if from.is_none() && until.is_none() {
         let today = context.zone.show(context.now_us);
         return Ok((Some(today.format("%Y-%m-01").to_string()), None));

@@ -64,12 +64,14 @@ caption{text-align:left;font-weight:600;padding:.3rem 0}
 th,td{text-align:left;padding:.2rem .6rem .2rem 0;border-bottom:1px solid var(--line);vertical-align:top;\
 overflow-wrap:normal}
 tbody th{font-weight:400;overflow-wrap:anywhere;min-width:6rem}
-thead th{font-weight:600;overflow-wrap:anywhere;min-width:4.5rem}
+thead th{font-weight:600}
+thead .long{overflow-wrap:anywhere;min-width:9rem}
 thead .n{white-space:normal}
 tfoot td,tfoot th,.b td,.b th{font-weight:600}
 .n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap;padding-right:0;padding-left:.6rem}
 .n+:not(.n){padding-left:1.4rem}
 .w{white-space:nowrap}
+@media screen and (max-width:24rem){table{font-size:.86rem}tbody th{min-width:5rem}}
 .rows{overflow-x:auto;margin:1rem 0}
 .rows table{margin:0}
 .rows:focus-visible{outline:2px solid var(--s0);outline-offset:2px}
@@ -79,6 +81,6 @@ tfoot td,tfoot th,.b td,.b th{font-weight:600}
 @media print{@page{margin:14mm}body,body.parts{margin:0;padding:0;max-width:none;font-size:10pt}\
 .beside{display:block}.rows,.tall{overflow:visible;max-height:none}thead{display:table-header-group}\
 tr,figure,h1,h2,h3{break-inside:avoid}h2,h3{break-after:avoid}.tall th,.tall td{position:static!important}\
-thead th,tbody th{min-width:0}.n{padding-left:.3rem}\
+thead .long,tbody th{min-width:0}thead th{overflow-wrap:anywhere}.many table{font-size:7.5pt}.n{padding-left:.3rem}\
 .chart,figure{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
 ";

@@ -13,6 +13,11 @@ const ROWS: usize = 24;
 /// Where the columns of all series are wider, in letters, there is one row for each amount in their
 /// place: numbers are never broken, and a paper has its edge.
 const LETTERS: usize = 84;
+/// With more columns a table has smaller letters on paper: there nothing scrolls.
+const COLUMNS: usize = 7;
+/// A longer word of a head is broken where the column is narrower, in letters. Others never are: the table
+/// scrolls within its frame.
+const WORD: usize = 18;
 
 /// The table of a chart: every amount that it was made of, those too that are added up in the picture.
 pub(super) fn of_chart(chart: &Chart, caption: &str) -> Table {
@@ -174,12 +179,22 @@ impl Table {
             escaped(&self.caption)
         };
         let tall = if rows > ROWS { " tall" } else { "" };
+        let many = if self.columns.len() > COLUMNS {
+            " many"
+        } else {
+            ""
+        };
         let mut out = format!(
-            "<div class=\"rows{tall}\" tabindex=\"0\" role=\"region\" aria-label=\"{caption}\">\
+            "<div class=\"rows{tall}{many}\" tabindex=\"0\" role=\"region\" aria-label=\"{caption}\">\
              <table><caption>{caption}</caption>\n<thead><tr>"
         );
         for (head, is_number) in &self.columns {
-            let class = if *is_number { " class=\"n\"" } else { "" };
+            let class = match (*is_number, is_long(head)) {
+                (true, true) => " class=\"n long\"",
+                (true, false) => " class=\"n\"",
+                (false, true) => " class=\"long\"",
+                (false, false) => "",
+            };
             let _ = write!(out, "<th scope=\"col\"{class}>{}</th>", escaped(head));
         }
         out.push_str("</tr></thead>\n<tbody>\n");
@@ -218,6 +233,12 @@ impl Table {
         }
         out + "</tr>\n"
     }
+}
+
+/// Whether a head has a word that must be broken: a name of theirs, and none of our words.
+fn is_long(head: &str) -> bool {
+    head.split_whitespace()
+        .any(|word| word.chars().count() > WORD)
 }
 
 impl Cell {

@@ -14,7 +14,7 @@ use crate::amount::Amount;
 use crate::command::{Charge, Request};
 use crate::effects::{Billing, Effects};
 use crate::ids::{AllocationId, TxId, UsageId};
-use crate::model::{Instance, Lien, LienState, Machine, Mode, Standing};
+use crate::model::{Facts, Instance, Lien, LienState, Machine, Mode, Standing};
 use crate::postings::Postings;
 use crate::refusal::Refusal;
 use crate::rules::instance::{
@@ -114,7 +114,7 @@ fn begin<'a>(
     let reported = measure::reported(charge)?;
     let plausible = ceiling::check(charge, reported, &instance, at, ctx)?;
     let measured = measure::measure(charge, plausible, &instance, view, at, ctx)?;
-    let facts_changed = keep_facts(&mut instance.facts, request, ctx);
+    let facts_changed = keep_said(&mut instance.facts, charge, ctx);
     let payer = payer(&instance, request, ctx);
     let mode = mode(charge, &payer, ctx);
     let tx = postings.begin_for(source::op(charge), at, instance.id);
@@ -166,6 +166,18 @@ fn begin<'a>(
         priced: priced.map(|p| p.amount),
         paid,
     })
+}
+
+/// Keeps what a charge says with the instance. A scheduler and a collector speak of the whole object: what
+/// they say last holds. A person says when the time was that each charge is for: the object has all of it.
+fn keep_said(facts: &mut Facts, charge: &Charge, ctx: &Context<'_>) -> bool {
+    let (start, end) = (facts.start, facts.end);
+    let changed = keep_facts(facts, &charge.request, ctx);
+    if charge.terms.source.is_none() && charge.terms.finished.is_none() {
+        facts.start = start.into_iter().chain(facts.start).min();
+        facts.end = end.max(facts.end);
+    }
+    changed
 }
 
 /// The mode of project and machine; where nobody is known, no money moves (decision 30).

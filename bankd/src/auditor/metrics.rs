@@ -5,12 +5,11 @@
 //! who sees a part of them has figures of that part only.
 
 mod meter;
-mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::exposition::Text;
 pub use meter::{Answered, Meter, Route};
-use text::Text;
 
 use super::access::{Access, Reach};
 use crate::config::AuditorMetrics;
@@ -23,7 +22,7 @@ const OTHERS: &str = "(others)";
 const HELP: &str = "Number of records in the Auditor database";
 
 /// The content type of the answer.
-pub const MEDIA: &str = "text/plain; version=0.0.4; charset=utf-8";
+pub const MEDIA: &str = crate::exposition::MEDIA;
 
 /// How many records there are: all, and what of them each reader sees who does not see all.
 #[derive(Debug)]

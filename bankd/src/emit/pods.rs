@@ -41,6 +41,8 @@ pub struct Run {
     pub start: i64,
     /// End, exclusive.
     pub end: i64,
+    /// What of that is not billed, such as an outage.
+    pub ignored: i64,
     /// Processors that it asked for.
     pub cpu: Decimal,
     /// Bytes of memory that it asked for.
@@ -213,6 +215,21 @@ pub struct Units {
 }
 
 impl Run {
+    /// How long it ran, without what is ignored.
+    pub fn time(&self) -> i64 {
+        let whole = self.end.saturating_sub(self.start);
+        whole.saturating_sub(self.ignored).max(0)
+    }
+
+    /// Leaves out what of it lies in these times, which are in order and apart.
+    pub fn ignore(&mut self, times: &[(i64, i64)]) {
+        let shared = |(from, to): &(i64, i64)| {
+            let (from, to) = ((*from).max(self.start), (*to).min(self.end));
+            to.saturating_sub(from).max(0)
+        };
+        self.ignored = times.iter().map(shared).fold(0, i64::saturating_add);
+    }
+
     /// What it counts as: none where its figures are beyond what can be counted.
     pub fn units(&self) -> Option<Units> {
         let (cpu, memory) = (self.cpu.billionths().max(0), i128::from(self.memory.max(0)));
@@ -287,7 +304,7 @@ impl Run {
     pub fn row(&self, is_safe: bool) -> Option<String> {
         let units = self.units()?;
         let time = |at| Some(text::time(at)?.get(..19)?.to_owned());
-        let hours = i128::from(self.end.saturating_sub(self.start).max(0));
+        let hours = i128::from(self.time());
         let gpus = self.gpus.unwrap_or_default();
         let gib = i128::from(self.memory.max(0)).checked_mul(10_000)?;
         let or = |value: &Option<String>, none: &str| value.clone().unwrap_or(none.to_owned());
@@ -319,6 +336,19 @@ fn fixed(value: i128, places: usize) -> String {
         .saturating_pow(u32::try_from(places).unwrap_or(0))
         .max(1);
     format!("{}.{:0places$}", value / one, value % one)
+}
+
+/// Times in order and apart: what lies in several of them is there once.
+pub fn apart(mut times: Vec<(i64, i64)>) -> Vec<(i64, i64)> {
+    times.sort_unstable();
+    let mut found: Vec<(i64, i64)> = Vec::with_capacity(times.len());
+    for (from, to) in times {
+        match found.last_mut().filter(|(_, last)| from <= *last) {
+            Some((_, last)) => *last = to.max(*last),
+            None => found.push((from, to)),
+        }
+    }
+    found
 }
 
 /// The runs of a time in the order of both files: namespaces and pods as they appeared first, runs by

@@ -178,10 +178,7 @@ fn base(
         gid: said.number(&GID),
         requested: facts.wall.map(micros),
         gpus: gpus(&facts.usage),
-        began: instance
-            .began
-            .map(|at| at.0)
-            .filter(|_| facts.start.is_none()),
+        began: began(instance).filter(|_| facts.start.is_none()),
         used_until: instance
             .used_until
             .map(|at| at.0)
@@ -189,6 +186,14 @@ fn base(
         outcome: outcome(instance),
         ..Record::default()
     }
+}
+
+/// When the bank first heard of it; without a reserve, the time that was charged before its last charge,
+/// as rollups count it. An amount without a time says nothing of when it was.
+fn began(instance: &Instance) -> Option<i64> {
+    let charged = Some(instance.charged).filter(|charged| charged.0 > 0);
+    let counted = || Some(instance.used_until?.minus(charged?));
+    instance.began.or_else(counted).map(|at| at.0)
 }
 
 /// As far as the sums of an instance tell: what came to nothing counts as charged.

@@ -14,7 +14,7 @@ const KEPT: Seconds = Seconds(7 * 86_400);
 pub const PRUNE_MAX: usize = 500;
 
 /// What a key was used for.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredAnswer {
     /// The answer.
     pub answer: Answer,

@@ -64,8 +64,8 @@ pub use idempotency::{Known, PRUNE_MAX, StoredAnswer, known};
 pub(crate) use migrate::{old_bank, tamper};
 pub use record::{KeptRecord, SinkState, last_record, records_after, sink_state};
 pub use schedule::{
-    MadeReport, ReportRun, Schedule, ScheduleChange, ScheduleRow, SpanRow, report_run, runs_of,
-    schedules, wanted_run,
+    MadeReport, ReportRun, Schedule, ScheduleChange, ScheduleCount, ScheduleRow, SpanRow,
+    WantedReport, report_run, runs_of, schedule_counts, schedules, wanted_run,
 };
 pub use snapshot::{Holding, broken_pages, holding, outdated, snapshot};
 pub use sources::{FollowMark, QuarantineRow, RawBlock, SourceChange, SourceSeen};

@@ -2,6 +2,7 @@
 //! and its notices, whose rows are one transaction (decision note 0081).
 
 use super::attention::seal_targets;
+use super::idempotency::{Known, StoredAnswer};
 use super::sqlite::SqliteStore;
 use super::{Error, seal};
 use bank_core::time::Timestamp;
@@ -124,7 +125,24 @@ pub enum ScheduleChange {
     /// A definition is done up to an instant: somebody had its period made already.
     Done(String, Timestamp),
     /// Somebody asks for a period of a definition.
-    Wanted(String, SpanRow, String),
+    Wanted(Box<WantedReport>),
+}
+
+/// What somebody asks for, and what they are answered: both are kept, or neither.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WantedReport {
+    /// The name of the definition.
+    pub schedule: String,
+    /// The period.
+    pub period: SpanRow,
+    /// Who asks.
+    pub asked_by: String,
+    /// The client whose key it is.
+    pub client: String,
+    /// Their key: it is for nothing else, and a repeat gets the answer.
+    pub key: String,
+    /// The answer.
+    pub answer: StoredAnswer,
 }
 
 impl SqliteStore {
@@ -163,25 +181,17 @@ impl SqliteStore {
 
     /// Changes what is known of them; says how many rows it was about.
     pub(crate) fn change_schedule(
-        &self,
+        &mut self,
         change: &ScheduleChange,
         now: Timestamp,
     ) -> Result<u64, Error> {
+        if let ScheduleChange::Wanted(wanted) = change {
+            return self.report_wanted(wanted, now);
+        }
         let connection = &self.connection;
         let name = match change {
             ScheduleChange::Made(made) => return self.report_made(made, now),
-            ScheduleChange::Wanted(name, span, who) => {
-                connection.execute(
-                    "INSERT INTO report_run (schedule, period, from_at, until_at, turn, state,
-                         asked_by, file, form, told, says, size)
-                     SELECT ?1, ?2, ?3, ?4, coalesce(max(turn), -1) + 1, 'wanted', ?5, '', '', '', '', 0
-                     FROM report_run WHERE schedule = ?1 AND period = ?2",
-                    (name, &span.name, span.from, span.until, who),
-                )?;
-                let id = connection.last_insert_rowid();
-                seal::renew(connection, "report_run", &[&id])?;
-                return Ok(1);
-            }
+            ScheduleChange::Wanted(wanted) => &wanted.schedule,
             ScheduleChange::Failed(name, why, wanted) => {
                 if let Some(id) = wanted {
                     let sql = "DELETE FROM report_run WHERE id = ?1 AND state = 'wanted'";
@@ -209,6 +219,37 @@ impl SqliteStore {
             }
         };
         seal::renew(connection, "schedule", &[name])?;
+        Ok(1)
+    }
+
+    /// A row for who asks, unless one is on its way, and the answer with its key. Nothing where the key was
+    /// used before: the same call came twice.
+    fn report_wanted(&mut self, wanted: &WantedReport, now: Timestamp) -> Result<u64, Error> {
+        let WantedReport {
+            schedule,
+            period,
+            asked_by,
+            client,
+            key,
+            answer,
+        } = wanted;
+        let known = self.known(client, key, &answer.fingerprint, &answer.nonce)?;
+        if !matches!(known, Known::New) {
+            return Ok(0);
+        }
+        let rows = self.connection.execute(
+            "INSERT INTO report_run (schedule, period, from_at, until_at, turn, state, asked_by,
+                 file, form, told, says, size)
+             SELECT ?1, ?2, ?3, ?4, coalesce(max(turn), -1) + 1, 'wanted', ?5, '', '', '', '', 0
+             FROM report_run WHERE schedule = ?1 AND period = ?2
+             HAVING coalesce(sum(state = 'wanted'), 0) = 0",
+            (schedule, &period.name, period.from, period.until, asked_by),
+        )?;
+        if rows > 0 {
+            let id = self.connection.last_insert_rowid();
+            seal::renew(&self.connection, "report_run", &[&id])?;
+        }
+        self.keep_answer(client, key, answer, false, now)?;
         Ok(1)
     }
 
@@ -355,6 +396,52 @@ pub fn schedules(connection: &Connection) -> Result<Vec<Schedule>, Error> {
         }
     }
     Ok(found)
+}
+
+/// How often a definition was made, and brought.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ScheduleCount {
+    /// Its name.
+    pub name: String,
+    /// Up to when its periods are made or passed over.
+    pub done_to: Timestamp,
+    /// What was made of it, ever.
+    pub made: i64,
+    /// When the last of it was made.
+    pub made_at: Option<Timestamp>,
+    /// Failures since it went well.
+    pub failures: i64,
+    /// Periods that were passed over, ever.
+    pub skipped: i64,
+    /// Notices that wait for their target.
+    pub waiting: i64,
+    /// Notices that were given up, as long as they are kept.
+    pub dead: i64,
+}
+
+/// Those of the settings, by name.
+pub fn schedule_counts(connection: &Connection) -> Result<Vec<ScheduleCount>, Error> {
+    let sql = "SELECT s.name, s.done_to, count(r.id), max(r.made_at), s.failures, s.skipped,
+                   (SELECT count(*) FROM notice n JOIN report_run w ON w.id = n.report
+                       WHERE n.state = 'waiting' AND w.schedule = s.name),
+                   (SELECT count(*) FROM notice n JOIN report_run w ON w.id = n.report
+                       WHERE n.state = 'dead' AND w.schedule = s.name)
+               FROM schedule s LEFT JOIN report_run r ON r.schedule = s.name AND r.state = 'made'
+               WHERE s.active = 1 GROUP BY s.name ORDER BY s.name";
+    let mut statement = connection.prepare_cached(sql)?;
+    let rows = statement.query_map([], |r| {
+        Ok(ScheduleCount {
+            name: r.get(0)?,
+            done_to: Timestamp(r.get(1)?),
+            made: r.get(2)?,
+            made_at: r.get::<_, Option<i64>>(3)?.map(Timestamp),
+            failures: r.get(4)?,
+            skipped: r.get(5)?,
+            waiting: r.get(6)?,
+            dead: r.get(7)?,
+        })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 /// What was made, with its text.

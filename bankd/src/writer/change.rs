@@ -140,7 +140,7 @@ impl Writer {
 
 impl Thread {
     /// How many rows it was about.
-    pub(super) fn change(&self, change: &Change, now: Timestamp) -> Result<u64, store::Error> {
+    pub(super) fn change(&mut self, change: &Change, now: Timestamp) -> Result<u64, store::Error> {
         match change {
             Change::Discard(ids) => self.store.discard(ids),
             Change::DiscardOf(source) => self.store.discard_of(source),

@@ -6,7 +6,7 @@ use std::fs;
 use serde_json::Value;
 
 use super::{export, path};
-use crate::harness::{Bank, Setup, shared_folder, skip};
+use crate::harness::{Bank, Request, Setup, shared_folder, skip};
 
 /// The rates of the samples.
 const RATES: [&str; 4] = [
@@ -208,6 +208,43 @@ fn runs_are_divided_among_months_and_not_among_files() {
         assert_eq!(ran.exit, exit, "{words:?}: {}", ran.stderr);
         assert!(ran.stderr.contains(expected), "{words:?}: {}", ran.stderr);
     }
+}
+
+/// An outage is nobody's to pay: it is left out of both files, once however often it is named.
+#[test]
+fn what_is_ignored_is_not_billed() {
+    let bank = bank(&[]);
+    bank.set_clock(LATE + 86_400);
+    import(&bank, &metrics(&bank, "one", ("chem", "p-1"), (LATE, 8)));
+    let outage = "2026-01-31T23:30:00Z/2026-02-01T00:15:00Z";
+    let within = "2026-01-31T23:40:00Z/2026-01-31T23:50:00Z";
+    let before = "2026-01-31T10:00:00Z/2026-01-31T23:00:00Z";
+    let times = [outage, within, before];
+    let words = times.iter().flat_map(|time| ["--ignore", *time]);
+    let words: Vec<&str> = words.collect();
+    let pods = export(&bank, &[&["nerc-pods"], &words[..]].concat());
+    assert!(
+        pods.contains("chem,2026-01-31T23:00:00,2026-02-01T01:00:00,1.2500,p-1,"),
+        "{pods}"
+    );
+    for (month, hours) in [("2026-01", "0.25"), ("2026-02", "0.375")] {
+        let own = ["nerc-invoice", "--month", month];
+        let invoice = export(&bank, &[&own[..], &words].concat());
+        let row = format!("{month},chem,chem,,,,,,{hours},OpenShift CPU,");
+        assert!(invoice.contains(&row), "{row}: {invoice}");
+    }
+    // Where all of it is ignored there is nothing to bill.
+    let all = ["--ignore", "2026-01-31T00:00:00Z/2026-02-02T00:00:00Z"];
+    let own = ["nerc-invoice", "--month", "2026-01", "--round-up"];
+    let invoice = export(&bank, &[&own[..], &all].concat());
+    assert_eq!(invoice.lines().count(), 1, "{invoice}");
+    for bad in ["2026-01-31", "2026-01-31/", "2026-02-01/2026-01-01", "a/b"] {
+        let ran = bank.bank(&["export", "nerc-pods", "--ignore", bad]);
+        assert!([1, 2].contains(&ran.exit), "{bad}: {}", ran.stdout);
+        assert!(!ran.stderr.is_empty(), "{bad}");
+    }
+    let other = "/api/v1/export/csv?ignore=2026-01-01T00:00:00Z/2026-01-02T00:00:00Z";
+    assert_eq!(bank.over_socket(&Request::get(other)).status, 422);
 }
 
 #[test]

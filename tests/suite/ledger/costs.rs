@@ -1,21 +1,15 @@
 //! Costs add up: over wild histories, whatever the pages, what is billed is what was charged less what went
 //! back, times the price, to the last digit; and a deposit costs nothing.
 
-use super::bench::Bench;
-use super::fixture::T0;
 use super::ground::Ground;
-use super::sqlite::Sqlite;
-use super::wild::{Dice, Known, Wild, furnish};
+use super::history::{history, wild};
 use bank_core::decimal::Decimal;
-use bank_core::directory::Policy;
-use bank_core::time::Seconds;
 use bankd::emit::focus::{Money, head, line};
 use bankd::records::costs::row;
 use bankd::store::open_reader;
 use bankd::store::read::costs::{What, page};
 
 const SEEDS: [u64; 3] = [5_417, 88, 2_027];
-const OPERATIONS: i64 = 500;
 
 /// Credits of the tests have no decimal places, prices three.
 const PRICE: i64 = 137;
@@ -50,24 +44,7 @@ fn billed(text: &str) -> Vec<(i128, String)> {
 #[test]
 fn what_is_billed_is_what_was_charged_times_the_price() {
     for seed in SEEDS {
-        println!("seed {seed}");
-        let mut store = Sqlite::new(Policy::default(), 5);
-        furnish(&mut Bench::new(&mut store));
-        let (mut dice, mut clock) = (Dice(seed), T0);
-        for n in 0..OPERATIONS {
-            clock = clock.plus(Seconds(i64::try_from(dice.below(9_000)).unwrap()));
-            let known = Known {
-                transactions: 60 + n,
-                liens: n / 8,
-                allocations: 20 + n / 40,
-            };
-            let wild = Wild(dice.next());
-            if wild.seconds() == 0 {
-                let command = wild.command(known, clock);
-                store.submit(&command, Some(&format!("k{n}")), clock);
-            }
-        }
-        assert_eq!(store.proof(), Vec::<String>::new());
+        let (store, _) = history(seed, 9_000, wild);
         let directory = store.directory();
         let reader = open_reader(store.path()).unwrap();
         let read = |limit: usize| {

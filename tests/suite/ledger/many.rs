@@ -99,13 +99,7 @@ fn ledger_case_116_four_threads_leave_a_store_that_adds_up() {
     furnish(&mut Bench::new(&mut store));
     let mut dice = Dice(SEED);
     let wild = |n: usize, dice: &mut Dice| {
-        // About as many as there will be by then: what is not there yet is refused.
-        let done = i64::try_from(n).unwrap();
-        let known = Known {
-            transactions: 60 + done,
-            liens: done / 8,
-            allocations: 20 + done / 40,
-        };
+        let known = Known::about(i64::try_from(n).unwrap());
         let command = Wild(dice.next()).command(known, T0);
         super::ask::Ask::from(command)
     };

@@ -46,6 +46,7 @@ mod defects;
 mod defects_outside;
 mod fixture;
 mod ground;
+mod history;
 mod many;
 mod memory;
 mod model;

@@ -2,29 +2,26 @@
 //! finished uses one by one and in chunks, amended and kept ones, other hardware for what stands; and an
 //! answer from rollups is the one from records, to the last unit.
 
-use super::bench::Bench;
 use super::fixture::T0;
 use super::ground::Ground;
-use super::sqlite::Sqlite;
-use super::wild::{Dice, Known, Wild, furnish};
+use super::history::{history, wild};
+use super::wild::{Dice, Known};
 use bank_core::calendar::Zone;
 use bank_core::command::{Chunk, Command, Equipment, SetHardware, UsageReport};
 use bank_core::contribution::host::Pattern;
 use bank_core::decimal::Decimal;
-use bank_core::directory::Policy;
 use bank_core::ids::HardwareId;
 use bank_core::model::{Facts, ObjectType};
 use bank_core::policy::{Ended, Figures};
 use bank_core::rollup::grid::{Every, Grid};
 use bank_core::rollup::{HOUR, Measure, Sums};
-use bank_core::time::{MICROS, Seconds, Timestamp};
+use bank_core::time::{MICROS, Timestamp};
 use bankd::store::read::report::{Answer, Asked, Owner, from_records, from_rollups};
 use bankd::store::{open_reader, rollup};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 const SEEDS: [u64; 3] = [7_113, 31, 2_026];
-const OPERATIONS: i64 = 500;
 
 /// A finished use of few ids and starts, so that identities meet and are amended.
 fn finished(dice: &mut Dice, now: Timestamp) -> UsageReport {
@@ -111,32 +108,14 @@ fn operation(dice: &mut Dice, known: Known, now: Timestamp) -> Option<Command> {
             })))
         }
         2 => Some(hardware(dice)),
-        _ => {
-            let wild = Wild(dice.next());
-            (wild.seconds() == 0).then(|| wild.command(known, now))
-        }
+        _ => wild(dice, known, now),
     }
 }
 
 #[test]
 fn rollups_are_what_usage_comes_to() {
     for seed in SEEDS {
-        println!("seed {seed}");
-        let mut store = Sqlite::new(Policy::default(), 5);
-        furnish(&mut Bench::new(&mut store));
-        let (mut dice, mut clock) = (Dice(seed), T0);
-        for n in 0..OPERATIONS {
-            clock = clock.plus(Seconds(i64::try_from(dice.below(900)).unwrap()));
-            let known = Known {
-                transactions: 60 + n,
-                liens: n / 8,
-                allocations: 20 + n / 40,
-            };
-            if let Some(command) = operation(&mut dice, known, clock) {
-                store.submit(&command, Some(&format!("k{n}")), clock);
-            }
-        }
-        assert_eq!(store.proof(), Vec::<String>::new());
+        let (mut store, clock) = history(seed, 900, operation);
         let reader = open_reader(store.path()).unwrap();
         let found = rollup::compare(&reader).unwrap();
         assert_eq!((found.differing, found.examples), (0, Vec::new()));

@@ -90,6 +90,17 @@ pub(super) struct Known {
     pub(super) allocations: i64,
 }
 
+impl Known {
+    /// About as many as there will be after so many operations: what is not there yet is refused.
+    pub(super) fn about(done: i64) -> Known {
+        Known {
+            transactions: 60 + done,
+            liens: done / 8,
+            allocations: 20 + done / 40,
+        }
+    }
+}
+
 /// One random operation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Wild(pub(super) u64);

@@ -66,6 +66,8 @@ fn good(view: &Value) {
     }
     if view["view"].as_str().unwrap().starts_with("paper") {
         assert!(view["paper"].as_i64().unwrap() > 1000, "{view}");
+    } else {
+        assert_eq!(view["broken"], Value::Array(Vec::new()), "{view}");
     }
 }
 

@@ -233,7 +233,7 @@ fn ways_to_look(bank: &Bank) {
     let screen = bank.bank_ok(&[&["report", "contribution"], &JANUARY[..]].concat());
     assert!(screen.contains("total without exempt"), "{screen}");
     assert!(
-        screen.contains("Usage in factored processor-hours, from"),
+        screen.contains("factored processor-hours. Usage from"),
         "{screen}"
     );
     let page = [&["report", "contribution", "-O", "html"], &JANUARY[..]].concat();

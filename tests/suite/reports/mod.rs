@@ -3,6 +3,8 @@
 
 mod collected;
 mod contribution;
+mod metrics;
+mod named;
 mod priority;
 mod scheduled;
 mod started;

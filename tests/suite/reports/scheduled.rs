@@ -9,7 +9,7 @@ use base64::Engine as _;
 use serde_json::Value;
 
 use crate::attention::webhook::{SECRET, receiver};
-use crate::harness::{Bank, Setup, T0, until};
+use crate::harness::{Bank, Request, Setup, T0, until};
 
 /// Seconds of a day.
 pub(super) const DAY: i64 = 86_400;
@@ -54,7 +54,7 @@ fn file(bank: &Bank, name: &str) -> PathBuf {
 }
 
 /// What a report says, once it is there.
-fn brought(bank: &Bank, name: &str) -> Value {
+pub(super) fn brought(bank: &Bank, name: &str) -> Value {
     let text = until(name, || fs::read_to_string(file(bank, name)).ok());
     serde_json::from_str(&text).unwrap()
 }
@@ -83,7 +83,7 @@ pub(super) fn stands(bank: &Bank, name: &str, so: impl Fn(&Value) -> bool) -> Va
     })
 }
 
-fn is_idle(bank: &Bank) {
+pub(super) fn is_idle(bank: &Bank) {
     until("all is brought", || {
         let waiting = bank.query("SELECT count(*) FROM notice WHERE state <> 'sent'");
         (waiting == [["0"]]).then_some(())
@@ -366,6 +366,51 @@ fn by_hand_a_period_is_made_again_and_counts() {
             ["2026-01", "1", "1"]
         ]
     );
+    bank.verify();
+}
+
+/// The same call twice is one, as often as it is told to make it again; another call is another.
+#[test]
+fn a_repeat_makes_and_brings_nothing_once_more() {
+    let mut bank = scheduling(&usage("monthly", "delay_s = 86400\n"));
+    let ask = |key: &str, again: bool| {
+        let body = format!("{{\"period\": \"2025-12\", \"again\": {again}}}");
+        let request = Request {
+            method: "POST",
+            body: body.into_bytes(),
+            ..Request::get("/api/v1/report/scheduled/use/run")
+        };
+        bank.over_socket(&request.header("Idempotency-Key", key))
+    };
+    let made = |count: &str| {
+        until("it is made", || {
+            let rows = bank.query("SELECT count(*) FROM report_run WHERE state = 'made'");
+            (rows == [[count]]).then_some(())
+        });
+        is_idle(&bank);
+    };
+    let first = ask("one", false);
+    assert_eq!(first.status, 200, "{}", first.text());
+    made("1");
+    for key in ["two", "three"] {
+        assert_eq!(ask(key, false).status, 409);
+    }
+    let again = ask("two", true);
+    assert_eq!(again.status, 200, "{}", again.text());
+    made("2");
+    for (key, is_again, said) in [("two", true, &again), ("one", false, &first)] {
+        let repeat = ask(key, is_again);
+        assert_eq!((repeat.status, repeat.text()), (200, said.text()));
+        assert_eq!(repeat.header("idempotent-replay"), Some("true"));
+    }
+    // A key is for one call.
+    assert_eq!(ask("one", true).status, 409);
+    assert_eq!(ask("three", true).status, 200);
+    made("3");
+    let runs = bank.query("SELECT turn, state FROM report_run ORDER BY id");
+    assert_eq!(runs, [["0", "made"], ["1", "made"], ["2", "made"]]);
+    let brought = bank.query("SELECT count(*) FROM notice");
+    assert_eq!(brought, [["3"]]);
     bank.verify();
 }
 

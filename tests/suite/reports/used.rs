@@ -370,6 +370,15 @@ fn gusage_shows_charges_by_user() {
     assert_eq!(one.stdout, "bob|650\n");
     let other = gusage(&[&["-p", "physics", "--raw", "--quiet"], &span[..]].concat());
     assert_eq!((other.exit, other.stdout.as_str()), (0, ""));
+    // Who is not there used nothing, and that is told as a slip.
+    for (slip, said) in [
+        (["-p", "astor"], "no project \"astor\""),
+        (["-u", "bop"], "no user \"bop\""),
+    ] {
+        let ran = gusage(&slip);
+        assert!(ran.stderr.contains(said), "{ran:?}");
+        assert!(ran.exit != 0 && ran.stdout.is_empty(), "{ran:?}");
+    }
     bank.verify();
 }
 

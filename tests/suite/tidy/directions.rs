@@ -133,7 +133,16 @@ const ROOMS: [(&str, &[&str]); 21] = [
     (
         "bankd/src/auditor",
         &[
-            "auditor", "app", "clock", "config", "ingest", "intake", "listen", "store", "writer",
+            "auditor",
+            "app",
+            "clock",
+            "config",
+            "exposition",
+            "ingest",
+            "intake",
+            "listen",
+            "store",
+            "writer",
         ],
     ),
     (

@@ -13,10 +13,12 @@ use super::spool::bounds;
 use super::state::{Confirmed, State, StateFile};
 use super::{PAGE, cannot, into_file};
 use crate::{
-    cli::{ExportCsv, ExportInvoice, ExportJsonl, ExportUr1, FeedArgs, Profile},
+    cli::{
+        ExportCsv, ExportInvoice, ExportJsonl, ExportPods, ExportUr1, FeedArgs, IgnoreArgs, Profile,
+    },
     cmd::Context,
     fail::Failure,
-    out,
+    out, when,
 };
 
 /// Formats that are made as a whole.
@@ -59,6 +61,32 @@ pub(super) fn csv(context: &Context, format: &str, args: &ExportCsv) -> Result<S
     export.run(&args.feed)
 }
 
+/// `bank export nerc-pods`.
+pub(super) fn pods(context: &Context, args: &ExportPods) -> Result<String, Failure> {
+    let mut export = Export::new(context, "nerc-pods", &args.csv.feed)?;
+    export.query.spreadsheet_safe = args.csv.spreadsheet_safe.then_some(Truth::True);
+    export.query.ignore = ignored(context, &args.ignored)?;
+    export.run(&args.csv.feed)
+}
+
+/// Times that are not billed, as the daemon takes them.
+fn ignored(context: &Context, args: &IgnoreArgs) -> Result<Option<String>, Failure> {
+    let read = |text: &String| {
+        let bad = || Failure::usage(format!("{text:?} is no time from one to another"));
+        let (from, to) = text.split_once('/').ok_or_else(|| {
+            bad().hint("FROM/TO, such as 2026-01-03T08:00:00Z/2026-01-03T14:00:00Z")
+        })?;
+        let time = |text: &str| when::argument(text, context.now_us, context.zone);
+        Ok(format!("{}/{}", time(from)?, time(to)?))
+    };
+    let all: Vec<String> = args
+        .ignore
+        .iter()
+        .map(read)
+        .collect::<Result<_, Failure>>()?;
+    Ok((!all.is_empty()).then(|| all.join(",")))
+}
+
 /// `bank export nerc-invoice`.
 pub(super) fn invoice(context: &Context, mut args: ExportInvoice) -> Result<String, Failure> {
     if let Some(month) = &args.month {
@@ -73,6 +101,7 @@ pub(super) fn invoice(context: &Context, mut args: ExportInvoice) -> Result<Stri
     export.query.spreadsheet_safe = truth(args.spreadsheet_safe);
     export.query.round_up = truth(args.round_up);
     export.query.by_class = args.by_class;
+    export.query.ignore = ignored(context, &args.ignored)?;
     export.run(&args.feed)
 }
 

@@ -153,7 +153,7 @@ impl Writer for Html {
     fn head(&self, statement: &Statement) -> Result<String, Failure> {
         let mut out = Html::head(self, statement);
         out.push_str(
-            "<div class=\"rows\" tabindex=\"0\" role=\"region\" aria-label=\"Movements\"><table><caption>Movements</caption>\n<thead><tr>\
+            "<div class=\"rows many\" tabindex=\"0\" role=\"region\" aria-label=\"Movements\"><table><caption>Movements</caption>\n<thead><tr>\
              <th scope=\"col\">time</th><th scope=\"col\">kind</th><th scope=\"col\">account</th>\
              <th scope=\"col\">project</th><th scope=\"col\">user</th><th scope=\"col\">job</th>\
              <th scope=\"col\" class=\"n\">amount</th><th scope=\"col\" class=\"n\">left</th>\

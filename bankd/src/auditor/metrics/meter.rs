@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use super::text::{Text, seconds};
+use crate::exposition::{Text, seconds};
 
 /// A route with its method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -100,7 +100,7 @@ impl Invoice {
         if place == next {
             self.projects.push(project.to_owned());
         }
-        let time = i128::from(run.end.saturating_sub(run.start).max(0));
+        let time = i128::from(run.time());
         let added = run.units().and_then(|units| {
             let more = units.count.over.checked_mul(time)?;
             let sum = self.sums.entry((place, units.kind)).or_default();

@@ -26,7 +26,7 @@ use crate::http::auth::Authenticated;
 use crate::http::error::{Failure, problem};
 use crate::http::frame::respond;
 use crate::http::route::Granted;
-use crate::store::{self, Known};
+use crate::store::{self, Known, StoredAnswer};
 use crate::writer::{Decided, IdempotencyKey, Render, Reply, Submission, Summary};
 
 /// Largest body, in bytes; the layers in front refuse larger ones already.
@@ -289,19 +289,42 @@ impl Call {
     /// what it names may have changed after the first.
     pub(super) async fn answered_or(&self, failure: Failure) -> Handled {
         let dry_run = self.dry_run().unwrap_or_default();
+        self.answered(dry_run).await?.ok_or(failure)
+    }
+
+    /// The answer that this request had, where it is a repeat.
+    pub(super) async fn answered(&self, dry_run: bool) -> Result<Option<Response>, Failure> {
         let Some(key) = self.auth.key.clone().filter(|_| !dry_run) else {
-            return Err(failure);
+            return Ok(None);
         };
         let client = self.auth.caller.client.clone();
         let look_up = move |connection: &Connection| {
             store::known(connection, &client, &key.key, &key.fingerprint, &key.nonce)
         };
         match self.app.readers.run(look_up).await? {
-            Known::New => Err(failure),
-            Known::Answered(answer) => Ok(Done::stored(answer).into_response()),
+            Known::New => Ok(None),
+            Known::Answered(answer) => Ok(Some(Done::stored(answer).into_response())),
             Known::Reused => Err(key_reused()),
             Known::Replay => Err(Failure::new("unauthorized", "")),
         }
+    }
+
+    /// What a request that is no command of the ledger has kept beside its change, with its key; none for
+    /// a dry run.
+    pub(super) fn kept(
+        &self,
+        body: &impl Serialize,
+        dry_run: bool,
+    ) -> Result<Option<(IdempotencyKey, StoredAnswer)>, Failure> {
+        let Some(key) = self.key(true, dry_run)? else {
+            return Ok(None);
+        };
+        let stored = StoredAnswer {
+            answer: json(body)?,
+            fingerprint: key.fingerprint.to_vec(),
+            nonce: key.nonce.clone(),
+        };
+        Ok(Some((key, stored)))
     }
 }
 
@@ -385,12 +408,16 @@ pub(super) fn replayed(mut response: Response) -> Response {
 
 /// A JSON answer with status 200.
 pub(super) fn ok(body: &impl Serialize) -> Handled {
+    Ok(respond(json(body)?))
+}
+
+fn json(body: &impl Serialize) -> Result<Answer, Failure> {
     let failed = |_| Failure::new("internal", "the answer cannot be written");
-    Ok(respond(Answer {
+    Ok(Answer {
         status: 200,
         media: Media::Json,
         body: serde_json::to_vec(body).map_err(failed)?,
-    }))
+    })
 }
 
 /// The answer that is stored: the shape of an accepted outcome, or the refusal.

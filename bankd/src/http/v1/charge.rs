@@ -44,6 +44,7 @@ fn read(mut new: NewCharge, call: &Call) -> Result<Charge, Refusal> {
     let closes = !new.interim;
     let mut request = object_of!(new).request(call)?;
     request.event_time = ended(start, end, duration);
+    (request.facts.start, request.facts.end) = (start, request.event_time);
     Ok(Charge {
         request,
         duration,

@@ -13,6 +13,7 @@ use chrono::{DateTime, Datelike as _, Timelike as _, Utc};
 
 use super::call::{Call, Handled, ok};
 use super::job::{self, Work};
+use super::named::Names;
 use super::path::Path;
 use super::shape;
 use crate::emit::export::{Site, Written};
@@ -36,6 +37,15 @@ const FORMATS: &str = "ur1, ur2, xdmod, csv, jsonl, apel, apel-summary, apel-syn
 pub(super) async fn show(Path(format): Path<String>, call: Call) -> Handled {
     let query: ExportQuery = call.query()?;
     let wanted = Wanted::of(&call, &query)?;
+    let names = Names {
+        user: query.user.as_deref(),
+        machine: query.machine.as_deref(),
+        ..Names::default()
+    };
+    names.check(&call).await?;
+    if query.ignore.is_some() && !matches!(format.as_str(), "nerc-pods" | "nerc-invoice") {
+        return Err(bad(&call, "ignore", "nothing: only nerc-* leave times out"));
+    }
     let site = export::site(&call.directory().bank, &call.app.config.export);
     let is_safe = query.spreadsheet_safe.is_some_and(bool::from);
     let format = match (format.as_str(), query.profile.as_deref()) {

@@ -7,6 +7,7 @@ use bank_core::time::{Seconds, Timestamp};
 
 use super::call::{Call, Handled, ok};
 use super::job::Work;
+use super::named::Names;
 use super::pages::Turn;
 use super::shape::{self, read_time};
 use crate::store::read::fallback::{self, ShortJob};
@@ -20,6 +21,7 @@ pub(super) async fn on_fallback(call: Call) -> Handled {
     let query: FallbackQuery = call.query()?;
     let turn = Turn::of(&call, query.limit, query.after.clone())?;
     let (from, until) = window(&query, call.now()).map_err(|r| call.refused(&r))?;
+    let (user, machine) = (query.user.clone(), query.machine.clone());
     let work = Work::new(&call.view, query.project, query.user, query.machine)?;
     let directory = std::sync::Arc::clone(call.directory());
     let keep = move |job: &ShortJob| {
@@ -27,6 +29,15 @@ pub(super) async fn on_fallback(call: Call) -> Handled {
     };
     let found = call.ask(move |connection| fallback::short(connection, (from, until), keep));
     let (jobs, complete) = found.await?;
+    if jobs.is_empty() {
+        // Whoever ran is known by that.
+        let names = Names {
+            user: user.as_deref(),
+            machine: machine.as_deref(),
+            ..Names::default()
+        };
+        names.check(&call).await?;
+    }
     let directory = call.directory();
     let bank = &directory.bank;
     let held = jobs.iter().map(|job| i128::from(job.held.0)).sum();

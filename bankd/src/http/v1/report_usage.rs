@@ -17,6 +17,7 @@ use bank_core::time::Timestamp;
 
 use self::shaped::Told;
 use super::call::{Call, Handled, ok};
+use super::named::{self, Names};
 use super::shape;
 use super::view::View;
 use crate::http::error::Failure;
@@ -36,6 +37,7 @@ const HIDDEN: &str = "\u{0}";
 pub(super) async fn show(call: Call) -> Handled {
     let query: UsageQuery = call.query()?;
     let wanted = Wanted::read(&call, &query)?;
+    check_names(&call, &query).await?;
     let from = match wanted.from {
         Some(from) => from,
         None => earliest(&call, wanted.until).await?,
@@ -107,7 +109,6 @@ struct Wanted {
 
 impl Wanted {
     fn read(call: &Call, query: &UsageQuery) -> Result<Wanted, Failure> {
-        check_names(call, query)?;
         let read = || {
             let zone = zone(query.tz.as_deref())?;
             let time = |text: &Option<String>, field| {
@@ -141,7 +142,7 @@ impl Wanted {
 }
 
 /// A time, or a date as it begins in a zone.
-fn moment(
+pub(super) fn moment(
     text: &str,
     field: &'static str,
     zone: &bank_core::calendar::Zone,
@@ -166,36 +167,20 @@ fn moment(
     }
 }
 
-/// Names that the bank does not know, or that the caller does not see, are unknown to everybody but
-/// those who see everything: records name what the bank does not know.
-fn check_names(call: &Call, query: &UsageQuery) -> Result<(), Failure> {
-    let view = &call.view;
-    if query.tree && query.project.is_none() {
-        return Err(call.refused(&Refusal::BadValue {
-            field: "tree",
-            expected: "a project beside it",
-        }));
-    }
-    let directory = view.directory();
-    if let Some(name) = &query.project
-        && (query.tree || !view.sees_everything() || directory.project_named(name).is_some())
-    {
-        view.project(name)?;
+/// Names that neither the bank nor usage knows, as far as the caller sees it.
+async fn check_names(call: &Call, query: &UsageQuery) -> Result<(), Failure> {
+    if query.tree {
+        named::tree(call, query.project.as_deref())?;
     }
     if let Some(name) = &query.account {
-        view.account_ever(name)?;
+        call.view.account_ever(name)?;
     }
-    if let Some(name) = &query.user
-        && (!view.sees_everything() || directory.user_named(name).is_some())
-    {
-        view.user(name)?;
-    }
-    if let Some(name) = &query.machine
-        && (!view.sees_everything() || directory.machine_named(name).is_some())
-    {
-        view.machine(name)?;
-    }
-    Ok(())
+    let names = Names {
+        project: query.project.as_deref(),
+        user: query.user.as_deref(),
+        machine: query.machine.as_deref(),
+    };
+    names.check(call).await
 }
 
 fn every(word: Option<&str>) -> Result<Every, Refusal> {
@@ -267,7 +252,7 @@ fn place(view: View, query: &UsageQuery, by: Vec<Dimension>) -> Box<Place<'stati
 }
 
 /// Whether a figure is seen, and then whether it is seen whose it is.
-fn sees(view: &View, owner: &Owner<'_>) -> Option<bool> {
+pub(super) fn sees(view: &View, owner: &Owner<'_>) -> Option<bool> {
     if view.sees_work(owner.project, owner.user, owner.machine) {
         return Some(true);
     }

@@ -15,7 +15,7 @@ use super::project::Empty;
 use super::shape;
 use crate::config;
 use crate::schedule;
-use crate::store::{self, Schedule, ScheduleChange, SpanRow, runs_of};
+use crate::store::{self, Schedule, ScheduleChange, SpanRow, WantedReport, runs_of};
 
 /// `GET /api/v1/report/scheduled`: by name.
 pub(super) async fn list(call: Call) -> Handled {
@@ -31,7 +31,10 @@ pub(super) async fn run(Path(name): Path<String>, call: Call) -> Handled {
     unlimited(&call)?;
     let body: RunReport = call.json()?;
     let dry_run = call.dry_run()?;
-    call.check_key(dry_run)?;
+    // A repeat makes nothing once more, not even with `again`.
+    if let Some(answer) = call.answered(dry_run).await? {
+        return Ok(answer);
+    }
     let unknown = || call.refused(&Refusal::not_found("scheduled report", &name));
     let report = definition(&call, &name).ok_or_else(unknown)?;
     let now = call.now();
@@ -54,7 +57,7 @@ pub(super) async fn run(Path(name): Path<String>, call: Call) -> Handled {
         .ask(move |connection| runs_of(connection, &of, &label))
         .await?;
     let who = call.auth.caller.actor.clone();
-    // A repeat finds it on its way.
+    // What somebody else asked for is not made twice.
     let on_its_way = there.iter().any(|run| !run.made);
     if !there.is_empty() && !on_its_way && !body.again {
         let refusal = Refusal::AlreadyExists {
@@ -65,17 +68,30 @@ pub(super) async fn run(Path(name): Path<String>, call: Call) -> Handled {
             .refused(&refusal)
             .hint("`--again` makes and delivers it once more"));
     }
-    let object = wanted(&span, &who);
-    if !dry_run && !on_its_way {
-        let change = ScheduleChange::Wanted(name, span, who);
-        call.app.writer.change_schedule(change).await?;
-    }
-    ok(&Written {
-        object,
+    let answer = Written {
+        object: wanted(&span, &who),
         transaction: None,
         dry_run,
         warnings: Vec::new(),
-    })
+    };
+    if let Some((key, stored)) = call.kept(&answer, dry_run)? {
+        let change = ScheduleChange::Wanted(Box::new(WantedReport {
+            schedule: name,
+            period: span,
+            asked_by: who,
+            client: call.auth.caller.client.clone(),
+            key: key.key,
+            answer: stored,
+        }));
+        let kept = call.app.writer.change_schedule(change).await?;
+        // The same call was on its way at the same time.
+        if kept == 0
+            && let Some(answer) = call.answered(dry_run).await?
+        {
+            return Ok(answer);
+        }
+    }
+    ok(&answer)
 }
 
 fn wanted(span: &SpanRow, who: &str) -> ReportRun {

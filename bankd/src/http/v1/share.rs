@@ -19,6 +19,8 @@ use bank_core::time::{Seconds, Timestamp};
 
 use self::count::Count;
 use super::call::{Call, Handled, ok};
+use super::named::Names;
+use super::report_usage::moment;
 use super::shape::read_time;
 use crate::http::error::Failure;
 use crate::zones::{self, Cut};
@@ -30,6 +32,7 @@ const PARTS: u32 = 50;
 /// Most parts.
 const PARTS_MAX: u32 = 1_000;
 const DAY_US: u64 = 86_400_000_000;
+const ZONE: &str = "a time zone such as Europe/Berlin or UTC";
 
 /// What is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +84,15 @@ struct Question {
 pub(super) async fn contribution(call: Call) -> Handled {
     whole(&call)?;
     let query: ContributionQuery = call.query()?;
+    if let Some(name) = &query.project {
+        call.view.project(name)?;
+    }
+    let names = Names {
+        user: query.user.as_deref(),
+        machine: query.machine.as_deref(),
+        ..Names::default()
+    };
+    names.check(&call).await?;
     let zone = query.tz.clone().unwrap_or_else(|| "UTC".to_owned());
     let asked = question(&call, &query).and_then(|question| {
         let cuts = cuts(&query, &zone, call.now())?;
@@ -123,20 +135,18 @@ pub(super) fn whole(call: &Call) -> Result<(), Failure> {
     Err(call.refused(&Refusal::NotAllowed { what }))
 }
 
-fn question(call: &Call, query: &ContributionQuery) -> Result<Question, Refusal> {
-    let directory = call.directory();
-    let known = |name: &Option<String>, kind, is: bool| match name {
-        Some(name) if !is => Err(Refusal::not_found(kind, name)),
-        _ => Ok(()),
+/// A machine that the bank has, or on which something was used.
+async fn on_machine(call: &Call, machine: Option<&str>) -> Result<(), Failure> {
+    let names = Names {
+        machine,
+        ..Names::default()
     };
-    let project = query.project.as_deref();
-    let is_project = project.is_some_and(|name| directory.project_named(name).is_some());
-    known(&query.project, "project", is_project)?;
-    let machine = query.machine.as_deref();
-    let is_machine = machine.is_some_and(|name| directory.machine_named(name).is_some());
-    known(&query.machine, "machine", is_machine)?;
+    names.check(call).await
+}
+
+fn question(call: &Call, query: &ContributionQuery) -> Result<Question, Refusal> {
     Ok(Question {
-        directory: Arc::clone(directory),
+        directory: Arc::clone(call.directory()),
         basis: read(
             &BASES,
             query.basis.as_deref(),
@@ -191,9 +201,20 @@ fn cuts(
     zone: &str,
     now: Timestamp,
 ) -> Result<Vec<(Span, Vec<Timestamp>)>, Refusal> {
-    let mut spans = vec![period(query.from.as_deref(), query.to.as_deref(), now)?];
+    let known = zones::zone(zone).ok_or(Refusal::BadValue {
+        field: "tz",
+        expected: ZONE,
+    })?;
+    let period = |from: &Option<String>, to: &Option<String>| {
+        let time = |text: &Option<String>, field| {
+            let text = text.as_deref();
+            text.map(|text| moment(text, field, &known)).transpose()
+        };
+        span(time(from, "from")?, time(to, "to")?, now)
+    };
+    let mut spans = vec![period(&query.from, &query.to)?];
     if query.from2.is_some() || query.to2.is_some() {
-        spans.push(period(query.from2.as_deref(), query.to2.as_deref(), now)?);
+        spans.push(period(&query.from2, &query.to2)?);
     }
     let edges = |span| Ok((span, edges(span, query.buckets.as_deref(), zone)?));
     spans.into_iter().map(edges).collect()
@@ -201,8 +222,13 @@ fn cuts(
 
 fn period(from: Option<&str>, to: Option<&str>, now: Timestamp) -> Result<Span, Refusal> {
     let time = |text: Option<&str>, field| text.map(|text| read_time(text, field)).transpose();
-    let to = time(to, "to")?.unwrap_or(now);
-    let from = time(from, "from")?.unwrap_or(to.minus(USUAL));
+    span(time(from, "from")?, time(to, "to")?, now)
+}
+
+/// What is meant where the ends are not said.
+fn span(from: Option<Timestamp>, to: Option<Timestamp>, now: Timestamp) -> Result<Span, Refusal> {
+    let to = to.unwrap_or(now);
+    let from = from.unwrap_or(to.minus(USUAL));
     Span::new(from, to).ok_or(Refusal::BadWindow)
 }
 
@@ -214,18 +240,16 @@ fn edges(span: Span, buckets: Option<&str>, zone: &str) -> Result<Vec<Timestamp>
             "day, week, month, or 1 to 1000 parts; at most 1000 come of it",
         )
     };
-    let known = || bad("tz", "a time zone such as Europe/Berlin or UTC");
+    let known = || bad("tz", ZONE);
     let cut = match buckets {
         Some("day") => Cut::Day,
         Some("week") => Cut::Week,
         Some("month") => Cut::Month,
         Some(text) => {
-            zones::is_known(zone).then_some(()).ok_or_else(known)?;
             let parts = text.parse().ok().filter(|n| (1..=PARTS_MAX).contains(n));
             return Ok(equal(span, parts.ok_or_else(few)?));
         }
         None => {
-            zones::is_known(zone).then_some(()).ok_or_else(known)?;
             let days = span.micros().div_ceil(DAY_US);
             let parts = u32::try_from(days).unwrap_or(PARTS).min(PARTS);
             return Ok(equal(span, parts));

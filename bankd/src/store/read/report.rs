@@ -11,7 +11,7 @@ mod rollups;
 
 pub use bins::{size_bin, wall_bin};
 pub use records::from_records;
-pub use rollups::{first_day, from_rollups};
+pub use rollups::{each_owner, first_day, from_rollups};
 
 use super::super::Error;
 use bank_core::rollup::{Measure, Sums, grid::Grid};

@@ -150,7 +150,8 @@ fn charged(
     take: &mut impl FnMut(&Used),
 ) -> Result<(), Error> {
     let sql = "SELECT i.machine, i.project, i.user, i.group_name,
-            coalesce(i.start_at, i.began_at, i.opened_at) AS began,
+            coalesce(i.start_at, i.began_at, min(i.opened_at,
+                coalesce(i.end_at, i.used_until, i.opened_at) - i.charged_s * 1000000)) AS began,
             coalesce(i.end_at, i.used_until, i.closed_at, ?1) AS ended, i.closed_at IS NOT NULL,
             i.processors, i.nodes, i.memory_mb, i.gres, i.charged_s,
             i.billed + i.shadow_billed, i.wall_s
@@ -176,7 +177,8 @@ fn read_charged(r: &Row<'_>) -> Result<Used, Error> {
     let gres = codec::read_quantities("instance.gres", &gres)?;
     let gpus = gres.iter().find(|(name, _)| name == "gpu");
     let wall = seconds.saturating_mul(MICROS);
-    // Documents may say durations alone: then it ends where they are used up.
+    // Who says no start has charged what lies before the end; whatever is left without a length gets its
+    // own.
     let end = end.max(start);
     let end = if end == start {
         start.saturating_add(wall)

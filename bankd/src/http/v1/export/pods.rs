@@ -6,16 +6,20 @@ use bank_api::v1::ExportQuery;
 use bank_core::decimal::Decimal;
 use bank_core::directory::Directory;
 use bank_core::model::{MemberRole, Project};
+use bank_core::refusal::Refusal;
 use bank_core::usage::kept;
 use chrono::{DateTime, Months, Utc};
 
+use super::super::shape::read_time;
 use super::{Call, Handled, Making, Wanted, bad, is_month, ok, too_many};
-use crate::emit::pods::{Invoice, Line, PODS, Run, in_order};
+use crate::emit::pods::{Invoice, Line, PODS, Run, apart, in_order};
 use crate::http::error::Failure;
 use crate::store::read::pods::{PodRow, pods};
 
 /// Runs of one answer: they are put in order, and so made as a whole.
 const RUNS_MAX: usize = 250_000;
+/// Times of one answer that are not billed.
+const IGNORED_MAX: usize = 1000;
 /// The class of a pod that has none.
 const NO_CLASS: &str = "noclass";
 
@@ -57,6 +61,7 @@ impl Found {
             pod,
             start: row.start,
             end: row.end,
+            ignored: 0,
             cpu,
             memory,
             gpus: gpus.flatten(),
@@ -88,7 +93,14 @@ fn whole(bytes: Decimal) -> Option<i64> {
     i64::try_from(bytes.billionths().checked_div(1_000_000_000)?).ok()
 }
 
-async fn found(call: &Call, wanted: Wanted, by_class: Option<String>) -> Result<Found, Failure> {
+async fn found(
+    call: &Call,
+    wanted: Wanted,
+    query: &ExportQuery,
+    by_class: Option<String>,
+) -> Result<Found, Failure> {
+    let ignored = ignored(query.ignore.as_deref());
+    let ignored = ignored.map_err(|refusal| call.refused(&refusal))?;
     let nodes = call.app.config.export.gpu_nodes();
     let ends = wanted.ends();
     let answer = call.ask(move |connection| {
@@ -107,7 +119,32 @@ async fn found(call: &Call, wanted: Wanted, by_class: Option<String>) -> Result<
         return Err(too_many("runs of pods", RUNS_MAX));
     }
     found.runs = in_order(std::mem::take(&mut found.runs), ends);
+    for run in &mut found.runs {
+        run.ignore(&ignored);
+    }
     Ok(found)
+}
+
+/// Times that are not billed: `FROM/TO` with commas between.
+fn ignored(text: Option<&str>) -> Result<Vec<(i64, i64)>, Refusal> {
+    let expected =
+        "at most 1000 times FROM/TO with commas between, each from an earlier to a later one";
+    let bad = || Refusal::BadValue {
+        field: "ignore",
+        expected,
+    };
+    let all: Vec<&str> = text.map_or_else(Vec::new, |text| text.split(',').collect());
+    if all.len() > IGNORED_MAX {
+        return Err(bad());
+    }
+    let read = |one: &str| {
+        let (from, to) = one.split_once('/').ok_or_else(bad)?;
+        let time = |text| read_time(text, "ignore");
+        let (from, to) = (time(from)?.0, time(to)?.0);
+        (from < to).then_some((from, to)).ok_or_else(bad)
+    };
+    let times: Result<Vec<_>, _> = all.into_iter().map(read).collect();
+    Ok(apart(times?))
 }
 
 /// What could not be made of some.
@@ -120,7 +157,7 @@ fn left_out(page: &mut Making, bad: Vec<String>) {
 /// `nerc-pods`: each run of each pod.
 pub(super) async fn list(call: &Call, wanted: Wanted, query: &ExportQuery) -> Handled {
     let is_safe = query.spreadsheet_safe.is_some_and(bool::from);
-    let found = found(call, wanted, None).await?;
+    let found = found(call, wanted, query, None).await?;
     let mut page = Making::default();
     let mut bad = found.bad.clone();
     for run in &found.runs {
@@ -156,7 +193,7 @@ pub(super) async fn invoice(call: &Call, wanted: Wanted, query: &ExportQuery) ->
     let rates = call.app.config.export.su_rates();
     let is_safe = query.spreadsheet_safe.is_some_and(bool::from);
     let round_up = query.round_up.is_some_and(bool::from);
-    let found = found(call, wanted, query.by_class.clone()).await?;
+    let found = found(call, wanted, query, query.by_class.clone()).await?;
     let (mut sums, mut page) = (Invoice::default(), Making::default());
     let mut bad = found.bad.clone();
     for run in &found.runs {

@@ -11,7 +11,7 @@ use bank_core::refusal::Refusal;
 
 use super::super::call::{Call, Handled, ok};
 use super::super::shape;
-use super::{group, period, whole};
+use super::{group, on_machine, period, whole};
 use crate::store::read::uses::{self, Asked, Used};
 
 /// `GET /api/v1/report/efficiency`
@@ -31,6 +31,7 @@ pub(in crate::http::v1) async fn show(call: Call) -> Handled {
             grams: grams.or(known.grams),
         }
     };
+    on_machine(&call, query.machine.as_deref()).await?;
     let asked = Asked {
         from: span.from(),
         to: span.to(),

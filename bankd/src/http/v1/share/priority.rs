@@ -13,7 +13,7 @@ use bank_core::time::{Seconds, TEN_YEARS_S, Timestamp};
 
 use super::super::call::{Call, Handled, ok};
 use super::super::shape;
-use super::{group, whole};
+use super::{group, on_machine, whole};
 use crate::store::read::uses::{self, Asked, Used};
 
 /// Most components, and most groups that are named.
@@ -28,12 +28,11 @@ pub(in crate::http::v1) async fn show(call: Call) -> Handled {
     let query: PriorityQuery = call.query()?;
     let refused = |refusal: Refusal| call.refused(&refusal);
     let bad = |field, expected| refused(Refusal::BadValue { field, expected });
-    let mode = match query.mode.as_deref() {
-        None => Mode::default(),
-        Some(word) => {
-            Mode::parse(word).ok_or_else(|| bad("mode", "scaled-by-sum or full-spread"))?
-        }
-    };
+    let mode = query
+        .mode
+        .as_deref()
+        .map_or(Some(Mode::default()), Mode::parse);
+    let mode = mode.ok_or_else(|| bad("mode", "scaled-by-sum or full-spread"))?;
     let usual = Range::default();
     let range = Range {
         min: query.min.unwrap_or(usual.min),
@@ -49,6 +48,7 @@ pub(in crate::http::v1) async fn show(call: Call) -> Handled {
     if duration.is_some_and(|s| !(1..=TEN_YEARS_S).contains(&s)) {
         return Err(bad("duration_s", "1 s to ten years"));
     }
+    on_machine(&call, query.machine.as_deref()).await?;
     let since = priority::since(call.now(), duration.map(Seconds));
     let asked = Asked {
         from: since.unwrap_or(Timestamp(0)),

@@ -6,7 +6,7 @@ use bank_api::v1::{
     SwitchAttention, Written,
 };
 
-use super::super::{attention, forecast, scheduled};
+use super::super::{attention, forecast, metrics, scheduled};
 use super::NAMED;
 use crate::access::right::Right;
 use crate::http::route::Route;
@@ -82,6 +82,11 @@ fn made() -> Vec<Route> {
             .body::<RunReport>()
             .gives::<Written<ReportRun>>(200, "It is made next.")
             .refuses(&["already_exists", "bad_value", "not_found"]),
+        Route::get("/metrics", metrics::show)
+            .right(Right::SeeOutbox)
+            .says("How scheduled reports do, for Prometheus")
+            .query::<Empty>()
+            .gives_bytes(200, "text/plain", "The text format 0.0.4."),
     ]
 }
 

@@ -143,12 +143,14 @@ fn reports() -> Vec<Route> {
             .says("What was asked for beside what was used, with energy and CO2")
             .query::<EfficiencyQuery>()
             .gives::<EfficiencyReport>(200, "The report.")
+            .refuses(NAMED)
             .refuses(&["amount_overflow", "bad_value", "bad_window"]),
         Route::get("/api/v1/report/priority", share::priorities)
             .right(Right::SeeShares)
             .says("Priorities of groups from what they used")
             .query::<PriorityQuery>()
             .gives::<PriorityReport>(200, "The priorities.")
+            .refuses(NAMED)
             .refuses(&["bad_value"]),
     ]
 }

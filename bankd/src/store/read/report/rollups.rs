@@ -77,13 +77,25 @@ pub fn from_rollups(connection: &Connection, asked: &Asked<'_>) -> Result<Answer
     Ok(answer.trimmed())
 }
 
-fn keys(connection: &Connection, asked: &Asked<'_>) -> Result<Keys, Error> {
+/// Gives whose usage there is, each once, until the visitor has enough.
+///
+/// # Errors
+/// If the store cannot be read.
+pub fn each_owner(
+    connection: &Connection,
+    mut visit: impl FnMut(&Owner<'_>) -> bool,
+) -> Result<(), Error> {
+    each_key(connection, |_, owner| visit(owner))
+}
+
+/// Likewise, with the number of the key.
+fn each_key(
+    connection: &Connection,
+    mut visit: impl FnMut(i64, &Owner<'_>) -> bool,
+) -> Result<(), Error> {
     let sql = "SELECT id, project, account, user, machine, queue, qos FROM rollup_key";
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query([])?;
-    let mut keys = Keys::default();
-    let mut places: HashMap<Vec<String>, usize> = HashMap::new();
-    let mut names: HashMap<String, usize> = HashMap::new();
     while let Some(row) = rows.next()? {
         let text = |place: usize| row.get_ref(place)?.as_str().map_err(rusqlite::Error::from);
         let owner = Owner {
@@ -94,8 +106,20 @@ fn keys(connection: &Connection, asked: &Asked<'_>) -> Result<Keys, Error> {
             queue: text(5)?,
             qos: text(6)?,
         };
-        let Some((values, user)) = (asked.place)(&owner, None) else {
-            continue;
+        if !visit(row.get(0)?, &owner) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn keys(connection: &Connection, asked: &Asked<'_>) -> Result<Keys, Error> {
+    let mut keys = Keys::default();
+    let mut places: HashMap<Vec<String>, usize> = HashMap::new();
+    let mut names: HashMap<String, usize> = HashMap::new();
+    each_key(connection, |id, owner| {
+        let Some((values, user)) = (asked.place)(owner, None) else {
+            return true;
         };
         let next = keys.values.len();
         let place = *places.entry(values.clone()).or_insert(next);
@@ -111,8 +135,9 @@ fn keys(connection: &Connection, asked: &Asked<'_>) -> Result<Keys, Error> {
             values: place,
             user: who,
         };
-        keys.goes.insert(row.get(0)?, goes);
-    }
+        keys.goes.insert(id, goes);
+        true
+    })?;
     Ok(keys)
 }
 

@@ -2,19 +2,22 @@
 
 use std::fmt::{Display, Write as _};
 
+/// Its content type.
+pub(crate) const MEDIA: &str = "text/plain; version=0.0.4; charset=utf-8";
+
 /// An answer that grows.
 #[derive(Debug, Default)]
-pub(super) struct Text(String);
+pub(crate) struct Text(String);
 
 impl Text {
     /// What a metric is; before its samples.
-    pub(super) fn head(&mut self, name: &str, kind: &str, help: &str) {
+    pub(crate) fn head(&mut self, name: &str, kind: &str, help: &str) {
         // Writing into a text never fails.
         let _ = writeln!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}");
     }
 
     /// One sample.
-    pub(super) fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: impl Display) {
+    pub(crate) fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: impl Display) {
         self.0.push_str(name);
         for (at, (label, value)) in labels.iter().enumerate() {
             let before = if at == 0 { '{' } else { ',' };
@@ -35,12 +38,12 @@ impl Text {
         let _ = writeln!(self.0, " {value}");
     }
 
-    pub(super) fn done(self) -> String {
+    pub(crate) fn done(self) -> String {
         self.0
     }
 }
 
 /// Microseconds as seconds.
-pub(super) fn seconds(us: u64) -> String {
+pub(crate) fn seconds(us: u64) -> String {
     format!("{}.{:06}", us / 1_000_000, us % 1_000_000)
 }

@@ -1,0 +1,86 @@
+//! `GET /metrics`: how the reports do that the daemon makes by itself, in the text format 0.0.4 of
+//! Prometheus. Its only label is the name of a definition, so that there are as many lines as the settings
+//! have definitions.
+
+use axum::http::header::CONTENT_TYPE;
+use axum::response::IntoResponse as _;
+
+use bank_core::time::Timestamp;
+
+use super::attention::unlimited;
+use super::call::{Call, Handled};
+use super::project::Empty;
+use crate::config::ScheduledReport;
+use crate::exposition::{MEDIA, Text};
+use crate::schedule;
+use crate::store::{ScheduleCount, schedule_counts};
+
+/// What a sample says of a definition; nothing where there is nothing to say.
+type Value = fn(&ScheduleCount, Option<&ScheduledReport>) -> Option<i64>;
+
+/// Every metric with its kind, what it is, and its value.
+const METRICS: [(&str, &str, &str, Value); 7] = [
+    (
+        "bankd_report_runs_total",
+        "counter",
+        "Reports that were made, by the timer and by hand",
+        |count, _| Some(count.made),
+    ),
+    (
+        "bankd_report_last_success_timestamp_seconds",
+        "gauge",
+        "When the last report was made",
+        |count, _| count.made_at.map(Timestamp::seconds),
+    ),
+    (
+        "bankd_report_failures",
+        "gauge",
+        "Failures in a row since a report was made",
+        |count, _| Some(count.failures),
+    ),
+    (
+        "bankd_report_next_due_timestamp_seconds",
+        "gauge",
+        "When the next report is due; in the past where it could not be made yet",
+        |count, report| Some(schedule::next(report?, count.done_to)?.1.seconds()),
+    ),
+    (
+        "bankd_report_periods_passed_over_total",
+        "counter",
+        "Periods that were passed over after a downtime",
+        |count, _| Some(count.skipped),
+    ),
+    (
+        "bankd_report_deliveries_waiting",
+        "gauge",
+        "Deliveries of reports that wait for their target",
+        |count, _| Some(count.waiting),
+    ),
+    (
+        "bankd_report_deliveries_given_up",
+        "gauge",
+        "Deliveries of reports that were given up, as long as they are kept",
+        |count, _| Some(count.dead),
+    ),
+];
+
+/// `GET /metrics`
+pub(super) async fn show(call: Call) -> Handled {
+    call.query::<Empty>()?;
+    unlimited(&call)?;
+    let counts = call.ask(schedule_counts).await?;
+    let definition = |name: &str| {
+        let mut all = call.app.config.scheduled_report.iter();
+        all.find(|report| report.name == name)
+    };
+    let mut text = Text::default();
+    for (name, kind, help, value) in METRICS {
+        text.head(name, kind, help);
+        for count in &counts {
+            if let Some(value) = value(count, definition(&count.name)) {
+                text.sample(name, &[("report", &count.name)], value);
+            }
+        }
+    }
+    Ok(([(CONTENT_TYPE, MEDIA)], text.done()).into_response())
+}
