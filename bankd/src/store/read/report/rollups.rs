@@ -8,10 +8,24 @@ use super::super::super::Error;
 use super::super::super::rollup::each_hour;
 use super::edges::{self, Piece};
 use super::{Answer, Asked, Figures, Owner, ran};
-use bank_core::rollup::{DAY, HOUR, HOURS, MEASURES, Measure, Sign, Sums, day_of, hour_of};
+use bank_core::rollup::{DAY, HOUR, HOURS, Measure, Sign, Sums, day_of, hour_of};
 use bank_core::time::Timestamp;
+use foldhash::{HashMap, HashMapExt as _};
 use rusqlite::{Connection, OptionalExtension};
-use std::collections::HashMap;
+
+/// The figures of a day, in the order of [`Measure`], but the last.
+macro_rules! figures {
+    () => {
+        "core, gpu, node, wall, cpu, memory, disk, factored, charge, measured, started, ended"
+    };
+}
+
+/// Those of some days.
+macro_rules! days {
+    () => {
+        "FROM rollup WHERE day >= ?1 AND day < ?2"
+    };
+}
 
 /// The first day on which anything counts.
 pub fn first_day(connection: &Connection) -> Result<Option<i64>, Error> {
@@ -19,19 +33,21 @@ pub fn first_day(connection: &Connection) -> Result<Option<i64>, Error> {
     Ok(connection.query_row(sql, [], |r| r.get(0)).optional()?)
 }
 
-/// Where the figures of a key go: the place of its values, and its user.
-#[derive(Clone, Copy)]
-struct Goes {
-    values: usize,
-    user: usize,
-}
-
 /// The keys that are asked for.
 #[derive(Default)]
 struct Keys {
-    goes: HashMap<i64, Goes>,
+    /// Where each is in `all`.
+    places: HashMap<i64, usize>,
+    all: Vec<Asking>,
     values: Vec<Vec<String>>,
     users: Vec<String>,
+}
+
+/// Where the figures of a key go: the places of its values and of its user.
+#[derive(Clone, Copy)]
+struct Asking {
+    values: usize,
+    user: usize,
 }
 
 /// Answers from rollups; where a bucket begins or ends within an hour, with the records of that piece.
@@ -50,6 +66,7 @@ pub fn from_rollups(connection: &Connection, asked: &Asked<'_>) -> Result<Answer
             keys: &keys,
             users: asked.users,
             of: vec![None; keys.values.len()],
+            ran: vec![false; keys.all.len()],
             is_first: true,
         };
         let first = hour_of(from.0.saturating_add(HOUR).saturating_sub(1));
@@ -67,7 +84,7 @@ pub fn from_rollups(connection: &Connection, asked: &Asked<'_>) -> Result<Answer
         if at(last) < until {
             pieces.push(Piece::new(bucket, at(last), until, false));
         }
-        for (values, figures) in keys.values.iter().zip(summing.of) {
+        for (values, figures) in keys.values.iter().zip(summing.end()) {
             if let Some(figures) = figures {
                 answer.at(bucket, values).add(&figures);
             }
@@ -131,11 +148,11 @@ fn keys(connection: &Connection, asked: &Asked<'_>) -> Result<Keys, Error> {
         if who == next {
             keys.users.push(user);
         }
-        let goes = Goes {
+        keys.places.insert(id, keys.all.len());
+        keys.all.push(Asking {
             values: place,
             user: who,
-        };
-        keys.goes.insert(id, goes);
+        });
         true
     })?;
     Ok(keys)
@@ -146,6 +163,8 @@ struct Summing<'k> {
     keys: &'k Keys,
     users: bool,
     of: Vec<Option<Figures>>,
+    /// Whether anything ran, for each key.
+    ran: Vec<bool>,
     /// Nothing of the bucket was read yet: jobs that run count, not only those that begin.
     is_first: bool,
 }
@@ -174,22 +193,31 @@ impl Summing<'_> {
 
     /// Whole days. Jobs that ran count on the first of them, where nothing of the bucket lies before.
     fn days(&mut self, connection: &Connection, from: i64, until: i64) -> Result<(), Error> {
-        let sql = "SELECT day, key, core, gpu, node, wall, cpu, memory, disk, factored, charge,
-                       measured, started, ended, running FROM rollup WHERE day >= ?1 AND day < ?2";
+        let mut from = from;
+        if std::mem::take(&mut self.is_first) {
+            let next = from.saturating_add(1);
+            let sql = concat!("SELECT key, ", figures!(), ", running ", days!());
+            self.rows(connection, sql, (from, next))?;
+            from = next;
+        }
+        let sql = concat!("SELECT key, ", figures!(), ", started ", days!());
+        self.rows(connection, sql, (from, until))
+    }
+
+    /// Rows of keys with all their figures. There are many, and nothing is looked up for one twice.
+    fn rows(&mut self, connection: &Connection, sql: &str, days: (i64, i64)) -> Result<(), Error> {
         let mut statement = connection.prepare_cached(sql)?;
-        let mut rows = statement.query((from, until))?;
+        let mut rows = statement.query(days)?;
         while let Some(row) = rows.next()? {
-            let Some(goes) = self.keys.goes.get(&row.get(1)?).copied() else {
+            let Some(key) = self.keys.places.get(&row.get(0)?).copied() else {
                 continue;
             };
             let mut sums = Sums::default();
-            for (place, figure) in (0..MEASURES).zip(&mut sums.0) {
-                *figure = row.get::<_, i64>(place.saturating_add(2))?.into();
+            for (place, figure) in (1..).zip(&mut sums.0) {
+                *figure = row.get::<_, i64>(place)?.into();
             }
-            let is_first = self.is_first && row.get::<_, i64>(0)? == from;
-            self.add(goes, sums, is_first);
+            self.add(key, &sums);
         }
-        self.is_first = false;
         Ok(())
     }
 
@@ -205,14 +233,17 @@ impl Summing<'_> {
         let mut rows = statement.query([day])?;
         let is_first = self.is_first;
         while let Some(row) = rows.next()? {
-            let Some(goes) = self.keys.goes.get(&row.get(0)?).copied() else {
+            let Some(key) = self.keys.places.get(&row.get(0)?).copied() else {
                 continue;
             };
             let hours = row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?;
             each_hour(hours, |hour, sums| {
                 let hour = i64::from(hour);
-                if from <= hour && hour < until {
-                    self.add(goes, *sums, is_first && hour == from);
+                if is_first && hour == from {
+                    self.add(key, sums);
+                } else if from <= hour && hour < until {
+                    let began = sums.get(Measure::Started);
+                    self.add(key, &sums.with(Measure::Running, began));
                 }
             })?;
         }
@@ -220,24 +251,31 @@ impl Summing<'_> {
         Ok(())
     }
 
-    fn add(&mut self, goes: Goes, sums: Sums, is_first: bool) {
-        let sums = if is_first {
-            sums
-        } else {
-            let began = sums.get(Measure::Started);
-            sums.with(Measure::Running, began)
-        };
-        let Some(figures) = self.of.get_mut(goes.values) else {
+    fn add(&mut self, key: usize, sums: &Sums) {
+        let Some(asking) = self.keys.all.get(key) else {
             return;
         };
-        let figures = figures.get_or_insert_default();
-        figures.sums.add(&sums, Sign::Plus);
-        let user = self.keys.users.get(goes.user);
-        if let Some(user) = user.filter(|_| self.users && ran(&sums))
-            && !figures.users.contains(user)
-        {
-            figures.users.insert(user.clone());
+        if let Some(figures) = self.of.get_mut(asking.values) {
+            let figures = figures.get_or_insert_default();
+            figures.sums.add(sums, Sign::Plus);
         }
+        if let Some(own) = self.ran.get_mut(key) {
+            *own = *own || ran(sums);
+        }
+    }
+
+    /// What it came to, by values; with those who ran anything, where they are asked for.
+    fn end(mut self) -> Vec<Option<Figures>> {
+        let ran = self.keys.all.iter().zip(&self.ran);
+        for (asking, _) in ran.filter(|(_, ran)| self.users && **ran) {
+            let figures = self.of.get_mut(asking.values).and_then(Option::as_mut);
+            if let (Some(figures), Some(user)) = (figures, self.keys.users.get(asking.user))
+                && !figures.users.contains(user)
+            {
+                figures.users.insert(user.clone());
+            }
+        }
+        self.of
     }
 }
 
