@@ -21,7 +21,7 @@ use serde::Deserialize;
 
 use super::auth::{Authenticated, unauthorized};
 use super::frame::respond;
-use super::log::{Story, Told};
+use super::log::{Denied, Story, Told};
 use super::route::lines;
 use crate::answer::{Answer, Media};
 use crate::app::App;
@@ -219,6 +219,8 @@ async fn run(
         match app.writer.submit(submission).await {
             Ok(Reply::Fresh { answer, summary }) => {
                 said.add(&answer, true);
+                let denied = said.denied.take();
+                said.denied = denied.or_else(|| Denied::by_rule(&summary, &answer));
                 said.told.push(Story {
                     summary,
                     project: made.project,
@@ -249,6 +251,8 @@ struct Said {
     status: u16,
     body: Vec<u8>,
     told: Vec<Story>,
+    /// The first refusal of access.
+    denied: Option<Denied>,
     /// Some of it is no stored answer.
     is_new: bool,
 }
@@ -271,7 +275,11 @@ impl Said {
             let header = HeaderValue::from_static("true");
             response.headers_mut().insert("idempotent-replay", header);
         }
-        response.extensions_mut().insert(Told(self.told));
+        let extensions = response.extensions_mut();
+        extensions.insert(Told(self.told));
+        if let Some(denied) = self.denied {
+            extensions.insert(denied);
+        }
         response
     }
 }
