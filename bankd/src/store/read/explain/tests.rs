@@ -1,6 +1,7 @@
 //! What is told of a choice, against what was chosen: over random histories of accounts with lists,
 //! priorities, windows and limits.
 
+mod amended;
 mod changes;
 
 use std::collections::BTreeMap;
