@@ -285,8 +285,8 @@ mod tests {
     use bank_core::amount::Precision;
 
     /// Also within a step: what the daemon's end breaks off is no failure, and signs nothing.
-    #[tokio::test]
-    async fn what_the_end_of_the_daemon_ends_is_told_apart() {
+    #[test]
+    fn what_the_end_of_the_daemon_ends_is_told_apart() {
         let folder = tempfile::tempdir().unwrap();
         let data = DataDir::new(&folder.path().join("data"));
         let choices = Choices {
@@ -295,18 +295,19 @@ mod tests {
             test: false,
         };
         init(&data, &choices).unwrap();
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let prove = |prover: &Prover| runtime.block_on(prover.prove());
         let prover = Prover::new(&data.database());
-        let sound = prover.prove().await;
+        let sound = prove(&prover);
         assert!(matches!(sound, Proof::Sound(_)), "{sound:?}");
         prover.stop();
-        assert_eq!(prover.prove().await, Proof::Stopped);
+        assert_eq!(prove(&prover), Proof::Stopped);
         prover.join();
         let standing = prover.standing();
         assert_eq!((standing.state.as_str(), standing.sound), ("stopped", None));
         assert_eq!(standing.error.as_deref(), Some(STOPPED));
         // A file that is none is a failure all the same.
-        let none = Prover::new(&folder.path().join("none.db"));
-        let failed = none.prove().await;
+        let failed = prove(&Prover::new(&folder.path().join("none.db")));
         assert!(matches!(failed, Proof::Failed(_)), "{failed:?}");
     }
 }

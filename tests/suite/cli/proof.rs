@@ -1,5 +1,6 @@
 //! `bank verify` beside a daemon that goes on writing, `bankd verify` and signed checkpoints.
 
+use std::fmt::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -338,7 +339,7 @@ fn a_proof_that_the_daemons_end_ends_is_no_error() {
     let mut lines = "JobID|Cluster|User|Account|State|Start|End|NCPUS\n".to_owned();
     for id in 0..4_000 {
         let times = "2025-12-31T01:00:00|2025-12-31T02:00:00|2";
-        lines.push_str(&format!("{id}|colony|amy|chemistry|COMPLETED|{times}\n"));
+        writeln!(lines, "{id}|colony|amy|chemistry|COMPLETED|{times}").unwrap();
     }
     let file = bank.folder().join("uses.sacct");
     std::fs::write(&file, lines).unwrap();
@@ -355,9 +356,9 @@ fn a_proof_that_the_daemons_end_ends_is_no_error() {
             .lines()
             .find(|line| line.contains("stopped before the proof was done"));
         assert!(told.is_none_or(|line| line.contains("INFO")), "{told:?}");
-        let told = told.map(|_| ());
+        let is_told = told.is_some();
         bank.start();
-        told
+        is_told.then_some(())
     });
     assert!(bank.bank_ok(&["verify"]).starts_with("ok: "));
     bank.verify();
