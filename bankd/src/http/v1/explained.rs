@@ -15,7 +15,7 @@ use super::{arithmetic, explain, job, journal, rate, shape};
 use crate::http::error::Failure;
 use crate::store::read::explain::{self as told, Step, Why};
 use crate::store::read::jobs::{self, Charge, Detail, JobRow};
-use crate::store::read::journal::JournalRow;
+use crate::store::read::journal::{Entry, JournalRow};
 
 /// `GET /api/v1/explanations/{name}`: a job by the scheduler's id, else a transaction by its number.
 pub(super) async fn show(Path(name): Path<String>, call: Call) -> Handled {
@@ -209,7 +209,8 @@ fn unchosen(one: &told::Explained) -> Option<&'static str> {
         return None;
     }
     let has = |kind: EntryKind| one.entries.iter().any(|e| e.kind == kind.word());
-    let back = has(EntryKind::Refund);
+    let falls = |e: &Entry| e.kind == EntryKind::ChargeNotional.word() && e.delta_shadow > 0;
+    let back = has(EntryKind::Refund) || one.entries.iter().any(falls);
     Some(match one.tx.op.as_str() {
         "import" => {
             "no account was chosen: a chunk of an import moves no money; each use counts in the shadow \

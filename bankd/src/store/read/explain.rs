@@ -264,8 +264,15 @@ fn chooses(kind: EntryKind) -> Option<bool> {
     }
 }
 
-impl<'a> Asked<'a> {
-    fn of(explained: &'a Explained, connection: &Connection) -> Result<Option<Asked<'a>>, Error> {
+/// The entries of a transaction that chose among accounts.
+struct Chose<'a> {
+    entries: Vec<&'a Entry>,
+    earlier: Vec<&'a Entry>,
+    billed: bool,
+}
+
+impl<'a> Chose<'a> {
+    fn of(explained: &'a Explained) -> Option<Chose<'a>> {
         // A lien that is held again and an undone charge chose nothing, and a chunk of an import is
         // many uses.
         let ops = [
@@ -273,7 +280,7 @@ impl<'a> Asked<'a> {
         ];
         let tx = &explained.tx;
         if !ops.contains(&tx.op.as_str()) || (tx.op == "adjust" && tx.reason == ASSIGNED) {
-            return Ok(None);
+            return None;
         }
         // What an earlier record of the use came to goes back first, as another use.
         let usage = billing(&explained.entries);
@@ -281,16 +288,35 @@ impl<'a> Asked<'a> {
             let kind = EntryKind::parse(&e.kind).and_then(chooses);
             kind.filter(|_| e.usage == usage)
         };
-        let entries: Vec<&Entry> = explained
-            .entries
-            .iter()
-            .filter(|e| is(e).is_some())
-            .collect();
-        let earlier = explained.entries.iter().take_while(|e| is(e).is_none());
+        let all = || explained.entries.iter();
+        let entries: Vec<&Entry> = all().filter(|e| is(e).is_some()).collect();
+        // A shadow total that falls goes back to where it lay.
+        let shadow = entries.iter().map(|e| i128::from(e.delta_shadow));
+        if shadow.sum::<i128>() > 0 {
+            return None;
+        }
+        let billed = entries.first().and_then(is)?;
+        Some(Chose {
+            entries,
+            earlier: all().take_while(|e| is(e).is_none()).collect(),
+            billed,
+        })
+    }
+}
+
+impl<'a> Asked<'a> {
+    fn of(explained: &'a Explained, connection: &Connection) -> Result<Option<Asked<'a>>, Error> {
+        let Some(Chose {
+            entries,
+            earlier,
+            billed,
+        }) = Chose::of(explained)
+        else {
+            return Ok(None);
+        };
         let (Some(first), Some(job)) = (entries.first(), &explained.job) else {
             return Ok(None);
         };
-        let billed = is(first) == Some(true);
         let some = |text: &str| Some(text.to_owned()).filter(|t| !t.is_empty());
         let whose = Whose {
             project: some(&first.project),
@@ -329,7 +355,7 @@ impl<'a> Asked<'a> {
         let until = lien.map(|l| l.end).filter(|_| then.policy.require_cover);
         Ok(Some(Asked {
             then,
-            earlier: earlier.collect(),
+            earlier,
             entries,
             payer,
             own,
