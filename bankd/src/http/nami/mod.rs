@@ -26,7 +26,7 @@ use super::route::lines;
 use crate::answer::{Answer, Media};
 use crate::app::App;
 use crate::nami::{Document, DocumentError, Event, ReadOptions, read_each, require};
-use crate::writer::{Reply, Submission, SubmitError};
+use crate::writer::{Reply, Submission, SubmitError, Summary};
 use command::Setting;
 
 /// Documents above this size are read away from the event loop, in bytes.
@@ -218,9 +218,7 @@ async fn run(
         };
         match app.writer.submit(submission).await {
             Ok(Reply::Fresh { answer, summary }) => {
-                said.add(&answer, true);
-                let denied = said.denied.take();
-                said.denied = denied.or_else(|| Denied::by_rule(&summary, &answer));
+                said.decided(&answer, &summary);
                 said.told.push(Story {
                     summary,
                     project: made.project,
@@ -262,6 +260,13 @@ impl Said {
         self.status = self.status.max(answer.status);
         self.body.extend_from_slice(&answer.body);
         self.is_new |= is_new;
+    }
+
+    /// What was decided now.
+    fn decided(&mut self, answer: &Answer, summary: &Summary) {
+        self.add(answer, true);
+        let denied = self.denied.take();
+        self.denied = denied.or_else(|| Denied::by_rule(summary, answer));
     }
 
     /// The lines as one answer.
