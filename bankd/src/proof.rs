@@ -34,7 +34,7 @@ pub enum Proof {
 
 /// What is said of one that the daemon's end ended.
 const STOPPED: &str = "the daemon was stopped before the proof was done";
-/// Steps of SQLite's machine between two looks at whether the daemon is stopping.
+/// Steps of the database's machine between two looks at whether the daemon is stopping.
 const LOOK: i32 = 10_000;
 
 /// How long one look at a running verification lasts.

@@ -355,8 +355,8 @@ impl<'a> Asked<'a> {
         let until = lien.map(|l| l.end).filter(|_| then.policy.require_cover);
         Ok(Some(Asked {
             then,
-            earlier,
             entries,
+            earlier,
             payer,
             own,
             is_guessed,
