@@ -217,7 +217,7 @@ impl Client {
     pub(crate) fn call<T: DeserializeOwned>(&self, call: &Call) -> Result<T, Failure> {
         let reply = self.exchange(call)?;
         if !(200..300).contains(&reply.status) {
-            return Err(self.refusal(&reply));
+            return Err(self.refusal(&reply, call));
         }
         let body = if reply.body.is_empty() {
             b"null".as_slice()
@@ -347,9 +347,16 @@ impl Client {
     }
 
     /// What an answer outside 2xx says.
-    fn refusal(&self, reply: &Reply) -> Failure {
+    fn refusal(&self, reply: &Reply, call: &Call) -> Failure {
         if let Some(problem) = Problem::from_json(&reply.body) {
-            let failure = Failure::problem(problem);
+            let mut failure = Failure::problem(problem);
+            // An answer that was not ready in time may have been given all the same.
+            let key = call.key.as_ref().filter(|_| reply.status == 503);
+            if let (Some(key), None) = (key, &failure.hint) {
+                failure.hint = Some(format!(
+                    "in a moment again: the same command with --key {key} does it at most once"
+                ));
+            }
             return if reply.status == 401 {
                 self.unauthorized(failure)
             } else {

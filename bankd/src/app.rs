@@ -237,6 +237,7 @@ pub async fn run(
         deliveries.stop();
         records.stop();
         app.uploads.stop();
+        app.proof.join();
         // Nobody wakes it any more.
         let _ = surveyor.join();
         app.writer.stop();

@@ -7,6 +7,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use bank_api::text::format_rfc3339;
@@ -27,7 +28,14 @@ pub enum Proof {
     Broken(String),
     /// It did not come to its end.
     Failed(String),
+    /// The daemon was stopped before it was done.
+    Stopped,
 }
+
+/// What is said of one that the daemon's end ended.
+const STOPPED: &str = "the daemon was stopped before the proof was done";
+/// Steps of the database's machine between two looks at whether the daemon is stopping.
+const LOOK: i32 = 10_000;
 
 /// How long one look at a running verification lasts.
 const WAIT: Duration = Duration::from_secs(10);
@@ -46,6 +54,7 @@ struct Shared {
     found: Mutex<Option<(Proof, Stopwatch)>>,
     /// Counts endings, for whoever waits for one.
     ended: watch::Sender<u64>,
+    thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Prover {
@@ -62,6 +71,7 @@ impl Prover {
                 state: Mutex::new(none),
                 found: Mutex::default(),
                 ended: watch::Sender::new(0),
+                thread: Mutex::default(),
             }),
         }
     }
@@ -85,12 +95,16 @@ impl Prover {
             },
         );
         let prover = self.clone();
-        let thread = background::spawn("verify", move || prover.run());
-        if let Err(error) = thread {
-            *state = before;
-            return Err(error);
+        match background::spawn("verify", move || prover.run()) {
+            Ok(thread) => {
+                *lock(&self.shared.thread) = Some(thread);
+                Ok(state.clone())
+            }
+            Err(error) => {
+                *state = before;
+                Err(error)
+            }
         }
-        Ok(state.clone())
     }
 
     /// How the running one stands, else the last one.
@@ -113,8 +127,7 @@ impl Prover {
         if self.standing().state == "running" {
             return None;
         }
-        let found = self.shared.found.lock();
-        let found = found.unwrap_or_else(PoisonError::into_inner);
+        let found = lock(&self.shared.found);
         let (proof, since) = found.as_ref()?;
         (since.elapsed() <= longest).then(|| proof.clone())
     }
@@ -130,16 +143,32 @@ impl Prover {
         self.fresh(Duration::MAX).unwrap_or_else(none)
     }
 
-    /// Ends a running one at its next step, for the daemon goes down.
+    /// Ends a running one, also within a step, for the daemon goes down. Does not wait for its end.
     pub fn stop(&self) {
         self.shared.is_over.store(true, Ordering::Relaxed);
     }
 
+    /// Waits until a running one has ended, after [`Prover::stop`].
+    pub fn join(&self) {
+        let thread = lock(&self.shared.thread).take();
+        if thread.is_some_and(|thread| thread.join().is_err()) {
+            tracing::error!("the thread of a proof ended badly");
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.shared.is_over.load(Ordering::Relaxed)
+    }
+
     fn run(&self) {
         let done = self.verify();
-        let found = (Proof::of(&done), Stopwatch::start());
-        let shared = self.shared.found.lock();
-        *shared.unwrap_or_else(PoisonError::into_inner) = Some(found);
+        let is_stopped = done.is_err() && self.is_over();
+        let proof = if is_stopped {
+            Proof::Stopped
+        } else {
+            Proof::of(&done)
+        };
+        *lock(&self.shared.found) = Some((proof, Stopwatch::start()));
         let mut state = self.shared.state();
         match done {
             Ok(report) => {
@@ -148,6 +177,11 @@ impl Prover {
                     tracing::error!(finding = first, "verify found something wrong");
                 }
                 told(&mut state, &report);
+            }
+            Err(_) if is_stopped => {
+                tracing::info!("stopped before the proof was done");
+                "stopped".clone_into(&mut state.state);
+                state.error = Some(STOPPED.to_owned());
             }
             Err(error) => {
                 tracing::error!(%error, "verify could not be ended");
@@ -163,11 +197,14 @@ impl Prover {
     }
 
     fn verify(&self) -> Result<Report, store::Error> {
-        let connection = store::open_reader(&self.shared.database)?;
+        let mut connection = store::open_reader(&self.shared.database)?;
+        let prover = self.clone();
+        // One check of a large table is one statement: it ends there too.
+        connection.progress_handler(LOOK, Some(move || prover.is_over()))?;
         let mut verification = store::verify::Verification::new(&connection);
         while verification.step()? {
-            if self.shared.is_over.load(Ordering::Relaxed) {
-                return Err(store::Error::NotABank("the daemon is stopping".to_owned()));
+            if self.is_over() {
+                return Err(store::Error::NotABank(STOPPED.to_owned()));
             }
             let progress = verification.progress()?;
             shown(&mut self.shared.state(), progress);
@@ -188,8 +225,12 @@ impl Proof {
 
 impl Shared {
     fn state(&self) -> MutexGuard<'_, Verification> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
+}
+
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The machine's time as text.
@@ -234,4 +275,39 @@ fn finding(finding: &Finding) -> ProofFinding {
 
 fn whole(count: usize) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::DataDir;
+    use crate::init::{Choices, init};
+    use bank_core::amount::Precision;
+
+    /// Also within a step: what the daemon's end breaks off is no failure, and signs nothing.
+    #[test]
+    fn what_the_end_of_the_daemon_ends_is_told_apart() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = DataDir::new(&folder.path().join("data"));
+        let choices = Choices {
+            precision: Precision::DEFAULT,
+            unit: "SU".to_owned(),
+            test: false,
+        };
+        init(&data, &choices).unwrap();
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let prove = |prover: &Prover| runtime.block_on(prover.prove());
+        let prover = Prover::new(&data.database());
+        let sound = prove(&prover);
+        assert!(matches!(sound, Proof::Sound(_)), "{sound:?}");
+        prover.stop();
+        assert_eq!(prove(&prover), Proof::Stopped);
+        prover.join();
+        let standing = prover.standing();
+        assert_eq!((standing.state.as_str(), standing.sound), ("stopped", None));
+        assert_eq!(standing.error.as_deref(), Some(STOPPED));
+        // A file that is none is a failure all the same.
+        let failed = prove(&Prover::new(&folder.path().join("none.db")));
+        assert!(matches!(failed, Proof::Failed(_)), "{failed:?}");
+    }
 }

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(default)]
 pub struct Verification {
-    /// `running`, `done`, `failed` (it could not be ended), or `none` since the daemon started.
+    /// `running`, `done`, `failed` (it could not be ended), `stopped` (the daemon was, before it was
+    /// done), or `none` since the daemon started.
     pub state: String,
     /// When it began; `null` for none.
     pub started: Option<String>,

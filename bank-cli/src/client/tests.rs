@@ -131,7 +131,8 @@ fn refusals_are_told_in_three_lines() {
             503,
             r#"{"type":"x","title":"x","status":503,"code":"busy","detail":"the queue is full"}"#,
             5,
-            "bank: the daemon cannot take it now: the queue is full\n",
+            "bank: the daemon cannot take it now: the queue is full\n\
+             hint: in a moment again: the same command with --key k-1 does it at most once\n",
         ),
     ];
     for (status, body, exit, want) in cases {

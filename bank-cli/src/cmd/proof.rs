@@ -40,6 +40,12 @@ pub(super) fn verify(context: &Context, args: VerifyArgs) -> Result<String, Fail
             failure.exit = exit::INTERNAL;
             Err(failure)
         }
+        ("stopped", _) => {
+            let mut failure = Failure::usage(standing.error.unwrap_or_default());
+            failure.exit = exit::UNAVAILABLE;
+            failure.hint = Some("`bank verify` begins anew".to_owned());
+            Err(failure)
+        }
         (_, Some(false)) => {
             let mut failure = Failure::usage("the bank is not sound".to_owned());
             failure.exit = exit::REFUSED;

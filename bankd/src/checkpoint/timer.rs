@@ -85,6 +85,10 @@ impl Checkpoints {
                 Proof::Sound(tx) => own.keep(tx).await,
                 Proof::Broken(finding) => Err(format!("the bank is not sound: {finding}")),
                 Proof::Failed(error) => Err(format!("the bank could not be proven: {error}")),
+                Proof::Stopped => {
+                    tracing::info!("no checkpoint was made: the daemon is stopping");
+                    return;
+                }
             };
             match kept {
                 Ok(path) => {

@@ -1,16 +1,20 @@
 //! One structured line for each command (`ux.md` 7), and one at a lower level for what only reads.
 //!
 //! A handler that ran a command puts what it came to into its response's extensions: a bare
-//! [`Summary`], or [`Told`] where it ran several or knows what they were about. Never in a line: bodies,
+//! [`Summary`], or [`Told`] where it ran several or knows what they were about; [`Denied`] where somebody
+//! known was refused. Never in a line: bodies,
 //! secrets, signatures, nonces, idempotency keys.
 
 use axum::extract::MatchedPath;
 use axum::http::request;
 use axum::http::response;
+use bank_api::error::Problem;
+use bank_api::nami;
 use bank_api::sign::Failure;
 
 use super::auth::Peer;
 use crate::access::Roles;
+use crate::answer::Answer;
 use crate::app::App;
 use crate::clock::Stopwatch;
 use crate::writer::Summary;
@@ -47,13 +51,35 @@ impl Story {
     }
 }
 
-/// Why somebody known was refused, in the extensions of a response that ran no command.
+/// Why somebody known was refused, in the extensions of a response.
 #[derive(Clone, Debug)]
 pub(super) struct Denied {
     /// A row of the one table.
     pub(super) code: &'static str,
     /// What the caller was told.
     pub(super) why: String,
+}
+
+impl Denied {
+    /// What a rule said to whom it refused for who they are; none where it did not.
+    pub(super) fn by_rule(summary: &Summary, answer: &Answer) -> Option<Denied> {
+        let code = summary.code;
+        OF_ACCESS.contains(&code).then(|| Denied {
+            code,
+            why: sentence(answer),
+        })
+    }
+}
+
+/// The sentence of an answer that refuses.
+fn sentence(answer: &Answer) -> String {
+    if let Some(problem) = Problem::from_json(&answer.body) {
+        return problem.detail.unwrap_or_default();
+    }
+    match nami::Line::parse(String::from_utf8_lossy(&answer.body).trim_end()) {
+        Ok(nami::Line::Refused { text, .. } | nami::Line::Error { text, .. }) => text,
+        _ => String::new(),
+    }
 }
 
 /// The refusals that are about who asks, not about what is asked.
@@ -146,27 +172,17 @@ impl Line {
 
     /// Counts a refusal of access, and says who was refused what, with the object that they named.
     fn denied(&self, app: &App, response: &response::Parts) {
-        let denied = response.extensions.get::<Denied>();
-        let (code, why) = match (denied, response.extensions.get::<Summary>()) {
-            (Some(denied), _) => (denied.code, denied.why.as_str()),
-            (None, Some(summary)) => (summary.code, ""),
-            (None, None) => match response.extensions.get::<Told>() {
-                Some(told) => {
-                    let codes = told.0.iter().map(|story| story.summary.code);
-                    let mut of_access = codes.filter(|code| OF_ACCESS.contains(code));
-                    (of_access.next().unwrap_or_default(), "")
-                }
-                None => return,
-            },
+        let Some(Denied { code, why }) = response.extensions.get() else {
+            return;
         };
-        if !OF_ACCESS.contains(&code) {
+        if !OF_ACCESS.contains(code) {
             return;
         }
         app.counters.access_refused(self.roles, code);
         tracing::warn!(
             request_id = %self.request_id, caller = %self.caller, roles = %self.roles.words(),
             remote = %self.peer, method = %self.method, route = self.route(), object = %self.path,
-            code, why, "access refused"
+            code, why = why.as_str(), "access refused"
         );
     }
 

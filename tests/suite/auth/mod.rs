@@ -13,6 +13,7 @@ mod replay;
 mod roles;
 mod table;
 mod token;
+mod why;
 
 use std::collections::BTreeMap;
 

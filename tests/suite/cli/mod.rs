@@ -10,6 +10,7 @@ mod case_after;
 mod case_money;
 mod cycle;
 mod daemon;
+mod explain;
 mod gold;
 mod hold;
 mod import;

@@ -1,5 +1,6 @@
 //! `bank verify` beside a daemon that goes on writing, `bankd verify` and signed checkpoints.
 
+use std::fmt::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -328,6 +329,39 @@ fn a_daemon_signs_for_no_bank_that_is_not_sound() {
     let refused = bank.bank(&["checkpoint"]);
     assert_eq!(refused.exit, 1, "{}{}", refused.stdout, refused.stderr);
     bank.stop_or_kill();
+}
+
+/// Going down in the middle of a proof is nothing wrong: the log says so, and no more.
+#[test]
+fn a_proof_that_the_daemons_end_ends_is_no_error() {
+    let mut bank = Bank::new();
+    bank.bank_ok(&["machine", "set", "colony", "--mode", "track"]);
+    let mut lines = "JobID|Cluster|User|Account|State|Start|End|NCPUS\n".to_owned();
+    for id in 0..4_000 {
+        let times = "2025-12-31T01:00:00|2025-12-31T02:00:00|2";
+        writeln!(lines, "{id}|colony|amy|chemistry|COMPLETED|{times}").unwrap();
+    }
+    let file = bank.folder().join("uses.sacct");
+    std::fs::write(&file, lines).unwrap();
+    bank.bank_ok(&["import", "sacct", text(&file), "--source", "slurm:c"]);
+    // A proof may have come to its end before the signal did.
+    until("a proof was broken off", || {
+        let began = bank.json(&["verify", "--no-wait"]);
+        assert_eq!(began["state"], "running", "{began}");
+        bank.stop();
+        let log = bank.log();
+        let faults: Vec<&str> = log.lines().filter(|line| line.contains("ERROR")).collect();
+        assert!(faults.is_empty(), "{faults:?}");
+        let told = log
+            .lines()
+            .find(|line| line.contains("stopped before the proof was done"));
+        assert!(told.is_none_or(|line| line.contains("INFO")), "{told:?}");
+        let is_told = told.is_some();
+        bank.start();
+        is_told.then_some(())
+    });
+    assert!(bank.bank_ok(&["verify"]).starts_with("ok: "));
+    bank.verify();
 }
 
 #[test]

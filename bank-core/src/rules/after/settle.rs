@@ -14,8 +14,9 @@ use crate::ids::{AllocationId, UsageId};
 use crate::model::{Instance, ObjectType};
 use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
+use crate::rules::choice;
 use crate::rules::funds::funds;
-use crate::select::{self, Candidate};
+use crate::select::{self, Candidate, Payer};
 use crate::time::Seconds;
 use crate::view::{Context, Next, View};
 
@@ -40,7 +41,9 @@ pub(super) fn settle(settle: &Settle, view: &View, ctx: &Context<'_>) -> Result<
     let usage = UsageId(Next::take(&mut postings.next.usage));
     take_back(&mut postings, &unbilled, &instance, usage)?;
     instance.facts.project.clone_from(&project.name);
-    let candidates = payers(&instance, ctx);
+    let payer = payer(&instance, ctx);
+    choice::tell(&mut postings, &payer, None, &instance, ctx);
+    let candidates = select::billable(ctx.directory, &payer);
     let about = About {
         usage: Some(usage),
         ..About::instance(&instance)
@@ -100,7 +103,7 @@ fn take_back(
     Ok(())
 }
 
-fn payers(instance: &Instance, ctx: &Context<'_>) -> Vec<Candidate> {
+fn payer(instance: &Instance, ctx: &Context<'_>) -> Payer {
     let whose = Whose {
         project: Some(instance.facts.project.clone()),
         user: Some(instance.facts.user.clone()).filter(|u| !u.is_empty()),
@@ -109,8 +112,7 @@ fn payers(instance: &Instance, ctx: &Context<'_>) -> Vec<Candidate> {
     };
     let facts = &instance.facts;
     let payer = select::find(ctx.directory, &whose);
-    let payer = payer.knowing(ctx.directory, &facts.usage, &facts.group);
-    select::billable(ctx.directory, &payer)
+    payer.knowing(ctx.directory, &facts.usage, &facts.group)
 }
 
 /// Free money first, in paying order, then debt on the first allocation.

@@ -21,12 +21,12 @@ use serde::Deserialize;
 
 use super::auth::{Authenticated, unauthorized};
 use super::frame::respond;
-use super::log::{Story, Told};
+use super::log::{Denied, Story, Told};
 use super::route::lines;
 use crate::answer::{Answer, Media};
 use crate::app::App;
 use crate::nami::{Document, DocumentError, Event, ReadOptions, read_each, require};
-use crate::writer::{Reply, Submission, SubmitError};
+use crate::writer::{Reply, Submission, SubmitError, Summary};
 use command::Setting;
 
 /// Documents above this size are read away from the event loop, in bytes.
@@ -218,7 +218,7 @@ async fn run(
         };
         match app.writer.submit(submission).await {
             Ok(Reply::Fresh { answer, summary }) => {
-                said.add(&answer, true);
+                said.decided(&answer, &summary);
                 said.told.push(Story {
                     summary,
                     project: made.project,
@@ -249,6 +249,8 @@ struct Said {
     status: u16,
     body: Vec<u8>,
     told: Vec<Story>,
+    /// The first refusal of access.
+    denied: Option<Denied>,
     /// Some of it is no stored answer.
     is_new: bool,
 }
@@ -258,6 +260,13 @@ impl Said {
         self.status = self.status.max(answer.status);
         self.body.extend_from_slice(&answer.body);
         self.is_new |= is_new;
+    }
+
+    /// What was decided now.
+    fn decided(&mut self, answer: &Answer, summary: &Summary) {
+        self.add(answer, true);
+        let denied = self.denied.take();
+        self.denied = denied.or_else(|| Denied::by_rule(summary, answer));
     }
 
     /// The lines as one answer.
@@ -271,7 +280,11 @@ impl Said {
             let header = HeaderValue::from_static("true");
             response.headers_mut().insert("idempotent-replay", header);
         }
-        response.extensions_mut().insert(Told(self.told));
+        let extensions = response.extensions_mut();
+        extensions.insert(Told(self.told));
+        if let Some(denied) = self.denied {
+            extensions.insert(denied);
+        }
         response
     }
 }

@@ -25,6 +25,7 @@ use crate::app::App;
 use crate::http::auth::Authenticated;
 use crate::http::error::{Failure, problem};
 use crate::http::frame::respond;
+use crate::http::log::Denied;
 use crate::http::route::Granted;
 use crate::store::{self, Known, StoredAnswer};
 use crate::writer::{Decided, IdempotencyKey, Render, Reply, Submission, Summary};
@@ -212,12 +213,12 @@ impl Call {
     }
 
     /// Submits several commands, each with its place in the request and under a key of its own:
-    /// `KEY#1`, `KEY#2`, … Says whether all of them were answered before.
+    /// `KEY#1`, `KEY#2`, …
     pub(super) async fn write_all(
         &self,
         commands: Vec<(usize, Command)>,
         render: Render,
-    ) -> Result<(Vec<Answer>, bool), Failure> {
+    ) -> Result<(Vec<Answer>, Beside), Failure> {
         let dry_run = self.dry_run()?;
         let key = self.key(true, dry_run)?;
         let numbered = |(number, command): (usize, Command)| Submission {
@@ -233,13 +234,18 @@ impl Call {
         let replies = self.app.writer.submit_all(all).await?;
         let stored = |reply: &Reply| matches!(reply, Reply::Stored(_));
         let replayed = !replies.is_empty() && replies.iter().all(stored);
+        let denied = replies.iter().find_map(|reply| match reply {
+            Reply::Fresh { answer, summary } => Denied::by_rule(summary, answer),
+            _ => None,
+        });
         let answer = |reply| match reply {
             Reply::Fresh { answer, .. } | Reply::Stored(answer) => Ok(answer),
             Reply::KeyReused => Err(key_reused()),
             Reply::Replay => Err(Failure::new("unauthorized", "")),
         };
         let answers = replies.into_iter().map(answer);
-        Ok((answers.collect::<Result<_, Failure>>()?, replayed))
+        let answers = answers.collect::<Result<_, Failure>>()?;
+        Ok((answers, Beside { replayed, denied }))
     }
 
     /// That a call that writes carries an idempotency key, where the change is such that a repeat
@@ -387,12 +393,39 @@ impl Done {
     }
 }
 
+/// What goes beside the one answer that is made of several commands.
+pub(super) struct Beside {
+    /// All of them were answered before.
+    replayed: bool,
+    /// The first refusal of access.
+    denied: Option<Denied>,
+}
+
+impl Beside {
+    /// Puts it beside the answer that leaves.
+    pub(super) fn mark(self, mut response: Response) -> Response {
+        if let Some(denied) = self.denied {
+            response.extensions_mut().insert(denied);
+        }
+        if self.replayed {
+            return replayed(response);
+        }
+        response
+    }
+}
+
 impl IntoResponse for Done {
     fn into_response(self) -> Response {
+        let of = self.summary.as_ref();
+        let denied = of.and_then(|summary| Denied::by_rule(summary, &self.answer));
         let mut response = respond(self.answer);
         if let Some(summary) = self.summary {
             // For the log line of the request.
-            response.extensions_mut().insert(summary);
+            let extensions = response.extensions_mut();
+            extensions.insert(summary);
+            if let Some(denied) = denied {
+                extensions.insert(denied);
+            }
             return response;
         }
         replayed(response)
@@ -400,7 +433,7 @@ impl IntoResponse for Done {
 }
 
 /// Marks an answer that was given before.
-pub(super) fn replayed(mut response: Response) -> Response {
+fn replayed(mut response: Response) -> Response {
     let yes = HeaderValue::from_static("true");
     response.headers_mut().insert(REPLAYED, yes);
     response

@@ -2,6 +2,7 @@
 
 use bank_api::v1::{Considered, ExplainQuery, Explained, Explanation};
 use bank_core::directory::Directory;
+use bank_core::effects::EntryKind;
 use bank_core::ids::AccountId;
 use bank_core::model::Dimension;
 use bank_core::price::Priced;
@@ -14,7 +15,7 @@ use super::{arithmetic, explain, job, journal, rate, shape};
 use crate::http::error::Failure;
 use crate::store::read::explain::{self as told, Step, Why};
 use crate::store::read::jobs::{self, Charge, Detail, JobRow};
-use crate::store::read::journal::JournalRow;
+use crate::store::read::journal::{Entry, JournalRow};
 
 /// `GET /api/v1/explanations/{name}`: a job by the scheduler's id, else a transaction by its number.
 pub(super) async fn show(Path(name): Path<String>, call: Call) -> Handled {
@@ -135,7 +136,8 @@ fn shaped(view: &View, one: &told::Explained, charges: &[Charge]) -> Option<Expl
         let alone = [charge.clone()];
         let all = if charges.is_empty() { &alone } else { charges };
         let mut rows = job::charges(then, job, all).into_iter();
-        shape.charge = rows.find(|row| row.transaction == one.tx.id);
+        // The last: what takes an earlier record of the use back stands before it.
+        shape.charge = rows.rfind(|row| row.transaction == one.tx.id);
         if charge.given.is_none() && charge.correction.is_none() {
             shape.price = explain::lines(then, &priced(then, job, charge));
         }
@@ -197,7 +199,39 @@ fn says(one: &told::Explained, view: &View) -> Vec<String> {
             says.push(format!("{name}: {what} allocation {allocation}"));
         }
     }
+    says.extend(unchosen(one).map(str::to_owned));
     says
+}
+
+/// Why no account stands among those that were looked at, where a use was billed or given back.
+fn unchosen(one: &told::Explained) -> Option<&'static str> {
+    if !one.choice.is_empty() {
+        return None;
+    }
+    let has = |kind: EntryKind| one.entries.iter().any(|e| e.kind == kind.word());
+    let falls = |e: &Entry| e.kind == EntryKind::ChargeNotional.word() && e.delta_shadow > 0;
+    let back = has(EntryKind::Refund) || one.entries.iter().any(falls);
+    Some(match one.tx.op.as_str() {
+        "import" => {
+            "no account was chosen: a chunk of an import moves no money; each use counts in the shadow \
+             total of the allocation that would have been the first to pay at its end"
+        }
+        "undo" => "no account was chosen: each entry is the opposite of one that it takes back",
+        "adjust" if one.tx.reason == told::ASSIGNED => {
+            "no account was chosen: what waited for a project goes back, before the project is charged"
+        }
+        "refund" | "charge" | "adjust" if back => {
+            "no account was chosen: it goes back to the allocations that paid"
+        }
+        "adjust" if has(EntryKind::Adjust) => {
+            "no account was chosen: whoever adjusted it named the account"
+        }
+        "adjust" if has(EntryKind::ChargeNotional) => {
+            "no account was chosen: no money moves; the use counts in the shadow total of the allocation \
+             that would have been the first of its project to pay"
+        }
+        _ => return None,
+    })
 }
 
 /// What was looked at, of what the caller sees.

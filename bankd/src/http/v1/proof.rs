@@ -87,6 +87,7 @@ async fn proven(call: &Call) -> Result<i64, Failure> {
             let detail = format!("the bank could not be proven: {error}");
             Err(Failure::new("internal", detail))
         }
+        Proof::Stopped => Err(Failure::new("busy", "the daemon is stopping")),
     }
 }
 

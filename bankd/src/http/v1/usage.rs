@@ -17,7 +17,7 @@ use bank_core::usage::Usage;
 use bank_core::usage::kept::kept;
 use serde_json::Value;
 
-use super::call::{Call, Handled, ok, rendered, replayed};
+use super::call::{Call, Handled, ok, rendered};
 use super::object::only_machine;
 use super::shape::{self, cleared, read_time};
 use crate::answer::{Answer, Media};
@@ -56,7 +56,7 @@ pub(super) async fn take(call: Call) -> Handled {
         }
     }
     let dry_run = call.dry_run()?;
-    let (answers, again) = call.write_all(commands, render).await?;
+    let (answers, beside) = call.write_all(commands, render).await?;
     let mut answers = answers.into_iter();
     let mut taken = Vec::with_capacity(items.len());
     for item in items {
@@ -70,7 +70,7 @@ pub(super) async fn take(call: Call) -> Handled {
         items: taken,
         dry_run,
     })?;
-    Ok(if again { replayed(answer) } else { answer })
+    Ok(beside.mark(answer))
 }
 
 fn answered(id: String, answer: Option<Answer>) -> Result<UsageItem, Failure> {

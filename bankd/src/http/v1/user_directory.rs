@@ -6,7 +6,7 @@ use bank_api::v1::{MERGE_MAX, MergeEntry, MergeUsers, MergedUser, MergedUsers};
 use bank_core::command::{Command, MergeUser, SetUser};
 use bank_core::effects::{Merge, Outcome};
 
-use super::call::{Call, Handled, ok, rendered, replayed};
+use super::call::{Call, Handled, ok, rendered};
 use super::shape::cleared;
 use crate::answer::{Answer, Media};
 use crate::http::error::Failure;
@@ -27,7 +27,7 @@ pub(super) async fn merge(call: Call) -> Handled {
         .collect();
     let commands = (1_usize..).zip(commands(body)).collect();
     let dry_run = call.dry_run()?;
-    let (answers, again) = call.write_all(commands, render).await?;
+    let (answers, beside) = call.write_all(commands, render).await?;
     let items = names.into_iter().zip(answers);
     let items = items.map(|(user, answer)| merged(user, &answer));
     let items: Vec<MergedUser> = items.collect::<Result<_, _>>()?;
@@ -36,7 +36,7 @@ pub(super) async fn merge(call: Call) -> Handled {
         items,
         dry_run,
     })?;
-    Ok(if again { replayed(answer) } else { answer })
+    Ok(beside.mark(answer))
 }
 
 fn commands(body: MergeUsers) -> impl Iterator<Item = Command> {

@@ -27,6 +27,8 @@ use rusqlite::{Connection, OptionalExtension as _};
 pub const JOB_MAX: usize = 200;
 /// Rows of the journal that are looked at for them.
 const JOB_SCAN: i64 = 1_000_000;
+/// The reason of what only takes back, before the use is charged to the project that it got.
+pub const ASSIGNED: &str = "assigned";
 
 /// A transaction, and the bank before it.
 #[derive(Debug)]
@@ -127,15 +129,21 @@ pub fn transaction(
         Some(instance) => jobs::one(connection, instance)?,
         None => None,
     };
-    let charge = match entries.iter().find_map(|e| e.usage) {
+    let charge = match billing(&entries) {
         Some(usage) => jobs::charge_told(connection, usage)?,
         None => None,
     };
     let charge = charge.filter(|charge| charge.tx == id).map(|charge| {
         let own = |kind: &str| entries.iter().any(|e| e.kind == kind);
+        let correction = match tx.op.as_str() {
+            "settle" => Some("settle"),
+            "undo" => Some("reverse"),
+            _ => charge.correction,
+        };
         Charge {
             debt: own("charge_debt"),
             fallback: own("charge_fallback"),
+            correction,
             ..charge
         }
     });
@@ -238,6 +246,11 @@ struct Taken {
     by_lien: bool,
 }
 
+/// The use that a transaction bills: the last one, where it takes an earlier record back first.
+fn billing(entries: &[Entry]) -> Option<i64> {
+    entries.iter().filter_map(|e| e.usage).max()
+}
+
 /// Whether an entry of this kind is of a choice among accounts, and whether it bills.
 fn chooses(kind: EntryKind) -> Option<bool> {
     match kind {
@@ -251,25 +264,59 @@ fn chooses(kind: EntryKind) -> Option<bool> {
     }
 }
 
+/// The entries of a transaction that chose among accounts.
+struct Chose<'a> {
+    entries: Vec<&'a Entry>,
+    earlier: Vec<&'a Entry>,
+    billed: bool,
+}
+
+impl<'a> Chose<'a> {
+    fn of(explained: &'a Explained) -> Option<Chose<'a>> {
+        // A lien that is held again and an undone charge chose nothing, and a chunk of an import is
+        // many uses.
+        let ops = [
+            "reserve", "create", "charge", "delete", "usage", "adjust", "settle",
+        ];
+        let tx = &explained.tx;
+        if !ops.contains(&tx.op.as_str()) || (tx.op == "adjust" && tx.reason == ASSIGNED) {
+            return None;
+        }
+        // What an earlier record of the use came to goes back first, as another use.
+        let usage = billing(&explained.entries);
+        let is = |e: &&Entry| {
+            let kind = EntryKind::parse(&e.kind).and_then(chooses);
+            kind.filter(|_| e.usage == usage)
+        };
+        let all = || explained.entries.iter();
+        let entries: Vec<&Entry> = all().filter(|e| is(e).is_some()).collect();
+        // A shadow total that falls goes back to where it lay.
+        let shadow = entries.iter().map(|e| i128::from(e.delta_shadow));
+        if shadow.sum::<i128>() > 0 {
+            return None;
+        }
+        let billed = entries.first().and_then(is)?;
+        Some(Chose {
+            entries,
+            earlier: all().take_while(|e| is(e).is_none()).collect(),
+            billed,
+        })
+    }
+}
+
 impl<'a> Asked<'a> {
     fn of(explained: &'a Explained, connection: &Connection) -> Result<Option<Asked<'a>>, Error> {
-        // A lien that is held again, a settlement and an undone charge chose nothing, and a chunk of
-        // an import is many uses.
-        let ops = ["reserve", "create", "charge", "delete", "usage"];
-        if !ops.contains(&explained.tx.op.as_str()) {
+        let Some(Chose {
+            entries,
+            earlier,
+            billed,
+        }) = Chose::of(explained)
+        else {
             return Ok(None);
-        }
-        let is = |e: &&Entry| EntryKind::parse(&e.kind).and_then(chooses);
-        let entries: Vec<&Entry> = explained
-            .entries
-            .iter()
-            .filter(|e| is(e).is_some())
-            .collect();
-        let earlier = explained.entries.iter().take_while(|e| is(e).is_none());
+        };
         let (Some(first), Some(job)) = (entries.first(), &explained.job) else {
             return Ok(None);
         };
-        let billed = is(first) == Some(true);
         let some = |text: &str| Some(text.to_owned()).filter(|t| !t.is_empty());
         let whose = Whose {
             project: some(&first.project),
@@ -308,8 +355,8 @@ impl<'a> Asked<'a> {
         let until = lien.map(|l| l.end).filter(|_| then.policy.require_cover);
         Ok(Some(Asked {
             then,
-            earlier: earlier.collect(),
             entries,
+            earlier,
             payer,
             own,
             is_guessed,

@@ -64,7 +64,14 @@ impl Chosen<'_> {
                 _ if self.steps_in(taken.account) => Why::Fallback,
                 _ => Why::Untold,
             };
-            steps.push(self.step(taken.allocation, taken, why));
+            let mut step = self.step(taken.allocation, taken, why);
+            if step.why == Why::Debt {
+                // What it had has been taken by then.
+                let own = steps.iter().filter(|s| s.allocation == step.allocation);
+                let given: i128 = own.map(|s| s.taken - s.from_lien).sum();
+                step.free = (step.free - given).max(0);
+            }
+            steps.push(step);
         }
         self.without_window(&mut steps);
         let unfit = select::unfit(self.asked.then, &self.asked.payer, self.asked.billed);

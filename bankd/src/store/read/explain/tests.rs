@@ -1,6 +1,7 @@
 //! What is told of a choice, against what was chosen: over random histories of accounts with lists,
 //! priorities, windows and limits.
 
+mod amended;
 mod changes;
 
 use std::collections::BTreeMap;
@@ -190,7 +191,9 @@ fn command(random: &mut Random, now: i64) -> Command {
 /// What entries took from each allocation, without what is told here.
 fn moved(told: &Explained) -> BTreeMap<i64, i128> {
     let mut sums = BTreeMap::new();
-    for entry in &told.entries {
+    // What an earlier record came to is another use.
+    let usage = billing(&told.entries);
+    for entry in told.entries.iter().filter(|e| e.usage == usage) {
         let kind = EntryKind::parse(&entry.kind).and_then(chooses);
         let (Some(billed), Some(allocation)) = (kind, entry.allocation) else {
             continue;

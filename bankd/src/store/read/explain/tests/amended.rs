@@ -1,0 +1,101 @@
+//! The same of finished uses that come again with other figures and for other projects, of uses that
+//! nobody could be billed for, and of settlements of these.
+
+use bank_core::command::{After, SetProject, Settle, UsageReport};
+use bank_core::model::Mode;
+use bank_core::policy::{Ended, Figures};
+
+use super::*;
+
+/// A use of one of thirty, which came before for whom and as long as chance said.
+fn finished(random: &mut Random) -> Command {
+    let mut request = request(random);
+    let project = random.one(&["chem", "chem", "bio", "bio", "nobody"]);
+    let began = at(5);
+    request.object_id = random.below(30).to_string();
+    request.whose.machine = "tower".into();
+    request.whose.project = Some(project.into());
+    request.facts.project = project.into();
+    request.facts.start = Some(began);
+    request.facts.end = Some(began.plus(Seconds(1 + random.up_to(60))));
+    request.facts.usage.class = Some(random.one(&["batch", "debug"]).into());
+    Command::Usage(Box::new(UsageReport {
+        source: "slurm:t".into(),
+        figures: Figures {
+            ended: Ended::Completed,
+            ..Figures::default()
+        },
+        request,
+        ..UsageReport::default()
+    }))
+}
+
+fn step(random: &mut Random, now: i64) -> Command {
+    match random.below(16) {
+        0..=2 => deposit(random, now),
+        3 => Command::SetAccount(account(random, random_name(now))),
+        4 => {
+            let modes = [Mode::Strict, Mode::Strict, Mode::Notional];
+            let mode = modes[usize::try_from(random.below(3)).unwrap()];
+            Command::SetProject(SetProject {
+                name: random.one(&PROJECTS).into(),
+                mode: Some(Some(mode)),
+                ..SetProject::default()
+            })
+        }
+        5 | 6 => Command::After(After::Settle(Settle {
+            object_id: random.below(30).to_string(),
+            machine: Some("tower".into()),
+            object_type: None,
+            project: random.one(&PROJECTS).into(),
+            note: String::new(),
+        })),
+        _ => finished(random),
+    }
+}
+
+fn random_name(now: i64) -> &'static str {
+    let names = ["big", "small", "night"];
+    names[usize::try_from(now.rem_euclid(3)).unwrap()]
+}
+
+#[test]
+fn amended_records_and_settlements_leave_nothing_untold() {
+    for seed in [3, 20_261_122] {
+        println!("seed {seed}");
+        let mut random = Random(seed);
+        let mut bank = set_up();
+        let machine = SetMachine {
+            name: "tower".into(),
+            ..SetMachine::default()
+        };
+        bank.run(1, &Command::AddMachine(machine));
+        for name in ["big", "small", "night"] {
+            let new = account(&mut random, name);
+            bank.run(2, &Command::AddAccount(new));
+        }
+        let (mut now, mut accepted) = (100, 0);
+        for _ in 0..700 {
+            now += random.up_to(4);
+            let command = step(&mut random, now);
+            accepted += usize::from(bank.decide(now, &command).is_ok());
+        }
+        assert!(accepted > 350, "{accepted} of 700 were accepted");
+        check_all(&bank, seed);
+        let reader = bank.reader();
+        let last = journal::last_transaction(&reader).unwrap();
+        let mut explained: BTreeMap<String, usize> = BTreeMap::new();
+        for id in 1..=last {
+            let told = transaction(&reader, id, Policy::default());
+            let told = told.unwrap().unwrap();
+            if !told.choice.is_empty() {
+                *explained.entry(told.tx.op).or_default() += 1;
+            }
+        }
+        println!("seed {seed}: {explained:?}");
+        for op in ["charge", "adjust", "settle"] {
+            let many = explained.get(op).copied().unwrap_or_default();
+            assert!(many >= 5, "seed {seed}: {op} in {explained:?}");
+        }
+    }
+}

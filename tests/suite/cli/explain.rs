@@ -1,0 +1,270 @@
+//! `bank explain` over what comes after the first charge: amended records, chunks, settlements, debt;
+//! and what it tells to whom an account is not.
+
+use serde_json::Value;
+
+use crate::harness::{Bank, Documents, T0};
+
+/// Finished uses of `tower` in one file: id, project, seconds.
+fn import(bank: &Bank, uses: &[(&str, &str, i64)]) -> Value {
+    let line = |(id, project, seconds): &(&str, &str, i64)| {
+        let time = |at: i64| bank_api::text::format_rfc3339((T0 - 86_400 + at) * 1_000_000);
+        format!(
+            r#"{{"source":"slurm:t","id":"{id}","machine":"tower","project":"{project}","user":"amy","start":"{}","end":"{}","processors":1}}"#,
+            time(0),
+            time(*seconds)
+        )
+    };
+    let lines: Vec<String> = uses.iter().map(line).collect();
+    let file = bank.folder().join("uses.jsonl");
+    std::fs::write(&file, lines.join("\n") + "\n").unwrap();
+    let said = bank.bank_ok(&["import", "jsonl", file.to_str().unwrap(), "--json"]);
+    serde_json::from_str(&said).unwrap()
+}
+
+/// What is told of the newest transaction of an op.
+fn newest(bank: &Bank, op: &str) -> Value {
+    let rows = bank.query(&format!("SELECT max(id) FROM tx WHERE op = '{op}'"));
+    let told = bank.json(&["explain", "-t", &rows[0][0]]);
+    told["items"][0].clone()
+}
+
+/// Account, what was taken, and the verdict of each that was looked at.
+fn looked_at(told: &Value) -> Vec<(String, String, String)> {
+    let text = |row: &Value, field: &str| row[field].as_str().unwrap().to_owned();
+    let rows = told["considered"].as_array().unwrap().iter();
+    let row = |row| {
+        (
+            text(row, "account"),
+            text(row, "taken"),
+            text(row, "verdict"),
+        )
+    };
+    rows.map(row).collect()
+}
+
+fn rows(of: &[(&str, &str, &str)]) -> Vec<(String, String, String)> {
+    let own = |(a, b, c): &(&str, &str, &str)| ((*a).to_owned(), (*b).to_owned(), (*c).to_owned());
+    of.iter().map(own).collect()
+}
+
+#[track_caller]
+fn says(told: &Value, words: &str) {
+    let said = told["says"].as_array().unwrap().iter();
+    let found = said
+        .filter_map(Value::as_str)
+        .any(|line| line.contains(words));
+    assert!(found, "{words:?} in {told}");
+}
+
+/// A bank in which chemistry pays from `pot` first, and imports of `tower` are charged.
+fn with_pot() -> Bank {
+    let bank = Bank::new();
+    bank.bank_ok(&["machine", "add", "tower", "--mode", "strict"]);
+    bank.bank_ok(&["project", "members", "add", "physics", "amy"]);
+    let pot = ["--projects", "chemistry", "--priority", "-9"];
+    bank.bank_ok(&[&["account", "add", "pot"][..], &pot].concat());
+    bank.bank_ok(&["deposit", "pot", "1000"]);
+    bank
+}
+
+#[test]
+fn amended_records_show_whom_they_asked() {
+    let mut bank = with_pot();
+    import(&bank, &[("7", "chemistry", 3600)]);
+    let told = newest(&bank, "charge");
+    let first = [("pot", "1000", "turn"), ("chemistry", "2600", "turn")];
+    assert_eq!(looked_at(&told), rows(&first), "{told}");
+    // It lasted longer: the account that paid is asked first, and has nothing left.
+    import(&bank, &[("7", "chemistry", 7200)]);
+    let told = newest(&bank, "adjust");
+    let more = [("pot", "0", "no_money"), ("chemistry", "3600", "turn")];
+    assert_eq!(looked_at(&told), rows(&more), "{told}");
+    assert_eq!(told["charge"]["amount"], "3600", "{told}");
+    // It was shorter: nothing is chosen, and that is said.
+    import(&bank, &[("7", "chemistry", 1800)]);
+    let told = newest(&bank, "adjust");
+    assert_eq!(looked_at(&told), rows(&[]), "{told}");
+    says(&told, "goes back to the allocations that paid");
+    // It was another project's: all goes back, and that project's accounts are asked.
+    import(&bank, &[("7", "physics", 1800)]);
+    let told = newest(&bank, "adjust");
+    let other = [("physics", "1800", "turn")];
+    let paid: Vec<_> = looked_at(&told);
+    let paid: Vec<_> = paid
+        .into_iter()
+        .filter(|(_, taken, _)| taken != "0")
+        .collect();
+    assert_eq!(paid, rows(&other), "{told}");
+    assert_eq!(told["charge"]["amount"], "1800", "{told}");
+    let screen = bank.bank_ok(&["explain", "7", "-m", "tower"]);
+    let orders = screen.matches("accounts in the order in which they were looked at");
+    assert_eq!(orders.count(), 3, "{screen}");
+    assert!(!screen.contains("untold"), "{screen}");
+    bank.verify();
+}
+
+#[test]
+fn a_chunk_says_that_it_chose_nobody() {
+    let mut bank = with_pot();
+    for (kind, name) in [
+        ("machine", "tower"),
+        ("project", "chemistry"),
+        ("project", "physics"),
+    ] {
+        bank.bank_ok(&[kind, "set", name, "--mode", "track"]);
+    }
+    let sacct = |name: &str, hour: u32| {
+        let head = "JobID|Cluster|User|Account|State|Start|End|NCPUS\n";
+        let row = format!("|2025-12-31T00:00:00|2025-12-31T{hour:02}:00:00|1\n");
+        let of = |id: &str| format!("{id}|tower|amy|chemistry|COMPLETED{row}");
+        let file = bank.folder().join(name);
+        std::fs::write(&file, [head, &of("1"), &of("2")].concat()).unwrap();
+        let file = file.to_str().unwrap();
+        bank.bank_ok(&["import", "sacct", file, "--source", "slurm:t"]);
+    };
+    sacct("first.sacct", 1);
+    let told = newest(&bank, "import");
+    assert_eq!(looked_at(&told), rows(&[]), "{told}");
+    says(&told, "a chunk of an import moves no money");
+    // One of them is charged after all: what the chunk counted is no choice, the charge is.
+    for (kind, name) in [("machine", "tower"), ("project", "chemistry")] {
+        bank.bank_ok(&[kind, "set", name, "--mode", "strict"]);
+    }
+    sacct("again.sacct", 2);
+    let told = newest(&bank, "adjust");
+    // Job 2, for job 1 emptied the pot.
+    let paid = [("pot", "0", "no_money"), ("chemistry", "3600", "turn")];
+    assert_eq!(looked_at(&told), rows(&paid), "{told}");
+    assert_eq!(told["charge"]["amount"], "3600", "{told}");
+    bank.verify();
+}
+
+#[test]
+fn a_settlement_shows_whom_it_asked() {
+    let mut bank = with_pot();
+    // Classes count too: they are known of the job, not of the settlement's entries.
+    let night = [
+        "--projects",
+        "chemistry",
+        "--classes",
+        "night",
+        "--priority",
+        "-20",
+    ];
+    bank.bank_ok(&[&["account", "add", "night"][..], &night].concat());
+    bank.bank_ok(&["deposit", "night", "5000"]);
+    let document = Documents::own().with(4, &[(">chemistry<", ">nobody<")]);
+    bank.script("charge", &document);
+    bank.bank_ok(&["settle", "Moab.1024", "-A", "chemistry"]);
+    let told = newest(&bank, "settle");
+    let found = looked_at(&told);
+    assert_eq!(found[0].0, "pot", "{told}");
+    assert_eq!((found[0].1.as_str(), found[0].2.as_str()), ("1000", "turn"));
+    assert_eq!(
+        (found[1].0.as_str(), found[1].2.as_str()),
+        ("chemistry", "turn")
+    );
+    let unfit = ("night".to_owned(), "0".to_owned(), "list".to_owned());
+    assert!(found.contains(&unfit), "{told}");
+    assert_eq!(
+        told["charge"]["explanation"],
+        "from #unbilled to the project"
+    );
+    assert_eq!(told["price"], Value::Array(Vec::new()), "{told}");
+    bank.verify();
+}
+
+/// Of one transaction as of the whole job.
+#[test]
+fn what_was_partly_debt_is_said_so() {
+    let mut bank = with_pot();
+    let work = [
+        "-A",
+        "chemistry",
+        "-u",
+        "amy",
+        "-m",
+        "tower",
+        "--procs",
+        "1",
+    ];
+    bank.bank_ok(&[&["charge", "long", "--duration", "200000"][..], &work].concat());
+    let told = newest(&bank, "charge");
+    let explained = told["charge"]["explanation"].as_str().unwrap();
+    assert!(explained.contains("partly debt"), "{told}");
+    assert_eq!(told["charge"]["kind"], "charge_debt", "{told}");
+    let number = told["transaction"].to_string();
+    let screen = bank.bank_ok(&["explain", "-t", &number]);
+    assert!(screen.contains("partly debt"), "{screen}");
+    bank.verify();
+}
+
+/// A job of a project may have been paid by an account that is not its own any more: whose it is now
+/// sees that, who lost it sees the charge and not what is left there.
+#[test]
+fn what_is_left_on_an_account_is_told_to_those_who_see_it() {
+    let mut bank = with_pot();
+    let work = [
+        "-A",
+        "chemistry",
+        "-u",
+        "amy",
+        "-m",
+        "tower",
+        "--procs",
+        "1",
+    ];
+    bank.bank_ok(&[&["charge", "j", "--duration", "300"][..], &work].concat());
+    let token = |id: &str, project: &str| {
+        let role = ["--role", "pi", "-A", project, "--until", "2090-01-01"];
+        let said = bank.bank_ok(&[&["token", "add", id][..], &role].concat());
+        let text = said.lines().find(|line| line.starts_with("bk_"));
+        text.unwrap().to_owned()
+    };
+    let (chemist, physicist) = (token("chemist", "chemistry"), token("physicist", "physics"));
+    let number = newest(&bank, "charge")["transaction"].to_string();
+    let asked = |token: &str, arguments: &[&str]| -> Value {
+        let all = [arguments, &["--json"]].concat();
+        let ran = bank.bank_as(&[("BANK_TOKEN", token)], &all);
+        assert_eq!(ran.exit, 0, "{all:?}: {}", ran.stderr);
+        serde_json::from_str(&ran.stdout).unwrap()
+    };
+    let questions = [
+        &["journal", "-j", "j"][..],
+        &["explain", "-t", &number],
+        &["explain", "j"],
+    ];
+    let entry = |answer: &Value| {
+        let items = answer["items"].as_array().unwrap();
+        let rows = items
+            .iter()
+            .flat_map(|one| match one["entries"].as_array() {
+                Some(entries) => entries.clone(),
+                None => vec![one.clone()],
+            });
+        let charge = |row: &Value| row["kind"] == "charge";
+        rows.into_iter().find(charge).unwrap_or_default()
+    };
+    for question in questions {
+        let row = entry(&asked(&chemist, question));
+        assert_eq!(row["amount_after"], "700", "{question:?}: {row}");
+        assert_eq!(row["held_after"], "0", "{question:?}: {row}");
+    }
+    // The pot is for physics from now on.
+    bank.bank_ok(&["account", "set", "pot", "--projects", "physics"]);
+    for question in questions {
+        let row = entry(&asked(&chemist, question));
+        assert_eq!(row["amount"], "-300", "{question:?}: {row}");
+        assert_eq!(row["amount_after"], Value::Null, "{question:?}: {row}");
+        assert_eq!(row["held_after"], Value::Null, "{question:?}: {row}");
+    }
+    // The screen has no such words either, and who owns it now sees what came to it.
+    let ran = bank.bank_as(&[("BANK_TOKEN", &chemist)], &["explain", "-t", &number]);
+    assert!(!ran.stdout.contains("after"), "{}", ran.stdout);
+    bank.bank_ok(&["deposit", "pot", "1"]);
+    let rows = asked(&physicist, &["journal", "-a", "pot"]);
+    let last = rows["items"].as_array().unwrap().last().unwrap().clone();
+    assert_eq!(last["amount_after"], "701", "{rows}");
+    bank.verify();
+}
