@@ -15,7 +15,7 @@
 //!
 //! A line never holds a control character, whatever the text it was made from.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use crate::error::row_or_internal;
 use crate::exit::nami as exit;
@@ -181,8 +181,8 @@ impl Line {
         lines
             .iter()
             .fold(String::with_capacity(64 * lines.len()), |mut body, line| {
-                body.push_str(&line.to_string());
-                body.push('\n');
+                // Writing to a string cannot fail.
+                let _ = writeln!(body, "{line}");
                 body
             })
     }
@@ -210,6 +210,11 @@ struct OneLine<'a>(&'a str);
 
 impl fmt::Display for OneLine<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Nearly every line is of such letters, and goes as a whole.
+        let is_plain = |byte: u8| (b' '..=b'~').contains(&byte);
+        if self.0.len() <= MAX_TEXT && self.0.bytes().all(is_plain) {
+            return f.write_str(self.0);
+        }
         let mut length = 0;
         for letter in self.0.chars() {
             length += letter.len_utf8();

@@ -16,6 +16,7 @@ pub use tree::DEPTH_MAX;
 mod cycle;
 mod equipment;
 mod mode;
+mod names;
 mod policy;
 mod quiet;
 
@@ -29,8 +30,9 @@ use crate::model::{
 };
 use crate::rate::Rate;
 use crate::time::Timestamp;
+use names::{Names, Quick};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What was chosen at `bankd init` and never changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,17 +68,17 @@ pub struct Directory {
     accounts: BTreeMap<AccountId, Account>,
     keys: BTreeMap<String, Key>,
     cycles: BTreeMap<CycleId, Cycle>,
-    members: HashMap<(ProjectId, UserId), (bool, MemberRole)>,
+    members: Quick<(ProjectId, UserId), (bool, MemberRole)>,
     /// Active members that are more than members, by user.
     leaders: BTreeMap<UserId, BTreeMap<ProjectId, MemberRole>>,
     grants: BTreeMap<GrantId, Grant>,
     limits: BTreeMap<LimitOf, Limit>,
-    project_names: HashMap<String, ProjectId>,
-    user_names: HashMap<String, UserId>,
-    machine_names: HashMap<String, MachineId>,
-    account_names: HashMap<String, AccountId>,
+    project_names: Names<ProjectId>,
+    user_names: Names<UserId>,
+    machine_names: Names<MachineId>,
+    account_names: Names<AccountId>,
     /// Accounts by the project names of their allow rows.
-    accounts_of: HashMap<String, Vec<AccountId>>,
+    accounts_of: Names<Vec<AccountId>>,
     /// Accounts that no project name narrows down.
     accounts_open: Vec<AccountId>,
     /// Accounts whose lists look at more than project, user and machine.
@@ -104,15 +106,15 @@ impl Directory {
             accounts: BTreeMap::new(),
             keys: BTreeMap::new(),
             cycles: BTreeMap::new(),
-            members: HashMap::new(),
+            members: Quick::default(),
             leaders: BTreeMap::new(),
             grants: BTreeMap::new(),
             limits: BTreeMap::new(),
-            project_names: HashMap::new(),
-            user_names: HashMap::new(),
-            machine_names: HashMap::new(),
-            account_names: HashMap::new(),
-            accounts_of: HashMap::new(),
+            project_names: Names::default(),
+            user_names: Names::default(),
+            machine_names: Names::default(),
+            account_names: Names::default(),
+            accounts_of: Names::default(),
             accounts_open: Vec::new(),
             accounts_by_traits: BTreeSet::new(),
             children: BTreeMap::new(),

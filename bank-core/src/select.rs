@@ -3,6 +3,7 @@
 //! The most-read file of the bank: keep it short.
 
 mod lists;
+mod names;
 
 use crate::command::Whose;
 use crate::directory::Directory;
@@ -13,6 +14,8 @@ use crate::time::Timestamp;
 use crate::usage::Usage;
 use lists::{User, matching};
 use std::cmp::Reverse;
+
+pub(crate) use names::Names;
 
 /// Who pays, resolved from names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -134,41 +137,7 @@ pub fn resolve(directory: &Directory, whose: &Whose) -> Result<Payer, Refusal> {
 
 /// Finds what can be found of a request: usage is never lost (ledger.md 2.8).
 pub fn find(directory: &Directory, whose: &Whose) -> Payer {
-    let user = whose
-        .user
-        .as_deref()
-        .and_then(|name| directory.user_named(name));
-    let mut payer = Payer {
-        user: user.map(|u| u.id),
-        machine: directory.machine_named(&whose.machine).map(|m| m.id),
-        ..Payer::default()
-    };
-    let by_default = user
-        .and_then(|u| u.default_project)
-        .and_then(|id| directory.project(id));
-    let machine = payer.machine.and_then(|id| directory.machine(id));
-    let of_reservations = machine
-        .filter(|_| whose.for_reservation)
-        .and_then(|m| m.reservation_account.as_ref());
-    let name = match (&whose.project, by_default) {
-        (None, Some(_)) => None,
-        (given, _) => given.as_ref().or(of_reservations),
-    };
-    payer.any_member = name.is_some() && name == of_reservations && whose.user.is_none();
-    let project = match name {
-        Some(name) => {
-            payer.project_name = short(name);
-            let found = named(directory, name);
-            payer.only = found.and_then(|(_, only)| only);
-            found.map(|(project, _)| project)
-        }
-        None => by_default,
-    };
-    if let Some(project) = project {
-        payer.project = Some(project.id);
-        payer.project_name.clone_from(&project.name);
-    }
-    payer
+    Names::of(whose).payer(directory)
 }
 
 /// The project of a name; else that of the account of that name, which is then the only one that may
@@ -390,7 +359,7 @@ pub fn account_by_name<'a>(directory: &'a Directory, name: &str) -> Result<&'a A
 /// Every account that may come to pay for a request, fallback accounts included: what must be
 /// loaded before anything can be decided.
 pub fn possible_payers(directory: &Directory, whose: &Whose) -> Vec<AccountId> {
-    let payer = find(directory, whose);
+    let payer = Names::of(whose).numbers(directory);
     let mut ids: Vec<AccountId> = Vec::new();
     for candidate in matching(directory, &payer, User::Anybody) {
         ids.push(candidate.account);

@@ -60,13 +60,13 @@ pub fn format_grouped(minor: i64, precision: u8) -> String {
 /// As [`format_amount`], without zeros at the end of the decimals: `57600`, `3571.2`. The form of
 /// NAMI answers (`nami.md` 2).
 pub fn format_trimmed(minor: i64, precision: u8) -> String {
+    let scale = 10_i64.pow(u32::from(precision.min(MAX_PRECISION)));
+    if minor % scale == 0 {
+        return (minor / scale).to_string();
+    }
     let (sign, whole, part) = parts(minor, precision);
     let part = part.trim_end_matches('0');
-    if part.is_empty() {
-        format!("{sign}{whole}")
-    } else {
-        format!("{sign}{whole}.{part}")
-    }
+    format!("{sign}{whole}.{part}")
 }
 
 /// Minor units of a decimal such as `1000`, `-5` or `0.25`. Zeros beyond the precision are

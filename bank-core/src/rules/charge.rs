@@ -21,7 +21,7 @@ use crate::rules::instance::{
     end_lien, in_scope, keep_facts, new_instance, note_start, remark_asserted,
 };
 use crate::rules::promise::{Binding, bind};
-use crate::select::{self, Payer};
+use crate::select::{Names, Payer};
 use crate::terms::{self, Paid, Shortfall};
 use crate::time::{Seconds, Timestamp};
 use crate::view::{Context, Next, View};
@@ -263,8 +263,9 @@ fn other_project(
 /// Whom the request names; where it names nobody, whom the instance knows.
 fn payer(instance: &Instance, request: &Request, ctx: &Context<'_>) -> Payer {
     let facts = &instance.facts;
-    let whose = request.whose.or_of(facts);
-    select::find(ctx.directory, &whose).knowing(ctx.directory, &facts.usage, &facts.group)
+    let names = Names::of(&request.whose).or_of(facts);
+    let payer = names.payer(ctx.directory);
+    payer.knowing(ctx.directory, &facts.usage, &facts.group)
 }
 
 /// A charge on its way.

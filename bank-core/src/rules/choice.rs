@@ -2,12 +2,11 @@
 //! named as the only one, a user's default project, what lists look at, the account that paid before
 //! (decision note 0082).
 
-use crate::command::Whose;
 use crate::effects::Choice;
 use crate::ids::AccountId;
 use crate::model::{Instance, ObjectType};
 use crate::postings::Postings;
-use crate::select::{self, Payer};
+use crate::select::{Names, Payer};
 use crate::view::Context;
 
 /// Writes down beside the current transaction what is asked; `own` is the account that goes before all
@@ -28,12 +27,9 @@ pub(super) fn tell(
 
 /// Whether whoever looks for the names that the entries have finds this payer.
 fn is_named(payer: &Payer, instance: &Instance, ctx: &Context<'_>) -> bool {
-    let whose = Whose {
-        machine: instance.key.machine.clone(),
-        for_reservation: instance.key.object_type == ObjectType::Reservation,
-        ..Whose::default()
-    };
-    let named = select::find(ctx.directory, &whose.or_of(&instance.facts));
+    let for_reservation = instance.key.object_type == ObjectType::Reservation;
+    let names = Names::on(&instance.key.machine, for_reservation).or_of(&instance.facts);
+    let found = names.numbers(ctx.directory);
     let what = |p: &Payer| (p.project, p.user, p.machine, p.only, p.any_member);
-    what(&named) == what(payer)
+    what(&found) == what(payer)
 }

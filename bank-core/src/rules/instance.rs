@@ -1,7 +1,7 @@
 //! Instances: made, found, closed (decisions 11 and 13).
 
 use crate::amount::Amount;
-use crate::command::{Close, Create, Repeat, Request, Whose};
+use crate::command::{Close, Create, Repeat, Request};
 use crate::effects::{
     Closed, Created, Delta, Effects, EntryKind, InstanceChange, Outcome, RecordEvent,
 };
@@ -10,7 +10,7 @@ use crate::model::{Closing, Facts, Instance, LienState, Mode};
 use crate::postings::{About, Postings};
 use crate::refusal::{Refusal, short};
 use crate::rules::quote::promise_tid;
-use crate::select;
+use crate::select::{self, Names};
 use crate::time::{Seconds, Timestamp};
 use crate::view::{Context, Next, View};
 
@@ -174,11 +174,8 @@ pub(super) fn close_instance(
 /// What an instance's records say it cost: shadow charges are 0 in mode `track`, and have their
 /// price in `notional` (usage-records.md 6.1).
 fn reported(instance: &Instance, ctx: &Context<'_>) -> Amount {
-    let whose = Whose {
-        machine: instance.key.machine.clone(),
-        ..Whose::default()
-    };
-    let payer = select::find(ctx.directory, &whose.or_of(&instance.facts));
+    let names = Names::on(&instance.key.machine, false).or_of(&instance.facts);
+    let payer = names.numbers(ctx.directory);
     if ctx.directory.mode(payer.project, payer.machine) == Mode::Track {
         return instance.billed;
     }
@@ -361,7 +358,7 @@ pub(super) fn usable(
 
 /// The mode that a request falls under.
 pub(super) fn mode_of(request: &Request, ctx: &Context<'_>) -> Mode {
-    let payer = select::find(ctx.directory, &request.whose);
+    let payer = Names::of(&request.whose).numbers(ctx.directory);
     ctx.directory.mode(payer.project, payer.machine)
 }
 

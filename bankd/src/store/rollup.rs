@@ -44,6 +44,8 @@ pub(super) struct Rollups {
     owners: Owners,
     /// None until they are needed, or needed again.
     factors: Option<Factors>,
+    /// Finished uses name no instance with a greater number; none until that is asked for.
+    named: Option<i64>,
 }
 
 /// What a command changes, as it was before.
@@ -70,6 +72,7 @@ enum Touched {
 /// Looks at what a command changes before it is written.
 pub(super) fn before(store: &mut SqliteStore, effects: &Effects) -> Result<Before, Error> {
     let hardware = Changing::look(&store.connection, &effects.directory)?;
+    store.rollups.note_named(&effects.uses);
     let mut touched = Vec::new();
     let turns = effects.transactions.iter().any(|tx| tx.reverses.is_some());
     let is_plain = effects.uses.is_empty() && effects.assigned.is_empty() && !turns;
@@ -110,7 +113,7 @@ fn look(
     }
     let is_first = own.any(|usage| Some(usage.id) == now.record);
     let is_new = id >= store.next.instance;
-    if is_first && is_plain && (is_new || !charged::is_finished(&store.connection, id)?) {
+    if is_first && is_plain && (is_new || !is_finished(store, id)?) {
         return Ok(Some(Touched::Fresh(id)));
     }
     let was = Subject::read(&store.connection, id)?;
@@ -124,7 +127,7 @@ fn look(
     let stays = was.project == now.facts.project
         && was.user == now.facts.user
         && was.account == now.account.map(|account| account.0);
-    if is_plain && stays && !charged::is_finished(&store.connection, id)? {
+    if is_plain && stays && !is_finished(store, id)? {
         let account = charged::account_of(&store.connection, &was, &first)?;
         return Ok(Some(Touched::Grown {
             id,
@@ -169,6 +172,17 @@ fn instances_of_uses(store: &SqliteStore, effects: &Effects) -> Result<BTreeSet<
         }
     }
     Ok(found)
+}
+
+/// Whether finished uses say what an instance used.
+fn is_finished(store: &mut SqliteStore, id: i64) -> Result<bool, Error> {
+    let named = match store.rollups.named {
+        Some(named) => named,
+        None => charged::last_named(&store.connection)?,
+    };
+    store.rollups.named = Some(named);
+    // What a scheduler charges mostly is newer than what collectors reported.
+    Ok(id <= named && charged::is_finished(&store.connection, id)?)
 }
 
 /// Takes away all that an instance gives, apart from amounts.
@@ -325,6 +339,15 @@ fn charge(
 }
 
 impl Rollups {
+    /// Looks at the instances that finished uses name which are about to be written. One that was
+    /// undone stays noted: no more comes of that than a search.
+    fn note_named(&mut self, uses: &[UseRow]) {
+        if let Some(named) = &mut self.named {
+            let own = uses.iter().filter_map(|row| row.instance);
+            *named = own.fold(*named, |named, instance| named.max(instance.0));
+        }
+    }
+
     /// Counts finished uses as they are written; those with an instance count with that.
     pub(super) fn count_uses<'r>(
         &mut self,

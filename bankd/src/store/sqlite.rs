@@ -1,6 +1,7 @@
 //! The one read-write connection: opened, prepared for speed and durability, and counted.
 
 use super::extent::{self, Extent};
+use super::idempotency::Greatest;
 use super::recent::Recent;
 use super::rollup::Rollups;
 use super::stamp::Stamp;
@@ -39,6 +40,7 @@ pub struct SqliteStore {
     pub(super) next_due: Option<Timestamp>,
     pub(super) stamp: Stamp,
     pub(super) recent: Recent,
+    pub(super) greatest: Greatest,
     /// What the database transaction adds to rollups.
     pub(super) rollups: Rollups,
     /// How far the tables reach, and what of that is written down.
@@ -126,6 +128,7 @@ impl SqliteStore {
             last_recorded: tail.recorded,
             stamp: Stamp::default(),
             recent: Recent::default(),
+            greatest: Greatest::default(),
             rollups: Rollups::default(),
             extent,
             written: extent,

@@ -9,7 +9,7 @@ use bank_core::time::Timestamp;
 
 impl Thread {
     /// What is known of a submission's key, and of that of the whole request.
-    pub(super) fn known(&self, s: &Submission) -> Result<Known, store::Error> {
+    pub(super) fn known(&mut self, s: &Submission) -> Result<Known, store::Error> {
         let (client, Some(key)) = (&s.caller.client, &s.key) else {
             return Ok(Known::New);
         };

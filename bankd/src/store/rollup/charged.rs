@@ -272,6 +272,12 @@ pub(in crate::store) fn is_finished(connection: &Connection, id: i64) -> Result<
     Ok(connection.prepare_cached(sql)?.exists([id])?)
 }
 
+/// The greatest number of an instance that a finished use names; 0 where none does.
+pub(in crate::store) fn last_named(connection: &Connection) -> Result<i64, Error> {
+    let sql = "SELECT coalesce(max(instance), 0) FROM usage_identity WHERE instance IS NOT NULL";
+    Ok(connection.query_row(sql, [], |r| r.get(0))?)
+}
+
 /// Gives everything that an instance gives now, apart from amounts.
 pub(in crate::store) fn each_part(
     connection: &Connection,

@@ -1,0 +1,104 @@
+//! The names of a request, looked up where they stand: several times for each command.
+
+use super::{Payer, named};
+use crate::command::Whose;
+use crate::directory::Directory;
+use crate::model::{Facts, Project};
+use crate::refusal::short;
+
+/// Whom and what a request names.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Names<'a> {
+    project: Option<&'a str>,
+    user: Option<&'a str>,
+    /// Empty where nobody named one.
+    pub(crate) machine: &'a str,
+    /// It is for a reservation: its machine's reservation account pays where nothing else tells.
+    pub(crate) for_reservation: bool,
+}
+
+impl<'a> Names<'a> {
+    /// Of nobody, on a machine.
+    pub(crate) fn on(machine: &'a str, for_reservation: bool) -> Names<'a> {
+        Names {
+            project: None,
+            user: None,
+            machine,
+            for_reservation,
+        }
+    }
+
+    /// Those of a request.
+    pub(crate) fn of(whose: &'a Whose) -> Names<'a> {
+        Names {
+            project: whose.project.as_deref(),
+            user: whose.user.as_deref(),
+            ..Names::on(&whose.machine, whose.for_reservation)
+        }
+    }
+
+    /// These, and where one is missing the one that an instance knows, as [`Whose::or_of`].
+    #[must_use]
+    pub(crate) fn or_of(self, facts: &'a Facts) -> Names<'a> {
+        let known = |name: &'a String| Some(name.as_str()).filter(|name| !name.is_empty());
+        Names {
+            project: self.project.or_else(|| known(&facts.project)),
+            user: self.user.or_else(|| known(&facts.user)),
+            ..self
+        }
+    }
+
+    /// What can be found of them: usage is never lost (ledger.md 2.8).
+    pub(crate) fn payer(&self, directory: &Directory) -> Payer {
+        let (payer, project, name) = self.found(directory);
+        let project_name = match (project, name) {
+            (Some(project), _) => project.name.clone(),
+            (None, Some(name)) => short(name),
+            (None, None) => String::new(),
+        };
+        Payer {
+            project_name,
+            ..payer
+        }
+    }
+
+    /// The same without the project's name, which costs a copy.
+    pub(crate) fn numbers(&self, directory: &Directory) -> Payer {
+        self.found(directory).0
+    }
+
+    /// With the project, and the name that it was looked for by.
+    fn found<'d>(&self, directory: &'d Directory) -> (Payer, Option<&'d Project>, Option<&'a str>)
+    where
+        'd: 'a,
+    {
+        let user = self.user.and_then(|name| directory.user_named(name));
+        let machine = directory.machine_named(self.machine);
+        let by_default = user
+            .and_then(|u| u.default_project)
+            .and_then(|id| directory.project(id));
+        let of_reservations = machine
+            .filter(|_| self.for_reservation)
+            .and_then(|m| m.reservation_account.as_deref());
+        let name = match (self.project, by_default) {
+            (None, Some(_)) => None,
+            (given, _) => given.or(of_reservations),
+        };
+        let mut payer = Payer {
+            user: user.map(|u| u.id),
+            machine: machine.map(|m| m.id),
+            any_member: name.is_some() && name == of_reservations && self.user.is_none(),
+            ..Payer::default()
+        };
+        let project = match name {
+            Some(name) => {
+                let found = named(directory, name);
+                payer.only = found.and_then(|(_, only)| only);
+                found.map(|(project, _)| project)
+            }
+            None => by_default,
+        };
+        payer.project = project.map(|project| project.id);
+        (payer, project, name)
+    }
+}
