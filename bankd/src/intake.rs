@@ -21,7 +21,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::ingest::{Extra, Found, Job, Record, Summary};
 use crate::store::{FollowMark, QuarantineRow, RawBlock, SourceSeen, digest};
-use crate::writer::{Caller, Item, Landed, OnItsWay, Portion, SubmitError, Writer};
+use crate::writer::{Caller, Item, Landed, OnItsWay, Others, Portion, SubmitError, Writer};
 
 /// Jobs in one transaction while others are served: some ten milliseconds, which whoever asks for
 /// something else waits at most before it is their turn.
@@ -242,8 +242,7 @@ impl Intake {
         let waiting = std::mem::replace(&mut self.waiting, fresh);
         let portion = Portion {
             goes_on,
-            at_once: self.ahead > 1,
-            gives_way: self.calm < CALM,
+            others: self.others(),
             ..waiting.portion(&self.feed)?
         };
         let landed = if self.under_way.len() < self.ahead {
@@ -258,6 +257,14 @@ impl Intake {
         self.reuse(landed);
         self.pace();
         Ok(())
+    }
+
+    fn others(&self) -> Others {
+        match (self.ahead > 1, self.calm < CALM) {
+            (true, _) => Others::None,
+            (false, true) => Others::Busy,
+            (false, false) => Others::Quiet,
+        }
     }
 
     /// Keeps the room of a portion that has landed.
@@ -333,8 +340,7 @@ impl Intake {
             quarantine: Vec::new(),
             marks: Vec::new(),
             goes_on: of.goes_on,
-            at_once: of.at_once,
-            gives_way: of.gives_way,
+            others: of.others,
             dry_run: self.feed.dry_run,
         }
     }
@@ -443,8 +449,7 @@ impl Waiting {
             quarantine: self.quarantine,
             marks: self.marks,
             goes_on: false,
-            at_once: false,
-            gives_way: false,
+            others: Others::default(),
             dry_run: feed.dry_run,
         })
     }

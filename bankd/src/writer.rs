@@ -14,7 +14,7 @@ mod standing;
 mod thread;
 
 pub use collect::{Collect, Collected, Collecting, Gathered, NOT_CHARGED, Told, Work};
-pub use portion::{Item, Landed, OnItsWay, Portion};
+pub use portion::{Item, Landed, OnItsWay, Others, Portion};
 pub use standing::Standing;
 
 use crate::answer::Answer;

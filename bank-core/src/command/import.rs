@@ -34,7 +34,6 @@ pub struct Reports(Arc<Arranged>);
 
 #[derive(Debug, Default)]
 struct Arranged {
-    all: Vec<Arc<UsageReport>>,
     /// Their places in the order of their ids.
     by_id: Vec<usize>,
     /// Whether the id of each stands in another one too.
@@ -44,6 +43,7 @@ struct Arranged {
     firsts: Vec<usize>,
     /// Of those that are none.
     faults: BTreeMap<usize, Refusal>,
+    all: Vec<Arc<UsageReport>>,
 }
 
 impl Reports {

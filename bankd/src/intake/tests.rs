@@ -73,25 +73,14 @@ fn feed() -> Feed {
 
 impl Site {
     fn import(&self, text: &str, chunk: usize) -> Taken {
-        self.take(text, Intake::new(self.writer.clone(), feed(), chunk))
+        take(text, Intake::new(self.writer.clone(), feed(), chunk))
     }
 
     /// The same where nobody else uses the bank.
     fn import_alone(&self, text: &str, chunk: usize) -> Taken {
         let mut intake = Intake::new(self.writer.clone(), feed(), chunk);
         intake.has_bank_alone();
-        self.take(text, intake)
-    }
-
-    fn take(&self, text: &str, mut intake: Intake) -> Taken {
-        let format = formats::named("sacct").unwrap();
-        let mut reader = (format.reader)(&Options::default()).unwrap();
-        intake.place("day.sacct");
-        let mut input = text.as_bytes();
-        let mut sink = |record| intake.take(record);
-        reader.file("day.sacct", &mut input, &mut sink).unwrap();
-        let extra = reader.finish(&mut |record| intake.take(record)).unwrap();
-        intake.end(extra).unwrap()
+        take(text, intake)
     }
 
     /// One number out of the database, once the writer is gone.
@@ -99,6 +88,17 @@ impl Site {
         let bank = rusqlite::Connection::open(self.folder.path().join("bank.db")).unwrap();
         bank.query_row(sql, [], |r| r.get(0)).unwrap()
     }
+}
+
+fn take(text: &str, mut intake: Intake) -> Taken {
+    let format = formats::named("sacct").unwrap();
+    let mut reader = (format.reader)(&Options::default()).unwrap();
+    intake.place("day.sacct");
+    let mut input = text.as_bytes();
+    let mut sink = |record| intake.take(record);
+    reader.file("day.sacct", &mut input, &mut sink).unwrap();
+    let extra = reader.finish(&mut |record| intake.take(record)).unwrap();
+    intake.end(extra).unwrap()
 }
 
 const HEAD: &str = "JobID|Cluster|User|Account|State|ExitCode|Submit|Start|End|NNodes|NCPUS\n";

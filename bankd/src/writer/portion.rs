@@ -32,6 +32,19 @@ pub struct Item {
     pub raw: (usize, usize),
 }
 
+/// Who else uses the bank while a portion goes in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Others {
+    /// Nobody can: what is left alone goes in with the portion, each use as a command of its own.
+    None,
+    /// Nobody has for a while.
+    #[default]
+    Quiet,
+    /// They have commands: what the portion adds to the log is written back at once, so that none of
+    /// them waits until much of it is.
+    Busy,
+}
+
 /// Everything that goes in together.
 #[derive(Clone, Debug)]
 pub struct Portion {
@@ -62,11 +75,8 @@ pub struct Portion {
     /// More follows, until [`settled`](Writer::settled): an import that has the database alone may
     /// commit it with that.
     pub goes_on: bool,
-    /// What is left alone goes in with it, each use as a command of its own: nobody else waits.
-    pub at_once: bool,
-    /// Others have commands meanwhile: what it adds to the log is written back at once, so that nobody
-    /// waits until much of it is.
-    pub gives_way: bool,
+    /// Who else uses the bank.
+    pub others: Others,
     /// Decide, and write nothing.
     pub dry_run: bool,
 }
@@ -198,7 +208,7 @@ impl Thread {
         } else if !portion.items.is_empty() {
             self.together(&mut taking)?;
             let left = &mut taking.landed.alone;
-            let left = if portion.at_once {
+            let left = if portion.others == Others::None {
                 std::mem::take(left)
             } else {
                 Vec::new()

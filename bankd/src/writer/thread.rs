@@ -1,8 +1,8 @@
 //! The writer thread: batches, transactions, answers.
 
 use super::{
-    Collected, Decided, Landed, Origin, RecordKeeper, Reply, Shared, Submission, SubmitError,
-    Summary, Task,
+    Collected, Decided, Landed, Origin, Others, Portion, RecordKeeper, Reply, Shared, Submission,
+    SubmitError, Summary, Task,
 };
 use crate::hooks;
 use crate::store::{self, Known, PRUNE_MAX, SqliteStore, Stamp};
@@ -106,7 +106,8 @@ impl Thread {
         let taken = Instant::now();
         match self.transaction(&batch) {
             Ok(done) => {
-                let gives_way = matches!(&*batch, [Task::Portion(portion, _)] if portion.gives_way);
+                let busy = |portion: &Portion| portion.others == Others::Busy;
+                let gives_way = matches!(&*batch, [Task::Portion(portion, _)] if busy(portion));
                 self.answer(batch, done, taken);
                 if gives_way {
                     self.store.write_back();
