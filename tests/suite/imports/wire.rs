@@ -198,13 +198,13 @@ fn an_import_that_stands_still_is_given_up() {
     assert_eq!(bank.query(counted), [["10"]]);
 }
 
-/// A command that comes while an import runs makes the next chunk a short one; after that, with nobody beside
-/// it, they grow again.
+/// A command that comes while an import runs makes the next chunks short ones; when nobody has had one for 64 of
+/// them, they grow again.
 #[test]
 fn chunks_are_short_while_commands_come() {
     let mut bank = watching(&[("BANKD_IMPORT_CHUNK", "400")]);
-    let text = format!("{HEAD}{}", lines(0, 1000));
-    let half = text.len() / 4;
+    let text = format!("{HEAD}{}", lines(0, 400 + 64 * 100 + 200 + 300));
+    let half = text.len() / 40;
     let (first, second) = text.as_bytes().split_at(half);
     let id = opened(&bank, "k");
     assert_eq!(data(&bank, &id, "file=a&at=0", first).status, 200);
@@ -217,6 +217,9 @@ fn chunks_are_short_while_commands_come() {
     assert_eq!(rest.status, 200, "{}", rest.text());
     assert_eq!(end(&bank, &id).status, 200);
     let lines = "SELECT lines FROM raw_block ORDER BY id";
-    assert_eq!(bank.query(lines), [["400"], ["100"], ["200"], ["300"]]);
+    let mut expected = vec![["400"]];
+    expected.extend([["100"]; 64]);
+    expected.extend([["200"], ["300"]]);
+    assert_eq!(bank.query(lines), expected);
     bank.verify();
 }

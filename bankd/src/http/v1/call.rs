@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::body::Bytes;
 use axum::extract::{FromRequest, Query, Request};
-use axum::http::{HeaderName, HeaderValue, Method, Uri};
+use axum::http::{Method, Uri};
 use axum::response::{IntoResponse, Response};
 use bank_api::error::Problem;
 use bank_api::v1::{ProposeQuery, Removed, WriteQuery, Written};
@@ -17,6 +17,7 @@ use rusqlite::Connection;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::done::{Beside, Done};
 use super::proposal;
 use super::view::View;
 use crate::access::right::Right;
@@ -28,12 +29,10 @@ use crate::http::frame::respond;
 use crate::http::log::Denied;
 use crate::http::route::Granted;
 use crate::store::{self, Known, StoredAnswer};
-use crate::writer::{Decided, IdempotencyKey, Render, Reply, Submission, Summary};
+use crate::writer::{Decided, IdempotencyKey, Render, Reply, Submission};
 
 /// Largest body, in bytes; the layers in front refuse larger ones already.
 const BODY_MAX: usize = 1024 * 1024;
-/// Marks the answer to a repeat.
-const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replay");
 
 /// What a handler answers.
 pub(super) type Handled = Result<Response, Failure>;
@@ -339,104 +338,6 @@ fn key_reused() -> Failure {
         "key_reused",
         "this Idempotency-Key was used for another request",
     )
-}
-
-/// What a command came to, before it leaves: the bytes that are stored for repeats.
-pub(super) struct Done {
-    answer: Answer,
-    /// None for a repeat.
-    summary: Option<Summary>,
-    dry_run: bool,
-}
-
-impl Done {
-    fn fresh(answer: Answer, summary: Summary, dry_run: bool) -> Done {
-        Done {
-            answer,
-            summary: Some(summary),
-            dry_run,
-        }
-    }
-
-    fn stored(answer: Answer) -> Done {
-        Done {
-            answer,
-            summary: None,
-            dry_run: false,
-        }
-    }
-
-    /// Whether the command was accepted.
-    pub(super) fn is_accepted(&self) -> bool {
-        self.answer.media == Media::Json
-    }
-
-    /// Whether it was decided now, not before under the same key.
-    pub(super) fn is_fresh(&self) -> bool {
-        self.summary.is_some()
-    }
-
-    /// Whether nothing was written.
-    pub(super) fn is_dry_run(&self) -> bool {
-        self.dry_run
-    }
-
-    /// Adds to this answer alone what is told once and never stored: a secret.
-    pub(super) fn tell_once<T: Serialize + DeserializeOwned>(&mut self, add: impl FnOnce(&mut T)) {
-        let Ok(mut shape) = serde_json::from_slice::<T>(&self.answer.body) else {
-            return;
-        };
-        add(&mut shape);
-        if let Ok(body) = serde_json::to_vec(&shape) {
-            self.answer.body = body;
-        }
-    }
-}
-
-/// What goes beside the one answer that is made of several commands.
-pub(super) struct Beside {
-    /// All of them were answered before.
-    replayed: bool,
-    /// The first refusal of access.
-    denied: Option<Denied>,
-}
-
-impl Beside {
-    /// Puts it beside the answer that leaves.
-    pub(super) fn mark(self, mut response: Response) -> Response {
-        if let Some(denied) = self.denied {
-            response.extensions_mut().insert(denied);
-        }
-        if self.replayed {
-            return replayed(response);
-        }
-        response
-    }
-}
-
-impl IntoResponse for Done {
-    fn into_response(self) -> Response {
-        let of = self.summary.as_ref();
-        let denied = of.and_then(|summary| Denied::by_rule(summary, &self.answer));
-        let mut response = respond(self.answer);
-        if let Some(summary) = self.summary {
-            // For the log line of the request.
-            let extensions = response.extensions_mut();
-            extensions.insert(summary);
-            if let Some(denied) = denied {
-                extensions.insert(denied);
-            }
-            return response;
-        }
-        replayed(response)
-    }
-}
-
-/// Marks an answer that was given before.
-fn replayed(mut response: Response) -> Response {
-    let yes = HeaderValue::from_static("true");
-    response.headers_mut().insert(REPLAYED, yes);
-    response
 }
 
 /// A JSON answer with status 200.

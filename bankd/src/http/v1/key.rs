@@ -12,7 +12,8 @@ use bank_core::refusal::Refusal;
 use bank_core::time::{Timestamp, Window};
 use zeroize::Zeroizing;
 
-use super::call::{Call, Done, Handled, new_state, ok, removed, rendered};
+use super::call::{Call, Handled, new_state, ok, removed, rendered};
+use super::done::Done;
 use super::pages::Turn;
 use super::path::Path;
 use super::shape::{self, read_bound, read_time};

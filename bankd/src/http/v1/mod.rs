@@ -17,6 +17,7 @@ mod charge;
 mod clock;
 mod close;
 mod cycle;
+mod done;
 mod enforced;
 mod equipment;
 mod explain;

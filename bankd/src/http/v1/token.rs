@@ -9,7 +9,8 @@ use bank_core::model::Key;
 use bank_core::refusal::Refusal;
 use bank_core::time::{Timestamp, Window};
 
-use super::call::{Call, Done, Handled, ok, removed, rendered};
+use super::call::{Call, Handled, ok, removed, rendered};
+use super::done::Done;
 use super::key::{finish, known_roles};
 use super::pages::Turn;
 use super::path::Path;
