@@ -1,7 +1,7 @@
 //! One structured line for each command (`ux.md` 7), and one at a lower level for what only reads.
 //!
 //! A handler that ran a command puts what it came to into its response's extensions: a bare
-//! [`Summary`], or [`Told`] where it ran several or knows what they were about; [`Denied`] where somebody
+//! [`Summary`], or [`Told`] where it ran several or knows what they were about; `Denied` where somebody
 //! known was refused. Never in a line: bodies,
 //! secrets, signatures, nonces, idempotency keys.
 
