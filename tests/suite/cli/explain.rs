@@ -5,6 +5,18 @@ use serde_json::Value;
 
 use crate::harness::{Bank, Documents, T0};
 
+/// Whose a job of these tests is, where, and how large.
+const WORK: [&str; 8] = [
+    "-A",
+    "chemistry",
+    "-u",
+    "amy",
+    "-m",
+    "tower",
+    "--procs",
+    "1",
+];
+
 /// Finished uses of `tower` in one file: id, project, seconds.
 fn import(bank: &Bank, uses: &[(&str, &str, i64)]) -> Value {
     let line = |(id, project, seconds): &(&str, &str, i64)| {
@@ -179,17 +191,7 @@ fn a_settlement_shows_whom_it_asked() {
 #[test]
 fn what_was_partly_debt_is_said_so() {
     let mut bank = with_pot();
-    let work = [
-        "-A",
-        "chemistry",
-        "-u",
-        "amy",
-        "-m",
-        "tower",
-        "--procs",
-        "1",
-    ];
-    bank.bank_ok(&[&["charge", "long", "--duration", "200000"][..], &work].concat());
+    bank.bank_ok(&[&["charge", "long", "--duration", "200000"][..], &WORK].concat());
     let told = newest(&bank, "charge");
     let explained = told["charge"]["explanation"].as_str().unwrap();
     assert!(explained.contains("partly debt"), "{told}");
@@ -205,17 +207,7 @@ fn what_was_partly_debt_is_said_so() {
 #[test]
 fn what_is_left_on_an_account_is_told_to_those_who_see_it() {
     let mut bank = with_pot();
-    let work = [
-        "-A",
-        "chemistry",
-        "-u",
-        "amy",
-        "-m",
-        "tower",
-        "--procs",
-        "1",
-    ];
-    bank.bank_ok(&[&["charge", "j", "--duration", "300"][..], &work].concat());
+    bank.bank_ok(&[&["charge", "j", "--duration", "300"][..], &WORK].concat());
     let token = |id: &str, project: &str| {
         let role = ["--role", "pi", "-A", project, "--until", "2090-01-01"];
         let said = bank.bank_ok(&[&["token", "add", id][..], &role].concat());

@@ -7,7 +7,7 @@ mod focus;
 mod formats;
 mod names;
 mod nerc;
-mod seen;
+pub(crate) mod seen;
 
 use std::fmt::Write as _;
 use std::path::PathBuf;

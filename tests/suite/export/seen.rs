@@ -6,7 +6,7 @@ use super::{bank, export, imported, path, uses, watched};
 use crate::harness::{Bank, Ran, Setup, T0};
 
 /// A token's text.
-fn token(bank: &Bank, id: &str, options: &[&str]) -> String {
+pub(crate) fn token(bank: &Bank, id: &str, options: &[&str]) -> String {
     let words = [&["token", "add", id, "--until", "2090-01-01"][..], options].concat();
     let said = bank.bank_ok(&words);
     let text = said.lines().find(|line| line.starts_with("bk_"));

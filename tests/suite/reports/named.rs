@@ -1,6 +1,7 @@
 //! A slip of the fingers in a name is told: by every report, with the nearest name, and never with one that
 //! the caller may not know.
 
+use crate::export::seen::token;
 use serde_json::Value;
 
 use crate::harness::{Bank, Ran, Request, Setup, T0};
@@ -25,14 +26,6 @@ fn used() -> Bank {
         bank.bank_ok(&[&words[..], &whose].concat());
     }
     bank
-}
-
-fn token(bank: &Bank, id: &str, options: &[&str]) -> String {
-    let words = [&["token", "add", id, "--until", "2090-01-01"][..], options].concat();
-    let said = bank.bank_ok(&words);
-    let text = said.lines().find(|line| line.starts_with("bk_"));
-    text.unwrap_or_else(|| panic!("no token in {said}"))
-        .to_owned()
 }
 
 fn with(bank: &Bank, token: &str, words: &[&str]) -> Ran {
