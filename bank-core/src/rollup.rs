@@ -6,6 +6,7 @@
 
 pub mod due;
 pub mod grid;
+pub mod month;
 
 use crate::time::Timestamp;
 

@@ -201,7 +201,7 @@ pub async fn run(
     let scheduler = schedule::start(&app.config, (&database, &socket), &app.writer)
         .context("cannot schedule reports")?;
     let (waker, surveyor) =
-        survey::start(&database, &app.writer).context("cannot mark places in the journal")?;
+        survey::start(&database, &app.writer, &app.clock).context("cannot survey the bank")?;
     ready();
     let (stop, stopped) = watch::channel(());
     let ticker = tokio::spawn(tick(Arc::clone(&app), waker, stopped.clone()));

@@ -1,18 +1,29 @@
-//! The thread that marks places in the journal, so that the past is found fast (decision note 0057).
+//! The thread that marks places in the journal, so that the past is found fast (decision note 0057), and
+//! adds up the months that are over, so that a report of a year reads little (0089).
 //!
-//! It reads what was committed on a connection of its own, and gives the writer a waypoint at a time to
-//! write down: a few rows for every two thousand entries. It decides nothing, and nothing depends on
-//! how far it is but how long a look into the past takes. Start at [`start`].
+//! It reads what was committed on a connection of its own, and gives the writer a waypoint or a month at
+//! a time to write down. It decides nothing, and nothing depends on how far it is but how long a look
+//! into the past takes. Start at [`start`].
 
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_channel};
 use std::thread::JoinHandle;
 
 use rusqlite::Connection;
 
+use bank_core::rollup::DAY;
+use bank_core::time::Timestamp;
+
 use crate::background;
+use crate::clock::LedgerClock;
+use crate::store::rollup;
 use crate::store::{self, Spacing, Surveyor};
 use crate::writer::Writer;
+
+/// How long after one look for months that do not stand the next one is, by the ledger's clock, in
+/// microseconds: what comes late for a month that is over is not added up with each record.
+const MONTHS_US: i64 = DAY / 144;
 
 /// Wakes the thread, and ends it when it is dropped.
 #[derive(Clone, Debug)]
@@ -33,22 +44,63 @@ impl Waker {
 ///
 /// # Errors
 /// If there can be no thread.
-pub(crate) fn start(database: &Path, writer: &Writer) -> std::io::Result<(Waker, JoinHandle<()>)> {
+pub(crate) fn start(
+    database: &Path,
+    writer: &Writer,
+    clock: &Arc<dyn LedgerClock>,
+) -> std::io::Result<(Waker, JoinHandle<()>)> {
     let (waker, woken) = sync_channel(1);
-    let (database, writer) = (database.to_path_buf(), writer.clone());
-    let thread = background::spawn("survey", move || run(&database, &writer, &woken))?;
+    let (database, writer, clock) = (database.to_path_buf(), writer.clone(), Arc::clone(clock));
+    let thread = background::spawn("survey", move || run(&database, &writer, &*clock, &woken))?;
     Ok((Waker(waker), thread))
 }
 
-fn run(database: &Path, writer: &Writer, woken: &Receiver<()>) {
+fn run(database: &Path, writer: &Writer, clock: &dyn LedgerClock, woken: &Receiver<()>) {
     // Kept from round to round: it knows what changed since the last sums.
     let mut survey = None;
+    let mut looked = None;
     while woken.recv().is_ok() {
+        let now = clock.now();
+        if looked
+            .is_none_or(|at: Timestamp| now.0.saturating_sub(at.0).saturating_abs() >= MONTHS_US)
+        {
+            looked = Some(now);
+            if let Err(error) = months(database, writer, now, woken) {
+                tracing::warn!(%error, "months are added up later");
+            }
+        }
         match round(survey.take(), database, writer, woken) {
             Ok(goes_on) => survey = goes_on,
             Err(error) => tracing::warn!(%error, "waypoints are left for later"),
         }
     }
+}
+
+/// Adds up the months that are over and do not stand.
+fn months(
+    database: &Path,
+    writer: &Writer,
+    now: Timestamp,
+    woken: &Receiver<()>,
+) -> Result<(), store::Error> {
+    let connection = store::open_reader(database)?;
+    let mut from = i64::MIN;
+    while let Some(month) = rollup::next_missing(&connection, from, now)? {
+        let made = rollup::add_up(&connection, month)?;
+        match writer.place_month(made) {
+            Ok(true) => tracing::debug!(month, "added up"),
+            Ok(false) => tracing::debug!(month, "changed meanwhile: it is added up later"),
+            Err(error) => {
+                tracing::debug!(%error, "months are added up later");
+                break;
+            }
+        }
+        if is_over(woken) {
+            break;
+        }
+        from = month.saturating_add(1);
+    }
+    Ok(())
 }
 
 /// A surveyor with the connection that it reads on.

@@ -16,12 +16,15 @@
 mod charged;
 mod factors;
 mod finished;
+mod months;
 mod pack;
 mod pending;
 mod rebuild;
 
 pub(in crate::store) use charged::{First, Part, Subject};
 pub(in crate::store) use finished::Finished;
+pub(in crate::store) use months::each_row as each_month;
+pub use months::{MonthSums, add_up, next_missing, stands};
 pub(in crate::store) use pack::each as each_hour;
 pub(in crate::store) use pending::{Key, Pending};
 pub use rebuild::{Compared, compare, rebuild};

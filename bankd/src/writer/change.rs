@@ -1,8 +1,9 @@
-//! Changes beside the ledger: the quarantine is emptied, how a collector is read is kept, waypoints
-//! are written down, and what became of notices.
+//! Changes beside the ledger: the quarantine is emptied, how a collector is read is kept, waypoints and
+//! sums of months are written down, and what became of notices.
 
 use super::thread::Thread;
 use super::{SubmitError, Task, Writer};
+use crate::store::rollup::MonthSums;
 use crate::store::{self, NoticeChange, Numbered, ScheduleChange, SourceChange, Waypoint};
 use bank_core::time::Timestamp;
 use tokio::sync::oneshot;
@@ -22,6 +23,8 @@ pub(super) enum Change {
     Uses(Vec<(String, i64)>),
     /// A place in the journal is marked.
     Mark(Box<Waypoint>),
+    /// What a month comes to.
+    Month(MonthSums),
     /// The outbox.
     Notice(NoticeChange),
     /// Names get numbers that have none.
@@ -131,6 +134,15 @@ impl Writer {
         Ok(marked > 0)
     }
 
+    /// Writes down what a month comes to; false if its days have changed since. From a thread: it waits
+    /// for room in the queue.
+    ///
+    /// # Errors
+    /// If the store fails, or the daemon is going down.
+    pub fn place_month(&self, made: MonthSums) -> Result<bool, SubmitError> {
+        Ok(self.change_and_wait(Change::Month(made))? > 0)
+    }
+
     fn change_and_wait(&self, change: Change) -> Result<u64, SubmitError> {
         let (reply, answer) = oneshot::channel();
         self.wait_for_room(Task::Change(change, reply))?;
@@ -150,6 +162,7 @@ impl Thread {
             Change::Number(names) => self.store.number_names(names),
             Change::Uses(uses) => self.store.keep_uses(uses),
             Change::Mark(waypoint) => self.store.place_waypoint(waypoint).map(u64::from),
+            Change::Month(made) => self.store.place_month(made).map(u64::from),
             Change::Reading { source, options } => {
                 self.store.keep_reading(source, options).map(|()| 1)
             }

@@ -58,6 +58,7 @@ mod replay;
 mod replayed;
 mod reply;
 mod rolled;
+mod rolled_months;
 mod script;
 mod seen;
 mod sqlite;

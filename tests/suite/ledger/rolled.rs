@@ -24,7 +24,7 @@ use std::sync::Arc;
 const SEEDS: [u64; 3] = [7_113, 31, 2_026];
 
 /// A finished use of few ids and starts, so that identities meet and are amended.
-fn finished(dice: &mut Dice, now: Timestamp) -> UsageReport {
+pub(super) fn finished(dice: &mut Dice, now: Timestamp) -> UsageReport {
     let mut report = UsageReport {
         source: "slurm".to_owned(),
         ..UsageReport::default()
@@ -128,9 +128,9 @@ fn rollups_are_what_usage_comes_to() {
     }
 }
 
-type Rows = BTreeMap<(usize, Vec<String>), (Sums, usize)>;
+pub(super) type Rows = BTreeMap<(usize, Vec<String>), (Sums, usize)>;
 
-fn rows(answer: Answer) -> Rows {
+pub(super) fn rows(answer: Answer) -> Rows {
     let rows = answer.rows.into_iter();
     // Only records know of waits, and of buckets in which jobs were submitted and nothing more.
     rows.filter(|(_, figures)| !figures.sums.is_zero())

@@ -4,6 +4,7 @@
 mod collected;
 mod contribution;
 mod metrics;
+mod months;
 mod named;
 mod priority;
 mod scheduled;

@@ -14,7 +14,7 @@ use crate::harness::{Bank, Numbers, Ran, Setup, programs, until};
 
 /// 2026-03-20T00:00:00Z, and the ends of what is asked for: more than two weeks with three changes of
 /// the clock.
-const FROM: i64 = 1_773_964_800;
+pub(super) const FROM: i64 = 1_773_964_800;
 const PERIOD: [&str; 4] = ["--from", "2026-03-22", "--to", "2026-04-08"];
 /// Zones with a change of the clock of an hour, and of half an hour; with half hours; without either.
 const ZONES: [&str; 5] = [
@@ -39,16 +39,16 @@ const WORDS: [&str; 9] = [
 
 /// One job, as it was.
 #[derive(Clone, Debug)]
-struct Job {
+pub(super) struct Job {
     /// What each word says of it.
-    keys: BTreeMap<&'static str, String>,
+    pub(super) keys: BTreeMap<&'static str, String>,
     processors: i64,
-    start: i64,
-    end: i64,
+    pub(super) start: i64,
+    pub(super) end: i64,
 }
 
 impl Job {
-    fn new(numbers: &mut Numbers) -> Job {
+    pub(super) fn new(numbers: &mut Numbers) -> Job {
         let mut pick = |all: &[&str]| {
             let most = u64::try_from(all.len()).unwrap() - 1;
             let at = usize::try_from(numbers.between(0, most)).unwrap();
@@ -111,7 +111,7 @@ impl Job {
         self.processors * overlap.max(0)
     }
 
-    fn line(&self, id: usize) -> String {
+    pub(super) fn line(&self, id: usize) -> String {
         let time = |seconds: i64| format_rfc3339(seconds * 1_000_000);
         let key = |word: &str| self.keys[word].clone();
         let mut record = serde_json::json!({
@@ -130,7 +130,7 @@ impl Job {
 }
 
 /// A bank in which nothing moves money, with so many jobs.
-fn used(numbers: &mut Numbers, many: usize) -> (Bank, Vec<Job>) {
+pub(super) fn used(numbers: &mut Numbers, many: usize) -> (Bank, Vec<Job>) {
     used_by(Setup::new(), numbers, many)
 }
 
@@ -152,7 +152,7 @@ fn used_by(setup: Setup, numbers: &mut Numbers, many: usize) -> (Bank, Vec<Job>)
 }
 
 #[track_caller]
-fn asked(bank: &Bank, words: &[&str]) -> Value {
+pub(super) fn asked(bank: &Bank, words: &[&str]) -> Value {
     bank.json(&[&["usage"], words].concat())
 }
 
@@ -173,7 +173,7 @@ fn whole(text: &Value) -> i64 {
 
 /// One answer beside the jobs themselves.
 #[track_caller]
-fn agrees(answer: &Value, jobs: &[Job], by: &[&str], said: &str) {
+pub(super) fn agrees(answer: &Value, jobs: &[Job], by: &[&str], said: &str) {
     let (from, until) = (seconds(&answer["from"]), seconds(&answer["until"]));
     let (mut all, mut charged) = (0, 0);
     let mut seen = BTreeSet::new();

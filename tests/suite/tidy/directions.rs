@@ -222,7 +222,7 @@ const ROOMS: [(&str, &[&str]); 21] = [
     ),
     (
         "bankd/src/survey",
-        &["survey", "background", "store", "writer"],
+        &["survey", "background", "clock", "store", "writer"],
     ),
     ("bankd/src/background", &[]),
     ("bankd/src/clock", &["clock", "config"]),

@@ -5,6 +5,7 @@
 //! everything that was used. Both come to the same, to the last unit. Nothing here rounds.
 
 mod bins;
+mod cover;
 mod edges;
 mod records;
 mod rollups;

@@ -1,4 +1,4 @@
-//! The hours of a day in few bytes: most figures of most hours are nothing.
+//! Figures in few bytes, those of the hours of a day among them: most figures of most hours are nothing.
 
 use super::super::Error;
 use bank_core::rollup::{HOURS, MEASURES, Sign, Sums};
@@ -45,19 +45,31 @@ pub(super) fn pack(hours: &Hours) -> Vec<u8> {
         if sums.is_zero() {
             continue;
         }
-        let mask = (0_u32..)
-            .zip(sums.0)
-            .filter(|(_, figure)| *figure != 0)
-            .fold(0_u16, |mask, (bit, _)| {
-                mask | 1_u16.checked_shl(bit).unwrap_or(0)
-            });
         bytes.push(*hour);
-        bytes.extend(mask.to_le_bytes());
-        for figure in sums.0.into_iter().filter(|figure| *figure != 0) {
-            push(&mut bytes, stored(figure));
-        }
+        push_sums(&mut bytes, sums);
     }
     bytes
+}
+
+/// Packs figures.
+pub(super) fn sums(sums: &Sums) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(64);
+    push_sums(&mut bytes, sums);
+    bytes
+}
+
+/// Which figures are there, and these.
+fn push_sums(bytes: &mut Vec<u8>, sums: &Sums) {
+    let mask = (0_u32..)
+        .zip(sums.0)
+        .filter(|(_, figure)| *figure != 0)
+        .fold(0_u16, |mask, (bit, _)| {
+            mask | 1_u16.checked_shl(bit).unwrap_or(0)
+        });
+    bytes.extend(mask.to_le_bytes());
+    for figure in sums.0.into_iter().filter(|figure| *figure != 0) {
+        push(bytes, stored(figure));
+    }
 }
 
 /// A figure as a column holds it.
@@ -73,28 +85,43 @@ pub(super) fn stored(figure: i128) -> i64 {
 pub(in crate::store) fn each(bytes: &[u8], mut visit: impl FnMut(u8, &Sums)) -> Result<(), Error> {
     let mut rest = bytes.iter().copied();
     while let Some(hour) = rest.next() {
-        let (Some(low), Some(high)) = (rest.next(), rest.next()) else {
-            return Err(broken(bytes));
-        };
-        let mask = u16::from_le_bytes([low, high]);
-        let is_known = i64::from(hour) < HOURS && u32::from(mask) < 1 << MEASURES;
-        if !is_known {
-            return Err(broken(bytes));
-        }
-        let mut sums = Sums::default();
-        for (bit, figure) in (0_u32..).zip(&mut sums.0) {
-            if mask.checked_shr(bit).is_some_and(|rest| rest & 1 == 1) {
-                *figure = pull(&mut rest).ok_or_else(|| broken(bytes))?.into();
-            }
-        }
-        visit(hour, &sums);
+        let sums = pull_sums(&mut rest).filter(|_| i64::from(hour) < HOURS);
+        visit(
+            hour,
+            &sums.ok_or_else(|| broken("rollup_hour.hours", bytes))?,
+        );
     }
     Ok(())
 }
 
-fn broken(bytes: &[u8]) -> Error {
+/// Figures out of the bytes that [`sums`] makes.
+///
+/// # Errors
+/// If they are others.
+pub(in crate::store) fn one(bytes: &[u8]) -> Result<Sums, Error> {
+    let mut rest = bytes.iter().copied();
+    pull_sums(&mut rest)
+        .filter(|_| rest.next().is_none())
+        .ok_or_else(|| broken("rollup_month.figures", bytes))
+}
+
+fn pull_sums(rest: &mut impl Iterator<Item = u8>) -> Option<Sums> {
+    let mask = u16::from_le_bytes([rest.next()?, rest.next()?]);
+    if u32::from(mask) >= 1 << MEASURES {
+        return None;
+    }
+    let mut sums = Sums::default();
+    for (bit, figure) in (0_u32..).zip(&mut sums.0) {
+        if mask.checked_shr(bit).is_some_and(|rest| rest & 1 == 1) {
+            *figure = pull(rest)?.into();
+        }
+    }
+    Some(sums)
+}
+
+fn broken(what: &'static str, bytes: &[u8]) -> Error {
     Error::Value {
-        what: "rollup_hour.hours",
+        what,
         value: format!("{} bytes", bytes.len()),
     }
 }
@@ -157,5 +184,20 @@ mod tests {
         }
         assert!(each(&[24, 1, 0, 0], |_, _| {}).is_err());
         assert!(each(&[1, 0, 0xff, 0], |_, _| {}).is_err());
+    }
+
+    #[test]
+    fn figures_read_back() {
+        let figures = Sums::default()
+            .with(Measure::Charge, -300)
+            .with(Measure::Running, 2);
+        let bytes = sums(&figures);
+        assert_eq!(one(&bytes).unwrap(), figures);
+        assert_eq!(one(&sums(&Sums::default())).unwrap(), Sums::default());
+        for length in 0..bytes.len() {
+            assert!(one(&bytes[..length]).is_err());
+        }
+        assert!(one(&[bytes.as_slice(), &[0]].concat()).is_err());
+        assert!(one(&[0, 0x20]).is_err());
     }
 }

@@ -3,6 +3,7 @@
 
 use super::super::tally::Change;
 use super::super::{Error, codec, seal};
+use super::months::Standing;
 use super::pack::{self, Hours, stored};
 use bank_core::rollup::{MEASURES, Measure, Presence, Sign, Sums, Use, day_of, hour_of};
 use foldhash::HashMap;
@@ -64,6 +65,7 @@ pub(in crate::store) struct Pending {
     scratch: Vec<u8>,
     /// What was written and is not counted yet, of days and of their hours.
     written: [Change; 2],
+    months: Standing,
 }
 
 impl Pending {
@@ -262,6 +264,8 @@ impl Pending {
         let mut days = self.take();
         // In the order of the table, so that rows of a day lie together.
         days.sort_unstable_by_key(|(place, _)| *place);
+        let touched = days.iter().map(|((day, _), _)| *day);
+        self.months.touch(connection, touched)?;
         for (place, day) in days {
             write_day(connection, place, day, &mut self.written)?;
         }
@@ -279,6 +283,11 @@ impl Pending {
         self.places.clear();
         (self.last, self.hours) = (0, 0);
         std::mem::take(&mut self.days)
+    }
+
+    /// The months that stand.
+    pub(super) fn standing(&mut self) -> &mut Standing {
+        &mut self.months
     }
 
     /// Forgets what was not written: the database transaction was undone, and keys with it.

@@ -277,8 +277,10 @@ fn charges_of(
 /// # Errors
 /// If the store cannot be read or written.
 pub fn rebuild(connection: &Connection) -> Result<(), Error> {
-    connection
-        .execute_batch("DELETE FROM rollup_hour; DELETE FROM rollup; DELETE FROM rollup_key;")?;
+    connection.execute_batch(
+        "DELETE FROM rollup_month; DELETE FROM rollup_hour; DELETE FROM rollup;
+         DELETE FROM rollup_key;",
+    )?;
     fill(connection, connection)?.count_written(connection)
 }
 
@@ -336,6 +338,7 @@ pub fn compare(connection: &Connection) -> Result<Compared, Error> {
     let anew = Connection::open("")?;
     anew.execute_batch(include_str!("../../../../schema/sqlite/0015_rollup.sql"))?;
     anew.execute_batch(include_str!("../../../../schema/sqlite/0021_measured.sql"))?;
+    anew.execute_batch(include_str!("../../../../schema/sqlite/0022_month.sql"))?;
     anew.execute_batch("BEGIN")?;
     fill(connection, &anew)?;
     let sql =

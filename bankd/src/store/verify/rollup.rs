@@ -1,15 +1,16 @@
-//! Proof of rollups: each day is what its hours come to, and each key in all what usage comes to. That
+//! Proof of rollups: each day is what its hours come to, each month that stands what its days come to,
+//! and each key in all what usage comes to. That
 //! the days are the right ones, their seals say; `bankd rollup verify` adds all of it up anew.
 
 use super::super::Error;
-use super::super::rollup::{Counted, Key, each, each_hour};
+use super::super::rollup::{Counted, Key, add_up, each, each_hour, each_month};
 use super::{Finding, Report};
 use bank_core::rollup::{MEASURES, Measure, Sign, Sums, day_of};
 use rusqlite::{Connection, Row};
 use std::collections::BTreeMap;
 
 /// What is proven here.
-pub(super) const TABLES: &[&str] = &["rollup_key", "rollup", "rollup_hour"];
+pub(super) const TABLES: &[&str] = &["rollup_key", "rollup", "rollup_hour", "rollup_month"];
 
 /// Project, user, machine, queue, quality of service and account.
 type Name = ([String; 5], i64);
@@ -23,6 +24,7 @@ struct Total {
 
 /// Adds what is wrong to the report.
 pub(super) fn check(connection: &Connection, report: &mut Report) -> Result<(), Error> {
+    months(connection, report)?;
     let mut stands = standing(connection, report)?;
     let mut should: BTreeMap<Name, Total> = BTreeMap::new();
     each(connection, &mut |key, _, counted| {
@@ -42,6 +44,35 @@ pub(super) fn check(connection: &Connection, report: &mut Report) -> Result<(), 
         .filter(|(name, _)| !stands.contains_key(*name))
     {
         wrong(report, name, Some(should), None);
+    }
+    Ok(())
+}
+
+/// Compares the months that stand with their days, one after the other.
+fn months(connection: &Connection, report: &mut Report) -> Result<(), Error> {
+    let sql = "SELECT min(month) FROM rollup_month WHERE month > ?1";
+    let mut statement = connection.prepare(sql)?;
+    let mut last = i64::MIN;
+    while let Some(month) = statement.query_row([last], |r| r.get(0))? {
+        let mut stands: BTreeMap<i64, Sums> = BTreeMap::new();
+        let behind = i64::saturating_add(month, 1);
+        each_month(connection, (month, behind), |_, key, sums| {
+            stands.insert(key, *sums);
+        })?;
+        let should = add_up(connection, month)?.rows;
+        let missing = should.keys().filter(|key| !stands.contains_key(*key));
+        for key in stands.keys().chain(missing) {
+            if stands.get(key) == should.get(key) {
+                continue;
+            }
+            let text = format!(
+                "rollups of month {month} from 1970, key {key}: the month is not what its days are"
+            );
+            let show = |sums: Option<&Sums>| sums.map(|s| format!("{:?}", s.0)).unwrap_or_default();
+            let finding = Finding::new("rollup", format!("{month} {key}"), text);
+            report.find(finding.differs(show(should.get(key)), show(stands.get(key))));
+        }
+        last = month;
     }
     Ok(())
 }

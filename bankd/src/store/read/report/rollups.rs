@@ -1,31 +1,24 @@
-//! Reports from rollups: whole UTC days from their sums, the rest of a bucket from hours, and what lies
-//! beside full hours from the records of that time.
+//! Reports from rollups: whole UTC months and days from their sums, the rest of a bucket from hours, and
+//! what lies beside full hours from the records of that time.
 //!
 //! A job that runs over several days is one job in each of them. In a bucket it is counted once: those
-//! that ran in its first hour or day, and those that began later.
+//! that ran in its first hour, day or month, and those that began later.
 
 use super::super::super::Error;
-use super::super::super::rollup::each_hour;
+use super::super::super::rollup::{each_hour, each_month, stands};
+use super::cover::{Rows, cover};
 use super::edges::{self, Piece};
-use super::{Answer, Asked, Figures, Owner, ran};
+use super::{Answer, Asked, Figures, Owner};
 use bank_core::rollup::{DAY, HOUR, HOURS, Measure, Sign, Sums, day_of, hour_of};
 use bank_core::time::Timestamp;
 use foldhash::{HashMap, HashMapExt as _};
 use rusqlite::{Connection, OptionalExtension};
+use std::ops::Range;
 
-/// The figures of a day, in the order of [`Measure`], but the last.
-macro_rules! figures {
-    () => {
-        "core, gpu, node, wall, cpu, memory, disk, factored, charge, measured, started, ended"
-    };
-}
-
-/// Those of some days.
-macro_rules! days {
-    () => {
-        "FROM rollup WHERE day >= ?1 AND day < ?2"
-    };
-}
+/// The figures of some days, in the order of [`Measure`].
+const DAYS: &str = "SELECT day, key, core, gpu, node, wall, cpu, memory, disk, factored, charge,
+         measured, started, ended, running
+     FROM rollup WHERE day >= ?1 AND day < ?2";
 
 /// The first day on which anything counts.
 pub fn first_day(connection: &Connection) -> Result<Option<i64>, Error> {
@@ -64,9 +57,8 @@ pub fn from_rollups(connection: &Connection, asked: &Asked<'_>) -> Result<Answer
     for (bucket, (from, until)) in asked.grid.buckets().enumerate() {
         let mut summing = Summing {
             keys: &keys,
-            users: asked.users,
             of: vec![None; keys.values.len()],
-            ran: vec![false; keys.all.len()],
+            ran: vec![Ran::default(); if asked.users { keys.all.len() } else { 0 }],
             is_first: true,
         };
         let first = hour_of(from.0.saturating_add(HOUR).saturating_sub(1));
@@ -158,13 +150,50 @@ fn keys(connection: &Connection, asked: &Asked<'_>) -> Result<Keys, Error> {
     Ok(keys)
 }
 
+/// What tells that something ran.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Ran {
+    running: i128,
+    wall: i128,
+}
+
+impl Ran {
+    fn add(&mut self, sums: &Sums, sign: Sign) {
+        for (own, more) in [
+            (&mut self.running, sums.get(Measure::Running)),
+            (&mut self.wall, sums.get(Measure::Wall)),
+        ] {
+            *own = match sign {
+                Sign::Plus => own.saturating_add(more),
+                Sign::Minus => own.saturating_sub(more),
+            };
+        }
+    }
+}
+
+/// Gives the hours of a day, with their keys.
+fn each_hour_of(
+    connection: &Connection,
+    day: i64,
+    mut visit: impl FnMut(i64, i64, &Sums),
+) -> Result<(), Error> {
+    let sql = "SELECT key, hours FROM rollup_hour WHERE day = ?1";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query([day])?;
+    while let Some(row) = rows.next()? {
+        let key = row.get(0)?;
+        let hours = row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?;
+        each_hour(hours, |hour, sums| visit(key, i64::from(hour), sums))?;
+    }
+    Ok(())
+}
+
 /// One bucket on its way.
 struct Summing<'k> {
     keys: &'k Keys,
-    users: bool,
     of: Vec<Option<Figures>>,
-    /// Whether anything ran, for each key.
-    ran: Vec<bool>,
+    /// What ran, for each key; empty where no users are asked for.
+    ran: Vec<Ran>,
     /// Nothing of the bucket was read yet: jobs that run count, not only those that begin.
     is_first: bool,
 }
@@ -172,51 +201,49 @@ struct Summing<'k> {
 impl Summing<'_> {
     /// Reads the hours from one until another, exclusive.
     fn span(&mut self, connection: &Connection, from: i64, until: i64) -> Result<(), Error> {
-        let (first, head) = day_of(from);
-        let (last, tail) = day_of(until);
-        if first == last {
-            return self.hours(connection, first, (head, tail));
+        let cover = cover((from, until), |month| stands(connection, month))?;
+        if !cover.begins && std::mem::take(&mut self.is_first) {
+            self.running_at(connection, from)?;
         }
-        let mut day = first;
-        if head > 0 {
-            self.hours(connection, first, (head, HOURS))?;
-            day = first.saturating_add(1);
-        }
-        if day < last {
-            self.days(connection, day, last)?;
-        }
-        if tail > 0 {
-            self.hours(connection, last, (0, tail))?;
+        for (sign, rows) in cover.parts {
+            match rows {
+                Rows::Months(months) => self.months(connection, months)?,
+                Rows::Days(days) => self.days(connection, days, sign)?,
+                Rows::Hours(day, hours) => self.hours(connection, day, &hours, sign)?,
+            }
         }
         Ok(())
     }
 
-    /// Whole days. Jobs that ran count on the first of them, where nothing of the bucket lies before.
-    fn days(&mut self, connection: &Connection, from: i64, until: i64) -> Result<(), Error> {
-        let mut from = from;
-        if std::mem::take(&mut self.is_first) {
-            let next = from.saturating_add(1);
-            let sql = concat!("SELECT key, ", figures!(), ", running ", days!());
-            self.rows(connection, sql, (from, next))?;
-            from = next;
-        }
-        let sql = concat!("SELECT key, ", figures!(), ", started ", days!());
-        self.rows(connection, sql, (from, until))
+    /// Whole months. Jobs that ran count in the first of them, where nothing of the bucket lies before.
+    fn months(&mut self, connection: &Connection, months: Range<i64>) -> Result<(), Error> {
+        let counts = std::mem::take(&mut self.is_first).then_some(months.start);
+        each_month(
+            connection,
+            (months.start, months.end),
+            |month, key, sums| {
+                if let Some(key) = self.keys.places.get(&key).copied() {
+                    self.add(key, sums, counts == Some(month), Sign::Plus);
+                }
+            },
+        )
     }
 
-    /// Rows of keys with all their figures. There are many, and nothing is looked up for one twice.
-    fn rows(&mut self, connection: &Connection, sql: &str, days: (i64, i64)) -> Result<(), Error> {
-        let mut statement = connection.prepare_cached(sql)?;
-        let mut rows = statement.query(days)?;
+    /// Whole days. There are many, and nothing is looked up for one twice.
+    fn days(&mut self, connection: &Connection, days: Range<i64>, sign: Sign) -> Result<(), Error> {
+        let counts = std::mem::take(&mut self.is_first).then_some(days.start);
+        let mut statement = connection.prepare_cached(DAYS)?;
+        let mut rows = statement.query((days.start, days.end))?;
         while let Some(row) = rows.next()? {
-            let Some(key) = self.keys.places.get(&row.get(0)?).copied() else {
+            let Some(key) = self.keys.places.get(&row.get(1)?).copied() else {
                 continue;
             };
             let mut sums = Sums::default();
-            for (place, figure) in (1..).zip(&mut sums.0) {
+            for (place, figure) in (2..).zip(&mut sums.0) {
                 *figure = row.get::<_, i64>(place)?.into();
             }
-            self.add(key, &sums);
+            let day = row.get(0)?;
+            self.add(key, &sums, counts == Some(day), sign);
         }
         Ok(())
     }
@@ -226,48 +253,57 @@ impl Summing<'_> {
         &mut self,
         connection: &Connection,
         day: i64,
-        (from, until): (i64, i64),
+        hours: &Range<i64>,
+        sign: Sign,
     ) -> Result<(), Error> {
-        let sql = "SELECT key, hours FROM rollup_hour WHERE day = ?1";
-        let mut statement = connection.prepare_cached(sql)?;
-        let mut rows = statement.query([day])?;
-        let is_first = self.is_first;
-        while let Some(row) = rows.next()? {
-            let Some(key) = self.keys.places.get(&row.get(0)?).copied() else {
-                continue;
-            };
-            let hours = row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?;
-            each_hour(hours, |hour, sums| {
-                let hour = i64::from(hour);
-                if is_first && hour == from {
-                    self.add(key, sums);
-                } else if from <= hour && hour < until {
-                    let began = sums.get(Measure::Started);
-                    self.add(key, &sums.with(Measure::Running, began));
-                }
-            })?;
-        }
-        self.is_first = false;
-        Ok(())
+        let counts = std::mem::take(&mut self.is_first).then_some(hours.start);
+        each_hour_of(connection, day, |key, hour, sums| {
+            if hours.contains(&hour)
+                && let Some(key) = self.keys.places.get(&key).copied()
+            {
+                self.add(key, sums, counts == Some(hour), sign);
+            }
+        })
     }
 
-    fn add(&mut self, key: usize, sums: &Sums) {
+    /// Jobs that ran when an hour began: all that ran in it but those that began in it.
+    fn running_at(&mut self, connection: &Connection, hour: i64) -> Result<(), Error> {
+        let (day, hour) = day_of(hour);
+        each_hour_of(connection, day, |key, own, sums| {
+            let running = sums.get(Measure::Running);
+            let before = running.saturating_sub(sums.get(Measure::Started));
+            if own == hour
+                && let Some(key) = self.keys.places.get(&key).copied()
+            {
+                let sums = Sums::default().with(Measure::Running, before);
+                self.add(key, &sums, true, Sign::Plus);
+            }
+        })
+    }
+
+    /// Adds figures of a key, or takes them away; with the jobs that ran, or only those that began.
+    fn add(&mut self, key: usize, sums: &Sums, counts_running: bool, sign: Sign) {
         let Some(asking) = self.keys.all.get(key) else {
             return;
         };
+        let running = if counts_running {
+            Measure::Running
+        } else {
+            Measure::Started
+        };
+        let sums = sums.with(Measure::Running, sums.get(running));
         if let Some(figures) = self.of.get_mut(asking.values) {
-            let figures = figures.get_or_insert_default();
-            figures.sums.add(sums, Sign::Plus);
+            figures.get_or_insert_default().sums.add(&sums, sign);
         }
         if let Some(own) = self.ran.get_mut(key) {
-            *own = *own || ran(sums);
+            own.add(&sums, sign);
         }
     }
 
     /// What it came to, by values; with those who ran anything, where they are asked for.
     fn end(mut self) -> Vec<Option<Figures>> {
         let ran = self.keys.all.iter().zip(&self.ran);
-        for (asking, _) in ran.filter(|(_, ran)| self.users && **ran) {
+        for (asking, _) in ran.filter(|(_, ran)| **ran != Ran::default()) {
             let figures = self.of.get_mut(asking.values).and_then(Option::as_mut);
             if let (Some(figures), Some(user)) = (figures, self.keys.users.get(asking.user))
                 && !figures.users.contains(user)

@@ -1,0 +1,209 @@
+//! Sums of months: whichever of them stand, an answer from rollups is the one from records, in any zone
+//! and for any period; what changes a day takes its month away, and what was made of other days is not
+//! written.
+
+use super::bench::Bench;
+use super::fixture::T0;
+use super::ground::Ground;
+use super::rolled::{finished, rows};
+use super::sqlite::Sqlite;
+use super::wild::{Dice, furnish};
+use bank_core::calendar::Zone;
+use bank_core::command::{Command, UsageReport};
+use bank_core::directory::Policy;
+use bank_core::rollup::grid::{Every, Grid};
+use bank_core::rollup::{DAY, HOUR, Measure, Sums, month};
+use bank_core::time::{MICROS, Seconds, Timestamp};
+use bankd::store::read::report::{Asked, from_records, from_rollups};
+use bankd::store::{open_reader, rollup};
+use rusqlite::Connection;
+
+const SEEDS: [u64; 3] = [7_113, 31, 2_026];
+/// What happened lies in so many days before [`T0`].
+const DAYS: u64 = 150;
+
+fn some(dice: &mut Dice, most: i64) -> i64 {
+    i64::try_from(dice.below(u64::try_from(most).unwrap())).unwrap()
+}
+
+/// A finished use within the days before; some of them run for weeks.
+fn some_use(dice: &mut Dice) -> UsageReport {
+    let before = Seconds(some(dice, i64::try_from(DAYS).unwrap() * 86_400));
+    let mut report = finished(dice, Timestamp(T0.0 - before.0 * MICROS));
+    if dice.below(8) == 0 {
+        let facts = &mut report.request.facts;
+        let earlier = facts.start.unwrap().0 - some(dice, 50) * DAY;
+        (facts.start, facts.submit) = (Some(Timestamp(earlier)), None);
+    }
+    report
+}
+
+fn used(store: &mut Sqlite, dice: &mut Dice, count: usize, key: &str) {
+    for n in 0..count {
+        let command = Command::Usage(Box::new(some_use(dice)));
+        store.submit(&command, Some(&format!("{key} {n}")), T0);
+    }
+    // Whatever waits is committed.
+    assert_eq!(store.proof(), Vec::<String>::new());
+}
+
+fn furnished() -> Sqlite {
+    let mut store = Sqlite::new(Policy::default(), 5);
+    furnish(&mut Bench::new(&mut store));
+    store
+}
+
+/// The months from the first use on that stand, and the others that are over.
+fn standing(reader: &Connection) -> (Vec<i64>, Vec<i64>) {
+    let this = month::of_day(T0.0.div_euclid(DAY));
+    let months = this - 7..this;
+    months.partition(|month| rollup::stands(reader, *month).unwrap())
+}
+
+/// Compares both ways to an answer for periods and zones by chance. Says how many rows there were.
+fn agree(reader: &Connection, dice: &mut Dice) -> usize {
+    let zones = [-39_600, -18_000, -3_600, 0, 0, 3_600, 19_800, 46_800];
+    let everies = [
+        Every::Day,
+        Every::Week,
+        Every::Month,
+        Every::Quarter,
+        Every::All,
+    ];
+    let mut compared = 0;
+    for _ in 0..25 {
+        let first = zones[usize::try_from(some(dice, 8)).unwrap()];
+        let change = T0.0.div_euclid(MICROS) - 86_400 * some(dice, 150);
+        let zone = Zone {
+            first,
+            changes: vec![(change.div_euclid(3_600) * 3_600, first + 3_600)],
+        };
+        let every = everies[usize::try_from(some(dice, 5)).unwrap()];
+        let from = T0.0.div_euclid(HOUR) * HOUR - some(dice, 24 * 200) * HOUR;
+        let length = HOUR * (1 + some(dice, 24 * 200));
+        // Now and then an end lies within an hour.
+        let within = if dice.below(5) == 0 { 1_234_567_891 } else { 0 };
+        let (from, until) = (Timestamp(from), Timestamp(from + length + within));
+        let grid = Grid::new(from, until, every, &zone, 10_000).unwrap();
+        let asked = || Asked {
+            grid: grid.clone(),
+            place: Box::new(|owner, _| {
+                Some((vec![owner.project.to_owned()], owner.user.to_owned()))
+            }),
+            at_end: false,
+            users: true,
+            weighed: Measure::Core,
+        };
+        let rolled = rows(from_rollups(reader, &asked()).unwrap());
+        let looked = rows(from_records(reader, &asked()).unwrap());
+        assert_eq!(rolled, looked, "{every:?} {from:?} {until:?} {zone:?}");
+        compared += rolled.len();
+    }
+    compared
+}
+
+#[test]
+fn answers_are_the_same_whichever_months_stand() {
+    for seed in SEEDS {
+        println!("seed {seed}");
+        let (mut store, mut dice) = (furnished(), Dice(seed));
+        let (mut mixed, mut compared) = (0, 0);
+        for round in 0..6 {
+            used(&mut store, &mut dice, 25, &format!("many {round}"));
+            store.store().add_up_months(T0).unwrap();
+            let reader = open_reader(store.path()).unwrap();
+            let (stand, _) = standing(&reader);
+            assert!(stand.len() >= 4, "{stand:?}");
+            compared += agree(&reader, &mut dice);
+            used(&mut store, &mut dice, 1, &format!("one {round}"));
+            let (stand, missing) = standing(&reader);
+            mixed += usize::from(!stand.is_empty() && !missing.is_empty());
+            compared += agree(&reader, &mut dice);
+        }
+        assert!(mixed > 2, "{mixed} times some stood and some did not");
+        assert!(compared > 500, "{compared} rows");
+        store.store().rebuild_rollups().unwrap();
+        let reader = open_reader(store.path()).unwrap();
+        assert_eq!(standing(&reader).0, Vec::<i64>::new(), "made anew by days");
+    }
+}
+
+#[test]
+fn a_month_of_other_days_is_not_written() {
+    let (mut store, mut dice) = (furnished(), Dice(5));
+    used(&mut store, &mut dice, 60, "first");
+    let reader = open_reader(store.path()).unwrap();
+    let april = month::of_day(T0.0.div_euclid(DAY)) - 2;
+    let made = rollup::add_up(&reader, april).unwrap();
+    // A month of the time before, which is over at any time, and one that is not.
+    let next = |from: i64, now: Timestamp| rollup::next_missing(&reader, from, now).unwrap();
+    assert_eq!(next(april, T0), Some(april));
+    assert_eq!(next(april, Timestamp(T0.0 - 45 * DAY)), None);
+    for round in 0..30 {
+        used(&mut store, &mut dice, 4, &format!("more {round}"));
+        if rollup::add_up(&reader, april).unwrap() != made {
+            break;
+        }
+    }
+    assert!(!store.store().place_month(&made).unwrap(), "other days");
+    let now = rollup::add_up(&reader, april).unwrap();
+    assert!(store.store().place_month(&now).unwrap());
+    assert!(!store.store().place_month(&now).unwrap(), "it stands");
+    assert_eq!(next(april, T0), Some(april + 1));
+}
+
+#[test]
+fn a_month_that_was_changed_by_hand_is_found() {
+    let (mut store, mut dice) = (furnished(), Dice(6));
+    used(&mut store, &mut dice, 60, "first");
+    assert!(store.store().add_up_months(T0).unwrap() > 3);
+    assert_eq!(store.proof(), Vec::<String>::new());
+    for change in [
+        "UPDATE rollup_month SET figures = x'010002' WHERE rowid_is(month, key)",
+        "UPDATE rollup_month SET figures = x'01' WHERE rowid_is(month, key)",
+        "UPDATE rollup_month SET month = month - 700 WHERE rowid_is(month, key)",
+        "DELETE FROM rollup_month WHERE rowid_is(month, key)",
+        "INSERT INTO rollup_month SELECT month - 700, key, figures FROM rollup_month
+             WHERE rowid_is(month, key)",
+    ] {
+        let mut copy = store.copy(1);
+        let first =
+            "(month, key) = (SELECT month, key FROM rollup_month ORDER BY month, key LIMIT 1)";
+        let hand = Connection::open(copy.path()).unwrap();
+        let sql = change.replace("rowid_is(month, key)", first);
+        assert_eq!(hand.execute(&sql, []).unwrap(), 1, "{sql}");
+        drop(hand);
+        let found = copy.proof();
+        assert!(!found.is_empty(), "{sql}");
+    }
+}
+
+/// A month has no more in it than its days: nothing that is used lies outside of them.
+#[test]
+fn months_come_to_what_days_come_to() {
+    let (mut store, mut dice) = (furnished(), Dice(8));
+    used(&mut store, &mut dice, 80, "first");
+    store.store().add_up_months(T0).unwrap();
+    let reader = open_reader(store.path()).unwrap();
+    let (stand, missing) = standing(&reader);
+    assert!(stand.len() >= 4, "{stand:?} {missing:?}");
+    let all = |every: Every| {
+        let from = Timestamp(month::first_day(stand[0]) * DAY);
+        let grid = Grid::new(from, T0, every, &Zone::default(), 1_000).unwrap();
+        let asked = Asked {
+            grid,
+            place: Box::new(|_, _| Some((Vec::new(), String::new()))),
+            at_end: false,
+            users: false,
+            weighed: Measure::Core,
+        };
+        let mut total = Sums::default();
+        for figures in from_rollups(&reader, &asked).unwrap().rows.values() {
+            let own = figures.sums.with(Measure::Running, 0);
+            total.add(&own, bank_core::rollup::Sign::Plus);
+        }
+        total
+    };
+    assert_eq!(all(Every::All), all(Every::Day));
+    assert!(!all(Every::All).is_zero());
+}
