@@ -43,7 +43,8 @@ struct Asking {
     user: usize,
 }
 
-/// Answers from rollups; where a bucket begins or ends within an hour, with the records of that piece.
+/// Answers from rollups; where a bucket begins or ends within an hour, with the records of that piece. Asks
+/// for several things: of one snapshot, if somebody writes meanwhile.
 ///
 /// # Errors
 /// If the store cannot be read.
