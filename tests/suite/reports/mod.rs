@@ -3,6 +3,7 @@
 
 mod collected;
 mod contribution;
+mod journalled;
 mod metrics;
 mod months;
 mod named;

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::harness::{Bank, Ran, Request, Setup, T0};
 
 /// Chemistry of amy, physics of bob, and usage of names that nobody registered; today is the second day.
-fn used() -> Bank {
+pub(super) fn used() -> Bank {
     let bank = Setup::new()
         .env("BANKD_EXPORT_SITE", "EXAMPLE-SITE")
         .env("BANKD_EXPORT_ASSUME_FULL_CPU", "true")
@@ -28,7 +28,7 @@ fn used() -> Bank {
     bank
 }
 
-fn with(bank: &Bank, token: &str, words: &[&str]) -> Ran {
+pub(super) fn with(bank: &Bank, token: &str, words: &[&str]) -> Ran {
     bank.bank_as(&[("BANK_TOKEN", token)], words)
 }
 

@@ -8,11 +8,14 @@ use bank_core::command::OPS;
 use bank_core::effects::{ENTRY_KINDS, EntryKind};
 use bank_core::ids::AccountId;
 use bank_core::refusal::Refusal;
+use rusqlite::Connection;
 
 use super::call::{Call, Handled, ok};
+use super::named::Names;
 use super::view::View;
 use super::{job, shape};
 use crate::http::error::Failure;
+use crate::store;
 use crate::store::read::jobs;
 use crate::store::read::journal::{self, JournalRow, Span};
 
@@ -30,15 +33,13 @@ pub(super) async fn list(call: Call) -> Handled {
     let newest = query.newest;
     let before = query.before.as_deref().map(job::cursor).transpose();
     let before = before.map_err(|r| call.refused(&r))?;
+    let named = Named::of(&query);
     let mut filter = Filter::new(&call.view, query)?;
     let after = span.after;
     let page = call.ask(move |connection| {
         let mut span = span;
         if let Some(job) = job {
-            let uses = jobs::uses(connection, &job)?;
-            // Nothing about a job is journalled before its first document.
-            span.recorded_from = uses.iter().map(|row| row.opened).min();
-            filter.instances = Some(uses.iter().map(|row| row.id).collect());
+            filter.of_job(connection, &mut span, &job)?;
         }
         let last = journal::last_transaction(connection)?;
         let page = if newest {
@@ -55,6 +56,9 @@ pub(super) async fn list(call: Call) -> Handled {
             expected: "a transaction that there is: the journal ends before it",
         }));
     }
+    if page.rows.is_empty() && page.next.is_none() && after == 0 && before.is_none() {
+        named.met(&call).await?;
+    }
     // Towards the newest nothing is left out; from a number that is still to come nothing is skipped.
     let upto = match page.next.filter(|_| !newest) {
         Some(next) => next,
@@ -69,6 +73,78 @@ pub(super) async fn list(call: Call) -> Handled {
         next: page.next.map(|id| id.to_string()),
         upto: Some(upto.to_string()),
     })
+}
+
+/// Names that the journal may carry without anybody having registered them.
+struct Named {
+    job: Option<String>,
+    user: Option<String>,
+    machine: Option<String>,
+}
+
+impl Named {
+    fn of(query: &JournalQuery) -> Named {
+        Named {
+            job: query.job.clone(),
+            user: query.user.clone(),
+            machine: query.machine.clone(),
+        }
+    }
+
+    /// Where nothing was found: a name that is registered, or that any row in view has, was merely asked
+    /// with what it is not met with. To whom something is hidden it is as if it were not there.
+    ///
+    /// # Errors
+    /// 404 for the first other one; if the store cannot be read.
+    async fn met(self, call: &Call) -> Result<(), Failure> {
+        let names = Names {
+            user: self.user.as_deref(),
+            machine: self.machine.as_deref(),
+            ..Names::default()
+        };
+        if let Err(unknown) = names.check(call).await {
+            let bare = JournalQuery {
+                user: self.user.clone(),
+                machine: self.machine.clone(),
+                ..JournalQuery::default()
+            };
+            if !is_in_journal(call, bare, None).await? {
+                return Err(unknown);
+            }
+        }
+        let Some(job) = self.job else {
+            return Ok(());
+        };
+        if is_in_journal(call, JournalQuery::default(), Some(job.clone())).await? {
+            return Ok(());
+        }
+        Err(call.refused(&Refusal::not_found("job", &job)))
+    }
+}
+
+/// Whether any row that the caller sees is as asked for.
+async fn is_in_journal(
+    call: &Call,
+    query: JournalQuery,
+    job: Option<String>,
+) -> Result<bool, Failure> {
+    let mut filter = Filter::new(&call.view, query)?;
+    let found = call.ask(move |connection| {
+        let mut span = Span {
+            limit: 1,
+            ..Span::default()
+        };
+        if let Some(job) = job {
+            filter.of_job(connection, &mut span, &job)?;
+            if filter.instances.as_ref().is_some_and(HashSet::is_empty) {
+                return Ok(false);
+            }
+        }
+        let page = journal::page(connection, &span, |row| filter.holds(row))?;
+        // What was not looked through to the end may have it.
+        Ok(page.next.is_some() || !page.rows.is_empty())
+    });
+    found.await
 }
 
 /// A kind that no row can have is a slip of the fingers, not an empty list.
@@ -135,6 +211,19 @@ impl Filter {
             instances: None,
             projects,
         })
+    }
+
+    /// Only rows of a job. Nothing about it is journalled before its first document.
+    fn of_job(
+        &mut self,
+        connection: &Connection,
+        span: &mut Span,
+        job: &str,
+    ) -> Result<(), store::Error> {
+        let uses = jobs::uses(connection, job)?;
+        span.recorded_from = uses.iter().map(|row| row.opened).min();
+        self.instances = Some(uses.iter().map(|row| row.id).collect());
+        Ok(())
     }
 
     fn holds(&self, row: &JournalRow) -> bool {

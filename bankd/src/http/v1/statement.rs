@@ -40,7 +40,7 @@ pub(super) async fn show(call: Call) -> Handled {
         Ok((accounts, frame, burn))
     };
     let (accounts, frame, burn) = call.ask(first).await?;
-    asked.check(&call, &accounts)?;
+    asked.check(&accounts)?;
     let sums = added_up(&call, &asked, &accounts, &frame).await?;
     if asked.subject.is_unknown() && sums.entries == 0 {
         return Err(call
@@ -167,7 +167,7 @@ pub(super) async fn lines(call: Call) -> Handled {
         }
     };
     let (accounts, found, next) = call.ask(question).await?;
-    asked.check(&call, &accounts)?;
+    asked.check(&accounts)?;
     let of_use = !asked.subject.has_balances();
     let line = |(movement, object): &(Movement, Option<statement::Object>)| {
         shaped::line(&call, movement, object.as_ref(), of_use)

@@ -157,13 +157,18 @@ impl Asked {
     }
 
     /// A project without an account of its own has no statement.
-    pub(super) fn check(&self, call: &Call, accounts: &BTreeSet<AccountId>) -> Result<(), Failure> {
+    pub(super) fn check(&self, accounts: &BTreeSet<AccountId>) -> Result<(), Failure> {
         if !accounts.is_empty() || !self.subject.has_balances() {
             return Ok(());
         }
-        let project = self.subject.name().to_owned();
-        let failure = call.refused(&Refusal::NoUsableAccount { project });
-        Err(failure.hint("it spends from accounts of several projects: name one with -a"))
+        let project = self.subject.name();
+        let hint = if self.subject.tree() {
+            "neither has any project below it: name an account with -a"
+        } else {
+            "`--tree` tells of the projects below it, `-a NAME` of an account that it shares"
+        };
+        let detail = format!("project {project:?} has no account of its own");
+        Err(Failure::new("no_usable_account", detail).hint(hint))
     }
 }
 
