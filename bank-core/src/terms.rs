@@ -65,7 +65,7 @@ pub struct Whole {
     pub instance: Option<InstanceId>,
     /// What an earlier record of it came to in the shadow totals, where it was taken in with a chunk
     /// and has no instance.
-    pub carried: Option<Carried>,
+    pub carried: Option<Box<Carried>>,
     /// What the journal says of it: policy, metric and quantity.
     pub remark: String,
 }
@@ -79,6 +79,8 @@ pub struct Carried {
     pub on: Option<AllocationId>,
     /// For which project.
     pub project: String,
+    /// Who used it.
+    pub user: String,
     /// On which machine.
     pub machine: String,
 }

@@ -49,6 +49,8 @@ pub struct KnownUse {
     pub key: InstanceKey,
     /// The project that it was for.
     pub project: String,
+    /// The user who used it.
+    pub user: String,
     /// What is said of it now says the same as what is known.
     pub is_same: bool,
     /// How often it was amended.
@@ -76,18 +78,19 @@ impl UseRow {
         project.as_deref().unwrap_or_default()
     }
 
+    /// The user who used it.
+    pub fn user(&self) -> &str {
+        let user = &self.report.request.whose.user;
+        user.as_deref().unwrap_or_default()
+    }
+
     /// As it is known when a record says something of it.
     pub fn known(&self, record: &str) -> KnownUse {
         KnownUse {
             source: self.report.source.clone(),
             key: self.report.request.key(),
-            project: self
-                .report
-                .request
-                .whose
-                .project
-                .clone()
-                .unwrap_or_default(),
+            project: self.project().to_owned(),
+            user: self.user().to_owned(),
             is_same: self.report.canonical() == record,
             revision: self.revision,
             became: self.became,

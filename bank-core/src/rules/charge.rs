@@ -25,6 +25,7 @@ use crate::select::{Names, Payer};
 use crate::terms::{self, Paid, Shortfall};
 use crate::time::{Seconds, Timestamp};
 use crate::view::{Context, Next, View};
+use amend::Owner;
 use ceiling::Plausible;
 use find::charged_instance;
 use measure::Billed;
@@ -55,7 +56,7 @@ fn bill(
         paid,
     } = begin(charge, view, ctx, has_price)?;
     let priced = match moved_from {
-        Some(project) => bill.take_back(&project, &paid, priced, ctx)?,
+        Some(owner) => bill.take_back(&owner, &paid, priced, ctx)?,
         None => priced,
     };
     match priced {
@@ -91,8 +92,8 @@ struct Begun<'a> {
     counted: Seconds,
     /// None where exact arithmetic ended.
     priced: Option<Amount>,
-    /// The project that paid for an earlier record of the use, where it is another one.
-    moved_from: Option<String>,
+    /// Whom an earlier record of the use was charged to, where this one names others.
+    moved_from: Option<Owner>,
     /// What allocations have paid for the instance.
     paid: Cow<'a, [Paid]>,
 }
@@ -109,7 +110,7 @@ fn begin<'a>(
     let mut postings = Postings::new(view);
     let mut instance = subject(&mut postings, charge, view, at, ctx)?;
     let before = instance.standing();
-    let known = instance.facts.project.clone();
+    let known = Owner::of(&instance);
     note_start(&mut instance, request.facts.start);
     let reported = measure::reported(charge)?;
     let plausible = ceiling::check(charge, reported, &instance, at, ctx)?;
@@ -159,7 +160,7 @@ fn begin<'a>(
         assigned: charge.terms.assigned,
     };
     Ok(Begun {
-        moved_from: amend::moved_from(charge, &known, &bill.payer),
+        moved_from: amend::moved_from(charge, &known, &Owner::now(&bill)),
         bill,
         mode,
         counted: measured.counted,
@@ -243,16 +244,17 @@ fn give_back_other_money(
 fn other_project(
     postings: &mut Postings,
     instance: &mut Instance,
-    known: &str,
+    known: &Owner,
     payer: &Payer,
     charge: &Charge,
 ) -> Result<(), Refusal> {
-    let is_other = charge.request.whose.project.is_some() && known != payer.project_name;
+    let was = &known.project;
+    let is_other = charge.request.whose.project.is_some() && *was != payer.project_name;
     if !is_other || (instance.account.is_none() && instance.lien.is_none()) {
         return Ok(());
     }
-    postings.remark(&format!("project_was={known}"));
-    if charge.terms.named_only || amend::moved_from(charge, known, payer).is_some() {
+    postings.remark(&format!("project_was={was}"));
+    if charge.terms.named_only || amend::earlier(charge, known).is_some() {
         end_lien(postings, instance, LienState::Released)?;
         instance.account = None;
         instance.fallback_from = None;

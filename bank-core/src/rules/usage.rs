@@ -70,6 +70,7 @@ fn carried(known: &KnownUse) -> Option<Carried> {
         amount,
         on: known.on,
         project: known.project.clone(),
+        user: known.user.clone(),
         machine: known.key.machine.clone(),
     })
 }
@@ -277,7 +278,7 @@ impl Taking<'_> {
                 finished: Some(Whole {
                     began,
                     instance: self.before,
-                    carried: self.carried.clone(),
+                    carried: self.carried.clone().map(Box::new),
                     remark: format!("policy={word} counted={}", counted.replace(' ', ":")),
                 }),
                 ..Terms::default()

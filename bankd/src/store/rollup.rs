@@ -3,9 +3,9 @@
 //!
 //! Three things count. A finished use without an instance counts with its own figures and its shadow
 //! amount. An instance counts with what its charges used; where a finished use was charged for, with
-//! the figures of that. What each charge took counts for whom its journal entries name, over its own
-//! time; what gives it back counts there too, so that usage is net of refunds: when money moved,
-//! balances and statements say.
+//! the figures of that, and with all that it came to: an amended record replaces the one before. What any
+//! other charge took counts for whom its journal entries name, over its own time; what gives it back
+//! counts there too, so that usage is net of refunds: when money moved, balances and statements say.
 //!
 //! Most charges only add to what stands. Where more changes, such as for whom an instance is, whether
 //! a finished use stands for it, or that a charge is taken back, all of the instance is taken away as
@@ -69,7 +69,11 @@ enum Touched {
         account: i64,
     },
     /// It was taken away, and is added as a whole.
-    Anew(i64),
+    Anew {
+        id: i64,
+        /// A finished use said what it used.
+        was_finished: bool,
+    },
 }
 
 /// Looks at what a command changes before it is written.
@@ -91,8 +95,7 @@ pub(super) fn before(store: &mut SqliteStore, effects: &Effects) -> Result<Befor
     }
     for id in instances_of_uses(store, effects)? {
         if seen.insert(id) {
-            take_away(store, id)?;
-            touched.push(Touched::Anew(id));
+            touched.push(take_away(store, id)?);
         }
     }
     Ok(Before { touched, hardware })
@@ -125,7 +128,7 @@ fn look(
         None => None,
     };
     let (Some(was), Some(first)) = (was, first) else {
-        return Ok(Some(Touched::Anew(id)));
+        return take_away(store, id).map(Some);
     };
     let stays = was.project == now.facts.project
         && was.user == now.facts.user
@@ -139,8 +142,7 @@ fn look(
             account,
         }));
     }
-    take_away(store, id)?;
-    Ok(Some(Touched::Anew(id)))
+    take_away(store, id).map(Some)
 }
 
 /// The instances that finished uses of a command are or were charged on.
@@ -188,9 +190,11 @@ fn is_finished(store: &mut SqliteStore, id: i64) -> Result<bool, Error> {
     Ok(id <= named && charged::is_finished(&store.connection, id)?)
 }
 
-/// Takes away all that an instance gives, apart from amounts.
-fn take_away(store: &mut SqliteStore, id: i64) -> Result<(), Error> {
-    store.rollups.whole(&store.connection, id, Sign::Minus)
+/// Takes away all that an instance gives.
+fn take_away(store: &mut SqliteStore, id: i64) -> Result<Touched, Error> {
+    store.rollups.whole(&store.connection, id, Sign::Minus)?;
+    let was_finished = is_finished(store, id)?;
+    Ok(Touched::Anew { id, was_finished })
 }
 
 /// Counts what a command wrote.
@@ -200,14 +204,25 @@ pub(super) fn after(
     before: Before,
 ) -> Result<(), Error> {
     let (connection, rollups) = (&store.connection, &mut store.rollups);
+    let mut finished = BTreeSet::new();
     for one in &before.touched {
         match one {
-            Touched::Anew(id) => rollups.whole(connection, *id, Sign::Plus)?,
+            Touched::Anew { id, was_finished } => {
+                rollups.whole(connection, *id, Sign::Plus)?;
+                let is = charged::is_finished(connection, *id)?;
+                if is {
+                    finished.insert(*id);
+                }
+                if is != *was_finished {
+                    rollups.retake(connection, effects, *id, Sign::Plus.turned(is))?;
+                }
+            }
             Touched::Fresh(id) => written(connection, rollups, effects, *id, None)?,
             Touched::Grown { id, .. } => written(connection, rollups, effects, *id, Some(one))?,
         }
     }
-    for usage in &effects.usages {
+    let own = effects.usages.iter();
+    for usage in own.filter(|usage| !finished.contains(&usage.instance.0)) {
         let class = class_of(connection, usage, effects, &before.touched)?;
         charge(connection, &mut rollups.pending, effects, usage, &class)?;
     }
@@ -428,7 +443,23 @@ impl Rollups {
         self.pending.finished(connection, &key, gives, sign)
     }
 
-    /// Adds all that an instance gives, apart from amounts, or takes it away.
+    /// What the charges of an instance took before a command counts by its entries from now on, or with
+    /// the finished use that says now what it used.
+    fn retake(
+        &mut self,
+        connection: &Connection,
+        effects: &Effects,
+        id: i64,
+        sign: Sign,
+    ) -> Result<(), Error> {
+        let new: BTreeSet<i64> = effects.usages.iter().map(|usage| usage.id.0).collect();
+        charged::each_taken(connection, id, &new, |key, worth| {
+            self.pending.spread(connection, key, worth, sign)
+        })
+    }
+
+    /// Adds all that an instance gives, or takes it away; apart from amounts where no finished use says
+    /// what it used.
     fn whole(&mut self, connection: &Connection, id: i64, sign: Sign) -> Result<(), Error> {
         let Rollups {
             pending, factors, ..

@@ -50,7 +50,7 @@ pub(super) fn write_shortage(connection: &Connection, row: &Shortage) -> Result<
 
 const COLUMNS: &str = "s.name, u.object_id, u.machine, u.object_type, u.project, u.revision,
     u.became, u.policy, u.counted, u.instance, u.digest, u.amount, u.allocation,
-    u.refusal";
+    u.refusal, u.user";
 
 /// The finished use of an identity, and its instance.
 pub(super) fn add_known(
@@ -205,5 +205,6 @@ fn read(r: &Row<'_>, said: Option<&[u8; 16]>, record: &str) -> Result<KnownUse, 
         amount: r.get::<_, Option<i64>>(11)?.map(Amount),
         on: r.get::<_, Option<i64>>(12)?.map(AllocationId),
         refusal: r.get::<_, Option<String>>(13)?.map(Cow::Owned),
+        user: r.get(14)?,
     })
 }

@@ -1,6 +1,7 @@
 //! Reports about who used the clusters beside who paid for them, and priorities by what was used:
 //! through the real daemon and command line, against the worked figures of reports.md.
 
+mod amended;
 mod collected;
 mod contribution;
 mod journalled;

@@ -1,5 +1,5 @@
-//! Amended records of finished uses: what an earlier record came to goes back where another project
-//! pays now, or is taken over from a chunk (decision 19).
+//! Amended records of finished uses: what an earlier record came to goes back where it was for another
+//! project or user, or is taken over from a chunk (decision 19).
 
 use super::Bill;
 use crate::amount::Amount;
@@ -12,24 +12,55 @@ use crate::postings::{About, Postings};
 use crate::refusal::Refusal;
 use crate::rules::instance::would_refuse;
 use crate::rules::would::{self, Needed};
-use crate::select::Payer;
 use crate::terms::{Paid, Whole};
 use crate::time::{Seconds, Timestamp};
 use crate::view::{Context, Next};
 use std::borrow::Cow;
 
-/// The project that an earlier record of the use was charged to, where this one names another.
-pub(super) fn moved_from(charge: &Charge, known: &str, payer: &Payer) -> Option<String> {
+/// Whom a use is charged to: what the journal names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Owner {
+    pub(super) project: String,
+    pub(super) user: String,
+}
+
+impl Owner {
+    /// As the instance knows it.
+    pub(super) fn of(instance: &Instance) -> Owner {
+        Owner {
+            project: instance.facts.project.clone(),
+            user: instance.facts.user.clone(),
+        }
+    }
+
+    /// As it is charged now.
+    pub(super) fn now(bill: &Bill) -> Owner {
+        Owner {
+            project: bill.payer.project_name.clone(),
+            user: bill.instance.facts.user.clone(),
+        }
+    }
+}
+
+/// Whom an earlier record of the use was charged to, where this one names another project or user.
+pub(super) fn moved_from(charge: &Charge, known: &Owner, now: &Owner) -> Option<Owner> {
+    earlier(charge, known).filter(|earlier| earlier != now)
+}
+
+/// Whom an earlier record of the use was charged to; none where this is the first.
+pub(super) fn earlier(charge: &Charge, known: &Owner) -> Option<Owner> {
     let whole = charge.terms.finished.as_ref()?;
     // What waited for a project has gone back already.
     if charge.terms.assigned {
         return None;
     }
-    let known = match &whole.carried {
-        Some(carried) => &carried.project,
-        None => whole.instance.map(|_| known)?,
-    };
-    (known != payer.project_name).then(|| known.to_owned())
+    match &whole.carried {
+        Some(carried) => Some(Owner {
+            project: carried.project.clone(),
+            user: carried.user.clone(),
+        }),
+        None => whole.instance.map(|_| known.clone()),
+    }
 }
 
 /// Takes over what a chunk counted in the shadow totals: what was counted there is not charged
@@ -62,6 +93,7 @@ pub(super) fn carry<'a>(
         let about = |usage| About {
             usage,
             project: carried.project.clone(),
+            user: carried.user.clone(),
             machine: carried.machine.clone(),
             ..About::instance(instance)
         };
@@ -98,11 +130,11 @@ fn row(
 }
 
 impl Bill {
-    /// Gives back what another project paid, all that is left of it, and says what is to be charged
-    /// now instead of the difference.
+    /// Gives back what was charged to others, all that is left of it and in their names, and says what is
+    /// to be charged now instead of the difference.
     pub(super) fn take_back(
         &mut self,
-        project: &str,
+        owner: &Owner,
         paid: &[Paid],
         priced: Option<Amount>,
         ctx: &Context<'_>,
@@ -121,7 +153,8 @@ impl Bill {
             let next = UsageId(Next::take(&mut self.postings.next.usage));
             let usage = std::mem::replace(&mut self.usage, next);
             let about = About {
-                project: project.to_owned(),
+                project: owner.project.clone(),
+                user: owner.user.clone(),
                 usage: Some(usage),
                 ..self.about()
             };
@@ -133,7 +166,7 @@ impl Bill {
                 self.refund(allocation, i128::from(part.0), in_shadow, &about)?;
                 sum = sum.plus(part)?;
             }
-            self.went_back(usage, sum, in_shadow, ctx)?;
+            self.went_back(owner, usage, (sum, in_shadow), ctx)?;
             back = back.plus(sum)?;
         }
         let Some(priced) = priced else {
@@ -162,11 +195,15 @@ impl Bill {
     /// Keeps with the instance that so much of it went back.
     fn went_back(
         &mut self,
+        owner: &Owner,
         usage: UsageId,
-        sum: Amount,
-        in_shadow: bool,
+        (sum, in_shadow): (Amount, bool),
         ctx: &Context<'_>,
     ) -> Result<(), Refusal> {
+        // Its record is about the use as it was.
+        let mut was = self.instance.clone();
+        was.facts.project.clone_from(&owner.project);
+        was.facts.user.clone_from(&owner.user);
         let minus = sum.negate()?;
         let (billing, total) = if in_shadow {
             (Billing::Shadow, &mut self.instance.shadow_billed)
@@ -175,9 +212,9 @@ impl Bill {
         };
         *total = total.plus(minus)?;
         let row = row(&self.instance, usage, (self.tx, self.at), (minus, billing));
-        if ctx.directory.policy.records && !in_shadow {
+        if ctx.directory.policy.records {
             self.postings.records.push(RecordEvent::Adjusted {
-                instance: Box::new(self.instance.clone()),
+                instance: Box::new(was),
                 usage: row.clone(),
                 created: ctx.now,
             });

@@ -2,7 +2,9 @@
 //! charge took of each account.
 //!
 //! The use of an instance counts for whom the instance is now: usage that gets its project later moves
-//! to it. Charges count for whom their journal entries name, for ever.
+//! to it. Charges count for whom their journal entries name, for ever, and when they were; but where a
+//! finished use says what an instance used, all that it came to counts with that, for an amended record
+//! replaces the one before (collectors.md 0.1) and the journal only moves the difference.
 
 use super::super::read::journal::{first_entry_of, last_entry};
 use super::super::{Error, codec};
@@ -15,7 +17,7 @@ use bank_core::rollup::{Measure, Presence, Sign, Sums, Use};
 use bank_core::time::{MICROS, Timestamp};
 use bank_core::usage::{Usage, text};
 use rusqlite::{Connection, OptionalExtension, Row};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// An instance, as far as rollups look at it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -278,7 +280,8 @@ pub(in crate::store) fn last_named(connection: &Connection) -> Result<i64, Error
     Ok(connection.query_row(sql, [], |r| r.get(0))?)
 }
 
-/// Gives everything that an instance gives now, apart from amounts.
+/// Gives everything that an instance gives now: with what it came to where a finished use says what it
+/// used, else apart from amounts.
 pub(in crate::store) fn each_part(
     connection: &Connection,
     factors: &mut Factors,
@@ -292,28 +295,34 @@ pub(in crate::store) fn each_part(
         return Ok(());
     };
     let account = account_of(connection, &subject, &first)?;
-    let key = subject.key(account, &first.class);
+    let chain = chain(connection, subject.last_usage)?;
     let sql = format!("SELECT {COLUMNS} FROM usage_identity WHERE instance = ?1 ORDER BY id");
     let mut statement = connection.prepare_cached(&sql)?;
     let mut rows = statement.query([id])?;
     let mut is_said = false;
     while let Some(row) = rows.next()? {
         let finished = Finished::of_row(row)?;
-        if finished.counts() {
-            is_said = true;
-            visit(
-                &key,
-                &subject,
-                &first,
-                Part::Used(finished.used(factors), Sign::Plus),
-            )?;
-            visit(&key, &subject, &first, Part::Job(finished.job()))?;
+        if !finished.counts() {
+            continue;
         }
+        let class = finished.class();
+        let key = subject.key(account, &class);
+        let used = Part::Used(finished.used(factors), Sign::Plus);
+        visit(&key, &subject, &first, used)?;
+        visit(&key, &subject, &first, Part::Job(finished.job()))?;
+        if !is_said {
+            for (account, amount) in come_to(connection, &chain)? {
+                let worth = Part::Used(finished.worth(amount), Sign::Plus);
+                let key = subject.key(account, &class);
+                visit(&key, &subject, &first, worth)?;
+            }
+        }
+        is_said = true;
     }
     if is_said {
         return Ok(());
     }
-    let chain = chain(connection, subject.last_usage)?;
+    let key = subject.key(account, &first.class);
     let began = first.charge.window().0;
     for (charge, sign) in standing(&chain) {
         let used = charge.used(factors, &subject.machine, began);
@@ -325,6 +334,44 @@ pub(in crate::store) fn each_part(
         &first,
         Part::Job(subject.job(&first.charge)),
     )
+}
+
+/// What all charges of an instance came to, by the account that paid.
+fn come_to(
+    connection: &Connection,
+    chain: &BTreeMap<i64, Vec<Charge>>,
+) -> Result<BTreeMap<i64, i128>, Error> {
+    let mut sums: BTreeMap<i64, i128> = BTreeMap::new();
+    for charge in chain.values().flatten() {
+        for part in parts_of(connection, charge)? {
+            let own = sums.entry(part.account).or_default();
+            *own = own.saturating_add(part.amount);
+        }
+    }
+    Ok(sums)
+}
+
+/// Gives what each charge of an instance took that is not among the named ones, as it counts where no
+/// finished use says what the instance used.
+pub(in crate::store) fn each_taken(
+    connection: &Connection,
+    id: i64,
+    but: &BTreeSet<i64>,
+    mut visit: impl FnMut(&Key<'_>, &Use) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let Some(subject) = Subject::read(connection, id)? else {
+        return Ok(());
+    };
+    let Some(first) = first(connection, &subject)? else {
+        return Ok(());
+    };
+    let chain = chain(connection, subject.last_usage)?;
+    for charge in chain.values().flatten().filter(|c| !but.contains(&c.id)) {
+        for part in parts_of(connection, charge)? {
+            visit(&part.key(&first.class), &part.worth(connection, charge)?)?;
+        }
+    }
+    Ok(())
 }
 
 /// All usage rows of an instance, by their transactions.

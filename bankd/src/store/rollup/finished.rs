@@ -2,6 +2,7 @@
 
 use super::super::sizes::Sizes;
 use super::super::{Error, codec};
+use super::charged::Class;
 use super::factors::Factors;
 use super::pending::Key;
 use bank_core::effects::{Became, UseRow};
@@ -191,6 +192,20 @@ impl<'a> Finished<'a> {
             .with(Measure::Measured, self.cpu.map_or(0, |_| core));
         let totals = factors.weigh(totals, self.machine, self.host, start);
         Use::new(start, end, totals)
+    }
+
+    /// An amount over its time.
+    pub(in crate::store) fn worth(&self, amount: i128) -> Use {
+        let (start, end) = self.window();
+        Use::new(start, end, Sums::default().with(Measure::Charge, amount))
+    }
+
+    /// Its queue and quality of service.
+    pub(in crate::store) fn class(&self) -> Class {
+        Class {
+            queue: self.queue.to_owned(),
+            qos: self.qos.to_owned(),
+        }
     }
 
     /// What it gives where it has no instance: what it used, if that counts, and what it was charged in

@@ -204,11 +204,12 @@ fn charges(
     let mut statement = connection.prepare(sql)?;
     let mut rows = statement.query([from])?;
     let mut own: Vec<Entry> = Vec::new();
+    let named = charged::last_named(connection)?;
     let mut of = 0_i64;
     while let Some(row) = rows.next()? {
         let tx: i64 = row.get(0)?;
         if tx != of {
-            charges_of(connection, &mut own, visit)?;
+            charges_of(connection, named, &mut own, visit)?;
             of = tx;
         }
         let taken = Taken::read(row, 2)?;
@@ -227,12 +228,14 @@ fn charges(
             taken,
         });
     }
-    charges_of(connection, &mut own, visit)
+    charges_of(connection, named, &mut own, visit)
 }
 
-/// What the charges of one transaction took.
+/// What the charges of one transaction took; no finished use names an instance with a greater number than
+/// `named`. What an instance came to that one does speak for counts with that.
 fn charges_of(
     connection: &Connection,
+    named: i64,
     own: &mut Vec<Entry>,
     visit: &mut Visit<'_>,
 ) -> Result<(), Error> {
@@ -252,6 +255,9 @@ fn charges_of(
         let instance: i64 = connection
             .prepare_cached(sql)?
             .query_row([*usage], |r| r.get(0))?;
+        if instance <= named && charged::is_finished(connection, instance)? {
+            continue;
+        }
         let subject = Subject::read(connection, instance)?;
         let first = match &subject {
             Some(subject) => charged::first(connection, subject)?,

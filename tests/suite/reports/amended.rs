@@ -1,0 +1,174 @@
+//! An amended record replaces the one before: what it came to is shown for whom the record names now, at
+//! the time that it says now, and exports name whom money went back to.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use serde_json::Value;
+
+use crate::harness::{Bank, Setup, T0};
+
+const DAY: i64 = 86_400;
+
+fn time(day: &str, hour: u32) -> String {
+    format!("2025-{day}T{hour:02}:00:00Z")
+}
+
+/// A job of a collector, from noon of the last of October on.
+fn job(id: u32, (project, user): (&str, &str), end: &str, processors: u32) -> String {
+    serde_json::json!({
+        "source": "slurm:x", "id": id.to_string(), "machine": "colony", "project": project,
+        "user": user, "start": time("10-31", 12), "end": end, "processors": processors,
+        "state": "completed",
+    })
+    .to_string()
+}
+
+fn import(bank: &Bank, lines: &[String]) {
+    let file = bank.folder().join("jobs.jsonl");
+    fs::write(&file, lines.join("\n") + "\n").unwrap();
+    bank.bank_ok(&["import", "jsonl", file.to_str().unwrap(), "--strict"]);
+}
+
+/// What was charged, by project, user and month; without what came to nothing.
+fn charged(bank: &Bank) -> BTreeMap<(String, String, String), i64> {
+    let words = "usage --by project,user,month --from 2025-01-01 --to 2026-01-01 --tz UTC";
+    let answer = bank.json(&words.split(' ').collect::<Vec<_>>());
+    let rows = answer["rows"].as_array().unwrap().iter();
+    let rows = rows.map(|row| {
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let keys = &row["keys"];
+        let place = (
+            text(&keys["project"]),
+            text(&keys["user"]),
+            text(&row["bucket"]),
+        );
+        (place, text(&row["charged"]).parse::<i64>().unwrap())
+    });
+    rows.filter(|(_, charged)| *charged != 0).collect()
+}
+
+fn wanted(rows: &[(&str, &str, &str, i64)]) -> BTreeMap<(String, String, String), i64> {
+    let rows = rows.iter();
+    rows.map(|(project, user, month, charged)| {
+        let place = (
+            (*project).to_owned(),
+            (*user).to_owned(),
+            (*month).to_owned(),
+        );
+        (place, *charged)
+    })
+    .collect()
+}
+
+fn amended(mode: &str) -> Bank {
+    let bank = Setup::new().start();
+    bank.bank_ok(&["machine", "set", "colony", "--mode", mode]);
+    bank.set_clock(T0 + DAY);
+    let (next, chem) = (time("11-01", 12), ("chemistry", "amy"));
+    let first: Vec<String> = (1..=4).map(|id| job(id, chem, &next, 2)).collect();
+    import(&bank, &first);
+    // 24 hours with 2 processors, half of them in each month.
+    let all = 4 * 86_400;
+    assert_eq!(
+        charged(&bank),
+        wanted(&[
+            ("chemistry", "amy", "2025-10", all),
+            ("chemistry", "amy", "2025-11", all)
+        ]),
+        "{mode}"
+    );
+    // Somebody else's and half as long; a quarter as long; with one processor and twice as long.
+    import(
+        &bank,
+        &[
+            job(1, ("physics", "bob"), &time("11-01", 0), 2),
+            job(2, chem, &time("10-31", 18), 2),
+            job(3, chem, &time("11-02", 12), 1),
+        ],
+    );
+    bank
+}
+
+#[test]
+fn what_an_amended_job_cost_goes_with_its_record() {
+    for mode in ["strict", "notional"] {
+        let mut bank = amended(mode);
+        // The fourth stays as it was, unless it is given back; of shadow money there is nothing to give.
+        let fourth = if mode == "strict" {
+            bank.bank_ok(&["refund", "4"]);
+            0
+        } else {
+            86_400
+        };
+        let want = [
+            ("physics", "bob", "2025-10", 86_400),
+            ("chemistry", "amy", "2025-10", 43_200 + 43_200 + fourth),
+            ("chemistry", "amy", "2025-11", 129_600 + fourth),
+        ];
+        assert_eq!(charged(&bank), wanted(&want), "{mode}");
+        bank.verify();
+        let mut rollup = std::process::Command::new(crate::harness::programs().bankd());
+        let ran = crate::harness::Ran::of(
+            rollup.args(["rollup", "verify", "--data"]).arg(bank.data()),
+            b"",
+        );
+        assert_eq!(ran.exit, 0, "{mode}: {}", ran.stdout);
+    }
+}
+
+/// Only the user is another one: the journal gives back in one's name and charges in the other's.
+#[test]
+fn a_job_of_another_user_is_theirs_in_statements_too() {
+    let mut bank = amended("strict");
+    import(
+        &bank,
+        &[job(4, ("chemistry", "bob"), &time("11-01", 12), 2)],
+    );
+    let charges = |user: &str| {
+        let words = [
+            "statement",
+            "-u",
+            user,
+            "--from",
+            "2025-01-01",
+            "--to",
+            "2026-12-31",
+        ];
+        let statement = bank.json(&words)["statement"].clone();
+        let sum = |name: &str| statement[name].as_str().unwrap().parse::<i64>().unwrap();
+        -sum("total_debits") - sum("total_credits")
+    };
+    // Job 1 with 86,400 and job 4 with 172,800 are bob's.
+    assert_eq!(charges("bob"), 86_400 + 172_800);
+    assert_eq!(charges("amy"), 43_200 + 172_800);
+    bank.verify();
+}
+
+/// The records of a job add up to what it cost each project and user.
+#[test]
+fn records_name_whom_money_went_back_to() {
+    for mode in ["strict", "notional"] {
+        let bank = amended(mode);
+        let ran = bank.bank(&["export", "jsonl"]);
+        let mut sums: BTreeMap<(String, String), i64> = BTreeMap::new();
+        for line in ran.stdout.lines() {
+            let record: Value = serde_json::from_str(line).unwrap();
+            if record["local_job_id"] != "1" {
+                continue;
+            }
+            let text = |name: &str| record[name].as_str().unwrap_or_default().to_owned();
+            let amount = |name: &str| text(name).parse::<i64>().unwrap_or_default();
+            let own = sums.entry((text("project"), text("user"))).or_default();
+            *own += amount("charge") + amount("shadow_charge");
+        }
+        sums.retain(|_, sum| *sum != 0);
+        let bob = ("physics".to_owned(), "bob".to_owned());
+        assert_eq!(
+            sums,
+            BTreeMap::from([(bob, 86_400)]),
+            "{mode}: {}",
+            ran.stdout
+        );
+    }
+}
