@@ -140,6 +140,7 @@ const CAUSES: [Failure; 11] = [
     Failure::DisabledKey,
     Failure::UnknownToken,
     Failure::DisabledToken,
+    Failure::ExpiredToken,
     Failure::TokenInTheOpen,
 ];
 
