@@ -128,10 +128,7 @@ fn respond(problem: Problem) -> Response {
     let row = problem.row();
     if row.http == StatusCode::FORBIDDEN.as_u16() {
         let why = problem.detail.clone().unwrap_or_default();
-        response.extensions_mut().insert(Denied {
-            code: row.code,
-            why,
-        });
+        Denied::of(row.code, why).put(response.extensions_mut());
     }
     response.extensions_mut().insert(Carried(Arc::new(problem)));
     response

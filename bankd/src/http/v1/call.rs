@@ -233,10 +233,12 @@ impl Call {
         let replies = self.app.writer.submit_all(all).await?;
         let stored = |reply: &Reply| matches!(reply, Reply::Stored(_));
         let replayed = !replies.is_empty() && replies.iter().all(stored);
-        let denied = replies.iter().find_map(|reply| match reply {
-            Reply::Fresh { answer, summary } => Denied::by_rule(summary, answer),
-            _ => None,
-        });
+        let mut denied = Denied::default();
+        for reply in &replies {
+            if let Reply::Fresh { answer, summary } = reply {
+                denied.by_rule(summary, answer);
+            }
+        }
         let answer = |reply| match reply {
             Reply::Fresh { answer, .. } | Reply::Stored(answer) => Ok(answer),
             Reply::KeyReused => Err(key_reused()),
