@@ -73,7 +73,7 @@ impl Deliveries {
 pub fn targets(config: &Config) -> Vec<TargetRow> {
     let row = |deliver: &Deliver| TargetRow {
         name: deliver.name.clone(),
-        all_at_once: deliver.by != DeliverWord::Sendmail,
+        all_at_once: !deliver.gets_digest(),
         clears: deliver.by != DeliverWord::Sendmail,
         kinds: deliver.kinds(),
         events: config.attention.on && deliver.is_told_events(),
@@ -283,15 +283,17 @@ impl Post {
             return Attempt::Never("its events are not there".to_owned());
         };
         let limit = Duration::from_secs(self.target.timeout_s);
+        // Digests alone are for somebody, and what is for a program is for the target.
+        let told = || {
+            if letter.recipient.is_empty() {
+                message::json(&directory, letter.id, first)
+            } else {
+                message::digest(&directory, letter, events)
+            }
+        };
         match &self.way {
-            Way::Command => {
-                let body = message::json(&directory, letter.id, first);
-                command::run(&self.runtime, &self.target.command, body, limit)
-            }
-            Way::Webhook(webhook) => {
-                let body = message::json(&directory, letter.id, first);
-                webhook.send(letter.id, &body, limit)
-            }
+            Way::Command => command::run(&self.runtime, &self.target.command, told(), limit),
+            Way::Webhook(webhook) => webhook.send(letter.id, &told(), limit),
             Way::Mail => {
                 let to = if letter.recipient.is_empty() {
                     recipients(&self.target, &directory, &first.event.concern.project)
