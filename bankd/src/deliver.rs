@@ -201,7 +201,7 @@ impl Post {
                 Ok(false) if self.failures == 0 => return POLL,
                 Ok(false) => return self.pause(),
                 Err(error) => {
-                    tracing::error!(target = %self.target.name, "the outbox waits: {error:#}");
+                    tracing::error!(deliver = %self.target.name, "the outbox waits: {error:#}");
                     self.failures = self.failures.saturating_add(1);
                     return self.pause();
                 }
@@ -257,11 +257,12 @@ impl Post {
     }
 
     fn failed(&mut self, letter: &Letter, why: &str, dead: bool) -> NoticeChange {
-        let (target, notice, attempts) = (&self.target.name, letter.id, letter.attempts + 1);
+        // Not `target`: that is what the log calls the part of the program.
+        let (deliver, notice, attempts) = (&self.target.name, letter.id, letter.attempts + 1);
         if dead {
-            tracing::error!(%target, notice, attempts, "a notice is given up: {why}");
+            tracing::error!(%deliver, notice, attempts, "a notice is given up: {why}");
         } else {
-            tracing::warn!(%target, notice, attempts, "a notice is tried again later: {why}");
+            tracing::warn!(%deliver, notice, attempts, "a notice is tried again later: {why}");
             self.failures = self.failures.saturating_add(1);
         }
         NoticeChange::Failed(letter.id, short(why), dead)
