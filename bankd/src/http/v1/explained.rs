@@ -13,7 +13,7 @@ use bank_core::refusal::Refusal;
 use super::call::{Call, Handled, ok};
 use super::path::Path;
 use super::view::View;
-use super::{arithmetic, explain, job, journal, rate, shape};
+use super::{arithmetic, explain, job, journal, rate, reason, shape};
 use crate::http::error::Failure;
 use crate::store::read::explain::{self as told, Step, Why};
 use crate::store::read::jobs::{self, Charge, Detail, JobRow};
@@ -134,7 +134,7 @@ fn shaped(view: &View, one: &told::Explained, charges: &[Charge]) -> Option<Expl
         at_recorded: shape::time(one.tx.at_recorded),
         op: one.tx.op.clone(),
         actor: one.tx.actor.clone(),
-        reason: shape::some(&one.tx.reason),
+        reason: reason::told(&one.tx),
         says: says(one, view),
         entries: rows.iter().map(|row| journal::shaped(view, row)).collect(),
         considered: considered(view, one, &rows),
