@@ -194,6 +194,7 @@ pub fn detail(refusal: &Refusal, bank: &Bank) -> String {
             "no project was named, and the user has no default project".to_owned()
         }
         Refusal::NotAllowed { what } => format!("not allowed: {what}"),
+        Refusal::OutOfScope { kind, name } => format!("not allowed: {kind} {name}"),
         Refusal::NotFound { kind, name } => format!("no {kind} {name:?}"),
         Refusal::Ambiguous { candidates } => {
             format!("several accounts fit: {}", candidates.join(", "))
