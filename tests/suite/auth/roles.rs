@@ -330,7 +330,7 @@ fn two_people_move_a_large_amount() {
     let journal = bank.bank_ok(&["journal", "--kind", "propose"]);
     let words = "POST /api/v1/deposits amount=5000";
     assert!(
-        journal.contains(words) && !journal.contains("{"),
+        journal.contains(words) && !journal.contains('{'),
         "{journal}"
     );
     let waiting = with(&bank, &two, &["proposal", "ls", "--json"]);
@@ -472,6 +472,9 @@ fn a_key_is_replaced_with_an_overlap() {
         "moab-x",
     ]);
     assert_eq!(bank.over_tcp(&new().sign(super::charge("k2"))).status, 401);
+    let keys = bank.bank_ok(&["key", "ls", "--client", "moab", "-P", "-n"]);
+    let line = keys.lines().find(|line| line.starts_with("moab-2|"));
+    assert!(line.unwrap().contains("|expired|"), "{keys}");
     assert_eq!(bank.bank(&["key", "rotate", "nosuch"]).exit, 4);
     bank.verify();
 }
