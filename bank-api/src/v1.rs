@@ -72,7 +72,7 @@ pub use after::{
 pub use attention::{
     AckAttention, Attention, AttentionDone, AttentionQuery, AttentionStatus, ExpiringRow,
     ForecastQuery, ForecastRow, NegativeRow, Notice, OutboxQuery, SwitchAttention, TargetStatus,
-    Told,
+    Told, ToldDigest,
 };
 pub use collect::{CollectBatch, CollectRound, CollectState, CollectStatus, CollectStream};
 pub use cycle::{Cycle, CycleRun, NewCycle, PatchCycle};

@@ -71,6 +71,14 @@ pub enum Refusal {
         /// What is out of the caller's scope.
         what: String,
     },
+    /// A project or an account that is not the caller's, or that is not there: which of both it is, is
+    /// for those alone who see it (decision 23).
+    OutOfScope {
+        /// Kind of object.
+        kind: &'static str,
+        /// The name as given.
+        name: String,
+    },
     /// A scheduler reports more time than can have passed, and the site refuses that (nami.md 1.4).
     Implausible {
         /// Seconds reported.
@@ -324,7 +332,7 @@ impl Refusal {
             Refusal::UserUnknown { .. } => "user_unknown",
             Refusal::MachineUnknown { .. } => "machine_unknown",
             Refusal::NoDefaultProject => "no_default_project",
-            Refusal::NotAllowed { .. } => "not_allowed",
+            Refusal::NotAllowed { .. } | Refusal::OutOfScope { .. } => "not_allowed",
             Refusal::Implausible { .. } => "implausible_duration",
             Refusal::BadAmount => "bad_amount",
             Refusal::BadAmountSyntax => "bad_amount_syntax",
@@ -387,6 +395,7 @@ impl Refusal {
         matches!(
             self,
             Refusal::NotAllowed { .. }
+                | Refusal::OutOfScope { .. }
                 | Refusal::OverLimit { .. }
                 | Refusal::ApprovalNeeded { .. }
                 | Refusal::OwnProposal { .. }

@@ -73,7 +73,7 @@ impl Deliveries {
 pub fn targets(config: &Config) -> Vec<TargetRow> {
     let row = |deliver: &Deliver| TargetRow {
         name: deliver.name.clone(),
-        all_at_once: deliver.by != DeliverWord::Sendmail,
+        all_at_once: !deliver.gets_digest(),
         clears: deliver.by != DeliverWord::Sendmail,
         kinds: deliver.kinds(),
         events: config.attention.on && deliver.is_told_events(),
@@ -201,7 +201,7 @@ impl Post {
                 Ok(false) if self.failures == 0 => return POLL,
                 Ok(false) => return self.pause(),
                 Err(error) => {
-                    tracing::error!(target = %self.target.name, "the outbox waits: {error:#}");
+                    tracing::error!(deliver = %self.target.name, "the outbox waits: {error:#}");
                     self.failures = self.failures.saturating_add(1);
                     return self.pause();
                 }
@@ -257,11 +257,12 @@ impl Post {
     }
 
     fn failed(&mut self, letter: &Letter, why: &str, dead: bool) -> NoticeChange {
-        let (target, notice, attempts) = (&self.target.name, letter.id, letter.attempts + 1);
+        // Not `target`: that is what the log calls the part of the program.
+        let (deliver, notice, attempts) = (&self.target.name, letter.id, letter.attempts + 1);
         if dead {
-            tracing::error!(%target, notice, attempts, "a notice is given up: {why}");
+            tracing::error!(%deliver, notice, attempts, "a notice is given up: {why}");
         } else {
-            tracing::warn!(%target, notice, attempts, "a notice is tried again later: {why}");
+            tracing::warn!(%deliver, notice, attempts, "a notice is tried again later: {why}");
             self.failures = self.failures.saturating_add(1);
         }
         NoticeChange::Failed(letter.id, short(why), dead)
@@ -283,15 +284,17 @@ impl Post {
             return Attempt::Never("its events are not there".to_owned());
         };
         let limit = Duration::from_secs(self.target.timeout_s);
+        // Digests alone are for somebody, and what is for a program is for the target.
+        let told = || {
+            if letter.recipient.is_empty() {
+                message::json(&directory, letter.id, first)
+            } else {
+                message::digest(&directory, letter, events)
+            }
+        };
         match &self.way {
-            Way::Command => {
-                let body = message::json(&directory, letter.id, first);
-                command::run(&self.runtime, &self.target.command, body, limit)
-            }
-            Way::Webhook(webhook) => {
-                let body = message::json(&directory, letter.id, first);
-                webhook.send(letter.id, &body, limit)
-            }
+            Way::Command => command::run(&self.runtime, &self.target.command, told(), limit),
+            Way::Webhook(webhook) => webhook.send(letter.id, &told(), limit),
             Way::Mail => {
                 let to = if letter.recipient.is_empty() {
                     recipients(&self.target, &directory, &first.event.concern.project)

@@ -103,7 +103,7 @@ pub fn examine(data: &DataDir) -> Vec<Found> {
     let config = settings(data, &mut found);
     found.push(files::directory(data));
     let checkup = database(data, &mut found);
-    found.push(files::keys(data, checkup.as_ref()));
+    found.push(files::keys(data, &config, checkup.as_ref()));
     found.push(disk::space(data));
     found.push(disk::wal(data));
     found.push(service::clock(checkup.as_ref()));

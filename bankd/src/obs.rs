@@ -129,7 +129,7 @@ pub fn catch_panics() {
 }
 
 /// The causes of a 401, in the order of the counters.
-const CAUSES: [Failure; 11] = [
+const CAUSES: [Failure; 12] = [
     Failure::UnknownKey,
     Failure::BadSignature,
     Failure::Stale,
@@ -140,6 +140,7 @@ const CAUSES: [Failure; 11] = [
     Failure::DisabledKey,
     Failure::UnknownToken,
     Failure::DisabledToken,
+    Failure::ExpiredToken,
     Failure::TokenInTheOpen,
 ];
 
@@ -171,11 +172,11 @@ impl Counters {
             .collect()
     }
 
-    /// Somebody known was refused what they may not do, by a code of the one table.
-    pub fn access_refused(&self, roles: Roles, code: &'static str) {
+    /// Somebody known was refused what they may not do so many times, by a code of the one table.
+    pub fn access_refused(&self, roles: Roles, code: &'static str, times: u64) {
         let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
         let count = refused.entry((roles, code)).or_default();
-        *count = count.saturating_add(1);
+        *count = count.saturating_add(times);
     }
 
     /// Refusals of access by roles and code.
@@ -237,7 +238,7 @@ mod tests {
             (user, "over_limit"),
             (Roles::default(), "not_allowed"),
         ] {
-            counters.access_refused(roles, code);
+            counters.access_refused(roles, code, 1);
         }
         let mut counted = counters.access_refusals();
         counted.sort_by_key(|(.., count)| *count);

@@ -120,6 +120,8 @@ pub struct Decided<'a> {
     pub scope: &'a Scope,
     /// What it came to.
     pub decision: &'a Decision,
+    /// The ledger's present.
+    pub now: Timestamp,
     /// Its journal transaction, the first if there are several; none where nothing was written.
     pub transaction: Option<i64>,
     /// Whether it was decided only.

@@ -85,8 +85,10 @@ pub enum Failure {
     DisabledKey,
     /// No such token. Found by the caller, as all that is about tokens.
     UnknownToken,
-    /// The token is over or switched off.
+    /// The token is switched off, or its time has not come.
     DisabledToken,
+    /// The token's time is over.
+    ExpiredToken,
     /// A token came from where others could have read it.
     TokenInTheOpen,
 }
@@ -105,6 +107,7 @@ impl Failure {
             Self::DisabledKey => "disabled_key",
             Self::UnknownToken => "unknown_token",
             Self::DisabledToken => "disabled_token",
+            Self::ExpiredToken => "expired_token",
             Self::TokenInTheOpen => "token_in_the_open",
         }
     }

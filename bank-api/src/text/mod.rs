@@ -15,4 +15,6 @@ pub use amount::{
 pub use duration::{format_clock, parse_duration};
 pub use percent::percent_encode;
 pub use suggest::suggest;
-pub use time::{Moment, format_rfc3339, parse_event_time, parse_rfc3339, parse_time};
+pub use time::{
+    Moment, format_rfc3339, format_seconds, parse_event_time, parse_rfc3339, parse_time,
+};

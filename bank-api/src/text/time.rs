@@ -27,6 +27,14 @@ pub fn format_rfc3339(micros: i64) -> String {
     }
 }
 
+/// A time for people in whole seconds with its zone, `2026-11-20 21:41:05 UTC`; what is finer is cut.
+pub fn format_seconds(micros: i64) -> String {
+    match DateTime::<Utc>::from_timestamp_micros(micros) {
+        Some(time) => time.format("%Y-%m-%d %H:%M:%S UTC").to_string(),
+        None => format_rfc3339(micros),
+    }
+}
+
 /// µs since 1970 UTC of an RFC 3339 time with any offset; digits finer than µs are refused.
 pub fn parse_rfc3339(text: &str) -> Option<i64> {
     let decimals = text.split_once('.').map_or(0, |(_, rest)| {
@@ -133,6 +141,18 @@ mod tests {
     use super::*;
 
     const T0: i64 = 1_767_225_600 * MICROS;
+
+    #[test]
+    fn people_read_whole_seconds() {
+        for (micros, text) in [
+            (T0, "2026-01-01 00:00:00 UTC"),
+            (T0 + 999_999, "2026-01-01 00:00:00 UTC"),
+            (T0 - 1, "2025-12-31 23:59:59 UTC"),
+            (i64::MAX, "infinity"),
+        ] {
+            assert_eq!(format_seconds(micros), text);
+        }
+    }
 
     #[test]
     fn rfc3339() {

@@ -212,7 +212,7 @@ pub struct Key {
     pub valid_from: Option<String>,
     /// First moment it is no longer accepted.
     pub valid_until: Option<String>,
-    /// `active` or `disabled`.
+    /// `active`, `disabled`, or `expired`: its time is over.
     pub state: String,
     /// Tells whether two sides hold the same secret: `911f 523a 28a7 b02e`.
     pub fingerprint: String,

@@ -153,6 +153,23 @@ pub struct Told {
     pub event: Attention,
 }
 
+/// What a program or a webhook is told once a day where its settings say so: events that were not told
+/// at once and still stand, the oldest first. A receiver may get one twice, and knows it by `notice`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ToldDigest {
+    /// Number of the notice; it stays the same for every attempt.
+    pub notice: i64,
+    /// The bank's UUID.
+    pub bank: String,
+    /// When it was made.
+    pub made_at: String,
+    /// The events, 1 to 500.
+    pub events: Vec<Attention>,
+    /// How many more there were, 0 or above.
+    pub more: usize,
+}
+
 /// How somebody who is told stands, in [`AttentionStatus`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

@@ -56,8 +56,10 @@ pub struct Explained {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Considered {
-    /// Its place in the order, from 1.
+    /// Its place in the order, from 1; of each lien anew where several were moved.
     pub place: i64,
+    /// The lien that looked, where its money went and it holds elsewhere since; else `null`.
+    pub lien: Option<i64>,
     /// Account.
     pub account: String,
     /// Allocation; none where the account was not entered.
@@ -70,8 +72,8 @@ pub struct Considered {
     pub free: String,
     /// What was taken of it.
     pub taken: String,
-    /// `lien`, `turn`, `fallback`, `debt`: it paid; `not_needed`, `no_money`, `too_little`,
-    /// `blocked`, `indivisible`, `ends_before`, `no_window`, `list`, `not_named`, `untold`: it did not.
+    /// `lien`, `turn`, `fallback`, `debt`, `suspense`: it paid, or holds; `removed`: what lay on it
+    /// holds elsewhere since; `not_needed`, `no_money`, `too_little`, `blocked`, `indivisible`, `ends_before`, `no_window`, `list`, `not_named`, `untold`: it did not.
     pub verdict: String,
     /// The same in words.
     pub why: String,

@@ -45,6 +45,7 @@ fn flat(answer: &Explanation) -> Sheet {
         column("transaction", "txn", Kind::Number),
         column("op", "op", Kind::Text),
         column("at_effective", "time", Kind::Time),
+        column("lien", "lien", Kind::Number).if_asked(),
         column("place", "place", Kind::Number),
         column("account", "account", Kind::Text),
         column("allocation", "allocation", Kind::Number),
@@ -96,7 +97,9 @@ fn text(context: &Context, one: &Explained) -> Result<String, Failure> {
     if one.considered.is_empty() {
         return Ok(printable(&out));
     }
+    let moved = one.considered.iter().any(|c| c.lien.is_some());
     let columns = vec![
+        column("lien", "  lien", Kind::Number).screen_if(moved),
         column("place", "  #", Kind::Number),
         column("account", "account", Kind::Text),
         column("allocation", "allocation", Kind::Text),

@@ -194,8 +194,13 @@ pub(super) fn in_scope<'a>(
     if ctx.may_touch(project, name) {
         return Ok(instance);
     }
+    // Whose it is, is not for the caller.
     Err(Refusal::NotAllowed {
-        what: format!("project {name}"),
+        what: format!(
+            "{} {}",
+            instance.key.object_type.word(),
+            instance.key.object_id
+        ),
     })
 }
 

@@ -107,17 +107,25 @@ pub(super) fn release(id: LienId, view: &View, ctx: &Context<'_>) -> Result<Effe
     ))
 }
 
-/// The lien and its instance, if the caller may touch them.
+/// The lien and its instance, if the caller may touch them. Whose single projects or machines these are
+/// is not told of a number whether there is something behind it (decision 23).
 fn found<'a>(
     id: LienId,
     view: &'a View,
     ctx: &Context<'_>,
 ) -> Result<(&'a Lien, &'a Instance), Refusal> {
-    let unknown = || Refusal::not_found("lien", &id.0.to_string());
+    let is_whole = ctx.scope.projects.is_empty() && ctx.scope.machines.is_empty();
+    let unknown = || {
+        if is_whole {
+            return Refusal::not_found("lien", &id.0.to_string());
+        }
+        let what = format!("lien {}", id.0);
+        Refusal::NotAllowed { what }
+    };
     let lien = view.liens.iter().find(|l| l.id == id).ok_or_else(unknown)?;
     let own = view.instances.iter().find(|i| i.id == lien.instance);
-    let instance = in_scope(own.ok_or_else(unknown)?, ctx)?;
-    scope::machine(&instance.key.machine, ctx)?;
+    let instance = in_scope(own.ok_or_else(unknown)?, ctx).map_err(|_| unknown())?;
+    scope::machine(&instance.key.machine, ctx).map_err(|_| unknown())?;
     Ok((lien, instance))
 }
 

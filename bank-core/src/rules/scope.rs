@@ -94,8 +94,9 @@ fn project(name: &str, ctx: &Context<'_>) -> Result<(), Refusal> {
     if ctx.may_touch(id, name) {
         return Ok(());
     }
-    Err(Refusal::NotAllowed {
-        what: format!("project {}", short(name)),
+    Err(Refusal::OutOfScope {
+        kind: "project",
+        name: short(name),
     })
 }
 
@@ -120,8 +121,9 @@ fn deposited(deposit: &Deposit, ctx: &Context<'_>) -> Result<(), Refusal> {
 
 /// The same of an account that is there and of one that is not: only the name as given.
 fn not_account(name: &str) -> Refusal {
-    Refusal::NotAllowed {
-        what: format!("account {}", short(name)),
+    Refusal::OutOfScope {
+        kind: "account",
+        name: short(name),
     }
 }
 

@@ -100,6 +100,7 @@ fn run_one(
             command: &made.command,
             scope,
             decision: &decision,
+            now,
             transaction: None,
             dry_run: false,
             request_id: &request_id,

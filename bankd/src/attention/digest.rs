@@ -22,7 +22,7 @@ pub(super) async fn make(app: &App, now: Timestamp) -> Result<(), Trouble> {
     let minute = app.config.attention.digest_minute().unwrap_or(0);
     let due = due(now, minute);
     for target in &app.config.deliver {
-        if target.by != DeliverWord::Sendmail || !target.is_told_events() {
+        if !target.gets_digest() {
             continue;
         }
         let name = target.name.clone();
@@ -54,12 +54,17 @@ pub(super) fn due(now: Timestamp, minute: i64) -> Timestamp {
     Timestamp(days.saturating_mul(DAY_US).saturating_add(of_day))
 }
 
-/// The events of each recipient, in their order.
+/// The events of each recipient, in their order: of mail each address, else the target itself.
 pub(super) fn letters(
     target: &Deliver,
     directory: &Directory,
     events: &[EventRow],
 ) -> Vec<(String, Vec<i64>)> {
+    if target.by != DeliverWord::Sendmail {
+        let all: Vec<i64> = events.iter().map(|row| row.tx.0).collect();
+        let some = (!all.is_empty()).then(|| (target.name.clone(), all));
+        return some.into_iter().collect();
+    }
     let mut letters: BTreeMap<String, Vec<i64>> = BTreeMap::new();
     for row in events {
         for recipient in recipients(target, directory, &row.event.concern.project) {

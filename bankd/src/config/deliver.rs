@@ -36,6 +36,10 @@ pub struct Deliver {
     pub from: String,
     /// `sendmail`: who gets a copy of everything.
     pub staff: Vec<String>,
+    /// Whether only what is urgent is told at once, and the rest once a day; without it mail is, and
+    /// nobody else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub digest: Option<bool>,
     /// Whether what wants attention is told here; else only reports that name it (`folder`: never).
     pub attention: bool,
     /// `folder`: where reports lie; a relative one lies in the data directory.
@@ -85,6 +89,7 @@ impl Default for Deliver {
             ca: "/etc/ssl/certs/ca-certificates.crt".to_owned(),
             from: String::new(),
             staff: Vec::new(),
+            digest: None,
             attention: true,
             folder: String::new(),
             mode: "0640".to_owned(),
@@ -237,6 +242,12 @@ impl Deliver {
         self.attention && self.by != DeliverWord::Folder
     }
 
+    /// Whether it gets a digest each day, and at once only what is urgent.
+    pub fn gets_digest(&self) -> bool {
+        let by_mail = self.by == DeliverWord::Sendmail;
+        self.is_told_events() && self.digest.unwrap_or(by_mail)
+    }
+
     /// The mode of files in a folder; none where the text is no mode.
     pub fn file_mode(&self) -> Option<u32> {
         let digits = self.mode.len() <= 5 && self.mode.bytes().all(|b| b.is_ascii_digit());
@@ -252,6 +263,9 @@ impl Deliver {
         }
         if self.keep > 100_000 {
             return told("keep", "0 to 100000");
+        }
+        if self.digest.is_some() {
+            return told("digest", "a folder gets reports only");
         }
         match self.file_mode() {
             Some(_) => Ok(()),
@@ -446,6 +460,14 @@ mod tests {
                 },
                 "staff",
             ),
+            (
+                Deliver {
+                    folder: "reports".into(),
+                    digest: Some(false),
+                    ..named(DeliverWord::Folder)
+                },
+                "digest",
+            ),
         ] {
             let error = wrong.check(1).unwrap_err();
             assert!(error.contains(says), "{error}");
@@ -456,5 +478,6 @@ mod tests {
         };
         good.check(1).unwrap();
         assert_eq!(good.mailer(), PathBuf::from("/usr/sbin/sendmail"));
+        assert!(good.gets_digest() && !named(DeliverWord::Webhook).gets_digest());
     }
 }

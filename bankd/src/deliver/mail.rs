@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use bank_api::text::format_rfc3339;
+use bank_api::text::format_seconds;
 use bank_core::directory::Directory;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -12,13 +12,12 @@ use tokio::runtime::Handle;
 
 use super::Attempt;
 use super::command::{Ended, feed};
+use super::message::EVENTS_MAX;
 use crate::config::{Deliver, is_address};
 use crate::store::read::attention::EventRow;
 
 /// Exit codes of sendmail that no later attempt changes (sysexits: usage, data, user, host).
 const NEVER: [i32; 4] = [64, 65, 67, 68];
-/// Events that one mail lists.
-const EVENTS_MAX: usize = 500;
 /// Bytes of a subject that fit into one encoded word.
 const SUBJECT_MAX: usize = 45;
 
@@ -72,7 +71,7 @@ pub(super) fn write(
             text,
             "  {} {}\n",
             row.event.topic.kind.word(),
-            format_rfc3339(row.at.0)
+            format_seconds(row.at.0)
         );
     }
     if let Some(more) = events

@@ -5,7 +5,11 @@ use bank_api::v1;
 use bank_core::attention::{AttentionKind, Turn};
 use bank_core::directory::Directory;
 
+use crate::store::Letter;
 use crate::store::read::attention::EventRow;
+
+/// Events that one digest lists.
+pub(super) const EVENTS_MAX: usize = 500;
 
 /// The body that a program or a webhook gets.
 pub(super) fn json(directory: &Directory, notice: i64, row: &EventRow) -> Vec<u8> {
@@ -13,6 +17,22 @@ pub(super) fn json(directory: &Directory, notice: i64, row: &EventRow) -> Vec<u8
         notice,
         bank: directory.bank.uuid.clone(),
         event: shape(directory, row),
+    };
+    serde_json::to_vec(&told).unwrap_or_default()
+}
+
+/// The body of a digest that a program or a webhook gets.
+pub(super) fn digest(directory: &Directory, letter: &Letter, rows: &[EventRow]) -> Vec<u8> {
+    let told = v1::ToldDigest {
+        notice: letter.id,
+        bank: directory.bank.uuid.clone(),
+        made_at: format_rfc3339(letter.made_at.0),
+        events: rows
+            .iter()
+            .take(EVENTS_MAX)
+            .map(|row| shape(directory, row))
+            .collect(),
+        more: rows.len().saturating_sub(EVENTS_MAX),
     };
     serde_json::to_vec(&told).unwrap_or_default()
 }

@@ -140,6 +140,7 @@ fn a_mail_has_the_headers_that_it_should_and_no_others() {
         "amy@uni.example".to_owned(),
     ];
     let mut event = row();
+    event.at = Timestamp(1_763_674_865_123_456);
     event.event.says = "chem\r\nX-Evil: 1\r\n\r\nbody".into();
     let mail = mail::write(&directory, "bank@hpc.example", &to, 5, &[event]).unwrap();
     let text = String::from_utf8(mail).unwrap();
@@ -163,6 +164,11 @@ fn a_mail_has_the_headers_that_it_should_and_no_others() {
         ]
     );
     assert!(head.contains("To: amy@uni.example\n"), "{head}");
+    // People read seconds, and of which zone.
+    assert!(
+        text.contains("  expiring 2025-11-20 21:41:05 UTC\n"),
+        "{text}"
+    );
     assert!(head.contains("Message-ID: <notice-5.0b@bank>\n"), "{head}");
     let nobody = ["eve@x y".to_owned()];
     assert!(mail::write(&directory, "bank@hpc.example", &nobody, 5, &[row()]).is_none());

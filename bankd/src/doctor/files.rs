@@ -61,8 +61,20 @@ pub(super) fn directory(data: &DataDir) -> Found {
     Found::ok(NAME, format!("{} is closed to others", folder.display()))
 }
 
+/// Files among the secrets of keys that the settings name: those are for something else.
+fn named(data: &DataDir, config: &Config) -> BTreeSet<PathBuf> {
+    let tls = &config.auditor.tls;
+    let fixed = [&config.checkpoint.key, &tls.cert, &tls.key, &tls.ca];
+    let told = config.deliver.iter().flat_map(|d| [&d.secret, &d.ca]);
+    let all = fixed.into_iter().chain(told);
+    let path = |setting: &String| path_in(data.path(), setting);
+    let mut named: BTreeSet<PathBuf> = all.filter_map(path).collect();
+    named.insert(checkpoint::default_key(&data.keys()));
+    named
+}
+
 /// Each key has a secret that only its owner may read.
-pub(super) fn keys(data: &DataDir, checkup: Option<&Checkup>) -> Found {
+pub(super) fn keys(data: &DataDir, config: &Config, checkup: Option<&Checkup>) -> Found {
     const NAME: &str = "keys";
     let folder = data.keys();
     let Ok(entries) = fs::read_dir(&folder) else {
@@ -71,18 +83,23 @@ pub(super) fn keys(data: &DataDir, checkup: Option<&Checkup>) -> Found {
     };
     let mut open: Vec<String> = open_to_others(&folder, 0o700).into_iter().collect();
     let mut there = BTreeSet::new();
-    // The key of checkpoints is no caller's, and its public half is for everybody.
-    let signing = checkpoint::default_key(&folder);
-    let public = checkpoint::public_of(&signing);
+    // The key of checkpoints is no caller's, and its public half is for everybody, as certificates are.
+    let named = named(data, config);
+    let tls = &config.auditor.tls;
+    let certificates = config.deliver.iter().map(|d| &d.ca);
+    let certificates = certificates.chain([&tls.cert, &tls.ca]);
+    let mut public: BTreeSet<PathBuf> = certificates
+        .filter_map(|setting| path_in(data.path(), setting))
+        .collect();
+    public.extend(named.iter().map(|key| checkpoint::public_of(key)));
     for entry in entries.flatten() {
-        if entry.path() == public {
-            continue;
-        }
-        if entry.path() == signing {
-            open.extend(open_to_others(&signing, 0o600));
+        if public.contains(&entry.path()) {
             continue;
         }
         open.extend(open_to_others(&entry.path(), 0o600));
+        if named.contains(&entry.path()) {
+            continue;
+        }
         there.insert(entry.file_name().to_string_lossy().into_owned());
     }
     if !open.is_empty() {

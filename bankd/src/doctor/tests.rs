@@ -98,6 +98,30 @@ fn what_is_wrong_is_found() {
     assert_eq!(state(&data, "database"), State::Fail);
 }
 
+/// What the settings name is needed, though it is no key's: nobody is told to remove it.
+#[test]
+fn a_secret_that_the_settings_name_is_no_stranger() {
+    let (_folder, data) = bank();
+    let put = |name: &str, mode| {
+        let path = data.keys().join(name);
+        fs::write(&path, "0123456789abcdef").unwrap();
+        fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    };
+    put("chat.secret", 0o600);
+    assert_eq!(state(&data, "keys"), State::Warn);
+    let webhook = "\n[[deliver]]\nname = \"chat\"\nby = \"webhook\"\nurl = \"https://hooks.example/\"\n\
+        secret = \"keys/chat.secret\"\nca = \"keys/ca.pem\"\n";
+    let settings = fs::read_to_string(data.config()).unwrap();
+    fs::write(data.config(), settings + webhook).unwrap();
+    put("ca.pem", 0o644);
+    assert_eq!(state(&data, "keys"), State::Ok);
+    put("chat.secret", 0o644);
+    assert_eq!(state(&data, "keys"), State::Fail, "others may read it");
+    put("chat.secret", 0o600);
+    put("left.over", 0o600);
+    assert_eq!(state(&data, "keys"), State::Warn);
+}
+
 #[test]
 fn a_backup_is_seen() {
     let (folder, data) = bank();

@@ -284,6 +284,7 @@ pub(super) fn by_token(
     let token = match keys.look_up_token(&hash, now_s) {
         Shown::Unknown => return Err(Failure::UnknownToken),
         Shown::Disabled => return Err(Failure::DisabledToken),
+        Shown::Expired => return Err(Failure::ExpiredToken),
         Shown::Found(token) => token,
     };
     let headers = match command_headers(

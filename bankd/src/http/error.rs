@@ -128,10 +128,7 @@ fn respond(problem: Problem) -> Response {
     let row = problem.row();
     if row.http == StatusCode::FORBIDDEN.as_u16() {
         let why = problem.detail.clone().unwrap_or_default();
-        response.extensions_mut().insert(Denied {
-            code: row.code,
-            why,
-        });
+        Denied::of(row.code, why).put(response.extensions_mut());
     }
     response.extensions_mut().insert(Carried(Arc::new(problem)));
     response
@@ -197,6 +194,7 @@ pub fn detail(refusal: &Refusal, bank: &Bank) -> String {
             "no project was named, and the user has no default project".to_owned()
         }
         Refusal::NotAllowed { what } => format!("not allowed: {what}"),
+        Refusal::OutOfScope { kind, name } => format!("not allowed: {kind} {name}"),
         Refusal::NotFound { kind, name } => format!("no {kind} {name:?}"),
         Refusal::Ambiguous { candidates } => {
             format!("several accounts fit: {}", candidates.join(", "))

@@ -6,6 +6,7 @@
 //! secrets, signatures, nonces, idempotency keys.
 
 use axum::extract::MatchedPath;
+use axum::http::Extensions;
 use axum::http::request;
 use axum::http::response;
 use bank_api::error::Problem;
@@ -51,23 +52,57 @@ impl Story {
     }
 }
 
-/// Why somebody known was refused, in the extensions of a response.
+/// Why somebody known was refused, in the extensions of a response: of several commands in one
+/// request each reason once, with how often.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Denied(Vec<Reason>);
+
 #[derive(Clone, Debug)]
-pub(super) struct Denied {
+struct Reason {
     /// A row of the one table.
-    pub(super) code: &'static str,
+    code: &'static str,
     /// What the caller was told.
-    pub(super) why: String,
+    why: String,
+    times: u64,
 }
 
 impl Denied {
-    /// What a rule said to whom it refused for who they are; none where it did not.
-    pub(super) fn by_rule(summary: &Summary, answer: &Answer) -> Option<Denied> {
-        let code = summary.code;
-        OF_ACCESS.contains(&code).then(|| Denied {
+    /// Who was refused before a rule was asked; nothing where the code is not about access.
+    pub(super) fn of(code: &'static str, why: String) -> Denied {
+        let mut denied = Denied::default();
+        denied.add(code, why);
+        denied
+    }
+
+    /// Adds what a rule said to whom it refused for who they are; nothing where it did not.
+    pub(super) fn by_rule(&mut self, summary: &Summary, answer: &Answer) {
+        if OF_ACCESS.contains(&summary.code) {
+            self.add(summary.code, sentence(answer));
+        }
+    }
+
+    /// Puts it beside the answer that leaves.
+    pub(super) fn put(self, extensions: &mut Extensions) {
+        if !self.0.is_empty() {
+            extensions.insert(self);
+        }
+    }
+
+    fn add(&mut self, code: &'static str, why: String) {
+        if !OF_ACCESS.contains(&code) {
+            return;
+        }
+        let is_full = self.0.len() >= REASONS_MAX;
+        let same = |r: &&mut Reason| r.code == code && (is_full || r.why == why);
+        if let Some(known) = self.0.iter_mut().rfind(same) {
+            known.times = known.times.saturating_add(1);
+            return;
+        }
+        self.0.push(Reason {
             code,
-            why: sentence(answer),
-        })
+            why,
+            times: 1,
+        });
     }
 }
 
@@ -84,6 +119,9 @@ fn sentence(answer: &Answer) -> String {
 
 /// The refusals that are about who asks, not about what is asked.
 const OF_ACCESS: [&str; 3] = ["not_allowed", "over_limit", "own_proposal"];
+/// Reasons of one request that have a line each; what comes after them counts with the last of its
+/// code.
+const REASONS_MAX: usize = 16;
 /// Longest path in the log.
 const OBJECT_MAX: usize = 256;
 
@@ -170,20 +208,17 @@ impl Line {
         }
     }
 
-    /// Counts a refusal of access, and says who was refused what, with the object that they named.
+    /// Counts refusals of access, and says who was refused what, with the object that they named.
     fn denied(&self, app: &App, response: &response::Parts) {
-        let Some(Denied { code, why }) = response.extensions.get() else {
-            return;
-        };
-        if !OF_ACCESS.contains(code) {
-            return;
+        let denied = response.extensions.get::<Denied>();
+        for Reason { code, why, times } in denied.into_iter().flat_map(|denied| &denied.0) {
+            app.counters.access_refused(self.roles, code, *times);
+            tracing::warn!(
+                request_id = %self.request_id, caller = %self.caller, roles = %self.roles.words(),
+                remote = %self.peer, method = %self.method, route = self.route(),
+                object = %self.path, code, why = why.as_str(), times, "access refused"
+            );
         }
-        app.counters.access_refused(self.roles, code);
-        tracing::warn!(
-            request_id = %self.request_id, caller = %self.caller, roles = %self.roles.words(),
-            remote = %self.peer, method = %self.method, route = self.route(), object = %self.path,
-            code, why = why.as_str(), "access refused"
-        );
     }
 
     fn request(&self, status: u16) {

@@ -22,6 +22,7 @@ use utoipa::openapi::{RefOr, Schema};
 use super::auth::{self, Authenticated};
 use super::error::Failure;
 use super::frame::respond;
+use super::log::Denied;
 use crate::access::right::Right;
 use crate::answer::{Answer, Media};
 use crate::app::App;
@@ -276,10 +277,8 @@ async fn guarded(
         let bank = &guard.app.writer.directory().bank;
         if request.uri().path().starts_with("/nami/") {
             let mut response = lines(&[super::nami::line::refused(&refusal, bank)]);
-            response.extensions_mut().insert(super::log::Denied {
-                code: refusal.code(),
-                why: super::error::detail(&refusal, bank),
-            });
+            let why = super::error::detail(&refusal, bank);
+            Denied::of(refusal.code(), why).put(response.extensions_mut());
             return response;
         }
         return Failure::refused(&refusal, bank).into_response();

@@ -87,8 +87,10 @@ impl Token {
 pub enum Shown {
     /// No such token.
     Unknown,
-    /// One that is over, not valid yet, or switched off.
+    /// One that is switched off, or not valid yet.
     Disabled,
+    /// One whose time is over.
+    Expired,
     /// One that counts now.
     Found(Arc<Token>),
 }
@@ -102,7 +104,14 @@ pub(super) fn look_up(tokens: &Tokens, hash: &Hash, now_s: i64) -> Shown {
     match tokens.get(hash) {
         None => Shown::Unknown,
         Some(token) => {
-            if token.disabled || !token.window.contains(Timestamp::from_seconds(now_s)) {
+            let now = Timestamp::from_seconds(now_s);
+            if token.disabled {
+                return Shown::Disabled;
+            }
+            if token.window.is_over(now) {
+                return Shown::Expired;
+            }
+            if !token.window.contains(now) {
                 return Shown::Disabled;
             }
             token.used.store(now_s, Ordering::Relaxed);
@@ -156,15 +165,22 @@ mod tests {
             let token = Token::new(&key(disabled), Arc::clone(&used));
             Tokens::from([(hash, Arc::new(token))])
         };
-        for (disabled, now_s, counts) in [
-            (false, 9, false),
-            (false, 10, true),
-            (false, 19, true),
-            (false, 20, false),
-            (true, 15, false),
+        for (disabled, now_s, shown) in [
+            (false, 9, "disabled"),
+            (false, 10, "found"),
+            (false, 19, "found"),
+            (false, 20, "expired"),
+            (true, 15, "disabled"),
+            // That somebody switched it off says more than that it is over besides.
+            (true, 20, "disabled"),
         ] {
-            let found = matches!(look_up(&with(disabled), &hash, now_s), Shown::Found(_));
-            assert_eq!(found, counts, "{now_s} {disabled}");
+            let found = match look_up(&with(disabled), &hash, now_s) {
+                Shown::Unknown => "unknown",
+                Shown::Disabled => "disabled",
+                Shown::Expired => "expired",
+                Shown::Found(_) => "found",
+            };
+            assert_eq!(found, shown, "{now_s} {disabled}");
         }
         assert_eq!(used.load(Ordering::Relaxed), 19);
         let unknown = new_token().unwrap().1;

@@ -302,7 +302,8 @@ fn opened(connection: &Connection, tx: i64, acked: Option<i64>) -> Result<Option
 
 impl SqliteStore {
     /// Takes over who is told from the settings: new ones begin with the next event, those that are
-    /// gone get nothing any more.
+    /// gone get nothing any more. The digests of one that was told all at once begin with the next event
+    /// too.
     pub fn meet_targets(&mut self, targets: &[TargetRow], now: Timestamp) -> Result<(), Error> {
         let tx = self.connection.transaction()?;
         let names: Vec<&str> = targets.iter().map(|target| target.name.as_str()).collect();
@@ -319,7 +320,8 @@ impl SqliteStore {
             let rows = tx.execute(
                 "INSERT INTO target (name, active, at_once, clears, kinds, digested, digest_at)
                  VALUES (?1, 1, ?2, ?3, ?4, (SELECT coalesce(max(tx), 0) FROM attention_event), ?5)
-                 ON CONFLICT (name) DO UPDATE SET active = 1, at_once = ?2, clears = ?3, kinds = ?4
+                 ON CONFLICT (name) DO UPDATE SET active = 1, at_once = ?2, clears = ?3, kinds = ?4,
+                     digested = CASE WHEN at_once = ?2 THEN digested ELSE excluded.digested END
                      WHERE active <> 1 OR at_once <> ?2 OR clears <> ?3 OR kinds <> ?4",
                 (
                     &target.name,

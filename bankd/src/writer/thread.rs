@@ -259,6 +259,7 @@ impl Thread {
             command: &s.command,
             scope: &s.caller.scope,
             decision: &decision,
+            now,
             transaction,
             dry_run: s.dry_run,
             request_id: &s.request_id,

@@ -54,6 +54,23 @@ fn each_threshold_is_told_once_and_clears_after_a_deposit() {
     bank.verify();
 }
 
+/// A log for machines has each name once in a line: readers keep one of two.
+#[test]
+fn a_notice_that_failed_names_its_receiver_in_the_log() {
+    let failing = "\n[[deliver]]\nname = \"pager\"\nby = \"command\"\ncommand = [\"/bin/false\"]\n";
+    let bank = watching(&[("BANKD_LOG_FORMAT", "json")], failing);
+    charge(&bank, "1", 60_000);
+    let line = until("it was tried", || {
+        let log = bank.log();
+        let mut lines = log.lines().map(str::to_owned);
+        lines.find(|line| line.contains("a notice is tried again later"))
+    });
+    assert_eq!(line.matches("\"target\":").count(), 1, "{line}");
+    let line: Value = serde_json::from_str(&line).unwrap();
+    assert_eq!(line["deliver"], "pager", "{line}");
+    assert_eq!(line["target"], "bankd::deliver", "{line}");
+}
+
 #[test]
 fn what_was_seen_says_so_and_stands() {
     let mut bank = watching(&[], "");

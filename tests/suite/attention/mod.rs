@@ -1,6 +1,7 @@
 //! What wants attention: raised once, cleared, told in order to programs, mail and webhooks, through
 //! crashes; and the forecasts.
 
+mod digest;
 mod events;
 mod forecast;
 mod kill;

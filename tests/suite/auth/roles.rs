@@ -81,6 +81,14 @@ fn roles_of_people_are_given_listed_and_taken_back() {
         journal.contains("role=operator project=chemistry"),
         "{journal}"
     );
+    let ended = "name=audit role=auditor until=2090-01-01T00:00:00Z";
+    assert!(journal.contains(ended), "{journal}");
+    // Kinds of what moves nothing are named too, where one is asked for that there is not.
+    let ran = bank.bank(&["journal", "--kind", "rolegrant"]);
+    refused(&ran, 2, "there is no kind");
+    for part in ["\"role_grant\"", "deposit", "user_add", "propose"] {
+        assert!(ran.stderr.contains(part), "{part} in {}", ran.stderr);
+    }
     bank.stop();
     bank.start();
     assert_eq!(bank.bank_ok(&["role", "ls", "-P", "-n"]).lines().count(), 2);
@@ -193,6 +201,52 @@ fn limits_say_what_is_left() {
     bank.verify();
 }
 
+/// A name that is wrong is unknown, with the nearest that one sees; what one sees and may not touch is
+/// refused.
+#[test]
+fn a_slip_of_the_pen_is_no_matter_of_rights() {
+    let mut bank = Bank::new();
+    bank.bank_ok(&[
+        "account",
+        "add",
+        "shared",
+        "--projects",
+        "chemistry,physics",
+    ]);
+    let operator = token(&bank, "op", &["--role", "operator", "-A", "chemistry"]);
+    let before = bank.transactions();
+    let ran = with(&bank, &operator, &["deposit", "chemistri", "5"]);
+    refused(&ran, 4, "no account \"chemistri\"");
+    assert!(
+        ran.stderr.contains("did you mean \"chemistry\""),
+        "{}",
+        ran.stderr
+    );
+    // One that is there and hidden differs in nothing, and no hint names it.
+    for name in ["physics", "physic"] {
+        let ran = with(&bank, &operator, &["deposit", name, "5"]);
+        refused(&ran, 4, &format!("no account \"{name}\""));
+        assert!(!ran.stderr.contains("mean \"physics"), "{}", ran.stderr);
+        let members = ["project", "members", "add", name, "amy"];
+        let ran = with(&bank, &operator, &members);
+        refused(&ran, 4, &format!("no project \"{name}\""));
+    }
+    let ran = with(&bank, &operator, &["deposit", "shared", "5"]);
+    refused(&ran, 6, "not allowed: account shared");
+    // Nor does a key tell them apart: neither answer is kept.
+    for name in ["physics", "nosuch"] {
+        let key = format!("key-{name}");
+        let again = ["deposit", name, "5", "--key", &key];
+        for _ in 0..2 {
+            refused(&with(&bank, &operator, &again), 4, name);
+        }
+    }
+    let kept = bank.query("SELECT count(*) FROM idempotency WHERE key LIKE 'key-%'");
+    assert_eq!(kept, [["0"]]);
+    assert_eq!(bank.transactions(), before);
+    bank.verify();
+}
+
 /// What is undone is what it does: else a refund that needs two would go by another name.
 #[test]
 fn what_is_undone_needs_two_people_as_well() {
@@ -273,6 +327,12 @@ fn two_people_move_a_large_amount() {
         &[&large[..], &["--propose", "--key", "p1"]].concat(),
     );
     assert_eq!(said.stdout, again.stdout, "a repeat proposes nothing new");
+    let journal = bank.bank_ok(&["journal", "--kind", "propose"]);
+    let words = "POST /api/v1/deposits amount=5000";
+    assert!(
+        journal.contains(words) && !journal.contains('{'),
+        "{journal}"
+    );
     let waiting = with(&bank, &two, &["proposal", "ls", "--json"]);
     let waiting = json(&waiting.stdout);
     assert_eq!(waiting["items"].as_array().unwrap().len(), 1, "{waiting}");
@@ -412,6 +472,9 @@ fn a_key_is_replaced_with_an_overlap() {
         "moab-x",
     ]);
     assert_eq!(bank.over_tcp(&new().sign(super::charge("k2"))).status, 401);
+    let keys = bank.bank_ok(&["key", "ls", "--client", "moab", "-P", "-n"]);
+    let line = keys.lines().find(|line| line.starts_with("moab-2|"));
+    assert!(line.unwrap().contains("|expired|"), "{keys}");
     assert_eq!(bank.bank(&["key", "rotate", "nosuch"]).exit, 4);
     bank.verify();
 }

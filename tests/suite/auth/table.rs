@@ -224,6 +224,8 @@ fn what_is_others_looks_like_what_is_not_there() {
     };
     let before = bank.transactions();
     let mut seen: BTreeMap<u16, usize> = BTreeMap::new();
+    // Commands about what their caller may not know of.
+    let mut hidden = 0;
     for (role, options) in [ROLES[1], ROLES[2], ROLES[3], ROLES[7]] {
         let token = token(&bank, &format!("{role}-2"), options);
         for what in 0..=15 {
@@ -243,6 +245,8 @@ fn what_is_others_looks_like_what_is_not_there() {
                 let [one, other] = [theirs, nobodys].map(|name| {
                     let answer = bank.over_tcp(&shown(asked(what, name), &token));
                     *seen.entry(answer.status).or_default() += 1;
+                    let commands = (4..=8).contains(&what) || what == 15;
+                    hidden += usize::from(commands && answer.status == 404);
                     learned(&answer, name)
                 });
                 assert_eq!(one, other, "{role}, request {what}");
@@ -254,6 +258,7 @@ fn what_is_others_looks_like_what_is_not_there() {
         }
     }
     assert!(seen[&403] > 20 && seen[&404] > 5, "{seen:?}");
+    assert!(hidden > 10, "a name in a command is hidden too: {hidden}");
     // What is theirs is there, and what lies below it.
     let operator = token(&bank, "operator-3", ROLES[1].1);
     for name in ["chemistry", "chem-sub"] {
@@ -271,7 +276,8 @@ fn what_is_others_looks_like_what_is_not_there() {
         .iter()
         .map(|row| row["count"].as_i64().unwrap())
         .sum();
-    assert_eq!(total, i64::try_from(seen[&403]).unwrap(), "{status}");
+    let refused = i64::try_from(seen[&403] + hidden).unwrap();
+    assert_eq!(total, refused, "{status}");
     assert!(
         counted.iter().any(|row| row["roles"] == "operator"),
         "{status}"
@@ -289,5 +295,73 @@ fn what_is_others_looks_like_what_is_not_there() {
     ] {
         assert!(line.contains(part), "{part} in {line}");
     }
+    bank.verify();
+}
+
+/// Liens and jobs are told by numbers and names that anybody can guess: what lies outside is as what is
+/// not there, and whose it is stands nowhere.
+#[test]
+fn liens_and_jobs_of_others_look_like_what_is_not_there() {
+    let mut bank = Bank::new();
+    bank.bank_ok(&["machine", "add", "tower"]);
+    bank.bank_ok(&["deposit", "physics", "1000"]);
+    bank.bank_ok(&["project", "members", "add", "physics", "amy"]);
+    let work = ["-A", "physics", "-u", "amy", "-m", "tower", "--procs", "1"];
+    bank.bank_ok(&[&["reserve", "hidden.1", "--wall", "100"][..], &work].concat());
+    bank.bank_ok(&[&["charge", "hidden.2", "--duration", "10"][..], &work].concat());
+    let liens = bank.json(&["lien", "ls"]);
+    let lien = liens["items"][0]["id"].to_string();
+    let before = bank.transactions();
+    let ask = |method: &'static str, target: &str, body: &str, token: &str| {
+        let request = Request {
+            method,
+            body: body.as_bytes().to_vec(),
+            ..Request::get(target)
+        };
+        let request = request.header("Content-Type", "application/json");
+        let key = uuid::Uuid::new_v4().to_string();
+        bank.over_tcp(&shown(request.header("Idempotency-Key", &key), token))
+    };
+    let narrow = [
+        ["--role", "scheduler", "-A", "chemistry", "-m", "colony"],
+        ["--role", "scheduler,pi", "-A", "chemistry", "-m", "tower"],
+    ];
+    for (n, options) in narrow.iter().enumerate() {
+        let token = token(&bank, &format!("narrow-{n}"), options);
+        for (method, body) in [
+            ("DELETE", ""),
+            ("PATCH", r#"{"end":"2030-01-01T00:00:00Z"}"#),
+        ] {
+            let [one, other] = [lien.as_str(), "987654321"].map(|id| {
+                let answer = ask(method, &format!("/api/v1/liens/{id}"), body, &token);
+                assert!(!answer.text().contains("physics"), "{}", answer.text());
+                learned(&answer, id)
+            });
+            assert_eq!(one, other, "{method}");
+            assert!(one.starts_with("403"), "{one}");
+        }
+        // A document that meets somebody else's job is refused, and does not say whose.
+        let document = r#"{"job":"hidden.1","machine":"tower","project":"chemistry","user":"amy","processors":1,"wall_s":10}"#;
+        let answer = ask("POST", "/api/v1/reserves", document, &token);
+        assert_eq!(answer.status, 403, "{}", answer.text());
+        assert!(!answer.text().contains("physics"), "{}", answer.text());
+    }
+    let admin = token(
+        &bank,
+        "narrow-admin",
+        &["--role", "admin", "-A", "chemistry"],
+    );
+    let [one, other] = ["hidden.2", "nosuch.2"].map(|job| {
+        let body = format!(r#"{{"job":"{job}"}}"#);
+        let answer = ask("POST", "/api/v1/refunds", &body, &admin);
+        assert!(!answer.text().contains("physics"), "{}", answer.text());
+        learned(&answer, job)
+    });
+    assert_eq!(one, other);
+    assert!(one.starts_with("404"), "{one}");
+    // To whom nothing is hidden a number that is not there is unknown.
+    assert_eq!(bank.bank(&["lien", "rm", "987654321", "--yes"]).exit, 4);
+    let tokens_made = 3;
+    assert_eq!(bank.transactions(), before + tokens_made);
     bank.verify();
 }

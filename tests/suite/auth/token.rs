@@ -1,7 +1,7 @@
 //! API tokens against the running daemon: what they open, when they end, where they are taken.
 
 use super::failures;
-use crate::harness::{Bank, Request, Response, Signing};
+use crate::harness::{Bank, Request, Response, Signing, until};
 
 /// A token of the bank, with its text.
 pub(super) fn token(bank: &Bank, id: &str, options: &[&str]) -> String {
@@ -118,6 +118,24 @@ fn a_token_ends_at_once_when_it_is_removed_and_by_itself() {
     }
     token(&bank, "both", &["--role", "operator,auditor"]);
     bank.verify();
+}
+
+/// Whoever is asked why a token stopped working finds it in the log; who shows it learns nothing.
+#[test]
+fn a_token_that_is_over_is_told_apart_in_the_log() {
+    let bank = Bank::new();
+    let said = bank.bank_ok(&["token", "add", "short", "--role", "auditor", "--for", "2s"]);
+    let text = said.lines().find(|line| line.starts_with("bk_")).unwrap();
+    // Tokens are judged by the machine's own clock.
+    until("the token is over", || {
+        (status(&bank, text) == 401).then_some(())
+    });
+    let counted = failures(&bank);
+    assert_eq!(counted.get("expired_token"), Some(&1), "{counted:?}");
+    assert_eq!(counted.get("disabled_token"), None, "{counted:?}");
+    let log = bank.log();
+    let line = log.lines().find(|line| line.contains("not authenticated"));
+    assert!(line.unwrap().contains("expired_token"), "{log}");
 }
 
 #[test]

@@ -111,3 +111,39 @@ fn a_record_of_a_foreign_machine_is_told_of() {
     assert_eq!(counted[0]["roles"], "collector", "{counted}");
     bank.verify();
 }
+
+/// Usage is given away record by record: each that is refused to whoever asks counts, and a reason has
+/// one line however many it met.
+#[test]
+fn usage_that_may_not_be_given_away_is_told_of() {
+    let mut bank = Bank::new();
+    let line = |id: &str| {
+        format!(
+            r#"{{"source":"s","id":"{id}","machine":"colony","project":"nobodys","user":"amy","processors":1,"start":"2025-12-31T00:00:00Z","end":"2025-12-31T01:00:00Z","state":"COMPLETED"}}"#
+        )
+    };
+    let file = bank.folder().join("usage.jsonl");
+    std::fs::write(&file, [line("1"), line("2"), line("3")].join("\n")).unwrap();
+    bank.bank_ok(&["import", "jsonl", file.to_str().unwrap()]);
+    // What waits is nobody's yet, and her key is for one project alone.
+    let narrow = token(&bank, "narrow", &["--role", "admin", "-A", "chemistry"]);
+    let body = br#"{"when": ["account=nobodys"], "project": "chemistry"}"#;
+    let request = Request {
+        target: "/api/v1/unmapped/assign".to_owned(),
+        ..Request::nami("x", "given", body)
+    };
+    let request = request.header("Authorization", &format!("Bearer {narrow}"));
+    let answer = bank.over_tcp(&request);
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    let said: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
+    assert_eq!(said["changed"], 0, "{said}");
+    assert_eq!(said["reasons"][0]["code"], "not_allowed", "{said}");
+    assert_eq!(said["reasons"][0]["records"], 3, "{said}");
+    let found = lines(&bank, "not_allowed");
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].contains("times=3"), "{found:?}");
+    assert!(found[0].contains("single projects"), "{found:?}");
+    let counted = bank.json(&["status"])["refused_access"].clone();
+    assert_eq!(counted[0]["count"], 3, "{counted}");
+    bank.verify();
+}

@@ -276,12 +276,20 @@ fn ledger_case_114_a_manager_moves_money_within_a_project() {
     let before = bank.transactions();
     for arguments in [
         &["deposit", "chemistry", "1"][..],
-        &["transfer", "chemistry", "physics", "1"],
-        &["transfer", "physics", "chemistry", "1"],
         &["adjust", "chemistry", "1", "--note", "x"],
         &["undo", "1"],
     ] {
         refused(&run(&bank, &manager, arguments), "not_allowed", &[]);
+    }
+    // Whose it is, or whether it is at all, is not for them.
+    for (from, to) in [
+        ("chemistry", "physics"),
+        ("physics", "chemistry"),
+        ("nosuch", "chemistry"),
+    ] {
+        let theirs = if from == "chemistry" { to } else { from };
+        let ran = run(&bank, &manager, &["transfer", from, to, "1"]);
+        refused(&ran, "not_found", &[&format!("no account \"{theirs}\"")]);
     }
     let everywhere = with_key(&bank, "unbound", &["--role", "manager"]);
     let ran = run(

@@ -202,6 +202,58 @@ fn what_was_partly_debt_is_said_so() {
     bank.verify();
 }
 
+/// What lay on an account that goes holds elsewhere: of each lien the accounts in the order in which
+/// they were looked at.
+#[test]
+fn liens_of_an_account_that_goes_show_whom_they_asked() {
+    let mut bank = with_pot();
+    for (job, seconds) in [("one", "400"), ("two", "500")] {
+        bank.bank_ok(&[&["reserve", job, "--wall", seconds][..], &WORK].concat());
+    }
+    // Both lie on the pot; chemistry has room for all but a part of the second.
+    bank.bank_ok(&["withdraw", "chemistry", "99200"]);
+    bank.bank_ok(&["account", "rm", "pot", "--force", "--yes"]);
+    let told = newest(&bank, "account_rm");
+    let gone = ("pot", "0", "removed");
+    let expected = [
+        gone,
+        ("chemistry", "400", "turn"),
+        gone,
+        ("chemistry", "400", "turn"),
+        ("#unbilled", "100", "suspense"),
+    ];
+    assert_eq!(looked_at(&told), rows(&expected), "{told}");
+    let all = told["considered"].as_array().unwrap();
+    let places: Vec<i64> = all.iter().map(|c| c["place"].as_i64().unwrap()).collect();
+    assert_eq!(places, [1, 2, 1, 2, 3], "{told}");
+    assert_ne!(all[0]["lien"], all[2]["lien"], "{told}");
+    // Each entry names the job whose lien it is.
+    let entries = told["entries"].as_array().unwrap().iter();
+    let jobs: Vec<(&str, &str)> = entries
+        .filter(|e| e["kind"] == "lien")
+        .map(|e| (e["job"].as_str().unwrap(), e["held"].as_str().unwrap()))
+        .collect();
+    assert_eq!(
+        jobs,
+        [("one", "400"), ("two", "400"), ("two", "100")],
+        "{told}"
+    );
+    let number = told["transaction"].to_string();
+    let screen = bank.bank_ok(&["explain", "-t", &number]);
+    for part in ["lien", "it goes", "what had no place lies on it"] {
+        assert!(screen.contains(part), "{part} in {screen}");
+    }
+    // It is among what happened to the job, with its own lien and no other's.
+    let of_job = bank.json(&["explain", "two"]);
+    let mut items = of_job["items"].as_array().unwrap().iter();
+    let own = items.find(|one| one["op"] == "account_rm");
+    let own = own.unwrap_or_else(|| panic!("{of_job}"));
+    assert_eq!(looked_at(own), rows(&expected[2..]), "{own}");
+    let mut entries = own["entries"].as_array().unwrap().iter();
+    assert!(entries.all(|e| e["job"] != "one"), "{own}");
+    bank.verify();
+}
+
 /// A job of a project may have been paid by an account that is not its own any more: whose it is now
 /// sees that, who lost it sees the charge and not what is left there.
 #[test]
@@ -251,6 +303,15 @@ fn what_is_left_on_an_account_is_told_to_those_who_see_it() {
         assert_eq!(row["amount_after"], Value::Null, "{question:?}: {row}");
         assert_eq!(row["held_after"], Value::Null, "{question:?}: {row}");
     }
+    // Nor does the query language tell it.
+    let standing = "Entry Query Kind==charge Show:=Amount,AmountAfter,HeldAfter";
+    for (token, told) in [(&chemist, "-300||"), (&physicist, "")] {
+        let asked = ["query", standing, "-P", "-n"];
+        let ran = bank.bank_as(&[("BANK_TOKEN", token)], &asked);
+        assert_eq!((ran.exit, ran.stdout.trim()), (0, told), "{}", ran.stderr);
+    }
+    let ran = bank.bank(&["query", standing, "-P", "-n"]);
+    assert_eq!(ran.stdout.trim(), "-300|700|0", "{}", ran.stderr);
     // The screen has no such words either, and who owns it now sees what came to it.
     let ran = bank.bank_as(&[("BANK_TOKEN", &chemist)], &["explain", "-t", &number]);
     assert!(!ran.stdout.contains("after"), "{}", ran.stdout);

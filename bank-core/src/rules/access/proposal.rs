@@ -123,6 +123,7 @@ fn check_proposer(
         match may_still(approve, view, &ctx) {
             Ok(()) => return Ok(()),
             Err(Refusal::NotAllowed { what }) => why = what,
+            Err(Refusal::OutOfScope { kind, name }) => why = format!("{kind} {name}"),
             Err(Refusal::OverLimit { per, .. }) => {
                 why = format!("it is beyond their limit per {per}");
             }

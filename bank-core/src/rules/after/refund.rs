@@ -10,15 +10,30 @@ use crate::history::{Rest, rests};
 use crate::ids::{AccountId, AllocationId, UsageId};
 use crate::model::{Account, Instance, Phase};
 use crate::postings::{About, Postings};
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, short};
 use crate::rules::instance::in_scope;
 use crate::rules::money::{one_at_a_time, unblock_of};
 use crate::time::{Seconds, Timestamp, Window};
 use crate::view::{Context, Next, View};
 
+/// The job, if the caller may touch it; to whom single projects are, one of others is as one that is not
+/// there (decision 23).
+fn own<'a>(view: &'a View, id: &str, ctx: &Context<'_>) -> Result<&'a Instance, Refusal> {
+    let found = one_instance(view, id, ctx).and_then(|instance| in_scope(instance, ctx));
+    found.map_err(|refusal| match refusal {
+        Refusal::NotFound { .. } | Refusal::NotAllowed { .. } if !ctx.scope.projects.is_empty() => {
+            Refusal::OutOfScope {
+                kind: "job",
+                name: short(id),
+            }
+        }
+        other => other,
+    })
+}
+
 /// Gives back to each charge its share of what is left of it; every entry points at its charge.
 pub(super) fn refund(refund: &Refund, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
-    let instance = in_scope(one_instance(view, &refund.object_id, ctx)?, ctx)?;
+    let instance = own(view, &refund.object_id, ctx)?;
     check(refund, ctx)?;
     let only = refund.account.as_deref().map(|name| account(name, ctx));
     let only = only.transpose()?;

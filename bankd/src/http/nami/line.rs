@@ -104,6 +104,7 @@ pub fn refused(refusal: &Refusal, bank: &Bank) -> Line {
             credits(*available, bank)
         ),
         Refusal::NotAllowed { what } => what.clone(),
+        Refusal::OutOfScope { kind, name } => format!("{kind} {name}"),
         other => detail(other, bank),
     };
     if error::row_or_internal(code).nami == exit::nami::DOCUMENT {

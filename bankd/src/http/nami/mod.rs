@@ -249,8 +249,8 @@ struct Said {
     status: u16,
     body: Vec<u8>,
     told: Vec<Story>,
-    /// The first refusal of access.
-    denied: Option<Denied>,
+    /// Refusals of access among them.
+    denied: Denied,
     /// Some of it is no stored answer.
     is_new: bool,
 }
@@ -265,8 +265,7 @@ impl Said {
     /// What was decided now.
     fn decided(&mut self, answer: &Answer, summary: &Summary) {
         self.add(answer, true);
-        let denied = self.denied.take();
-        self.denied = denied.or_else(|| Denied::by_rule(summary, answer));
+        self.denied.by_rule(summary, answer);
     }
 
     /// The lines as one answer.
@@ -282,9 +281,7 @@ impl Said {
         }
         let extensions = response.extensions_mut();
         extensions.insert(Told(self.told));
-        if let Some(denied) = self.denied {
-            extensions.insert(denied);
-        }
+        self.denied.put(extensions);
         response
     }
 }

@@ -17,6 +17,7 @@ const KNOWN: &[&str] = &[
     "duplicate_header",
     "internal",
     "not_allowed",
+    "rate_limited",
     "too_large",
     "unauthorized",
 ];
@@ -245,7 +246,7 @@ fn usual(row: &Route) -> BTreeMap<u16, BTreeSet<&'static str>> {
 fn refused(row: &Route, status: u16, codes: &BTreeSet<&str>) -> Value {
     let codes: Vec<String> = codes.iter().map(|code| format!("`{code}`")).collect();
     let mut headers = headers_of(row);
-    if let (503, Some(headers)) = (status, headers.as_object_mut()) {
+    if let (429 | 503, Some(headers)) = (status, headers.as_object_mut()) {
         let wait = json!({"$ref": "#/components/headers/RetryAfter"});
         headers.insert("Retry-After".to_owned(), wait);
     }

@@ -233,10 +233,12 @@ impl Call {
         let replies = self.app.writer.submit_all(all).await?;
         let stored = |reply: &Reply| matches!(reply, Reply::Stored(_));
         let replayed = !replies.is_empty() && replies.iter().all(stored);
-        let denied = replies.iter().find_map(|reply| match reply {
-            Reply::Fresh { answer, summary } => Denied::by_rule(summary, answer),
-            _ => None,
-        });
+        let mut denied = Denied::default();
+        for reply in &replies {
+            if let Reply::Fresh { answer, summary } = reply {
+                denied.by_rule(summary, answer);
+            }
+        }
         let answer = |reply| match reply {
             Reply::Fresh { answer, .. } | Reply::Stored(answer) => Ok(answer),
             Reply::KeyReused => Err(key_reused()),
@@ -378,8 +380,18 @@ pub(super) fn rendered<T: Serialize>(
     }
 }
 
-/// A refusal; where a name is not there, with the nearest one that the caller may see.
+/// A refusal; where a name is not there, with the nearest one that the caller may see. What is hidden
+/// from them is not there.
 fn refused(decided: &Decided<'_>, refusal: &Refusal) -> Answer {
+    if let Refusal::OutOfScope { kind, name } = refusal {
+        let view = View::of_caller(decided);
+        if view.hides(kind, name) {
+            let unknown = Refusal::not_found(kind, name);
+            let mut problem = problem(&unknown, &decided.directory.bank);
+            problem.hint = view.did_you_mean(kind, name);
+            return of_problem(decided, problem);
+        }
+    }
     let mut problem = problem(refusal, &decided.directory.bank);
     // All but quotes are the administrators' alone.
     let is_quote = matches!(decided.command, Command::Quote(_));

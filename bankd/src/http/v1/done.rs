@@ -71,16 +71,14 @@ impl Done {
 pub(super) struct Beside {
     /// All of them were answered before.
     pub(super) replayed: bool,
-    /// The first refusal of access.
-    pub(super) denied: Option<Denied>,
+    /// Refusals of access among them.
+    pub(super) denied: Denied,
 }
 
 impl Beside {
     /// Puts it beside the answer that leaves.
     pub(super) fn mark(self, mut response: Response) -> Response {
-        if let Some(denied) = self.denied {
-            response.extensions_mut().insert(denied);
-        }
+        self.denied.put(response.extensions_mut());
         if self.replayed {
             return replayed(response);
         }
@@ -90,16 +88,16 @@ impl Beside {
 
 impl IntoResponse for Done {
     fn into_response(self) -> Response {
-        let of = self.summary.as_ref();
-        let denied = of.and_then(|summary| Denied::by_rule(summary, &self.answer));
+        let mut denied = Denied::default();
+        if let Some(summary) = &self.summary {
+            denied.by_rule(summary, &self.answer);
+        }
         let mut response = respond(self.answer);
         if let Some(summary) = self.summary {
             // For the log line of the request.
             let extensions = response.extensions_mut();
             extensions.insert(summary);
-            if let Some(denied) = denied {
-                extensions.insert(denied);
-            }
+            denied.put(extensions);
             return response;
         }
         replayed(response)

@@ -1,5 +1,7 @@
 //! Why a job was charged as it was, and what a transaction did.
 
+use std::collections::BTreeSet;
+
 use bank_api::v1::{Considered, ExplainQuery, Explained, Explanation};
 use bank_core::directory::Directory;
 use bank_core::effects::EntryKind;
@@ -11,7 +13,7 @@ use bank_core::refusal::Refusal;
 use super::call::{Call, Handled, ok};
 use super::path::Path;
 use super::view::View;
-use super::{arithmetic, explain, job, journal, rate, shape};
+use super::{arithmetic, explain, job, journal, rate, reason, shape};
 use crate::http::error::Failure;
 use crate::store::read::explain::{self as told, Step, Why};
 use crate::store::read::jobs::{self, Charge, Detail, JobRow};
@@ -85,7 +87,11 @@ async fn of_job(call: &Call, row: JobRow, detail: Detail) -> Handled {
         let (numbers, complete) = told::of_job(connection, &wanted)?;
         let mut found = Vec::new();
         for number in numbers {
-            found.extend(told::transaction(connection, number, policy)?);
+            let mut one = told::transaction(connection, number, policy)?;
+            if let Some(one) = &mut one {
+                one.narrow(wanted.id);
+            }
+            found.extend(one);
         }
         Ok((found, complete))
     });
@@ -104,16 +110,18 @@ async fn of_job(call: &Call, row: JobRow, detail: Detail) -> Handled {
 
 /// A transaction as the caller sees it; none where nothing of it is in view.
 fn shaped(view: &View, one: &told::Explained, charges: &[Charge]) -> Option<Explained> {
-    let object = one.job.as_ref().map(|job| {
+    let object = |entry: &Entry| {
+        let moved = entry.lien.and_then(|lien| one.jobs.get(&lien));
+        let job = moved.or(one.job.as_ref())?;
         let kind = job.object_type.word().to_owned();
-        (job.object_id.clone(), job.machine.clone(), kind)
-    });
+        Some((job.object_id.clone(), job.machine.clone(), kind))
+    };
     let rows = (1_i64..)
         .zip(&one.entries)
         .map(|(place, entry)| JournalRow {
             tx: one.tx.clone(),
             entry: Some((place, entry.clone())),
-            object: object.clone(),
+            object: object(entry),
         });
     let rows: Vec<JournalRow> = rows.filter(|row| journal::sees(view, row)).collect();
     if rows.is_empty() && !view.is_unlimited() {
@@ -126,10 +134,10 @@ fn shaped(view: &View, one: &told::Explained, charges: &[Charge]) -> Option<Expl
         at_recorded: shape::time(one.tx.at_recorded),
         op: one.tx.op.clone(),
         actor: one.tx.actor.clone(),
-        reason: shape::some(&one.tx.reason),
+        reason: reason::told(&one.tx),
         says: says(one, view),
         entries: rows.iter().map(|row| journal::shaped(view, row)).collect(),
-        considered: considered(view, one),
+        considered: considered(view, one, &rows),
         ..Explained::default()
     };
     if let (Some(charge), Some(job)) = (&one.charge, &one.job) {
@@ -200,6 +208,12 @@ fn says(one: &told::Explained, view: &View) -> Vec<String> {
         }
     }
     says.extend(unchosen(one).map(str::to_owned));
+    if one.more_liens > 0 {
+        let (more, most) = (one.more_liens, told::MOVED_MAX);
+        says.push(format!(
+            "{more} more liens hold elsewhere: what they looked at is told of the first {most} only"
+        ));
+    }
     says
 }
 
@@ -234,10 +248,19 @@ fn unchosen(one: &told::Explained) -> Option<&'static str> {
     })
 }
 
-/// What was looked at, of what the caller sees.
-fn considered(view: &View, one: &told::Explained) -> Vec<Considered> {
+/// What was looked at, of what the caller sees; where liens were moved, of those whose entries they see.
+fn considered(view: &View, one: &told::Explained, rows: &[JournalRow]) -> Vec<Considered> {
     let bank = &view.directory().bank;
-    let row = |(place, step): (i64, &Step)| {
+    let lien = |row: &JournalRow| row.entry.as_ref().and_then(|(_, entry)| entry.lien);
+    let seen: BTreeSet<i64> = rows.iter().filter_map(lien).collect();
+    let mut last = (None, 0);
+    let row = |step: &Step| {
+        if step.lien.is_some_and(|lien| !seen.contains(&lien)) {
+            return None;
+        }
+        // Each lien has an order of its own.
+        last = (step.lien, if last.0 == step.lien { last.1 + 1 } else { 1 });
+        let place = last.1;
         let account = one.then.account(step.account)?;
         let today = view.directory().account(step.account)?;
         if !view.saw_account(today) {
@@ -247,6 +270,7 @@ fn considered(view: &View, one: &told::Explained) -> Vec<Considered> {
         let (verdict, why) = why(&step.why);
         Some(Considered {
             place,
+            lien: step.lien,
             account: account.name.clone(),
             allocation: step.allocation.map(|id| id.0),
             priority: candidate.map(|c| c.priority),
@@ -257,7 +281,7 @@ fn considered(view: &View, one: &told::Explained) -> Vec<Considered> {
             why,
         })
     };
-    (1_i64..).zip(&one.choice).filter_map(row).collect()
+    one.choice.iter().filter_map(row).collect()
 }
 
 fn why(why: &Why) -> (&'static str, String) {
@@ -269,6 +293,11 @@ fn why(why: &Why) -> (&'static str, String) {
             "debt",
             "nothing was left anywhere: the first one owes the rest",
         ),
+        Why::Suspense => (
+            "suspense",
+            "nothing was left anywhere: what had no place lies on it",
+        ),
+        Why::Removed => ("removed", "it goes: what lay on it holds elsewhere"),
         Why::NotNeeded => ("not_needed", "those before it covered all"),
         Why::NoMoney => ("no_money", "nothing was free on it"),
         Why::TooLittle => (

@@ -13,7 +13,7 @@ use rusqlite::Connection;
 use super::call::{Call, Handled, ok};
 use super::named::Names;
 use super::view::View;
-use super::{job, shape};
+use super::{job, reason, shape};
 use crate::http::error::Failure;
 use crate::store;
 use crate::store::read::jobs;
@@ -153,10 +153,17 @@ fn check_kind(kind: &str) -> Result<(), Failure> {
         return Ok(());
     }
     let kinds: Vec<&str> = ENTRY_KINDS.iter().map(|(_, word)| *word).collect();
-    let all: Vec<&str> = kinds.iter().chain(&OPS).copied().collect();
+    let ops: Vec<&str> = OPS
+        .iter()
+        .filter(|op| !kinds.contains(op))
+        .copied()
+        .collect();
+    let all: Vec<&str> = kinds.iter().chain(&ops).copied().collect();
     let near = suggest(kind, &all).map(|near| format!("did you mean {near:?}?  "));
     let near = near.unwrap_or_default();
-    let hint = format!("{near}the kinds of entries are {}", kinds.join(", "));
+    let (kinds, ops) = (kinds.join(", "), ops.join(", "));
+    let hint =
+        format!("{near}the kinds of entries are {kinds}; of transactions without entries {ops}");
     Err(Failure::new("bad_request", format!("kind: there is no kind {kind:?}")).hint(hint))
 }
 
@@ -303,7 +310,7 @@ pub(super) fn shaped(view: &View, row: &JournalRow) -> JournalEntry {
         active: minor(0),
         shadow: minor(0),
         shadow_held: minor(0),
-        reason: shape::some(&tx.reason),
+        reason: reason::told(tx),
         ..JournalEntry::default()
     };
     let Some((place, entry)) = &row.entry else {

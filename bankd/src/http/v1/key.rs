@@ -322,6 +322,16 @@ fn with_fingerprint(call: &Call, key: &Key) -> v1::Key {
     }
 }
 
+/// How a key or a token stands by the clock that judges requests.
+pub(super) fn state(key: &Key) -> &'static str {
+    let now = Timestamp::from_seconds(clock::auth_now_s());
+    match (key.disabled, key.window.is_over(now)) {
+        (true, _) => "disabled",
+        (false, true) => "expired",
+        (false, false) => "active",
+    }
+}
+
 fn shaped(key: &Key, fingerprint: String) -> v1::Key {
     let time = |at: Option<Timestamp>| at.map(shape::time);
     v1::Key {
@@ -332,7 +342,7 @@ fn shaped(key: &Key, fingerprint: String) -> v1::Key {
         machines: key.machines.clone(),
         valid_from: time(key.window.start),
         valid_until: time(key.window.end),
-        state: if key.disabled { "disabled" } else { "active" }.to_owned(),
+        state: state(key).to_owned(),
         fingerprint,
         last_used: None,
     }

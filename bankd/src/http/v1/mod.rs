@@ -51,6 +51,7 @@ mod query;
 mod quote;
 mod rate;
 mod rate_test;
+mod reason;
 mod reconcile;
 mod records;
 mod report;

@@ -11,7 +11,7 @@ use bank_core::time::{Timestamp, Window};
 
 use super::call::{Call, Handled, ok, removed, rendered};
 use super::done::Done;
-use super::key::{finish, known_roles};
+use super::key::{finish, known_roles, state};
 use super::pages::Turn;
 use super::path::Path;
 use super::shape::{self, read_time};
@@ -121,14 +121,6 @@ fn with_use(call: &Call, token: &Key) -> v1::Token {
 
 fn shaped(token: &Key) -> v1::Token {
     let time = |at: Option<Timestamp>| at.map(shape::time);
-    let is_over = token
-        .window
-        .is_over(Timestamp::from_seconds(clock::auth_now_s()));
-    let state = match (token.disabled, is_over) {
-        (true, _) => "disabled",
-        (false, true) => "expired",
-        (false, false) => "active",
-    };
     v1::Token {
         id: token.id.clone(),
         client: token.client.clone(),
@@ -137,7 +129,7 @@ fn shaped(token: &Key) -> v1::Token {
         machines: token.machines.clone(),
         valid_from: time(token.window.start),
         valid_until: time(token.window.end),
-        state: state.to_owned(),
+        state: state(token).to_owned(),
         last_used: None,
     }
 }

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use axum::response::IntoResponse as _;
 use bank_api::error::Problem;
 use bank_api::v1::{
     ASSIGN_MAX, AssignDone, AssignReason, AssignRefused, AssignedRecord, NewAssign, Unmapped,
@@ -18,10 +17,12 @@ use bank_core::mapping::{Field, Mapping, Mappings, Naming};
 use bank_core::refusal::Refusal;
 
 use super::call::{Call, Handled, ok, rendered};
+use super::done::Beside;
 use super::pages::Turn;
 use super::{job, mapping, shape};
 use crate::answer::{Answer, Media};
 use crate::http::error::{self, Failure};
+use crate::http::log::Denied;
 use crate::intake::namespace;
 use crate::store::read::SCAN_MAX;
 use crate::store::read::unmapped::{self, Waiting};
@@ -221,9 +222,9 @@ pub(super) async fn assign(call: Call) -> Handled {
             commands.push(command);
         }
     }
-    let mut done = submit(&call, commands, dry_run).await?;
+    let (mut done, beside) = submit(&call, commands, dry_run).await?;
     done.next = next.map(|()| behind.to_string());
-    Ok(ok(&done)?.into_response())
+    Ok(beside.mark(ok(&done)?))
 }
 
 /// What is asked for, as a mapping alone.
@@ -295,7 +296,11 @@ fn given(row: &Waiting, rule: &Mappings, mapping: Option<i64>) -> Option<Command
     })))
 }
 
-async fn submit(call: &Call, commands: Vec<Command>, dry_run: bool) -> Result<AssignDone, Failure> {
+async fn submit(
+    call: &Call,
+    commands: Vec<Command>,
+    dry_run: bool,
+) -> Result<(AssignDone, Beside), Failure> {
     let submission = |command: &Command| Submission {
         command: command.clone(),
         caller: call.auth.caller.clone(),
@@ -309,13 +314,18 @@ async fn submit(call: &Call, commands: Vec<Command>, dry_run: bool) -> Result<As
     let all = commands.iter().map(submission).collect();
     let replies = call.app.writer.submit_all(all).await?;
     let mut tally = Tally::default();
+    let mut denied = Denied::default();
     for (command, reply) in commands.iter().zip(replies) {
-        let (Reply::Fresh { answer, .. } | Reply::Stored(answer)) = reply else {
+        // Without a key there is no stored answer.
+        let Reply::Fresh { answer, summary } = reply else {
             return Err(broken());
         };
+        denied.by_rule(&summary, &answer);
         tally.take(command, &answer, call.directory())?;
     }
-    Ok(tally.done(&call.directory().bank, dry_run))
+    let replayed = false;
+    let done = tally.done(&call.directory().bank, dry_run);
+    Ok((done, Beside { replayed, denied }))
 }
 
 fn broken() -> Failure {

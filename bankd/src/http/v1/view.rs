@@ -57,7 +57,20 @@ const READERS: [Role; 6] = [
 impl View {
     /// As whoever asks sees it at an instant.
     pub(super) fn new(directory: &Arc<Directory>, auth: &Authenticated, now: Timestamp) -> View {
-        let scope = &auth.caller.scope;
+        View::of(directory, &auth.caller.scope, auth.user.clone(), now)
+    }
+
+    /// The bank after a command as whoever gave it sees it.
+    pub(super) fn of_caller(decided: &Decided<'_>) -> View {
+        let who = decided.scope.who.as_deref();
+        let user = who.and_then(|who| {
+            let own = who.roles.has(Role::User).then(|| who.client.clone());
+            who.person.clone().or(own)
+        });
+        View::of(decided.directory, decided.scope, user, decided.now)
+    }
+
+    fn of(directory: &Arc<Directory>, scope: &Scope, user: Option<String>, now: Timestamp) -> View {
         let held = match &scope.who {
             Some(who) => access::held(scope, who, directory, now),
             None => Vec::new(),
@@ -70,8 +83,8 @@ impl View {
             everything,
             led: led.collect(),
             directory: Arc::clone(directory),
-            user: auth.user.clone(),
-            scope: auth.caller.scope.clone(),
+            user,
+            scope: scope.clone(),
             seen: Arc::default(),
             today: None,
         }
@@ -325,6 +338,21 @@ impl View {
             }
             self.unknown("account", name)
         })
+    }
+
+    /// Whether a name that is not the caller's to touch is hidden from them, as one that is not there
+    /// is. A number hides nothing: it is refused either way (decision 23).
+    pub(super) fn hides(&self, kind: &str, name: &str) -> bool {
+        if !["project", "account"].contains(&kind) {
+            return true;
+        }
+        let project = self.directory.project_named(name);
+        let account = self.directory.account_named(name);
+        let account = account.filter(|_| kind == "account");
+        let is_number = kind == "account" && name.parse::<i64>().is_ok();
+        !is_number
+            && project.is_none_or(|project| !self.sees_project(project))
+            && account.is_none_or(|account| !self.sees_account(account))
     }
 
     /// 404 for a name that is unknown or hidden, with the nearest one in view.

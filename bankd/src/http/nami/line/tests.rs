@@ -44,6 +44,7 @@ fn answered(render: Render, directory: &Arc<Directory>, decision: &Decision) -> 
         command: &command,
         scope: &Scope::default(),
         decision,
+        now: Timestamp(0),
         transaction: None,
         dry_run: false,
         request_id: "r",

@@ -8,7 +8,8 @@ use bank_core::time::Timestamp;
 use std::collections::BTreeSet;
 
 use super::super::journal::Entry;
-use super::{Asked, Step, Taken, Why};
+use super::asked::{Asked, Taken};
+use super::{Step, Why};
 
 /// A choice with all that it was made of.
 pub(super) struct Chosen<'a> {
@@ -61,6 +62,7 @@ impl Chosen<'_> {
                 _ if order.contains(&taken.allocation) => Why::Turn,
                 // A lien that is used up, or lies where nothing can be spent now, still says where.
                 _ if taken.by_lien => Why::Lien,
+                _ if self.asked.holds() && self.is_suspense(taken.account) => Why::Suspense,
                 _ if self.steps_in(taken.account) => Why::Fallback,
                 _ => Why::Untold,
             };
@@ -74,11 +76,14 @@ impl Chosen<'_> {
             steps.push(step);
         }
         self.without_window(&mut steps);
+        for (id, account) in self.asked.leaving.iter().flat_map(|l| &l.going) {
+            steps.insert(0, nothing(*account, Some(*id), None, Why::Removed));
+        }
         let unfit = select::unfit(self.asked.then, &self.asked.payer, self.asked.billed);
         for (account, list) in unfit {
             if steps.iter().all(|s| s.account != account) {
                 let why = list.map_or(Why::NotNamed, Why::List);
-                steps.push(nothing(account, None, why));
+                steps.push(nothing(account, None, None, why));
             }
         }
         steps
@@ -91,6 +96,11 @@ impl Chosen<'_> {
         let fallback = |c: &Candidate| then.fallback_of(then.account(c.account)?, machine);
         let mut found = self.candidates.iter().filter_map(fallback);
         found.any(|fallback| fallback.id == account)
+    }
+
+    fn is_suspense(&self, account: AccountId) -> bool {
+        let suspense = self.asked.then.suspense();
+        suspense.is_some_and(|suspense| suspense.id == account)
     }
 
     fn candidate(&self, account: AccountId) -> Option<Candidate> {
@@ -114,6 +124,7 @@ impl Chosen<'_> {
 
     fn step(&self, id: AllocationId, taken: &Taken, why: Why) -> Step {
         Step {
+            lien: None,
             account: taken.account,
             allocation: Some(id),
             candidate: self.candidate(taken.account),
@@ -147,6 +158,7 @@ impl Chosen<'_> {
             Why::Untold
         };
         Some(Step {
+            lien: None,
             account: allocation.account,
             allocation: Some(id),
             candidate: self.candidate(allocation.account),
@@ -160,16 +172,23 @@ impl Chosen<'_> {
     fn without_window(&self, steps: &mut Vec<Step>) {
         for candidate in &self.candidates {
             if steps.iter().all(|s| s.account != candidate.account) {
-                steps.push(nothing(candidate.account, Some(*candidate), Why::NoWindow));
+                let why = Why::NoWindow;
+                steps.push(nothing(candidate.account, None, Some(*candidate), why));
             }
         }
     }
 }
 
-fn nothing(account: AccountId, candidate: Option<Candidate>, why: Why) -> Step {
+fn nothing(
+    account: AccountId,
+    allocation: Option<AllocationId>,
+    candidate: Option<Candidate>,
+    why: Why,
+) -> Step {
     Step {
+        lien: None,
         account,
-        allocation: None,
+        allocation,
         candidate,
         free: 0,
         taken: 0,

@@ -3,6 +3,7 @@
 
 mod amended;
 mod changes;
+mod moved;
 
 use std::collections::BTreeMap;
 
@@ -13,12 +14,14 @@ use bank_core::command::{
 };
 use bank_core::decimal::Decimal;
 use bank_core::directory::Policy;
-use bank_core::model::{Closing, Constraint, Dimension, Facts};
+use bank_core::effects::EntryKind;
+use bank_core::model::{Closing, Constraint, Facts, ObjectType};
 use bank_core::rate::{Per, RateKind, RateValue};
 use bank_core::time::{Seconds, Window};
 use bank_core::usage::Usage;
 
 use super::super::tests::{Bank, at};
+use super::asked::chooses;
 use super::*;
 
 struct Random(u64);
@@ -219,12 +222,19 @@ fn check_turns(told: &Explained, seed: u64) {
         return;
     }
     let in_turn = |s: &&Step| {
-        let out_of_turn = matches!(s.why, Why::Debt | Why::Fallback | Why::Lien);
+        let out_of_turn = matches!(
+            s.why,
+            Why::Debt | Why::Fallback | Why::Lien | Why::Suspense | Why::Removed
+        );
         let unasked = matches!(s.why, Why::Blocked | Why::EndsBefore);
         s.allocation.is_some() && !out_of_turn && !unasked
     };
-    let mut is_covered = false;
+    let (mut is_covered, mut lien) = (false, None);
     for step in told.choice.iter().filter(in_turn) {
+        if step.lien != lien {
+            // Each lien that was moved looked for itself.
+            (is_covered, lien) = (false, step.lien);
+        }
         let discrete = told.then.account(step.account).is_some_and(|a| a.discrete);
         let said = format!(
             "seed {seed}, transaction {tx}: {step:?} of {:?}",

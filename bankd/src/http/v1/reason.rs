@@ -1,0 +1,105 @@
+//! Why something was written, as people read it.
+//!
+//! The journal keeps the reasons that the bank makes as they are under its hash, with instants as it
+//! counts them and a proposed request as it came. Notes of callers are told as they were given.
+
+use std::fmt::Write as _;
+
+use bank_api::text::format_rfc3339;
+use bank_api::v1::ProposedRequest;
+use serde_json::Value;
+
+use crate::store::read::journal::Transaction;
+
+/// The operations whose remarks have an instant, µs since 1970.
+const OF_TIME: [&str; 2] = ["role_grant", "key_rotate"];
+
+/// The reason of a transaction; none where it has none.
+pub(super) fn told(tx: &Transaction) -> Option<String> {
+    let reason = tx.reason.as_str();
+    if reason.is_empty() {
+        return None;
+    }
+    let words = match tx.op.as_str() {
+        "propose" => request(reason),
+        op if OF_TIME.contains(&op) => until(reason),
+        _ => None,
+    };
+    Some(words.unwrap_or_else(|| reason.to_owned()))
+}
+
+/// A remark that ends with `until=MICROSECONDS`.
+fn until(reason: &str) -> Option<String> {
+    let (before, micros) = reason.rsplit_once("until=")?;
+    let micros = micros.parse().ok()?;
+    Some(format!("{before}until={}", format_rfc3339(micros)))
+}
+
+/// A request that was written down: what it asks for, field by field.
+fn request(reason: &str) -> Option<String> {
+    let request: ProposedRequest = serde_json::from_str(reason).ok()?;
+    let mut words = format!("{} {}", request.method, request.path);
+    for (name, value) in request.body.as_object().into_iter().flatten() {
+        let value = match value {
+            Value::Null | Value::Bool(false) => continue,
+            Value::String(text) if !text.contains(char::is_whitespace) => text.clone(),
+            other => other.to_string(),
+        };
+        // Writing to a string cannot fail.
+        let _ = write!(words, " {name}={value}");
+    }
+    Some(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bank_core::time::Timestamp;
+
+    fn reason(op: &str, reason: &str) -> Option<String> {
+        told(&Transaction {
+            id: 1,
+            at_effective: Timestamp(0),
+            at_recorded: Timestamp(0),
+            actor: String::new(),
+            client: String::new(),
+            origin: String::new(),
+            op: op.to_owned(),
+            instance: None,
+            reason: reason.to_owned(),
+        })
+    }
+
+    #[test]
+    fn instants_and_requests_are_words() {
+        let request = r#"{"method":"POST","path":"/api/v1/deposits","body":{"amount":"5000","end":null,"name":"chem","note":"Q1 award","new":false}}"#;
+        for (op, raw, words) in [
+            (
+                "role_grant",
+                "name=amy role=pi project=chem until=4070908800000000",
+                "name=amy role=pi project=chem until=2099-01-01T00:00:00Z",
+            ),
+            (
+                "key_rotate",
+                "key=a client=a new=b until=1767225600500000",
+                "key=a client=a new=b until=2026-01-01T00:00:00.500Z",
+            ),
+            (
+                "propose",
+                request,
+                "POST /api/v1/deposits amount=5000 name=chem note=\"Q1 award\"",
+            ),
+            // What is no such thing, or a caller's own, stays as it is.
+            ("propose", "{", "{"),
+            ("role_grant", "name=until=x role=pi", "name=until=x role=pi"),
+            (
+                "deposit",
+                "until=1767225600500000",
+                "until=1767225600500000",
+            ),
+        ] {
+            assert_eq!(reason(op, raw).as_deref(), Some(words));
+        }
+        assert_eq!(reason("deposit", ""), None);
+    }
+}

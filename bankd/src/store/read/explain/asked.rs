@@ -1,0 +1,318 @@
+//! What a choice among accounts was asked with, and what its entries took: the question that is asked
+//! again.
+
+use super::super::super::{Error, choice, version};
+use super::super::jobs::JobRow;
+use super::super::journal::Entry;
+use super::super::liens;
+use super::super::past::{self, AsOf};
+use super::chosen::Chosen;
+use super::moved::Leaving;
+use super::{ASSIGNED, Explained, Step, Why};
+use bank_core::command::Whose;
+use bank_core::directory::Directory;
+use bank_core::effects::EntryKind;
+use bank_core::ids::{AccountId, AllocationId};
+use bank_core::model::{Allocation, Lien, ObjectType};
+use bank_core::select::{self, Candidate};
+use bank_core::time::Timestamp;
+use rusqlite::Connection;
+
+/// A choice among accounts, as it was asked for.
+pub(super) struct Asked<'a> {
+    pub(super) then: &'a Directory,
+    pub(super) entries: Vec<&'a Entry>,
+    /// What the transaction did before it chose, such as to give back the lien that is replaced.
+    pub(super) earlier: Vec<&'a Entry>,
+    pub(super) payer: select::Payer,
+    /// The account that pays first, whatever the lists say.
+    pub(super) own: Option<Candidate>,
+    /// Whether that is a guess: it was not written down.
+    pub(super) is_guessed: bool,
+    /// Whether those are asked who are billed, not those who may spend.
+    pub(super) billed: bool,
+    pub(super) shadow: bool,
+    pub(super) at: Timestamp,
+    /// Until when it must last.
+    pub(super) until: Option<Timestamp>,
+    /// What goes, where a lien is moved.
+    pub(super) leaving: Option<Leaving>,
+}
+
+/// What entries took from one allocation.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Taken {
+    pub(super) allocation: AllocationId,
+    pub(super) account: AccountId,
+    pub(super) whole: i128,
+    pub(super) from_lien: i128,
+    pub(super) kind: EntryKind,
+    /// The job had a lien then.
+    pub(super) by_lien: bool,
+}
+
+/// The use that a transaction bills: the last one, where it takes an earlier record back first.
+pub(super) fn billing(entries: &[Entry]) -> Option<i64> {
+    entries.iter().filter_map(|e| e.usage).max()
+}
+
+/// Whether an entry of this kind is of a choice among accounts, and whether it bills.
+pub(super) fn chooses(kind: EntryKind) -> Option<bool> {
+    match kind {
+        EntryKind::Lien => Some(false),
+        EntryKind::Charge
+        | EntryKind::ChargeDebt
+        | EntryKind::ChargeFallback
+        | EntryKind::ChargeNotional
+        | EntryKind::LateCharge => Some(true),
+        _ => None,
+    }
+}
+
+/// The entries of a transaction that chose among accounts.
+struct Chose<'a> {
+    entries: Vec<&'a Entry>,
+    earlier: Vec<&'a Entry>,
+    billed: bool,
+}
+
+impl<'a> Chose<'a> {
+    fn of(explained: &'a Explained) -> Option<Chose<'a>> {
+        // A lien that is held again and an undone charge chose nothing, and a chunk of an import is
+        // many uses.
+        let ops = [
+            "reserve", "create", "charge", "delete", "usage", "adjust", "settle",
+        ];
+        let tx = &explained.tx;
+        if !ops.contains(&tx.op.as_str()) || (tx.op == "adjust" && tx.reason == ASSIGNED) {
+            return None;
+        }
+        // What an earlier record of the use came to goes back first, as another use.
+        let usage = billing(&explained.entries);
+        let is = |e: &&Entry| {
+            let kind = EntryKind::parse(&e.kind).and_then(chooses);
+            kind.filter(|_| e.usage == usage)
+        };
+        let all = || explained.entries.iter();
+        let entries: Vec<&Entry> = all().filter(|e| is(e).is_some()).collect();
+        // A shadow total that falls goes back to where it lay.
+        let shadow = entries.iter().map(|e| i128::from(e.delta_shadow));
+        if shadow.sum::<i128>() > 0 {
+            return None;
+        }
+        let billed = entries.first().and_then(is)?;
+        Some(Chose {
+            entries,
+            earlier: all().take_while(|e| is(e).is_none()).collect(),
+            billed,
+        })
+    }
+}
+
+impl<'a> Asked<'a> {
+    /// What a transaction asked; none where it chose nothing, or several times.
+    pub(super) fn of(
+        explained: &'a Explained,
+        connection: &Connection,
+    ) -> Result<Option<Asked<'a>>, Error> {
+        let Some(Chose {
+            entries,
+            earlier,
+            billed,
+        }) = Chose::of(explained)
+        else {
+            return Ok(None);
+        };
+        let (Some(first), Some(job)) = (entries.first(), &explained.job) else {
+            return Ok(None);
+        };
+        let some = |text: &str| Some(text.to_owned()).filter(|t| !t.is_empty());
+        let whose = Whose {
+            project: some(&first.project),
+            user: some(&first.user),
+            machine: first.machine.clone(),
+            for_reservation: job.object_type == ObjectType::Reservation,
+        };
+        let then = &explained.then;
+        let told = choice::read(connection, explained.tx.id)?;
+        let since = choice::known_since(connection)?;
+        let is_guessed = told.is_none() && since.is_none_or(|since| explained.tx.id <= since);
+        let own = match &told {
+            _ if is_guessed && billed && was_known(connection, explained, job)? => job.account,
+            Some(told) => told.own,
+            None => None,
+        };
+        let own = own.and_then(|id| then.account(id));
+        let own = own.filter(|a| !a.deleted).map(Candidate::only);
+        let payer = match told {
+            Some(told) => told.payer(),
+            None if is_guessed => {
+                let usage = explained.charge.as_ref().map_or(&job.usage, |c| &c.usage);
+                select::find(then, &whose).knowing(then, usage, &job.group)
+            }
+            None => select::find(then, &whose),
+        };
+        let lien = match first.lien.filter(|_| !billed) {
+            Some(lien) => lien_then(connection, lien, explained.tx.id)?,
+            None => None,
+        };
+        // A lien lies on what can be spent at its start, which may be still to come.
+        let at = lien.as_ref().map_or(explained.tx.at_effective, |l| l.start);
+        let shadow = entries
+            .iter()
+            .any(|e| e.delta_shadow != 0 || e.delta_shadow_held != 0);
+        let until = lien.map(|l| l.end).filter(|_| then.policy.require_cover);
+        Ok(Some(Asked {
+            then,
+            entries,
+            earlier,
+            payer,
+            own,
+            is_guessed,
+            billed,
+            shadow,
+            at,
+            until,
+            leaving: None,
+        }))
+    }
+
+    /// Whether what is taken is held, not paid.
+    pub(super) fn holds(&self) -> bool {
+        !self.billed || self.leaving.is_some()
+    }
+
+    /// What was looked at, and why each paid or did not.
+    pub(super) fn steps(&self, connection: &Connection, before: AsOf) -> Result<Vec<Step>, Error> {
+        let mut candidates: Vec<Candidate> = if self.billed {
+            select::billable(self.then, &self.payer)
+        } else {
+            let user = self.payer.user.and_then(|id| self.then.user(id));
+            let user = user.map_or("", |u| u.name.as_str());
+            select::candidates(self.then, &self.payer, user).unwrap_or_default()
+        };
+        if let Some(leaving) = &self.leaving {
+            candidates.retain(|c| !leaving.takes_all_of(c.account));
+        }
+        let taken = self.taken();
+        let mut accounts: Vec<AccountId> = candidates.iter().map(|c| c.account).collect();
+        accounts.extend(self.own.map(|c| c.account));
+        accounts.extend(taken.iter().map(|t| t.account));
+        accounts.sort_unstable();
+        accounts.dedup();
+        let mut standing: Vec<Allocation> = Vec::new();
+        for account in &accounts {
+            let then = past::allocations(connection, *account, before)?;
+            standing.extend(then.into_iter().map(|(allocation, _)| allocation));
+        }
+        if let Some(leaving) = &self.leaving {
+            standing.retain(|a| !leaving.takes(a.id, a.account));
+        }
+        // Where the account that the job had then is not written down: of those that it can have been,
+        // the first that leaves the least untold.
+        let mut owns: Vec<Option<Candidate>> = vec![self.own];
+        if self.is_guessed && self.own.is_some() {
+            let paid = taken.iter().filter_map(|t| self.then.account(t.account));
+            owns.extend(paid.map(|account| Some(Candidate::only(account))));
+            owns.push(None);
+        }
+        let told = owns
+            .into_iter()
+            .map(|own| self.steps_with(own, &candidates, &standing, &taken));
+        let untold = |steps: &Vec<Step>| steps.iter().filter(|s| s.why == Why::Untold).count();
+        Ok(told.min_by_key(untold).unwrap_or_default())
+    }
+
+    /// What was looked at, where an account of the job's own pays before all others.
+    fn steps_with(
+        &self,
+        own: Option<Candidate>,
+        candidates: &[Candidate],
+        standing: &[Allocation],
+        taken: &[Taken],
+    ) -> Vec<Step> {
+        let mut candidates = candidates.to_vec();
+        let own: Vec<Candidate> = own.into_iter().collect();
+        let mut order = select::paying_order(&own, standing, self.at);
+        let mut rest = select::paying_order(&candidates, standing, self.at);
+        if self.billed && !self.holds() && rest.is_empty() {
+            candidates = select::anybody(self.then, &self.payer);
+            rest = select::paying_order(&candidates, standing, self.at);
+        }
+        rest.retain(|id| !order.contains(id));
+        order.extend(rest);
+        for one in own {
+            candidates.retain(|c| c.account != one.account);
+            candidates.push(one);
+        }
+        let chosen = Chosen {
+            asked: self,
+            candidates,
+            standing: standing.to_vec(),
+            taken: taken.to_vec(),
+        };
+        chosen.steps(&order)
+    }
+
+    /// What was taken, in the order of the entries.
+    fn taken(&self) -> Vec<Taken> {
+        let mut taken: Vec<Taken> = Vec::new();
+        for entry in &self.entries {
+            let (Some(allocation), Some(account)) = (entry.allocation, entry.account) else {
+                continue;
+            };
+            let held = i128::from(entry.delta_held) + i128::from(entry.delta_shadow_held);
+            let moved = i128::from(entry.delta_amount) + i128::from(entry.delta_shadow);
+            let (whole, from_lien) = if self.holds() {
+                (held, 0)
+            } else {
+                (-moved, -held)
+            };
+            let kind = EntryKind::parse(&entry.kind).unwrap_or(EntryKind::Charge);
+            let allocation = AllocationId(allocation);
+            let same = |t: &&mut Taken| t.allocation == allocation && t.kind == kind;
+            match taken.iter_mut().find(same) {
+                Some(known) => {
+                    known.whole += whole;
+                    known.from_lien += from_lien;
+                }
+                None => taken.push(Taken {
+                    allocation,
+                    account: AccountId(account),
+                    whole,
+                    from_lien,
+                    kind,
+                    by_lien: !self.holds() && entry.lien.is_some(),
+                }),
+            }
+        }
+        let kept = self.leaving.iter().flat_map(|leaving| &leaving.kept);
+        for (id, kept) in kept {
+            let stays = taken.iter_mut().find(|t| t.allocation == *id);
+            if let Some(taken) = stays {
+                taken.from_lien = (*kept).min(taken.whole);
+            }
+        }
+        taken
+    }
+}
+
+/// A lien with the end that it had when a transaction had been written.
+fn lien_then(connection: &Connection, id: i64, tx: i64) -> Result<Option<Lien>, Error> {
+    let lien = liens::lien(connection, id)?.map(|row| row.lien);
+    let end = version::lien_end(connection, id, tx)?;
+    Ok(lien.map(|lien| Lien {
+        end: end.map_or(lien.end, Timestamp),
+        ..lien
+    }))
+}
+
+/// Whether the job had an account before the transaction: by an earlier charge, or by a lien.
+fn was_known(connection: &Connection, of: &Explained, job: &JobRow) -> Result<bool, Error> {
+    if of.charge.as_ref().is_some_and(|c| c.prev.is_some()) {
+        return Ok(true);
+    }
+    let sql = "SELECT 1 FROM lien WHERE instance = ?1 AND start_at <= ?2";
+    let mut statement = connection.prepare_cached(sql)?;
+    Ok(statement.exists((job.id, of.tx.at_effective.0))?)
+}
