@@ -2,6 +2,7 @@
 //! changed, removed. None of it moves money.
 
 mod contributor;
+mod downtime;
 
 use crate::command::{Equipment, SetContribution, SetHardware};
 use crate::contribution::host::Pattern;
@@ -41,6 +42,9 @@ pub(super) fn decide(
         Equipment::AddHardware(set) => hardware(new_hardware(ctx)?, set, ctx)?,
         Equipment::SetHardware(id, set) => hardware(known_hardware(*id, ctx)?, set, ctx)?,
         Equipment::RemoveHardware(id) => remove_hardware(*id, ctx)?,
+        Equipment::AddDowntime(hardware, set) => downtime::add(*hardware, set, ctx)?,
+        Equipment::SetDowntime(id, set) => downtime::set(*id, set, ctx)?,
+        Equipment::RemoveDowntime(id) => downtime::remove(*id, ctx)?,
         Equipment::AddContribution(set) => contribution(new_contribution(ctx)?, set, ctx)?,
         Equipment::SetContribution(id, set) => {
             contribution(known_contribution(*id, ctx)?, set, ctx)?
@@ -65,7 +69,7 @@ struct Change {
 }
 
 fn new_hardware(ctx: &Context<'_>) -> Result<Hardware, Refusal> {
-    let [rows, _, _] = ctx.directory.equipment.rows();
+    let [rows, _, _, _] = ctx.directory.equipment.rows();
     has_room(rows)?;
     Ok(Hardware {
         id: ctx.directory.equipment.next_hardware(),
@@ -144,7 +148,7 @@ fn remove_hardware(id: HardwareId, ctx: &Context<'_>) -> Result<Change, Refusal>
 }
 
 fn new_contribution(ctx: &Context<'_>) -> Result<Contribution, Refusal> {
-    let [_, rows, _] = ctx.directory.equipment.rows();
+    let [_, _, rows, _] = ctx.directory.equipment.rows();
     has_room(rows)?;
     Ok(Contribution {
         id: ctx.directory.equipment.next_contribution(),

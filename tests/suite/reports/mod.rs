@@ -3,6 +3,7 @@
 
 mod collected;
 mod contribution;
+mod downtime;
 mod metrics;
 mod named;
 mod priority;
