@@ -11,6 +11,7 @@ mod scheduled;
 mod started;
 mod tables;
 mod used;
+mod zones;
 
 use serde_json::Value;
 
