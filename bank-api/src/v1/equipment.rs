@@ -50,9 +50,9 @@ pub struct NewHardware {
     /// What an hour of a processor counts: above 0, at most 1000; 1 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub factor: Option<String>,
-    /// Processors of a node, 0 to 1000000.
+    /// Processors of a node, 1 to 1000000.
     pub processors: i64,
-    /// How many nodes, 0 to 1000000.
+    /// How many nodes, 1 to 1000000.
     pub nodes: i64,
     /// Whether it adds to the capacity; yes by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -67,9 +67,9 @@ pub struct SetHardware {
     pub hosts: Option<Vec<Pattern>>,
     /// What an hour of a processor counts: above 0, at most 1,000; 1 for new ones.
     pub factor: Option<Decimal>,
-    /// Processors of a node: 0 to 1,000,000.
+    /// Processors of a node: 1 to 1,000,000; a new one must say it.
     pub processors: Option<i64>,
-    /// Nodes: 0 to 1,000,000.
+    /// Nodes: 1 to 1,000,000; a new one must say it.
     pub nodes: Option<i64>,
     /// Whether they add to the capacity; yes for new ones.
     pub counts: Option<bool>,

@@ -123,18 +123,24 @@ fn hardware(mut own: Hardware, set: &SetHardware, ctx: &Context<'_>) -> Result<C
         PRIORITY_MAX,
         "0 to 1000000; lower is asked first",
     )?;
-    between(
-        "processors",
-        own.processors,
-        NODES_MAX,
-        "0 to 1000000 processors of a node",
-    )?;
-    between("nodes", own.nodes, NODES_MAX, "0 to 1000000 nodes")?;
+    check_size(set)?;
     Ok(Change {
         detail: shown_hardware(&own),
         row: DirectoryRow::Hardware(own.clone()),
         outcome: Outcome::Hardware(Box::new(own)),
     })
+}
+
+/// Nodes without a processor, and none of them, are no hardware. What older versions took stays.
+fn check_size(set: &SetHardware) -> Result<(), Refusal> {
+    let is_size = |size: Option<i64>| size.is_none_or(|size| (1..=NODES_MAX).contains(&size));
+    if !is_size(set.processors) {
+        return Err(bad("processors", "1 to 1000000 processors of a node"));
+    }
+    if !is_size(set.nodes) {
+        return Err(bad("nodes", "1 to 1000000 nodes"));
+    }
+    Ok(())
 }
 
 fn remove_hardware(id: HardwareId, ctx: &Context<'_>) -> Result<Change, Refusal> {

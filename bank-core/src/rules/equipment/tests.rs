@@ -242,6 +242,20 @@ fn hardware_is_asked_in_its_order() {
         ),
         (
             SetHardware {
+                nodes: Some(0),
+                ..SetHardware::default()
+            },
+            "bad_value",
+        ),
+        (
+            SetHardware {
+                processors: Some(0),
+                ..SetHardware::default()
+            },
+            "bad_value",
+        ),
+        (
+            SetHardware {
                 priority: Some(-1),
                 ..SetHardware::default()
             },
