@@ -77,8 +77,8 @@ pub use attention::{
 pub use collect::{CollectBatch, CollectRound, CollectState, CollectStatus, CollectStream};
 pub use cycle::{Cycle, CycleRun, NewCycle, PatchCycle};
 pub use equipment::{
-    Contribution, Contributor, Hardware, ImportedTable, NewContribution, NewContributor,
-    NewHardware, PatchContribution, PatchContributor, PatchHardware,
+    Contribution, Contributor, Downtime, Hardware, ImportedTable, NewContribution, NewContributor,
+    NewDowntime, NewHardware, PatchContribution, PatchContributor, PatchDowntime, PatchHardware,
 };
 pub use explain::{Considered, ExplainQuery, Explained, Explanation};
 pub use export::{

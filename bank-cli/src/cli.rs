@@ -49,9 +49,9 @@ pub(crate) use self::{
     collect::{CollectArgs, CollectCommand, CollectStatusArgs},
     cycle::{AddCycle, ClockCommand, CycleCommand, MonitorArgs, SetCycle, WhatIfArgs},
     equipment::{
-        AddContribution, AddHardware, ContributionCommand, ContributorArgs, ContributorCommand,
-        HardwareCommand, ImportTable, ImportTables, SetContribution, SetHardware, TakeArgs,
-        ValidArgs,
+        AddContribution, AddDowntime, AddHardware, ContributionCommand, ContributorArgs,
+        ContributorCommand, DowntimeCommand, HardwareCommand, ImportTable, ImportTables,
+        SetContribution, SetDowntime, SetHardware, TakeArgs, ValidArgs,
     },
     hold::{ChargeArgs, ObjectArgs, ReserveArgs, UsageArgs},
     mapping::{AddMapping, AssignArgs, MappingCommand, SetMapping, UnmappedArgs, UnmappedCommand},

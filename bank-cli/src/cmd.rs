@@ -304,11 +304,19 @@ impl Context {
     }
 
     /// Likewise; a date stays one, and a month is its first, for the daemon to begin it in the zone that it
-    /// is asked for.
-    fn time_or_date(&self, argument: Option<&String>) -> Result<Option<String>, Failure> {
-        match argument {
-            Some(text) if period::is_date(text) => Ok(Some(text.clone())),
+    /// is asked for. Where that has a name, so does the time of day that its clocks show.
+    fn time_or_date(
+        &self,
+        argument: Option<&String>,
+        is_named: bool,
+    ) -> Result<Option<String>, Failure> {
+        match argument.map(String::as_str) {
+            Some("today") => Ok(Some(when::day(self.now_us, self.zone))),
+            Some(text) if period::is_date(text) => Ok(Some(text.to_owned())),
             Some(text) if period::month(text, self.zone).is_ok() => Ok(Some(format!("{text}-01"))),
+            Some(text) if is_named => {
+                when::wall(text).map_or_else(|| self.time(argument), |wall| Ok(Some(wall)))
+            }
             _ => self.time(argument),
         }
     }
@@ -335,7 +343,10 @@ impl Context {
             return Ok((Some(from), Some(until)));
         }
         let bounds = (args.from.as_ref(), args.to.as_ref());
-        Ok((self.time_or_date(bounds.0)?, self.time_or_date(bounds.1)?))
+        Ok((
+            self.time_or_date(bounds.0, true)?,
+            self.time_or_date(bounds.1, true)?,
+        ))
     }
 
     /// What is said after a change: the answer itself in JSON, else the sentence and the

@@ -8,8 +8,10 @@ mod separated;
 mod table;
 #[cfg(test)]
 mod tests;
+mod width;
 
 pub(crate) use table::printable;
+pub(crate) use width::width;
 
 use std::borrow::Cow;
 
@@ -234,6 +236,8 @@ pub(crate) struct Form {
     pub(crate) zone: Zone,
     /// Other units for the amounts of lists.
     pub(crate) scale: Option<Scale>,
+    /// Used time in seconds instead of hours.
+    pub(crate) seconds: bool,
 }
 
 /// Amounts in other units: times `up`, over `down`, half to even.
@@ -285,6 +289,7 @@ impl Form {
             spreadsheet_safe: flags.spreadsheet_safe,
             zone,
             scale: None,
+            seconds: false,
         })
     }
 
@@ -406,6 +411,7 @@ pub(crate) fn test_form() -> Form {
         spreadsheet_safe: false,
         zone,
         scale: None,
+        seconds: false,
     }
 }
 

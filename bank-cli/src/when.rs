@@ -25,6 +25,15 @@ pub(crate) fn argument(argument: &str, now_us: i64, zone: Zone) -> Result<String
     }
 }
 
+/// A time of day without a zone as the daemon takes it, `2026-10-01T12:00:00`; none for anything else.
+pub(crate) fn wall(argument: &str) -> Option<String> {
+    let mut local = argument.replacen(' ', "T", 1);
+    if local.len() == "2026-10-01T12:00".len() {
+        local.push_str(":00");
+    }
+    read(&format!("{local}Z")).map(|_| local)
+}
+
 /// A duration argument in seconds.
 pub(crate) fn seconds(argument: &str) -> Result<i64, Failure> {
     text::parse_duration(argument).ok_or_else(|| {
@@ -103,6 +112,23 @@ mod tests {
 
     fn zone() -> Zone {
         Zone::Fixed(FixedOffset::east_opt(3600).unwrap())
+    }
+
+    #[test]
+    fn a_time_of_day_without_a_zone_is_left_to_the_daemon() {
+        for (text, wall) in [
+            ("2026-10-01 12:00", Some("2026-10-01T12:00:00")),
+            ("2026-10-01T12:00:30", Some("2026-10-01T12:00:30")),
+            ("2026-10-01 12:00:30.5", Some("2026-10-01T12:00:30.5")),
+            ("2026-10-01T12:00:00Z", None),
+            ("2026-10-01T12:00:00+02:00", None),
+            ("2026-10-01", None),
+            ("2026-13-01 12:00", None),
+            ("-30d", None),
+            ("now", None),
+        ] {
+            assert_eq!(super::wall(text).as_deref(), wall, "{text}");
+        }
     }
 
     #[test]

@@ -443,6 +443,7 @@ impl Directory {
             DirectoryRow::Attribute(attribute) => self.put_attribute(attribute.clone()),
             DirectoryRow::Mapping(mapping) => self.mappings.put(mapping.clone()),
             DirectoryRow::Hardware(own) => self.equipment.put_hardware(own.clone()),
+            DirectoryRow::Downtime(own) => self.equipment.put_downtime(own.clone()),
             DirectoryRow::Contribution(own) => self.equipment.put_contribution(own.clone()),
             DirectoryRow::Contributor(own) => self.equipment.put_contributor(own.clone()),
             DirectoryRow::Quiet(project, quiet) => self.put_quiet(*project, *quiet),

@@ -28,7 +28,7 @@ pub use after::{Adjust, After, Refund, RemoveAllocation, Reverse, Settle, Transf
 pub use assign::Assign;
 pub use attention::{Ack, Attention, Switch};
 pub(crate) use check::check_duration;
-pub use equipment::{Equipment, SetContribution, SetContributor, SetHardware};
+pub use equipment::{Equipment, SetContribution, SetContributor, SetDowntime, SetHardware};
 pub use import::{Chunk, Reports};
 pub use note::NOTE_MAX;
 pub use op::OPS;

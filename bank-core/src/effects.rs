@@ -8,8 +8,8 @@ use crate::ids::{
 };
 use crate::mapping::Mapping;
 use crate::model::{
-    Account, Allocation, Contribution, Contributor, Cycle, Grant, Hardware, Instance, Key, Lien,
-    Limit, LimitOf, Machine, Member, Project, Proposal, Quote, User,
+    Account, Allocation, Contribution, Contributor, Cycle, Downtime, Grant, Hardware, Instance,
+    Key, Lien, Limit, LimitOf, Machine, Member, Project, Proposal, Quote, User,
 };
 use crate::rate::Rate;
 use crate::terms::Span;
@@ -116,6 +116,8 @@ pub enum DirectoryRow {
     Mapping(Mapping),
     /// Nodes of a kind.
     Hardware(Hardware),
+    /// A known downtime of nodes of a kind.
+    Downtime(Downtime),
     /// A contribution.
     Contribution(Contribution),
     /// Somebody whom contributions are credited to.

@@ -37,6 +37,8 @@ id! {
     CycleId,
     /// The number of a kind of nodes.
     HardwareId,
+    /// The number of a downtime of hardware.
+    DowntimeId,
     /// A contribution's number.
     ContributionId,
     /// The number of a role that somebody was given.

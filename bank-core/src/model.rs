@@ -13,7 +13,7 @@ pub use access::{
 };
 pub use cycle::{Cycle, CycleRun, Every};
 pub use dimension::{Constraint, Dimension, Traits};
-pub use equipment::{Contribution, Contributor, Hardware};
+pub use equipment::{Contribution, Contributor, Downtime, Hardware};
 pub use instance::{
     CLOSINGS, Closing, Facts, Instance, InstanceKey, LIEN_STATES, Lien, LienState, ObjectType,
     Portion, Quote, Standing,

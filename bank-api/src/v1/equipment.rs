@@ -50,9 +50,9 @@ pub struct NewHardware {
     /// What an hour of a processor counts: above 0, at most 1000; 1 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub factor: Option<String>,
-    /// Processors of a node, 0 to 1000000.
+    /// Processors of a node, 1 to 1000000.
     pub processors: i64,
-    /// How many nodes, 0 to 1000000.
+    /// How many nodes, 1 to 1000000.
     pub nodes: i64,
     /// Whether it adds to the capacity; yes by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -109,6 +109,62 @@ pub struct PatchHardware {
     /// Free text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
+}
+
+/// Nodes of a kind that are known not to work for a time (`GET /api/v1/downtimes/{id}`).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Downtime {
+    /// Its number.
+    pub id: i64,
+    /// The number of the hardware.
+    pub hardware: i64,
+    /// How many of its nodes; `null` for all.
+    pub nodes: Option<i64>,
+    /// From when they are down.
+    pub from: String,
+    /// Until when they are down, exclusive; `null` while nobody knows.
+    pub until: Option<String>,
+    /// Why.
+    pub reason: String,
+}
+
+/// `POST /api/v1/downtimes`. Answer: `Written<Downtime>`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct NewDowntime {
+    /// The number of the hardware.
+    pub hardware: i64,
+    /// How many of its nodes, 1 to those that it has; all without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<i64>,
+    /// From when they are down.
+    pub from: String,
+    /// Until when they are down, exclusive; without while nobody knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
+    /// Why: 1 to 256 bytes.
+    pub reason: String,
+}
+
+/// `PATCH /api/v1/downtimes/{id}`. Answer: `Written<Downtime>`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct PatchDowntime {
+    /// How many nodes; 0 for all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<i64>,
+    /// From when they are down.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// Until when they are down, exclusive; empty while nobody knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
+    /// Why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 /// Processors that somebody put into a cluster (`GET /api/v1/contributions/{id}`).

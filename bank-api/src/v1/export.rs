@@ -1,5 +1,7 @@
 //! Exports: what is asked, a page of the answer, and the balances of Open `OnDemand`.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::Truth;
@@ -17,7 +19,7 @@ pub struct ExportQuery {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub to: Option<String>,
-    /// Uses for this project and those below it.
+    /// Uses for this project, without those below it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
     /// Uses of this user.
@@ -75,6 +77,8 @@ pub struct ExportPage {
     pub skipped: Vec<Skipped>,
     /// How many those are.
     pub skipped_count: i64,
+    /// How many of them for which reason.
+    pub skipped_reasons: BTreeMap<String, i64>,
     /// With `explain_loss`: what was said of records and has no place in the format.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost: Vec<Lost>,

@@ -120,7 +120,7 @@ pub struct UsageLine {
     pub figures: UsageFigures,
 }
 
-/// What was used. Hours are exact decimals with six places.
+/// What was used. Hours are decimals with six places, rounded once.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct UsageFigures {
@@ -148,6 +148,25 @@ pub struct UsageFigures {
     pub cpu_mhz_hours: Option<String>,
     /// Processors × wall time × the factor of the hardware when the job began.
     pub factored_hours: String,
+    /// `core_hours` in seconds, exactly, as every figure below whose name ends so: those of rows that have
+    /// no use in common add up to that of all of them, to the last digit.
+    pub core_seconds: String,
+    /// `gpu_hours` in seconds.
+    pub gpu_seconds: String,
+    /// `node_hours` in seconds.
+    pub node_seconds: String,
+    /// `wall_hours` in seconds.
+    pub wall_seconds: String,
+    /// `cpu_hours` in seconds.
+    pub cpu_seconds: String,
+    /// `memory_mib_hours` in seconds.
+    pub memory_mib_seconds: String,
+    /// `disk_mib_hours` in seconds.
+    pub disk_mib_seconds: String,
+    /// `cpu_mhz_hours` in seconds; `null` out of rollups.
+    pub cpu_mhz_seconds: Option<String>,
+    /// `factored_hours` in seconds.
+    pub factored_seconds: String,
     /// What was charged, in shadow totals too, less what of it went back later.
     pub charged: String,
     /// Percent of what was charged in the bucket, in the period where rows are buckets alone; of processor

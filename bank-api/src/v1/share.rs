@@ -76,6 +76,10 @@ pub struct ContributionPeriod {
     pub from: String,
     /// Its end, exclusive.
     pub to: String,
+    /// Its start in the time zone: a date, with the time of day where that is not midnight.
+    pub shown_from: String,
+    /// Its end in the time zone, likewise.
+    pub shown_to: String,
     /// By name, then what belongs to nobody: `unassigned`.
     pub rows: Vec<ContributionRow>,
     /// Of all who are not exempt, without what belongs to nobody: what subscriptions go by.
@@ -145,6 +149,10 @@ pub struct UtilisationBucket {
     pub from: String,
     /// Its end, exclusive.
     pub to: String,
+    /// Its start in the time zone: a date, with the time of day where that is not midnight.
+    pub shown_from: String,
+    /// Its end in the time zone, likewise.
+    pub shown_to: String,
     /// What was used, two decimals.
     pub used: String,
     /// What there was to use, two decimals.

@@ -28,6 +28,82 @@ pub(crate) enum HardwareCommand {
     },
     /// Take in processor_type of Cluster Accountant, as CSV with a head line
     Import(ImportTable),
+    /// When nodes are known not to work: they are no capacity then
+    #[command(subcommand)]
+    Downtime(DowntimeCommand),
+}
+
+/// `bank hardware downtime`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum DowntimeCommand {
+    /// Add a downtime: add 1 --nodes 3 --from 2026-01-05 --until 2026-01-07 --reason cooling
+    #[command(alias = "create")]
+    Add(AddDowntime),
+    /// List downtimes
+    #[command(alias = "list")]
+    Ls,
+    /// Show one downtime
+    #[command(alias = "get")]
+    Show { id: i64 },
+    /// Change a downtime, such as its end once that is known; reports of the past change with it
+    #[command(alias = "modify")]
+    Set(SetDowntime),
+    /// Remove a downtime, as if all nodes had worked
+    #[command(alias = "delete")]
+    Rm {
+        id: i64,
+        #[command(flatten)]
+        remove: RemoveArgs,
+    },
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct AddDowntime {
+    /// The number of the hardware
+    pub(crate) hardware: i64,
+    /// How many of its nodes are down [default: all]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(crate) nodes: Option<i64>,
+    /// From when they are down, inclusive
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) from: String,
+    /// Until when they are down, exclusive [default: nobody knows]
+    #[arg(
+        long,
+        visible_alias = "to",
+        value_name = "TIME",
+        allow_hyphen_values = true
+    )]
+    pub(crate) until: Option<String>,
+    /// Why
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: String,
+    #[command(flatten)]
+    pub(crate) write: WriteArgs,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct SetDowntime {
+    pub(crate) id: i64,
+    /// How many nodes are down; 0 for all
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(crate) nodes: Option<i64>,
+    /// From when they are down, inclusive
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) from: Option<String>,
+    /// Until when they are down, exclusive; '' while nobody knows
+    #[arg(
+        long,
+        visible_alias = "to",
+        value_name = "TIME",
+        allow_hyphen_values = true
+    )]
+    pub(crate) until: Option<String>,
+    /// Why
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
+    #[command(flatten)]
+    pub(crate) write: WriteArgs,
 }
 
 #[derive(Debug, Clone, Args)]

@@ -112,7 +112,7 @@ pub(crate) struct FeedArgs {
 /// What goes with exports along a cursor.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct MoreArgs {
-    /// Uses for this project
+    /// Uses for this project, without those below it
     #[arg(short = 'A', long)]
     pub(crate) project: Option<String>,
     /// Uses of this user

@@ -1,6 +1,7 @@
 //! `bank hardware`, `bank contribution`, `bank contributor`: what clusters are made of, who paid for
 //! it, and whose projects use it.
 
+mod downtime;
 mod import;
 mod pattern;
 mod table;
@@ -79,6 +80,7 @@ pub(super) fn hardware(context: &Context, command: HardwareCommand) -> Result<St
         HardwareCommand::Set(args) => set_hardware(context, args),
         HardwareCommand::Rm { id, remove } => HARDWARE.remove(context, &id.to_string(), &remove),
         HardwareCommand::Import(args) => import::hardware(context, &args),
+        HardwareCommand::Downtime(command) => downtime::run(context, command),
     }
 }
 
@@ -278,11 +280,17 @@ fn valid(
     context: &Context,
     valid: &ValidArgs,
 ) -> Result<(Option<String>, Option<String>), Failure> {
-    let bound = |text: &Option<String>| match text.as_deref() {
+    Ok((
+        bound(context, valid.from.as_ref())?,
+        bound(context, valid.until.as_ref())?,
+    ))
+}
+
+fn bound(context: &Context, text: Option<&String>) -> Result<Option<String>, Failure> {
+    match text.map(String::as_str) {
         Some("") => Ok(Some(String::new())),
-        _ => context.time(text.as_ref()),
-    };
-    Ok((bound(&valid.from)?, bound(&valid.until)?))
+        _ => context.time(text),
+    }
 }
 
 fn of_hardware(rows: &[Hardware]) -> Sheet {

@@ -23,6 +23,7 @@ const TIMEOUT_MAX: u64 = 3_600;
 
 pub(super) fn run(context: &Context, args: PriorityArgs) -> Result<String, Failure> {
     let words = args.run.as_deref().map(split).transpose()?;
+    known_places(words.as_deref().unwrap_or_default())?;
     let timeout = when::seconds(&args.timeout)?;
     let timeout = u64::try_from(timeout)
         .ok()
@@ -142,6 +143,31 @@ fn split(text: &str) -> Result<Vec<String>, Failure> {
     Ok(words)
 }
 
+/// The places that are filled for each group.
+const PLACES: [&str; 3] = ["{group}", "{priority}", "{resource}"];
+
+/// A slip of the fingers in the name of a place is told before anything runs.
+fn known_places(words: &[String]) -> Result<(), Failure> {
+    for word in words {
+        for (start, _) in word.match_indices('{') {
+            let rest = word.get(start..).unwrap_or_default();
+            let Some(place) = rest.find('}').and_then(|end| rest.get(..=end)) else {
+                continue;
+            };
+            let name = place
+                .get(1..place.len().saturating_sub(1))
+                .unwrap_or_default();
+            let is_name =
+                !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
+            if is_name && !PLACES.contains(&place) {
+                return Err(Failure::usage(format!("--run has no value for {place}"))
+                    .hint("{group}, {priority} and {resource} are filled"));
+            }
+        }
+    }
+    Ok(())
+}
+
 /// The words for one group: what stands in a name is never split, and never read again.
 fn filled(words: &[String], row: &PriorityRow) -> Vec<String> {
     let priority = row.priority.to_string();
@@ -185,6 +211,19 @@ fn executed(words: &[String], timeout: Duration) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_place_that_nothing_fills_is_told() {
+        for (run, is_good) in [
+            ("set {group} {priority}", true),
+            ("set {grop}", false),
+            ("set p={priority}{bogus}", false),
+            ("set {} { } {A} '{\"a\":1}' {", true),
+            ("set {{group}}", true),
+        ] {
+            assert_eq!(known_places(&split(run).unwrap()).is_ok(), is_good, "{run}");
+        }
+    }
 
     #[test]
     fn words_are_split_once_and_filled_once() {

@@ -8,8 +8,7 @@ pub(super) use picture::top as pictured_top;
 use std::collections::BTreeMap;
 
 use bank_api::v1::{
-    ContributionPeriod, ContributionQuery, ContributionReport, ContributionRow, EfficiencyQuery,
-    EfficiencyReport,
+    ContributionQuery, ContributionReport, ContributionRow, EfficiencyQuery, EfficiencyReport,
 };
 use serde_json::{Value, json};
 
@@ -34,7 +33,7 @@ pub(super) fn contribution(context: &Context, args: ShareArgs) -> Result<String,
     if let Some(told) = context.pictured(chart, picture) {
         return told;
     }
-    let sheet = shares(context, &report, by_contributor);
+    let sheet = shares(&report, by_contributor);
     context.form.list(&report, &sheet)
 }
 
@@ -42,11 +41,11 @@ pub(super) fn contribution(context: &Context, args: ShareArgs) -> Result<String,
 pub(super) fn utilization(context: &Context, args: ShareArgs) -> Result<String, Failure> {
     let chart = args.chart;
     let report = ask(context, args, "contributor")?;
-    let picture = || Ok(picture::report(context, &report));
+    let picture = || Ok(picture::utilization(context, &report));
     if let Some(told) = context.pictured(chart, picture) {
         return told;
     }
-    context.form.list(&report, &buckets(context, &report))
+    context.form.list(&report, &buckets(&report))
 }
 
 /// Asks; of whom it is told unless the options say so is `usual`.
@@ -108,7 +107,7 @@ pub(super) fn ask(
 }
 
 /// The rows of both periods side by side: whoever is in one of them is there.
-fn shares(context: &Context, report: &ContributionReport, by_contributor: bool) -> Sheet {
+fn shares(report: &ContributionReport, by_contributor: bool) -> Sheet {
     let mut names: Vec<&str> = Vec::new();
     let mut last: Vec<&str> = Vec::new();
     for row in report.periods.iter().flat_map(|period| &period.rows) {
@@ -171,7 +170,7 @@ fn shares(context: &Context, report: &ContributionReport, by_contributor: bool) 
     }
     let mut sheet = Sheet::new(columns, &rows, "no usage");
     sheet.unit.clone_from(&report.unit);
-    sheet.remark = remark(context, report);
+    sheet.remark = remark(report);
     sheet
 }
 
@@ -210,25 +209,16 @@ fn totals(report: &ContributionReport, word: &str) -> Value {
 }
 
 /// When it is counted, and how.
-pub(super) fn remark(context: &Context, report: &ContributionReport) -> String {
-    let span = |period: &ContributionPeriod| {
-        let time = |text: &str| when::moment(text, context.zone);
-        format!(
-            "from {} to {} (exclusive)",
-            time(&period.from),
-            time(&period.to)
-        )
-    };
-    let spans: Vec<String> = report.periods.iter().map(span).collect();
+pub(super) fn remark(report: &ContributionReport) -> String {
     let credit = match report.credit.as_str() {
         "end" => "usage counts where jobs ended",
         _ => "usage counts where jobs ran",
     };
     // The unit stands before it.
-    format!("Usage {}; {credit}.", spans.join("; beside it "))
+    format!("{}; {credit}.", picture::periods(report))
 }
 
-fn buckets(context: &Context, report: &ContributionReport) -> Sheet {
+fn buckets(report: &ContributionReport) -> Sheet {
     let mut rows = Vec::new();
     for (period, number) in report.periods.iter().zip(1..) {
         for own in &period.utilisation {
@@ -238,6 +228,8 @@ fn buckets(context: &Context, report: &ContributionReport) -> Sheet {
                     "machine": own.machine.as_deref().unwrap_or("(all)"),
                     "from": bucket.from,
                     "to": bucket.to,
+                    "shown_from": bucket.shown_from,
+                    "shown_to": bucket.shown_to,
                     "used": bucket.used,
                     "capacity": bucket.capacity,
                     "percent": bucket.percent,
@@ -248,15 +240,17 @@ fn buckets(context: &Context, report: &ContributionReport) -> Sheet {
     let columns = vec![
         column("period", "Period", Kind::Number).screen_if(report.periods.len() > 1),
         column("machine", "Machine", Kind::Text),
-        column("from", "From", Kind::Time),
-        column("to", "To (exclusive)", Kind::Time),
+        column("shown_from", "From", Kind::Text).on_screen(),
+        column("shown_to", "To (exclusive)", Kind::Text).on_screen(),
+        column("from", "From", Kind::Time).if_machine(),
+        column("to", "To (exclusive)", Kind::Time).if_machine(),
         column("used", "Used", Kind::Amount),
         column("capacity", "Capacity", Kind::Amount),
         column("percent", "%", Kind::Number),
     ];
     let mut sheet = Sheet::new(columns, &rows, "no usage and no hardware");
     sheet.unit.clone_from(&report.unit);
-    sheet.remark = remark(context, report);
+    sheet.remark = remark(report);
     sheet
 }
 

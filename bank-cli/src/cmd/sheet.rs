@@ -214,6 +214,6 @@ pub(super) fn top(context: &Context, args: TopArgs) -> Result<String, Failure> {
     ];
     let mut sheet = Sheet::new(columns, &rows, "nobody used anything");
     sheet.unit.clone_from(&report.unit);
-    sheet.remark = share::remark(context, &report);
+    sheet.remark = share::remark(&report);
     context.form.list(&report, &sheet)
 }

@@ -20,6 +20,11 @@ pub(crate) fn apply(
         None | Some(Units::Raw) => return Ok(()),
         Some(units) => units,
     };
+    // What was used is time in every bank.
+    if matches!(command, Command::Usage(_)) && !context.is_json() {
+        context.form.seconds = units == Units::Seconds;
+        return Ok(());
+    }
     let is_list = match command {
         Command::Balance(_) | Command::Journal(_) => true,
         Command::Jobs(args) => args.job.is_none(),
@@ -35,7 +40,7 @@ pub(crate) fn apply(
     };
     if !is_list || context.is_json() {
         return Err(Failure::usage("--units is for tables and separated lists")
-            .hint("balance, journal, jobs, account ls, allocation ls and lien ls take it"));
+            .hint("balance, usage, journal, jobs, account ls, allocation ls and lien ls take it"));
     }
     let rates: List<Rate> = context.all(&["rates"], &())?;
     let general = |rate: &&Rate| {

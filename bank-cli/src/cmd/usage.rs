@@ -1,11 +1,13 @@
 //! `bank usage`: what was used, by whose it is and by buckets of time.
 
+mod figures;
 pub(super) mod picture;
 
 use std::fmt::Write as _;
 
 use bank_api::v1::{UsageFigures, UsageLine, UsageQuery, UsageTable};
 
+use self::figures::{Figures, figures};
 use super::Context;
 use crate::{
     cli::{PeriodArgs, Resource, UsageTableArgs},
@@ -39,7 +41,9 @@ pub(super) fn run(context: &Context, args: &UsageTableArgs) -> Result<String, Fa
     if context.form.is_table() && context.form.columns.is_empty() {
         return Ok(screen(&context.form, &table, &args.resource, args.records));
     }
-    context.form.list(&table, &sheet(&table))
+    context
+        .form
+        .list(&table, &sheet(&table, context.form.seconds))
 }
 
 fn query(context: &Context, args: &UsageTableArgs) -> Result<UsageQuery, Failure> {
@@ -60,13 +64,14 @@ fn query(context: &Context, args: &UsageTableArgs) -> Result<UsageQuery, Failure
         let word = if project.is_some() { "user" } else { "project" };
         by.push(word.to_owned());
     }
-    let (from, until) = times(context, &args.period)?;
+    let tz = args.tz.clone().or_else(config::zone_name);
+    let (from, until) = times(context, &args.period, tz.is_some())?;
     Ok(UsageQuery {
         from,
         until,
         by: (!by.is_empty()).then(|| by.join(",")),
         every,
-        tz: args.tz.clone().or_else(config::zone_name),
+        tz,
         tree: args.tree && project.is_some(),
         project,
         account: args.account.clone(),
@@ -87,14 +92,15 @@ fn query(context: &Context, args: &UsageTableArgs) -> Result<UsageQuery, Failure
 fn times(
     context: &Context,
     args: &PeriodArgs,
+    is_named: bool,
 ) -> Result<(Option<String>, Option<String>), Failure> {
     if let Some((named, _)) = period::named(&args.named, context.zone)? {
         let (from, until) = period::dates(named)?;
         return Ok((Some(from), Some(until)));
     }
     let (from, until) = (
-        context.time_or_date(args.from.as_ref())?,
-        context.time_or_date(args.to.as_ref())?,
+        context.time_or_date(args.from.as_ref(), is_named)?,
+        context.time_or_date(args.to.as_ref(), is_named)?,
     );
     if from.is_none() && until.is_none() {
         let today = context.zone.show(context.now_us);
@@ -104,7 +110,7 @@ fn times(
 }
 
 /// For scripts: one row for each, the figures in columns of their own.
-pub(super) fn sheet(table: &UsageTable) -> Sheet {
+pub(super) fn sheet(table: &UsageTable, in_seconds: bool) -> Sheet {
     let mut columns: Vec<Column> = vec![
         column("bucket", "Bucket", Kind::Text),
         column("bucket_from", "From", Kind::Time).if_machine(),
@@ -116,7 +122,7 @@ pub(super) fn sheet(table: &UsageTable) -> Sheet {
         column("jobs", "Jobs", Kind::Number),
         column("started", "Started", Kind::Number).if_machine(),
         column("ended", "Ended", Kind::Number).if_machine(),
-        column("core_hours", "Core-hours", Kind::Amount),
+        column("core_hours", "Core-hours", Kind::Amount).screen_if(!in_seconds),
         column("gpu_hours", "GPU-hours", Kind::Amount).if_machine(),
         column("node_hours", "Node-hours", Kind::Amount).if_machine(),
         column("wall_hours", "Wall hours", Kind::Amount).if_machine(),
@@ -131,7 +137,19 @@ pub(super) fn sheet(table: &UsageTable) -> Sheet {
         column("submitted", "Submitted", Kind::Number).if_machine(),
         column("wait_mean_s", "Mean wait", Kind::Number).if_machine(),
         column("expansion", "Expansion", Kind::Number).if_machine(),
+        column("core_seconds", "Core-seconds", Kind::Amount).screen_if(in_seconds),
+        column("gpu_seconds", "GPU-seconds", Kind::Amount).if_machine(),
+        column("node_seconds", "Node-seconds", Kind::Amount).if_machine(),
+        column("wall_seconds", "Wall seconds", Kind::Amount).if_machine(),
+        column("cpu_seconds", "CPU seconds", Kind::Amount).if_machine(),
+        column("memory_mib_seconds", "MiB-seconds of memory", Kind::Amount).if_machine(),
+        column("disk_mib_seconds", "MiB-seconds of disk", Kind::Amount).if_machine(),
+        column("cpu_mhz_seconds", "MHz-seconds", Kind::Amount).if_machine(),
+        column("factored_seconds", "Factored seconds", Kind::Amount).if_machine(),
     ]);
+    if in_seconds {
+        columns.retain(|column| !column.key().ends_with("_hours"));
+    }
     let flat = |line: &UsageLine| -> Row {
         let mut row = out::row(line);
         for (word, value) in &line.keys {
@@ -148,60 +166,6 @@ pub(super) fn sheet(table: &UsageTable) -> Sheet {
     }
 }
 
-/// One column of figures on the screen.
-struct Figures {
-    title: String,
-    width: usize,
-    of: fn(&UsageFigures) -> String,
-    /// It is an amount, of which decimals are shown unless all are whole.
-    is_amount: bool,
-}
-
-fn figures(table: &UsageTable, resources: &[Resource], waits: bool) -> Vec<Figures> {
-    let number = |title: &str, width, of: fn(&UsageFigures) -> String| Figures {
-        title: title.to_owned(),
-        width,
-        of,
-        is_amount: false,
-    };
-    let amount = |title: &str, width, of: fn(&UsageFigures) -> String| Figures {
-        is_amount: true,
-        ..number(title, width, of)
-    };
-    let mut all = vec![number("jobs", 6, |f| f.jobs.clone())];
-    if resources.is_empty() {
-        all.push(amount("core-hours", 13, |f| f.core_hours.clone()));
-        all.push(amount(&table.unit, 9, |f| f.charged.clone()));
-    }
-    for resource in resources {
-        all.push(match resource {
-            Resource::Cpu => amount("core-hours", 13, |f| f.core_hours.clone()),
-            Resource::Mhz => amount("MHz-hours", 12, |f| {
-                f.cpu_mhz_hours.clone().unwrap_or_default()
-            }),
-            Resource::Gpu => amount("GPU-hours", 12, |f| f.gpu_hours.clone()),
-            Resource::Memory => amount("memory MiB-hours", 19, |f| f.memory_mib_hours.clone()),
-            Resource::Disk => amount("disk MiB-hours", 17, |f| f.disk_mib_hours.clone()),
-            Resource::Node => amount("node-hours", 13, |f| f.node_hours.clone()),
-            Resource::Wall => amount("wall hours", 13, |f| f.wall_hours.clone()),
-        });
-    }
-    if !resources.is_empty() {
-        all.push(number("users", 8, |f| {
-            f.users.map_or_else(String::new, |users| users.to_string())
-        }));
-    }
-    if waits {
-        all.push(number("mean wait s", 14, |f| {
-            f.wait_mean_s.clone().unwrap_or_default()
-        }));
-        all.push(number("expansion", 12, |f| {
-            f.expansion.clone().unwrap_or_default()
-        }));
-    }
-    all
-}
-
 /// The screen of ux.md 2.3.
 pub(super) fn screen(
     form: &Form,
@@ -209,7 +173,7 @@ pub(super) fn screen(
     resources: &[Resource],
     waits: bool,
 ) -> String {
-    let mut columns = figures(table, resources, waits);
+    let mut columns = figures(form, table, resources, waits);
     let lines = || {
         table
             .rows
@@ -217,23 +181,18 @@ pub(super) fn screen(
             .map(|row| &row.figures)
             .chain([&table.total])
     };
-    let amounts = columns.iter().filter(|column| column.is_amount);
+    let amounts = columns.iter().filter(|column| column.is_amount());
     let whole = amounts
-        .flat_map(|column| lines().map(|line| (column.of)(line)))
+        .flat_map(|column| lines().map(|line| column.of(line, 6)))
         .all(|amount| figure::is_whole(&amount));
     let shown = |column: &Figures, line: &UsageFigures| {
-        let text = (column.of)(line);
-        if !column.is_amount {
-            return form.amount(&text);
-        }
-        let decimals = if whole { 0 } else { 3 };
-        let rounded = figure::scaled(&text, 1, 1, decimals).unwrap_or(text);
-        form.amount(rounded.trim_end_matches('.'))
+        let text = column.of(line, if whole { 0 } else { 3 });
+        form.amount(text.trim_end_matches('.'))
     };
     for column in &mut columns {
-        let widest = lines().map(|line| shown(column, line).chars().count() + 3);
+        let widest = lines().map(|line| out::width(&shown(column, line)) + 3);
         column.width = widest
-            .chain([column.title.chars().count() + 3, column.width])
+            .chain([out::width(&column.title) + 3, column.width])
             .max()
             .unwrap_or(0);
     }
@@ -273,7 +232,7 @@ fn head(table: &UsageTable, columns: &[Figures], whole: bool) -> String {
     let period = format!("from {from} to {until} (exclusive){zone}");
     let units: Vec<&str> = columns
         .iter()
-        .filter(|column| column.is_amount)
+        .filter(|column| column.is_amount())
         .map(|column| column.title.as_str())
         .collect();
     let units = units.join(", ");
@@ -322,7 +281,7 @@ fn value(row: &UsageLine, word: &str) -> String {
 }
 
 fn widths(titles: &[String], names: &[Vec<String>]) -> Vec<usize> {
-    let length = |text: &String| text.chars().count();
+    let length = |text: &String| out::width(text);
     let mut widths: Vec<usize> = titles.iter().map(length).collect();
     for row in names {
         for (width, name) in widths.iter_mut().zip(row) {
@@ -348,7 +307,8 @@ fn push(
     for (at, (name, width)) in names.iter().zip(widths).enumerate() {
         let gap = if at == 0 { "" } else { "  " };
         // Writing to a string cannot fail.
-        let _ = write!(line, "{gap}{name:<width$}");
+        let blanks = width.saturating_sub(out::width(name));
+        let _ = write!(line, "{gap}{name}{:blanks$}", "");
     }
     for (column, cell) in columns.iter().zip(cells) {
         let _ = write!(line, "{cell:>width$}", width = column.width);
@@ -374,7 +334,7 @@ mod tests {
     fn figures(jobs: &str, core: &str, charged: &str, share: &str) -> UsageFigures {
         UsageFigures {
             jobs: jobs.to_owned(),
-            core_hours: core.to_owned(),
+            core_seconds: figure::scaled(core, 3600, 1, 6).unwrap(),
             charged: charged.to_owned(),
             share: Some(share.to_owned()),
             ..UsageFigures::default()

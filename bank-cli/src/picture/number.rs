@@ -7,12 +7,18 @@ const DIGITS_MAX: i128 = 10_i128.pow(27);
 /// Decimals at most; what has more is rounded half to even.
 const DECIMALS_MAX: u32 = 9;
 
+/// Decimals that are shown of what is kept in parts.
+const PART_DECIMALS: u32 = 3;
+
 /// A decimal: `digits` over ten to the power of `decimals`. At most 10^18 in size, with at most nine
-/// decimals; what is larger stands at that bound.
+/// decimals; what is larger stands at that bound. Or so many parts of a whole, such as seconds of hours:
+/// they are added exactly, and rounded when they are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Number {
     digits: i128,
     decimals: u32,
+    /// How many parts a whole has, from 1 on.
+    parts: u32,
 }
 
 impl Number {
@@ -20,6 +26,7 @@ impl Number {
     pub(crate) const ZERO: Self = Self {
         digits: 0,
         decimals: 0,
+        parts: 1,
     };
 
     /// A decimal as the daemon sends it, `-12.500`; `None` for what is none.
@@ -39,6 +46,14 @@ impl Number {
         Self::read(text).unwrap_or(Self::ZERO)
     }
 
+    /// Seconds as hours: the exact seconds are kept.
+    pub(crate) fn hours(seconds: &str) -> Option<Self> {
+        Self::read(seconds).map(|number| Self {
+            parts: 3600,
+            ..number
+        })
+    }
+
     /// A count.
     pub(crate) fn whole(count: i64) -> Self {
         Self::of(count.into(), 0)
@@ -49,30 +64,66 @@ impl Number {
         Self {
             digits: digits.clamp(-DIGITS_MAX, DIGITS_MAX),
             decimals: decimals.min(DECIMALS_MAX),
+            parts: 1,
         }
     }
 
-    /// How many decimals it has.
+    /// How many decimals are shown of it.
     pub(crate) fn decimals(self) -> u32 {
-        self.decimals
+        match self.parts {
+            1 => self.decimals,
+            _ => PART_DECIMALS,
+        }
     }
 
-    /// Its minor units at a precision, 0 to 9, that is not below its own; at most 10^36.
+    /// Its minor units at a precision, 0 to 9, that is not below what is shown; at most 10^36. Parts of a
+    /// whole are rounded half to even.
     pub(crate) fn minor(self, decimals: u32) -> i128 {
+        let decimals = decimals.min(DECIMALS_MAX);
+        if self.parts == 1 {
+            return self.units(decimals);
+        }
+        let above = self.digits.saturating_mul(10_i128.pow(decimals));
+        let below = i128::from(self.parts).saturating_mul(10_i128.pow(self.decimals));
+        let (whole, rest) = (above.div_euclid(below), above.rem_euclid(below));
+        let doubled = rest.saturating_mul(2);
+        let is_up = doubled > below || (doubled == below && whole.rem_euclid(2) == 1);
+        whole.saturating_add(i128::from(is_up))
+    }
+
+    /// Its digits at a precision, 0 to 9, that is not below its own, whatever parts they are.
+    fn units(self, decimals: u32) -> i128 {
         let more = decimals.min(DECIMALS_MAX).saturating_sub(self.decimals);
         self.digits.saturating_mul(10_i128.pow(more))
     }
 
-    /// The sum, with the decimals of the finer of both.
+    /// As it is shown, where it is parts of a whole.
+    fn plain(self) -> Self {
+        Self::of(self.minor(self.decimals()), self.decimals())
+    }
+
+    /// The sum, with the decimals of the finer of both; exact, unless they are parts of different wholes.
     pub(crate) fn plus(self, other: Self) -> Self {
+        let parts = match (self.parts, other.parts) {
+            (a, b) if a == b => a,
+            (_, b) if self.is_zero() => b,
+            (a, _) if other.is_zero() => a,
+            _ => return self.plain().plus(other.plain()),
+        };
         let decimals = self.decimals.max(other.decimals);
-        let sum = self.minor(decimals).saturating_add(other.minor(decimals));
-        Self::of(sum, decimals)
+        let sum = self.units(decimals).saturating_add(other.units(decimals));
+        Self {
+            parts,
+            ..Self::of(sum, decimals)
+        }
     }
 
     /// The difference, with the decimals of the finer of both.
     pub(crate) fn minus(self, other: Self) -> Self {
-        self.plus(Self::of(-other.digits, other.decimals))
+        self.plus(Self {
+            digits: -other.digits,
+            ..other
+        })
     }
 
     /// It times a part of a whole, rounded towards zero: what of an even change has come about after
@@ -82,7 +133,10 @@ impl Number {
         // Where the product does not fit, the last digits of the amount say nothing on a picture.
         let exact = self.digits.checked_mul(part).map(|product| product / whole);
         let rough = || (self.digits / whole).saturating_mul(part);
-        Self::of(exact.unwrap_or_else(rough), self.decimals)
+        Self {
+            parts: self.parts,
+            ..Self::of(exact.unwrap_or_else(rough), self.decimals)
+        }
     }
 
     /// Whether it is zero.
@@ -97,24 +151,33 @@ impl Number {
 
     /// Without its sign.
     pub(crate) fn size(self) -> Self {
-        Self::of(self.digits.abs(), self.decimals)
+        Self {
+            digits: self.digits.abs(),
+            ..self
+        }
     }
 
     /// Which of two is larger.
     pub(crate) fn compare(self, other: Self) -> std::cmp::Ordering {
-        let decimals = self.decimals.max(other.decimals);
-        self.minor(decimals).cmp(&other.minor(decimals))
+        if self.parts == other.parts {
+            let decimals = self.decimals.max(other.decimals);
+            return self.units(decimals).cmp(&other.units(decimals));
+        }
+        self.minor(DECIMALS_MAX).cmp(&other.minor(DECIMALS_MAX))
     }
 
     /// With all its decimals, thousands separated: `−1,234.500`.
     pub(crate) fn shown(self) -> String {
-        let decimals = usize::try_from(self.decimals).unwrap_or(0);
-        figure::grouped(&figure::plain(self.digits, decimals))
+        let decimals = usize::try_from(self.decimals()).unwrap_or(0);
+        figure::grouped(&figure::plain(self.minor(self.decimals()), decimals))
     }
 
     /// Its share of a whole in percent with two decimals, half away from zero on the exact fraction;
     /// `None` where the whole is not above zero.
     pub(crate) fn share(self, whole: Self) -> Option<Self> {
+        if self.parts != whole.parts {
+            return self.plain().share(whole.plain());
+        }
         let decimals = self.decimals.max(whole.decimals).min(6);
         let (part, whole) = (self.rounded(decimals), whole.rounded(decimals));
         if whole <= 0 {
@@ -128,11 +191,35 @@ impl Number {
     /// Minor units at a precision that may lie below its own.
     fn rounded(self, decimals: u32) -> i128 {
         let less = self.decimals.saturating_sub(decimals);
-        self.minor(decimals.max(self.decimals)) / 10_i128.pow(less)
+        self.units(decimals.max(self.decimals)) / 10_i128.pow(less)
     }
 }
 
 /// The sum of several.
 pub(crate) fn total(numbers: impl IntoIterator<Item = Number>) -> Number {
     numbers.into_iter().fold(Number::ZERO, Number::plus)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A third of an hour thrice is an hour, though none of them is a decimal.
+    #[test]
+    fn hours_are_added_in_seconds_and_rounded_when_they_are_shown() {
+        let third = Number::hours("1200.000000").unwrap();
+        assert_eq!(third.shown(), "0.333");
+        let sum = total([third; 3]);
+        assert_eq!((sum.shown().as_str(), sum.decimals()), ("1.000", 3));
+        assert_eq!(third.share(sum).unwrap().shown(), "33.33");
+        assert_eq!(sum.minus(third).shown(), "0.667");
+        assert_eq!(Number::hours("-1200").unwrap().shown(), "-0.333");
+        assert_eq!(third.size().compare(third), std::cmp::Ordering::Equal);
+        assert_eq!(third.compare(Number::of(334, 3)), std::cmp::Ordering::Less);
+        // Half to even, from the exact seconds: 0.0005 and 0.0015 hours.
+        for (seconds, shown) in [("1.8", "0.000"), ("5.4", "0.002"), ("1.800001", "0.001")] {
+            assert_eq!(Number::hours(seconds).unwrap().shown(), shown, "{seconds}");
+        }
+        assert_eq!(Number::whole(2).plus(third).shown(), "2.333");
+    }
 }

@@ -2,7 +2,7 @@
 
 use crate::contribution::host::Pattern;
 use crate::decimal::Decimal;
-use crate::ids::{ContributionId, HardwareId};
+use crate::ids::{ContributionId, DowntimeId, HardwareId};
 use crate::time::Timestamp;
 
 /// A command about hardware, contributions and contributors.
@@ -14,6 +14,12 @@ pub enum Equipment {
     SetHardware(HardwareId, SetHardware),
     /// Removes them: as if they never had been there.
     RemoveHardware(HardwareId),
+    /// Adds a known downtime of nodes of a kind.
+    AddDowntime(HardwareId, SetDowntime),
+    /// Changes one.
+    SetDowntime(DowntimeId, SetDowntime),
+    /// Removes one: as if all had worked.
+    RemoveDowntime(DowntimeId),
     /// Adds a contribution.
     AddContribution(SetContribution),
     /// Changes one.
@@ -35,6 +41,9 @@ impl Equipment {
             Equipment::AddHardware(_) => "hardware_add",
             Equipment::SetHardware(..) => "hardware_set",
             Equipment::RemoveHardware(_) => "hardware_rm",
+            Equipment::AddDowntime(..) => "downtime_add",
+            Equipment::SetDowntime(..) => "downtime_set",
+            Equipment::RemoveDowntime(_) => "downtime_rm",
             Equipment::AddContribution(_) => "contribution_add",
             Equipment::SetContribution(..) => "contribution_set",
             Equipment::RemoveContribution(_) => "contribution_rm",
@@ -58,9 +67,9 @@ pub struct SetHardware {
     pub hosts: Option<Vec<Pattern>>,
     /// What an hour of a processor counts: above 0, at most 1,000; 1 for new ones.
     pub factor: Option<Decimal>,
-    /// Processors of a node: 0 to 1,000,000.
+    /// Processors of a node: 1 to 1,000,000; a new one must say it.
     pub processors: Option<i64>,
-    /// Nodes: 0 to 1,000,000.
+    /// Nodes: 1 to 1,000,000; a new one must say it.
     pub nodes: Option<i64>,
     /// Whether they add to the capacity; yes for new ones.
     pub counts: Option<bool>,
@@ -70,6 +79,19 @@ pub struct SetHardware {
     pub until: Option<Option<Timestamp>>,
     /// Free text.
     pub description: Option<String>,
+}
+
+/// A new downtime, or changes to one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SetDowntime {
+    /// How many nodes are down, 1 to those that there are, or all; all for a new one.
+    pub nodes: Option<Option<i64>>,
+    /// From when they are down; a new one must say it.
+    pub from: Option<Timestamp>,
+    /// Until when they are down, or for as long as nobody knows.
+    pub until: Option<Option<Timestamp>>,
+    /// Why; a new one must say it.
+    pub reason: Option<String>,
 }
 
 /// A new contribution, or changes to one.

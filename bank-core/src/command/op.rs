@@ -1,7 +1,7 @@
 //! The words of the journal's `op` column, for whoever asks for one of them.
 
 /// Every word of the journal's `op` column: commands, and what time alone does.
-pub const OPS: [&str; 76] = [
+pub const OPS: [&str; 79] = [
     "account_add",
     "account_rm",
     "account_set",
@@ -31,6 +31,9 @@ pub const OPS: [&str; 76] = [
     "cycle_set",
     "delete",
     "deposit",
+    "downtime_add",
+    "downtime_rm",
+    "downtime_set",
     "hardware_add",
     "hardware_rm",
     "hardware_set",

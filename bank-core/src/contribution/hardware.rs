@@ -28,6 +28,17 @@ pub struct Kind {
     pub counts: bool,
     /// When it is there.
     pub valid: Window,
+    /// When nodes of it are known not to work.
+    pub down: Vec<Down>,
+}
+
+/// Nodes that are known not to work for a time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Down {
+    /// How many of their kind; none for all of them.
+    pub nodes: Option<u64>,
+    /// When.
+    pub valid: Window,
 }
 
 impl Kind {
@@ -45,9 +56,40 @@ impl Kind {
         if !self.counts {
             return Some(0);
         }
-        let all = u128::from(self.processors).checked_mul(u128::from(self.nodes))?;
-        let work = all.checked_mul(u128::from(span.shared(&self.valid)))?;
+        let Some(there) = span.within(&self.valid) else {
+            return Some(0);
+        };
+        let all = u128::from(self.nodes).checked_mul(u128::from(there.micros()))?;
+        let up = all.checked_sub(self.lost(there)?)?;
+        let work = up.checked_mul(u128::from(self.processors))?;
         work.checked_mul(u128::from(self.factor))
+    }
+
+    /// Nodes × microseconds of a span in which they were down. Of downtimes at the same time each has
+    /// nodes of its own, and no more are down than there are; none where that does not fit.
+    fn lost(&self, there: Span) -> Option<u128> {
+        let all = u128::from(self.nodes);
+        let mut changes = Vec::new();
+        for own in &self.down {
+            if let Some(span) = there.within(&own.valid) {
+                let nodes = own.nodes.map_or(all, u128::from);
+                changes.push((span.from(), true, nodes));
+                changes.push((span.to(), false, nodes));
+            }
+        }
+        changes.sort_unstable();
+        let (mut upto, mut down, mut lost) = (there.from(), 0_u128, 0_u128);
+        for (at, begins, nodes) in changes {
+            let passed = u128::from(at.0.abs_diff(upto.0));
+            lost = lost.checked_add(down.min(all).checked_mul(passed)?)?;
+            down = if begins {
+                down.checked_add(nodes)?
+            } else {
+                down.checked_sub(nodes)?
+            };
+            upto = at;
+        }
+        Some(lost)
     }
 }
 

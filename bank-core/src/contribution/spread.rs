@@ -42,11 +42,16 @@ impl Span {
         self.to.0.abs_diff(self.from.0)
     }
 
-    /// How many microseconds of it lie in a window.
-    pub fn shared(self, window: &Window) -> u64 {
+    /// What of it lies in a window; none where nothing does.
+    pub fn within(self, window: &Window) -> Option<Span> {
         let from = window.start.map_or(self.from, |start| start.max(self.from));
         let to = window.end.map_or(self.to, |end| end.min(self.to));
-        if from < to { to.0.abs_diff(from.0) } else { 0 }
+        Span::new(from, to)
+    }
+
+    /// How many microseconds of it lie in a window.
+    pub fn shared(self, window: &Window) -> u64 {
+        self.within(window).map_or(0, Span::micros)
     }
 
     /// Whether an instant lies in it.

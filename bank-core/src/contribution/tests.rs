@@ -1,6 +1,6 @@
 //! The worked figures of reports.md, and what must hold for any of them.
 
-use super::hardware::{FACTOR_ONE, Factors, Kind, capacity, factor};
+use super::hardware::{Down, FACTOR_ONE, Factors, Kind, capacity, factor};
 use super::host::{Pattern, first};
 use super::utilisation::Buckets;
 use super::*;
@@ -125,6 +125,7 @@ fn kind(host: &str, factor: u64, valid: Window) -> Kind {
         nodes: 1,
         counts: true,
         valid,
+        down: Vec::new(),
     }
 }
 
@@ -207,6 +208,57 @@ fn capacity_is_weighed_by_the_time_that_it_is_there() {
         "all at its end"
     );
     assert_eq!(shown[0].used, 0);
+}
+
+#[test]
+fn nodes_that_are_down_give_nothing_and_are_never_missed_twice() {
+    let whole = span(Timestamp(0), Timestamp(4 * DAY)).unwrap();
+    let node_day = 5 * u128::try_from(DAY).unwrap() * u128::from(FACTOR_ONE);
+    let down = |nodes, from: i64, until: Option<i64>| Down {
+        nodes,
+        valid: Window {
+            start: Some(Timestamp(from)),
+            end: until.map(Timestamp),
+        },
+    };
+    // Four nodes of five processors, which are there for the last three days.
+    let of = |downs: &[Down]| {
+        let kinds = [Kind {
+            processors: 5,
+            nodes: 4,
+            down: downs.to_vec(),
+            ..kind("a*", FACTOR_ONE, since(DAY))
+        }];
+        let given = capacity(&kinds, None, whole).unwrap();
+        // By parts it is the same.
+        let edges = whole.cut(7);
+        let parts = edges.windows(2).map(|pair| {
+            let part = span(pair[0], pair[1]).unwrap();
+            capacity(&kinds, None, part).unwrap()
+        });
+        assert_eq!(parts.sum::<u128>(), given, "{downs:?}");
+        assert_eq!(given % node_day, 0, "{downs:?}");
+        given / node_day
+    };
+    assert_eq!(of(&[]), 12);
+    assert_eq!(of(&[down(None, DAY, Some(2 * DAY))]), 8);
+    assert_eq!(of(&[down(None, 2 * DAY, None)]), 4);
+    assert_eq!(
+        of(&[down(Some(1), 0, None)]),
+        9,
+        "what was not there yet is not down"
+    );
+    assert_eq!(
+        of(&[down(None, -9 * DAY, Some(DAY)), down(None, 4 * DAY, None)]),
+        12
+    );
+    // Two at a time are of different nodes, three of them would be six nodes of four.
+    let two = down(Some(2), 2 * DAY, Some(3 * DAY));
+    assert_eq!(of(&[two.clone(), two.clone()]), 8);
+    assert_eq!(of(&[two.clone(), two.clone(), two.clone()]), 8);
+    assert_eq!(of(&[down(None, 0, Some(3 * DAY)), two.clone()]), 4);
+    // One ends as the next begins.
+    assert_eq!(of(&[down(Some(3), 3 * DAY, None), two]), 7);
 }
 
 #[test]

@@ -1,15 +1,16 @@
-//! Hardware, contributions and contributors, and whose a project is.
+//! Hardware with its downtimes, contributions and contributors, and whose a project is.
 
 use super::Directory;
-use crate::contribution::hardware::Kind;
-use crate::ids::{ContributionId, HardwareId};
-use crate::model::{Contribution, Contributor, Hardware};
+use crate::contribution::hardware::{Down, Kind};
+use crate::ids::{ContributionId, DowntimeId, HardwareId};
+use crate::model::{Contribution, Contributor, Downtime, Hardware};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What clusters are made of and who paid for it.
 #[derive(Clone, Debug, Default)]
 pub struct Equipped {
     hardware: BTreeMap<HardwareId, Hardware>,
+    downtimes: BTreeMap<DowntimeId, Downtime>,
     contributions: BTreeMap<ContributionId, Contribution>,
     contributors: BTreeMap<String, Contributor>,
 }
@@ -18,6 +19,11 @@ impl Equipped {
     /// Adds or replaces nodes of a kind.
     pub fn put_hardware(&mut self, hardware: Hardware) {
         self.hardware.insert(hardware.id, hardware);
+    }
+
+    /// Adds or replaces a downtime.
+    pub fn put_downtime(&mut self, downtime: Downtime) {
+        self.downtimes.insert(downtime.id, downtime);
     }
 
     /// Adds or replaces a contribution.
@@ -34,6 +40,15 @@ impl Equipped {
     /// Nodes of a kind, unless they were removed.
     pub fn hardware(&self, id: HardwareId) -> Option<&Hardware> {
         self.hardware.get(&id).filter(|own| !own.deleted)
+    }
+
+    /// A downtime, unless it or its hardware was removed.
+    pub fn downtime(&self, id: DowntimeId) -> Option<&Downtime> {
+        self.downtimes.get(&id).filter(|own| self.stands(own))
+    }
+
+    fn stands(&self, own: &Downtime) -> bool {
+        !own.deleted && self.hardware(own.hardware).is_some()
     }
 
     /// A contribution, unless it was removed.
@@ -54,6 +69,11 @@ impl Equipped {
         all
     }
 
+    /// All downtimes of hardware that stands, by number.
+    pub fn all_downtimes(&self) -> impl Iterator<Item = &Downtime> {
+        self.downtimes.values().filter(|own| self.stands(own))
+    }
+
     /// All contributions by number.
     pub fn all_contributions(&self) -> impl Iterator<Item = &Contribution> {
         self.contributions.values().filter(|own| !own.deleted)
@@ -64,12 +84,17 @@ impl Equipped {
         self.contributors.values().filter(|own| !own.deleted)
     }
 
-    /// All hardware as reports count it, in its order.
+    /// All hardware as reports count it, with its downtimes, in its order.
     pub fn kinds(&self) -> Vec<Kind> {
-        self.all_hardware()
-            .into_iter()
-            .map(Hardware::kind)
-            .collect()
+        let mut down: BTreeMap<HardwareId, Vec<Down>> = BTreeMap::new();
+        for own in self.all_downtimes() {
+            down.entry(own.hardware).or_default().push(own.down());
+        }
+        let kind = |own: &Hardware| Kind {
+            down: down.remove(&own.id).unwrap_or_default(),
+            ..own.kind()
+        };
+        self.all_hardware().into_iter().map(kind).collect()
     }
 
     /// The contributor that names a project itself.
@@ -84,6 +109,12 @@ impl Equipped {
         HardwareId(last.saturating_add(1))
     }
 
+    /// The number of the next downtime.
+    pub fn next_downtime(&self) -> DowntimeId {
+        let last = self.downtimes.keys().next_back().map_or(0, |id| id.0);
+        DowntimeId(last.saturating_add(1))
+    }
+
     /// The number of the next contribution.
     pub fn next_contribution(&self) -> ContributionId {
         let last = self.contributions.keys().next_back().map_or(0, |id| id.0);
@@ -91,9 +122,10 @@ impl Equipped {
     }
 
     /// How many rows there are, removed ones too.
-    pub fn rows(&self) -> [usize; 3] {
+    pub fn rows(&self) -> [usize; 4] {
         [
             self.hardware.len(),
+            self.downtimes.len(),
             self.contributions.len(),
             self.contributors.len(),
         ]

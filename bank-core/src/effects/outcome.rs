@@ -9,9 +9,9 @@ use crate::attribute::Attribute;
 use crate::ids::{AccountId, AllocationId, InstanceId, LienId, TxId};
 use crate::mapping::Mapping;
 use crate::model::{
-    Account, Allocation, Closing, Contribution, Contributor, Cycle, CycleRun, Figures, Grant,
-    Hardware, Instance, InstanceKey, Key, Lien, Limit, Machine, Member, Project, Proposal, Quote,
-    User,
+    Account, Allocation, Closing, Contribution, Contributor, Cycle, CycleRun, Downtime, Figures,
+    Grant, Hardware, Instance, InstanceKey, Key, Lien, Limit, Machine, Member, Project, Proposal,
+    Quote, User,
 };
 use crate::rate::Rate;
 use crate::refusal::Refusal;
@@ -86,6 +86,8 @@ pub enum Outcome {
     Mapping(Box<Mapping>),
     /// Nodes of a kind were added or changed.
     Hardware(Box<Hardware>),
+    /// A known downtime of hardware was added or changed.
+    Downtime(Box<Downtime>),
     /// A contribution was added or changed.
     Contribution(Box<Contribution>),
     /// A contributor was added or changed.

@@ -1,9 +1,9 @@
 //! What clusters are made of, who paid for it, and whose projects use it (reports.md 1.1, 1.7).
 
 use crate::contribution::Installed;
-use crate::contribution::hardware::Kind;
+use crate::contribution::hardware::{Down, Kind};
 use crate::contribution::host::Pattern;
-use crate::ids::{ContributionId, HardwareId};
+use crate::ids::{ContributionId, DowntimeId, HardwareId};
 use crate::time::Window;
 
 /// Nodes of one kind, and from when to when they are there.
@@ -31,6 +31,23 @@ pub struct Hardware {
     pub valid: Window,
     /// Free text.
     pub description: String,
+    /// It was removed.
+    pub deleted: bool,
+}
+
+/// Nodes of a kind that are known not to work for a time: they give nothing, and stay what they are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Downtime {
+    /// Its number.
+    pub id: DowntimeId,
+    /// Of which kind the nodes are.
+    pub hardware: HardwareId,
+    /// How many of them; none for all that there are.
+    pub nodes: Option<i64>,
+    /// When they are down; always with a start, and without an end while nobody knows it.
+    pub valid: Window,
+    /// Why; free text.
+    pub reason: String,
     /// It was removed.
     pub deleted: bool,
 }
@@ -78,7 +95,7 @@ pub struct Contributor {
 }
 
 impl Hardware {
-    /// As reports count it.
+    /// As reports count it, as long as all of it works.
     pub fn kind(&self) -> Kind {
         Kind {
             hosts: self.hosts.clone(),
@@ -87,6 +104,17 @@ impl Hardware {
             processors: self.processors.try_into().unwrap_or(0),
             nodes: self.nodes.try_into().unwrap_or(0),
             counts: self.counts,
+            valid: self.valid,
+            down: Vec::new(),
+        }
+    }
+}
+
+impl Downtime {
+    /// As reports count it.
+    pub fn down(&self) -> Down {
+        Down {
+            nodes: self.nodes.map(|nodes| nodes.try_into().unwrap_or(0)),
             valid: self.valid,
         }
     }

@@ -2,6 +2,7 @@
 //! changed, removed. None of it moves money.
 
 mod contributor;
+mod downtime;
 
 use crate::command::{Equipment, SetContribution, SetHardware};
 use crate::contribution::host::Pattern;
@@ -41,6 +42,9 @@ pub(super) fn decide(
         Equipment::AddHardware(set) => hardware(new_hardware(ctx)?, set, ctx)?,
         Equipment::SetHardware(id, set) => hardware(known_hardware(*id, ctx)?, set, ctx)?,
         Equipment::RemoveHardware(id) => remove_hardware(*id, ctx)?,
+        Equipment::AddDowntime(hardware, set) => downtime::add(*hardware, set, ctx)?,
+        Equipment::SetDowntime(id, set) => downtime::set(*id, set, ctx)?,
+        Equipment::RemoveDowntime(id) => downtime::remove(*id, ctx)?,
         Equipment::AddContribution(set) => contribution(new_contribution(ctx)?, set, ctx)?,
         Equipment::SetContribution(id, set) => {
             contribution(known_contribution(*id, ctx)?, set, ctx)?
@@ -65,7 +69,7 @@ struct Change {
 }
 
 fn new_hardware(ctx: &Context<'_>) -> Result<Hardware, Refusal> {
-    let [rows, _, _] = ctx.directory.equipment.rows();
+    let [rows, _, _, _] = ctx.directory.equipment.rows();
     has_room(rows)?;
     Ok(Hardware {
         id: ctx.directory.equipment.next_hardware(),
@@ -119,18 +123,24 @@ fn hardware(mut own: Hardware, set: &SetHardware, ctx: &Context<'_>) -> Result<C
         PRIORITY_MAX,
         "0 to 1000000; lower is asked first",
     )?;
-    between(
-        "processors",
-        own.processors,
-        NODES_MAX,
-        "0 to 1000000 processors of a node",
-    )?;
-    between("nodes", own.nodes, NODES_MAX, "0 to 1000000 nodes")?;
+    check_size(set)?;
     Ok(Change {
         detail: shown_hardware(&own),
         row: DirectoryRow::Hardware(own.clone()),
         outcome: Outcome::Hardware(Box::new(own)),
     })
+}
+
+/// Nodes without a processor, and none of them, are no hardware. What older versions took stays.
+fn check_size(set: &SetHardware) -> Result<(), Refusal> {
+    let is_size = |size: Option<i64>| size.is_none_or(|size| (1..=NODES_MAX).contains(&size));
+    if !is_size(set.processors) {
+        return Err(bad("processors", "1 to 1000000 processors of a node"));
+    }
+    if !is_size(set.nodes) {
+        return Err(bad("nodes", "1 to 1000000 nodes"));
+    }
+    Ok(())
 }
 
 fn remove_hardware(id: HardwareId, ctx: &Context<'_>) -> Result<Change, Refusal> {
@@ -144,7 +154,7 @@ fn remove_hardware(id: HardwareId, ctx: &Context<'_>) -> Result<Change, Refusal>
 }
 
 fn new_contribution(ctx: &Context<'_>) -> Result<Contribution, Refusal> {
-    let [_, rows, _] = ctx.directory.equipment.rows();
+    let [_, _, rows, _] = ctx.directory.equipment.rows();
     has_room(rows)?;
     Ok(Contribution {
         id: ctx.directory.equipment.next_contribution(),

@@ -27,6 +27,7 @@ pub(super) fn write_reference(connection: &Connection, row: &DirectoryRow) -> Re
         DirectoryRow::Cycle(c) => cycle::write(connection, c)?,
         DirectoryRow::Mapping(m) => mapping::write(connection, m)?,
         DirectoryRow::Hardware(own) => equipment::write_hardware(connection, own)?,
+        DirectoryRow::Downtime(own) => equipment::write_downtime(connection, own)?,
         DirectoryRow::Contributor(own) => equipment::write_contributor(connection, own)?,
         DirectoryRow::Contribution(own) => equipment::write_contribution(connection, own)?,
         DirectoryRow::Quiet(project, quiet) => {

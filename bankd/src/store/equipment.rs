@@ -1,17 +1,19 @@
-//! Hardware, contributions and contributors: in and out.
+//! Hardware with its downtimes, contributions and contributors: in and out.
 
 use super::{Error, codec};
 use bank_core::contribution::hardware::Kind;
 use bank_core::contribution::host::Pattern;
 use bank_core::directory::{Directory, Equipped};
-use bank_core::ids::{ContributionId, HardwareId};
-use bank_core::model::{Contribution, Contributor, Hardware};
+use bank_core::ids::{ContributionId, DowntimeId, HardwareId};
+use bank_core::model::{Contribution, Contributor, Downtime, Hardware};
 use bank_core::time::{Timestamp, Window};
 use rusqlite::{Connection, Row, params};
 
 const HARDWARE: &str =
     "SELECT id, priority, name, machine, hosts, factor, processors, nodes, counts,
     from_at, until_at, description, deleted FROM hardware ORDER BY id";
+const DOWNTIMES: &str =
+    "SELECT id, hardware, nodes, from_at, until_at, reason, deleted FROM downtime ORDER BY id";
 const CONTRIBUTORS: &str =
     "SELECT name, user, exempt, projects, description, deleted FROM contributor ORDER BY name";
 const CONTRIBUTIONS: &str =
@@ -23,6 +25,10 @@ pub(super) fn add_all(connection: &Connection, directory: &mut Directory) -> Res
     let own = &mut directory.equipment;
     each(connection, HARDWARE, |r| {
         own.put_hardware(hardware(r)?);
+        Ok(())
+    })?;
+    each(connection, DOWNTIMES, |r| {
+        own.put_downtime(downtime(r)?);
         Ok(())
     })?;
     each(connection, CONTRIBUTORS, |r| {
@@ -92,6 +98,17 @@ pub(super) fn hardware(r: &Row<'_>) -> Result<Hardware, Error> {
     })
 }
 
+pub(super) fn downtime(r: &Row<'_>) -> Result<Downtime, Error> {
+    Ok(Downtime {
+        id: DowntimeId(r.get(0)?),
+        hardware: HardwareId(r.get(1)?),
+        nodes: r.get(2)?,
+        valid: window(r, 3)?,
+        reason: r.get(5)?,
+        deleted: r.get(6)?,
+    })
+}
+
 pub(super) fn contributor(r: &Row<'_>) -> Result<Contributor, Error> {
     Ok(Contributor {
         name: r.get(0)?,
@@ -157,6 +174,24 @@ pub(super) fn write_hardware(connection: &Connection, own: &Hardware) -> Result<
             own.valid.start.map(|at| at.0),
             own.valid.end.map(|at| at.0),
             own.description,
+            own.deleted,
+        ],
+    )?)
+}
+
+pub(super) fn write_downtime(connection: &Connection, own: &Downtime) -> Result<usize, Error> {
+    Ok(connection.execute(
+        "INSERT INTO downtime (id, hardware, nodes, from_at, until_at, reason, deleted)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+         ON CONFLICT (id) DO UPDATE SET hardware = ?2, nodes = ?3, from_at = ?4, until_at = ?5,
+             reason = ?6, deleted = ?7",
+        params![
+            own.id.0,
+            own.hardware.0,
+            own.nodes,
+            own.valid.start.map(|at| at.0),
+            own.valid.end.map(|at| at.0),
+            own.reason,
             own.deleted,
         ],
     )?)

@@ -6,6 +6,8 @@ use std::io::Write as _;
 
 use serde_json::Value;
 
+use crate::harness::{Setup, T0};
+
 use super::{bank, charged, export, imported, names, page, path, uses, watched};
 
 #[test]
@@ -196,6 +198,19 @@ fn what_cannot_go_on_is_said() {
                 "--message",
                 "summary",
                 "--from",
+                "2089-01-01T00:00:00Z",
+                "--to",
+                "2089-02-01T00:00:00Z",
+            ],
+            1,
+            "a month that has begun",
+        ),
+        (
+            &[
+                "apel",
+                "--message",
+                "summary",
+                "--from",
                 "2026-01-02",
                 "--to",
                 "2026-02-01",
@@ -223,4 +238,31 @@ fn what_cannot_go_on_is_said() {
     ]);
     assert_eq!(ran.exit, 2, "{}", ran.stderr);
     assert!(ran.stderr.contains("of another export"), "{}", ran.stderr);
+}
+
+/// More than an answer names one by one, each is counted by why it is left out.
+#[test]
+fn every_record_that_is_left_out_is_counted_by_its_reason() {
+    let bank = Setup::new()
+        .env("BANKD_EXPORT_SITE", "EXAMPLE-SITE")
+        .env("BANKD_EXPORT_BENCHMARK", "HEPscore23")
+        .env("BANKD_EXPORT_BENCHMARK_VALUE", "15.3")
+        .start();
+    bank.set_clock(T0 + 40 * 86_400);
+    let lines = (0..150).map(|n| {
+        serde_json::json!({"source": "sge:colony", "id": n.to_string(), "machine": "colony",
+            "project": "chemistry", "user": "amy", "processors": 1, "state": "completed",
+            "start": "2026-01-03T00:00:00Z", "end": "2026-01-03T01:00:00Z"})
+        .to_string()
+    });
+    let file = bank.folder().join("usage.jsonl");
+    fs::write(&file, lines.collect::<Vec<_>>().join("\n")).unwrap();
+    bank.bank_ok(&["import", "jsonl", file.to_str().unwrap()]);
+    let ran = bank.bank(&["export", "ur2"]);
+    assert!(
+        ran.stderr.contains("150 records left out: "),
+        "{}",
+        ran.stderr
+    );
+    assert!(!ran.stderr.contains("one of these"), "{}", ran.stderr);
 }

@@ -4,6 +4,7 @@
 mod amended;
 mod collected;
 mod contribution;
+mod downtime;
 mod journalled;
 mod metrics;
 mod months;
@@ -13,6 +14,7 @@ mod scheduled;
 mod started;
 mod tables;
 mod used;
+mod zones;
 
 use serde_json::Value;
 

@@ -23,7 +23,9 @@ pub(super) fn used() -> Bank {
     ] {
         let whose = ["-A", project, "-u", user, "-m", machine];
         let words = ["charge", job, "--procs", "1", "--duration", "3600"];
-        bank.bank_ok(&[&words[..], &whose].concat());
+        let class = if user == "bob" { "night" } else { "batch" };
+        let terms = ["--class", class, "--qos", "normal"];
+        bank.bank_ok(&[&words[..], &whose, &terms].concat());
     }
     bank
 }
@@ -33,12 +35,15 @@ pub(super) fn with(bank: &Bank, token: &str, words: &[&str]) -> Ran {
 }
 
 /// Every command that is asked about somebody, with an option that names nobody.
-const SLIPS: [(&str, &str, &str); 23] = [
+const SLIPS: [(&str, &str, &str); 26] = [
     ("usage -A chemisrty", "project", "chemisrty"),
     ("usage chemisrty", "project", "chemisrty"),
     ("usage -A chemisrty --tree", "project", "chemisrty"),
     ("usage -u ami", "user", "ami"),
     ("usage -m colony7", "machine", "colony7"),
+    ("usage --queue bacth", "queue", "bacth"),
+    ("usage --queue bacth --month 2026-01", "queue", "bacth"),
+    ("usage --qos normla --records", "qos", "normla"),
     ("usage -a chemisrty", "account", "chemisrty"),
     ("usage -u ami --records --by size", "user", "ami"),
     (
@@ -75,6 +80,8 @@ fn a_slip_is_told_with_the_nearest_name() {
         let near = match kind {
             "user" => "amy",
             "machine" => "colony",
+            "queue" => "batch",
+            "qos" => "normal",
             _ => "chemistry",
         };
         let near = format!("did you mean {near:?}?");
@@ -101,7 +108,14 @@ fn who_is_seen_in_usage_only_can_be_asked_for() {
     assert_eq!(jobs(&format!("usage -m elsewhere {month}")), "1");
     assert_eq!(jobs(&format!("usage -A nowhere {month}")), "1");
     // Nothing in the period is an answer, for these and for those who never used anything.
-    for who in ["-u ghost", "-m elsewhere", "-A nowhere", "-m blue"] {
+    for who in [
+        "--queue night",
+        "--qos normal",
+        "-u ghost",
+        "-m elsewhere",
+        "-A nowhere",
+        "-m blue",
+    ] {
         assert_eq!(jobs(&format!("usage {who} --month 2025-02")), "0", "{who}");
     }
     for words in [
@@ -146,12 +160,21 @@ fn names_of_others_are_no_names() {
         (&member, "-A", "nowhere", "nothing"),
         (&member, "-u", "ghost", "groost"),
         (&member, "-u", "ghoul", "groul"),
+        (&of_project, "--queue", "night", "nihgt"),
+        (&member, "--queue", "night", "nihgt"),
     ] {
         let (exit, out, error) = told(token, &format!("usage {option} {theirs}"));
         assert_eq!((exit, out.as_str()), (4, ""), "{theirs}: {error}");
         let (_, _, other) = told(token, &format!("usage {option} {nobody}"));
         assert_eq!(without(error, theirs), without(other, nobody));
     }
+    // Whose work is not shown is no name out of view, and their usage is not nothing.
+    bank.bank_ok(&["user", "add", "carl"]);
+    bank.bank_ok(&["project", "members", "add", "chemistry", "carl"]);
+    let (exit, out, error) = told(&member, "usage -u carl --month 2026-01");
+    assert_eq!((exit, out.as_str()), (6, ""), "{error}");
+    assert!(error.contains("those who lead a project"), "{error}");
+    assert_eq!(told(&of_project, "usage -u carl --month 2026-01").0, 0);
     // What usage in view names can be asked for.
     for (token, words) in [
         (&of_project, "usage -u ghost --month 2026-01"),

@@ -210,7 +210,12 @@ fn a_program_sets_the_priority_of_each_group_where_it_is_told_to() {
 #[test]
 fn what_cannot_be_asked_is_said() {
     let bank = busy();
-    for more in [&["--duration", "soon"][..], &["--run", "'"], &["--yes"]] {
+    for more in [
+        &["--duration", "soon"][..],
+        &["--run", "'"],
+        &["--run", "set {grop} {priority}"],
+        &["--yes"],
+    ] {
         let ran = bank.bank(&[&["priority"], more].concat());
         assert_eq!(ran.exit, 2, "{more:?}: {}", ran.stderr);
     }
@@ -223,6 +228,13 @@ fn what_cannot_be_asked_is_said() {
     ] {
         let ran = bank.bank(&[&["priority"], more].concat());
         assert_eq!(ran.exit, 1, "{more:?}: {}", ran.stderr);
+    }
+    // A group that used nothing has the least priority; one that there never was has none.
+    for by in ["project", "user", "account", "group", "contributor"] {
+        let ran = bank.bank(&["priority", "--group-by", by, "--group", "nobodyy"]);
+        assert_eq!(ran.exit, 4, "{by}: {}", ran.stderr);
+        let no = format!("no {by} \"nobodyy\"");
+        assert!(ran.stderr.contains(&no), "{by}: {}", ran.stderr);
     }
     let all = bank.json(&["priority", "--group-by", "user", "--mode", "FullSpread"]);
     assert_eq!(

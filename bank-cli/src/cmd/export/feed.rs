@@ -37,7 +37,6 @@ pub(super) struct Export<'a> {
 struct Told {
     records: i64,
     skipped: BTreeMap<String, i64>,
-    unsaid: i64,
     lost: BTreeMap<String, i64>,
     next: Option<String>,
 }
@@ -292,13 +291,9 @@ impl<'a> Export<'a> {
         let told = &mut self.told;
         told.records = told.records.saturating_add(page.records);
         told.next.clone_from(&page.next);
-        let reasons = i64::try_from(page.skipped.len()).unwrap_or(i64::MAX);
-        told.unsaid = told
-            .unsaid
-            .saturating_add(page.skipped_count.saturating_sub(reasons));
-        for skipped in &page.skipped {
-            let count = told.skipped.entry(skipped.reason.clone()).or_default();
-            *count = count.saturating_add(1);
+        for (reason, records) in &page.skipped_reasons {
+            let count = told.skipped.entry(reason.clone()).or_default();
+            *count = count.saturating_add(*records);
         }
         for lost in &page.lost {
             let count = told.lost.entry(lost.field.clone()).or_default();
@@ -316,10 +311,6 @@ impl<'a> Export<'a> {
     pub(super) fn report(&self) {
         for (reason, count) in &self.told.skipped {
             out::warn(&format!("{} left out: {reason}", records(*count)));
-        }
-        if self.told.unsaid > 0 {
-            let more = records(self.told.unsaid);
-            out::warn(&format!("{more} left out for one of these reasons"));
         }
         for (field, count) in &self.told.lost {
             out::warn(&format!("the format has no {field}: {}", records(*count)));

@@ -12,13 +12,43 @@ use crate::{
     when,
 };
 
-/// The page; two periods stand beside each other.
+/// The page of who used and who paid; two periods stand beside each other.
 pub(in crate::cmd) fn report(context: &Context, told: &ContributionReport) -> Report {
+    let remarks = vec![
+        format!("Usage in {}, by {}.", told.unit, told.by),
+        format!("{}.", periods(told)),
+        "Subscription: a share of usage over the share of contributions, both of those who are not exempt. Over: used \
+         without a contribution. Under: contributed and used nothing."
+            .to_owned(),
+    ];
+    page(context, told, "Contributions and usage", remarks, sections)
+}
+
+/// The page of what of the capacity was used.
+pub(in crate::cmd) fn utilization(context: &Context, told: &ContributionReport) -> Report {
+    let remarks = vec![
+        format!("Usage in {}.", told.unit),
+        format!("{}.", periods(told)),
+        "Capacity is that of the hardware that was there, without what was known to be down."
+            .to_owned(),
+    ];
+    let sections = |told: &ContributionReport, period: &ContributionPeriod| {
+        utilisation(told, period).into_iter().collect()
+    };
+    page(context, told, "Utilisation", remarks, sections)
+}
+
+fn page(
+    context: &Context,
+    told: &ContributionReport,
+    title: &str,
+    remarks: Vec<String>,
+    sections: impl Fn(&ContributionReport, &ContributionPeriod) -> Vec<Section>,
+) -> Report {
     let several = told.periods.len() > 1;
     let part = |period: &ContributionPeriod| {
         let span = span(&period.from, &period.to);
-        let date = |text: &str| when::date(text, context.zone);
-        let heading = format!("{} to {}", date(&period.from), date(&period.to));
+        let heading = format!("{} to {}", period.shown_from, period.shown_to);
         Part {
             heading: several.then_some(heading),
             period: span.filter(|_| several),
@@ -27,18 +57,22 @@ pub(in crate::cmd) fn report(context: &Context, told: &ContributionReport) -> Re
     };
     let parts = told.periods.iter().map(part).collect();
     let first = told.periods.first();
-    let remarks = vec![
-        format!("Usage in {}, by {}.", told.unit, told.by),
-        "Subscription: a share of usage over the share of contributions, both of those who are not exempt. Over: used \
-         without a contribution. Under: contributed and used nothing."
-            .to_owned(),
-    ];
-    let mut made = context.report("Contributions and usage", remarks, Vec::new());
+    let mut made = context.report(title, remarks, Vec::new());
     made.parts = parts;
     made.period = first
         .and_then(|period| span(&period.from, &period.to))
         .filter(|_| !several);
     made
+}
+
+/// When it is told of, in the zone that was asked for.
+pub(in crate::cmd) fn periods(told: &ContributionReport) -> String {
+    let of = |period: &ContributionPeriod| {
+        let (from, to) = (&period.shown_from, &period.shown_to);
+        format!("from {from} to {to} (exclusive)")
+    };
+    let all: Vec<String> = told.periods.iter().map(of).collect();
+    format!("Usage {}, times of {}", all.join("; beside it "), told.zone)
 }
 
 /// `bank report top`: bars of those who used the most.
@@ -207,8 +241,8 @@ fn utilisation(told: &ContributionReport, period: &ContributionPeriod) -> Option
     let (known, unknown): (Vec<&Utilisation>, Vec<&Utilisation>) =
         period.utilisation.iter().partition(has_capacity);
     if known.is_empty() {
-        let words = "No hardware is known for this time, so that there is no capacity to compare usage with: \
-            `bank hardware add` says what the machines are made of.";
+        let words = "No hardware is known for this time, or all of it was down, so that there is no capacity to \
+            compare usage with: `bank hardware add` says what the machines are made of.";
         return Some(Section::table("Utilisation", used(told, &unknown)).note(words));
     }
     let lines = Timed {
@@ -224,7 +258,10 @@ fn utilisation(told: &ContributionReport, period: &ContributionPeriod) -> Option
         return Some(section);
     }
     let names: Vec<&str> = unknown.iter().map(|of| machine(of)).collect();
-    Some(section.note(format!("No hardware is known of {}.", names.join(", "))))
+    Some(section.note(format!(
+        "No hardware is known of {}, or all of it was down.",
+        names.join(", ")
+    )))
 }
 
 fn machine(of: &Utilisation) -> &str {
@@ -366,6 +403,40 @@ mod tests {
     }
 
     #[test]
+    fn the_page_of_utilisation_is_of_nothing_else() {
+        let period = ContributionPeriod {
+            shown_from: "2026-01-01 09:00:00".to_owned(),
+            shown_to: "2026-01-03 09:00:00".to_owned(),
+            utilisation: vec![of("colony", Some("50.00"))],
+            ..ContributionPeriod::default()
+        };
+        let told = ContributionReport {
+            zone: "Asia/Tokyo".to_owned(),
+            periods: vec![period],
+            ..ContributionReport::default()
+        };
+        let context = crate::cmd::test_context();
+        let own = picture::report(&utilization(&context, &told));
+        assert!(own.contains("<title>Utilisation"), "{own}");
+        assert!(
+            own.contains("<h2>Utilisation</h2>") && own.contains("<svg"),
+            "{own}"
+        );
+        assert!(
+            !own.contains("Shares of usage") && !own.contains("Subscription"),
+            "{own}"
+        );
+        let when =
+            "from 2026-01-01 09:00:00 to 2026-01-03 09:00:00 (exclusive), times of Asia/Tokyo";
+        assert!(own.contains(when), "{own}");
+        let whole = picture::report(&report(&context, &told));
+        assert!(
+            whole.contains("Shares of usage") && whole.contains(when),
+            "{whole}"
+        );
+    }
+
+    #[test]
     fn utilisation_without_hardware_is_told_in_words_and_in_its_table() {
         let empty = page(vec![of("colony", None)]);
         let section = empty.split("<h2>Utilisation</h2>").nth(1).unwrap();
@@ -382,7 +453,7 @@ mod tests {
         let section = both.split("<h2>Utilisation</h2>").nth(1).unwrap();
         assert!(section.contains("<svg"), "{section}");
         assert!(
-            section.contains("No hardware is known of moon."),
+            section.contains("No hardware is known of moon, or all"),
             "{section}"
         );
         let known = page(vec![of("colony", Some("50.00"))]);

@@ -2,19 +2,18 @@
 
 use bank_api::v1::{UsageFigures, UsageLine, UsageTable};
 
+use super::figures::{unit, used};
 use super::{Resource, value};
 use crate::{
     cmd::Context,
     figure,
+    out::Form,
     picture::{Chart, Number, Report, Section, Span, Timed},
     when,
 };
 
 /// Buckets that are columns; more of them are areas.
 const COLUMNS: usize = 62;
-
-/// A figure that is drawn: its name, and where it stands.
-type Figure = (String, fn(&UsageFigures) -> &str);
 
 /// The page of a table of usage: a section for each figure, and each way to look at it.
 pub(in crate::cmd) fn report(
@@ -26,11 +25,10 @@ pub(in crate::cmd) fn report(
     let period = period.map(|(from, to)| Span { from, to });
     let (spans, rows) = spans(table, period);
     let mut sections = Vec::new();
-    for (title, of) in drawn(table, resources) {
+    for (title, of) in drawn(&context.form, table, resources) {
         let amounts = rows.iter().map(|(at, row)| {
-            let amount = figure::scaled(of(&row.figures), 1, 1, 3);
-            let amount = amount.as_deref().and_then(Number::read);
-            (*at, name(table, row), amount.unwrap_or(Number::ZERO))
+            let amount = of(&row.figures).unwrap_or(Number::ZERO);
+            (*at, name(table, row), amount)
         });
         let what = table.by.join(", ");
         let timed = Timed::gathered(&what, &title, spans.clone(), amounts);
@@ -69,24 +67,27 @@ pub(in crate::cmd) fn report(
     made
 }
 
-/// Which figures: those of the resources that were asked for, else processors and what they cost.
-fn drawn(table: &UsageTable, resources: &[Resource]) -> Vec<Figure> {
-    let figure = |title: &str, of: fn(&UsageFigures) -> &str| (title.to_owned(), of);
-    if resources.is_empty() {
-        return vec![
-            figure("core-hours", |f| &f.core_hours),
-            figure(&format!("{} charged", table.unit), |f| &f.charged),
-        ];
-    }
-    let of = |resource: &Resource| match resource {
-        Resource::Cpu => figure("core-hours", |f| &f.core_hours),
-        Resource::Mhz => figure("MHz-hours", |f| f.cpu_mhz_hours.as_deref().unwrap_or("0")),
-        Resource::Gpu => figure("GPU-hours", |f| &f.gpu_hours),
-        Resource::Memory => figure("memory MiB-hours", |f| &f.memory_mib_hours),
-        Resource::Disk => figure("disk MiB-hours", |f| &f.disk_mib_hours),
-        Resource::Node => figure("node-hours", |f| &f.node_hours),
-        Resource::Wall => figure("wall hours", |f| &f.wall_hours),
+/// Says what a row has of a figure.
+type Figure = Box<dyn Fn(&UsageFigures) -> Option<Number>>;
+
+/// Which figures, each with its name: those of the resources that were asked for, else processors and what
+/// they cost.
+fn drawn(form: &Form, table: &UsageTable, resources: &[Resource]) -> Vec<(String, Figure)> {
+    let read = if form.seconds {
+        Number::read
+    } else {
+        Number::hours
     };
+    let of = |resource: &Resource| {
+        let (stem, of) = used(*resource);
+        let figure: Figure = Box::new(move |f| read(of(f)?));
+        (format!("{stem}{}", unit(form)), figure)
+    };
+    if resources.is_empty() {
+        let charged: Figure = Box::new(|f| Number::read(&f.charged));
+        let title = format!("{} charged", table.unit);
+        return vec![of(&Resource::Cpu), (title, charged)];
+    }
     resources.iter().map(of).collect()
 }
 
@@ -148,7 +149,7 @@ mod tests {
             bucket_from: format!("2026-10-{day:02}T00:00:00Z"),
             bucket_until: format!("2026-10-{:02}T00:00:00Z", day + 1),
             figures: UsageFigures {
-                core_hours: hours.to_owned(),
+                core_seconds: hours.to_owned(),
                 ..UsageFigures::default()
             },
             ..UsageLine::default()

@@ -26,7 +26,7 @@ pub(super) fn add(set: &SetContributor, ctx: &Context<'_>) -> Result<Change, Ref
             name: set.name.clone(),
         });
     }
-    let [_, _, rows] = ctx.directory.equipment.rows();
+    let [_, _, _, rows] = ctx.directory.equipment.rows();
     has_room(rows)?;
     let new = Contributor {
         name: set.name.clone(),

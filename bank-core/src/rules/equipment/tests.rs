@@ -1,8 +1,9 @@
 use super::*;
 use crate::amount::Precision;
 use crate::book::Book;
-use crate::command::{AddProject, Command, Scope, SetContributor, SetMachine};
+use crate::command::{AddProject, Command, Scope, SetContributor, SetDowntime, SetMachine};
 use crate::directory::{Bank, Policy};
+use crate::ids::DowntimeId;
 use crate::ledger;
 
 fn book() -> Book {
@@ -241,6 +242,20 @@ fn hardware_is_asked_in_its_order() {
         ),
         (
             SetHardware {
+                nodes: Some(0),
+                ..SetHardware::default()
+            },
+            "bad_value",
+        ),
+        (
+            SetHardware {
+                processors: Some(0),
+                ..SetHardware::default()
+            },
+            "bad_value",
+        ),
+        (
+            SetHardware {
                 priority: Some(-1),
                 ..SetHardware::default()
             },
@@ -270,4 +285,120 @@ fn hardware_is_asked_in_its_order() {
     let last = book.journal.last().unwrap();
     assert_eq!(last.op, "hardware_rm");
     assert!(last.entries.is_empty() && last.reason.contains("name=epyc"));
+}
+
+fn nodes(name: &str, nodes: i64) -> Equipment {
+    Equipment::AddHardware(SetHardware {
+        name: Some(name.into()),
+        processors: Some(8),
+        nodes: Some(nodes),
+        ..SetHardware::default()
+    })
+}
+
+fn down(from: i64, until: Option<i64>) -> SetDowntime {
+    SetDowntime {
+        from: Some(Timestamp(from)),
+        until: Some(until.map(Timestamp)),
+        reason: Some("cooling".into()),
+        ..SetDowntime::default()
+    }
+}
+
+#[test]
+fn a_downtime_is_of_hardware_has_a_start_and_a_reason() {
+    let mut book = book();
+    let (first, unknown) = (HardwareId(1), HardwareId(2));
+    ask(&mut book, nodes("xeon", 4)).unwrap();
+    let some = |nodes| SetDowntime {
+        nodes: Some(Some(nodes)),
+        ..down(10, Some(20))
+    };
+    let without = |set: SetDowntime| Equipment::AddDowntime(first, set);
+    for (wrong, code) in [
+        (Equipment::AddDowntime(unknown, down(10, None)), "not_found"),
+        (without(some(0)), "bad_value"),
+        (without(some(5)), "bad_value"),
+        (without(down(10, Some(10))), "bad_window"),
+        (
+            without(SetDowntime {
+                from: None,
+                ..down(10, Some(20))
+            }),
+            "bad_value",
+        ),
+        (
+            without(SetDowntime {
+                reason: Some(" ".into()),
+                ..down(10, Some(20))
+            }),
+            "bad_value",
+        ),
+        (
+            without(SetDowntime {
+                reason: Some("a\nb".into()),
+                ..down(10, Some(20))
+            }),
+            "bad_value",
+        ),
+        (
+            Equipment::SetDowntime(DowntimeId(1), SetDowntime::default()),
+            "not_found",
+        ),
+        (Equipment::RemoveDowntime(DowntimeId(1)), "not_found"),
+    ] {
+        let refused = ask(&mut book, wrong.clone());
+        assert_eq!(refused.unwrap_err().code(), code, "{wrong:?}");
+    }
+    let Ok(Outcome::Downtime(own)) = ask(&mut book, Equipment::AddDowntime(first, some(4))) else {
+        panic!("not added");
+    };
+    assert_eq!(
+        (own.id, own.hardware, own.nodes),
+        (DowntimeId(1), first, Some(4))
+    );
+    let last = book.journal.last().unwrap();
+    assert_eq!(last.op, "downtime_add");
+    let told = "downtime=1 hardware=1 nodes=4 from=10 until=20 reason=cooling";
+    assert!(
+        last.entries.is_empty() && last.reason == told,
+        "{}",
+        last.reason
+    );
+    let open = SetDowntime {
+        nodes: Some(None),
+        until: Some(None),
+        ..SetDowntime::default()
+    };
+    ask(&mut book, Equipment::SetDowntime(own.id, open)).unwrap();
+    let kinds = book.reference().equipment.kinds();
+    assert_eq!((kinds[0].down.len(), kinds[0].down[0].nodes), (1, None));
+    assert_eq!(kinds[0].down[0].valid.end, None);
+    assert!(book.findings().is_empty());
+}
+
+#[test]
+fn a_downtime_goes_by_itself_or_with_its_hardware() {
+    let mut book = book();
+    for name in ["xeon", "epyc"] {
+        ask(&mut book, nodes(name, 4)).unwrap();
+    }
+    for hardware in [1, 1, 2] {
+        let add = Equipment::AddDowntime(HardwareId(hardware), down(10, None));
+        ask(&mut book, add).unwrap();
+    }
+    let ids = |book: &Book| {
+        let all = book.reference().equipment.all_downtimes();
+        all.map(|own| own.id.0).collect::<Vec<_>>()
+    };
+    ask(&mut book, Equipment::RemoveDowntime(DowntimeId(1))).unwrap();
+    assert_eq!(ids(&book), [2, 3]);
+    ask(&mut book, Equipment::RemoveHardware(HardwareId(1))).unwrap();
+    assert_eq!(ids(&book), [3]);
+    for gone in [1, 2] {
+        let again = ask(&mut book, Equipment::RemoveDowntime(DowntimeId(gone)));
+        assert_eq!(again.unwrap_err().code(), "not_found");
+    }
+    let kinds = book.reference().equipment.kinds();
+    assert_eq!((kinds.len(), kinds[0].down.len()), (1, 1));
 }

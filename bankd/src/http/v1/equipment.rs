@@ -1,11 +1,16 @@
-//! Hardware, contributions and contributors. Everybody sees what clusters are made of; who paid for it
+//! Hardware with its downtimes, contributions and contributors. Everybody sees what clusters are made of; who paid for it
 //! is for auditors; administrators change both.
 
 mod contributor;
+mod downtime;
 
 pub(super) use contributor::{
     add as add_contributor, list as list_contributors, remove as remove_contributor,
     set as set_contributor, show as show_contributor,
+};
+pub(super) use downtime::{
+    add as add_downtime, list as list_downtimes, remove as remove_downtime, set as set_downtime,
+    show as show_downtime,
 };
 
 use axum::response::IntoResponse;

@@ -208,6 +208,7 @@ struct Making {
     records: i64,
     skipped: Vec<Skipped>,
     skipped_count: i64,
+    reasons: BTreeMap<String, i64>,
     lost: BTreeMap<String, i64>,
 }
 
@@ -227,6 +228,10 @@ impl Making {
 
     fn leave_out(&mut self, record: String, reason: &str) {
         self.skipped_count = self.skipped_count.saturating_add(1);
+        match self.reasons.get_mut(reason) {
+            Some(count) => *count = count.saturating_add(1),
+            None => drop(self.reasons.insert(reason.to_owned(), 1)),
+        }
         if self.skipped.len() < SKIPPED_MAX {
             self.skipped.push(Skipped {
                 record,
@@ -246,6 +251,7 @@ impl Making {
             more,
             skipped: self.skipped,
             skipped_count: self.skipped_count,
+            skipped_reasons: self.reasons,
             lost: lost
                 .map(|(field, records)| Lost { field, records })
                 .collect(),
@@ -323,6 +329,9 @@ async fn sums(call: &Call, wanted: Wanted, site: Site, is_summary: bool) -> Hand
         }
     }
     let now = call.now().0;
+    if wanted.from.is_some_and(|at| at.0 > now) {
+        return Err(bad(call, "from", "a month that has begun"));
+    }
     let begun = (apel::Sums::default(), Making::default(), site);
     let done = all(call, wanted, begun, move |(sums, page, site), record| {
         if let Err(instead) = sums.add(record, site, now) {

@@ -6,6 +6,7 @@
 
 mod shaped;
 
+use bank_api::text;
 use bank_api::v1::UsageQuery;
 use bank_core::ids::AccountId;
 use bank_core::model::MemberRole;
@@ -141,7 +142,7 @@ impl Wanted {
     }
 }
 
-/// A time, or a date as it begins in a zone.
+/// A time, with an offset or as the clocks of a zone show it, or a date as it begins there.
 pub(super) fn moment(
     text: &str,
     field: &'static str,
@@ -163,8 +164,28 @@ pub(super) fn moment(
                     expected: "a date that there is",
                 })
         }
-        _ => shape::read_time(text, field),
+        _ => match text::parse_rfc3339(&format!("{text}Z")) {
+            Some(local) => on_clock(Timestamp(local), zone).ok_or(Refusal::BadValue {
+                field,
+                expected: "a time that there is in the zone: its clocks skip this one",
+            }),
+            None => shape::read_time(text, field),
+        },
     }
+}
+
+/// The first instant at which the clocks of a zone show a time, which is given as if it were UTC; none
+/// where they skip it.
+fn on_clock(local: Timestamp, zone: &bank_core::calendar::Zone) -> Option<Timestamp> {
+    let second = local.seconds();
+    let day = DAY.div_euclid(1_000_000);
+    let around = [second.saturating_sub(day), second.saturating_add(day)];
+    let offsets = around.map(|second| zone.offset(second));
+    let shows = |offset: i64| {
+        let at = Timestamp(local.0.saturating_sub(offset.saturating_mul(1_000_000)));
+        (zone.offset(at.seconds()) == offset).then_some(at)
+    };
+    offsets.into_iter().filter_map(shows).min()
 }
 
 /// Names that neither the bank nor usage knows, as far as the caller sees it.
@@ -179,8 +200,18 @@ async fn check_names(call: &Call, query: &UsageQuery) -> Result<(), Failure> {
         project: query.project.as_deref(),
         user: query.user.as_deref(),
         machine: query.machine.as_deref(),
+        queue: query.queue.as_deref().filter(|name| !name.is_empty()),
+        qos: query.qos.as_deref().filter(|name| !name.is_empty()),
     };
-    names.check(call).await
+    names.check(call).await?;
+    // Nothing would be counted, and that is not what they used.
+    let hidden = query.user.as_deref();
+    match hidden.filter(|name| !call.view.may_see_work_of(name)) {
+        Some(_) => Err(call.refused(&Refusal::NotAllowed {
+            what: "usage of others is for those who lead a project".to_owned(),
+        })),
+        None => Ok(()),
+    }
 }
 
 fn every(word: Option<&str>) -> Result<Every, Refusal> {

@@ -11,6 +11,7 @@ pub(super) use priority::show as priorities;
 use std::sync::Arc;
 
 use bank_api::v1::{ContributionPeriod, ContributionQuery, ContributionReport};
+use bank_core::calendar::Zone;
 use bank_core::contribution::{Credit, Span};
 use bank_core::directory::Directory;
 use bank_core::refusal::Refusal;
@@ -78,6 +79,8 @@ struct Question {
     user: Option<String>,
     /// Only this machine.
     machine: Option<String>,
+    /// The zone of its dates and parts.
+    zone: Zone,
 }
 
 /// `GET /api/v1/report/contribution`
@@ -94,8 +97,8 @@ pub(super) async fn contribution(call: Call) -> Handled {
     };
     names.check(&call).await?;
     let zone = query.tz.clone().unwrap_or_else(|| "UTC".to_owned());
-    let asked = question(&call, &query).and_then(|question| {
-        let cuts = cuts(&query, &zone, call.now())?;
+    let asked = question(&call, &query, &zone).and_then(|question| {
+        let cuts = cuts(&query, (&zone, &question.zone), call.now())?;
         Ok((question, cuts))
     });
     let (question, cuts) = asked.map_err(|refusal| call.refused(&refusal))?;
@@ -144,7 +147,7 @@ async fn on_machine(call: &Call, machine: Option<&str>) -> Result<(), Failure> {
     names.check(call).await
 }
 
-fn question(call: &Call, query: &ContributionQuery) -> Result<Question, Refusal> {
+fn question(call: &Call, query: &ContributionQuery, zone: &str) -> Result<Question, Refusal> {
     Ok(Question {
         directory: Arc::clone(call.directory()),
         basis: read(
@@ -171,6 +174,10 @@ fn question(call: &Call, query: &ContributionQuery) -> Result<Question, Refusal>
         project: query.project.clone(),
         user: query.user.clone(),
         machine: query.machine.clone(),
+        zone: zones::zone(zone).ok_or(Refusal::BadValue {
+            field: "tz",
+            expected: ZONE,
+        })?,
     })
 }
 
@@ -195,20 +202,16 @@ fn word<T: Copy + PartialEq>(words: &[(T, &str)], own: T) -> String {
     found.map_or_else(String::new, |(_, word)| (*word).to_owned())
 }
 
-/// The periods with the edges of their buckets.
+/// The periods with the edges of their buckets, in a zone by its name.
 fn cuts(
     query: &ContributionQuery,
-    zone: &str,
+    (zone, known): (&str, &Zone),
     now: Timestamp,
 ) -> Result<Vec<(Span, Vec<Timestamp>)>, Refusal> {
-    let known = zones::zone(zone).ok_or(Refusal::BadValue {
-        field: "tz",
-        expected: ZONE,
-    })?;
     let period = |from: &Option<String>, to: &Option<String>| {
         let time = |text: &Option<String>, field| {
             let text = text.as_deref();
-            text.map(|text| moment(text, field, &known)).transpose()
+            text.map(|text| moment(text, field, known)).transpose()
         };
         span(time(from, "from")?, time(to, "to")?, now)
     };

@@ -253,6 +253,11 @@ impl View {
         seen && self.sees_machine(machine)
     }
 
+    /// Whether work of somebody may be seen: one's own, and that in projects that one leads.
+    pub(super) fn may_see_work_of(&self, user: &str) -> bool {
+        self.everything || !self.led.is_empty() || self.is_own(user)
+    }
+
     /// Whether a user as work names them is the caller.
     fn is_own(&self, user: &str) -> bool {
         if user.is_empty() {

@@ -20,6 +20,7 @@ pub(super) const TABLES: &[&str] = &[
     "cycle",
     "mapping",
     "hardware",
+    "downtime",
     "contributor",
     "contribution",
     "role_grant",

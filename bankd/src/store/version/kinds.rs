@@ -312,6 +312,17 @@ pub(super) const KINDS: &[Kind] = &[
         list: None,
     },
     Kind {
+        word: "downtime",
+        table: "downtime",
+        key: ID,
+        pick: BY_ID,
+        columns: &[
+            "id", "hardware", "nodes", "from_at", "until_at", "reason", "deleted",
+        ],
+        blobs: &[],
+        list: None,
+    },
+    Kind {
         word: "contributor",
         table: "contributor",
         key: "t.name",
@@ -378,6 +389,7 @@ pub(super) fn of(row: &DirectoryRow) -> (&'static Kind, Vec<Value>) {
         DirectoryRow::Attribute(a) => ("attribute", vec![Value::Text(a.name.clone())]),
         DirectoryRow::Mapping(m) => ("mapping", number(m.id.0)),
         DirectoryRow::Hardware(own) => ("hardware", number(own.id.0)),
+        DirectoryRow::Downtime(own) => ("downtime", number(own.id.0)),
         DirectoryRow::Contributor(own) => ("contributor", vec![Value::Text(own.name.clone())]),
         DirectoryRow::Contribution(own) => ("contribution", number(own.id.0)),
         DirectoryRow::Quiet(project, _) => ("attention_off", number(project.0)),

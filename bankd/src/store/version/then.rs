@@ -50,6 +50,10 @@ pub(in crate::store) fn decoded(
         directory.equipment.put_hardware(equipment::hardware(r)?);
         Ok(())
     })?;
+    then.each("downtime", |r| {
+        directory.equipment.put_downtime(equipment::downtime(r)?);
+        Ok(())
+    })?;
     then.each("contributor", |r| {
         let own = equipment::contributor(r)?;
         directory.equipment.put_contributor(own);

@@ -11,12 +11,13 @@ use super::super::writer::in_threads;
 use bank_core::attribute::{Attribute, AttributeKind};
 use bank_core::clock::{Reading, Seen};
 use bank_core::command::{
-    Chunk, Command, Equipment, Promise, SetContribution, SetContributor, SetHardware, SetMachine,
-    SetMapping, SetProject, SetUser, UsageReport,
+    Chunk, Command, Equipment, Promise, SetContribution, SetContributor, SetDowntime, SetHardware,
+    SetMachine, SetMapping, SetProject, SetUser, UsageReport,
 };
 use bank_core::contribution::host::Pattern;
 use bank_core::decimal::Decimal;
 use bank_core::directory::Policy;
+use bank_core::ids::HardwareId;
 use bank_core::mapping::{Condition, Template};
 use bank_core::model::{Facts, Key, Mode, ObjectType};
 use bank_core::time::{MICROS, Seconds, Timestamp, Window};
@@ -145,6 +146,15 @@ fn equipment(bench: &mut Bench<'_>) {
             nodes: Some(8),
             ..SetHardware::default()
         }),
+        Equipment::AddDowntime(
+            HardwareId(1),
+            SetDowntime {
+                nodes: Some(Some(2)),
+                from: Some(Timestamp(0)),
+                reason: Some("cooling".to_owned()),
+                ..SetDowntime::default()
+            },
+        ),
         Equipment::AddContributor(SetContributor {
             name: "amy".to_owned(),
             projects: Some(vec!["T".to_owned()]),

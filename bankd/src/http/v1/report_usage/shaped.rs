@@ -160,6 +160,9 @@ fn shaped(
     let hours = |measure| decimal(sum(measure), HOUR.into(), PLACES);
     // MiB × milliseconds.
     let sizes = |measure| decimal(sum(measure), i128::from(HOUR) / 1000, PLACES);
+    // Figures are kept in microseconds and milliseconds: these are exact.
+    let seconds = |measure| decimal(sum(measure), 1_000_000, 6);
+    let size_seconds = |measure| decimal(sum(measure), 1_000, 3);
     let waits = &figures.waits;
     UsageFigures {
         jobs: sum(Measure::Running).to_string(),
@@ -175,6 +178,15 @@ fn shaped(
         cpu_mhz_hours: (!from_rollups)
             .then(|| decimal(figures.mhz, i128::from(HOUR).saturating_mul(1000), PLACES)),
         factored_hours: hours(Measure::Factored),
+        core_seconds: seconds(Measure::Core),
+        gpu_seconds: seconds(Measure::Gpu),
+        node_seconds: seconds(Measure::Node),
+        wall_seconds: seconds(Measure::Wall),
+        cpu_seconds: seconds(Measure::Cpu),
+        memory_mib_seconds: size_seconds(Measure::Memory),
+        disk_mib_seconds: size_seconds(Measure::Disk),
+        cpu_mhz_seconds: (!from_rollups).then(|| decimal(figures.mhz, 1_000_000_000, 9)),
+        factored_seconds: seconds(Measure::Factored),
         charged: shape::sum(sum(Measure::Charge), bank),
         share: whole.and_then(|whole| share(figures, whole)),
         users: users.then(|| u64::try_from(figures.users.len()).unwrap_or(u64::MAX)),

@@ -15,7 +15,7 @@ use bank_core::contribution::{
 };
 use bank_core::directory::Directory;
 use bank_core::rollup::Measure;
-use bank_core::rollup::grid::Grid;
+use bank_core::rollup::grid::{Grid, shown};
 use bank_core::time::Timestamp;
 use rusqlite::Connection;
 
@@ -174,11 +174,14 @@ impl<'q> Count<'q> {
     /// The period as it is told; none where a sum does not fit.
     pub(super) fn told(self) -> Option<ContributionPeriod> {
         let table = self.sums.table(self.span)?;
+        let zone = &self.question.zone;
         let rows = table.rows.iter().map(|row| self.row(row)).collect();
         let (counted, all) = (total(table.counted), total(table.all));
         Some(ContributionPeriod {
             from: shape::time(self.span.from()),
             to: shape::time(self.span.to()),
+            shown_from: shown(self.span.from(), zone),
+            shown_to: shown(self.span.to(), zone),
             rows,
             counted,
             all,
@@ -238,11 +241,14 @@ impl<'q> Count<'q> {
 
     fn shown(&self, buckets: &Buckets, machine: Option<&str>) -> Option<Utilisation> {
         let held = self.question.basis == Basis::Slots;
-        let shown = buckets.shown(&self.kinds, machine, held)?;
+        let parts = buckets.shown(&self.kinds, machine, held)?;
         let hours = |usage| decimal(usage, USAGE_UNITS, 2);
-        let buckets = shown.into_iter().map(|bucket| UtilisationBucket {
+        let zone = &self.question.zone;
+        let buckets = parts.into_iter().map(|bucket| UtilisationBucket {
             from: shape::time(bucket.span.from()),
             to: shape::time(bucket.span.to()),
+            shown_from: shown(bucket.span.from(), zone),
+            shown_to: shown(bucket.span.to(), zone),
             used: hours(bucket.used),
             capacity: hours(bucket.capacity),
             percent: bucket.percent,

@@ -3,6 +3,7 @@
 use bank_core::directory::Directory;
 use bank_core::refusal::Refusal;
 
+use super::super::call::Call;
 use crate::store::read::uses::Used;
 
 /// By what uses are put together.
@@ -31,6 +32,23 @@ pub(super) fn read(text: Option<&str>) -> Result<By, Refusal> {
 
 pub(super) fn word(by: By) -> String {
     super::word(&BYS, by)
+}
+
+/// What such a group is called.
+pub(super) fn kind(by: By) -> &'static str {
+    let found = BYS.iter().find(|(own, _)| *own == by);
+    found.map_or("group", |(_, word)| word)
+}
+
+/// Whether the bank has such a group itself; groups of systems nobody registers.
+pub(super) fn is_registered(by: By, name: &str, call: &Call) -> bool {
+    match by {
+        By::Project => call.view.project(name).is_ok(),
+        By::Account => call.view.account_ever(name).is_ok(),
+        By::User => call.view.user(name).is_ok(),
+        By::Group => false,
+        By::Contributor => call.directory().equipment.contributor(name).is_some(),
+    }
 }
 
 /// The group of a use; empty where nobody says.

@@ -14,6 +14,7 @@ use bank_core::time::{Seconds, TEN_YEARS_S, Timestamp};
 use super::super::call::{Call, Handled, ok};
 use super::super::shape;
 use super::{group, on_machine, whole};
+use crate::http::error::Failure;
 use crate::store::read::uses::{self, Asked, Used};
 
 /// Most components, and most groups that are named.
@@ -33,11 +34,7 @@ pub(in crate::http::v1) async fn show(call: Call) -> Handled {
         .as_deref()
         .map_or(Some(Mode::default()), Mode::parse);
     let mode = mode.ok_or_else(|| bad("mode", "scaled-by-sum or full-spread"))?;
-    let usual = Range::default();
-    let range = Range {
-        min: query.min.unwrap_or(usual.min),
-        max: query.max.unwrap_or(usual.max),
-    };
+    let range = range(&query);
     let by = group::read(query.by.as_deref()).map_err(refused)?;
     let scores = scores(query.components.as_deref()).map_err(refused)?;
     let groups: Vec<String> = names(query.groups.as_deref());
@@ -49,6 +46,7 @@ pub(in crate::http::v1) async fn show(call: Call) -> Handled {
         return Err(bad("duration_s", "1 s to ten years"));
     }
     on_machine(&call, query.machine.as_deref()).await?;
+    known_groups(&call, by, &groups).await?;
     let since = priority::since(call.now(), duration.map(Seconds));
     let asked = Asked {
         from: since.unwrap_or(Timestamp(0)),
@@ -92,6 +90,42 @@ pub(in crate::http::v1) async fn show(call: Call) -> Handled {
             })
             .collect(),
     })
+}
+
+/// The least and the greatest priority.
+fn range(query: &PriorityQuery) -> Range {
+    let usual = Range::default();
+    Range {
+        min: query.min.unwrap_or(usual.min),
+        max: query.max.unwrap_or(usual.max),
+    }
+}
+
+/// Groups that were named are those of the bank, or of a use whenever it was: one that used nothing lately
+/// has the least priority, and one that there never was is a slip of the fingers.
+async fn known_groups(call: &Call, by: group::By, groups: &[String]) -> Result<(), Failure> {
+    let mut strangers: Vec<String> = groups.to_vec();
+    strangers.retain(|name| !group::is_registered(by, name, call));
+    if strangers.is_empty() {
+        return Ok(());
+    }
+    let directory = Arc::clone(call.directory());
+    let asked = Asked {
+        from: Timestamp(0),
+        to: Timestamp::MAX,
+        machine: None,
+    };
+    let unmet = call.ask(move |connection| {
+        uses::each(connection, &asked, |used| {
+            let own = group::of(by, used, &directory);
+            strangers.retain(|name| name != own);
+        })?;
+        Ok(strangers)
+    });
+    match unmet.await?.first() {
+        Some(name) => Err(call.view.unknown(group::kind(by), name)),
+        None => Ok(()),
+    }
 }
 
 /// What a use has of each component.

@@ -1,10 +1,10 @@
 //! What clusters are made of, and who paid for it.
 
 use bank_api::v1::{
-    Contribution, ContributionQuery, ContributionReport, Contributor, EfficiencyQuery,
-    EfficiencyReport, Hardware, List, NewContribution, NewContributor, NewHardware, PageQuery,
-    PatchContribution, PatchContributor, PatchHardware, PriorityQuery, PriorityReport, Removed,
-    Written,
+    Contribution, ContributionQuery, ContributionReport, Contributor, Downtime, EfficiencyQuery,
+    EfficiencyReport, Hardware, List, NewContribution, NewContributor, NewDowntime, NewHardware,
+    PageQuery, PatchContribution, PatchContributor, PatchDowntime, PatchHardware, PriorityQuery,
+    PriorityReport, Removed, Written,
 };
 
 use super::super::{equipment, share};
@@ -13,10 +13,16 @@ use crate::access::right::Right;
 use crate::http::route::Route;
 
 pub(super) fn rows() -> Vec<Route> {
-    [hardware(), contributions(), contributors(), reports()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        hardware(),
+        downtimes(),
+        contributions(),
+        contributors(),
+        reports(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 fn hardware() -> Vec<Route> {
@@ -51,6 +57,40 @@ fn hardware() -> Vec<Route> {
             .right(Right::ChangeEquipment)
             .says("Remove nodes of a kind, as if they never had been there")
             .gives::<Removed>(200, "They are gone.")
+            .refuses(VALUES),
+    ]
+}
+
+fn downtimes() -> Vec<Route> {
+    vec![
+        Route::get("/api/v1/downtimes", equipment::list_downtimes)
+            .right(Right::SeeSettings)
+            .says("Known downtimes of hardware, by number")
+            .query::<PageQuery>()
+            .refuses(&["bad_value"])
+            .gives::<List<Downtime>>(200, "The downtimes."),
+        Route::post("/api/v1/downtimes", equipment::add_downtime)
+            .right(Right::ChangeEquipment)
+            .says("Add a known downtime of nodes of a kind")
+            .body::<NewDowntime>()
+            .gives::<Written<Downtime>>(201, "The downtime.")
+            .refuses(VALUES)
+            .refuses(&["bad_window", "not_found"]),
+        Route::get("/api/v1/downtimes/{id}", equipment::show_downtime)
+            .right(Right::SeeSettings)
+            .says("One downtime")
+            .gives::<Downtime>(200, "The downtime."),
+        Route::patch("/api/v1/downtimes/{id}", equipment::set_downtime)
+            .right(Right::ChangeEquipment)
+            .says("Change a downtime; reports of the past change with it")
+            .body::<PatchDowntime>()
+            .gives::<Written<Downtime>>(200, "The downtime as it is now.")
+            .refuses(VALUES)
+            .refuses(&["bad_window"]),
+        Route::delete("/api/v1/downtimes/{id}", equipment::remove_downtime)
+            .right(Right::ChangeEquipment)
+            .says("Remove a downtime, as if all nodes had worked")
+            .gives::<Removed>(200, "It is gone.")
             .refuses(VALUES),
     ]
 }

@@ -123,6 +123,16 @@ async fn a_list_is_the_same_page_by_page() {
             json!({"name": "new", "processors": 8, "nodes": 2, "priority": 1}),
         ),
         (
+            "d1",
+            "downtimes",
+            json!({"hardware": 1, "from": "2020-01-01T00:00:00Z", "reason": "cooling"}),
+        ),
+        (
+            "d2",
+            "downtimes",
+            json!({"hardware": 1, "from": "2019-01-01T00:00:00Z", "reason": "power", "nodes": 1}),
+        ),
+        (
             "k1",
             "contributors",
             json!({"name": "amy", "projects": ["chem"]}),
@@ -168,6 +178,7 @@ async fn a_list_is_the_same_page_by_page() {
         ("attributes", "name", 2),
         ("mappings", "id", 2),
         ("hardware", "id", 2),
+        ("downtimes", "id", 2),
         ("contributors", "name", 2),
         ("contributions", "id", 2),
         ("projects/chem/members", "user", 1),

@@ -36,6 +36,7 @@ fn every_route() -> Vec<Case> {
             "start": "2020-01-01T00:00:00Z", "end": "2020-01-01T01:00:00Z"}]})
     };
     let nodes = |n: i64| json!({"name": "xeon", "processors": 8, "nodes": n});
+    let down = |year: &str| json!({"hardware": 1, "from": format!("{year}-01-01T00:00:00Z"), "reason": "power"});
     let gift = |n: i64| json!({"contributor": "amy", "processors": n});
     let mapping = |project: &str| json!({"when": ["account=grp"], "project": project});
     let person = |email: &str| json!({"entries": [{"user": "amy", "email": email}]});
@@ -105,6 +106,14 @@ fn every_route() -> Vec<Case> {
         ("DELETE", "mappings/1", none.clone(), some.clone()),
         ("POST", "hardware", nodes(1), nodes(2)),
         ("PATCH", "hardware/1", text("a"), text("b")),
+        ("POST", "downtimes", down("2020"), down("2021")),
+        (
+            "PATCH",
+            "downtimes/1",
+            json!({"reason": "a"}),
+            json!({"reason": "b"}),
+        ),
+        ("DELETE", "downtimes/1", none.clone(), some.clone()),
         ("DELETE", "hardware/1", none.clone(), some.clone()),
         ("POST", "contributors", name("amy"), name("bob")),
         ("POST", "contributions", gift(1), gift(2)),

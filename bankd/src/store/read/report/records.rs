@@ -16,8 +16,20 @@ use rusqlite::Connection;
 /// If the store cannot be read.
 pub fn from_records(connection: &Connection, asked: &Asked<'_>) -> Result<Answer, Error> {
     let mut answer = Answer::default();
+    // Whether the use before a job says how busy its processors were.
+    let mut is_measured = false;
     each_weighed(connection, asked.weighed, &mut |key, source, counted| {
         let job = Job::of(source);
+        let is_busy = match &counted {
+            Counted::Sums(whole, _) => {
+                let sums = whole.totals();
+                is_measured |= [Measure::Cpu, Measure::Measured]
+                    .iter()
+                    .any(|measure| sums.get(*measure) != 0);
+                false
+            }
+            Counted::Job(_) => std::mem::take(&mut is_measured),
+        };
         let Some((values, user)) = (asked.place)(&owner(key), Some(&job.about())) else {
             return Ok(());
         };
@@ -32,7 +44,7 @@ pub fn from_records(connection: &Connection, asked: &Asked<'_>) -> Result<Answer
             Counted::Sums(whole, sign) if asked.at_end => adding.at_end(&whole, sign, job.end),
             Counted::Sums(whole, sign) => adding.spread(&whole, sign),
             Counted::Job(presence) => {
-                adding.count(&presence, says(source, asked.weighed));
+                adding.count(&presence, says(source, asked.weighed, is_busy));
                 adding.wait(&presence, &job);
             }
         }
@@ -41,8 +53,9 @@ pub fn from_records(connection: &Connection, asked: &Asked<'_>) -> Result<Answer
     Ok(answer.trimmed())
 }
 
-/// Whether a record says something of a measure at all.
-fn says(source: &Source<'_>, measure: Measure) -> bool {
+/// Whether a record says something of a measure at all. Charges never say how busy processors were; the
+/// finished use that stands behind an instance may.
+fn says(source: &Source<'_>, measure: Measure, is_busy: bool) -> bool {
     match (source, measure) {
         (Source::Finished(own), Measure::Core) => own.millis.is_some(),
         (Source::Finished(own), Measure::Gpu) => own.gpus.is_some(),
@@ -52,7 +65,7 @@ fn says(source: &Source<'_>, measure: Measure) -> bool {
             let mut gres = first.usage.gres.iter();
             gres.any(|(name, _)| name.eq_ignore_ascii_case("gpu"))
         }
-        (Source::Instance(..), Measure::Cpu) => false,
+        (Source::Instance(..), Measure::Cpu) => is_busy,
         _ => true,
     }
 }
@@ -187,6 +200,14 @@ impl Adding<'_, '_> {
 
     fn count(&mut self, job: &Presence, says: bool) {
         if self.asked.at_end {
+            // What it used counts where it ended; that it began is true where it did.
+            if let Some(bucket) = self.asked.grid.find(job.start) {
+                self.put(
+                    bucket,
+                    &Sums::default().with(Measure::Started, 1),
+                    Sign::Plus,
+                );
+            }
             let ends = self.asked.grid.find(job.end).filter(|_| job.has_ended);
             if let Some(bucket) = ends {
                 let one = Sums::default().with(Measure::Ended, 1);

@@ -1,0 +1,229 @@
+//! One zone for all of a report: its dates, its times of day, and what it shows; and figures that add up
+//! to the last digit whatever they are told in.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Bank, T0};
+
+const LATE: i64 = 500 * 86_400;
+
+/// Jobs whose hours are no decimals: of 100 s, 700 s and 1 s, on days behind each other.
+fn used() -> Bank {
+    let bank = Bank::new();
+    bank.set_clock(T0 + LATE);
+    let lines = (0..30).map(|n| {
+        let (day, seconds) = (n + 1, [100, 700, 1][n % 3]);
+        let user = ["amy", "bob"][n % 2];
+        json!({"source": "sge:colony", "id": n.to_string(), "machine": "colony", "project": "chemistry",
+            "user": user, "processors": 1, "cpu_s": seconds, "state": "completed",
+            "start": format!("2026-01-{day:02}T00:00:00Z"),
+            "end": format!("2026-01-{day:02}T00:{:02}:{:02}Z", seconds / 60, seconds % 60)})
+        .to_string()
+    });
+    let file = bank.folder().join("usage.jsonl");
+    std::fs::write(&file, lines.collect::<Vec<_>>().join("\n")).unwrap();
+    bank.bank_ok(&["import", "jsonl", file.to_str().unwrap()]);
+    bank
+}
+
+fn ask(bank: &Bank, words: &str) -> Value {
+    bank.json(&words.split(' ').collect::<Vec<_>>())
+}
+
+#[test]
+fn a_time_of_day_is_one_of_the_zone_that_is_asked_for() {
+    let bank = used();
+    let bounds = |from: &str, to: &str, tz: &str| {
+        bank.json(&["usage", "--from", from, "--to", to, "--tz", tz])
+    };
+    let told = bounds("2026-01-01 13:17:11", "2026-03-01", "America/New_York");
+    assert_eq!(told["from"], "2026-01-01T18:17:11Z");
+    assert_eq!(told["until"], "2026-03-01T05:00:00Z");
+    assert_eq!(told["shown_from"], "2026-01-01 13:17:11");
+    // Offsets are heeded, and of an hour that comes twice it is the first.
+    let told = bounds("2026-01-01T13:00:00Z", "2026-10-25T02:30", "Europe/Berlin");
+    assert_eq!(told["from"], "2026-01-01T13:00:00Z");
+    assert_eq!(told["until"], "2026-10-25T00:30:00Z");
+    for (command, to) in [("usage", "2026-03-30"), ("report", "2026-03-30")] {
+        let mut words = vec![command];
+        words.extend((command == "report").then_some("utilization"));
+        words.extend([
+            "--from",
+            "2026-03-29 02:30",
+            "--to",
+            to,
+            "--tz",
+            "Europe/Berlin",
+        ]);
+        let ran = bank.bank(&words);
+        assert_eq!(ran.exit, 1, "{}", ran.stderr);
+        assert!(ran.stderr.contains("its clocks skip"), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn contributions_are_shown_in_the_zone_that_is_asked_for() {
+    let bank = used();
+    let words = [
+        "--from",
+        "2026-01-01 09:30",
+        "--to",
+        "2026-01-03",
+        "--tz",
+        "Asia/Tokyo",
+    ];
+    for report in ["contribution", "utilization"] {
+        let asked = [&["report", report], &words[..]].concat();
+        let screen = bank.bank_ok(&asked);
+        let when = "from 2026-01-01 09:30:00 to 2026-01-03 (exclusive), times of Asia/Tokyo";
+        assert!(screen.contains(when), "{screen}");
+        let page = bank.bank_ok(&[&asked[..], &["-O", "html"]].concat());
+        assert!(page.contains(when), "{page}");
+        let title = if report == "contribution" {
+            "Contributions and usage"
+        } else {
+            "Utilisation"
+        };
+        assert!(page.contains(&format!("<title>{title}")), "{page}");
+    }
+    let days = ["--buckets", "day"];
+    let asked = [&["report", "utilization"], &words[..], &days].concat();
+    let screen = bank.bank_ok(&asked);
+    assert!(
+        screen.contains("2026-01-02  ") && !screen.contains("2026-01-01 15:00"),
+        "{screen}"
+    );
+    let told = bank.json(&asked);
+    let period = &told["periods"][0];
+    assert_eq!(period["from"], "2026-01-01T00:30:00Z");
+    let bucket = &period["utilisation"][0]["buckets"][1];
+    assert_eq!(bucket["from"], "2026-01-01T15:00:00Z");
+    assert_eq!(bucket["shown_from"], "2026-01-02");
+    // For programs there is one zone.
+    let csv = bank.bank_ok(&[&asked[..], &["--csv"]].concat());
+    assert!(
+        csv.contains(",2026-01-01T15:00:00Z,2026-01-02T15:00:00Z,"),
+        "{csv}"
+    );
+}
+
+#[test]
+fn seconds_add_up_to_the_last_digit_and_hours_are_rounded_once() {
+    let bank = used();
+    let micros = |text: &Value| -> i64 { text.as_str().unwrap().replace('.', "").parse().unwrap() };
+    let whole = ask(&bank, "usage --by user --month 2026-01 --tz UTC");
+    assert_eq!(whole["total"]["core_seconds"], "8010.000000");
+    assert_eq!(whole["total"]["core_hours"], "2.225000");
+    for by in ["user", "user,day", "hour", "machine,week"] {
+        for tz in ["UTC", "Asia/Kathmandu", "America/New_York"] {
+            let told = ask(
+                &bank,
+                &format!("usage --by {by} --from 2025-12-30 --to 2026-02-03 --tz {tz}"),
+            );
+            for figure in [
+                "core_seconds",
+                "wall_seconds",
+                "cpu_seconds",
+                "factored_seconds",
+            ] {
+                let rows = told["rows"].as_array().unwrap();
+                let sum: i64 = rows.iter().map(|row| micros(&row[figure])).sum();
+                assert_eq!(sum, micros(&told["total"][figure]), "{by} {tz} {figure}");
+                assert_eq!(sum, 8_010_000_000, "{by} {tz} {figure}");
+            }
+        }
+    }
+    // Thirty parts of an hour, each of them rounded, would come to something else.
+    let page = |by: &str| {
+        let words = format!("usage --by {by} --month 2026-01 --tz UTC -O html");
+        bank.bank_ok(&words.split(' ').collect::<Vec<_>>())
+    };
+    assert!(page("user,day").contains("2.225"), "the page of days");
+    assert!(page("user").contains("2.225"), "the page of users");
+    let screen = |words: &str| bank.bank_ok(&words.split(' ').collect::<Vec<_>>());
+    let told = screen("usage --by user,day --month 2026-01 --tz UTC");
+    assert!(
+        told.contains("core-hours") && told.contains(" 2.225"),
+        "{told}"
+    );
+    let told = screen("usage --by user --month 2026-01 --tz UTC --units seconds");
+    assert!(
+        told.contains("core-seconds") && told.contains(" 8,010 "),
+        "{told}"
+    );
+    let csv = screen("usage --by user --month 2026-01 --tz UTC --units seconds --csv");
+    let head = csv.lines().next().unwrap();
+    assert!(
+        head.contains("core_seconds") && !head.contains("core_hours"),
+        "{head}"
+    );
+    let ran = bank.bank(&["usage", "--units", "seconds", "--json"]);
+    assert_eq!(ran.exit, 2, "{}", ran.stderr);
+}
+
+/// What a job used counts where it ended; that it began is true where it did.
+#[test]
+fn jobs_begin_where_they_did_wherever_their_usage_counts() {
+    let bank = used();
+    let job = json!({"source": "sge:colony", "id": "long", "machine": "colony", "project": "chemistry",
+        "user": "amy", "processors": 1, "start": "2026-01-31T12:00:00Z", "end": "2026-02-01T12:00:00Z",
+        "state": "completed"});
+    let file = bank.folder().join("more.jsonl");
+    std::fs::write(&file, job.to_string()).unwrap();
+    bank.bank_ok(&["import", "jsonl", file.to_str().unwrap()]);
+    let told = ask(
+        &bank,
+        "usage --by month --from 2026-01-01 --to 2026-03-01 --tz UTC --credit end",
+    );
+    let of = |row: usize, figure: &str| told["rows"][row][figure].as_str().unwrap().to_owned();
+    assert_eq!(
+        (of(0, "started"), of(0, "ended"), of(0, "jobs")),
+        ("31".into(), "30".into(), "30".into())
+    );
+    assert_eq!(
+        (of(1, "started"), of(1, "ended"), of(1, "jobs")),
+        ("0".into(), "1".into(), "1".into())
+    );
+    assert_eq!(of(1, "core_seconds"), "86400.000000");
+}
+
+/// Billed jobs whose source says how busy they were do say it.
+#[test]
+fn what_a_billed_job_says_of_its_processors_is_heard() {
+    let bank = used();
+    let hardware =
+        "hardware add epyc -m colony --processors 8 --nodes 2 --factor 1.5 --from 2025-01-01";
+    bank.bank_ok(&hardware.split(' ').collect::<Vec<_>>());
+    let asked = "report contribution --basis cpu --month 2026-01 --tz UTC";
+    let words: Vec<&str> = asked.split(' ').collect();
+    let ran = bank.bank(&words);
+    assert_eq!((ran.exit, ran.stderr.as_str()), (0, ""));
+    let told = ask(&bank, asked);
+    assert_eq!(told["periods"][0]["from_what"], "records");
+    assert_eq!(told["periods"][0]["uses"], 30);
+    assert_eq!(told["periods"][0]["unmeasured"], 0);
+    assert_eq!(told["periods"][0]["all"]["usage"], "3.34");
+    // A charge by hand says nothing of it.
+    bank.bank_ok(&[
+        "charge",
+        "h",
+        "-A",
+        "chemistry",
+        "-u",
+        "amy",
+        "-m",
+        "colony",
+        "--procs",
+        "1",
+        "--start",
+        "2026-01-05T00:00:00Z",
+        "--end",
+        "2026-01-05T01:00:00Z",
+    ]);
+    let ran = bank.bank(&words);
+    assert!(
+        ran.stderr.contains("1 of 31 uses say nothing of cpu"),
+        "{}",
+        ran.stderr
+    );
+}
