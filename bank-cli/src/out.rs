@@ -236,8 +236,17 @@ pub(crate) struct Form {
     pub(crate) zone: Zone,
     /// Other units for the amounts of lists.
     pub(crate) scale: Option<Scale>,
-    /// Used time in seconds instead of hours.
-    pub(crate) seconds: bool,
+    /// What used time is told in.
+    pub(crate) time: Time,
+}
+
+/// What used time is told in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Time {
+    /// Rounded once.
+    Hours,
+    /// Exact.
+    Seconds,
 }
 
 /// Amounts in other units: times `up`, over `down`, half to even.
@@ -289,8 +298,13 @@ impl Form {
             spreadsheet_safe: flags.spreadsheet_safe,
             zone,
             scale: None,
-            seconds: false,
+            time: Time::Hours,
         })
+    }
+
+    /// True where used time is told in seconds.
+    pub(crate) fn in_seconds(&self) -> bool {
+        self.time == Time::Seconds
     }
 
     /// True where a person reads.
@@ -411,7 +425,7 @@ pub(crate) fn test_form() -> Form {
         spreadsheet_safe: false,
         zone,
         scale: None,
-        seconds: false,
+        time: Time::Hours,
     }
 }
 

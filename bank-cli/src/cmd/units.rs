@@ -6,7 +6,7 @@ use super::Context;
 use crate::{
     cli::{AccountCommand, AllocationCommand, Command, LienCommand, Units},
     fail::Failure,
-    out::Scale,
+    out::{Scale, Time},
 };
 
 /// Makes the amounts of lists be shown in other units. A bank counts in time where one processor
@@ -22,7 +22,9 @@ pub(crate) fn apply(
     };
     // What was used is time in every bank.
     if matches!(command, Command::Usage(_)) && !context.is_json() {
-        context.form.seconds = units == Units::Seconds;
+        if units == Units::Seconds {
+            context.form.time = Time::Seconds;
+        }
         return Ok(());
     }
     let is_list = match command {

@@ -43,7 +43,7 @@ pub(super) fn run(context: &Context, args: &UsageTableArgs) -> Result<String, Fa
     }
     context
         .form
-        .list(&table, &sheet(&table, context.form.seconds))
+        .list(&table, &sheet(&table, context.form.in_seconds()))
 }
 
 fn query(context: &Context, args: &UsageTableArgs) -> Result<UsageQuery, Failure> {

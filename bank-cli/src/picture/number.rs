@@ -213,7 +213,7 @@ mod tests {
         assert_eq!((sum.shown().as_str(), sum.decimals()), ("1.000", 3));
         assert_eq!(third.share(sum).unwrap().shown(), "33.33");
         assert_eq!(sum.minus(third).shown(), "0.667");
-        assert_eq!(Number::hours("-1200").unwrap().shown(), "-0.333");
+        assert_eq!(Number::hours("-1200").unwrap().shown(), "−0.333");
         assert_eq!(third.size().compare(third), std::cmp::Ordering::Equal);
         assert_eq!(third.compare(Number::of(334, 3)), std::cmp::Ordering::Less);
         // Half to even, from the exact seconds: 0.0005 and 0.0015 hours.

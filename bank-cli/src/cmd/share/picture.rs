@@ -377,6 +377,7 @@ mod tests {
             used: "12.50".to_owned(),
             capacity: "0.00".to_owned(),
             percent: percent.map(str::to_owned),
+            ..UtilisationBucket::default()
         };
         Utilisation {
             machine: Some(name.to_owned()),

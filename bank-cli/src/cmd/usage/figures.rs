@@ -22,7 +22,11 @@ pub(super) fn used(resource: Resource) -> (&'static str, Seconds) {
 
 /// What used time is told in.
 pub(super) fn unit(form: &Form) -> &'static str {
-    if form.seconds { "seconds" } else { "hours" }
+    if form.in_seconds() {
+        "seconds"
+    } else {
+        "hours"
+    }
 }
 
 /// What a column of figures has.
@@ -76,7 +80,7 @@ pub(super) fn figures(
     let number = |title: &str, width, of| column(title, width, What::Number(of));
     let time = |resource: Resource, width| {
         let (stem, of) = used(resource);
-        let over = if form.seconds { 1 } else { 3600 };
+        let over = if form.in_seconds() { 1 } else { 3600 };
         column(
             &format!("{stem}{}", unit(form)),
             width,

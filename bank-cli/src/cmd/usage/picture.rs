@@ -73,7 +73,7 @@ type Figure = Box<dyn Fn(&UsageFigures) -> Option<Number>>;
 /// Which figures, each with its name: those of the resources that were asked for, else processors and what
 /// they cost.
 fn drawn(form: &Form, table: &UsageTable, resources: &[Resource]) -> Vec<(String, Figure)> {
-    let read = if form.seconds {
+    let read = if form.in_seconds() {
         Number::read
     } else {
         Number::hours

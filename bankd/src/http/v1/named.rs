@@ -30,7 +30,7 @@ pub(super) struct Names<'a> {
 
 /// One of them.
 #[derive(Clone, Debug)]
-struct Name {
+struct Sought {
     kind: Kind,
     name: String,
     /// Others of its kind that usage in view has, where nobody registers them.
@@ -68,7 +68,7 @@ impl Kind {
     }
 }
 
-impl Name {
+impl Sought {
     /// The name of its kind that usage of these has, as far as the caller sees whose it is.
     fn met<'o>(&self, view: &View, owner: &Owner<'o>) -> Option<&'o str> {
         match (self.kind, sees(view, owner)?) {
@@ -100,7 +100,7 @@ impl Names<'_> {
     /// be read.
     pub(super) async fn check(self, call: &Call) -> Result<(), Failure> {
         match self.stranger(call).await? {
-            Some(Name { kind, name, others }) if matches!(kind, Kind::Queue | Kind::Qos) => {
+            Some(Sought { kind, name, others }) if matches!(kind, Kind::Queue | Kind::Qos) => {
                 Err(nowhere(call, kind.word(), &name, &others))
             }
             Some(name) => Err(call.view.unknown(name.kind.word(), &name.name)),
@@ -109,7 +109,7 @@ impl Names<'_> {
     }
 
     /// The first that is neither registered nor met.
-    async fn stranger(self, call: &Call) -> Result<Option<Name>, Failure> {
+    async fn stranger(self, call: &Call) -> Result<Option<Sought>, Failure> {
         let all = [
             (Kind::Project, self.project),
             (Kind::User, self.user),
@@ -122,13 +122,13 @@ impl Names<'_> {
             let name = name
                 .filter(|name| !kind.is_registered(view, name))?
                 .to_owned();
-            Some(Name {
+            Some(Sought {
                 kind,
                 name,
                 others: BTreeSet::new(),
             })
         });
-        let unknown: Vec<Name> = unknown.collect();
+        let unknown: Vec<Sought> = unknown.collect();
         if unknown.is_empty() {
             return Ok(None);
         }
