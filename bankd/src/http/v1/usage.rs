@@ -14,7 +14,7 @@ use bank_core::policy::{Ended, Equivalents, Figures, Share};
 use bank_core::refusal::Refusal;
 use bank_core::time::Seconds;
 use bank_core::usage::Usage;
-use bank_core::usage::kept::kept;
+use bank_core::usage::kept::{HOSTS, kept};
 use serde_json::Value;
 
 use super::call::{Call, Handled, ok, rendered};
@@ -195,12 +195,13 @@ fn report(new: NewUsage, call: &Call) -> Result<UsageReport, Refusal> {
     };
     facts.project.clone_from(&project);
     facts.user.clone_from(&user);
+    let hosts = new.host.as_deref().map(|list| (HOSTS, list));
     Ok(UsageReport {
         source: new.source,
         figures,
         named,
         host: new.host.as_deref().and_then(host::first),
-        more: kept(&new.attributes),
+        more: kept(hosts, &new.attributes),
         flags: String::new(),
         track: false,
         request: Request {
