@@ -201,7 +201,9 @@ fn written_out(part: &str, most: usize) -> Vec<String> {
         }
         (names, rest) = (longer, behind);
     }
-    names.iter_mut().for_each(|name| name.push_str(rest));
+    for name in &mut names {
+        name.push_str(rest);
+    }
     names
 }
 

@@ -102,7 +102,7 @@ fn closed(xml: &mut Xml, record: &Record, options: &GgfOptions<'_>) {
     let note: Vec<&str> = note.into_iter().chain(exit.as_deref()).collect();
     let note = Some(note.join(" ")).filter(|note| !note.is_empty());
     xml.element("Status", &[("description", note.as_deref())], Some(word));
-    memory(xml, record);
+    memory(xml, record, options.whole);
     let requested = record.requested.filter(|_| options.whole);
     xml.element(
         "TimeDuration",
@@ -159,11 +159,14 @@ fn closed(xml: &mut Xml, record: &Record, options: &GgfOptions<'_>) {
     }
 }
 
-/// Memory used: most on one node, and that of the whole job where it is stated as such.
-fn memory(xml: &mut Xml, record: &Record) {
+/// Memory used: most on one node, and that of the whole job where it is stated as such; in lines of record
+/// files one of them, as Moab's property set has it.
+fn memory(xml: &mut Xml, record: &Record, whole: bool) {
+    let has_one = record.memory_per_node.is_some();
+    let total = record.memory_total.filter(|_| whole || !has_one);
     for (description, metric, bytes) in [
         (Some("per node"), "max", record.memory_per_node),
-        (None, "total", record.memory_total),
+        (None, "total", total),
     ] {
         let kilobytes = bytes.map(|bytes| text::nearest(i128::from(bytes), 1024));
         // The schema takes none below one.

@@ -195,13 +195,12 @@ fn report(new: NewUsage, call: &Call) -> Result<UsageReport, Refusal> {
     };
     facts.project.clone_from(&project);
     facts.user.clone_from(&user);
-    let hosts = new.host.as_deref().map(|list| (HOSTS, list));
     Ok(UsageReport {
+        host: new.host.as_deref().and_then(host::first),
+        more: more(&new),
         source: new.source,
         figures,
         named,
-        host: new.host.as_deref().and_then(host::first),
-        more: kept(hosts, &new.attributes),
         flags: String::new(),
         track: false,
         request: Request {
@@ -217,6 +216,12 @@ fn report(new: NewUsage, call: &Call) -> Result<UsageReport, Refusal> {
             ..Request::default()
         },
     })
+}
+
+/// What is kept for reports and exports.
+fn more(new: &NewUsage) -> Option<String> {
+    let hosts = new.host.as_deref().map(|list| (HOSTS, list));
+    kept(hosts, &new.attributes)
 }
 
 fn usage(new: &NewUsage) -> Result<Usage, Refusal> {

@@ -7,7 +7,8 @@ use std::io::{self, BufRead};
 
 use chrono_tz::Tz;
 
-use super::row::{self, Moment, Order, Row, Stated};
+use super::row::{self, Moment, Order, Row};
+use super::stated::Stated;
 use super::tres::Resources;
 use crate::ingest::job::{Found, RAW_MAX, Record};
 use crate::ingest::lines::Lines;

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::io::{self, BufRead};
 
-use super::row::{Moment, Order, Row, Stated};
+use super::row::{Moment, Order, Row};
+use super::stated::Stated;
 use crate::ingest::job::{Found, Record};
 use crate::ingest::json::Object;
 use crate::ingest::lines::document;

@@ -5,7 +5,8 @@ use std::io::{self, BufRead};
 
 use chrono_tz::Tz;
 
-use super::row::{self, Moment, Order, Row, Stated};
+use super::row::{self, Moment, Order, Row};
+use super::stated::{self, Stated};
 use super::tres::Resources;
 use crate::ingest::job::{Found, Record};
 use crate::ingest::lines::Lines;
@@ -75,7 +76,7 @@ fn found(text: &str, zone: Tz) -> Found {
             gid: text("GID"),
             cpu: ["UserCPU", "SystemCPU"].map(|name| clock(get(name))),
             asked: row::integer(get("ReqCPUS")),
-            memory_per_node: row::memory_per_node(get("ReqMem"), cpus, nodes),
+            memory_per_node: stated::memory_per_node(get("ReqMem"), cpus, nodes),
         },
     };
     row.found(Order::EndStartState)

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use bank_core::usage::kept;
 use chrono_tz::Tz;
 
+use super::stated::Stated;
 use super::tres::{self, Resources};
 use crate::ingest::job::{Found, Job, Label, State};
 use crate::ingest::number::Number;
@@ -111,49 +111,6 @@ pub(super) struct Row<'t> {
     pub(super) has_nodes: bool,
     /// What else it says of the job.
     pub(super) stated: Stated<'t>,
-}
-
-/// What the ledger does not ask for: it goes with the job to reports and exports. Missing texts are empty.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Stated<'t> {
-    /// The number of the user.
-    pub(super) uid: Cow<'t, str>,
-    /// The number of the group.
-    pub(super) gid: Cow<'t, str>,
-    /// Processor time in user mode and in system mode.
-    pub(super) cpu: [Option<Number>; 2],
-    /// Processors that were asked for.
-    pub(super) asked: Option<i64>,
-    /// Bytes of memory that were asked for on each node.
-    pub(super) memory_per_node: Option<i128>,
-}
-
-impl Stated<'_> {
-    fn pairs(&self) -> Vec<(&'static str, String)> {
-        let mut pairs = Vec::new();
-        let mut add = |name, value: Option<String>| pairs.extend(value.map(|value| (name, value)));
-        let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
-        let number = |text: &str| (!text.is_empty() && digits(text)).then(|| text.to_owned());
-        add(kept::UID, number(&self.uid));
-        add(kept::GID, number(&self.gid));
-        // The line of a job has zeros where its steps have the time.
-        if self.cpu.iter().flatten().any(|cpu| cpu.is_above_zero()) {
-            let [user, system] = self.cpu;
-            add(kept::CPU_USER, user.map(|cpu| cpu.to_string()));
-            add(kept::CPU_SYSTEM, system.map(|cpu| cpu.to_string()));
-        }
-        let asked = self.asked.filter(|asked| *asked > 0);
-        add(
-            kept::REQUESTED_PROCESSORS,
-            asked.map(|asked| asked.to_string()),
-        );
-        let memory = self.memory_per_node.filter(|bytes| *bytes > 0);
-        add(
-            kept::REQUESTED_MEMORY,
-            memory.map(|bytes| bytes.to_string()),
-        );
-        pairs
-    }
 }
 
 /// The tests of a rendering, in its order (`data/LAYOUT.md`).
@@ -343,14 +300,6 @@ pub(super) fn memory(
         return (Some(stated), false);
     }
     (tres::requested_memory(reqmem, cpus, nodes), true)
-}
-
-/// Bytes on each node that a `ReqMem` asks for, where that is a whole number.
-pub(super) fn memory_per_node(reqmem: &str, cpus: Option<i64>, nodes: Option<i64>) -> Option<i128> {
-    let bytes = tres::requested_memory(reqmem, cpus, nodes)?.as_whole()?;
-    let nodes = i128::from(nodes.unwrap_or(1));
-    let is_whole = bytes.checked_rem(nodes)? == 0;
-    bytes.checked_div(nodes).filter(|_| is_whole)
 }
 
 #[cfg(test)]

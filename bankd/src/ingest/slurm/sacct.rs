@@ -6,7 +6,8 @@ use chrono_tz::Tz;
 
 use super::columns::{Column, Columns, LAYOUTS};
 use super::hosts;
-use super::row::{self, Moment, Order, Row, Stated};
+use super::row::{self, Moment, Order, Row};
+use super::stated::{self, Stated};
 use super::tres::{self, Resources};
 use crate::ingest::formats::Options;
 use crate::ingest::job::{Found, Job, Record};
@@ -369,7 +370,7 @@ impl<'t> Fields<'_, 't> {
             gid: self.text(Column::Gid).into(),
             cpu: [time(Column::UserCpu), time(Column::SystemCpu)],
             asked: row::integer(self.text(Column::ReqCpus)),
-            memory_per_node: row::memory_per_node(self.text(Column::ReqMem), cpus, nodes),
+            memory_per_node: stated::memory_per_node(self.text(Column::ReqMem), cpus, nodes),
         }
     }
 
