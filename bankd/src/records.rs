@@ -12,6 +12,7 @@ mod drain;
 pub mod export;
 pub mod form;
 mod make;
+mod said;
 #[cfg(test)]
 mod tests;
 

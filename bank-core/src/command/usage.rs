@@ -5,6 +5,7 @@ use crate::decimal::{Decimal, push_number};
 use crate::need::Identity;
 use crate::policy::{Figures, Finished, Share};
 use crate::time::Timestamp;
+use crate::usage::kept;
 use std::borrow::Cow;
 use std::fmt::{Display, Write as _};
 
@@ -27,8 +28,8 @@ pub struct UsageReport {
     pub named: AsNamed,
     /// The first host that it ran on, where its source says one. Tells no record from another.
     pub host: Option<String>,
-    /// Those of its attributes that reports and exports ask for, as [`crate::usage::kept::kept`] writes them.
-    /// Tells no record from another: the attributes do.
+    /// What else its source states of a job, and those of its attributes that reports and exports ask for, as
+    /// [`crate::usage::kept::kept`] writes them. Tells no record from another.
     pub more: Option<String>,
     /// What its reader says of it, such as `repaired sampled`.
     pub flags: String,
@@ -78,6 +79,30 @@ impl UsageReport {
         self.named.user.as_deref().or(own).unwrap_or_default()
     }
 
+    /// What its source states beyond what the rules ask for, as its instance keeps it: what records and
+    /// exports of a use that was charged say of it (usage-records.md 6.3).
+    pub fn stated(&self) -> Vec<(String, String)> {
+        let facts = &self.request.facts;
+        let pair = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+        let mut stated = vec![pair((kept::SOURCE, &self.source))];
+        let mut add = |name: &str, value: String| stated.push((name.to_owned(), value));
+        if let Some(bytes) = facts.usage.memory_mb.and_then(bytes) {
+            add(kept::MEMORY_TOTAL, bytes.to_string());
+        }
+        if let Some(cpu) = self.figures.cpu_s {
+            add(kept::CPU_TOTAL, cpu.to_string());
+        }
+        if let Some(wall) = self.figures.wall_us {
+            add(
+                kept::WALL,
+                Decimal::from_billionths(i128::from(wall).saturating_mul(1000)).to_string(),
+            );
+        }
+        let of_job = self.more.as_deref().map(kept::of_job);
+        stated.extend(of_job.into_iter().flatten().map(pair));
+        stated
+    }
+
     /// Its identity, with what it says.
     pub fn identity(&self) -> Identity {
         Identity {
@@ -120,6 +145,12 @@ impl UsageReport {
         }
         text
     }
+}
+
+/// Bytes in a number of megabytes, cut.
+fn bytes(megabytes: Decimal) -> Option<i64> {
+    let billionths = megabytes.billionths().checked_mul(1 << 20)?;
+    i64::try_from(billionths.checked_div(1_000_000_000)?).ok()
 }
 
 /// A fact of the canonical text, where there is one.

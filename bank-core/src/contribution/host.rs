@@ -1,4 +1,6 @@
-//! Names of hosts: patterns that fit them, and the first of those that a record lists.
+//! Names of hosts: patterns that fit them, and those that a record lists.
+
+use std::collections::BTreeSet;
 
 /// Longest pattern, in bytes.
 pub const PATTERN_BYTES_MAX: usize = 128;
@@ -142,6 +144,80 @@ pub fn first(list: &str) -> Option<String> {
     plain(head)
 }
 
+/// All hosts of such a list in their order, each once; at most so many. Ranges are written out; what is no
+/// list in its brackets stands as it is. A number alone, such as one of processors, is no host.
+///
+/// ```
+/// use bank_core::contribution::host::all;
+/// assert_eq!(all("n[09-10,12],x/0*2+x/1", 9), ["n09", "n10", "n12", "x"]);
+/// ```
+pub fn all(list: &str, most: usize) -> Vec<String> {
+    let (mut hosts, mut known) = (Vec::new(), BTreeSet::new());
+    for part in parts(list) {
+        for name in written_out(part, most) {
+            let name = plain(&name).filter(|name| name.bytes().any(|b| !b.is_ascii_digit()));
+            if let Some(name) = name.filter(|_| hosts.len() < most)
+                && known.insert(name.clone())
+            {
+                hosts.push(name);
+            }
+        }
+    }
+    hosts
+}
+
+/// What stands between separators that are in no brackets.
+fn parts(list: &str) -> impl Iterator<Item = &str> {
+    let mut is_inside = false;
+    let ends = move |c: char| {
+        match c {
+            '[' => is_inside = true,
+            ']' => is_inside = false,
+            _ => {}
+        }
+        !is_inside && (c.is_whitespace() || ",:;+&".contains(c))
+    };
+    list.split(ends).filter(|part| !part.is_empty())
+}
+
+/// The names that `r[1-2]n[01-04]` stands for, at most so many.
+fn written_out(part: &str, most: usize) -> Vec<String> {
+    let (mut names, mut rest) = (vec![String::new()], part);
+    while let Some((head, behind)) = rest.split_once('[') {
+        let Some((inside, behind)) = behind.split_once(']') else {
+            return vec![part.to_owned()];
+        };
+        let mut longer = Vec::new();
+        for name in &names {
+            for range in inside.split(',') {
+                let Some((low, high)) = range_of(range) else {
+                    return vec![part.to_owned()];
+                };
+                let width = range.split('-').next().map_or(0, str::len);
+                let left = most.saturating_sub(longer.len());
+                let numbers = (low..=high).take(left);
+                longer.extend(numbers.map(|number| format!("{name}{head}{number:0width$}")));
+            }
+        }
+        (names, rest) = (longer, behind);
+    }
+    for name in &mut names {
+        name.push_str(rest);
+    }
+    names
+}
+
+/// `01-04`, or `7` alone.
+fn range_of(text: &str) -> Option<(u64, u64)> {
+    let (low, high) = text.split_once('-').unwrap_or((text, text));
+    let number = |text: &str| {
+        let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        digits.then(|| text.parse::<u64>().ok()).flatten()
+    };
+    let (low, high) = (number(low)?, number(high)?);
+    (low <= high).then_some((low, high))
+}
+
 /// One host without what stands beside its name.
 fn plain(host: &str) -> Option<String> {
     let host = host.rsplit('@').next()?;
@@ -152,4 +228,35 @@ fn plain(host: &str) -> Option<String> {
     let host = host.split(['/', ':', '*']).next()?.trim();
     let fits = !host.is_empty() && host.len() <= 255 && !host.contains(char::is_control);
     fits.then(|| host.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_written_out() {
+        for (list, hosts) in [
+            ("n1", "n1"),
+            ("n01/0*4+n02/0+n01/1", "n01 n02"),
+            ("16*n01 n02", "n01 n02"),
+            ("n[08-11],x", "n08 n09 n10 n11 x"),
+            ("r[1-2]n[01,3]-ib", "r1n01-ib r1n3-ib r2n01-ib r2n3-ib"),
+            ("n01:4;n02:16", "n01 n02"),
+            ("slot1_2@n01.example", "n01.example"),
+            ("n[4-1]", "n[4-1]"),
+            ("n[1,x]", "n[1,x]"),
+            ("n[1", "n[1"),
+            ("n]1", "n]1"),
+            ("n[1-18446744073709551615]", "n1 n2 n3 n4 n5 n6 n7 n8 n9"),
+            (
+                "n[1-99999]m[1-99999]",
+                "n1m1 n1m2 n1m3 n1m4 n1m5 n1m6 n1m7 n1m8 n1m9",
+            ),
+            ("4", ""),
+            ("", ""),
+        ] {
+            assert_eq!(all(list, 9).join(" "), hosts, "{list}");
+        }
+    }
 }

@@ -24,6 +24,7 @@ use crate::rules::promise::{Binding, bind};
 use crate::select::{Names, Payer};
 use crate::terms::{self, Paid, Shortfall};
 use crate::time::{Seconds, Timestamp};
+use crate::usage::kept;
 use crate::view::{Context, Next, View};
 use amend::Owner;
 use ceiling::Plausible;
@@ -173,7 +174,12 @@ fn begin<'a>(
 /// they say last holds. A person says when the time was that each charge is for: the object has all of it.
 fn keep_said(facts: &mut Facts, charge: &Charge, ctx: &Context<'_>) -> bool {
     let (start, end) = (facts.start, facts.end);
+    let is_collected = charge.terms.finished.is_some() && !charge.request.facts.other.is_empty();
+    let before = is_collected.then(|| facts.other.clone());
     let changed = keep_facts(facts, &charge.request, ctx);
+    // What a scheduler's documents said before the collector came stays beside it.
+    let documents = before.iter().flat_map(|before| kept::of_documents(before));
+    facts.other.extend(documents.cloned());
     if charge.terms.source.is_none() && charge.terms.finished.is_none() {
         facts.start = start.into_iter().chain(facts.start).min();
         facts.end = end.max(facts.end);

@@ -261,6 +261,7 @@ impl Taking<'_> {
         let ended = facts.end.map_or(began, |end| end.max(began));
         let mut request = self.report.request.clone();
         request.event_time = Some(ended);
+        request.facts.other = self.report.stated();
         if self.is_amended() && request.whose.project.is_none() {
             // Its user's own project, whatever its instance was for.
             let found = select::find(ctx.directory, &request.whose).project_name;

@@ -1,5 +1,6 @@
-//! Attributes that are kept with a finished use, for reports and exports that ask for them: the speed of
-//! processors of a deployment (collectors.md g), and what a pod asked for (collectors.md h.3).
+//! What is kept with a finished use beside what it is charged by, for reports and exports that ask for it:
+//! the speed of processors of a deployment (collectors.md g), what a pod asked for (collectors.md h.3), and
+//! what else its source states of a job (collectors.md 0.1, usage-records.md 6.3).
 
 use super::{ATTRIBUTE_VALUE_MAX, ATTRIBUTES_MAX};
 
@@ -24,7 +25,103 @@ pub const POD_CLASS: &str = "label_nerc_mghpcc_org_class";
 /// The speed of its processors together, in MHz.
 pub const CPU_MHZ: &str = "cpu_mhz";
 
-/// All of them.
+/// The name of a job.
+pub const JOB_NAME: &str = "JobName";
+/// Its hosts, as its source lists them.
+pub const HOSTS: &str = "HostList";
+/// The host that it was submitted from.
+pub const SUBMIT_HOST: &str = "SubmitHost";
+/// The number of its user.
+pub const UID: &str = "UID";
+/// The number of its group.
+pub const GID: &str = "GID";
+/// Seconds of its processors in user mode, an exact decimal.
+pub const CPU_USER: &str = "CpuUserDuration";
+/// The same in system mode.
+pub const CPU_SYSTEM: &str = "CpuSystemDuration";
+/// Processors that a job asked for, an exact decimal.
+pub const REQUESTED_PROCESSORS: &str = "RequestedProcessors";
+/// Bytes of memory that it asked for on each node.
+pub const REQUESTED_MEMORY: &str = "RequestedMemoryPerNode";
+/// Seconds of its processors in all, an exact decimal.
+pub const CPU_TOTAL: &str = "CpuDuration";
+/// Bytes of memory of the whole job.
+pub const MEMORY_TOTAL: &str = "MemoryTotal";
+/// Seconds that it ran, an exact decimal, where they are others than from its start to its end.
+pub const WALL: &str = "RunTime";
+/// The collector that reported it.
+pub const SOURCE: &str = "Collector";
+
+/// Names by which documents and attributes state such things of a job: lower case, without `_` and `-`
+/// ([`is_named`]).
+pub mod names {
+    /// The name of a job.
+    pub const JOB_NAME: [&str; 2] = ["jobname", "name"];
+    /// The host that it was submitted from.
+    pub const SUBMIT_HOST: [&str; 1] = ["submithost"];
+    /// The type of its nodes.
+    pub const HOST_TYPE: [&str; 3] = ["nodetype", "resourcetype", "hosttype"];
+    /// Its hosts.
+    pub const HOSTS: [&str; 3] = ["hostlist", "hosts", "allocnodelist"];
+    /// Seconds of its processors in user mode.
+    pub const CPU_USER: [&str; 2] = ["cpuuserduration", "usercputime"];
+    /// The same in system mode.
+    pub const CPU_SYSTEM: [&str; 2] = ["cpusystemduration", "systemcputime"];
+    /// Seconds of its processors.
+    pub const CPU_TOTAL: [&str; 2] = ["cpuduration", "cputime"];
+    /// The number of its user.
+    pub const UID: [&str; 2] = ["uid", "userid"];
+    /// The number of its group.
+    pub const GID: [&str; 2] = ["gid", "groupid"];
+    /// Processors that it asked for.
+    pub const REQUESTED_PROCESSORS: [&str; 1] = ["requestedprocessors"];
+    /// Bytes of memory that it asked for on each node.
+    pub const REQUESTED_MEMORY: [&str; 1] = ["requestedmemorypernode"];
+    /// Bytes of memory of the whole job.
+    pub const MEMORY_TOTAL: [&str; 1] = ["memorytotal"];
+    /// Seconds that it ran.
+    pub const WALL: [&str; 1] = ["runtime"];
+    /// The collector that reported it.
+    pub const SOURCE: [&str; 1] = ["collector"];
+
+    /// What a command states in fields of its own.
+    pub(super) const OF_COMMANDS: [&[&str]; 4] = [&CPU_TOTAL, &MEMORY_TOTAL, &WALL, &SOURCE];
+
+    /// Those that attributes of a finished use may have: what a command states in its own fields is in
+    /// none of them.
+    pub(super) const OF_JOBS: [&[&str]; 10] = [
+        &JOB_NAME,
+        &SUBMIT_HOST,
+        &HOST_TYPE,
+        &HOSTS,
+        &CPU_USER,
+        &CPU_SYSTEM,
+        &UID,
+        &GID,
+        &REQUESTED_PROCESSORS,
+        &REQUESTED_MEMORY,
+    ];
+}
+
+/// Longest value that a source states in a field of its own, in bytes: a list of some thousand hosts.
+pub const STATED_MAX: usize = 16 << 10;
+
+/// Whether a name is one of `wanted`, in any case, and with `_` and `-` in it or without.
+pub fn is_named(name: &str, wanted: &[&str]) -> bool {
+    let is = |plain: &&str| {
+        let mut letters = name.bytes().filter(|b| !matches!(b, b'_' | b'-'));
+        let mut own = plain.bytes();
+        let is_begun = own.all(|own| {
+            letters
+                .next()
+                .is_some_and(|b| b.to_ascii_lowercase() == own)
+        });
+        is_begun && letters.next().is_none()
+    };
+    wanted.iter().any(is)
+}
+
+/// The names of attributes that are kept as they are.
 const NAMES: [&str; 10] = [
     POD,
     CPU_REQUEST,
@@ -38,22 +135,57 @@ const NAMES: [&str; 10] = [
     CPU_MHZ,
 ];
 
-/// Those of a use's attributes that are kept, as text: a line `name=value` for each, in their order, with
-/// values of at most 1024 bytes. None where there are none.
-pub fn kept<'a>(attributes: impl IntoIterator<Item = (&'a String, &'a String)>) -> Option<String> {
+/// What is kept of a use, as text: a line `name=value` for each. First what its source states in fields of
+/// its own, with values of at most [`STATED_MAX`] bytes; then those of its attributes that are asked for, with
+/// values of at most 1024. None where there is nothing.
+pub fn kept<'a>(
+    stated: impl IntoIterator<Item = (&'a str, &'a str)>,
+    attributes: impl IntoIterator<Item = (&'a String, &'a String)>,
+) -> Option<String> {
     let mut text = String::new();
+    for (name, value) in stated {
+        if value.len() <= STATED_MAX {
+            add(&mut text, name, value);
+        }
+    }
     for (name, value) in attributes.into_iter().take(ATTRIBUTES_MAX) {
-        let fits = value.len() <= ATTRIBUTE_VALUE_MAX && NAMES.contains(&name.as_str());
-        if fits {
-            if !text.is_empty() {
-                text.push('\n');
-            }
-            text.push_str(name);
-            text.push('=');
-            text.extend(value.chars().filter(|c| !c.is_control()));
+        let is_asked_for =
+            NAMES.contains(&name.as_str()) || names::OF_JOBS.iter().any(|of| is_named(name, of));
+        if value.len() <= ATTRIBUTE_VALUE_MAX && is_asked_for {
+            add(&mut text, name, value);
         }
     }
     (!text.is_empty()).then_some(text)
+}
+
+fn add(text: &mut String, name: &str, value: &str) {
+    let begin = text.len();
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    text.push_str(name);
+    text.push('=');
+    let value_at = text.len();
+    text.extend(value.trim().chars().filter(|c| !c.is_control()));
+    if text.len() == value_at {
+        // Nothing is said.
+        text.truncate(begin);
+    }
+}
+
+/// What [`kept`] wrote of a job, as documents state it: not what is kept for pods.
+pub fn of_job(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    let lines = text.lines().filter_map(|line| line.split_once('='));
+    lines.filter(|(name, _)| !NAMES.contains(name))
+}
+
+/// Of what is kept with an instance, that which no collector has stated.
+pub fn of_documents(other: &[(String, String)]) -> impl Iterator<Item = &(String, String)> {
+    let is_collected = other.iter().any(|(name, _)| name == SOURCE);
+    let of_collectors = names::OF_JOBS.iter().chain(&names::OF_COMMANDS);
+    other.iter().filter(move |(name, _)| {
+        !is_collected || !of_collectors.clone().any(|of| is_named(name, of))
+    })
 }
 
 /// The value of a name in what [`kept`] wrote.
@@ -76,19 +208,64 @@ mod tests {
         ]
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .into();
-        let text = kept(&all).unwrap();
+        let text = kept([], &all).unwrap();
         assert_eq!(text, "cpu_mhz=8400\nnode=wrk=1node_model=forged");
         assert_eq!(value(&text, CPU_MHZ), Some("8400"));
         assert_eq!(value(&text, NODE), Some("wrk=1node_model=forged"));
         assert_eq!(value(&text, NODE_MODEL), None);
         assert_eq!(value(&text, "department"), None);
         let none: BTreeMap<String, String> = [("department".to_owned(), "x".to_owned())].into();
-        assert_eq!(kept(&none), None);
+        assert_eq!(kept([], &none), None);
     }
 
     #[test]
     fn what_is_too_long_is_left_out() {
         let all = [(NODE.to_owned(), "n".repeat(ATTRIBUTE_VALUE_MAX + 1))];
-        assert_eq!(kept(all.iter().map(|(name, value)| (name, value))), None);
+        let long = "n".repeat(STATED_MAX + 1);
+        let stated = [(HOSTS, long.as_str()), (JOB_NAME, " \t")];
+        assert_eq!(
+            kept(stated, all.iter().map(|(name, value)| (name, value))),
+            None
+        );
+    }
+
+    /// Fields of its own stand before attributes, and no value begins a line.
+    #[test]
+    fn what_a_source_states_of_a_job_is_kept() {
+        let all: BTreeMap<String, String> = [
+            ("job_name", "other"),
+            ("node", "n1"),
+            ("Host-List", "n1,n2"),
+            ("cpu_time", "1"),
+            ("collector", "forged"),
+        ]
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .into();
+        let text = kept([(JOB_NAME, "a=b\nUID=0"), (UID, "1001")], &all).unwrap();
+        let found: Vec<_> = of_job(&text).collect();
+        let expected = [
+            (JOB_NAME, "a=bUID=0"),
+            (UID, "1001"),
+            ("Host-List", "n1,n2"),
+            ("job_name", "other"),
+        ];
+        assert_eq!(found, expected);
+        assert_eq!(value(&text, NODE), Some("n1"));
+    }
+
+    /// What a scheduler said stays when a collector comes, and once when it comes again.
+    #[test]
+    fn documents_are_told_from_collectors() {
+        let pairs = |all: &[(&str, &str)]| -> Vec<(String, String)> {
+            let owned = all.iter();
+            owned
+                .map(|(name, value)| ((*name).into(), (*value).into()))
+                .collect()
+        };
+        let documents = pairs(&[("SubmitHost", "login"), ("Colour", "red")]);
+        assert_eq!(of_documents(&documents).count(), 2);
+        let mixed = pairs(&[(SOURCE, "slurm:a"), (JOB_NAME, "x"), ("Colour", "red")]);
+        let left: Vec<_> = of_documents(&mixed).collect();
+        assert_eq!(left, [&("Colour".to_owned(), "red".to_owned())]);
     }
 }

@@ -19,6 +19,9 @@ pub struct GgfOptions<'o> {
     pub unit: &'o str,
     /// Decimal places of the bank's amounts, 0 to 6.
     pub precision: u32,
+    /// Write what the record files leave out too, as `usage-records.md` 6.3 has it: what was asked for, the
+    /// group, GPUs, and in `Resource` what has no other place.
+    pub whole: bool,
 }
 
 /// The line of a record with its line feed; `None` where nothing is written:
@@ -99,19 +102,13 @@ fn closed(xml: &mut Xml, record: &Record, options: &GgfOptions<'_>) {
     let note: Vec<&str> = note.into_iter().chain(exit.as_deref()).collect();
     let note = Some(note.join(" ")).filter(|note| !note.is_empty());
     xml.element("Status", &[("description", note.as_deref())], Some(word));
-    let memory = record
-        .memory_per_node
-        .map(|bytes| text::nearest(i128::from(bytes), 1024));
-    let memory = memory
-        .filter(|kilobytes| *kilobytes > 0)
-        .map(|kilobytes| kilobytes.to_string());
-    let of_memory = [
-        ("description", Some("per node")),
-        ("storageUnit", Some("KB")),
-        ("metric", Some("max")),
-        ("type", Some("physical")),
-    ];
-    xml.element("Memory", &of_memory, memory.as_deref());
+    memory(xml, record, options.whole);
+    let requested = record.requested.filter(|_| options.whole);
+    xml.element(
+        "TimeDuration",
+        &[("type", Some("requested"))],
+        requested.map(text::duration).as_deref(),
+    );
     let submitted = record.submit_time.and_then(text::time);
     xml.element(
         "TimeInstant",
@@ -136,16 +133,20 @@ fn closed(xml: &mut Xml, record: &Record, options: &GgfOptions<'_>) {
     xml.plain("SubmitHost", submit_host.as_deref());
     xml.plain("Queue", record.class.as_deref());
     xml.plain("ProjectName", record.project.as_deref());
+    let host_type = record.host_type.as_deref().filter(|_| options.whole);
     for (n, host) in record.hosts.iter().enumerate() {
         let primary = (n == 0).then_some("true");
         xml.element(
             "Host",
-            &[("primary", primary)],
+            &[("description", host_type), ("primary", primary)],
             domain_name(host).as_deref(),
         );
     }
     fraction_of_processors(xml, record);
     resources(xml, record, options);
+    if options.whole {
+        beyond(xml, record);
+    }
     if submit_host.as_deref() != record.submit_host.as_deref() {
         xml.resource("bank.submit_host", record.submit_host.as_deref());
     }
@@ -156,6 +157,59 @@ fn closed(xml: &mut Xml, record: &Record, options: &GgfOptions<'_>) {
     {
         xml.resource("bank.host", Some(host));
     }
+}
+
+/// Memory used: most on one node, and that of the whole job where it is stated as such; in lines of record
+/// files one of them, as Moab's property set has it.
+fn memory(xml: &mut Xml, record: &Record, whole: bool) {
+    let has_one = record.memory_per_node.is_some();
+    let total = record.memory_total.filter(|_| whole || !has_one);
+    for (description, metric, bytes) in [
+        (Some("per node"), "max", record.memory_per_node),
+        (None, "total", total),
+    ] {
+        let kilobytes = bytes.map(|bytes| text::nearest(i128::from(bytes), 1024));
+        // The schema takes none below one.
+        let kilobytes = kilobytes.filter(|kilobytes| *kilobytes > 0);
+        let attributes = [
+            ("description", description),
+            ("storageUnit", Some("KB")),
+            ("metric", Some(metric)),
+            ("type", Some("physical")),
+        ];
+        let kilobytes = kilobytes.map(|kilobytes| kilobytes.to_string());
+        xml.element("Memory", &attributes, kilobytes.as_deref());
+    }
+}
+
+/// What the schema has no element for, and Moab's record files do not have.
+fn beyond(xml: &mut Xml, record: &Record) {
+    if let Some(gpus) = record.gpus.filter(|gpus| *gpus > 0) {
+        let attributes = [("units", Some("count")), ("description", Some("gres.gpu"))];
+        xml.element("ConsumableResource", &attributes, Some(&gpus.to_string()));
+    }
+    xml.resource("bank.group", record.group.as_deref());
+    let number = |number: Option<i64>| number.map(|number| number.to_string());
+    xml.resource("bank.uid", number(record.uid).as_deref());
+    xml.resource("bank.gid", number(record.gid).as_deref());
+    xml.resource("bank.source", record.source.as_deref());
+    let has_host = record.hosts.iter().any(|host| domain_name(host).is_some());
+    let host_type = record.host_type.as_deref().filter(|_| !has_host);
+    xml.resource("bank.host_type", host_type);
+    let asked = record.requested_processors;
+    let asked = asked.map(|asked| text::decimal(asked.into(), 6));
+    xml.resource("bank.requested_processors", asked.as_deref());
+    let asked = number(record.requested_memory);
+    xml.resource("bank.requested_memory_per_node_bytes", asked.as_deref());
+    // Where parts are known they stand alone, though their sum may be another.
+    let total = record
+        .cpu_total
+        .filter(|total| record.cpu_parts().is_some_and(|sum| sum != *total));
+    let total = total.map(|total| text::decimal(total.into(), 6));
+    xml.resource("bank.cpu_total_s", total.as_deref());
+    let charged = record.usage.charged();
+    let charged = (record.wall != Some(charged)).then(|| text::decimal(charged.into(), 6));
+    xml.resource("bank.charge_s", charged.as_deref());
 }
 
 /// The rest of an adjustment: the difference, and what it is a difference to.
@@ -241,9 +295,10 @@ fn resources(xml: &mut Xml, record: &Record, options: &GgfOptions<'_>) {
     if machine_name(record).as_deref() != Some(record.machine.as_str()) {
         xml.resource("bank.machine", Some(&record.machine));
     }
-    if let Some(collected) = &record.collected {
-        let shadow = text::decimal(collected.shadow.into(), options.precision);
-        xml.resource("bank.shadow_charge", Some(&shadow));
+    if options.whole {
+        let shadow = record.shadow;
+        let shadow = shadow.map(|shadow| text::decimal(shadow.into(), options.precision));
+        xml.resource("bank.shadow_charge", shadow.as_deref());
         let replaced = record.replaces(options.bank);
         let replaced = replaced.map(|name| format!("bank:{name}"));
         xml.resource("bank.replaces", replaced.as_deref());

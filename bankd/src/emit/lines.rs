@@ -23,7 +23,6 @@ pub fn line(record: &Record, site: &Site) -> UsedLine {
         (Kind::Job, None) => "Job",
         (Kind::Reservation, None) => "Reservation",
     };
-    let collected = record.collected.as_ref();
     UsedLine {
         record_id: format!("bank:{}", record.name(&site.bank)),
         replaces: record
@@ -32,7 +31,7 @@ pub fn line(record: &Record, site: &Site) -> UsedLine {
         kind: kind.to_owned(),
         adjusts: adjusts.map(|(of, _)| format!("bank:{}:{of}", site.bank)),
         why: adjusts.map(|(_, why)| why.as_str().to_owned()),
-        source: collected.map(|collected| collected.source.clone()),
+        source: record.source.clone(),
         outcome: match record.outcome {
             Outcome::Billed => "Billed",
             Outcome::Unbilled => "Unbilled",
@@ -76,7 +75,7 @@ pub fn line(record: &Record, site: &Site) -> UsedLine {
         exit_code: record.exit_code,
         charge: site.amount(record.amount),
         charge_unit: site.unit.clone(),
-        shadow_charge: collected.map(|collected| site.amount(collected.shadow)),
+        shadow_charge: record.shadow.map(|shadow| site.amount(shadow)),
         formula: record.formula.clone(),
     }
 }

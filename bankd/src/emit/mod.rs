@@ -115,21 +115,21 @@ pub struct Record {
     pub used_until: Option<i64>,
     /// Whether money moved.
     pub outcome: Outcome,
-    /// What a collector reported; none for what a scheduler was charged for. It is never kept as
-    /// text: the finished use itself is.
+    /// The collector that reported it; none for what a scheduler's documents or a person said.
+    pub source: Option<String>,
+    /// What it would have cost where no money moved, in minor units.
+    pub shadow: Option<i64>,
+    /// A finished use that no charge is about; none for what was charged. It is never kept as text: the
+    /// finished use itself is.
     pub collected: Option<Collected>,
 }
 
-/// Where a record comes from that no scheduler's charge is about: a finished use that a collector
-/// reported and that moved no money.
+/// Where a record comes from that no charge is about: a finished use that a collector reported and that
+/// moved no money.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Collected {
-    /// The collector's name.
-    pub source: String,
     /// How often it was changed since it came, from 0.
     pub revision: i64,
-    /// What it would have cost, in minor units.
-    pub shadow: i64,
 }
 
 impl Record {
@@ -156,11 +156,15 @@ impl Record {
 
     /// Processor time of all processors in microseconds: as stated, else the sum of its parts.
     pub fn cpu(&self) -> Option<i64> {
-        let parts = match (self.cpu_user, self.cpu_system) {
+        self.cpu_total.or_else(|| self.cpu_parts())
+    }
+
+    /// The sum of its parts, as far as they are stated.
+    fn cpu_parts(&self) -> Option<i64> {
+        match (self.cpu_user, self.cpu_system) {
             (None, None) => None,
             (user, system) => Some(user.unwrap_or(0).saturating_add(system.unwrap_or(0))),
-        };
-        self.cpu_total.or(parts)
+        }
     }
 
     /// Memory of the whole job in bytes: as stated, else that of a node times their number, where both

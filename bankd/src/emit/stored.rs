@@ -64,6 +64,7 @@ pub fn write(record: &Record) -> String {
     text.add('$', record.amount);
     text.say('F', record.formula.as_deref());
     text.say('g', record.group.as_deref());
+    text.say('C', record.source.as_deref());
     match record.outcome {
         Outcome::Billed => {}
         Outcome::Unbilled => text.add('b', "unbilled"),
@@ -73,7 +74,7 @@ pub fn write(record: &Record) -> String {
 }
 
 /// What is a number or nothing, by its letter.
-fn numbers(record: &Record) -> [(char, Option<i64>); 19] {
+fn numbers(record: &Record) -> [(char, Option<i64>); 20] {
     [
         ('N', record.nodes),
         ('M', record.memory_per_node),
@@ -94,6 +95,7 @@ fn numbers(record: &Record) -> [(char, Option<i64>); 19] {
         ('J', record.gid),
         ('y', record.began),
         ('z', record.used_until),
+        ('H', record.shadow),
     ]
 }
 
@@ -162,6 +164,7 @@ fn count(record: &mut Record, letter: char) -> Option<&mut Option<i64>> {
         'J' => &mut record.gid,
         'y' => &mut record.began,
         'z' => &mut record.used_until,
+        'H' => &mut record.shadow,
         _ => return None,
     })
 }
@@ -190,6 +193,7 @@ fn say(record: &mut Record, letter: char, value: String) -> Option<()> {
         't' => &mut record.host_type,
         'F' => &mut record.formula,
         'g' => &mut record.group,
+        'C' => &mut record.source,
         _ => return None,
     };
     *place = Some(value);

@@ -20,6 +20,7 @@ const GGF: GgfOptions<'_> = GgfOptions {
     bank: "0a1b2c3d",
     unit: "credits",
     precision: 3,
+    whole: false,
 };
 
 /// 16 processors for an hour, charged in full.

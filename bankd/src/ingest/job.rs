@@ -115,6 +115,9 @@ pub struct Job {
     pub quantities: Vec<(Label, Number)>,
     /// What else there is to say of it: `repaired`, `sampled`, `mem-decoded`, …
     pub flags: Vec<&'static str>,
+    /// What else it states of the job, by the names of [`bank_core::usage::kept`]: numbers of user and group,
+    /// parts of the processor time, what was asked for.
+    pub stated: Vec<(&'static str, String)>,
     /// Attributes by the source's names: annotations, departments.
     pub attributes: BTreeMap<String, String>,
 }

@@ -1,5 +1,6 @@
 //! LSF's `lsb.acct` (`collectors.md` d): fields between blanks, texts in quotes.
 
+use bank_core::usage::kept;
 use std::collections::BTreeSet;
 use std::io::{self, BufRead};
 
@@ -123,6 +124,8 @@ fn finish(
     job.end_us = micros(end.max(start))?;
     job.wall = wall;
     job.cpu = Some(cpu);
+    let parts = [(kept::CPU_USER, user), (kept::CPU_SYSTEM, system)];
+    job.stated = parts.map(|(name, part)| (name, part.to_string())).into();
     job.state_word = Some(match status {
         64 => "DONE".to_owned(),
         32 => "EXIT".to_owned(),

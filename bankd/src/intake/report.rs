@@ -8,7 +8,7 @@ use bank_core::mapping::Naming;
 use bank_core::model::{Facts, ObjectType};
 use bank_core::policy::{Ended, Figures};
 use bank_core::time::{Seconds, Timestamp};
-use bank_core::usage::kept::kept;
+use bank_core::usage::kept::{HOSTS, JOB_NAME, kept};
 use bank_core::usage::{ATTRIBUTE_NAME_MAX, ATTRIBUTE_VALUE_MAX, ATTRIBUTES_MAX, Usage};
 
 use std::collections::BTreeMap;
@@ -50,8 +50,8 @@ pub fn report(mut job: Job, feed: &Feed, directory: &Directory) -> UsageReport {
         source: feed.source.clone(),
         figures: figures(&job),
         named,
-        host: job.hosts.take().and_then(|hosts| host::first(&hosts)),
-        more: kept(&job.attributes),
+        host: job.hosts.as_deref().and_then(host::first),
+        more: kept(stated(&job), &job.attributes),
         flags: job.flags.join(" "),
         track: false,
         request: Request {
@@ -111,6 +111,18 @@ fn machine(job: &Job, feed: &Feed, directory: &Directory) -> String {
     }
     let behind = feed.source.split_once(':').map(|(_, name)| name);
     behind.unwrap_or(&feed.source).to_owned()
+}
+
+/// What the source says of the job in fields of its own, beyond what the ledger asks for.
+fn stated(job: &Job) -> impl Iterator<Item = (&str, &str)> {
+    let own = [
+        (JOB_NAME, job.name.as_deref()),
+        (HOSTS, job.hosts.as_deref()),
+    ];
+    let own = own.into_iter();
+    let own = own.filter_map(|(name, value)| Some((name, value?)));
+    let more = job.stated.iter();
+    own.chain(more.map(|(name, value)| (*name, value.as_str())))
 }
 
 fn usage(job: Job, queue: String, qos: String) -> Usage {

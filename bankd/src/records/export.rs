@@ -6,15 +6,17 @@ use std::collections::BTreeMap;
 use bank_api::v1::UsedLine;
 use bank_core::directory::{Bank, Directory};
 use bank_core::time::{MICROS, Seconds};
+use bank_core::usage::kept;
 
 use crate::config;
 use crate::emit::export::{Site, Written};
 use crate::emit::ggf::{self, GgfOptions};
-use crate::emit::{Collected, Kind, Occasion, Outcome, Record, State, Usage};
+use crate::emit::{Collected, Kind, Occasion, Outcome, Record, Usage};
 use crate::emit::{apel, lines, sacct, ur2};
 use crate::store::read::feed::{Item, Used};
 
 use super::form;
+use super::said::{Said, state};
 
 /// A format that is made record by record, so that a cursor goes along it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +62,7 @@ impl Format {
                     bank: &site.bank,
                     unit: &site.unit,
                     precision: site.precision,
+                    whole: true,
                 };
                 ggf::render(record, &options).map_or(Written::Nothing, Written::Text)
             }
@@ -75,8 +78,7 @@ impl Format {
     /// The fields of JSON Lines that it has no place for.
     fn homeless(self) -> &'static [&'static str] {
         match self {
-            Format::Csv { .. } | Format::Jsonl => &[],
-            Format::Ur1 => &NOT_IN_UR1,
+            Format::Csv { .. } | Format::Jsonl | Format::Ur1 => &[],
             Format::Ur2 => &NOT_IN_UR2,
             Format::Xdmod => &NOT_IN_XDMOD,
             Format::Auditor => &NOT_IN_AUDITOR,
@@ -88,17 +90,27 @@ impl Format {
     fn homeless_in_changes(self) -> &'static [&'static str] {
         match self {
             Format::Ur1 => &[
+                "source",
+                "uid",
+                "group",
+                "gid",
                 "job_name",
                 "submit_host",
                 "class",
                 "qos",
                 "hosts",
+                "host_type",
                 "submit_time",
                 "cpu_total_s",
                 "cpu_user_s",
                 "cpu_system_s",
+                "requested_s",
                 "nodes",
+                "requested_processors",
                 "memory_max_per_node_bytes",
+                "memory_total_bytes",
+                "requested_memory_per_node_bytes",
+                "gpus",
                 "exit_code",
             ],
             _ => &[],
@@ -123,19 +135,6 @@ impl Format {
     }
 }
 
-/// Fields of JSON Lines that [`Format::Ur1`] has no place for.
-const NOT_IN_UR1: [&str; 10] = [
-    "source",
-    "uid",
-    "group",
-    "gid",
-    "host_type",
-    "requested_s",
-    "requested_processors",
-    "memory_total_bytes",
-    "requested_memory_per_node_bytes",
-    "gpus",
-];
 /// Fields of JSON Lines that [`Format::Ur2`] has no place for.
 const NOT_IN_UR2: [&str; 15] = [
     "source",
@@ -237,21 +236,33 @@ pub fn site(bank: &Bank, settings: &config::Export) -> Site {
 /// If its text is none that this version writes.
 pub fn record(item: &Item, directory: &Directory) -> anyhow::Result<Record> {
     match item {
-        Item::Kept(kept) => form::read(kept),
+        Item::Kept(kept) => Ok(shadow_beside(form::read(kept)?)),
         Item::Used(used) => Ok(of_use(used, directory)),
+    }
+}
+
+/// A record as exports tell it: money that did not move is no charge, and stands beside (the record files
+/// have it as their charge, `usage-records.md` 6.1).
+fn shadow_beside(record: Record) -> Record {
+    if record.outcome != Outcome::Shadow {
+        return record;
+    }
+    Record {
+        shadow: record.shadow.or(Some(record.amount)),
+        amount: 0,
+        ..record
     }
 }
 
 /// A finished use as a closed job that moved no money: what it would have cost stands beside.
 fn of_use(used: &Used, directory: &Directory) -> Record {
-    let said = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     let between = used.end.saturating_sub(used.start).max(0);
     let start = Some(used.start).filter(|start| *start != 0);
     let wall = used.wall.or(start.map(|_| between));
     let millionths = i128::from(used.millis.unwrap_or(1000).max(0)).saturating_mul(1000);
     let fqdn = directory.machine_named(&used.machine).map(|m| &m.fqdn);
-    let is_bad_end = used.state.is_empty() && used.exit_code.is_some_and(|code| code != 0);
-    Record {
+    let said = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    let record = Record {
         occasion: Occasion::Close { charges: 1 },
         record_id: used.id,
         created_at: used.created,
@@ -273,24 +284,25 @@ fn of_use(used: &Used, directory: &Directory) -> Record {
         wall,
         cpu_total: used.cpu,
         usage: Usage::one(millionths, Some(1_000_000), wall.unwrap_or(0)),
-        state: if is_bad_end {
-            State::Failed
-        } else {
-            State::from_word(&used.state)
-        },
+        state: state(&used.state, used.exit_code, true),
         exit_code: used.exit_code,
         group: said(&used.group),
         requested: used
             .requested_s
             .map(|s| Seconds(s).0.saturating_mul(MICROS)),
-        memory_total: used.memory,
         gpus: used.gpus,
         outcome: Outcome::Shadow,
+        shadow: Some(used.amount),
         collected: Some(Collected {
-            source: used.source.clone(),
             revision: used.revision,
-            shadow: used.amount,
         }),
         ..Record::default()
+    };
+    let stated = used.more.as_deref().map(kept::of_job);
+    let told = Said(stated.into_iter().flatten().collect()).told(None, record);
+    Record {
+        memory_total: used.memory,
+        source: Some(used.source.clone()),
+        ..told
     }
 }

@@ -124,6 +124,7 @@ impl Form {
                     bank: &facts.bank,
                     unit: &facts.unit,
                     precision: facts.precision,
+                    whole: false,
                 };
                 let line = ggf::render(record, &options);
                 line.map_or(Made::Nothing, |text| Made::Line {

@@ -4,11 +4,14 @@
 use bank_core::decimal::Decimal;
 use bank_core::directory::Directory;
 use bank_core::effects::{Billing, RecordEvent, UsageRow};
-use bank_core::model::{Facts, Instance, ObjectType};
+use bank_core::model::{Instance, ObjectType};
+use bank_core::select;
 use bank_core::time::{MICROS, Seconds, Timestamp};
+use bank_core::usage::kept::names;
 use bank_core::usage::{self, Usage as Used};
 
-use crate::emit::{Kind, Occasion, Outcome, Record, State, Usage, Why};
+use super::said::{Said, state};
+use crate::emit::{Kind, Occasion, Outcome, Record, Usage, Why};
 
 /// The record of what happened.
 pub(super) fn record(directory: &Directory, event: &RecordEvent) -> Record {
@@ -21,6 +24,10 @@ pub(super) fn record(directory: &Directory, event: &RecordEvent) -> Record {
         } => {
             let of = instance.record.unwrap_or(usage.id).0;
             let base = base(directory, instance, *created, one(usage), amount.0);
+            let base = Record {
+                shadow: base.shadow.map(|_| usage.amount.0),
+                ..base
+            };
             if !usage.late {
                 return Record {
                     occasion: Occasion::Charge,
@@ -28,19 +35,21 @@ pub(super) fn record(directory: &Directory, event: &RecordEvent) -> Record {
                     ..base
                 };
             }
-            if amount.0 < 0 || usage.charged.0 < 0 {
+            if amount.0 < 0 || (amount.0 == 0 && usage.charged.0 < 0) {
                 return given_back(usage, of, base);
             }
-            // A late charge states its own window and time.
+            // A late charge states its own window and time; none where what was charged before, and went
+            // back in another's name, was longer.
+            let seconds = Seconds(usage.charged.0.max(0));
             Record {
                 occasion: Occasion::Adjustment {
                     of,
                     why: Why::LateCharge,
                 },
                 record_id: usage.id.0,
-                start_time: Some(usage.at.minus(usage.charged).0),
+                start_time: Some(usage.at.minus(seconds).0),
                 end_time: Some(usage.at.0),
-                wall: Some(micros(usage.charged)),
+                wall: Some(micros(seconds)),
                 ..base
             }
         }
@@ -84,6 +93,7 @@ fn adjusted(
         start_time: Some(usage.at.0),
         end_time: Some(usage.at.0),
         wall: Some(0),
+        shadow: None,
         ..base(directory, instance, created, nothing, usage.amount.0)
     }
 }
@@ -133,7 +143,8 @@ fn base(
     amount: i64,
 ) -> Record {
     let facts = &instance.facts;
-    let said = Said(facts);
+    let said = Said::of(&facts.other, &facts.usage.attributes);
+    let outcome = outcome(directory, instance);
     let machine = &instance.key.machine;
     let fqdn = directory.machine_named(machine).map(|m| &m.fqdn);
     let stated = |text: &str| (!text.is_empty()).then(|| text.to_owned());
@@ -141,7 +152,8 @@ fn base(
         (Some(start), Some(end)) if start <= end => end.0.saturating_sub(start.0),
         _ => usage.charged(),
     };
-    Record {
+    let memory = facts.usage.memory_mb.and_then(bytes);
+    let record = Record {
         occasion: Occasion::Charge,
         record_id: 0,
         created_at: created.0,
@@ -150,32 +162,22 @@ fn base(
             ObjectType::Reservation => Kind::Reservation,
         },
         object_id: instance.key.object_id.clone(),
-        job_name: said.text(&JOB_NAME),
         user: stated(&facts.user),
         project: stated(payer(directory, instance)),
         machine: machine.clone(),
         machine_fqdn: fqdn.filter(|fqdn| !fqdn.is_empty()).cloned(),
-        submit_host: said.text(&SUBMIT_HOST),
         class: facts.usage.class.clone(),
         qos: facts.usage.qos.clone(),
-        host_type: said.text(&HOST_TYPE),
-        hosts: said.hosts(),
         nodes: facts.usage.nodes.and_then(Decimal::as_whole),
-        memory_per_node: facts.usage.memory_mb.and_then(bytes),
         submit_time: facts.submit.map(|at| at.0),
         start_time: facts.start.map(|at| at.0),
         end_time: facts.end.map(|at| at.0),
         wall: Some(measured),
-        cpu_user: said.seconds(&CPU_USER),
-        cpu_system: said.seconds(&CPU_SYSTEM),
-        cpu_total: said.seconds(&CPU_TOTAL),
         usage,
-        state: State::from_word(&facts.state),
+        state: state(&facts.state, facts.exit_code, said.is_collected()),
         exit_code: facts.exit_code,
         amount,
         group: stated(&facts.group),
-        uid: said.number(&UID),
-        gid: said.number(&GID),
         requested: facts.wall.map(micros),
         gpus: gpus(&facts.usage),
         began: began(instance).filter(|_| facts.start.is_none()),
@@ -183,9 +185,11 @@ fn base(
             .used_until
             .map(|at| at.0)
             .filter(|_| facts.end.is_none()),
-        outcome: outcome(instance),
+        outcome,
+        shadow: (outcome == Outcome::Shadow).then_some(instance.shadow_billed.0),
         ..Record::default()
-    }
+    };
+    said.told(memory, record)
 }
 
 /// When the bank first heard of it; without a reserve, the time that was charged before its last charge,
@@ -196,12 +200,21 @@ fn began(instance: &Instance) -> Option<i64> {
     instance.began.or_else(counted).map(|at| at.0)
 }
 
-/// As far as the sums of an instance tell: what came to nothing counts as charged.
-fn outcome(instance: &Instance) -> Outcome {
+/// As far as the sums of an instance tell, and its mode where it came to nothing.
+fn outcome(directory: &Directory, instance: &Instance) -> Outcome {
     let suspense = bank_core::book::suspense_account().id;
+    let in_shadow = || {
+        let project = select::named(directory, &instance.facts.project);
+        let machine = directory.machine_named(&instance.key.machine);
+        let project = project.map(|(project, _)| project.id);
+        directory
+            .mode(project, machine.map(|machine| machine.id))
+            .is_shadow()
+    };
     match (instance.billed.0, instance.shadow_billed.0) {
         (0, shadow) if shadow != 0 => Outcome::Shadow,
         _ if instance.account == Some(suspense) => Outcome::Unbilled,
+        (0, _) if in_shadow() => Outcome::Shadow,
         _ => Outcome::Billed,
     }
 }
@@ -228,77 +241,7 @@ fn bytes(megabytes: Decimal) -> Option<i64> {
     i64::try_from(scaled / 1_000_000_000).ok()
 }
 
-/// What a document says beyond the vocabulary of `nami.md` 3.1, by the names that schedulers use:
-/// kept verbatim with the instance, or a declared usage attribute.
-struct Said<'a>(&'a Facts);
-
 /// The name of a job, of what is kept verbatim with its instance and of its usage attributes.
 pub fn job_name(other: &[(String, String)], attributes: &[(String, String)]) -> Option<String> {
-    let facts = Facts {
-        other: other.to_vec(),
-        usage: Used {
-            attributes: attributes.to_vec(),
-            ..Used::default()
-        },
-        ..Facts::default()
-    };
-    Said(&facts).text(&JOB_NAME)
-}
-
-const JOB_NAME: [&str; 2] = ["jobname", "name"];
-const SUBMIT_HOST: [&str; 1] = ["submithost"];
-const HOST_TYPE: [&str; 3] = ["nodetype", "resourcetype", "hosttype"];
-const HOSTS: [&str; 3] = ["hostlist", "hosts", "allocnodelist"];
-const CPU_USER: [&str; 2] = ["cpuuserduration", "usercputime"];
-const CPU_SYSTEM: [&str; 2] = ["cpusystemduration", "systemcputime"];
-const CPU_TOTAL: [&str; 2] = ["cpuduration", "cputime"];
-const UID: [&str; 2] = ["uid", "userid"];
-const GID: [&str; 2] = ["gid", "groupid"];
-/// Hosts of one record at most.
-const HOSTS_MAX: usize = 4096;
-
-impl Said<'_> {
-    fn text(&self, names: &[&str]) -> Option<String> {
-        let Used { attributes, .. } = &self.0.usage;
-        let all = || self.0.other.iter().chain(attributes);
-        let by = |wanted: &&str| all().find(|(name, _)| plain(name) == **wanted);
-        let found = names.iter().find_map(by);
-        found
-            .map(|(_, value)| value.trim().to_owned())
-            .filter(|value| !value.is_empty())
-    }
-
-    /// Host names with any of `, : ; +` or blanks between them, in their order; a repeat that follows at
-    /// once, and a number (of processors), is none.
-    fn hosts(&self) -> Vec<String> {
-        let text = self.text(&HOSTS).unwrap_or_default();
-        let names = text.split(|c: char| c.is_whitespace() || ",:;+".contains(c));
-        let mut hosts: Vec<String> = Vec::new();
-        let is_name = |name: &&str| name.bytes().any(|b| !b.is_ascii_digit());
-        for name in names.filter(is_name) {
-            if hosts.len() < HOSTS_MAX && hosts.last().is_none_or(|last| last != name) {
-                hosts.push(name.to_owned());
-            }
-        }
-        hosts
-    }
-
-    /// A whole number that is not negative.
-    fn number(&self, names: &[&str]) -> Option<i64> {
-        let number = self.text(names)?.parse().ok();
-        number.filter(|number| *number >= 0)
-    }
-
-    /// Seconds as microseconds.
-    fn seconds(&self, names: &[&str]) -> Option<i64> {
-        let seconds = self.text(names).and_then(|text| Decimal::parse(&text))?;
-        let micros = seconds.billionths() / 1000;
-        i64::try_from(micros).ok().filter(|micros| *micros >= 0)
-    }
-}
-
-/// A name in lower case, without `_` and `-`.
-fn plain(name: &str) -> String {
-    let letters = name.chars().filter(|c| !matches!(c, '_' | '-'));
-    letters.map(|c| c.to_ascii_lowercase()).collect()
+    Said::of(other, attributes).text(&names::JOB_NAME)
 }

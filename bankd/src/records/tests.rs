@@ -393,3 +393,66 @@ mod served {
         assert_eq!(waits(&data), 0);
     }
 }
+
+/// What a collector states of a job that it charges stands in its record: memory of the whole job, and
+/// what a scheduler's documents had said before.
+#[test]
+fn a_record_has_what_a_collector_states() {
+    let mut whole = instance();
+    let stated = [
+        ("Collector", "slurm:ia"),
+        ("MemoryTotal", "8388608000"),
+        ("CpuDuration", "36000.5"),
+        ("RunTime", "90"),
+        ("JobName", "relax"),
+        ("HostList", "n[08-09]"),
+        ("UID", "1001"),
+        ("RequestedProcessors", "1.5"),
+        ("SubmitHost", "login"),
+    ];
+    let pair = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+    whole.facts.other = stated.map(pair).into();
+    whole.facts.usage.memory_mb = Some(Decimal::whole(8000));
+    whole.facts.usage.nodes = Some(Decimal::whole(2));
+    whole.facts.usage.attributes = vec![pair(("uid", "0")), pair(("gid", "0"))];
+    whole.facts.exit_code = Some(1);
+    let event = RecordEvent::Closed {
+        instance: Box::new(whole.clone()),
+        amount: Amount(30_400),
+        created: Timestamp::from_seconds(T0),
+    };
+    let text = keep(&directory(), &event).text;
+    let record = form::read(&KeptRecord { id: 1, text }).unwrap();
+    assert_eq!(record.source.as_deref(), Some("slurm:ia"));
+    assert_eq!(
+        (record.memory_total, record.memory_per_node),
+        (Some(8_388_608_000), None)
+    );
+    assert_eq!(record.memory(), Some(8_388_608_000));
+    assert_eq!(
+        (record.cpu_total, record.wall),
+        (Some(36_000_500_000), Some(90_000_000))
+    );
+    assert_eq!(record.hosts, ["n08", "n09"]);
+    assert_eq!((record.uid, record.gid), (Some(1001), None));
+    assert_eq!(record.requested_processors, Some(1_500_000));
+    assert_eq!(record.submit_host.as_deref(), Some("login"));
+    assert_eq!(record.state, crate::emit::State::Failed);
+
+    // A scheduler's documents speak of a node.
+    whole.facts.other.clear();
+    let event = RecordEvent::Closed {
+        instance: Box::new(whole),
+        amount: Amount(30_400),
+        created: Timestamp::from_seconds(T0),
+    };
+    let text = keep(&directory(), &event).text;
+    let record = form::read(&KeptRecord { id: 1, text }).unwrap();
+    assert_eq!(
+        (record.memory_total, record.memory_per_node),
+        (None, Some(8_388_608_000))
+    );
+    assert_eq!(record.memory(), Some(16_777_216_000));
+    assert_eq!((record.uid, record.gid), (Some(0), Some(0)));
+    assert_eq!(record.state, crate::emit::State::Completed);
+}

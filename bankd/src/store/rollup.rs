@@ -20,6 +20,7 @@ mod months;
 mod pack;
 mod pending;
 mod rebuild;
+mod taken;
 
 pub(in crate::store) use charged::{First, Part, Subject};
 pub(in crate::store) use finished::Finished;
@@ -34,11 +35,12 @@ use super::Error;
 use super::sqlite::SqliteStore;
 use bank_core::effects::{Effects, InstanceChange, UsageRow, UseRow};
 use bank_core::rollup::{Measure, Presence, Sign};
-use charged::{Charge, Class, Taken};
+use charged::{Charge, Class};
 use factors::{Changing, Factors};
 use finished::{COLUMNS, Owners};
 use rusqlite::{Connection, params};
 use std::collections::BTreeSet;
+use taken::Taken;
 
 /// What the writer keeps for rollups.
 #[derive(Default)]
@@ -343,11 +345,11 @@ fn charge(
             project: entry.project.clone(),
             user: entry.user.clone(),
             machine: entry.machine.clone(),
-            amount: charged::taken(entry.delta.amount, entry.delta.shadow),
+            amount: taken::taken(entry.delta.amount, entry.delta.shadow),
             of: entry.takes_back.map(|of| of.0),
         })
         .collect();
-    charged::complete(&mut parts, usage.amount.0);
+    taken::complete(&mut parts, usage.amount.0);
     let row = Charge::written(usage)?;
     for part in parts {
         let worth = part.worth(connection, &row)?;

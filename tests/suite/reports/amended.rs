@@ -158,9 +158,13 @@ fn records_name_whom_money_went_back_to() {
                 continue;
             }
             let text = |name: &str| record[name].as_str().unwrap_or_default().to_owned();
+            // Money that is charged is no refund, though the job is shorter than it was.
+            let is_back = ["refund", "reverse"].contains(&text("why").as_str());
             let amount = |name: &str| text(name).parse::<i64>().unwrap_or_default();
             let own = sums.entry((text("project"), text("user"))).or_default();
-            *own += amount("charge") + amount("shadow_charge");
+            let charged = amount("charge") + amount("shadow_charge");
+            assert_eq!(is_back, charged < 0, "{mode}: {line}");
+            *own += charged;
         }
         sums.retain(|_, sum| *sum != 0);
         let bob = ("physics".to_owned(), "bob".to_owned());

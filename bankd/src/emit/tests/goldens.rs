@@ -198,6 +198,7 @@ fn shared_goldens() {
         bank: &bank,
         unit: "credits",
         precision: 3,
+        whole: false,
     };
     let lines = |records: &[&Record]| -> String {
         records
@@ -234,6 +235,20 @@ fn every_ggf_line_is_valid() {
         hosts: vec!["slot1@host".to_owned(), "n".to_owned()],
         usage: Usage::one(1_500_000, Some(333_333), 1),
         memory_per_node: Some(1),
+        memory_total: Some(3 << 10),
+        group: Some("<g>".to_owned()),
+        uid: Some(0),
+        gid: Some(7),
+        source: Some("slurm:a|b".to_owned()),
+        host_type: Some("fat & slow".to_owned()),
+        requested: Some(500_000),
+        requested_processors: Some(1),
+        requested_memory: Some(1),
+        cpu_user: Some(1),
+        cpu_system: None,
+        cpu_total: Some(5),
+        gpus: Some(3),
+        shadow: Some(-1),
         job_name: Some("a\nb <&>\u{1}".to_owned()),
         state: State::Timeout,
         created_at: close.created_at + 1,
@@ -246,10 +261,17 @@ fn every_ggf_line_is_valid() {
         bank: &bank,
         unit: "credits",
         precision: 3,
+        whole: false,
+    };
+    let whole = GgfOptions {
+        whole: true,
+        ..options
     };
     for record in &adjustments {
-        let line = ggf::render(record, &options).unwrap();
-        validate(&schemas, &line);
+        for options in [&options, &whole] {
+            let line = ggf::render(record, options).unwrap();
+            validate(&schemas, &line);
+        }
     }
 }
 

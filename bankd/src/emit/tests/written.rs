@@ -6,7 +6,7 @@ use std::path::Path;
 use super::exports::site;
 use super::*;
 use crate::emit::export::{Site, Written};
-use crate::emit::{lines, sacct, swf};
+use crate::emit::{ggf, lines, sacct, swf};
 
 fn records() -> [Record; 3] {
     let some = |text: &str| Some(text.to_owned());
@@ -46,11 +46,9 @@ fn records() -> [Record; 3] {
         outcome: Outcome::Shadow,
         memory_total: Some(1 << 30),
         cpu_total: Some(9 * SECOND),
-        collected: Some(Collected {
-            source: "slurm:blue".to_owned(),
-            revision: 1,
-            shadow: 7_200_000,
-        }),
+        source: some("slurm:blue"),
+        shadow: Some(7_200_000),
+        collected: Some(Collected { revision: 1 }),
         ..job(CLOSE)
     };
     [full, back, seen]
@@ -64,6 +62,18 @@ fn all(site: &Site, write: impl Fn(&Record, &Site) -> Written) -> String {
             Written::Skipped(_) | Written::Nothing => String::new(),
         });
     texts.collect()
+}
+
+/// As documents have it: more than lines of record files.
+fn whole(record: &Record, site: &Site) -> Written {
+    let options = GgfOptions {
+        adjustments: true,
+        bank: &site.bank,
+        unit: &site.unit,
+        precision: site.precision,
+        whole: true,
+    };
+    ggf::render(record, &options).map_or(Written::Nothing, Written::Text)
 }
 
 #[track_caller]
@@ -85,6 +95,7 @@ fn tables_and_lines_are_their_goldens() {
     golden("usage-safe.csv", &csv(true));
     golden("usage.jsonl", &all(&site, lines::json));
     golden("auditor.jsonl", &all(&site, lines::auditor));
+    golden("usage.ur1.xml", &all(&site, whole));
     golden("xdmod.log", &all(&site, sacct::render));
     let jobs: Vec<swf::Job> = records().iter().filter_map(|r| swf::job(r).ok()).collect();
     golden("workload.swf", &swf::render(&jobs, |_| [1, 2, -1]));

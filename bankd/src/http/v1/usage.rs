@@ -14,7 +14,7 @@ use bank_core::policy::{Ended, Equivalents, Figures, Share};
 use bank_core::refusal::Refusal;
 use bank_core::time::Seconds;
 use bank_core::usage::Usage;
-use bank_core::usage::kept::kept;
+use bank_core::usage::kept::{HOSTS, kept};
 use serde_json::Value;
 
 use super::call::{Call, Handled, ok, rendered};
@@ -196,11 +196,11 @@ fn report(new: NewUsage, call: &Call) -> Result<UsageReport, Refusal> {
     facts.project.clone_from(&project);
     facts.user.clone_from(&user);
     Ok(UsageReport {
+        host: new.host.as_deref().and_then(host::first),
+        more: more(&new),
         source: new.source,
         figures,
         named,
-        host: new.host.as_deref().and_then(host::first),
-        more: kept(&new.attributes),
         flags: String::new(),
         track: false,
         request: Request {
@@ -216,6 +216,12 @@ fn report(new: NewUsage, call: &Call) -> Result<UsageReport, Refusal> {
             ..Request::default()
         },
     })
+}
+
+/// What is kept for reports and exports.
+fn more(new: &NewUsage) -> Option<String> {
+    let hosts = new.host.as_deref().map(|list| (HOSTS, list));
+    kept(hosts, &new.attributes)
 }
 
 fn usage(new: &NewUsage) -> Result<Usage, Refusal> {

@@ -8,6 +8,7 @@ use std::io::{self, BufRead};
 use chrono_tz::Tz;
 
 use super::row::{self, Moment, Order, Row};
+use super::stated::Stated;
 use super::tres::Resources;
 use crate::ingest::job::{Found, RAW_MAX, Record};
 use crate::ingest::lines::Lines;
@@ -148,6 +149,12 @@ impl<'a> Words<'a> {
             .unwrap_or(text)
     }
 
+    /// Of `amy(1001)` the number.
+    fn in_brackets(&self, key: &str) -> &'a str {
+        let (_, behind) = self.get(key).split_once('(').unwrap_or_default();
+        behind.strip_suffix(')').unwrap_or_default()
+    }
+
     /// A count; of `2-4` the first.
     fn count(&self, key: &str) -> Option<i64> {
         let text = self.get(key);
@@ -187,6 +194,11 @@ impl<'a> Words<'a> {
             memory_bytes,
             limit_s: row::limit(self.get("TimeLimit")),
             has_nodes: true,
+            stated: Stated {
+                uid: self.in_brackets("UserId").into(),
+                gid: self.in_brackets("GroupId").into(),
+                ..Stated::default()
+            },
             ..Row::default()
         }
     }

@@ -60,10 +60,15 @@ pub(super) enum Column {
     NodeList,
     JobName,
     TotalCpu,
+    UserCpu,
+    SystemCpu,
+    Uid,
+    Gid,
+    ReqCpus,
 }
 
 /// Their names in a header line, in the order of [`Column`].
-const NAMES: [&str; 26] = [
+const NAMES: [&str; 31] = [
     "jobid",
     "jobidraw",
     "cluster",
@@ -90,6 +95,11 @@ const NAMES: [&str; 26] = [
     "nodelist",
     "jobname",
     "totalcpu",
+    "usercpu",
+    "systemcpu",
+    "uid",
+    "gid",
+    "reqcpus",
 ];
 
 /// Whether a field looks like what its column holds.

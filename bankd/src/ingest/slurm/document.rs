@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::io::{self, BufRead};
 
 use super::row::{Moment, Order, Row};
+use super::stated::Stated;
 use crate::ingest::job::{Found, Record};
 use crate::ingest::json::Object;
 use crate::ingest::lines::document;
@@ -67,9 +68,25 @@ fn found(job: &Object<'_>) -> Found {
             .and_then(|minutes| minutes.times(Number::whole(60)))
             .and_then(|seconds| i64::try_from(seconds.as_whole()?).ok()),
         has_nodes: true,
+        stated: Stated {
+            cpu: ["user", "system"].map(|part| processor_time(&time, part)),
+            asked: job
+                .object("required")
+                .and_then(|asked| number(&asked, "CPUs"))
+                .and_then(|asked| i64::try_from(asked.as_whole()?).ok()),
+            ..Stated::default()
+        },
         ..Row::default()
     };
     row.found(Order::EndStartState)
+}
+
+/// Seconds and microseconds.
+fn processor_time(time: &Object<'_>, part: &str) -> Option<Number> {
+    let part = time.object(part)?;
+    let micros = part.number("microseconds").unwrap_or(Number::ZERO);
+    part.number("seconds")?
+        .plus(micros.times(Number::scaled(1, 6))?)
 }
 
 /// A number, or since data parser 0.0.39 an object that says whether it is set.

@@ -6,6 +6,7 @@ use std::io::{self, BufRead};
 use chrono_tz::Tz;
 
 use super::row::{self, Moment, Order, Row};
+use super::stated::{self, Stated};
 use super::tres::Resources;
 use crate::ingest::job::{Found, Record};
 use crate::ingest::lines::Lines;
@@ -70,6 +71,13 @@ fn found(text: &str, zone: Tz) -> Found {
         cpu: None,
         limit_s: row::limit(get("Timelimit")),
         has_nodes: true,
+        stated: Stated {
+            uid: text("UID"),
+            gid: text("GID"),
+            cpu: ["UserCPU", "SystemCPU"].map(|name| clock(get(name))),
+            asked: row::integer(get("ReqCPUS")),
+            memory_per_node: stated::memory_per_node(get("ReqMem"), cpus, nodes),
+        },
     };
     row.found(Order::EndStartState)
 }

@@ -9,4 +9,5 @@ mod hosts;
 pub(super) mod keyed;
 mod row;
 pub(super) mod sacct;
+mod stated;
 pub(super) mod tres;

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use chrono_tz::Tz;
 
+use super::stated::Stated;
 use super::tres::{self, Resources};
 use crate::ingest::job::{Found, Job, Label, State};
 use crate::ingest::number::Number;
@@ -108,6 +109,8 @@ pub(super) struct Row<'t> {
     pub(super) limit_s: Option<i64>,
     /// Whether the rendering has a column for it.
     pub(super) has_nodes: bool,
+    /// What else it says of the job.
+    pub(super) stated: Stated<'t>,
 }
 
 /// The tests of a rendering, in its order (`data/LAYOUT.md`).
@@ -201,6 +204,7 @@ impl Row<'_> {
             memory_bytes: self.memory_bytes,
             cpu: self.cpu,
             limit_s: self.limit_s,
+            stated: self.stated.pairs(),
             quantities: Vec::with_capacity(6),
             ..Job::default()
         };

@@ -7,6 +7,7 @@ use chrono_tz::Tz;
 use super::columns::{Column, Columns, LAYOUTS};
 use super::hosts;
 use super::row::{self, Moment, Order, Row};
+use super::stated::{self, Stated};
 use super::tres::{self, Resources};
 use crate::ingest::formats::Options;
 use crate::ingest::job::{Found, Job, Record};
@@ -362,6 +363,17 @@ impl<'t> Fields<'_, 't> {
         self.stated(column).unwrap_or_default()
     }
 
+    fn beyond(&self, cpus: Option<i64>, nodes: Option<i64>) -> Stated<'t> {
+        let time = |column| self.stated(column).and_then(clock);
+        Stated {
+            uid: self.text(Column::Uid).into(),
+            gid: self.text(Column::Gid).into(),
+            cpu: [time(Column::UserCpu), time(Column::SystemCpu)],
+            asked: row::integer(self.text(Column::ReqCpus)),
+            memory_per_node: stated::memory_per_node(self.text(Column::ReqMem), cpus, nodes),
+        }
+    }
+
     fn row(&self, zone: Tz) -> Row<'t> {
         let text = |column| self.text(column).into();
         let moment = |column| Moment::read(self.text(column), zone);
@@ -413,6 +425,7 @@ impl<'t> Fields<'_, 't> {
             cpu: used.map(|cpu| clock(cpu).unwrap_or_default()),
             limit_s: row::limit(self.text(Column::TimeLimit)),
             has_nodes: true,
+            stated: self.beyond(cpus, nodes),
         }
     }
 }

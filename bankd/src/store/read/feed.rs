@@ -83,6 +83,8 @@ pub struct Used {
     pub requested_s: Option<i64>,
     /// What it would have cost, in minor units.
     pub amount: i64,
+    /// What else its source states, and what is kept of its attributes: see [`bank_core::usage::kept`].
+    pub more: Option<String>,
 }
 
 /// A page of them.
@@ -102,7 +104,8 @@ macro_rules! columns {
         "SELECT u.id, (SELECT count(*) FROM use_change c WHERE c.identity = u.id), s.name,
              u.object_id, u.object_type, u.start_at, u.submit_at, u.end_at, u.machine, t.at_recorded,
              u.project, u.user, u.group_name, u.queue, u.qos, u.state, u.exit_code, u.millis, u.nodes,
-             u.gpus, u.memory_bytes, u.wall_us, u.cpu_us, u.requested_s, u.became, u.instance, u.amount
+             u.gpus, u.memory_bytes, u.wall_us, u.cpu_us, u.requested_s, u.became, u.instance, u.amount,
+             u.more
          FROM usage_identity u JOIN source s ON s.id = u.source LEFT JOIN tx t ON t.id = u.tx"
     };
 }
@@ -252,6 +255,7 @@ fn used(r: &Row<'_>) -> Result<Option<Item>, Error> {
         cpu: r.get(22)?,
         requested_s: r.get(23)?,
         amount: r.get::<_, Option<i64>>(26)?.unwrap_or(0),
+        more: r.get(27)?,
     }))))
 }
 

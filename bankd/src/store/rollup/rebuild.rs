@@ -6,10 +6,11 @@ use super::super::read::journal::{
 };
 use super::super::read::uses::machines;
 use super::super::sqlite::SqliteStore;
-use super::charged::{self, Charge, Class, Part, Subject, Taken};
+use super::charged::{self, Charge, Class, Part, Subject};
 use super::factors::Factors;
 use super::finished::{COLUMNS, Finished, Owners};
 use super::pending::{Key, Pending};
+use super::taken::{self, Taken};
 use bank_core::rollup::{DAY, Measure, Presence, Sign, Use};
 use bank_core::time::{MICROS, Timestamp};
 use rusqlite::{Connection, Rows};
@@ -250,7 +251,7 @@ fn charges_of(
             continue;
         };
         let mut parts: Vec<Taken> = same.iter().map(|entry| entry.taken.clone()).collect();
-        charged::complete(&mut parts, charge.amount);
+        taken::complete(&mut parts, charge.amount);
         let sql = "SELECT instance FROM usage WHERE id = ?1";
         let instance: i64 = connection
             .prepare_cached(sql)?

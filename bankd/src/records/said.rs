@@ -1,0 +1,88 @@
+//! What is said of a job beyond the vocabulary of `nami.md` 3.1: by documents, kept verbatim with the
+//! instance, by declared usage attributes, and by collectors. The one place where a record gets it, whether
+//! the use was charged or not.
+
+use bank_core::contribution::host;
+use bank_core::decimal::Decimal;
+use bank_core::usage::kept::{is_named, names};
+
+use crate::emit::{Record, State};
+
+/// Hosts of one record at most.
+const HOSTS_MAX: usize = 4096;
+
+/// How a use ended: by its word, else as the code says that a collector has.
+pub(super) fn state(word: &str, exit_code: Option<i64>, is_collected: bool) -> State {
+    if is_collected && word.is_empty() && exit_code.is_some_and(|code| code != 0) {
+        State::Failed
+    } else {
+        State::from_word(word)
+    }
+}
+
+/// Names with what stands behind them, the first of a name being the one that counts.
+pub(super) struct Said<'a>(pub(super) Vec<(&'a str, &'a str)>);
+
+impl<'a> Said<'a> {
+    /// What is kept with an instance. A collector has said already which of the attributes count.
+    pub(super) fn of(other: &'a [(String, String)], attributes: &'a [(String, String)]) -> Self {
+        let said = |(name, value): &'a (String, String)| (name.as_str(), value.as_str());
+        let mut all = Self(other.iter().map(said).collect());
+        if !all.is_collected() {
+            all.0.extend(attributes.iter().map(said));
+        }
+        all
+    }
+}
+
+impl Said<'_> {
+    /// The record with everything that is said. `memory` is what rates count, in bytes: schedulers speak of
+    /// a node, and collectors of the whole job (`usage-records.md` 6.3, note 9).
+    pub(super) fn told(&self, memory: Option<i64>, record: Record) -> Record {
+        let memory_total = self.number(&names::MEMORY_TOTAL);
+        Record {
+            job_name: self.text(&names::JOB_NAME),
+            submit_host: self.text(&names::SUBMIT_HOST),
+            host_type: self.text(&names::HOST_TYPE),
+            hosts: host::all(&self.text(&names::HOSTS).unwrap_or_default(), HOSTS_MAX),
+            cpu_user: self.micros(&names::CPU_USER),
+            cpu_system: self.micros(&names::CPU_SYSTEM),
+            cpu_total: self.micros(&names::CPU_TOTAL).or(record.cpu_total),
+            wall: self.micros(&names::WALL).or(record.wall),
+            uid: self.number(&names::UID),
+            gid: self.number(&names::GID),
+            requested_processors: self.micros(&names::REQUESTED_PROCESSORS),
+            requested_memory: self.number(&names::REQUESTED_MEMORY),
+            memory_per_node: memory.filter(|memory| memory_total != Some(*memory)),
+            memory_total,
+            source: self.text(&names::SOURCE),
+            ..record
+        }
+    }
+
+    /// Whether a collector said it.
+    pub(super) fn is_collected(&self) -> bool {
+        self.text(&names::SOURCE).is_some()
+    }
+
+    /// What stands behind the first of the names that is there.
+    pub(super) fn text(&self, wanted: &[&str]) -> Option<String> {
+        let by = |wanted: &&str| self.0.iter().find(|(name, _)| is_named(name, &[*wanted]));
+        let (_, value) = wanted.iter().find_map(by)?;
+        let value = value.trim();
+        (!value.is_empty()).then(|| value.to_owned())
+    }
+
+    /// A whole number that is not negative.
+    fn number(&self, wanted: &[&str]) -> Option<i64> {
+        let number = self.text(wanted)?.parse().ok();
+        number.filter(|number| *number >= 0)
+    }
+
+    /// A decimal that is not negative, in millionths: seconds as microseconds.
+    fn micros(&self, wanted: &[&str]) -> Option<i64> {
+        let number = self.text(wanted).and_then(|text| Decimal::parse(&text))?;
+        let millionths = number.billionths() / 1000;
+        i64::try_from(millionths).ok().filter(|number| *number >= 0)
+    }
+}

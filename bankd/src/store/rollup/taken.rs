@@ -1,0 +1,120 @@
+//! What each charge took of each account, by its journal entries.
+
+use super::super::Error;
+use super::super::read::journal::{first_entry_of, last_entry};
+use super::charged::{Charge, Class};
+use super::pending::Key;
+use bank_core::rollup::Use;
+use rusqlite::{Connection, Row};
+
+/// What a journal entry of a charge took: of which account, in whose name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::store) struct Taken {
+    pub(in crate::store) account: i64,
+    pub(in crate::store) project: String,
+    pub(in crate::store) user: String,
+    pub(in crate::store) machine: String,
+    /// Minor units, real and shadow; below zero where it went back.
+    pub(in crate::store) amount: i128,
+    /// The entry that it gives back.
+    pub(in crate::store) of: Option<i64>,
+}
+
+impl Taken {
+    /// Out of the columns account, project, user, machine, `delta_amount`, `delta_shadow` and
+    /// the entry that it gives back, from a place on.
+    pub(in crate::store) fn read(r: &Row<'_>, from: usize) -> Result<Taken, Error> {
+        let place = |n: usize| from.saturating_add(n);
+        let (amount, shadow): (i64, i64) = (r.get(place(4))?, r.get(place(5))?);
+        Ok(Taken {
+            account: r.get::<_, Option<i64>>(place(0))?.unwrap_or(0),
+            project: r.get(place(1))?,
+            user: r.get(place(2))?,
+            machine: r.get(place(3))?,
+            amount: taken(amount, shadow),
+            of: r.get(place(6))?,
+        })
+    }
+
+    /// What it took, over the time of its charge. What gives a charge back, or does that again, counts
+    /// when the charge did: usage is shown net of refunds (ledger.md, defect D9).
+    pub(in crate::store) fn worth(
+        &self,
+        connection: &Connection,
+        charge: &Charge,
+    ) -> Result<Use, Error> {
+        let Some(of) = self.of else {
+            return Ok(charge.worth(self.amount));
+        };
+        let sql = "SELECT e.usage, c.of FROM entry e LEFT JOIN correction c ON c.entry = e.id
+                   WHERE e.id = ?1";
+        let mut statement = connection.prepare_cached(sql)?;
+        let mut next = of;
+        loop {
+            let (usage, deeper): (Option<i64>, Option<i64>) =
+                statement.query_row([next], |r| Ok((r.get(0)?, r.get(1)?)))?;
+            match (usage, deeper.filter(|deeper| *deeper < next)) {
+                (_, Some(deeper)) => next = deeper,
+                (Some(usage), None) => {
+                    return Ok(Charge::of(connection, usage)?.worth(self.amount));
+                }
+                (None, None) => return Ok(charge.worth(self.amount)),
+            }
+        }
+    }
+
+    /// Whose it is.
+    pub(in crate::store) fn key<'a>(&'a self, class: &'a Class) -> Key<'a> {
+        Key {
+            project: &self.project,
+            account: self.account,
+            user: &self.user,
+            machine: &self.machine,
+            queue: &class.queue,
+            qos: &class.qos,
+        }
+    }
+}
+
+/// What an entry took, given what it moved.
+pub(in crate::store) fn taken(amount: i64, shadow: i64) -> i128 {
+    i128::from(amount)
+        .saturating_add(shadow.into())
+        .saturating_neg()
+}
+
+/// What the entries of a usage row took. Shadow amounts that lie on no allocation stand on its first.
+pub(in crate::store) fn parts_of(
+    connection: &Connection,
+    charge: &Charge,
+) -> Result<Vec<Taken>, Error> {
+    let first = first_entry_of(connection, charge.tx, last_entry(connection)?)?;
+    let sql = "SELECT e.tx, e.usage, e.account, e.project, e.user, e.machine, e.delta_amount,
+                   e.delta_shadow, c.of
+               FROM entry e LEFT JOIN correction c ON c.entry = e.id
+               WHERE e.id >= ?1 ORDER BY e.id";
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query([first])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        if row.get::<_, i64>(0)? != charge.tx {
+            break;
+        }
+        if row.get::<_, Option<i64>>(1)? == Some(charge.id) {
+            found.push(Taken::read(row, 2)?);
+        }
+    }
+    complete(&mut found, charge.amount);
+    Ok(found)
+}
+
+/// Puts what a charge came to and its entries did not move on the first of them.
+pub(in crate::store) fn complete(parts: &mut [Taken], amount: i64) {
+    let moved = parts
+        .iter()
+        .fold(0_i128, |sum, part| sum.saturating_add(part.amount));
+    if let Some(first) = parts.first_mut() {
+        let rest = i128::from(amount).saturating_sub(moved);
+        first.amount = first.amount.saturating_add(rest);
+    }
+}
