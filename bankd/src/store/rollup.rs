@@ -81,7 +81,6 @@ enum Touched {
 /// Looks at what a command changes before it is written.
 pub(super) fn before(store: &mut SqliteStore, effects: &Effects) -> Result<Before, Error> {
     let hardware = Changing::look(&store.connection, &effects.directory)?;
-    store.rollups.note_named(&effects.uses);
     let mut touched = Vec::new();
     let turns = effects.transactions.iter().any(|tx| tx.reverses.is_some());
     let is_plain = effects.uses.is_empty() && effects.assigned.is_empty() && !turns;
@@ -100,6 +99,8 @@ pub(super) fn before(store: &mut SqliteStore, effects: &Effects) -> Result<Befor
             touched.push(take_away(store, id)?);
         }
     }
+    // Behind the last look: what is read of names for the first time is of before the command.
+    store.rollups.note_named(&effects.uses);
     Ok(Before { touched, hardware })
 }
 

@@ -85,7 +85,7 @@ pub(super) fn write_uses(
             let written = write_rows(connection, None, rows, (at, tx));
             (written, counting.join())
         });
-        let (left, waits) = counted.map_err(|_| codec::broken("rollup", 0))?;
+        let (left, waits) = counted.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         let left = left.into_iter().filter_map(|place| rows.get(place));
         rollups.count_uses(connection, left)?;
         (written?, waits)

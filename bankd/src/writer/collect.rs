@@ -1,6 +1,7 @@
 //! Records of AUDITOR's API on their way in: what is stored and what it does to the ledger go into
 //! one database transaction, many requests into one commit.
 
+use super::change::Change;
 use super::thread::Thread;
 use super::{Caller, SubmitError, Task, Writer};
 use crate::store::{self, QuarantineRow, RecordRow, SourceSeen, Stamp, StoredRecord};
@@ -45,6 +46,8 @@ impl Task {
     pub(super) fn is_long(&self) -> bool {
         match self {
             Task::Portion(..) => true,
+            // It looks at each day of a month, and writes a row for each key.
+            Task::Change(Change::Month(_), _) => true,
             Task::Collect(asked, _) => {
                 matches!(&asked.what, Collecting::Add { records, .. } if records.len() > FEW)
             }

@@ -71,8 +71,10 @@ fn days_of_a_real_file_are_those_that_were_published() {
         &bank,
         &[&["--by", "day", "--credit", "end"], &period[..]].concat(),
     );
-    let first = at_end["rows"][0]["bucket"].as_str().unwrap();
-    assert_eq!(first, "2016-12-30", "nothing ended before");
+    // Jobs begin when they do; all else lies where they end.
+    let mut days = at_end["rows"].as_array().unwrap().iter();
+    let first = days.find(|row| row["core_hours"] != "0.000000").unwrap();
+    assert_eq!(first["bucket"], "2016-12-30", "nothing ended before");
     assert_eq!(at_end["total"]["ended"], "4046");
     ways_agree(&bank, &period);
     waits(&bank, &period, &sample);
@@ -105,7 +107,13 @@ fn stripped(answer: &Value) -> Vec<Value> {
     let all = answer["rows"].as_array().unwrap().iter();
     let all = all.chain([&answer["total"]]).cloned().map(|mut row| {
         let figures = row.as_object_mut().unwrap();
-        for name in ["submitted", "wait_mean_s", "expansion", "cpu_mhz_hours"] {
+        for name in [
+            "submitted",
+            "wait_mean_s",
+            "expansion",
+            "cpu_mhz_hours",
+            "cpu_mhz_seconds",
+        ] {
             figures.remove(name);
         }
         row

@@ -136,9 +136,6 @@ async fn is_in_journal(
         };
         if let Some(job) = job {
             filter.of_job(connection, &mut span, &job)?;
-            if filter.instances.as_ref().is_some_and(HashSet::is_empty) {
-                return Ok(false);
-            }
         }
         let page = journal::page(connection, &span, |row| filter.holds(row))?;
         // What was not looked through to the end may have it.
@@ -228,7 +225,11 @@ impl Filter {
         job: &str,
     ) -> Result<(), store::Error> {
         let uses = jobs::uses(connection, job)?;
-        span.recorded_from = uses.iter().map(|row| row.opened).min();
+        // How far is looked must not tell when a hidden one was.
+        let seen = uses
+            .iter()
+            .filter(|row| self.view.sees_work(&row.project, &row.user, &row.machine));
+        span.recorded_from = seen.map(|row| row.opened).min();
         self.instances = Some(uses.iter().map(|row| row.id).collect());
         Ok(())
     }

@@ -45,6 +45,15 @@ pub(super) fn references(connection: &Connection, report: &mut Report) -> Result
     Ok(())
 }
 
+/// What waits for a project is a finished use.
+pub(super) fn unmapped(connection: &Connection, report: &mut Report) -> Result<(), Error> {
+    let sql = "SELECT CAST(w.identity AS TEXT) FROM unmapped w
+               WHERE NOT EXISTS (SELECT 1 FROM usage_identity u WHERE u.id = w.identity)";
+    each(connection, report, "unmapped", sql, |id| {
+        format!("finished use {id}: it waits for a project, and is not there")
+    })
+}
+
 /// The answer to every charge is kept for ever, so that none is billed twice. Finished usage has its
 /// identity for that.
 pub(super) fn answers(connection: &Connection, report: &mut Report) -> Result<(), Error> {
