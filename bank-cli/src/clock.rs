@@ -6,6 +6,7 @@
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use chrono::{DateTime, FixedOffset, Local, Offset as _, TimeZone as _, Utc};
+use chrono_tz::Tz;
 
 /// Now, in microseconds since 1970 UTC; 0 on a machine whose clock stands before that.
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
@@ -56,12 +57,19 @@ impl Stopwatch {
 pub(crate) enum Zone {
     /// That of the machine (`TZ`).
     Local,
+    /// One that was asked for by name.
+    Named(Tz),
     /// A fixed one, for tests.
     #[cfg(test)]
     Fixed(FixedOffset),
 }
 
 impl Zone {
+    /// One by its name, such as `Europe/Berlin`; none where the tables have no such name.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        name.parse().ok().map(Self::Named)
+    }
+
     /// The offset of this zone at a moment.
     pub(crate) fn offset_at(self, us: i64) -> FixedOffset {
         let utc = DateTime::<Utc>::from_timestamp_micros(us)
@@ -69,6 +77,7 @@ impl Zone {
             .naive_utc();
         match self {
             Self::Local => Local.offset_from_utc_datetime(&utc).fix(),
+            Self::Named(zone) => zone.offset_from_utc_datetime(&utc).fix(),
             #[cfg(test)]
             Self::Fixed(offset) => offset,
         }

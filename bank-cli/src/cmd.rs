@@ -61,6 +61,7 @@ mod usage;
 mod user;
 mod user_import;
 mod whatif;
+pub(crate) mod zone;
 
 use std::{
     fmt::Write as _,

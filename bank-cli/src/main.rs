@@ -72,7 +72,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         return Ok(());
     }
     let settings = config::load(&cli.global)?;
-    let zone = clock::Zone::Local;
+    let zone = cmd::zone::of(&cli.command)?;
     let form = out::Form::new(&cli.global, settings.format.as_deref(), zone)?;
     // What is about this machine's own files needs no way to the daemon.
     if let cli::Command::Nami(command) = cli.command {

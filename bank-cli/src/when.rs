@@ -13,6 +13,7 @@ pub(crate) fn argument(argument: &str, now_us: i64, zone: Zone) -> Result<String
     let now_us = now_us.saturating_sub(now_us.rem_euclid(1_000_000));
     let moment = match zone {
         Zone::Local => text::parse_time(argument, now_us, &Local),
+        Zone::Named(zone) => text::parse_time(argument, now_us, &zone),
         #[cfg(test)]
         Zone::Fixed(offset) => text::parse_time(argument, now_us, &offset),
     };

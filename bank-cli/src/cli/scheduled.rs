@@ -3,13 +3,15 @@
 use clap::Args;
 
 use super::WriteArgs;
-use super::statement::PeriodArgs;
+use super::statement::{PeriodArgs, ZoneArgs};
 
 /// `bank report balance-sheet`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct BalanceSheetArgs {
     #[command(flatten)]
     pub(crate) period: PeriodArgs,
+    #[command(flatten)]
+    pub(crate) zone: ZoneArgs,
     /// Draw bars in plain characters
     #[arg(long)]
     pub(crate) chart: bool,
@@ -39,6 +41,8 @@ pub(crate) struct MonthlyArgs {
     /// The same
     #[arg(long = "month", value_name = "YYYY-MM", conflicts_with_all = ["month", "from", "to"])]
     pub(crate) named: Option<String>,
+    #[command(flatten)]
+    pub(crate) zone: ZoneArgs,
     /// Start of another time, inclusive
     #[arg(
         long,

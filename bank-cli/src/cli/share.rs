@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use super::statement::RecentArgs;
+use super::statement::{RecentArgs, ZoneArgs};
 
 /// `bank report contribution`, `bank report utilization`.
 #[derive(Debug, Clone, Default, Args)]
@@ -87,6 +87,8 @@ pub(crate) enum Credit {
 pub(crate) struct EfficiencyArgs {
     #[command(flatten)]
     pub(crate) span: RecentArgs,
+    #[command(flatten)]
+    pub(crate) zone: ZoneArgs,
     /// What the groups are: project, account, user, group, contributor
     #[arg(long, value_name = "WHAT", default_value = "project")]
     pub(crate) group_by: String,

@@ -28,6 +28,8 @@ pub(crate) struct StatementArgs {
     #[command(flatten)]
     pub(crate) period: PeriodArgs,
     #[command(flatten)]
+    pub(crate) zone: ZoneArgs,
+    #[command(flatten)]
     pub(crate) at: AtArgs,
     /// Only the sums
     #[arg(long)]
@@ -35,6 +37,14 @@ pub(crate) struct StatementArgs {
     /// Draw the burn-down and what was charged, in plain characters
     #[arg(long)]
     pub(crate) chart: bool,
+}
+
+/// Whose clock times are of.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct ZoneArgs {
+    /// Time zone of what is typed and shown, such as Europe/Berlin [default: that of the machine]
+    #[arg(long, value_name = "AREA/CITY")]
+    pub(crate) tz: Option<String>,
 }
 
 /// Which time.

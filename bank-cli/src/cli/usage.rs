@@ -11,7 +11,7 @@ use clap::{
 use super::attention::{ExpiringArgs, ForecastArgs};
 use super::scheduled::{BalanceSheetArgs, MonthlyArgs, RunReportArgs};
 use super::share::{EfficiencyArgs, ShareArgs, TopArgs};
-use super::statement::RecentArgs;
+use super::statement::{RecentArgs, ZoneArgs};
 use super::{RemoveArgs, WriteArgs};
 
 /// `bank import`.
@@ -186,6 +186,8 @@ pub(crate) enum ReportCommand {
 pub(crate) struct FallbackArgs {
     #[command(flatten)]
     pub(crate) span: RecentArgs,
+    #[command(flatten)]
+    pub(crate) zone: ZoneArgs,
     /// Only jobs that named this project first
     #[arg(short = 'A', long)]
     pub(crate) project: Option<String>,

@@ -40,7 +40,7 @@ pub(super) fn run(context: &Context, args: &MonthlyArgs) -> Result<String, Failu
             until: Some(until.clone()),
             by: by.map(str::to_owned),
             every: every.map(str::to_owned),
-            tz: config::zone_name(),
+            tz: args.zone.tz.clone().or_else(config::zone_name),
             tree: args.project.is_some(),
             project: args.project.clone(),
             top: by.map(|_| args.top),
@@ -151,6 +151,7 @@ mod tests {
 
     fn month(month: Option<&str>) -> MonthlyArgs {
         MonthlyArgs {
+            zone: Default::default(),
             month: month.map(str::to_owned),
             named: None,
             from: None,

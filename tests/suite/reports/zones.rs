@@ -227,3 +227,40 @@ fn what_a_billed_job_says_of_its_processors_is_heard() {
         ran.stderr
     );
 }
+
+/// Pages and pictures have the zone of the table; what the daemon does not cut into days reads its times in
+/// it all the same.
+#[test]
+fn pages_and_statements_are_told_in_the_zone_that_is_asked_for() {
+    let bank = used();
+    let told = |words: &str| {
+        let words = format!("{words} --tz Asia/Tokyo");
+        let ran = bank.bank(&words.split(' ').collect::<Vec<_>>());
+        assert_eq!(ran.exit, 0, "{words}: {}", ran.stderr);
+        ran.stdout
+    };
+    let days = "--from 2026-01-02 --to 2026-01-05";
+    let page = told(&format!("usage --by user,day {days} -O html"));
+    for text in ["2026-01-02 00:00:00", "2026-01-05 00:00:00", "+0900"] {
+        assert!(page.contains(text), "{text}: {page}");
+    }
+    assert!(!page.contains("15:00:00"), "no day begins at three");
+    assert!(told("report monthly 2026-01 -O html").contains("+0900"));
+    assert!(told(&format!("report utilization {days} -O html")).contains("2026-01-02 00:00"));
+    for words in [
+        "statement chemistry --month 2026-01 --json",
+        "report balance-sheet --month 2026-01 --json",
+        "report efficiency --month 2026-01 --json",
+        "report fallback --month 2026-01 --json",
+    ] {
+        let answer = told(words);
+        assert!(answer.contains("2025-12-31T15:00:00Z"), "{words}: {answer}");
+    }
+    let ran = bank.bank(&["statement", "chemistry", "--tz", "Mars/Olympus"]);
+    assert_eq!(ran.exit, 2, "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("no time zone \"Mars/Olympus\""),
+        "{}",
+        ran.stderr
+    );
+}

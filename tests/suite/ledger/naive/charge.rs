@@ -101,6 +101,7 @@ impl Naive {
     ) -> Said {
         let request = &charge.request;
         let known_project = self.instances[n].facts.project.clone();
+        let known_user = self.instances[n].facts.user.clone();
         self.note_start(n, request.facts.start);
         let plausible = self.plausible(charge, n, at)?;
         let measured = self.measure(charge, n, at, &plausible)?;
@@ -123,7 +124,8 @@ impl Naive {
         }
         let is_other = request.whose.project.is_some() && known_project != payer.named;
         let is_amended = charge.terms.finished.is_some() && charge.terms.total;
-        let is_moved = is_amended && known_project != payer.named;
+        let is_its = known_project == payer.named && known_user == self.instances[n].facts.user;
+        let is_moved = is_amended && !is_its;
         if is_other && (charge.terms.named_only || is_moved) {
             self.end_lien(n, "released");
             (self.instances[n].account, self.instances[n].fallback_from) = (None, None);

@@ -120,7 +120,7 @@ impl Naive {
         Ok((n, said))
     }
 
-    /// An amended record names another project: what the old one paid goes back, whatever is left.
+    /// An amended record names another project or user: what the old one paid goes back, whatever is left.
     pub(super) fn take_back(&mut self, n: usize, project: &str) -> i64 {
         let mut back = 0;
         for in_shadow in [false, true] {
