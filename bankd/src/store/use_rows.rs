@@ -5,7 +5,7 @@ use super::rollup::Rollups;
 use super::sizes::Sizes;
 use super::sqlite::SqliteStore;
 use super::uses::digest;
-use super::{Error, codec, export, seal, sources, unmapped};
+use super::{Error, export, seal, sources, unmapped};
 use crate::background;
 use bank_core::effects::UseRow;
 use bank_core::rollup::Sign;

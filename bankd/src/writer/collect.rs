@@ -45,9 +45,8 @@ impl Task {
     /// records.
     pub(super) fn is_long(&self) -> bool {
         match self {
-            Task::Portion(..) => true,
-            // It looks at each day of a month, and writes a row for each key.
-            Task::Change(Change::Month(_), _) => true,
+            // A month: each of its days is looked at, and a row written for each key.
+            Task::Portion(..) | Task::Change(Change::Month(_), _) => true,
             Task::Collect(asked, _) => {
                 matches!(&asked.what, Collecting::Add { records, .. } if records.len() > FEW)
             }
