@@ -35,6 +35,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+#[cfg(test)]
+pub(crate) use self::statement::ZoneArgs;
 pub(crate) use self::{
     access::{
         AddToken, DecideArgs, GrantArgs, LimitCommand, LimitOf, ProposalCommand, ProposeArgs,

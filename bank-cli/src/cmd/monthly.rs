@@ -140,6 +140,7 @@ fn sheet(tables: &Tables) -> Sheet {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::ZoneArgs;
     use bank_api::v1::{UsageFigures, UsageLine};
 
     fn context(now: &str) -> Context {
@@ -151,7 +152,7 @@ mod tests {
 
     fn month(month: Option<&str>) -> MonthlyArgs {
         MonthlyArgs {
-            zone: Default::default(),
+            zone: ZoneArgs::default(),
             month: month.map(str::to_owned),
             named: None,
             from: None,
