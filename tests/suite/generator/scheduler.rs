@@ -82,16 +82,24 @@ impl Scheduler {
         &self.done
     }
 
-    /// The whole day, and on until every job has ended and nothing waits; says when that was.
+    /// The whole day, and on until every job has ended, nothing waits and the bank is there; says
+    /// when that was.
     pub(super) fn run(&mut self, bank: &mut Bank) -> i64 {
         let mut now = T0;
-        while !self.waiting.is_empty() || !self.running.is_empty() || !self.spool.is_empty() {
+        while self.is_open() {
             now += TICK_S;
             assert!(now < DAY_END + 10 * LONGEST_S, "the day does not end");
             bank.set_clock(now);
             self.tick(bank, now);
         }
         now
+    }
+
+    /// Whether there is something left of the day. The bank may have been killed when its last
+    /// answer was given: it comes back all the same.
+    fn is_open(&self) -> bool {
+        let is_idle = self.waiting.is_empty() && self.running.is_empty() && self.spool.is_empty();
+        !is_idle || self.back_at.is_some()
     }
 
     fn tick(&mut self, bank: &mut Bank, now: i64) {
