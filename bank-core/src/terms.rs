@@ -247,6 +247,16 @@ pub(crate) fn read_exact(reason: &str) -> Option<i128> {
     words.next()?.strip_prefix(EXACT)?.parse().ok()
 }
 
+/// The word of a charge that reported a total, not what was new since the charge before.
+pub(crate) const TOTAL: &str = "total";
+
+/// Whether a charge reported a total: its seconds are what was new, its price is that of all.
+pub fn is_of_total(reason: &str) -> bool {
+    // What is said of an amount as given comes from outside.
+    let own = reason.split(GIVEN).next().unwrap_or_default();
+    own.split(' ').any(|word| word == TOTAL)
+}
+
 /// The word before what was said of an amount as given: the last of the reason.
 const GIVEN: &str = "itemisation=";
 

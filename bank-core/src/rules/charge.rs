@@ -215,10 +215,15 @@ fn subject(
     Ok(instance)
 }
 
-/// Journals what a bound made of the exact sum, and what is said of a finished use.
+/// Journals what a bound made of the exact sum, that a total was reported, and what is said of a finished
+/// use.
 fn remark_terms(postings: &mut Postings, charge: &Charge, priced: Option<&Billed>) {
     if let Some(added) = priced.and_then(|billed| billed.bounded) {
         postings.remark(&terms::written_exact(added));
+    }
+    // An amended record of a finished use says so by its word in the journal.
+    if charge.terms.total && charge.terms.finished.is_none() {
+        postings.remark(terms::TOTAL);
     }
     if let Some(whole) = &charge.terms.finished {
         postings.remark(&whole.remark);

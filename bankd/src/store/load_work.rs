@@ -2,7 +2,7 @@
 //! paid for a job. No statement of a scheduler's commands is here.
 
 use super::load;
-use super::read::{jobs, journal};
+use super::read::{charges, journal};
 use super::{Error, codec};
 use bank_core::effects::Delta;
 use bank_core::ids::{AllocationId, InstanceId, LienId};
@@ -48,7 +48,7 @@ pub(super) fn paid(connection: &Connection, view: &mut View) -> Result<(), Error
     for instance in &view.instances {
         let mut next = instance.last_usage.map(|usage| usage.0);
         while let Some(id) = next {
-            let charge = jobs::charge(connection, id)?.ok_or_else(|| missing(instance.id))?;
+            let charge = charges::one(connection, id)?.ok_or_else(|| missing(instance.id))?;
             next = charge.prev;
             let entries = journal::entries_of(connection, charge.tx, last)?;
             for entry in entries.iter().filter(|e| e.usage == Some(id)) {

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::harness::{Bank, Documents, T0};
+use crate::harness::{Bank, Documents, Setup, T0};
 
 /// Whose a job of these tests is, where, and how large.
 const WORK: [&str; 8] = [
@@ -319,5 +319,85 @@ fn what_is_left_on_an_account_is_told_to_those_who_see_it() {
     let rows = asked(&physicist, &["journal", "-a", "pot"]);
     let last = rows["items"].as_array().unwrap().last().unwrap().clone();
     assert_eq!(last["amount_after"], "701", "{rows}");
+    bank.verify();
+}
+
+/// Price line, arithmetic and what was billed of the newest transaction of an op.
+fn price_of(bank: &Bank, op: &str) -> [String; 4] {
+    let told = newest(bank, op);
+    let charge = &told["charge"];
+    let says = told["says"].as_array().unwrap().iter();
+    let of_total = says.filter_map(Value::as_str).find(|s| s.contains("anew"));
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let line = &told["price"][0];
+    [
+        format!("{} = {}", text(&line["text"]), text(&line["amount"])),
+        text(&charge["itemisation"]),
+        text(&charge["amount"]),
+        of_total.unwrap_or_default().to_owned(),
+    ]
+}
+
+fn told_anew(line: &str, made_of: &str, amount: &str, says: &str) -> [String; 4] {
+    let says = format!("all of the use is told anew: {says}");
+    [line.into(), made_of.into(), amount.into(), says]
+}
+
+/// The seconds of such a charge are the difference, which no price is of.
+#[test]
+fn a_use_that_is_told_anew_is_priced_as_a_whole() {
+    let mut bank = Setup::new().chemistry(5_000).start();
+    bank.bank_ok(&["machine", "add", "tower"]);
+    bank.bank_ok(&["project", "members", "add", "physics", "amy"]);
+    bank.bank_ok(&["deposit", "physics", "5000"]);
+    import(&bank, &[("1", "chemistry", 100)]);
+    import(&bank, &[("1", "chemistry", 150)]);
+    let less = "its price is billed, less what was billed before";
+    let made_of = |seconds: i64| {
+        format!(
+            "( ( 1 [Processors] * 1 [ChargeRate{{VBR}}{{Processors}}] ) * {seconds} [WallDuration] ) = {seconds}"
+        )
+    };
+    let line = "1 procs × 00:02:30 = 150";
+    assert_eq!(
+        price_of(&bank, "adjust"),
+        told_anew(line, &made_of(150), "50", less)
+    );
+    import(&bank, &[("1", "physics", 60)]);
+    let afresh = "what was billed for it goes back, and its price is billed";
+    let line = "1 procs × 00:01:00 = 60";
+    assert_eq!(
+        price_of(&bank, "adjust"),
+        told_anew(line, &made_of(60), "60", afresh)
+    );
+    let job = bank.json(&["jobs", "1"]);
+    let remarks: Vec<&str> = job["charges"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["explanation"].as_str().unwrap())
+        .collect();
+    assert_eq!(remarks[2], "back to who paid", "{remarks:?}");
+
+    let total = |procs: &str, seconds: &str| {
+        let words = [
+            "charge",
+            "t1",
+            "--procs",
+            procs,
+            "--duration",
+            seconds,
+            "--total",
+        ];
+        bank.bank_ok(&[&words[..], &["-A", "chemistry", "-u", "amy", "-m", "hut"]].concat());
+    };
+    bank.bank_ok(&["machine", "add", "hut"]);
+    total("2", "100");
+    total("1", "300");
+    let line = "1 procs × 00:05:00 = 300";
+    assert_eq!(
+        price_of(&bank, "charge"),
+        told_anew(line, &made_of(300), "100", less)
+    );
     bank.verify();
 }

@@ -5,7 +5,8 @@ use bank_api::v1::ChargeRow;
 use bank_core::directory::Directory;
 use bank_core::price::{Named, Once, Priced, counted, itemise, price};
 
-use crate::store::read::jobs::{Charge, JobRow};
+use crate::store::read::charges::Charge;
+use crate::store::read::jobs::JobRow;
 
 /// Whose usage a job's charges are.
 pub(super) fn named(job: &JobRow) -> Named<'_> {
@@ -17,7 +18,7 @@ pub(super) fn named(job: &JobRow) -> Named<'_> {
 }
 
 /// Adds to each charge, oldest first, what it was made of. Fees and per-use charges stand at the
-/// first charge, and where they grew.
+/// first charge, where they grew, and with each total.
 pub(super) fn add(directory: &Directory, job: &JobRow, charges: &[Charge], rows: &mut [ChargeRow]) {
     let machine = directory.machine_named(&job.machine).map(|m| m.id);
     let mut once_before = None;
@@ -26,10 +27,11 @@ pub(super) fn add(directory: &Directory, job: &JobRow, charges: &[Charge], rows:
             row.itemisation = Some(text.clone()).filter(|text| !text.is_empty());
             continue;
         }
-        let from = charge.at.minus(charge.seconds);
+        let duration = charge.priced();
+        let from = charge.at.minus(duration);
         let asked = Priced {
             usage: &charge.usage,
-            duration: charge.seconds,
+            duration,
             machine,
             machine_name: &job.machine,
             named: named(job),
@@ -40,7 +42,7 @@ pub(super) fn add(directory: &Directory, job: &JobRow, charges: &[Charge], rows:
         let Some(exact) = price(&asked, rates) else {
             continue;
         };
-        let once = match once_before {
+        let once = match once_before.filter(|_| charge.total.is_none()) {
             None => Once::Whole,
             Some(before) => Once::Growth(exact.once.saturating_sub(before).max(0)),
         };

@@ -15,8 +15,9 @@ use super::path::Path;
 use super::view::View;
 use super::{arithmetic, explain, job, journal, rate, reason, shape};
 use crate::http::error::Failure;
+use crate::store::read::charges::Charge;
 use crate::store::read::explain::{self as told, Step, Why};
-use crate::store::read::jobs::{self, Charge, Detail, JobRow};
+use crate::store::read::jobs::{self, Detail, JobRow};
 use crate::store::read::journal::{Entry, JournalRow};
 
 /// `GET /api/v1/explanations/{name}`: a job by the scheduler's id, else a transaction by its number.
@@ -163,10 +164,11 @@ fn shaped(view: &View, one: &told::Explained, charges: &[Charge]) -> Option<Expl
 }
 
 fn priced<'a>(then: &Directory, job: &'a JobRow, charge: &'a Charge) -> Priced<'a> {
-    let from = charge.at.minus(charge.seconds);
+    let duration = charge.priced();
+    let from = charge.at.minus(duration);
     Priced {
         usage: &charge.usage,
-        duration: charge.seconds,
+        duration,
         machine: then.machine_named(&job.machine).map(|m| m.id),
         machine_name: &job.machine,
         named: arithmetic::named(job),
@@ -187,6 +189,7 @@ fn says(one: &told::Explained, view: &View) -> Vec<String> {
     if one.tx.at_effective != one.tx.at_recorded {
         says.push("counts from before it was written".to_owned());
     }
+    says.extend(of_total(one).map(str::to_owned));
     for entry in &one.entries {
         let account = entry.account.map(AccountId);
         let account = account.and_then(|id| view.directory().account(id));
@@ -215,6 +218,20 @@ fn says(one: &told::Explained, view: &View) -> Vec<String> {
         ));
     }
     says
+}
+
+/// What is billed where all that was used is told anew.
+fn of_total(one: &told::Explained) -> Option<&'static str> {
+    let charge = one
+        .charge
+        .as_ref()
+        .filter(|charge| charge.total.is_some())?;
+    let is_other = |e: &Entry| e.usage.is_some_and(|usage| usage != charge.id);
+    Some(if one.entries.iter().any(is_other) {
+        "all of the use is told anew: what was billed for it goes back, and its price is billed"
+    } else {
+        "all of the use is told anew: its price is billed, less what was billed before"
+    })
 }
 
 /// Why no account stands among those that were looked at, where a use was billed or given back.

@@ -16,7 +16,8 @@ use super::path::Path;
 use super::view::View;
 use super::{arithmetic, explain, formula, shape};
 use crate::http::error::Failure;
-use crate::store::read::jobs::{self, Charge, Detail, JobRow};
+use crate::store::read::charges::{self, Charge};
+use crate::store::read::jobs::{self, Detail, JobRow};
 use crate::store::read::{Page, liens::LienRow};
 
 /// Rows of a page that names no limit.
@@ -40,7 +41,7 @@ pub(super) async fn list(call: Call) -> Handled {
     let page = call.ask(move |connection| {
         let Page { rows, next } = jobs::list(connection, below, limit, keep)?;
         let last = |row: &JobRow| match row.last_usage {
-            Some(id) => jobs::charge(connection, id),
+            Some(id) => charges::one(connection, id),
             None => Ok(None),
         };
         let last: Vec<Option<Charge>> = rows.iter().map(last).collect::<Result<_, _>>()?;
@@ -368,7 +369,9 @@ fn explanation(directory: &Directory, job: &JobRow, charges: &[Charge]) -> Vec<S
         at,
         from: first.at.minus(first.seconds),
     };
-    let corrected = charges.iter().any(|c| c.correction.is_some());
+    // What an amended record takes back leaves its own price as the sum.
+    let corrects = |c: &Charge| c.correction.is_some() && !c.is_taken_back();
+    let corrected = charges.iter().any(corrects);
     let mut lines: Vec<String> = match formula::line(&directory.rates, &asked) {
         _ if !corrected && !is_sum(directory, job, &asked) => vec![format!(
             "sum of the charges, which differ in size or rates (bank rate explain {})",

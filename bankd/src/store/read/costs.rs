@@ -2,8 +2,9 @@
 //! transaction, in the order of the journal.
 
 use super::super::{Error, codec};
+use super::charges::{self, Charge};
 use super::closes;
-use super::jobs::{self, Charge, JobRow};
+use super::jobs::{self, JobRow};
 use super::journal::{self, JournalRow, Span};
 use bank_core::period::Closes;
 use bank_core::time::Timestamp;
@@ -202,7 +203,7 @@ fn used(connection: &Connection, usage: i64) -> Result<Option<Used>, Error> {
     let Some((instance, other)) = found.optional()? else {
         return Ok(None);
     };
-    let charge = jobs::charge_told(connection, usage)?;
+    let charge = charges::told(connection, usage)?;
     let Some((charge, job)) = charge.zip(jobs::one(connection, instance)?) else {
         return Ok(None);
     };

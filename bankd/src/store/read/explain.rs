@@ -14,7 +14,8 @@ mod moved;
 use self::asked::{Asked, billing};
 pub use self::moved::MOVED_MAX;
 use super::super::Error;
-use super::jobs::{self, Charge, JobRow};
+use super::charges::{self, Charge};
+use super::jobs::{self, JobRow};
 use super::journal::{self, Entry, Transaction};
 use super::past::{self, AsOf};
 use bank_core::directory::{Directory, Policy};
@@ -141,7 +142,7 @@ pub fn transaction(
         None => None,
     };
     let charge = match billing(&entries) {
-        Some(usage) => jobs::charge_told(connection, usage)?,
+        Some(usage) => charges::told(connection, usage)?,
         None => None,
     };
     let charge = charge.filter(|charge| charge.tx == id).map(|charge| {
@@ -231,7 +232,7 @@ pub fn of_job(connection: &Connection, job: &JobRow) -> Result<(Vec<i64>, bool),
     let mut next = job.last_usage;
     let mut steps = 0;
     while let Some(charge) = match next.filter(|_| steps < JOB_MAX) {
-        Some(id) => jobs::charge(connection, id)?,
+        Some(id) => charges::one(connection, id)?,
         None => None,
     } {
         found.push(charge.tx);

@@ -1,6 +1,7 @@
 //! Instances with what they were charged: lists, and one job with its charges, payers and lien.
 
 use super::super::{Error, codec, uses};
+use super::charges::{self, Charge};
 use super::{Page, SCAN_MAX, journal, liens};
 use bank_core::amount::Amount;
 use bank_core::decimal::Decimal;
@@ -8,14 +9,11 @@ use bank_core::effects::{Billing, KnownUse};
 use bank_core::ids::{AccountId, AllocationId};
 use bank_core::model::InstanceKey;
 use bank_core::model::{CLOSINGS, Closing, ObjectType};
-use bank_core::terms;
 use bank_core::time::{Seconds, Timestamp};
 use bank_core::usage::Usage;
-use rusqlite::{Connection, OptionalExtension, Row};
+use rusqlite::{Connection, Row};
 use std::collections::HashSet;
 
-/// Charges of one job that are looked at, newest first.
-const CHARGES_MAX: usize = 10_000;
 /// Transactions behind a close that are searched for the lien which it released.
 const CLOSE_SCAN: i64 = 1_000;
 
@@ -68,39 +66,6 @@ pub struct JobRow {
     pub start: Option<Timestamp>,
     /// When it ended, likewise.
     pub end: Option<Timestamp>,
-}
-
-/// One usage row: a charge.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Charge {
-    /// Row id.
-    pub id: i64,
-    /// The charge before it.
-    pub prev: Option<i64>,
-    /// Journal transaction.
-    pub tx: i64,
-    /// End of the use.
-    pub at: Timestamp,
-    /// Seconds that it bills.
-    pub seconds: Seconds,
-    /// What it bills.
-    pub amount: Amount,
-    /// What became of it.
-    pub billing: Billing,
-    /// It came after the close.
-    pub late: bool,
-    /// A part was covered by nothing.
-    pub debt: bool,
-    /// Part of it was covered by the fallback account.
-    pub fallback: bool,
-    /// It is no charge, but takes one back or moves it: `refund`, `reverse` or `settle`.
-    pub correction: Option<&'static str>,
-    /// What was priced.
-    pub usage: Usage,
-    /// The instant whose rates counted, where a quote was bound.
-    pub rates_at: Option<Timestamp>,
-    /// It billed an amount as given: what was said of it, which may be nothing.
-    pub given: Option<String>,
 }
 
 /// An allocation's share.
@@ -244,66 +209,13 @@ pub fn one(connection: &Connection, id: i64) -> Result<Option<JobRow>, Error> {
     rows.next()?.map(read).transpose()
 }
 
-/// One charge by number, with what was said of it where its amount was given.
-pub fn charge_told(connection: &Connection, id: i64) -> Result<Option<Charge>, Error> {
-    let Some(mut charge) = charge(connection, id)? else {
-        return Ok(None);
-    };
-    charge.given = given(connection, charge.tx)?;
-    Ok(Some(charge))
-}
-
-/// One charge by number.
-pub fn charge(connection: &Connection, id: i64) -> Result<Option<Charge>, Error> {
-    let sql = "SELECT prev, tx, at, charged_s, amount, billing, late, processors, facts, rates_at
-        FROM usage WHERE id = ?1";
-    let mut statement = connection.prepare_cached(sql)?;
-    let found = statement.query_row([id], |row| {
-        let charge = Charge {
-            id,
-            prev: row.get(0)?,
-            tx: row.get(1)?,
-            at: Timestamp(row.get(2)?),
-            seconds: Seconds(row.get(3)?),
-            amount: Amount(row.get(4)?),
-            billing: Billing::Billed,
-            late: row.get(6)?,
-            debt: false,
-            fallback: false,
-            correction: None,
-            usage: Usage::default(),
-            rates_at: row.get::<_, Option<i64>>(9)?.map(Timestamp),
-            given: None,
-        };
-        let texts: [String; 3] = [row.get(5)?, row.get(7)?, row.get(8)?];
-        Ok((charge, texts))
-    });
-    let Some((mut charge, [word, processors, facts])) = found.optional()? else {
-        return Ok(None);
-    };
-    charge.billing = codec::word("usage.billing", &word, Billing::parse)?;
-    if charge.billing == Billing::Refund {
-        charge.correction = Some("refund");
-    }
-    charge.usage = super::usage::priced(&processors, &facts)?;
-    Ok(Some(charge))
-}
-
 /// Charges, payers and lien of a job.
 pub fn detail(connection: &Connection, job: &JobRow) -> Result<Detail, Error> {
     let mut detail = Detail {
         finished: uses::of_instance(connection, job.id)?,
+        charges: charges::of_job(connection, job.last_usage)?,
         ..Detail::default()
     };
-    let mut next = job.last_usage;
-    while let Some(id) = next.filter(|_| detail.charges.len() < CHARGES_MAX) {
-        let Some(charge) = charge(connection, id)? else {
-            break;
-        };
-        next = charge.prev;
-        detail.charges.push(charge);
-    }
-    detail.charges.reverse();
     let refunds = detail
         .charges
         .iter()
@@ -312,7 +224,6 @@ pub fn detail(connection: &Connection, job: &JobRow) -> Result<Detail, Error> {
     let last = journal::last_entry(connection)?;
     let mut from_liens: Vec<(i64, i128)> = Vec::new();
     for charge in &mut detail.charges {
-        charge.given = given(connection, charge.tx)?;
         let entries = journal::entries_of(connection, charge.tx, last)?;
         let own = || entries.iter().filter(|e| e.usage == Some(charge.id));
         if own().any(|e| e.kind == "reverse") {
@@ -344,16 +255,6 @@ pub fn detail(connection: &Connection, job: &JobRow) -> Result<Detail, Error> {
         detail.taken_from_lien = own.map(|(_, taken)| *taken).sum();
     }
     Ok(detail)
-}
-
-/// What a charge of an amount as given said of it.
-fn given(connection: &Connection, tx: i64) -> Result<Option<String>, Error> {
-    // The reasons of others are notes, which may say anything.
-    let sql = "SELECT reason FROM tx
-               WHERE id = ?1 AND (op = 'charge' OR op = 'adjust' AND instance IS NOT NULL)";
-    let mut statement = connection.prepare_cached(sql)?;
-    let reason: Option<String> = statement.query_row([tx], |row| row.get(0)).optional()?;
-    Ok(reason.and_then(|reason| terms::read_given(&reason).map(str::to_owned)))
 }
 
 fn count_share(shares: &mut Vec<Share>, entry: &journal::Entry) {

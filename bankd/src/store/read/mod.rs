@@ -2,7 +2,7 @@
 //!
 //! [`Pool`] lends connections for the time of one question; `money` answers for accounts and
 //! allocations, `past` for the same as it was, `burn` for how fast they are spent, `statement` for what
-//! moved them, `liens` and `jobs` for the work,
+//! moved them, `liens`, `jobs` and `charges` for the work,
 //! `monitor` for what strict would have refused, `enforced` for a simulation of it,
 //! `fallback` for what ran on another account, `report` for usage added up,
 //! `explain` for how a transaction came about, `query` for
@@ -16,6 +16,7 @@ pub mod attention;
 pub mod auditor;
 pub mod beside;
 pub mod burn;
+pub mod charges;
 pub mod closes;
 pub mod costs;
 pub mod enforced;

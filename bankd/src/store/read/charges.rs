@@ -1,0 +1,188 @@
+//! Charges of a job, each with what the journal says of it beside its entries.
+
+use super::super::{Error, codec};
+use bank_core::amount::Amount;
+use bank_core::effects::Billing;
+use bank_core::terms;
+use bank_core::time::{Seconds, Timestamp};
+use bank_core::usage::Usage;
+use rusqlite::{Connection, OptionalExtension};
+
+/// Charges of one job that are looked at, newest first.
+const JOB_MAX: usize = 10_000;
+
+/// One usage row: a charge.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Charge {
+    /// Row id.
+    pub id: i64,
+    /// The charge before it.
+    pub prev: Option<i64>,
+    /// Journal transaction.
+    pub tx: i64,
+    /// End of the use.
+    pub at: Timestamp,
+    /// Seconds that it bills.
+    pub seconds: Seconds,
+    /// What it bills.
+    pub amount: Amount,
+    /// What became of it.
+    pub billing: Billing,
+    /// It came after the close.
+    pub late: bool,
+    /// A part was covered by nothing.
+    pub debt: bool,
+    /// Part of it was covered by the fallback account.
+    pub fallback: bool,
+    /// It is no charge, but takes one back or moves it: `refund`, `reverse` or `settle`.
+    pub correction: Option<&'static str>,
+    /// What was priced.
+    pub usage: Usage,
+    /// The instant whose rates counted, where a quote was bound.
+    pub rates_at: Option<Timestamp>,
+    /// It billed an amount as given: what was said of it, which may be nothing.
+    pub given: Option<String>,
+    /// It reported a total, as an amended record does: all seconds that were billed with it, of which
+    /// its price is, less what was billed before.
+    pub total: Option<Seconds>,
+}
+
+impl Charge {
+    /// Whether it takes an earlier record of the use back, before the record that amends it is charged.
+    pub fn is_taken_back(&self) -> bool {
+        self.correction == Some("refund") && self.billing != Billing::Refund
+    }
+
+    /// The seconds that its price is of.
+    pub fn priced(&self) -> Seconds {
+        self.total.unwrap_or(self.seconds)
+    }
+}
+
+/// The charges of a job, oldest first, back from its latest one; of more than 10,000 the newest.
+///
+/// # Errors
+/// If the store fails.
+pub fn of_job(connection: &Connection, latest: Option<i64>) -> Result<Vec<Charge>, Error> {
+    let mut found = Vec::new();
+    let mut next = latest;
+    while let Some(id) = next.filter(|_| found.len() < JOB_MAX) {
+        let Some(charge) = one(connection, id)? else {
+            break;
+        };
+        next = charge.prev;
+        found.push(charge);
+    }
+    found.reverse();
+    note_taken_back(&mut found);
+    let mut so_far = Seconds(0);
+    for charge in &mut found {
+        so_far = so_far.plus(charge.seconds);
+        let said = said(connection, charge.tx)?;
+        charge.given = said.given;
+        let is_of_total = said.is_of_total && charge.correction.is_none();
+        charge.total = is_of_total.then_some(so_far);
+    }
+    Ok(found)
+}
+
+/// One charge by number, with what was said of it where its amount was given.
+///
+/// # Errors
+/// If the store fails.
+pub fn told(connection: &Connection, id: i64) -> Result<Option<Charge>, Error> {
+    let Some(mut charge) = one(connection, id)? else {
+        return Ok(None);
+    };
+    let said = said(connection, charge.tx)?;
+    charge.given = said.given;
+    if said.is_of_total {
+        charge.total = Some(so_far(connection, &charge)?);
+    }
+    Ok(Some(charge))
+}
+
+/// One charge by number.
+///
+/// # Errors
+/// If the store fails.
+pub fn one(connection: &Connection, id: i64) -> Result<Option<Charge>, Error> {
+    let sql = "SELECT prev, tx, at, charged_s, amount, billing, late, processors, facts, rates_at
+        FROM usage WHERE id = ?1";
+    let mut statement = connection.prepare_cached(sql)?;
+    let found = statement.query_row([id], |row| {
+        let charge = Charge {
+            id,
+            prev: row.get(0)?,
+            tx: row.get(1)?,
+            at: Timestamp(row.get(2)?),
+            seconds: Seconds(row.get(3)?),
+            amount: Amount(row.get(4)?),
+            billing: Billing::Billed,
+            late: row.get(6)?,
+            debt: false,
+            fallback: false,
+            correction: None,
+            usage: Usage::default(),
+            rates_at: row.get::<_, Option<i64>>(9)?.map(Timestamp),
+            given: None,
+            total: None,
+        };
+        let texts: [String; 3] = [row.get(5)?, row.get(7)?, row.get(8)?];
+        Ok((charge, texts))
+    });
+    let Some((mut charge, [word, processors, facts])) = found.optional()? else {
+        return Ok(None);
+    };
+    charge.billing = codec::word("usage.billing", &word, Billing::parse)?;
+    if charge.billing == Billing::Refund {
+        charge.correction = Some("refund");
+    }
+    charge.usage = super::usage::priced(&processors, &facts)?;
+    Ok(Some(charge))
+}
+
+/// Of two charges of one transaction the first takes an earlier record of the use back.
+fn note_taken_back(charges: &mut [Charge]) {
+    let mut next = None;
+    for charge in charges.iter_mut().rev() {
+        if next == Some(charge.tx) {
+            charge.correction = Some("refund");
+        }
+        next = Some(charge.tx);
+    }
+}
+
+/// What the journal says of a charge beside its entries.
+#[derive(Default)]
+struct Said {
+    /// Of an amount as given, what was said of it.
+    given: Option<String>,
+    /// It reported a total.
+    is_of_total: bool,
+}
+
+fn said(connection: &Connection, tx: i64) -> Result<Said, Error> {
+    // The reasons of others are notes, which may say anything.
+    let sql = "SELECT op, reason FROM tx
+               WHERE id = ?1 AND (op = 'charge' OR op = 'adjust' AND instance IS NOT NULL)";
+    let mut statement = connection.prepare_cached(sql)?;
+    let found = statement.query_row([tx], |row| Ok((row.get(0)?, row.get(1)?)));
+    let found: Option<(String, String)> = found.optional()?;
+    Ok(found.map_or_else(Said::default, |(op, reason)| Said {
+        given: terms::read_given(&reason).map(str::to_owned),
+        is_of_total: terms::read_given(&reason).is_none()
+            && (op == "adjust" || terms::is_of_total(&reason)),
+    }))
+}
+
+/// The seconds that were billed with a charge and those before it.
+fn so_far(connection: &Connection, charge: &Charge) -> Result<Seconds, Error> {
+    let sql = "WITH RECURSIVE earlier (prev, seconds) AS (
+            SELECT prev, charged_s FROM usage WHERE id = ?1
+            UNION ALL
+            SELECT u.prev, u.charged_s FROM earlier e JOIN usage u ON u.id = e.prev)
+        SELECT sum(seconds) FROM earlier";
+    let mut statement = connection.prepare_cached(sql)?;
+    Ok(Seconds(statement.query_row([charge.id], |row| row.get(0))?))
+}
