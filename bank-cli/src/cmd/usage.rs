@@ -2,6 +2,7 @@
 
 mod figures;
 pub(super) mod picture;
+mod sampled;
 
 use std::fmt::Write as _;
 
@@ -33,6 +34,9 @@ const WIDTH: usize = 77;
 
 pub(super) fn run(context: &Context, args: &UsageTableArgs) -> Result<String, Failure> {
     let query = query(context, args)?;
+    if args.sampled {
+        return sampled::run(context, query, args.chart);
+    }
     let table: UsageTable = context.get(&["report", "usage"], &query)?;
     let picture = || Ok(picture::report(context, &table, &args.resource));
     if let Some(told) = context.pictured(args.chart, picture) {
