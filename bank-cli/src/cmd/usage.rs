@@ -151,6 +151,12 @@ pub(super) fn sheet(table: &UsageTable, in_seconds: bool) -> Sheet {
         column("cpu_mhz_seconds", "MHz-seconds", Kind::Amount).if_machine(),
         column("factored_seconds", "Factored seconds", Kind::Amount).if_machine(),
     ]);
+    if table.by.iter().any(|word| word == "user") {
+        columns.extend([
+            column("common_name", "Name", Kind::Text).if_machine(),
+            column("email", "E-mail", Kind::Text).if_machine(),
+        ]);
+    }
     if in_seconds {
         columns.retain(|column| !column.key().ends_with("_hours"));
     }
