@@ -48,6 +48,7 @@ mod rates;
 mod records;
 mod registry;
 mod report;
+mod sampled;
 mod schedule;
 mod share;
 mod source;
@@ -116,6 +117,7 @@ pub use registry::{
     PatchUser, Project, User,
 };
 pub use report::{UsageFigures, UsageLine, UsageQuery, UsageTable};
+pub use sampled::{SampledFigures, SampledLine, SampledQuery, SampledSource, SampledTable};
 pub use schedule::{
     FailingReport, MadeReport, ReportDelivery, ReportRun, RunReport, ScheduleStatus,
     ScheduledReport, ToldReport,

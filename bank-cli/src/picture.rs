@@ -30,7 +30,7 @@ mod words;
 pub(crate) use burn::thinned;
 pub(crate) use calendar::{span_of, spans};
 pub(crate) use data::{Bars, Burn, Cell, Chart, POINTS_MAX, Series, Span, Table, Timed};
-pub(crate) use number::Number;
+pub(crate) use number::{Number, total};
 pub(crate) use page::{Part, Report, Section, foot, head};
 pub(crate) use terminal::Terminal;
 pub(crate) use words::escaped;

@@ -4,6 +4,7 @@
 //! Blocking: it runs in a thread of its own. It never reads a file and never decides about money; what
 //! it cannot give to the ledger goes into the quarantine.
 
+mod counts;
 mod report;
 
 pub use report::{namespace, report};
@@ -20,7 +21,7 @@ use bank_core::time::Timestamp;
 use sha2::{Digest as _, Sha256};
 
 use crate::ingest::{Extra, Found, Job, Record, Summary};
-use crate::store::{FollowMark, QuarantineRow, RawBlock, SourceSeen, digest};
+use crate::store::{FollowMark, QuarantineRow, RawBlock, Snapshot, SourceSeen, digest};
 use crate::writer::{Caller, Item, Landed, OnItsWay, Others, Portion, SubmitError, Writer};
 
 /// Jobs in one transaction while others are served: some ten milliseconds, which whoever asks for
@@ -108,6 +109,7 @@ struct Waiting {
     items: Vec<Item>,
     seen: SourceSeen,
     quarantine: Vec<QuarantineRow>,
+    snapshots: Vec<Snapshot>,
     marks: Vec<FollowMark>,
     /// The lines of the items, each behind its length.
     lines: Vec<u8>,
@@ -188,6 +190,11 @@ impl Intake {
             }
             Found::Skipped(_) => {
                 waiting.seen.skipped = waiting.seen.skipped.saturating_add(counts);
+            }
+            Found::Counts(counts) => {
+                let directory = self.writer.directory();
+                let snapshot = counts::snapshot(counts, &self.feed, &directory);
+                waiting.snapshots.push(snapshot);
             }
             Found::Malformed(reason) => {
                 waiting.seen.rejected = waiting.seen.rejected.saturating_add(counts);
@@ -338,6 +345,7 @@ impl Intake {
             raw: None,
             block: None,
             quarantine: Vec::new(),
+            snapshots: Vec::new(),
             marks: Vec::new(),
             goes_on: of.goes_on,
             others: of.others,
@@ -392,11 +400,13 @@ impl Waiting {
     }
 
     fn is_empty(&self) -> bool {
-        self.seen.records == 0 && self.marks.is_empty()
+        self.seen.records == 0 && self.snapshots.is_empty() && self.marks.is_empty()
     }
 
     fn is_full(&self, chunk: usize) -> bool {
+        let counts = self.snapshots.iter().map(|snapshot| snapshot.counts.len());
         let most = self.items.len().max(self.quarantine.len());
+        let most = most.max(counts.sum());
         let bytes = self.lines.len().saturating_add(self.aside);
         most >= chunk || bytes >= LINES_MAX
     }
@@ -447,6 +457,7 @@ impl Waiting {
             raw,
             block: None,
             quarantine: self.quarantine,
+            snapshots: self.snapshots,
             marks: self.marks,
             goes_on: false,
             others: Others::default(),

@@ -115,6 +115,10 @@ pub struct UsageLine {
     pub bucket_until: String,
     /// True in the row of all that are not among the largest.
     pub others: bool,
+    /// What the user of `keys` is called, where the bank has and the caller sees one of that name.
+    pub common_name: Option<String>,
+    /// Their e-mail address, likewise.
+    pub email: Option<String>,
     /// What was used.
     #[serde(flatten)]
     pub figures: UsageFigures,

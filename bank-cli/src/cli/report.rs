@@ -6,6 +6,10 @@ use super::PeriodArgs;
 
 /// Usage added up. Periods and buckets are those of the time zone of the machine, or of --tz.
 #[derive(Debug, Clone, Default, Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one flag of the command line"
+)]
 pub(crate) struct UsageTableArgs {
     /// Only this project [default: BANK_PROJECT]
     #[arg(conflicts_with = "project")]
@@ -56,6 +60,10 @@ pub(crate) struct UsageTableArgs {
     /// Out of the records one by one: slower, and says how long jobs waited
     #[arg(long)]
     pub(crate) records: bool,
+    /// How many jobs ran and waited when collectors took snapshots, in place of what was used: by project,
+    /// user, machine, queue, pi or source, and a length of time
+    #[arg(long, conflicts_with_all = ["account", "qos", "top", "sort", "resource", "credit", "records"])]
+    pub(crate) sampled: bool,
     /// Draw bars and sparklines
     #[arg(long)]
     pub(crate) chart: bool,

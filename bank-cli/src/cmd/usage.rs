@@ -2,6 +2,7 @@
 
 mod figures;
 pub(super) mod picture;
+mod sampled;
 
 use std::fmt::Write as _;
 
@@ -33,6 +34,9 @@ const WIDTH: usize = 77;
 
 pub(super) fn run(context: &Context, args: &UsageTableArgs) -> Result<String, Failure> {
     let query = query(context, args)?;
+    if args.sampled {
+        return sampled::run(context, query, args.chart);
+    }
     let table: UsageTable = context.get(&["report", "usage"], &query)?;
     let picture = || Ok(picture::report(context, &table, &args.resource));
     if let Some(told) = context.pictured(args.chart, picture) {
@@ -147,6 +151,12 @@ pub(super) fn sheet(table: &UsageTable, in_seconds: bool) -> Sheet {
         column("cpu_mhz_seconds", "MHz-seconds", Kind::Amount).if_machine(),
         column("factored_seconds", "Factored seconds", Kind::Amount).if_machine(),
     ]);
+    if table.by.iter().any(|word| word == "user") {
+        columns.extend([
+            column("common_name", "Name", Kind::Text).if_machine(),
+            column("email", "E-mail", Kind::Text).if_machine(),
+        ]);
+    }
     if in_seconds {
         columns.retain(|column| !column.key().ends_with("_hours"));
     }

@@ -149,6 +149,7 @@ fn ids(records: &[Record]) -> Vec<String> {
         Found::Jobs(jobs) => jobs.iter().map(|job| job.id.clone()).collect(),
         Found::Skipped(label) => vec![format!("({label})")],
         Found::Malformed(_) => vec!["(malformed)".to_owned()],
+        Found::Counts(_) => Vec::new(),
     });
     all.collect()
 }

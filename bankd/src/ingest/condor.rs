@@ -286,6 +286,7 @@ mod tests {
                 }
                 Found::Skipped(label) => label.to_string(),
                 Found::Malformed(why) => format!("!{why}"),
+                Found::Counts(counts) => format!("{counts:?}"),
             });
             Ok(())
         };

@@ -33,6 +33,33 @@ pub enum Found {
     Skipped(Label),
     /// It could not be read: why, in words for whoever mends it.
     Malformed(String),
+    /// What a snapshot showed beside the jobs that its sightings make: no record of the input.
+    Counts(Counts),
+}
+
+/// How many jobs ran and waited when a snapshot was taken: all that there were, so that whoever is not in
+/// it had none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// When it was taken, microseconds since 1970 UTC.
+    pub at_us: i64,
+    /// By whose they are, as the source names them.
+    pub groups: Vec<Counted>,
+}
+
+/// Jobs of the same names in a snapshot.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counted {
+    /// What selects the project.
+    pub account: Option<String>,
+    /// Whose jobs they are.
+    pub user: Option<String>,
+    /// Class, queue, partition.
+    pub queue: Option<String>,
+    /// How many ran.
+    pub running: u64,
+    /// How many waited for a place, or were being started.
+    pub queued: u64,
 }
 
 impl Record {
@@ -46,9 +73,14 @@ impl Record {
         }
     }
 
-    /// The record without the jobs that ended before a time, in microseconds since 1970.
+    /// The record without the jobs that ended before a time, in microseconds since 1970, and without what a
+    /// snapshot before it showed.
     #[must_use]
     pub fn since(mut self, since_us: Option<i64>) -> Self {
+        let is_before = |counts: &Counts| since_us.is_some_and(|since| counts.at_us < since);
+        if matches!(&self.found, Found::Counts(counts) if is_before(counts)) {
+            self.found = Found::Skipped("before_since".into());
+        }
         if let (Found::Jobs(jobs), Some(since_us)) = (&mut self.found, since_us) {
             jobs.retain(|job| job.end_us >= since_us);
             if jobs.is_empty() {

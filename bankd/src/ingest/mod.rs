@@ -36,7 +36,7 @@ mod text;
 
 pub(crate) use auditor::job as auditor_job;
 pub use formats::{FORMATS, Format, Options};
-pub use job::{Extra, Found, Job, Label, Record, State};
+pub use job::{Counted, Counts, Extra, Found, Job, Label, Record, State};
 pub use lines::Lines;
 pub use number::Number;
 pub use summary::Summary;

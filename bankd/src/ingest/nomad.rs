@@ -1,4 +1,7 @@
-//! Snapshots of Nomad's deployments (`collectors.md` g): a use is the union of its sightings.
+//! Snapshots of Nomad's deployments (`collectors.md` g): a use is the union of its sightings, and each
+//! snapshot by itself says how many ran and how many waited.
+
+mod census;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead};
@@ -13,6 +16,7 @@ use super::lines::document;
 use super::number::Number;
 use super::text::{local, rfc3339};
 use super::{Reader, Sink, not_of_the_format};
+use census::Census;
 
 /// More shares than these are a speed, not cores that an old snapshot kept there.
 const CORES_AS_SHARES_MAX: i64 = 64;
@@ -65,19 +69,28 @@ impl Reader for Nomad {
             serde_json::from_str(&text).map_err(|e| not_of_the_format(format!("{name}: {e}")))?;
         let before = self.first_us.map_or(now, |_| self.last_us);
         let mut number = 0_u64;
+        let mut census = Census::default();
         for (namespace, deployments) in spaces {
             for raw in deployments {
                 number = number.saturating_add(1);
                 let seen = Object::parse(raw.get()).ok_or_else(|| "no object".to_owned());
-                let skipped =
-                    match seen.and_then(|seen| self.sighting(&namespace, &seen, before, now)) {
-                        Ok(None) => continue,
-                        Ok(Some(label)) => Found::Skipped(label.into()),
-                        Err(why) => Found::Malformed(why),
-                    };
+                let sighting = |seen: Object<'_>| {
+                    census.count(&namespace, &seen);
+                    self.sighting(&namespace, &seen, before, now)
+                };
+                let skipped = match seen.and_then(sighting) {
+                    Ok(None) => continue,
+                    Ok(Some(label)) => Found::Skipped(label.into()),
+                    Err(why) => Found::Malformed(why),
+                };
                 sink(Record::new(number, raw.get().as_bytes(), skipped))?;
             }
         }
+        let counts = Record::new(number, b"", Found::Counts(census.at(now)));
+        sink(Record {
+            counts: 0,
+            ..counts
+        })?;
         self.snapshots = self.snapshots.saturating_add(1);
         self.first_us = Some(self.first_us.unwrap_or(now));
         self.last_us = now;

@@ -82,6 +82,9 @@ impl Summary {
                     self.job(job)?;
                 }
             }
+            // Of the input it is nothing: its sightings are.
+            Found::Counts(_) => {}
+            Found::Skipped(_) if record.counts == 0 => {}
             Found::Skipped(label) => self.skip(label, record.counts),
             Found::Malformed(why) => {
                 self.skip(&"malformed".into(), record.counts);

@@ -25,7 +25,7 @@ const MB: i128 = 1 << 20;
 /// A reader's job as the command of the ledger. Texts lose their control characters; quantities are
 /// cut to nine places; attributes that are beyond what a command holds are left out.
 pub fn report(mut job: Job, feed: &Feed, directory: &Directory) -> UsageReport {
-    let machine = machine(&job, feed, directory);
+    let machine = machine(job.cluster.as_deref(), feed, directory);
     let account = text(job.account.take());
     let user = text(job.user.take());
     let group = text(job.group.take());
@@ -95,11 +95,11 @@ pub fn namespace<'a>(
 
 /// The machine that was asked for, the cluster as the record names it, the caller's only one, the only
 /// one there is; where there are several, what stands behind the colon of the source.
-fn machine(job: &Job, feed: &Feed, directory: &Directory) -> String {
+pub(super) fn machine(cluster: Option<&str>, feed: &Feed, directory: &Directory) -> String {
     if let Some(machine) = &feed.machine {
         return machine.clone();
     }
-    if let Some(cluster) = job.cluster.as_deref().filter(|cluster| !cluster.is_empty()) {
+    if let Some(cluster) = cluster.filter(|cluster| !cluster.is_empty()) {
         return text(Some(cluster.to_owned()));
     }
     if let Some(own) = feed.caller.scope.only_machine() {
@@ -194,7 +194,7 @@ fn some(text: String) -> Option<String> {
 }
 
 /// Without control characters, and without blanks around it.
-fn text(text: Option<String>) -> String {
+pub(super) fn text(text: Option<String>) -> String {
     let text = text.unwrap_or_default();
     let is_plain = |byte: &u8| (b' '..0x7f).contains(byte);
     let is_blank = |end: Option<&u8>| end == Some(&b' ');

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 pub(super) const APPLICATION_ID: i32 = 0x6261_6e6b;
 
 /// Every migration, the first with number 1.
-const MIGRATIONS: [&str; 23] = [
+const MIGRATIONS: [&str; 24] = [
     include_str!("../../../schema/sqlite/0001_ledger.sql"),
     include_str!("../../../schema/sqlite/0002_accounts.sql"),
     include_str!("../../../schema/sqlite/0003_reversal.sql"),
@@ -33,6 +33,7 @@ const MIGRATIONS: [&str; 23] = [
     include_str!("../../../schema/sqlite/0021_measured.sql"),
     include_str!("../../../schema/sqlite/0022_month.sql"),
     include_str!("../../../schema/sqlite/0023_downtime.sql"),
+    include_str!("../../../schema/sqlite/0024_snapshot.sql"),
 ];
 
 /// The last migration that changed what rollups are: a bank of an earlier version gets them filled.

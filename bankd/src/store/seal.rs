@@ -31,7 +31,7 @@ const fn whole(name: &'static str, key: &'static [&'static str]) -> Sealed {
 
 /// Every table with seals. What no transaction's hash covers, and nothing is made of anew, belongs in
 /// here; reference data has versions instead.
-pub(super) const TABLES: [Sealed; 32] = [
+pub(super) const TABLES: [Sealed; 34] = [
     whole("bank", &["id"]),
     whole("clock", &["id"]),
     whole("quote", &["id"]),
@@ -62,6 +62,8 @@ pub(super) const TABLES: [Sealed; 32] = [
     whole("rollup_hour", &["day", "key"]),
     whole("use_change", &["id"]),
     whole("swf_id", &["kind", "name"]),
+    whole("snapshot_key", &["id"]),
+    whole("snapshot", &["id"]),
     Sealed {
         name: "instance",
         key: &["id"],

@@ -9,6 +9,7 @@ mod access;
 mod attention;
 mod balances;
 mod chunks;
+mod counts;
 mod finding;
 mod house;
 pub mod journal;
@@ -75,6 +76,7 @@ const CHECKS: &[Check] = &[
     check("quarantine", links::QUARANTINE, links::quarantine),
     check("records of AUDITOR", links::AUDITOR, links::auditor),
     check("rollups", rollup::TABLES, rollup::check),
+    check("snapshots", &["snapshot_key", "snapshot"], counts::check),
     check("billed windows", &["billed_window"], links::windows),
     check("proposals", &["proposal"], access::check),
     check(

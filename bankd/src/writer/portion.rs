@@ -4,7 +4,7 @@
 use super::thread::Thread;
 use super::{Caller, SubmitError, Task, Writer};
 use crate::hooks;
-use crate::store::{self, FollowMark, QuarantineRow, RawBlock, SourceSeen, Stamp};
+use crate::store::{self, FollowMark, QuarantineRow, RawBlock, Snapshot, SourceSeen, Stamp};
 use bank_core::command::{Chunk, Command, Reports, UsageReport};
 use bank_core::effects::{Billing, Fate, Outcome, Used};
 use bank_core::ledger;
@@ -70,6 +70,8 @@ pub struct Portion {
     pub block: Option<i64>,
     /// What could not be read.
     pub quarantine: Vec<QuarantineRow>,
+    /// What snapshots showed.
+    pub snapshots: Vec<Snapshot>,
     /// How far followed files are.
     pub marks: Vec<FollowMark>,
     /// More follows, until [`settled`](Writer::settled): an import that has the database alone may
@@ -231,6 +233,9 @@ impl Thread {
         let mut seen = portion.seen.clone();
         seen.rejected = seen.rejected.saturating_add(number(refused.len()));
         self.store.saw(&seen, now)?;
+        for snapshot in &portion.snapshots {
+            self.store.count(&portion.seen.name, snapshot)?;
+        }
         let marks = if landed.alone.is_empty() {
             portion.marks.as_slice()
         } else {

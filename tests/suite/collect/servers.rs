@@ -118,6 +118,15 @@ fn an_allocation_is_charged_for_its_whole_life() {
     bank.set_clock(T0 + 3600);
     nomad.round(&bank);
     assert_eq!(bank.figures("chemistry").0, 100_000 - 2 * 1810);
+    // It ran in the first two of four snapshots.
+    let period = ["--from", "2026-01-01", "--to", "2026-01-02", "--tz", "UTC"];
+    let words = ["usage", "chemistry", "--sampled", "--by", "user"];
+    let seen = bank.json(&[&words[..], &period].concat());
+    let amy = &seen["rows"][0];
+    assert_eq!(amy["keys"]["user"], "amy", "{seen}");
+    assert_eq!(amy["running_sampled_mean"], "0.500", "{seen}");
+    assert_eq!(amy["running_sampled_max"], 1);
+    assert_eq!(seen["sources"][0]["snapshots"], 4);
     bank.verify();
 }
 

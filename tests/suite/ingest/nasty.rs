@@ -21,6 +21,7 @@ fn told(format: &str, text: &[u8]) -> String {
             })),
             Found::Skipped(label) => told.push(label.into_owned()),
             Found::Malformed(_) => told.push("!".to_owned()),
+            Found::Counts(_) => {}
         }
         Ok(())
     };

@@ -10,6 +10,7 @@ mod metrics;
 mod months;
 mod named;
 mod priority;
+mod sampled;
 mod scheduled;
 mod started;
 mod tables;

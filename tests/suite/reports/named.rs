@@ -187,3 +187,32 @@ fn names_of_others_are_no_names() {
         assert_eq!(exit, 0, "{words}: {error}");
     }
 }
+
+/// What the bank knows of users stands beside what they used; a name that it does not know is there without.
+#[test]
+fn usage_by_user_has_names_and_addresses_of_those_who_are_known() {
+    let bank = used();
+    let known = ["--common-name", "Amy Miller", "--email", "amy@example.org"];
+    bank.bank_ok(&[&["user", "set", "amy"], &known[..]].concat());
+    let period = ["--from", "2026-01-01", "--to", "2026-02-01", "--tz", "UTC"];
+    let words = [&["usage", "--by", "user"], &period[..]].concat();
+    let told = bank.json(&words);
+    let row = |name: &str| -> Value {
+        let mut rows = told["rows"].as_array().unwrap().iter();
+        rows.find(|row| row["keys"]["user"] == name)
+            .unwrap()
+            .clone()
+    };
+    assert_eq!(row("amy")["common_name"], "Amy Miller");
+    assert_eq!(row("amy")["email"], "amy@example.org");
+    for unknown in ["bob", "ghost", "ghoul"] {
+        assert_eq!(row(unknown)["common_name"], Value::Null, "{unknown}");
+        assert_eq!(row(unknown)["email"], Value::Null, "{unknown}");
+    }
+    let csv = bank.bank_ok(&[&words[..], &["--csv"]].concat());
+    let lines: Vec<&str> = csv.lines().collect();
+    assert!(lines[0].ends_with(",common_name,email"), "{csv}");
+    let amy = lines.iter().find(|line| line.contains(",amy,")).unwrap();
+    assert!(amy.ends_with(",Amy Miller,amy@example.org"), "{csv}");
+    assert_eq!(told["rows"].as_array().unwrap().len(), lines.len() - 1);
+}

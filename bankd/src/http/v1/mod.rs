@@ -55,6 +55,7 @@ mod reason;
 mod reconcile;
 mod records;
 mod report;
+mod report_sampled;
 mod report_usage;
 mod reserve;
 mod role;

@@ -2,7 +2,7 @@
 //!
 //! A user or a machine need not be registered: usage may name them all the same, and so it may name a
 //! project that nobody made; queues and qualities of service nobody registers at all. So a name is known that is registered and in view, or that usage in view
-//! carries. To whom something is hidden both are the same: what is not there, and what is not theirs.
+//! carries, or a job in view that a snapshot counts: it may still wait. To whom something is hidden both are the same: what is not there, and what is not theirs.
 
 use std::collections::BTreeSet;
 
@@ -10,6 +10,7 @@ use bank_api::text::suggest;
 use bank_core::refusal::Refusal;
 
 use super::call::Call;
+use super::report_sampled;
 use super::report_usage::sees;
 use super::view::View;
 use crate::http::error::Failure;
@@ -135,12 +136,17 @@ impl Names<'_> {
         let view = view.clone();
         let found = call.ask(move |connection| {
             let mut strangers = unknown;
-            report::each_owner(connection, |owner| {
+            let mut meet = |owner: &Owner<'_>| {
                 strangers.retain_mut(|name| {
                     name.notice(&view, owner);
                     name.met(&view, owner) != Some(name.name.as_str())
                 });
                 !strangers.is_empty()
+            };
+            report::each_owner(connection, &mut meet)?;
+            report::each_counted(connection, |whose| {
+                let names = report_sampled::Names::of(&view, whose);
+                meet(&names.owner(whose))
             })?;
             Ok(strangers)
         });

@@ -202,7 +202,7 @@ impl Again {
             match &record.found {
                 Found::Malformed(why) => return Err(unreadable(why)),
                 Found::Skipped(label) => skipped.push(label.to_string()),
-                Found::Jobs(_) => {}
+                Found::Jobs(_) | Found::Counts(_) => {}
             }
         }
         if records.is_empty() {
@@ -228,7 +228,10 @@ impl Again {
         let mut records = Vec::new();
         let mut sink = |mut record: Record| {
             record.line = self.line;
-            records.push(record);
+            // What is mended is a part of a snapshot: it does not say who had nothing.
+            if !matches!(record.found, Found::Counts(_)) {
+                records.push(record);
+            }
             Ok(())
         };
         let base = self.place.rsplit('/').next().unwrap_or(&self.place);

@@ -26,13 +26,13 @@ use crate::store::read::report::{self, About, Asked, Dimension, Owner, Place, si
 use crate::zones;
 
 /// Buckets of one answer.
-const BUCKETS_MAX: usize = 10_000;
+pub(super) const BUCKETS_MAX: usize = 10_000;
 /// Rows of one answer.
-const ROWS_MAX: usize = 100_000;
+pub(super) const ROWS_MAX: usize = 100_000;
 /// The largest number of rows that may be told from the others.
 const TOP_MAX: u32 = 10_000;
 /// In place of a name that the caller does not see: no name holds it.
-const HIDDEN: &str = "\u{0}";
+pub(super) const HIDDEN: &str = "\u{0}";
 
 /// `GET /api/v1/report/usage`
 pub(super) async fn show(call: Call) -> Handled {
@@ -92,7 +92,7 @@ async fn earliest(call: &Call, until: Timestamp) -> Result<Timestamp, Failure> {
     Ok(first.min(hour_before))
 }
 
-fn too_many(call: &Call, field: &'static str, expected: &'static str) -> Failure {
+pub(super) fn too_many(call: &Call, field: &'static str, expected: &'static str) -> Failure {
     call.refused(&Refusal::BadValue { field, expected })
         .hint("ask for a shorter period, longer buckets or fewer words")
 }
@@ -189,7 +189,7 @@ fn on_clock(local: Timestamp, zone: &bank_core::calendar::Zone) -> Option<Timest
 }
 
 /// Names that neither the bank nor usage knows, as far as the caller sees it.
-async fn check_names(call: &Call, query: &UsageQuery) -> Result<(), Failure> {
+pub(super) async fn check_names(call: &Call, query: &UsageQuery) -> Result<(), Failure> {
     if query.tree {
         named::tree(call, query.project.as_deref())?;
     }
@@ -214,7 +214,7 @@ async fn check_names(call: &Call, query: &UsageQuery) -> Result<(), Failure> {
     }
 }
 
-fn every(word: Option<&str>) -> Result<Every, Refusal> {
+pub(super) fn every(word: Option<&str>) -> Result<Every, Refusal> {
     let word = word.unwrap_or(Every::All.word());
     Every::parse(word).ok_or(Refusal::BadValue {
         field: "every",
@@ -222,7 +222,7 @@ fn every(word: Option<&str>) -> Result<Every, Refusal> {
     })
 }
 
-fn zone(name: Option<&str>) -> Result<bank_core::calendar::Zone, Refusal> {
+pub(super) fn zone(name: Option<&str>) -> Result<bank_core::calendar::Zone, Refusal> {
     zones::zone(name.unwrap_or("UTC")).ok_or(Refusal::BadValue {
         field: "tz",
         expected: "the name of a time zone, such as Europe/Berlin",
@@ -293,7 +293,7 @@ pub(super) fn sees(view: &View, owner: &Owner<'_>) -> Option<bool> {
 }
 
 /// Whether a figure is of whom the question is.
-fn holds(view: &View, query: &UsageQuery, owner: &Owner<'_>, is_named: bool) -> bool {
+pub(super) fn holds(view: &View, query: &UsageQuery, owner: &Owner<'_>, is_named: bool) -> bool {
     let same = |wanted: &Option<String>, is: &str| wanted.as_deref().is_none_or(|name| name == is);
     let directory = view.directory();
     let of_account = |name: &String| {
@@ -355,7 +355,7 @@ fn value(
 
 /// Who leads a project today: its principal investigator, else that of the project above it; empty where
 /// nobody does. Of several the first by name.
-fn leader(view: &View, project: &str) -> String {
+pub(super) fn leader(view: &View, project: &str) -> String {
     let directory = view.directory();
     let Some(project) = view.meant(project) else {
         return String::new();

@@ -48,6 +48,7 @@ fn told(records: &[Record]) -> Vec<String> {
         Found::Jobs(jobs) => format!("{} {} {}", record.line, jobs[0].id, jobs[0].wall),
         Found::Skipped(label) => format!("{} {label}", record.line),
         Found::Malformed(why) => format!("{} !{why}", record.line),
+        Found::Counts(counts) => format!("{counts:?}"),
     };
     records.iter().map(one).collect()
 }

@@ -36,6 +36,7 @@ fn told(found: &Found) -> String {
         }
         Found::Skipped(label) => label.to_string(),
         Found::Malformed(why) => format!("!{why}"),
+        Found::Counts(counts) => format!("{counts:?}"),
     }
 }
 

@@ -22,6 +22,7 @@ fn read(files: &[(&str, Vec<String>)]) -> (Vec<Job>, Vec<String>) {
             Found::Jobs(found) => jobs.extend(found),
             Found::Skipped(label) => others.push(format!("{label} {}", record.counts)),
             Found::Malformed(why) => others.push(format!("!{why}")),
+            Found::Counts(counts) => others.push(format!("{counts:?}")),
         }
         Ok(())
     };

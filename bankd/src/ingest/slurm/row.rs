@@ -434,6 +434,7 @@ mod tests {
                 }
                 Found::Skipped(label) => label.to_string(),
                 Found::Malformed(why) => format!("!{why}"),
+                Found::Counts(counts) => format!("{counts:?}"),
             };
             assert_eq!(told, said, "{state} {start} {end}");
         }

@@ -4,7 +4,7 @@
 //! allocations, `past` for the same as it was, `burn` for how fast they are spent, `statement` for what
 //! moved them, `liens`, `jobs` and `charges` for the work,
 //! `monitor` for what strict would have refused, `enforced` for a simulation of it,
-//! `fallback` for what ran on another account, `report` for usage added up,
+//! `fallback` for what ran on another account, `report` for usage added up and snapshots counted,
 //! `explain` for how a transaction came about, `query` for
 //! the query language, `journal` (with `newest`, its end first) for the history, `records` for exports,
 //! `sources` for collectors, `reconcile` for what was recorded beside what was charged, `unmapped` for

@@ -9,10 +9,14 @@ mod cover;
 mod edges;
 mod records;
 mod rollups;
+mod sampled;
 
 pub use bins::{size_bin, wall_bin};
 pub use records::from_records;
 pub use rollups::{each_owner, first_day, from_rollups};
+pub use sampled::{
+    Held, Looks, Part, Placed, Sampled, Sampling, Whose, each_counted, first_snapshot, sampled,
+};
 
 use super::super::Error;
 use bank_core::rollup::{Measure, Sums, grid::Grid};

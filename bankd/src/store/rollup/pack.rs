@@ -126,7 +126,8 @@ fn broken(what: &'static str, bytes: &[u8]) -> Error {
     }
 }
 
-fn push(bytes: &mut Vec<u8>, figure: i64) {
+/// Adds a number as a zigzag varint: seven bits a byte, the lowest first.
+pub(in crate::store) fn push(bytes: &mut Vec<u8>, figure: i64) {
     let mut left = u64::from_ne_bytes(((figure << 1) ^ (figure >> 63)).to_ne_bytes());
     loop {
         let low = u8::try_from(left & 0x7f).unwrap_or(0);
@@ -139,7 +140,8 @@ fn push(bytes: &mut Vec<u8>, figure: i64) {
     }
 }
 
-fn pull(rest: &mut impl Iterator<Item = u8>) -> Option<i64> {
+/// Takes a number off that [`push`] added; none where the bytes are others.
+pub(in crate::store) fn pull(rest: &mut impl Iterator<Item = u8>) -> Option<i64> {
     let (mut value, mut shift) = (0_u64, 0_u32);
     loop {
         let byte = rest.next()?;

@@ -31,6 +31,8 @@ pub(super) const NUMBERED: &[&str] = &[
     "auditor_record",
     "rollup_key",
     "use_change",
+    "snapshot_key",
+    "snapshot",
 ];
 
 /// Tables of one row.

@@ -4,12 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bank_api::v1::{UsageFigures, UsageLine, UsageQuery, UsageTable};
 use bank_core::directory::Bank;
+use bank_core::model::User;
 use bank_core::rollup::grid::{Every, Grid, shown};
 use bank_core::rollup::{HOUR, Measure};
 
 use super::super::call::Call;
 use super::super::shape;
 use super::HIDDEN;
+use super::View;
 use crate::store::read::report::{Answer, Dimension, Figures};
 
 /// Decimal places of hours.
@@ -58,12 +60,14 @@ pub(super) fn table(call: &Call, told: &Told<'_>, answer: Answer) -> UsageTable 
         [] => Some(&total),
         _ => wholes.get(&row.bucket),
     };
+    let users = users(&call.view, told.by, &rows);
     let line = |row: &Row| {
         let key = |(place, dimension): (usize, &Dimension)| {
             let value = row.values.as_ref().and_then(|values| values.get(place));
             let value = value.filter(|value| *value != HIDDEN).cloned();
             (dimension.word().to_owned(), value)
         };
+        let (common_name, email) = known(&users, told.by, row);
         let mut edges = told.grid.edges.iter().skip(row.bucket);
         let mut edge = || edges.next().copied().map(shape::time).unwrap_or_default();
         UsageLine {
@@ -77,6 +81,8 @@ pub(super) fn table(call: &Call, told: &Told<'_>, answer: Answer) -> UsageTable 
             bucket_from: edge(),
             bucket_until: edge(),
             others: row.values.is_none(),
+            common_name,
+            email,
             figures: figures(&row.figures, whole_of(row)),
         }
     };
@@ -95,6 +101,37 @@ pub(super) fn table(call: &Call, told: &Told<'_>, answer: Answer) -> UsageTable 
         rows: rows.iter().map(line).collect(),
         total: figures(&total, Some(&total)),
     }
+}
+
+/// The users that rows are of, as far as the bank has and the caller sees them, by name.
+fn users<'v>(view: &'v View, by: &[Dimension], rows: &[Row]) -> BTreeMap<String, &'v User> {
+    let Some(place) = by.iter().position(|word| *word == Dimension::User) else {
+        return BTreeMap::new();
+    };
+    let values = rows.iter().filter_map(|row| row.values.as_ref());
+    let names: BTreeSet<&String> = values.filter_map(|values| values.get(place)).collect();
+    let known = names.into_iter().filter_map(|name| {
+        let user = view.directory().user_named(name);
+        let user = user.filter(|user| view.sees_user(user))?;
+        Some((name.clone(), user))
+    });
+    known.collect()
+}
+
+/// Name and address of the user that a row is of.
+fn known(
+    users: &BTreeMap<String, &User>,
+    by: &[Dimension],
+    row: &Row,
+) -> (Option<String>, Option<String>) {
+    let mut values = row.values.iter().flatten().zip(by);
+    let name = values.find(|(_, word)| **word == Dimension::User);
+    let user = name.and_then(|(name, _)| users.get(name));
+    let said = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
+    (
+        user.and_then(|user| said(&user.common_name)),
+        user.and_then(|user| said(&user.email)),
+    )
 }
 
 /// Everything in one row. Buckets lie one behind the other: a job that runs in several is one job, which

@@ -5,13 +5,14 @@ use bank_api::v1::{
     AssignDone, ExportPage, ExportQuery, FallbackQuery, FallbackReport, Import, ImportDone,
     ImportOpened, ImportTaken, List, NewAssign, NewImport, PageQuery, PatchSource, PieceQuery,
     QuarantineQuery, QuarantineRemoval, QuarantineRemoved, QuarantineReplayed, Quarantined,
-    ReconcileQuery, Reconciled, RecordLine, RecordQuery, Removed, ReplayQuarantined, Source,
-    SourceQuery, Unmapped, UnmappedQuery, UsageBody, UsageQuery, UsageTable, UsageTaken,
-    WriteQuery, Written,
+    ReconcileQuery, Reconciled, RecordLine, RecordQuery, Removed, ReplayQuarantined, SampledQuery,
+    SampledTable, Source, SourceQuery, Unmapped, UnmappedQuery, UsageBody, UsageQuery, UsageTable,
+    UsageTaken, WriteQuery, Written,
 };
 
 use super::super::{
-    export, import, quarantine, reconcile, records, report, report_usage, source, unmapped, usage,
+    export, import, quarantine, reconcile, records, report, report_sampled, report_usage, source,
+    unmapped, usage,
 };
 use super::{NAMED, VALUES};
 use crate::access::right::Right;
@@ -179,6 +180,18 @@ fn waiting() -> Vec<Route> {
             )
             .query::<UsageQuery>()
             .gives::<UsageTable>(200, "The rows, and all of them together.")
+            .refuses(NAMED)
+            .refuses(&["bad_value", "bad_window"]),
+        Route::get("/api/v1/report/sampled", report_sampled::show)
+            .right(Right::SeeLedger)
+            .says("How many jobs ran and waited when collectors took snapshots")
+            .more(
+                "Means over the snapshots in a bucket, and the most in one of them; a bucket without a \
+                 snapshot has no figure. Who only is a member of a project sees jobs of others in one row \
+                 without a name.",
+            )
+            .query::<SampledQuery>()
+            .gives::<SampledTable>(200, "The rows, and all of them together.")
             .refuses(NAMED)
             .refuses(&["bad_value", "bad_window"]),
         Route::get("/api/v1/export/{format}", export::show)

@@ -1,0 +1,46 @@
+//! What a snapshot showed as the store keeps it.
+
+use bank_core::directory::Directory;
+use bank_core::mapping::Naming;
+use bank_core::time::Timestamp;
+
+use std::collections::BTreeMap;
+
+use super::Feed;
+use super::report::{machine, namespace, text};
+use crate::ingest::{Counted, Counts};
+use crate::store::{Count, Snapshot};
+
+/// The counts of a snapshot for whom they are: as the source names them, and as the mappings of today do.
+pub(super) fn snapshot(counts: Counts, feed: &Feed, directory: &Directory) -> Snapshot {
+    let machine = machine(None, feed, directory);
+    let nothing = BTreeMap::new();
+    let count = |counted: Counted| {
+        let account = text(counted.account);
+        let login = text(counted.user);
+        let queue = text(counted.queue);
+        let mapped = directory.mapped(&Naming {
+            source: &feed.source,
+            machine: &machine,
+            user: &login,
+            account: &account,
+            queue: &queue,
+            namespace: namespace(&feed.format, &account, &nothing),
+            ..Naming::default()
+        });
+        Count {
+            machine: machine.clone(),
+            project: mapped.project,
+            user: mapped.user,
+            account,
+            login,
+            queue,
+            running: counted.running,
+            queued: counted.queued,
+        }
+    };
+    Snapshot {
+        at: Timestamp(counts.at_us),
+        counts: counts.groups.into_iter().map(count).collect(),
+    }
+}
