@@ -143,7 +143,7 @@ pub fn ran_elsewhere(directory: &Directory, job: &ShortJob) -> bool {
     let Some(paying) = job.account else {
         return false;
     };
-    if job.fallback_from.is_some() || job.ran_as != job.project {
+    if job.covered || job.fallback_from.is_some() || job.ran_as != job.project {
         return true;
     }
     let whose = Whose {

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 pub(super) const APPLICATION_ID: i32 = 0x6261_6e6b;
 
 /// Every migration, the first with number 1.
-const MIGRATIONS: [&str; 24] = [
+const MIGRATIONS: [&str; 25] = [
     include_str!("../../../schema/sqlite/0001_ledger.sql"),
     include_str!("../../../schema/sqlite/0002_accounts.sql"),
     include_str!("../../../schema/sqlite/0003_reversal.sql"),
@@ -34,6 +34,7 @@ const MIGRATIONS: [&str; 24] = [
     include_str!("../../../schema/sqlite/0022_month.sql"),
     include_str!("../../../schema/sqlite/0023_downtime.sql"),
     include_str!("../../../schema/sqlite/0024_snapshot.sql"),
+    include_str!("../../../schema/sqlite/0025_fallback.sql"),
 ];
 
 /// The last migration that changed what rollups are: a bank of an earlier version gets them filled.
@@ -299,6 +300,34 @@ mod tests {
         let said: String = bank.query_row(sql, [], |r| r.get(0)).unwrap();
         assert_eq!(said, "0 amy 1 2 3 101, 0 bob 1 4 25 101, 1 amy 1 4 7 011");
         assert_eq!(rollup::compare(&bank).unwrap().differing, 0);
+    }
+
+    /// What is never changed is sealed anew like everything else, and stays append-only.
+    #[test]
+    fn an_older_bank_with_append_only_rows_is_brought_up_to_date() {
+        let mut bank = bank_of(20);
+        bank.execute_batch(
+            "INSERT INTO bank (id, uuid, precision, unit, test, init_uid, created_at)
+                 VALUES (1, 'of old', 3, 'SU', 0, 0, 0);
+             INSERT INTO record (id, created_at, number, text) VALUES (1, 0, 1, 'Oclose');
+             INSERT INTO period_close (tx, start_at, end_at) VALUES (1, 0, 9);",
+        )
+        .unwrap();
+        let triggers = "SELECT count(*) FROM sqlite_master WHERE type = 'trigger'";
+        let count = |bank: &Connection| -> i64 {
+            let read = |r: &rusqlite::Row<'_>| r.get(0);
+            bank.query_row(triggers, [], read).unwrap()
+        };
+        let before = count(&bank);
+        migrate(&mut bank).unwrap();
+        assert_eq!(count(&bank), before);
+        let unsealed = "SELECT count(*) FROM record WHERE seal = 0";
+        let read = |r: &rusqlite::Row<'_>| r.get::<_, i64>(0);
+        assert_eq!(bank.query_row(unsealed, [], read).unwrap(), 0);
+        let refused = bank
+            .execute_batch("UPDATE record SET text = ''")
+            .unwrap_err();
+        assert!(refused.to_string().contains("append-only"), "{refused}");
     }
 
     /// A bank of the first version keeps its lists, and takes new ones.

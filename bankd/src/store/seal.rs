@@ -245,8 +245,24 @@ pub(super) fn renew(connection: &Connection, table: &str, key: &[&dyn ToSql]) ->
     Ok(())
 }
 
-/// Seals every row of every table: once after a migration, for its columns are others then.
+/// Seals every row of every table: once after a migration, for its columns are others then. In the
+/// transaction of the migration: what keeps tables append-only stands aside meanwhile.
 pub(super) fn fill(connection: &Connection) -> Result<(), Error> {
+    let sql = "SELECT name, sql FROM main.sqlite_master WHERE type = 'trigger'";
+    let mut statement = connection.prepare(sql)?;
+    let triggers = statement.query_map([], |r| Ok((r.get(0)?, r.get(1)?)))?;
+    let triggers: Vec<(String, String)> = triggers.collect::<Result<_, _>>()?;
+    for (name, _) in &triggers {
+        connection.execute_batch(&format!("DROP TRIGGER main.{name}"))?;
+    }
+    fill_all(connection)?;
+    for (_, sql) in &triggers {
+        connection.execute_batch(sql)?;
+    }
+    Ok(())
+}
+
+fn fill_all(connection: &Connection) -> Result<(), Error> {
     for sealed in &TABLES {
         let sql = format!(
             "UPDATE {} SET seal = ?1 WHERE {}",

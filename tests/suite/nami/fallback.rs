@@ -138,6 +138,54 @@ fn the_report_tells_when_the_bank_stepped_in() {
     bank.verify();
 }
 
+/// Money was short at a charge, not at a reserve: who covered it is told too, while it stays covered.
+#[test]
+fn the_report_tells_of_charges_that_were_covered() {
+    let mut bank = Setup::new().chemistry(100).start();
+    bank.bank_ok(&["machine", "set", "colony", "--fallback", "freecycle"]);
+    let charge = |job: &str, seconds: &str| {
+        let words = [
+            "charge",
+            job,
+            "--procs",
+            "1",
+            "--duration",
+            seconds,
+            "--interim",
+        ];
+        let whose = [
+            "-A",
+            "chemistry",
+            "-u",
+            "amy",
+            "-m",
+            "colony",
+            "--shortfall",
+            "fallback",
+        ];
+        bank.bank_ok(&[&words[..], &whose].concat());
+    };
+    charge("own", "40");
+    charge("half", "500");
+    charge("half", "7");
+    let report = |bank: &Bank| bank.json(&["report", "fallback", "-A", "chemistry"]);
+    let told = report(&bank);
+    let [row] = told["items"].as_array().unwrap().as_slice() else {
+        panic!("{told}");
+    };
+    let said = ["job", "from", "to", "by"].map(|key| text(row, key));
+    assert_eq!(said, ["half", "chemistry", "freecycle", "bank"]);
+    // 500 and 7 were needed, 60 were there.
+    let figures = ["needed", "available", "held", "charged"].map(|key| amount(row, key));
+    assert_eq!(figures, [507, 60, 0, 447]);
+    let before = bank.json(&["report", "fallback", "--to", "2025-12-31"]);
+    assert_eq!(before["items"].as_array().unwrap().len(), 0, "{before}");
+    bank.bank_ok(&["refund", "half"]);
+    let none = report(&bank);
+    assert_eq!(none["items"].as_array().unwrap().len(), 0, "{none}");
+    bank.verify();
+}
+
 /// What a job's total is said to be made of makes the total: at the price that counted there, and
 /// not at all where its charges differ in size.
 #[test]

@@ -84,7 +84,7 @@ fn window(query: &FallbackQuery, now: Timestamp) -> Result<(Timestamp, Timestamp
 fn shaped(directory: &Directory, job: &ShortJob) -> FallbackJob {
     let bank = &directory.bank;
     let name = |id| directory.account(id).map(|a| a.name.clone());
-    let by = if job.fallback_from.is_some() {
+    let by = if job.covered || job.fallback_from.is_some() {
         "bank"
     } else {
         "scheduler"

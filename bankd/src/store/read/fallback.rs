@@ -1,12 +1,15 @@
-//! Reserves that money was short for, and the uses that came of them.
+//! Reserves that money was short for, and the uses that came of them; charges that money was short for, and
+//! that a fallback account covered.
 
 use super::super::Error;
+use super::journal;
 use bank_core::amount::Amount;
 use bank_core::ids::AccountId;
 use bank_core::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
+use std::collections::BTreeMap;
 
-/// Shortages that one answer looks at.
+/// Shortages, and covered charges, that one answer looks at.
 const LOOK_MAX: usize = 10_000;
 
 /// A shortage, and the use of its object's id that followed.
@@ -22,7 +25,7 @@ pub struct ShortJob {
     pub user: String,
     /// When money was short.
     pub at: Timestamp,
-    /// What the lien would have held.
+    /// What the lien would have held, or the charges came to.
     pub needed: Amount,
     /// What there was.
     pub available: Amount,
@@ -34,8 +37,11 @@ pub struct ShortJob {
     pub ran_as: String,
     /// What its lien held when it was placed.
     pub held: Amount,
-    /// What it was charged so far, real and shadow together.
+    /// What it was charged so far, real and shadow together; of charges that were covered what
+    /// the fallback account paid.
     pub charged: i128,
+    /// Money was short at a charge, and the policy `fallback` covered it.
+    pub covered: bool,
 }
 
 struct Use {
@@ -49,7 +55,23 @@ struct Use {
 
 /// The jobs that money was short for from an instant on and before another, the first first, and
 /// whether these are all. Only those that ran afterwards are there.
+///
+/// # Errors
+/// If the store fails.
 pub fn short(
+    connection: &Connection,
+    period: (Timestamp, Timestamp),
+    keep: impl Fn(&ShortJob) -> bool,
+) -> Result<(Vec<ShortJob>, bool), Error> {
+    let (mut found, all_reserves) = at_reserves(connection, period, &keep)?;
+    let (covered, all_charges) = at_charges(connection, period)?;
+    found.extend(covered.into_iter().filter(keep));
+    found.sort_by(|a, b| (a.at, &a.object_id, &a.project).cmp(&(b.at, &b.object_id, &b.project)));
+    Ok((found, all_reserves && all_charges))
+}
+
+/// Those whose reserve found too little money.
+fn at_reserves(
     connection: &Connection,
     (from, until): (Timestamp, Timestamp),
     keep: impl Fn(&ShortJob) -> bool,
@@ -78,6 +100,7 @@ pub fn short(
             ran_as: String::new(),
             held: Amount::ZERO,
             charged: 0,
+            covered: false,
         };
         let Some(of) = following(connection, &job, &kind)? else {
             continue;
@@ -92,6 +115,100 @@ pub fn short(
         }
     }
     Ok((found, true))
+}
+
+/// Those of whose charges a fallback account covered what money was short for (ledger.md 2.8 step 3): one
+/// for each job and account that covered, at the first such charge of the period.
+fn at_charges(
+    connection: &Connection,
+    (from, until): (Timestamp, Timestamp),
+) -> Result<(Vec<ShortJob>, bool), Error> {
+    // Nothing takes effect after it was recorded.
+    let first = journal::first_recorded_from(connection, from)?;
+    let sql = "SELECT e.instance, e.account, e.usage, t.at_effective, e.project, e.user,
+                      -(e.delta_amount + e.delta_shadow), u.amount
+               FROM entry e JOIN tx t ON t.id = e.tx JOIN usage u ON u.id = e.usage
+               WHERE e.kind = 'charge_fallback' AND e.tx >= ?1 AND e.instance IS NOT NULL
+                   AND t.at_effective >= ?2 AND t.at_effective < ?3
+               ORDER BY e.tx, e.n LIMIT ?4";
+    let mut statement = connection.prepare_cached(sql)?;
+    let most = i64::try_from(LOOK_MAX).unwrap_or(i64::MAX);
+    let asked = (first, from.0, until.0, most.saturating_add(1));
+    let mut rows = statement.query(asked)?;
+    let (mut by_job, mut looked, mut whole) = (BTreeMap::new(), 0, true);
+    while let Some(row) = rows.next()? {
+        if looked >= LOOK_MAX {
+            whole = false;
+            break;
+        }
+        looked += 1;
+        let account: Option<i64> = row.get(1)?;
+        let covered = by_job.entry((row.get(0)?, account)).or_insert(Covered {
+            at: Timestamp(row.get(3)?),
+            project: row.get(4)?,
+            user: row.get(5)?,
+            usage: None,
+            needed: 0,
+            paid: 0,
+        });
+        covered.at = covered.at.min(Timestamp(row.get(3)?));
+        covered.paid += i128::from(row.get::<_, i64>(6)?);
+        // Several allocations of the account may have paid for one charge.
+        let usage = row.get(2)?;
+        if covered.usage.replace(usage) != Some(usage) {
+            covered.needed += i128::from(row.get::<_, i64>(7)?);
+        }
+    }
+    let jobs = by_job
+        .into_iter()
+        .map(|((instance, account), covered)| covered.of(connection, instance, account));
+    let jobs = jobs
+        .filter_map(Result::transpose)
+        .collect::<Result<_, _>>()?;
+    Ok((jobs, whole))
+}
+
+/// What a fallback account covered of a job's charges.
+struct Covered {
+    at: Timestamp,
+    project: String,
+    user: String,
+    /// The charge that was counted last.
+    usage: Option<i64>,
+    needed: i128,
+    paid: i128,
+}
+
+impl Covered {
+    /// None where all of it went back since.
+    fn of(
+        self,
+        connection: &Connection,
+        instance: i64,
+        account: Option<i64>,
+    ) -> Result<Option<ShortJob>, Error> {
+        let sql = "SELECT machine, object_id, account, billed + shadow_billed, project
+                   FROM instance WHERE id = ?1";
+        let mut statement = connection.prepare_cached(sql)?;
+        let job = statement.query_row([instance], |r| {
+            Ok(ShortJob {
+                machine: r.get(0)?,
+                object_id: r.get(1)?,
+                project: self.project,
+                user: self.user,
+                at: self.at,
+                needed: Amount::clamped(self.needed),
+                available: Amount::clamped(self.needed.saturating_sub(self.paid).max(0)),
+                account: account.map(AccountId),
+                fallback_from: r.get::<_, Option<i64>>(2)?.map(AccountId),
+                ran_as: r.get(4)?,
+                held: Amount::ZERO,
+                charged: self.paid.min(i128::from(r.get::<_, i64>(3)?)),
+                covered: true,
+            })
+        });
+        Ok(Some(job?).filter(|job| job.charged > 0))
+    }
 }
 
 /// The use of the id that was open at the shortage, else the first one after it: by the same user.
