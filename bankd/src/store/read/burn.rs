@@ -70,29 +70,39 @@ fn of(connection: &Connection, now: Timestamp, last: i64) -> Result<Burn, Error>
     let first_tx = first_recorded_from(connection, since)?;
     let first = first_entry_of(connection, first_tx, last)?;
     let bounded = last.saturating_sub(i64::try_from(SCAN_MAX).unwrap_or(i64::MAX));
-    let from = if first > bounded {
-        since.max(opened(connection)?)
+    let is_whole = first > bounded;
+    // By when it was used, as statements count it: what comes late is not of late, but of its time.
+    let sql = "SELECT t.at_effective, e.kind, e.account, e.delta_amount, e.instance IS NOT NULL
+               FROM entry e JOIN tx t ON t.id = e.tx
+               WHERE e.id >= ?1 AND e.id <= ?2 AND e.account IS NOT NULL";
+    let mut known = if is_whole {
+        opened(connection)?
     } else {
         recorded(connection, bounded)?
     };
-    // By when it was used, as statements count it: what comes late is not of late, but of its time.
-    let sql = "SELECT e.kind, e.account, e.delta_amount, e.instance IS NOT NULL
-               FROM entry e JOIN tx t ON t.id = e.tx
-               WHERE e.id >= ?1 AND e.id <= ?2 AND e.account IS NOT NULL AND t.at_effective >= ?3";
+    let from = if is_whole { since } else { since.max(known) };
     let mut statement = connection.prepare_cached(sql)?;
-    let mut rows = statement.query((first.max(bounded), last, from.0))?;
+    let mut rows = statement.query((first.max(bounded), last))?;
     let mut charged: BTreeMap<AccountId, i128> = BTreeMap::new();
     while let Some(row) = rows.next()? {
-        let kind = row.get_ref(0)?.as_str().unwrap_or_default();
+        let at = Timestamp(row.get(0)?);
+        if is_whole {
+            // What was told afterwards is known of the time before the journal began.
+            known = known.min(at);
+        }
+        if at < from {
+            continue;
+        }
+        let kind = row.get_ref(1)?.as_str().unwrap_or_default();
         // What takes back a charge or a refund is of use too, what takes back a deposit is not.
-        if counts(kind) || (kind == "reverse" && row.get(3)?) {
-            let change: i64 = row.get(2)?;
-            let sum = charged.entry(AccountId(row.get(1)?)).or_default();
+        if counts(kind) || (kind == "reverse" && row.get(4)?) {
+            let change: i64 = row.get(3)?;
+            let sum = charged.entry(AccountId(row.get(2)?)).or_default();
             *sum = sum.saturating_sub(i128::from(change));
         }
     }
     Ok(Burn {
-        span_us: now.0.saturating_sub(from.0),
+        span_us: now.0.saturating_sub(known.max(from).0),
         charged,
     })
 }
