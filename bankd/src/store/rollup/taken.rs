@@ -5,7 +5,7 @@ use super::super::read::journal::{first_entry_of, last_entry};
 use super::charged::{Charge, Class};
 use super::pending::Key;
 use bank_core::rollup::Use;
-use rusqlite::{Connection, Row};
+use rusqlite::{Connection, OptionalExtension, Row};
 
 /// What a journal entry of a charge took: of which account, in whose name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,8 +51,9 @@ impl Taken {
         let mut statement = connection.prepare_cached(sql)?;
         let mut next = of;
         loop {
-            let (usage, deeper): (Option<i64>, Option<i64>) =
-                statement.query_row([next], |r| Ok((r.get(0)?, r.get(1)?)))?;
+            let found = statement.query_row([next], |r| Ok((r.get(0)?, r.get(1)?)));
+            // An entry that is gone, or a correction of none, is for `verify` to tell.
+            let (usage, deeper): (Option<i64>, Option<i64>) = found.optional()?.unwrap_or_default();
             match (usage, deeper.filter(|deeper| *deeper < next)) {
                 (_, Some(deeper)) => next = deeper,
                 (Some(usage), None) => {

@@ -436,10 +436,11 @@ fn whole(row: &Row<'_>) -> Result<Option<Placed>, Error> {
     }
 }
 
-/// Whether a stored value is none that was ever written there.
+/// Whether a stored value is none that was ever written there, or names a row that is not there.
 pub(super) fn is_unreadable(error: &Error) -> bool {
     use rusqlite::Error::{
-        FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, Utf8Error,
+        FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, QueryReturnedNoRows,
+        Utf8Error,
     };
     match error {
         Error::Value { .. } => true,
@@ -448,6 +449,7 @@ pub(super) fn is_unreadable(error: &Error) -> bool {
             FromSqlConversionFailure(..)
                 | IntegralValueOutOfRange(..)
                 | InvalidColumnType(..)
+                | QueryReturnedNoRows
                 | Utf8Error(..)
         ),
         Error::NotABank(_) => false,
