@@ -3,7 +3,7 @@
 
 use super::export::{Site, Written, is_told};
 use super::xml::Xml;
-use super::{Record, State, text};
+use super::{Occasion, Record, State, text};
 
 /// What a document begins with.
 pub const HEAD: &str = concat!(
@@ -27,7 +27,9 @@ pub fn render(record: &Record, site: &Site) -> Written {
     let Some(wall) = record.wall else {
         return Written::Skipped("its wall time is not known");
     };
-    let Some(cpu) = site.cpu(record) else {
+    // What the processors did stands with the job: a change of its charge has none of it.
+    let is_change = matches!(record.occasion, Occasion::Adjustment { .. });
+    let Some(cpu) = site.cpu(record).or(is_change.then_some(0)) else {
         return Written::Skipped("its processor time is not known (export.assume_full_cpu)");
     };
     let mut xml = Xml::new();

@@ -13,7 +13,7 @@ use crate::emit::export::{Site, Written};
 use crate::emit::ggf::{self, GgfOptions};
 use crate::emit::{Collected, Kind, Occasion, Outcome, Record, Usage};
 use crate::emit::{apel, lines, sacct, ur2};
-use crate::store::read::feed::{Item, Used};
+use crate::store::read::feed::{Amendment, Item, Told, Used};
 
 use super::form;
 use super::said::{Said, state};
@@ -50,6 +50,14 @@ impl Format {
             Format::Jsonl => (UsedLine::SCHEMA.to_owned(), ""),
             Format::Apel => (apel::JOBS.to_owned(), ""),
             Format::Xdmod | Format::Auditor => (String::new(), ""),
+        }
+    }
+
+    /// How it tells what was charged.
+    pub fn told(self) -> Told {
+        match self {
+            Format::Ur1 | Format::Ur2 | Format::Csv { .. } | Format::Jsonl => Told::AsRecorded,
+            Format::Xdmod | Format::Auditor | Format::Apel => Told::AsItStands,
         }
     }
 
@@ -230,14 +238,42 @@ pub fn site(bank: &Bank, settings: &config::Export) -> Site {
     }
 }
 
-/// The record of a row.
+/// The record of a row; none where another row tells it.
 ///
 /// # Errors
 /// If its text is none that this version writes.
-pub fn record(item: &Item, directory: &Directory) -> anyhow::Result<Record> {
-    match item {
-        Item::Kept(kept) => Ok(shadow_beside(form::read(kept)?)),
-        Item::Used(used) => Ok(of_use(used, directory)),
+pub fn record(item: &Item, directory: &Directory) -> anyhow::Result<Option<Record>> {
+    let kept = |kept| Ok::<_, anyhow::Error>(shadow_beside(form::read(kept)?));
+    Ok(match item {
+        Item::Kept(row) => Some(kept(row)?),
+        Item::Amended(row) => {
+            Some(kept(row)?).filter(|r| !matches!(r.occasion, Occasion::Close { .. }))
+        }
+        Item::Amending(row, to) => Some(amended(kept(row)?, to, directory)),
+        Item::Used(used) => Some(of_use(used, directory)),
+    })
+}
+
+/// The job of an amendment as a whole, under the name that it had: what was said last, over the time that
+/// it took by that.
+fn amended(change: Record, to: &Amendment, directory: &Directory) -> Record {
+    let (Occasion::Adjustment { of, .. }, used) = (change.occasion, of_use(&to.used, directory))
+    else {
+        return change;
+    };
+    Record {
+        occasion: Occasion::Close { charges: 1 },
+        record_id: of,
+        start_time: used.start_time,
+        end_time: used.end_time,
+        wall: used.wall,
+        usage: used.usage,
+        cpu_user: used.cpu_user,
+        cpu_system: used.cpu_system,
+        cpu_total: used.cpu_total,
+        amount: to.billed,
+        shadow: change.shadow.map(|_| to.shadow),
+        ..change
     }
 }
 

@@ -15,6 +15,20 @@ use crate::emit::{Kind, Occasion, Outcome, Record, Usage, Why};
 
 /// The record of what happened.
 pub(super) fn record(directory: &Directory, event: &RecordEvent) -> Record {
+    let record = of_event(directory, event);
+    if !matches!(record.occasion, Occasion::Adjustment { .. }) {
+        return record;
+    }
+    // What its processors did is said of the whole object: once, so that records can be added up.
+    Record {
+        cpu_user: None,
+        cpu_system: None,
+        cpu_total: None,
+        ..record
+    }
+}
+
+fn of_event(directory: &Directory, event: &RecordEvent) -> Record {
     match event {
         RecordEvent::Charged {
             instance,

@@ -19,7 +19,7 @@ fn job(id: u32, (project, user): (&str, &str), end: &str, processors: u32) -> St
     serde_json::json!({
         "source": "slurm:x", "id": id.to_string(), "machine": "colony", "project": project,
         "user": user, "start": time("10-31", 12), "end": end, "processors": processors,
-        "state": "completed",
+        "state": "completed", "cpu_s": "1000",
     })
     .to_string()
 }
@@ -175,4 +175,73 @@ fn records_name_whom_money_went_back_to() {
             ran.stdout
         );
     }
+}
+
+/// Core-seconds by project and user of lines for `XDMoD`, the last line of each job.
+fn shredded(text: &str) -> BTreeMap<(String, String), i64> {
+    let clock = |text: &str| {
+        let (days, clock) = text.split_once('-').unwrap_or(("0", text));
+        let part = |n: usize| clock.split(':').nth(n).unwrap().parse::<i64>().unwrap();
+        days.parse::<i64>().unwrap() * 86_400 + part(0) * 3600 + part(1) * 60 + part(2)
+    };
+    let mut jobs = BTreeMap::new();
+    for line in text.lines() {
+        let row: Vec<&str> = line.split('|').collect();
+        let work = clock(row[14]) * row[18].parse::<i64>().unwrap();
+        jobs.insert(row[0], ((row[5].to_owned(), row[8].to_owned()), work));
+    }
+    let mut sums = BTreeMap::new();
+    for (whose, work) in jobs.into_values() {
+        *sums.entry(whose).or_default() += work;
+    }
+    sums
+}
+
+/// Formats of finished jobs have no changes: they tell a job as it stands, once, and again to whom they told
+/// it before.
+#[test]
+fn formats_of_jobs_tell_amended_ones_as_they_stand() {
+    for mode in ["strict", "notional"] {
+        let bank = amended(mode);
+        let all = bank.bank(&["export", "xdmod"]);
+        assert_eq!(all.stdout.lines().count(), 4, "{mode}: {}", all.stdout);
+        let whose = |project: &str, user: &str| (project.to_owned(), user.to_owned());
+        let (chem, physics) = (whose("chemistry", "amy"), whose("physics", "bob"));
+        // 6 h × 2, 48 h × 1 and 24 h × 2; 12 h × 2.
+        let want = BTreeMap::from([
+            (chem.clone(), 12 * 3600 + 2 * 172_800),
+            (physics.clone(), 86_400),
+        ]);
+        assert_eq!(shredded(&all.stdout), want, "{mode}: {}", all.stdout);
+        // Refunded or amended afterwards: what was told is told anew where it is another, and nothing else.
+        let words: Vec<&str> = all.stderr.split("next: ").collect();
+        let cursor = words.last().unwrap().trim();
+        if mode == "strict" {
+            bank.bank_ok(&["refund", "3"]);
+        }
+        import(&bank, &[job(4, ("physics", "bob"), &time("11-01", 0), 1)]);
+        let new = bank.bank(&["export", "xdmod", "--since", cursor]);
+        let want = BTreeMap::from([(physics, 43_200)]);
+        assert_eq!(shredded(&new.stdout), want, "{mode}: {}", new.stdout);
+    }
+}
+
+/// What processors did is told once, whatever became of the charge.
+#[test]
+fn processor_time_is_not_told_with_each_change() {
+    let bank = amended("strict");
+    let ran = bank.bank(&["export", "jsonl"]);
+    let records = ran
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap());
+    let (jobs, changes): (Vec<Value>, Vec<Value>) = records
+        .filter(|r: &Value| r.get("kind").is_some())
+        .partition(|r| r["kind"] == "Job");
+    assert!(jobs.len() == 4 && changes.len() >= 3, "{}", ran.stdout);
+    assert!(jobs.iter().all(|r| r["cpu_total_s"] == "1000"), "{jobs:?}");
+    assert!(
+        changes.iter().all(|r| r.get("cpu_total_s").is_none()),
+        "{changes:?}"
+    );
 }

@@ -168,7 +168,7 @@ async fn page(
         if is_ahead {
             return Ok(None);
         }
-        feed::page(connection, since, limit).map(Some)
+        feed::page(connection, since, limit, format.told()).map(Some)
     });
     let Some(portion) = answer.await? else {
         return Err(ahead(call));
@@ -176,10 +176,9 @@ async fn page(
     let mut page = Making::default();
     let explains = query.explain_loss.is_some_and(bool::from);
     for item in &portion.items {
-        let record = read(item, call)?;
-        if !wanted.holds(&record) {
+        let Some(record) = read(item, call)?.filter(|record| wanted.holds(record)) else {
             continue;
-        }
+        };
         let written = format.write(&record, &site, call.now().0);
         if explains && matches!(written, Written::Text(_)) {
             format.lose(&record, &site, &mut page.lost);
@@ -196,7 +195,7 @@ fn ahead(call: &Call) -> Failure {
     bad(call, "since", expected)
 }
 
-fn read(item: &Item, call: &Call) -> Result<Record, Failure> {
+fn read(item: &Item, call: &Call) -> Result<Option<Record>, Failure> {
     let record = export::record(item, call.directory());
     record.map_err(|e| Failure::new("internal", format!("{e:#}")))
 }
@@ -306,7 +305,8 @@ async fn all<T: Send + 'static>(
                 what: "record.text",
                 value: format!("{e:#}"),
             })?;
-            Ok(!wanted.holds(&record) || take(&mut start, &record))
+            let record = record.filter(|record| wanted.holds(record));
+            Ok(record.is_none_or(|record| take(&mut start, &record)))
         })?;
         Ok(start)
     });

@@ -8,7 +8,7 @@
 //! nothing is left out.
 
 use super::super::{Error, KeptRecord, records_after};
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 /// How far an export is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,11 +21,25 @@ pub struct Place {
     pub change: i64,
 }
 
+/// How what was charged is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// As it was recorded: a job as it was when it closed, and each change by itself.
+    AsRecorded,
+    /// A job as it stands, for formats that have no changes: one that was amended is told where its latest
+    /// amendment was recorded, and not before.
+    AsItStands,
+}
+
 /// One thing to export.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Item {
     /// A usage record.
     Kept(KeptRecord),
+    /// A usage record of a job whose finished use was amended later on: that tells it.
+    Amended(KeptRecord),
+    /// The record of the latest amendment of a job, with what it came to.
+    Amending(KeptRecord, Box<Amendment>),
     /// A finished use.
     Used(Box<Used>),
 }
@@ -87,6 +101,17 @@ pub struct Used {
     pub more: Option<String>,
 }
 
+/// What an amended job came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Amendment {
+    /// The finished use as it stands.
+    pub used: Used,
+    /// What it was charged in all, minor units.
+    pub billed: i64,
+    /// The same in the shadow totals.
+    pub shadow: i64,
+}
+
 /// A page of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Portion {
@@ -126,7 +151,12 @@ pub fn newest(connection: &Connection) -> Result<Place, Error> {
 
 /// What follows a place, looking at a bounded number of rows. The connection must be in a snapshot, as
 /// every question has one: else the changes would be of another moment than the uses.
-pub fn page(connection: &Connection, after: Place, limit: i64) -> Result<Portion, Error> {
+pub fn page(
+    connection: &Connection,
+    after: Place,
+    limit: i64,
+    told: Told,
+) -> Result<Portion, Error> {
     let mut portion = Portion {
         place: after,
         ..Portion::default()
@@ -134,7 +164,10 @@ pub fn page(connection: &Connection, after: Place, limit: i64) -> Result<Portion
     let mut left = limit;
     for kept in records_after(connection, after.record, left)? {
         portion.place.record = kept.id;
-        portion.items.push(Item::Kept(kept));
+        portion.items.push(match told {
+            Told::AsRecorded => Item::Kept(kept),
+            Told::AsItStands => as_it_stands(connection, kept)?,
+        });
         left = left.saturating_sub(1);
     }
     left = changes(connection, &mut portion, left)?;
@@ -186,7 +219,56 @@ fn uses(connection: &Connection, portion: &mut Portion, limit: i64) -> Result<i6
     Ok(left)
 }
 
-/// Everything whose uses ended in a time, half open, as it is now: records of which the taker has to judge
+/// A record beside what became of its job.
+fn as_it_stands(connection: &Connection, kept: KeptRecord) -> Result<Item, Error> {
+    let sql =
+        "SELECT u.id, u.instance FROM record r JOIN usage u ON u.id = r.number WHERE r.id = ?1";
+    let mut statement = connection.prepare_cached(sql)?;
+    let found = statement.query_row([kept.id], |r| Ok((r.get(0)?, r.get(1)?)));
+    let Some((usage, instance)): Option<(i64, i64)> = found.optional()? else {
+        return Ok(Item::Kept(kept));
+    };
+    let sql = concat!(
+        columns!(),
+        " WHERE u.instance = ?1 AND u.became IN ('charged', 'adjusted', 'free') ORDER BY u.id DESC LIMIT 1"
+    );
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query([instance])?;
+    let Some(row) = rows.next()? else {
+        return Ok(Item::Kept(kept));
+    };
+    let Some(latest) = latest_amendment(connection, instance)? else {
+        return Ok(Item::Kept(kept));
+    };
+    if usage != latest {
+        return Ok(Item::Amended(kept));
+    }
+    let sql = "SELECT billed, shadow_billed FROM instance WHERE id = ?1";
+    let mut statement = connection.prepare_cached(sql)?;
+    let (billed, shadow) = statement.query_row([instance], |r| Ok((r.get(0)?, r.get(1)?)))?;
+    let Some(used) = read(row)? else {
+        return Ok(Item::Kept(kept));
+    };
+    let amendment = Amendment {
+        used,
+        billed,
+        shadow,
+    };
+    Ok(Item::Amending(kept, Box::new(amendment)))
+}
+
+/// The last charge of an instance that an amended record of its use made; none where there is none.
+fn latest_amendment(connection: &Connection, instance: i64) -> Result<Option<i64>, Error> {
+    let sql = "WITH RECURSIVE back (id, prev, tx) AS (
+            SELECT u.id, u.prev, u.tx FROM instance i JOIN usage u ON u.id = i.last_usage WHERE i.id = ?1
+            UNION ALL
+            SELECT u.id, u.prev, u.tx FROM back b JOIN usage u ON u.id = b.prev)
+        SELECT b.id FROM back b JOIN tx t ON t.id = b.tx WHERE t.op = 'adjust' LIMIT 1";
+    let mut statement = connection.prepare_cached(sql)?;
+    Ok(statement.query_row([instance], |r| r.get(0)).optional()?)
+}
+
+/// Everything whose uses ended in a time, half open, as it stands: records of which the taker has to judge
 /// by itself, then finished uses. It ends where the taker has enough.
 pub fn whole(
     connection: &Connection,
@@ -199,7 +281,7 @@ pub fn whole(
         let Some(newest) = records.last() else { break };
         last = newest.id;
         for kept in records {
-            if !take(Item::Kept(kept))? {
+            if !take(as_it_stands(connection, kept)?)? {
                 return Ok(());
             }
         }
@@ -224,12 +306,19 @@ pub fn whole(
 /// nothing.
 fn used(r: &Row<'_>) -> Result<Option<Item>, Error> {
     let (became, instance): (String, Option<i64>) = (r.get(24)?, r.get(25)?);
-    let end: Option<i64> = r.get(7)?;
-    let Some(end) = end.filter(|_| instance.is_none() && !is_aside(&became)) else {
+    if instance.is_some() || is_aside(&became) {
+        return Ok(None);
+    }
+    Ok(read(r)?.map(|used| Item::Used(Box::new(used))))
+}
+
+/// A use that has ended.
+fn read(r: &Row<'_>) -> Result<Option<Used>, Error> {
+    let created: Option<i64> = r.get(9)?;
+    let Some(end) = r.get(7)? else {
         return Ok(None);
     };
-    let created: Option<i64> = r.get(9)?;
-    Ok(Some(Item::Used(Box::new(Used {
+    Ok(Some(Used {
         id: r.get(0)?,
         revision: r.get(1)?,
         source: r.get(2)?,
@@ -256,7 +345,7 @@ fn used(r: &Row<'_>) -> Result<Option<Item>, Error> {
         requested_s: r.get(23)?,
         amount: r.get::<_, Option<i64>>(26)?.unwrap_or(0),
         more: r.get(27)?,
-    }))))
+    }))
 }
 
 fn is_aside(became: &str) -> bool {
