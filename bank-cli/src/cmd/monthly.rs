@@ -11,7 +11,7 @@ use crate::{
     fail::Failure,
     out::{Kind, Sheet, column},
     period,
-    picture::Report,
+    picture::{OTHERS, Report},
 };
 
 /// The three tables of the page.
@@ -53,7 +53,7 @@ pub(super) fn run(context: &Context, args: &MonthlyArgs) -> Result<String, Failu
         users: ask(Some("user"), None)?,
         days: ask(None, Some("day"))?,
     };
-    let picture = || Ok(pictured(context, &tables));
+    let picture = || pictured(context, &tables);
     if let Some(told) = context.pictured(args.chart, picture) {
         return told;
     }
@@ -91,11 +91,11 @@ fn times(context: &Context, args: &MonthlyArgs) -> Result<(String, String), Fail
     period::dates(&last.format("%Y-%m").to_string())
 }
 
-fn pictured(context: &Context, tables: &Tables) -> Report {
-    let mut page = usage::picture::report(context, &tables.projects, &[]);
+fn pictured(context: &Context, tables: &Tables) -> Result<Report, Failure> {
+    let mut page = usage::picture::report(context, &tables.projects, &[])?;
     "Monthly report".clone_into(&mut page.title);
     for table in [&tables.users, &tables.days] {
-        let more = usage::picture::report(context, table, &[]);
+        let more = usage::picture::report(context, table, &[])?;
         let sections = more.parts.into_iter().flat_map(|part| part.sections);
         if let Some(part) = page.parts.first_mut() {
             part.sections.extend(sections);
@@ -106,7 +106,7 @@ fn pictured(context: &Context, tables: &Tables) -> Report {
          back since; what was paid when, a statement tells.",
         tables.days.tz
     ));
-    page
+    Ok(page)
 }
 
 /// For scripts: the rows of all three below each other, each with what it is of.
@@ -115,7 +115,7 @@ fn sheet(tables: &Tables) -> Sheet {
     for (by, table) in tables.all() {
         for row in &table.rows {
             let name = match (&row.bucket, row.keys.get(by)) {
-                _ if row.others => "(all others)".to_owned(),
+                _ if row.others => OTHERS.to_owned(),
                 (_, Some(Some(name))) if name.is_empty() => "(none)".to_owned(),
                 (_, Some(Some(name))) => name.clone(),
                 (_, Some(None)) => "(not shown)".to_owned(),

@@ -23,7 +23,7 @@ impl Context {
         make: impl FnOnce() -> Result<Report, Failure>,
     ) -> Option<Result<String, Failure>> {
         match self.form.format {
-            Format::Html => Some(make().map(|report| picture::report(&report))),
+            Format::Html => Some(make().and_then(|report| picture::report(&report))),
             Format::Svg => Some(make().map(|report| picture::drawing(&report))),
             Format::Table if chart => {
                 Some(make().map(|report| picture::screen(&report, config::terminal())))
@@ -185,7 +185,7 @@ pub(super) fn negative(context: &Context, rows: &[NegativeRow]) -> Report {
 }
 
 /// `bank report fallback`: what ran on a fallback account, by project and by day.
-pub(super) fn fallback(context: &Context, report: &FallbackReport) -> Report {
+pub(super) fn fallback(context: &Context, report: &FallbackReport) -> Result<Report, Failure> {
     let period = when::read(&report.from).zip(when::read(&report.until));
     let period = period.map(|(from, to)| Span { from, to });
     let spans = period.map_or_else(Vec::new, |period| picture::spans(period, context.zone));
@@ -193,7 +193,7 @@ pub(super) fn fallback(context: &Context, report: &FallbackReport) -> Report {
         let at = picture::span_of(&spans, when::read(&item.at)?)?;
         Some((at, item.project.clone(), Number::or_zero(&item.charged)))
     });
-    let timed = Timed::gathered("project", &report.unit, spans.clone(), rows);
+    let timed = Timed::gathered("project", &report.unit, spans.clone(), rows)?;
     let bars = timed.bars();
     let mut made = context.report(
         "Jobs on fallback accounts",
@@ -212,5 +212,5 @@ pub(super) fn fallback(context: &Context, report: &FallbackReport) -> Report {
         ],
     );
     made.period = period;
-    made
+    Ok(made)
 }

@@ -43,7 +43,7 @@ fn fallback(context: &Context, args: FallbackArgs) -> Result<String, Failure> {
     if !report.complete {
         out::warn("more than one answer takes: ask for a shorter time");
     }
-    let picture = || Ok(pictured::fallback(context, &report));
+    let picture = || pictured::fallback(context, &report);
     if let Some(told) = context.pictured(args.chart, picture) {
         return told;
     }

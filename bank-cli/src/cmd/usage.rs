@@ -16,6 +16,7 @@ use crate::{
     figure,
     out::{self, Column, Form, Kind, Row, Sheet, column, named},
     period,
+    picture::OTHERS,
 };
 
 /// Words of `--by` that are lengths of time.
@@ -34,7 +35,7 @@ const WIDTH: usize = 77;
 pub(super) fn run(context: &Context, args: &UsageTableArgs) -> Result<String, Failure> {
     let query = query(context, args)?;
     let table: UsageTable = context.get(&["report", "usage"], &query)?;
-    let picture = || Ok(picture::report(context, &table, &args.resource));
+    let picture = || picture::report(context, &table, &args.resource);
     if let Some(told) = context.pictured(args.chart, picture) {
         return told;
     }
@@ -273,7 +274,7 @@ fn names(table: &UsageTable, row: &UsageLine) -> Vec<String> {
 /// What a row has in a column on the left.
 fn value(row: &UsageLine, word: &str) -> String {
     match row.keys.get(word) {
-        _ if row.others => "(all others)".to_owned(),
+        _ if row.others => OTHERS.to_owned(),
         Some(Some(value)) if value.is_empty() => "(none)".to_owned(),
         Some(Some(value)) => out::printable(value),
         _ => "(not shown)".to_owned(),

@@ -168,8 +168,14 @@ impl Number {
 
     /// With all its decimals, thousands separated: `−1,234.500`.
     pub(crate) fn shown(self) -> String {
-        let decimals = usize::try_from(self.decimals()).unwrap_or(0);
-        figure::grouped(&figure::plain(self.minor(self.decimals()), decimals))
+        self.shown_to(self.decimals())
+    }
+
+    /// Likewise, with zeros up to so many decimals, 0 to 9; with all of its own where it has more.
+    pub(crate) fn shown_to(self, decimals: u32) -> String {
+        let decimals = decimals.clamp(self.decimals(), DECIMALS_MAX);
+        let places = usize::try_from(decimals).unwrap_or(0);
+        figure::grouped(&figure::plain(self.minor(decimals), places))
     }
 
     /// Its share of a whole in percent with two decimals, half away from zero on the exact fraction;

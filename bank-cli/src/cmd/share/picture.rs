@@ -400,7 +400,7 @@ mod tests {
             periods: vec![period],
             ..ContributionReport::default()
         };
-        picture::report(&report(&crate::cmd::test_context(), &told))
+        picture::report(&report(&crate::cmd::test_context(), &told)).unwrap()
     }
 
     #[test]
@@ -417,7 +417,7 @@ mod tests {
             ..ContributionReport::default()
         };
         let context = crate::cmd::test_context();
-        let own = picture::report(&utilization(&context, &told));
+        let own = picture::report(&utilization(&context, &told)).unwrap();
         assert!(own.contains("<title>Utilisation"), "{own}");
         assert!(
             own.contains("<h2>Utilisation</h2>") && own.contains("<svg"),
@@ -430,7 +430,7 @@ mod tests {
         let when =
             "from 2026-01-01 09:00:00 to 2026-01-03 09:00:00 (exclusive), times of Asia/Tokyo";
         assert!(own.contains(when), "{own}");
-        let whole = picture::report(&report(&context, &told));
+        let whole = picture::report(&report(&context, &told)).unwrap();
         assert!(
             whole.contains("Shares of usage") && whole.contains(when),
             "{whole}"
