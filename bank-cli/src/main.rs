@@ -12,6 +12,7 @@ mod collect;
 mod config;
 mod fail;
 mod figure;
+mod file;
 mod gold;
 mod hooks;
 mod moab;
@@ -24,6 +25,7 @@ mod upload;
 mod when;
 
 use std::{
+    cell::RefCell,
     io::{ErrorKind, Write as _},
     process::ExitCode,
 };
@@ -78,6 +80,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
     if let cli::Command::Nami(command) = cli.command {
         return show(&cmd::nami::run(&form, command)?, cli.global.quiet);
     }
+    let output = file::wanted(cli.command.output()).map(std::path::Path::to_owned);
     let mut context = Context {
         client: client::Client::new(&settings)?,
         form,
@@ -85,9 +88,19 @@ fn run(cli: Cli) -> Result<(), Failure> {
         project: settings.project,
         now_us: clock::now_us(),
         zone,
+        file: None,
     };
     cmd::units::apply(&mut context, cli.global.units, &cli.command)?;
-    show(&cmd::run(&context, cli.command)?, context.quiet)
+    let Some(path) = output else {
+        return show(&cmd::run(&context, cli.command)?, context.quiet);
+    };
+    context.file = Some(RefCell::new(file::Fresh::begin(&path)?));
+    let said = cmd::run(&context, cli.command)?;
+    context.print(&said)?;
+    if let Some(file) = context.file.take() {
+        file.into_inner().finish()?;
+    }
+    show(&format!("written to {}\n", path.display()), context.quiet)
 }
 
 /// Prints what a command has to say, unless the caller wants quiet.

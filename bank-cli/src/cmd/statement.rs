@@ -344,13 +344,7 @@ fn itemised(
     statement: &Statement,
     writer: &impl Writer,
 ) -> Result<String, Failure> {
-    let show = |text: &str| -> Result<bool, Failure> {
-        if context.quiet {
-            return Ok(true);
-        }
-        crate::print(text)
-    };
-    if !show(&writer.head(statement)?)? {
+    if !context.print(&writer.head(statement)?)? {
         return Ok(String::new());
     }
     let (mut first, mut left) = (true, statement.opening.clone());
@@ -364,7 +358,7 @@ fn itemised(
         }
         let text = writer.lines(statement, &lines, &after, first)?;
         first = first && lines.is_empty();
-        show(&text)
+        context.print(&text)
     })?;
     if all {
         return writer.foot(statement);
@@ -419,10 +413,7 @@ fn separated(
         let text = form.list(&list, &lines_sheet(&list.items, &statement.unit))?;
         form.header = false;
         any = true;
-        if context.quiet {
-            return Ok(true);
-        }
-        crate::print(&text)
+        context.print(&text)
     })?;
     Ok(String::new())
 }

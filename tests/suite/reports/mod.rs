@@ -11,6 +11,7 @@ mod months;
 mod named;
 mod priority;
 mod scheduled;
+mod screens;
 mod started;
 mod tables;
 mod used;
