@@ -91,16 +91,32 @@ fn run(cli: Cli) -> Result<(), Failure> {
         file: None,
     };
     cmd::units::apply(&mut context, cli.global.units, &cli.command)?;
+    // What these say is for programs, whatever the form.
+    let is_data = matches!(
+        cli.command,
+        cli::Command::Export(_) | cli::Command::Checkpoint(_)
+    );
+    let is_screen = context.form.is_table() && !is_data;
     let Some(path) = output else {
-        return show(&cmd::run(&context, cli.command)?, context.quiet);
+        let said = cmd::run(&context, cli.command)?;
+        return show(&screened(said, is_screen), context.quiet);
     };
     context.file = Some(RefCell::new(file::Fresh::begin(&path)?));
     let said = cmd::run(&context, cli.command)?;
-    context.print(&said)?;
+    context.print(&screened(said, is_screen))?;
     if let Some(file) = context.file.take() {
         file.into_inner().finish()?;
     }
     show(&format!("written to {}\n", path.display()), context.quiet)
+}
+
+/// What people read has nothing in it that a terminal obeys; programs get what is.
+fn screened(said: String, is_screen: bool) -> String {
+    if is_screen {
+        out::screened(&said)
+    } else {
+        said
+    }
 }
 
 /// Prints what a command has to say, unless the caller wants quiet.

@@ -4,13 +4,14 @@
 //! how its field is shown. Renderers make text and print nothing; `main` prints.
 
 mod json;
+mod printable;
 mod separated;
 mod table;
 #[cfg(test)]
 mod tests;
 mod width;
 
-pub(crate) use table::printable;
+pub(crate) use printable::{printable, printable_lines, screened};
 pub(crate) use width::width;
 
 use std::borrow::Cow;
