@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Context, usage};
 use crate::{
-    cli::MonthlyArgs,
+    cli::{Format, MonthlyArgs},
     config,
     fail::Failure,
     out::{Kind, Sheet, column},
@@ -69,8 +69,20 @@ pub(super) fn run(context: &Context, args: &MonthlyArgs) -> Result<String, Failu
         });
         return Ok(screens.join("\n"));
     }
+    let sheet = sheet(&tables, context.form.in_seconds());
+    if context.form.format == Format::Jsonl {
+        let UsageTable {
+            from,
+            until,
+            tz,
+            unit,
+            ..
+        } = &tables.projects;
+        let whole = json!({"from": from, "until": until, "tz": tz, "unit": unit});
+        return context.form.report(&whole, &sheet);
+    }
     let answer = json!({"projects": tables.projects, "users": tables.users, "days": tables.days});
-    context.form.list(&answer, &sheet(&tables))
+    context.form.list(&answer, &sheet)
 }
 
 /// Two dates of the zone that is asked for, the second exclusive; or what `--from` and `--to` say.
@@ -110,7 +122,7 @@ fn pictured(context: &Context, tables: &Tables) -> Result<Report, Failure> {
 }
 
 /// For scripts: the rows of all three below each other, each with what it is of.
-fn sheet(tables: &Tables) -> Sheet {
+fn sheet(tables: &Tables, in_seconds: bool) -> Sheet {
     let mut rows: Vec<Value> = Vec::new();
     for (by, table) in tables.all() {
         for row in &table.rows {
@@ -122,15 +134,21 @@ fn sheet(tables: &Tables) -> Sheet {
                 (bucket, None) => bucket.clone().unwrap_or_default(),
             };
             rows.push(json!({"by": by, "name": name, "jobs": row.figures.jobs,
-                "core_hours": row.figures.core_hours, "charged": row.figures.charged,
+                "core_hours": row.figures.core_hours,
+                "core_seconds": row.figures.core_seconds, "charged": row.figures.charged,
                 "share": row.figures.share}));
         }
     }
+    let used = if in_seconds {
+        column("core_seconds", "Core-seconds", Kind::Amount)
+    } else {
+        column("core_hours", "Core-hours", Kind::Amount)
+    };
     let columns = vec![
         column("by", "By", Kind::Text),
         column("name", "Name", Kind::Text),
         column("jobs", "Jobs", Kind::Number),
-        column("core_hours", "Core-hours", Kind::Amount),
+        used,
         column("charged", "Charged", Kind::Amount),
         column("share", "Share", Kind::Number),
     ];
@@ -201,7 +219,7 @@ mod tests {
             users: table(vec![row("user", None), others]),
             days: table(vec![day]),
         };
-        let rows = sheet(&tables).rows;
+        let rows = sheet(&tables, false).rows;
         let names: Vec<String> = rows
             .iter()
             .map(|row| {

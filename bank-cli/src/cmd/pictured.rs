@@ -69,7 +69,9 @@ impl Context {
 }
 
 /// `bank report forecast`: a burn-down for each account, where they are few enough.
-pub(super) fn forecast(context: &Context, rows: &[ForecastRow]) -> Result<Report, Failure> {
+pub(super) fn forecast(context: &Context, asked: &[ForecastRow]) -> Result<Report, Failure> {
+    let told = context.form.in_units(asked.to_vec())?;
+    let rows = told.as_slice();
     let unit = rows.first().map_or("", |row| row.unit.as_str());
     let available = Bars {
         what: "account".to_owned(),
@@ -88,8 +90,11 @@ pub(super) fn forecast(context: &Context, rows: &[ForecastRow]) -> Result<Report
         sections.push(section.with_table(forecast_table(rows, unit)));
     }
     if !(several && is_one) {
-        for row in rows.iter().take(BURNS) {
-            let chart = burn::of_account(context, row)?;
+        for row in asked.iter().take(BURNS) {
+            let mut chart = burn::of_account(context, row)?;
+            if let Some(scale) = context.form.told {
+                chart = chart.in_units(scale);
+            }
             let title = format!("Burn-down of {}", row.account);
             let section = Section::chart(&title, Chart::Burn(Box::new(chart)));
             sections.push(section.note(burn::EXPLAINED).note(burn::COMING));

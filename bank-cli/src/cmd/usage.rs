@@ -44,7 +44,7 @@ pub(super) fn run(context: &Context, args: &UsageTableArgs) -> Result<String, Fa
     }
     context
         .form
-        .list(&table, &sheet(&table, context.form.in_seconds()))
+        .report(&table, &sheet(&table, context.form.in_seconds()))
 }
 
 fn query(context: &Context, args: &UsageTableArgs) -> Result<UsageQuery, Failure> {
@@ -99,11 +99,14 @@ fn times(
         let (from, until) = period::dates(named)?;
         return Ok((Some(from), Some(until)));
     }
+    // Without an end of its own a period has all there is on that side.
+    let from = args.from.as_ref().filter(|from| *from != "-infinity");
+    let to = args.to.as_ref().filter(|to| *to != "infinity");
     let (from, until) = (
-        context.time_or_date(args.from.as_ref(), is_named)?,
-        context.time_or_date(args.to.as_ref(), is_named)?,
+        context.time_or_date(from, is_named)?,
+        context.time_or_date(to, is_named)?,
     );
-    if from.is_none() && until.is_none() {
+    if args.from.is_none() && args.to.is_none() {
         let today = context.zone.show(context.now_us);
         return Ok((Some(today.format("%Y-%m-01").to_string()), None));
     }

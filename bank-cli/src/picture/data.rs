@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::number::{Number, total};
-use crate::{fail::Failure, figure};
+use crate::{fail::Failure, figure, out::Scale};
 
 /// Marks on one axis at most: spans of time, bars, points.
 pub(crate) const POINTS_MAX: usize = 400;
@@ -128,6 +128,24 @@ impl Cell {
     /// A number, or nothing.
     pub(crate) fn maybe(number: Option<Number>) -> Self {
         number.map_or(Self::None, Self::Number)
+    }
+}
+
+impl Burn {
+    /// With its amounts in other units.
+    pub(crate) fn in_units(mut self, scale: Scale) -> Self {
+        let points = [&mut self.amount, &mut self.forecast, &mut self.deposits];
+        for (_, number) in points.into_iter().flatten() {
+            *number = number.in_units(scale);
+        }
+        for (_, amount, held) in &mut self.held {
+            (*amount, *held) = (amount.in_units(scale), held.in_units(scale));
+        }
+        for (_, number) in self.ideal.iter_mut().flatten() {
+            *number = number.in_units(scale);
+        }
+        scale.word.clone_into(&mut self.unit);
+        self
     }
 }
 

@@ -1,6 +1,6 @@
 //! Exact decimals of a bounded size, so that no sum and no place on a chart overflows.
 
-use crate::figure;
+use crate::{figure, out::Scale};
 
 /// Digits at most, as a bound of the absolute value: 18 before the point and 9 behind it.
 const DIGITS_MAX: i128 = 10_i128.pow(27);
@@ -137,6 +137,14 @@ impl Number {
             parts: self.parts,
             ..Self::of(exact.unwrap_or_else(rough), self.decimals)
         }
+    }
+
+    /// It as an amount in other units; as it is where that is no number.
+    pub(crate) fn in_units(self, scale: Scale) -> Self {
+        let decimals = usize::try_from(self.decimals()).unwrap_or(0);
+        let plain = figure::plain(self.minor(self.decimals()), decimals);
+        let scaled = scale.of(&plain);
+        scaled.and_then(|text| Self::read(&text)).unwrap_or(self)
     }
 
     /// Whether it is zero.
