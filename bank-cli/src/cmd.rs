@@ -329,10 +329,17 @@ impl Context {
             Some(text) if period::is_date(text) => Ok(Some(text.to_owned())),
             Some(text) if period::month(text, self.zone).is_ok() => Ok(Some(format!("{text}-01"))),
             Some(text) if is_named => {
-                when::wall(text).map_or_else(|| self.time(argument), |wall| Ok(Some(wall)))
+                when::wall(text).map_or_else(|| self.bounded(argument), |wall| Ok(Some(wall)))
             }
-            _ => self.time(argument),
+            _ => self.bounded(argument),
         }
+    }
+
+    /// A time argument that must be a time.
+    fn bounded(&self, argument: Option<&String>) -> Result<Option<String>, Failure> {
+        argument
+            .map(|text| when::bounded(text, self.now_us, self.zone))
+            .transpose()
     }
 
     /// Start and end of a time of reports that look back from now; absent is the daemon's default.
@@ -340,7 +347,8 @@ impl Context {
         if let Some((_, named)) = period::named(&args.named, self.zone)? {
             return Ok((Some(named.from), Some(named.until)));
         }
-        Ok((self.time(args.from.as_ref())?, self.time(args.to.as_ref())?))
+        let bounds = (args.from.as_ref(), args.to.as_ref());
+        Ok((self.bounded(bounds.0)?, self.bounded(bounds.1)?))
     }
 
     /// The same of reports that have a zone: its dates, where one is named.
