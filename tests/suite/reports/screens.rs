@@ -325,7 +325,7 @@ fn json_lines_have_a_row_each_that_says_of_what_it_is() {
 
 #[test]
 fn every_route_of_reports_takes_times_and_dates() {
-    let mut bank = used(3);
+    let bank = used(3);
     for (route, until) in [
         ("usage", "until"),
         ("contribution", "to"),
