@@ -47,14 +47,14 @@ pub(super) fn run(context: &Context, args: JournalArgs) -> Result<String, Failur
         let list = newest(context, &mut query, limit)?;
         return context.form.list(
             &list,
-            &sheet(context, &list.items, &Look::of(context, &list.items)),
+            &sheet(context, &list.items, Look::of(context, &list.items)),
         );
     }
     if context.form.format == Format::Json && !args.follow && args.cursor.is_none() {
         let list = whole(context, &mut query, args.limit)?;
         return context.form.list(
             &list,
-            &sheet(context, &list.items, &Look::of(context, &list.items)),
+            &sheet(context, &list.items, Look::of(context, &list.items)),
         );
     }
     let place = args.cursor.map(Place::new).transpose()?;
@@ -136,7 +136,7 @@ fn stream(
             let own = Look::of(context, &page.items);
             // What comes later stands below the same heads.
             let own = own.kept(follow || page.next.is_some());
-            let look = look.get_or_insert(own);
+            let look = *look.get_or_insert(own);
             form.list(&page, &sheet(context, &page.items, look))?
         };
         if last && !follow && place.is_none() {
@@ -201,6 +201,10 @@ fn page(
 /// What the rows on a screen have in common: columns that some of them need, and whether more rows come
 /// below them, for which there must be room.
 #[derive(Debug, Clone, Copy)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a column of its own, or a fact of all rows"
+)]
 struct Look {
     account: bool,
     held: bool,
@@ -250,7 +254,7 @@ impl Look {
     }
 }
 
-fn sheet(context: &Context, entries: &[JournalEntry], look: &Look) -> Sheet {
+fn sheet(context: &Context, entries: &[JournalEntry], look: Look) -> Sheet {
     let wide = |column: Column, width| {
         if look.is_kept {
             column.wide(width)
@@ -354,7 +358,7 @@ mod tests {
                 items: entries.to_vec(),
                 ..JournalPage::default()
             };
-            let sheet = sheet(&context, entries, &look);
+            let sheet = sheet(&context, entries, look);
             let text = context.form.list(&list, &sheet).unwrap();
             context.form.header = false;
             shown.extend(text.lines().map(str::to_owned));

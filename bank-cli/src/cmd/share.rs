@@ -139,10 +139,20 @@ pub(super) fn listed(
         unit,
         periods,
     } = report;
-    let mut whole = json!({"basis": basis, "by": by, "credit": credit, "tz": zone, "unit": unit});
+    let words = [
+        ("basis", basis),
+        ("by", by),
+        ("credit", credit),
+        ("tz", zone),
+        ("unit", unit),
+    ];
+    let mut whole: BTreeMap<String, &String> = words
+        .into_iter()
+        .map(|(key, word)| (key.to_owned(), word))
+        .collect();
     for (period, behind) in periods.iter().zip(["", "2"]) {
-        whole[format!("period_from{behind}")] = json!(period.from);
-        whole[format!("period_until{behind}")] = json!(period.to);
+        whole.insert(format!("period_from{behind}"), &period.from);
+        whole.insert(format!("period_until{behind}"), &period.to);
     }
     context.form.report(&whole, sheet)
 }

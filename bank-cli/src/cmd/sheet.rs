@@ -66,7 +66,7 @@ pub(super) fn balance_sheet(context: &Context, args: &BalanceSheetArgs) -> Resul
     if !rows.is_empty() {
         rows.push(row("total", totals));
     }
-    let (rows, unit) = in_units(context, rows, unit)?;
+    let (rows, unit) = in_units(context, &rows, &unit)?;
     let period = begun.as_deref().and_then(when::read);
     let period = period.zip(when::read(&until));
     let picture = || Ok(pictured(context, &rows, &unit, period));
@@ -94,8 +94,8 @@ pub(super) fn balance_sheet(context: &Context, args: &BalanceSheetArgs) -> Resul
 /// The rows in the units that were asked for, each amount rounded once.
 fn in_units(
     context: &Context,
-    rows: Vec<Value>,
-    unit: String,
+    rows: &[Value],
+    unit: &str,
 ) -> Result<(Vec<Value>, String), Failure> {
     let mut told: BTreeMap<String, Value> = BTreeMap::from([
         ("items".to_owned(), json!(rows)),

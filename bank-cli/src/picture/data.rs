@@ -283,11 +283,15 @@ impl Bars {
 }
 
 /// What is added up in a picture: how many, where that is known of all of them.
-fn added_up<'a>(names: impl ExactSizeIterator<Item = &'a str> + Clone) -> String {
-    if names.clone().any(|name| name == OTHERS) {
-        return OTHERS.to_owned();
+fn added_up<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let mut count = 0_usize;
+    for name in names {
+        if name == OTHERS {
+            return OTHERS.to_owned();
+        }
+        count += 1;
     }
-    format!("{} others", names.len())
+    format!("{count} others")
 }
 
 /// What is said of a chart with more values than a page takes.
