@@ -71,13 +71,14 @@ pub(crate) use self::{
         ExportOnDemand, ExportPods, ExportUr1, FeedArgs, IgnoreArgs, Message, OnDemandValue,
         Profile, RecordsCommand, SpanArgs,
     },
-    report::{Resource, UsageTableArgs},
+    report::{OutputArgs, Resource, UsageTableArgs},
     scheduled::{BalanceSheetArgs, MonthlyArgs, RunReportArgs},
     share::{Basis, Credit, EfficiencyArgs, PriorityArgs, ShareArgs, TopArgs},
     source::{ReconcileArgs, SetSource, SourceCommand},
     statement::{CloseArgs, CloseCommand, NamedPeriodArgs, PeriodArgs, RecentArgs, StatementArgs},
     usage::{
-        FallbackArgs, ImportArgs, QuarantinedCommand, ReadArgs, ReplayArgs, ReportCommand, Which,
+        FallbackArgs, ImportArgs, QuarantinedCommand, ReadArgs, ReplayArgs, ReportArgs,
+        ReportCommand, Which,
     },
     verb::{
         AtArgs, BalanceArgs, DepositArgs, ExplainArgs, JobsArgs, JournalArgs, OnlyArgs, QueryArgs,
@@ -245,8 +246,7 @@ pub(crate) enum Command {
     /// Priorities of groups from what they used, and a program that sets them
     Priority(Box<PriorityArgs>),
     /// What happened over a time, and what comes
-    #[command(subcommand)]
-    Report(ReportCommand),
+    Report(ReportArgs),
     /// What wants attention, and who is told
     #[command(subcommand)]
     Attention(AttentionCommand),

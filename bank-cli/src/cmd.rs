@@ -64,6 +64,7 @@ mod whatif;
 pub(crate) mod zone;
 
 use std::{
+    cell::RefCell,
     fmt::Write as _,
     io::{IsTerminal as _, Write as _},
 };
@@ -77,6 +78,7 @@ use crate::{
     client::{self, Call, Client},
     clock::Zone,
     fail::Failure,
+    file::Fresh,
     out::{self, Form},
     period, when,
 };
@@ -96,6 +98,8 @@ pub(crate) struct Context {
     pub(crate) now_us: i64,
     /// Zone of times typed and shown.
     pub(crate) zone: Zone,
+    /// Where the answer goes; none for standard output.
+    pub(crate) file: Option<RefCell<Fresh>>,
 }
 
 /// Runs a command and returns what goes to standard output.
@@ -148,7 +152,7 @@ pub(crate) fn run(context: &Context, command: Command) -> Result<String, Failure
         Command::Contributor(command) => equipment::contributor(context, command),
         Command::Collect(command) => collect::run(context, command),
         Command::Priority(args) => priority::run(context, *args),
-        Command::Report(command) => report::run(context, command),
+        Command::Report(args) => report::run(context, args.command),
         Command::Attention(command) => attention::run(context, command),
         Command::Export(command) => export::run(context, command),
         Command::Records(command) => records::run(command),
@@ -172,6 +176,15 @@ pub(crate) enum Sent<T> {
 }
 
 impl Context {
+    /// Puts out a piece of an answer, into the file where one is wanted. False where nobody reads any more.
+    pub(crate) fn print(&self, text: &str) -> Result<bool, Failure> {
+        match &self.file {
+            Some(file) => file.borrow_mut().put(text).map(|()| true),
+            None if self.quiet => Ok(true),
+            None => crate::print(text),
+        }
+    }
+
     /// Reads an object or a list.
     pub(crate) fn get<T: DeserializeOwned>(
         &self,
@@ -316,10 +329,17 @@ impl Context {
             Some(text) if period::is_date(text) => Ok(Some(text.to_owned())),
             Some(text) if period::month(text, self.zone).is_ok() => Ok(Some(format!("{text}-01"))),
             Some(text) if is_named => {
-                when::wall(text).map_or_else(|| self.time(argument), |wall| Ok(Some(wall)))
+                when::wall(text).map_or_else(|| self.bounded(argument), |wall| Ok(Some(wall)))
             }
-            _ => self.time(argument),
+            _ => self.bounded(argument),
         }
+    }
+
+    /// A time argument that must be a time.
+    fn bounded(&self, argument: Option<&String>) -> Result<Option<String>, Failure> {
+        argument
+            .map(|text| when::bounded(text, self.now_us, self.zone))
+            .transpose()
     }
 
     /// Start and end of a time of reports that look back from now; absent is the daemon's default.
@@ -327,7 +347,8 @@ impl Context {
         if let Some((_, named)) = period::named(&args.named, self.zone)? {
             return Ok((Some(named.from), Some(named.until)));
         }
-        Ok((self.time(args.from.as_ref())?, self.time(args.to.as_ref())?))
+        let bounds = (args.from.as_ref(), args.to.as_ref());
+        Ok((self.bounded(bounds.0)?, self.bounded(bounds.1)?))
     }
 
     /// The same of reports that have a zone: its dates, where one is named.
@@ -455,5 +476,6 @@ pub(crate) fn test_context() -> Context {
         quiet: false,
         project: None,
         now_us: 0,
+        file: None,
     }
 }

@@ -7,6 +7,8 @@ use std::fmt;
 
 use bank_api::{error, exit::bank as exit};
 
+use crate::out::printable;
+
 /// A failure on its way to standard error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Failure {
@@ -116,13 +118,6 @@ impl Failure {
             .as_ref()
             .is_some_and(|problem| problem.code == code)
     }
-}
-
-/// A terminal must not obey what somebody put into a name, and a line is a line.
-fn printable(text: &str) -> String {
-    text.chars()
-        .map(|c| if c.is_control() { '?' } else { c })
-        .collect()
 }
 
 /// `code words: detail`, or the detail alone where it begins with these words.

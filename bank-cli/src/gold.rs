@@ -137,6 +137,7 @@ fn context(given: &Given) -> Result<Context, Failure> {
         project: settings.project,
         now_us: clock::now_us(),
         zone: Zone::Local,
+        file: None,
     })
 }
 

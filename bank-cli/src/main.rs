@@ -12,6 +12,7 @@ mod collect;
 mod config;
 mod fail;
 mod figure;
+mod file;
 mod gold;
 mod hooks;
 mod moab;
@@ -24,6 +25,7 @@ mod upload;
 mod when;
 
 use std::{
+    cell::RefCell,
     io::{ErrorKind, Write as _},
     process::ExitCode,
 };
@@ -78,6 +80,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
     if let cli::Command::Nami(command) = cli.command {
         return show(&cmd::nami::run(&form, command)?, cli.global.quiet);
     }
+    let output = file::wanted(cli.command.output()).map(std::path::Path::to_owned);
     let mut context = Context {
         client: client::Client::new(&settings)?,
         form,
@@ -85,9 +88,35 @@ fn run(cli: Cli) -> Result<(), Failure> {
         project: settings.project,
         now_us: clock::now_us(),
         zone,
+        file: None,
     };
     cmd::units::apply(&mut context, cli.global.units, &cli.command)?;
-    show(&cmd::run(&context, cli.command)?, context.quiet)
+    // What these say is for programs, whatever the form.
+    let is_data = matches!(
+        cli.command,
+        cli::Command::Export(_) | cli::Command::Checkpoint(_)
+    );
+    let is_screen = context.form.is_table() && !is_data;
+    let Some(path) = output else {
+        let said = cmd::run(&context, cli.command)?;
+        return show(&screened(said, is_screen), context.quiet);
+    };
+    context.file = Some(RefCell::new(file::Fresh::begin(&path)?));
+    let said = cmd::run(&context, cli.command)?;
+    context.print(&screened(said, is_screen))?;
+    if let Some(file) = context.file.take() {
+        file.into_inner().finish()?;
+    }
+    show(&format!("written to {}\n", path.display()), context.quiet)
+}
+
+/// What people read has nothing in it that a terminal obeys; programs get what is.
+fn screened(said: String, is_screen: bool) -> String {
+    if is_screen {
+        out::screened(&said)
+    } else {
+        said
+    }
 }
 
 /// Prints what a command has to say, unless the caller wants quiet.

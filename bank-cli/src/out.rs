@@ -4,13 +4,16 @@
 //! how its field is shown. Renderers make text and print nothing; `main` prints.
 
 mod json;
+mod printable;
+mod scale;
 mod separated;
 mod table;
 #[cfg(test)]
 mod tests;
 mod width;
 
-pub(crate) use table::printable;
+pub(crate) use printable::{printable, printable_lines, screened};
+pub(crate) use scale::Scale;
 pub(crate) use width::width;
 
 use std::borrow::Cow;
@@ -236,6 +239,8 @@ pub(crate) struct Form {
     pub(crate) zone: Zone,
     /// Other units for the amounts of lists.
     pub(crate) scale: Option<Scale>,
+    /// Other units for the amounts of reports, their pages and pictures too.
+    pub(crate) told: Option<Scale>,
     /// What used time is told in.
     pub(crate) time: Time,
 }
@@ -247,39 +252,6 @@ pub(crate) enum Time {
     Hours,
     /// Exact.
     Seconds,
-}
-
-/// Amounts in other units: times `up`, over `down`, half to even.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Scale {
-    /// What the units are called.
-    pub(crate) word: &'static str,
-    /// Numerator.
-    pub(crate) up: i128,
-    /// Denominator.
-    pub(crate) down: i128,
-    /// Decimals shown.
-    pub(crate) decimals: usize,
-}
-
-impl Scale {
-    /// The sheet with every amount in these units.
-    fn apply(self, sheet: &Sheet) -> Sheet {
-        let mut sheet = sheet.clone();
-        let amounts = sheet.columns.iter().filter(|c| c.kind == Kind::Amount);
-        let keys: Vec<_> = amounts.map(|column| column.key.clone()).collect();
-        for row in &mut sheet.rows {
-            for key in &keys {
-                let amount = text(row, key);
-                let scaled = crate::figure::scaled(&amount, self.up, self.down, self.decimals);
-                if let Some(scaled) = scaled {
-                    row.insert(key.clone().into_owned(), scaled.into());
-                }
-            }
-        }
-        self.word.clone_into(&mut sheet.unit);
-        sheet
-    }
 }
 
 impl Form {
@@ -298,6 +270,7 @@ impl Form {
             spreadsheet_safe: flags.spreadsheet_safe,
             zone,
             scale: None,
+            told: None,
             time: Time::Hours,
         })
     }
@@ -336,6 +309,20 @@ impl Form {
             Format::Jsonl => json::lines(answer, self.columns.is_empty(), &columns),
             Format::Html | Format::Svg => Err(no_page()),
         }
+    }
+
+    /// A report: as [`Self::list`], but in JSON Lines a line for each row of the sheet, with what the answer
+    /// says of all of them.
+    pub(crate) fn report<T: Serialize>(
+        &self,
+        answer: &T,
+        sheet: &Sheet,
+    ) -> Result<String, Failure> {
+        if self.format != Format::Jsonl {
+            return self.list(answer, sheet);
+        }
+        let columns = self.chosen(sheet)?;
+        json::rows(answer, &sheet.rows, self.columns.is_empty(), &columns)
     }
 
     /// One object: name and value on lines of their own, or as a list of one row; in JSON bare.
@@ -425,6 +412,7 @@ pub(crate) fn test_form() -> Form {
         spreadsheet_safe: false,
         zone,
         scale: None,
+        told: None,
         time: Time::Hours,
     }
 }

@@ -29,11 +29,13 @@ mod words;
 
 pub(crate) use burn::thinned;
 pub(crate) use calendar::{span_of, spans};
-pub(crate) use data::{Bars, Burn, Cell, Chart, POINTS_MAX, Series, Span, Table, Timed};
+pub(crate) use data::{Bars, Burn, Cell, Chart, OTHERS, POINTS_MAX, Series, Span, Table, Timed};
 pub(crate) use number::{Number, total};
 pub(crate) use page::{Part, Report, Section, foot, head};
 pub(crate) use terminal::Terminal;
 pub(crate) use words::escaped;
+
+use crate::fail::Failure;
 
 /// A report as one page of HTML.
 ///
@@ -45,7 +47,7 @@ pub(crate) use words::escaped;
 /// let rows = answer.rows.iter().map(|row| {
 ///     (place_of(&row.bucket), row.project.clone(), Number::or_zero(&row.core_hours))
 /// });
-/// let timed = Timed::gathered("project", "core-hours", spans, rows);
+/// let timed = Timed::gathered("project", "core-hours", spans, rows)?;
 /// let report = Report {
 ///     title: "Usage by project".to_owned(),
 ///     period: Some(Span { from: from_us, to: to_us }),
@@ -65,8 +67,8 @@ pub(crate) use words::escaped;
 ///
 /// The contribution report has two parts, one for each period, each with a heading and a period of its
 /// own: they stand beside each other where there is room. A table of its own comes with
-/// [`Section::with_table`], or without a chart with [`Section::table`].
-pub(crate) fn report(report: &Report) -> String {
+/// [`Section::with_table`], or without a chart with [`Section::table`]. A page has at most 16 MiB.
+pub(crate) fn report(report: &Report) -> Result<String, Failure> {
     report.html()
 }
 

@@ -22,7 +22,22 @@ pub(crate) fn argument(argument: &str, now_us: i64, zone: Zone) -> Result<String
         Some(Moment::Future) => Ok("infinity".to_owned()),
         Some(Moment::Past) => Ok("-infinity".to_owned()),
         None => Err(Failure::usage(format!("{argument:?} is not a time"))
-            .hint("2026-10-01, '2026-10-01 12:00:00', 2026-10, today, now, -30d, +10d, infinity")),
+            .hint(format!("{TIMES}, infinity"))),
+    }
+}
+
+/// What can be typed for a time that there is.
+const TIMES: &str = "2026-10-01, '2026-10-01 12:00:00', 2026-10, today, now, -30d, +10d";
+
+/// The same where a time must be one that there is: a report has a beginning and an end.
+pub(crate) fn bounded(text: &str, now_us: i64, zone: Zone) -> Result<String, Failure> {
+    match argument(text, now_us, zone) {
+        Ok(time) if time.ends_with("infinity") => {
+            let what = format!("{text}: this period has a beginning and an end");
+            Err(Failure::usage(what).hint(TIMES))
+        }
+        Err(failure) => Err(failure.hint(TIMES)),
+        found => found,
     }
 }
 

@@ -22,7 +22,10 @@ use std::collections::BTreeMap;
 pub const UNASSIGNED: &str = "unassigned";
 
 /// Units of usage in one factored processor-hour: microseconds and billionths of the factor.
-pub const USAGE_UNITS: u128 = 3_600 * 1_000_000 * 1_000_000_000;
+pub const USAGE_UNITS: u128 = 3_600 * SECOND_UNITS;
+
+/// The same in one factored processor-second.
+pub const SECOND_UNITS: u128 = 1_000_000 * 1_000_000_000;
 
 /// Units of a contribution in one factored processor over one microsecond: hundredths of a percent,
 /// billionths of the factor.
@@ -199,16 +202,16 @@ impl Sums {
         Some((counted, all))
     }
 
-    /// The table for a period; none where a sum does not fit.
-    pub fn table(&self, period: Span) -> Option<Table> {
+    /// The table for a period, usage in so many units, such as [`USAGE_UNITS`]; none where a sum does not fit.
+    pub fn table(&self, period: Span, unit: u128) -> Option<Table> {
         let (counted, all) = self.totals()?;
         let whole = CONTRIBUTION_UNITS.checked_mul(u128::from(period.micros()))?;
-        let hours = |usage: u128| decimal(usage, USAGE_UNITS, 2);
+        let used = |usage: u128| decimal(usage, unit, 2);
         let processors = |contribution: u128| decimal(contribution, whole, 2);
         let row = |group: Option<&String>, standing: &Standing| Row {
             group: group.cloned(),
             exempt: standing.exempt,
-            usage: hours(standing.usage),
+            usage: used(standing.usage),
             usage_share: percent(standing.usage, all.usage),
             contribution: processors(standing.contribution),
             contribution_share: percent(standing.contribution, all.contribution),
@@ -225,8 +228,8 @@ impl Sums {
         rows.push(row(None, &nobody));
         Some(Table {
             rows,
-            counted: (hours(counted.usage), processors(counted.contribution)),
-            all: (hours(all.usage), processors(all.contribution)),
+            counted: (used(counted.usage), processors(counted.contribution)),
+            all: (used(all.usage), processors(all.contribution)),
         })
     }
 }

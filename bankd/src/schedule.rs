@@ -343,9 +343,8 @@ fn made(
     text: Vec<u8>,
 ) -> MadeReport {
     let acts = report.kind().is_some_and(|kind| kind.acts);
-    let first = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let says = if acts {
-        short(&String::from_utf8_lossy(first))
+        last_line(&String::from_utf8_lossy(&text))
     } else {
         String::new()
     };
@@ -360,6 +359,12 @@ fn made(
         body: (!report.deliver.is_empty()).then_some(text),
         targets: report.deliver.clone(),
     }
+}
+
+/// What came of something that is done: its last line, for a table comes before its sum.
+fn last_line(text: &str) -> String {
+    let mut lines = text.lines().rev().map(str::trim_end);
+    short(lines.find(|line| !line.is_empty()).unwrap_or_default())
 }
 
 /// A line as it is kept.
@@ -417,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_acts_keeps_its_first_line() {
+    fn what_only_acts_keeps_its_last_line() {
         let acts = ScheduledReport {
             deliver: Vec::new(),
             ..report("export-apel")
@@ -426,9 +431,15 @@ mod tests {
             &acts,
             &SpanRow::default(),
             None,
-            b"3 records\x1b\nmore".to_vec(),
+            b"Group  Uses\nchem      3\n\nThe program ran for 1 of 1 group\x1b.\n \n".to_vec(),
         );
-        assert_eq!((kept.says.as_str(), kept.body), ("3 records ", None));
+        let said = "The program ran for 1 of 1 group .";
+        assert_eq!((kept.says.as_str(), kept.body), (said, None));
+        assert_eq!(
+            last_line("3 records in 1 message in /spool\n"),
+            "3 records in 1 message in /spool"
+        );
+        assert_eq!(last_line("\n"), "");
     }
 
     #[test]

@@ -39,6 +39,10 @@ pub struct ContributionQuery {
     /// it. Absent: `spread`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credit: Option<String>,
+    /// What time is told in: `hours` or `seconds`; what was charged (`su`) only as the bank counts. Absent:
+    /// `hours`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub units: Option<String>,
     /// Only usage of this project, with those below it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
@@ -62,7 +66,8 @@ pub struct ContributionReport {
     pub credit: String,
     /// The time zone of the buckets.
     pub zone: String,
-    /// The unit of usage, such as `factored processor-hours`.
+    /// The unit of usage, such as `factored processor-hours`. That of capacity is the same, but of `su`:
+    /// there it is factored processor-hours.
     pub unit: String,
     /// The periods, the one of `from` and `to` first.
     pub periods: Vec<ContributionPeriod>,
@@ -232,13 +237,11 @@ pub struct PriorityRow {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct EfficiencyQuery {
-    /// Start of the period, inclusive: RFC 3339; absent: 30 days before its end.
+    /// Start of the period, inclusive: RFC 3339, or a date as it begins in UTC; absent: 30 days before its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub from: Option<String>,
-    /// Its end, exclusive; absent: now.
+    /// Its end, exclusive, likewise; absent: now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub to: Option<String>,
     /// `project`, `account`, `user`, `group` or `contributor`; absent: `project`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -289,6 +292,15 @@ pub struct EfficiencyRow {
     pub requested_hours: String,
     /// Hours that processors were busy, of uses that say it, two decimals.
     pub cpu_hours: String,
+    /// What was held, in processor-seconds, six decimals.
+    #[serde(default)]
+    pub seconds: String,
+    /// What was asked for, in processor-seconds, six decimals.
+    #[serde(default)]
+    pub requested_seconds: String,
+    /// How long processors were busy, in seconds, six decimals.
+    #[serde(default)]
+    pub cpu_seconds: String,
     /// Percent of the asked time that ran, two decimals; `null` where nobody says.
     pub time_efficiency: Option<String>,
     /// Percent of the held time that processors were busy, two decimals; `null` where nobody says.

@@ -252,13 +252,12 @@ pub struct UsageItem {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct FallbackQuery {
-    /// Start of the time in which money was short; absent: 30 days before its end.
+    /// Start of the time in which money was short: RFC 3339, or a date as it begins in UTC; absent: 30 days
+    /// before its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub from: Option<String>,
-    /// Its end, exclusive; absent: now.
+    /// Its end, exclusive, likewise; absent: now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(format = DateTime))]
     pub until: Option<String>,
     /// Only jobs that named this project first.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,8 +1,31 @@
-//! `bank usage`.
+//! `bank usage`, and where it and reports go.
+
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::PeriodArgs;
+use super::{Command, PeriodArgs};
+
+/// Where an answer goes.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct OutputArgs {
+    /// Into this file instead of standard output (-); it appears when it is complete
+    #[arg(short = 'o', long, global = true, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+impl Command {
+    /// The file for the whole answer, of commands whose answers are read later: usage, reports, statements.
+    pub(crate) fn output(&self) -> Option<&PathBuf> {
+        let args = match self {
+            Self::Usage(args) => &args.output,
+            Self::Report(args) => &args.output,
+            Self::Statement(args) => &args.output,
+            _ => return None,
+        };
+        args.output.as_ref()
+    }
+}
 
 /// Usage added up. Periods and buckets are those of the time zone of the machine, or of --tz.
 #[derive(Debug, Clone, Default, Args)]
@@ -67,6 +90,8 @@ pub(crate) struct UsageTableArgs {
     /// Draw bars and sparklines
     #[arg(long)]
     pub(crate) chart: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
 }
 
 /// What is used by the hour.

@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 
-use super::{AtArgs, RemoveArgs, WriteArgs};
+use super::{AtArgs, OutputArgs, RemoveArgs, WriteArgs};
 
 /// `bank statement`.
 #[derive(Debug, Clone, Default, Args)]
@@ -37,6 +37,8 @@ pub(crate) struct StatementArgs {
     /// Draw the burn-down and what was charged, in plain characters
     #[arg(long)]
     pub(crate) chart: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
 }
 
 /// Whose clock times are of.

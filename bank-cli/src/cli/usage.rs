@@ -12,7 +12,7 @@ use super::attention::{ExpiringArgs, ForecastArgs};
 use super::scheduled::{BalanceSheetArgs, MonthlyArgs, RunReportArgs};
 use super::share::{EfficiencyArgs, ShareArgs, TopArgs};
 use super::statement::{RecentArgs, ZoneArgs};
-use super::{RemoveArgs, WriteArgs};
+use super::{OutputArgs, RemoveArgs, WriteArgs};
 
 /// `bank import`.
 #[derive(Debug, Clone, Args)]
@@ -153,6 +153,15 @@ fn formats() -> PossibleValuesParser {
 }
 
 /// `bank report`.
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+    #[command(subcommand)]
+    pub(crate) command: ReportCommand,
+}
+
+/// The reports.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ReportCommand {
     /// Who ran on a fallback account, and why

@@ -3,6 +3,8 @@
 //! What there was follows from a statement's opening and its movements; what of it was held is asked
 //! for at some instants of the past; what is to come is the daemon's own forecast.
 
+use std::collections::BTreeMap;
+
 use bank_api::v1::{
     Allocation, AllocationQuery, Balance, BalanceQuery, ForecastRow, List, Statement,
     StatementLine, StatementQuery,
@@ -43,7 +45,8 @@ pub(super) struct Track {
     amount: Vec<(i64, Number)>,
     deposits: Vec<(i64, Number)>,
     spans: Vec<Span>,
-    charges: Vec<(usize, String, Number)>,
+    /// By span and by whom.
+    charges: BTreeMap<(usize, String), Number>,
     by_project: bool,
 }
 
@@ -115,16 +118,16 @@ impl Track {
             &line.user
         };
         let who = who.clone().unwrap_or_else(|| "-".to_owned());
-        self.charges.push((place, who, Number::ZERO.minus(amount)));
-        if self.charges.len() > KEPT {
-            self.charges = self.charged("").rows();
-        }
+        let sum = self.charges.entry((place, who)).or_insert(Number::ZERO);
+        *sum = sum.minus(amount);
     }
 
     /// What was charged in each span, less what was given back.
-    pub(super) fn charged(&self, unit: &str) -> Timed {
+    pub(super) fn charged(&self, unit: &str) -> Result<Timed, Failure> {
         let what = if self.by_project { "project" } else { "user" };
-        Timed::gathered(what, unit, self.spans.clone(), self.charges.iter().cloned())
+        let sums = self.charges.iter();
+        let sums = sums.map(|((place, who), sum)| (*place, who.clone(), *sum));
+        Timed::gathered(what, unit, self.spans.clone(), sums)
     }
 
     /// The burn-down of what was read; none of what has no balance.

@@ -9,7 +9,7 @@ use crate::{
     cli::{ExplainArgs, Format},
     fail::Failure,
     figure,
-    out::{Kind, Sheet, column},
+    out::{Kind, Sheet, column, printable_lines},
     when,
 };
 
@@ -95,7 +95,7 @@ fn text(context: &Context, one: &Explained) -> Result<String, Failure> {
         out.push_str(&price(context, one));
     }
     if one.considered.is_empty() {
-        return Ok(printable(&out));
+        return Ok(printable_lines(&out));
     }
     let moved = one.considered.iter().any(|c| c.lien.is_some());
     let columns = vec![
@@ -114,7 +114,7 @@ fn text(context: &Context, one: &Explained) -> Result<String, Failure> {
     for line in table.lines() {
         let _ = writeln!(out, "  {line}");
     }
-    Ok(printable(&out))
+    Ok(printable_lines(&out))
 }
 
 fn movement(context: &Context, entry: &JournalEntry) -> String {
@@ -180,10 +180,4 @@ fn version(context: &Context, rate: &Rate) -> String {
         );
     }
     words
-}
-
-/// A terminal must not obey what somebody put into a name.
-fn printable(text: &str) -> String {
-    let keep = |c: char| if c.is_control() && c != '\n' { '?' } else { c };
-    text.chars().map(keep).collect()
 }

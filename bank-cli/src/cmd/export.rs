@@ -5,11 +5,7 @@ mod feed;
 mod spool;
 mod state;
 
-use std::{
-    fs::{self, File},
-    io::{self, BufWriter, ErrorKind, Write},
-    path::{Path, PathBuf},
-};
+use std::io::{self, ErrorKind, Write};
 
 use bank_api::v1::{List, OnDemandBalances, OnDemandQuery, RecordLine, RecordQuery, Truth};
 
@@ -17,6 +13,7 @@ use super::Context;
 use crate::{
     cli::{ExportCommand, ExportFile, ExportOnDemand, ExportUr1, OnDemandValue, SpanArgs},
     fail::Failure,
+    file::{cannot, into_file, wanted},
     out,
 };
 
@@ -47,7 +44,7 @@ pub(super) fn run(context: &Context, command: ExportCommand) -> Result<String, F
         limit: Some(PAGE),
         ..query
     };
-    let Some(path) = span.output else {
+    let Some(path) = wanted(span.output.as_ref()) else {
         let mut output = io::stdout().lock();
         let written = write(context, query, &mut output)?;
         return match written.and_then(|_| output.flush()) {
@@ -57,7 +54,7 @@ pub(super) fn run(context: &Context, command: ExportCommand) -> Result<String, F
             Ok(()) => Ok(String::new()),
         };
     };
-    let count = into_file(&path, |output| write(context, query, output))?;
+    let count = into_file(path, |output| write(context, query, output))?;
     let noun = if count == 1 { "record" } else { "records" };
     Ok(format!("{count} {noun} in {}\n", path.display()))
 }
@@ -75,7 +72,7 @@ fn ondemand(context: &Context, args: &ExportOnDemand) -> Result<String, Failure>
     let balances: OnDemandBalances = context.get(&["ondemand", "balances.json"], &query)?;
     let text = serde_json::to_string(&balances)
         .map_err(|e| Failure::internal(format!("the balances cannot be written: {e}")))?;
-    let Some(path) = &args.output else {
+    let Some(path) = wanted(args.output.as_ref()) else {
         return Ok(text + "\n");
     };
     into_file(path, |output| Ok(writeln!(output, "{text}")))?;
@@ -145,56 +142,4 @@ fn write(
             None => return Ok(Ok(count)),
         }
     }
-}
-
-/// Into a file beside the one that is wanted, which takes its name when it is complete and on the
-/// disk: what was there before stays whole until then.
-fn into_file<T>(
-    path: &Path,
-    write: impl FnOnce(&mut BufWriter<File>) -> Result<io::Result<T>, Failure>,
-) -> Result<T, Failure> {
-    let beside = beside(path)?;
-    let made = (|| {
-        let failed = |e: &io::Error| cannot(&beside.display().to_string(), e);
-        let file = File::create_new(&beside).map_err(|e| failed(&e))?;
-        let mut output = BufWriter::new(file);
-        let made = write(&mut output)?.map_err(|e| failed(&e))?;
-        let file = output.into_inner().map_err(|e| failed(e.error()))?;
-        file.sync_all().map_err(|e| failed(&e))?;
-        fs::rename(&beside, path).map_err(|e| cannot(&path.display().to_string(), &e))?;
-        sync_folder(path)?;
-        Ok(made)
-    })();
-    if made.is_err() {
-        // What is left of it is of no use to anybody.
-        let _ = fs::remove_file(&beside);
-    }
-    made
-}
-
-/// The name of a file is on the disk when its folder is.
-fn sync_folder(path: &Path) -> Result<(), Failure> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let synced = File::open(folder).and_then(|folder| folder.sync_all());
-    synced.map_err(|e| cannot(&folder.display().to_string(), &e))
-}
-
-/// `.NAME.PROCESS` in the same directory. A device or a directory must not be replaced by a file.
-fn beside(path: &Path) -> Result<PathBuf, Failure> {
-    let name = path
-        .file_name()
-        .filter(|_| path.is_file() || !path.exists());
-    let name = name.ok_or_else(|| {
-        Failure::usage(format!("{} is no regular file", path.display()))
-            .hint("without -o the records go to standard output")
-    })?;
-    let name = format!(".{}.{}", name.to_string_lossy(), std::process::id());
-    Ok(path.with_file_name(name))
-}
-
-fn cannot(what: &str, error: &io::Error) -> Failure {
-    Failure::usage(format!("cannot write {what}: {error}"))
 }

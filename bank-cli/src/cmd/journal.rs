@@ -16,7 +16,7 @@ use crate::{
     clock,
     fail::Failure,
     figure,
-    out::{self, Kind, Row, Sheet, column, row},
+    out::{self, Column, Kind, Row, Sheet, column, row},
     when,
 };
 
@@ -45,11 +45,17 @@ pub(super) fn run(context: &Context, args: JournalArgs) -> Result<String, Failur
         && let (Some(limit), None) = (args.limit, &query.after)
     {
         let list = newest(context, &mut query, limit)?;
-        return context.form.list(&list, &sheet(context, &list.items));
+        return context.form.list(
+            &list,
+            &sheet(context, &list.items, Look::of(context, &list.items)),
+        );
     }
     if context.form.format == Format::Json && !args.follow && args.cursor.is_none() {
         let list = whole(context, &mut query, args.limit)?;
-        return context.form.list(&list, &sheet(context, &list.items));
+        return context.form.list(
+            &list,
+            &sheet(context, &list.items, Look::of(context, &list.items)),
+        );
     }
     let place = args.cursor.map(Place::new).transpose()?;
     if let (Some(place), None) = (&place, &query.after) {
@@ -111,6 +117,7 @@ fn stream(
         form.format = Format::Jsonl;
     }
     let mut answered = false;
+    let mut look: Option<Look> = None;
     loop {
         let page = match page(context, &query, &mut left) {
             Ok(page) => page,
@@ -126,7 +133,11 @@ fn stream(
         let text = if page.items.is_empty() && (follow || !form.header) {
             String::new()
         } else {
-            form.list(&page, &sheet(context, &page.items))?
+            let own = Look::of(context, &page.items);
+            // What comes later stands below the same heads.
+            let own = own.kept(follow || page.next.is_some());
+            let look = *look.get_or_insert(own);
+            form.list(&page, &sheet(context, &page.items, look))?
         };
         if last && !follow && place.is_none() {
             return Ok(text);
@@ -187,34 +198,88 @@ fn page(
     Ok(page)
 }
 
-fn sheet(context: &Context, entries: &[JournalEntry]) -> Sheet {
-    let some = |test: fn(&JournalEntry) -> bool| entries.iter().any(test);
+/// What the rows on a screen have in common: columns that some of them need, and whether more rows come
+/// below them, for which there must be room.
+#[derive(Debug, Clone, Copy)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a column of its own, or a fact of all rows"
+)]
+struct Look {
+    account: bool,
+    held: bool,
+    shadow: bool,
+    shadow_held: bool,
+    active: bool,
+    reason: bool,
+    /// All are of today, and say the time alone.
+    one_day: bool,
+    is_kept: bool,
+}
+
+impl Look {
+    fn of(context: &Context, entries: &[JournalEntry]) -> Self {
+        let some = |test: fn(&JournalEntry) -> bool| entries.iter().any(test);
+        let today = when::day(context.now_us, context.zone);
+        let is_today = |entry: &JournalEntry| {
+            when::read(&entry.at_effective).is_some_and(|us| when::day(us, context.zone) == today)
+        };
+        Self {
+            account: some(|entry| entry.account.is_some() && entry.account != entry.project),
+            // A charge that shrinks its own lien says so by its kind.
+            held: some(|entry| !figure::is_zero(&entry.held) && figure::is_zero(&entry.amount)),
+            shadow: some(|entry| !figure::is_zero(&entry.shadow)),
+            shadow_held: some(|entry| !figure::is_zero(&entry.shadow_held)),
+            // A window that begins or ends moves no amount, but what can be spent of it.
+            active: some(|entry| figure::is_zero(&entry.amount) && !figure::is_zero(&entry.active)),
+            reason: some(|entry| entry.reason.is_some()),
+            one_day: entries.iter().all(is_today),
+            is_kept: false,
+        }
+    }
+
+    /// The same for rows of which nobody knows yet what they will have: the usual columns, and days.
+    fn kept(self, is_kept: bool) -> Self {
+        if !is_kept {
+            return self;
+        }
+        Self {
+            account: true,
+            held: true,
+            reason: true,
+            one_day: false,
+            is_kept,
+            ..self
+        }
+    }
+}
+
+fn sheet(context: &Context, entries: &[JournalEntry], look: Look) -> Sheet {
+    let wide = |column: Column, width| {
+        if look.is_kept {
+            column.wide(width)
+        } else {
+            column
+        }
+    };
+    let text = |key, title, width| wide(column(key, title, Kind::Text), width);
+    let amount = |key, title, width| wide(column(key, title, Kind::Amount), width);
     let mut columns = vec![
         column("at_effective", "time", Kind::Time).if_machine(),
-        column("time", "time", Kind::Text).on_screen(),
-        column("kind", "kind", Kind::Text),
-        column("account", "account", Kind::Text).screen_if(some(|entry| {
-            entry.account.is_some() && entry.account != entry.project
-        })),
-        column("project", "project", Kind::Text),
-        column("user", "user", Kind::Text),
-        column("object", "object", Kind::Text).on_screen(),
+        text("time", "time", 19).on_screen(),
+        text("kind", "kind", 15),
+        text("account", "account", 12).screen_if(look.account),
+        text("project", "project", 12),
+        text("user", "user", 10),
+        text("object", "object", 14).on_screen(),
         column("job", "object", Kind::Text).if_machine(),
-        column("amount", "amount", Kind::Amount).wide(9),
-        // A charge that shrinks its own lien says so by its kind.
-        column("held", "held", Kind::Amount).screen_if(some(|entry| {
-            !figure::is_zero(&entry.held) && figure::is_zero(&entry.amount)
-        })),
-        column("shadow", "shadow", Kind::Amount)
-            .on_screen_if(some(|entry| !figure::is_zero(&entry.shadow))),
-        column("shadow_held", "shadow held", Kind::Amount)
-            .on_screen_if(some(|entry| !figure::is_zero(&entry.shadow_held))),
-        // A window that begins or ends moves no amount, but what can be spent of it.
-        column("active", "active", Kind::Amount).on_screen_if(some(|entry| {
-            figure::is_zero(&entry.amount) && !figure::is_zero(&entry.active)
-        })),
-        column("amount_after", "amount after", Kind::Amount),
-        column("transaction", "txn", Kind::Text),
+        wide(column("amount", "amount", Kind::Amount).wide(9), 14),
+        amount("held", "held", 14).screen_if(look.held),
+        amount("shadow", "shadow", 14).on_screen_if(look.shadow),
+        amount("shadow_held", "shadow held", 14).on_screen_if(look.shadow_held),
+        amount("active", "active", 14).on_screen_if(look.active),
+        amount("amount_after", "amount after", 16),
+        text("transaction", "txn", 9),
         column("entry", "entry", Kind::Number).if_asked(),
         column("at_recorded", "recorded", Kind::Time).if_asked(),
         column("op", "op", Kind::Text).if_asked(),
@@ -225,20 +290,15 @@ fn sheet(context: &Context, entries: &[JournalEntry]) -> Sheet {
         column("lien", "lien", Kind::Number).if_asked(),
         column("machine", "machine", Kind::Text).if_asked(),
         column("held_after", "held after", Kind::Amount).if_asked(),
-        column("reason", "reason", Kind::Text).screen_if(some(|entry| entry.reason.is_some())),
+        column("reason", "reason", Kind::Text).screen_if(look.reason),
     ];
     if context.is_json() {
         // What only a row of text has.
         columns.retain(|column| !["time", "object"].contains(&column.key()));
     }
-    let today = when::day(context.now_us, context.zone);
-    let is_today = |entry: &JournalEntry| {
-        when::read(&entry.at_effective).is_some_and(|us| when::day(us, context.zone) == today)
-    };
-    let one_day = entries.iter().all(is_today);
     let rows = entries
         .iter()
-        .map(|entry| flat(context, entry, one_day))
+        .map(|entry| flat(context, entry, look.one_day))
         .collect();
     Sheet {
         columns,
@@ -262,4 +322,62 @@ fn flat(context: &Context, entry: &JournalEntry, one_day: bool) -> Row {
         row.insert("object".to_owned(), format!("{kind} {job}").into());
     }
     row
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cmd::test_context;
+
+    fn entry(at: &str, user: &str, amount: &str, transaction: i64) -> JournalEntry {
+        JournalEntry {
+            at_effective: at.to_owned(),
+            kind: "charge".to_owned(),
+            project: Some("chem".to_owned()),
+            account: Some("chem".to_owned()),
+            user: Some(user.to_owned()),
+            amount: amount.to_owned(),
+            held: "0.000".to_owned(),
+            amount_after: Some("352500.000".to_owned()),
+            transaction,
+            ..JournalEntry::default()
+        }
+    }
+
+    /// What comes later, of today and with other names, stands below the heads of the first page.
+    #[test]
+    fn rows_that_come_later_stand_in_the_same_columns() {
+        let mut context = test_context();
+        context.now_us = when::read("2026-11-20T22:00:00Z").unwrap();
+        let first = [entry("2026-11-19T10:00:00Z", "amy", "-12.500", 1_048_702)];
+        let later = [entry("2026-11-20T21:00:00Z", "bob-from-far", "-196.000", 9)];
+        let look = Look::of(&context, &first).kept(true);
+        let mut shown = Vec::new();
+        for entries in [&first, &later] {
+            let list = JournalPage {
+                items: entries.to_vec(),
+                ..JournalPage::default()
+            };
+            let sheet = sheet(&context, entries, look);
+            let text = context.form.list(&list, &sheet).unwrap();
+            context.form.header = false;
+            shown.extend(text.lines().map(str::to_owned));
+        }
+        let ends = |line: &str, word: &str| {
+            let at = line.find(word).unwrap() + word.len();
+            line.get(..at).unwrap().chars().count()
+        };
+        let begins = |line: &str, word: &str| ends(line, word) - word.chars().count();
+        let (head, old, new) = (&shown[0], &shown[1], shown.last().unwrap());
+        assert_eq!(ends(head, "amount "), ends(old, "12.500 "), "{shown:#?}");
+        assert_eq!(begins(head, "kind"), begins(new, "charge"), "{shown:#?}");
+        assert_eq!(begins(head, "kind"), begins(old, "charge"), "{shown:#?}");
+        assert_eq!(begins(old, "1048702"), begins(head, "txn"), "{shown:#?}");
+        // A name that is longer than its column moves what is behind it by no more than it is longer.
+        assert_eq!(
+            begins(new, "352,500.000"),
+            begins(old, "352,500.000") + 2,
+            "{shown:#?}"
+        );
+    }
 }

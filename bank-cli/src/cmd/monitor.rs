@@ -42,7 +42,7 @@ pub(super) fn run(context: &Context, args: MonitorArgs) -> Result<String, Failur
     };
     let mut seen = Seen::default();
     let next = seen.read(context, &query)?;
-    let picture = || Ok(seen.pictured(context, &query));
+    let picture = || seen.pictured(context, &query);
     if !args.follow
         && let Some(told) = context.pictured(args.chart, picture)
     {
@@ -118,7 +118,7 @@ impl Seen {
     }
 
     /// Refusals by project and by day, and what was missing.
-    fn pictured(&self, context: &Context, query: &MonitorQuery) -> Report {
+    fn pictured(&self, context: &Context, query: &MonitorQuery) -> Result<Report, Failure> {
         let first = self.rows.front().and_then(|row| when::read(&row.at));
         let from = query.since.as_deref().and_then(when::read).or(first);
         let to = query.until.as_deref().and_then(when::read);
@@ -133,7 +133,7 @@ impl Seen {
             let at = picture::span_of(&spans, when::read(&row.at)?)?;
             Some((at, row.project.clone(), Number::whole(1)))
         });
-        let timed = Timed::gathered("project", "refusals", spans.clone(), rows);
+        let timed = Timed::gathered("project", "refusals", spans.clone(), rows)?;
         let sums = self.sums.values();
         let bars = |unit: &str, of: fn(&MonitorSum) -> Number| Bars {
             what: "project".to_owned(),
@@ -160,7 +160,7 @@ impl Seen {
         ];
         let mut made = context.report("What would have been refused", remarks, sections);
         made.period = period;
-        made
+        Ok(made)
     }
 
     fn shown(

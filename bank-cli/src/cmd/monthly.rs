@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 
 use super::{Context, usage};
 use crate::{
-    cli::MonthlyArgs,
+    cli::{Format, MonthlyArgs},
     config,
     fail::Failure,
     out::{Kind, Sheet, column},
     period,
-    picture::Report,
+    picture::{OTHERS, Report},
 };
 
 /// The three tables of the page.
@@ -53,7 +53,7 @@ pub(super) fn run(context: &Context, args: &MonthlyArgs) -> Result<String, Failu
         users: ask(Some("user"), None)?,
         days: ask(None, Some("day"))?,
     };
-    let picture = || Ok(pictured(context, &tables));
+    let picture = || pictured(context, &tables);
     if let Some(told) = context.pictured(args.chart, picture) {
         return told;
     }
@@ -69,8 +69,20 @@ pub(super) fn run(context: &Context, args: &MonthlyArgs) -> Result<String, Failu
         });
         return Ok(screens.join("\n"));
     }
+    let sheet = sheet(&tables, context.form.in_seconds());
+    if context.form.format == Format::Jsonl {
+        let UsageTable {
+            from,
+            until,
+            tz,
+            unit,
+            ..
+        } = &tables.projects;
+        let whole = json!({"from": from, "until": until, "tz": tz, "unit": unit});
+        return context.form.report(&whole, &sheet);
+    }
     let answer = json!({"projects": tables.projects, "users": tables.users, "days": tables.days});
-    context.form.list(&answer, &sheet(&tables))
+    context.form.list(&answer, &sheet)
 }
 
 /// Two dates of the zone that is asked for, the second exclusive; or what `--from` and `--to` say.
@@ -91,11 +103,11 @@ fn times(context: &Context, args: &MonthlyArgs) -> Result<(String, String), Fail
     period::dates(&last.format("%Y-%m").to_string())
 }
 
-fn pictured(context: &Context, tables: &Tables) -> Report {
-    let mut page = usage::picture::report(context, &tables.projects, &[]);
+fn pictured(context: &Context, tables: &Tables) -> Result<Report, Failure> {
+    let mut page = usage::picture::report(context, &tables.projects, &[])?;
     "Monthly report".clone_into(&mut page.title);
     for table in [&tables.users, &tables.days] {
-        let more = usage::picture::report(context, table, &[]);
+        let more = usage::picture::report(context, table, &[])?;
         let sections = more.parts.into_iter().flat_map(|part| part.sections);
         if let Some(part) = page.parts.first_mut() {
             part.sections.extend(sections);
@@ -106,31 +118,37 @@ fn pictured(context: &Context, tables: &Tables) -> Report {
          back since; what was paid when, a statement tells.",
         tables.days.tz
     ));
-    page
+    Ok(page)
 }
 
 /// For scripts: the rows of all three below each other, each with what it is of.
-fn sheet(tables: &Tables) -> Sheet {
+fn sheet(tables: &Tables, in_seconds: bool) -> Sheet {
     let mut rows: Vec<Value> = Vec::new();
     for (by, table) in tables.all() {
         for row in &table.rows {
             let name = match (&row.bucket, row.keys.get(by)) {
-                _ if row.others => "(all others)".to_owned(),
+                _ if row.others => OTHERS.to_owned(),
                 (_, Some(Some(name))) if name.is_empty() => "(none)".to_owned(),
                 (_, Some(Some(name))) => name.clone(),
                 (_, Some(None)) => "(not shown)".to_owned(),
                 (bucket, None) => bucket.clone().unwrap_or_default(),
             };
             rows.push(json!({"by": by, "name": name, "jobs": row.figures.jobs,
-                "core_hours": row.figures.core_hours, "charged": row.figures.charged,
+                "core_hours": row.figures.core_hours,
+                "core_seconds": row.figures.core_seconds, "charged": row.figures.charged,
                 "share": row.figures.share}));
         }
     }
+    let used = if in_seconds {
+        column("core_seconds", "Core-seconds", Kind::Amount)
+    } else {
+        column("core_hours", "Core-hours", Kind::Amount)
+    };
     let columns = vec![
         column("by", "By", Kind::Text),
         column("name", "Name", Kind::Text),
         column("jobs", "Jobs", Kind::Number),
-        column("core_hours", "Core-hours", Kind::Amount),
+        used,
         column("charged", "Charged", Kind::Amount),
         column("share", "Share", Kind::Number),
     ];
@@ -201,7 +219,7 @@ mod tests {
             users: table(vec![row("user", None), others]),
             days: table(vec![day]),
         };
-        let rows = sheet(&tables).rows;
+        let rows = sheet(&tables, false).rows;
         let names: Vec<String> = rows
             .iter()
             .map(|row| {

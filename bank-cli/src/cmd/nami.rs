@@ -83,9 +83,8 @@ fn show(form: &Form, place: Place, one: &One) -> Result<String, Failure> {
     let mut shown = form.one(&waiting, &sheet(rows, place))?;
     if form.is_table() {
         // A terminal must not obey what is in a document.
-        let clean = |c: char| if c.is_control() && c != '\n' { '?' } else { c };
         shown.push('\n');
-        shown.extend(text.trim_end().chars().map(clean));
+        shown.push_str(&out::printable_lines(text.trim_end()));
         shown.push('\n');
     }
     Ok(shown)

@@ -23,7 +23,7 @@ impl Context {
         make: impl FnOnce() -> Result<Report, Failure>,
     ) -> Option<Result<String, Failure>> {
         match self.form.format {
-            Format::Html => Some(make().map(|report| picture::report(&report))),
+            Format::Html => Some(make().and_then(|report| picture::report(&report))),
             Format::Svg => Some(make().map(|report| picture::drawing(&report))),
             Format::Table if chart => {
                 Some(make().map(|report| picture::screen(&report, config::terminal())))
@@ -69,7 +69,9 @@ impl Context {
 }
 
 /// `bank report forecast`: a burn-down for each account, where they are few enough.
-pub(super) fn forecast(context: &Context, rows: &[ForecastRow]) -> Result<Report, Failure> {
+pub(super) fn forecast(context: &Context, asked: &[ForecastRow]) -> Result<Report, Failure> {
+    let told = context.form.in_units(asked.to_vec())?;
+    let rows = told.as_slice();
     let unit = rows.first().map_or("", |row| row.unit.as_str());
     let available = Bars {
         what: "account".to_owned(),
@@ -88,8 +90,11 @@ pub(super) fn forecast(context: &Context, rows: &[ForecastRow]) -> Result<Report
         sections.push(section.with_table(forecast_table(rows, unit)));
     }
     if !(several && is_one) {
-        for row in rows.iter().take(BURNS) {
-            let chart = burn::of_account(context, row)?;
+        for row in asked.iter().take(BURNS) {
+            let mut chart = burn::of_account(context, row)?;
+            if let Some(scale) = context.form.told {
+                chart = chart.in_units(scale);
+            }
             let title = format!("Burn-down of {}", row.account);
             let section = Section::chart(&title, Chart::Burn(Box::new(chart)));
             sections.push(section.note(burn::EXPLAINED).note(burn::COMING));
@@ -185,7 +190,7 @@ pub(super) fn negative(context: &Context, rows: &[NegativeRow]) -> Report {
 }
 
 /// `bank report fallback`: what ran on a fallback account, by project and by day.
-pub(super) fn fallback(context: &Context, report: &FallbackReport) -> Report {
+pub(super) fn fallback(context: &Context, report: &FallbackReport) -> Result<Report, Failure> {
     let period = when::read(&report.from).zip(when::read(&report.until));
     let period = period.map(|(from, to)| Span { from, to });
     let spans = period.map_or_else(Vec::new, |period| picture::spans(period, context.zone));
@@ -193,7 +198,7 @@ pub(super) fn fallback(context: &Context, report: &FallbackReport) -> Report {
         let at = picture::span_of(&spans, when::read(&item.at)?)?;
         Some((at, item.project.clone(), Number::or_zero(&item.charged)))
     });
-    let timed = Timed::gathered("project", &report.unit, spans.clone(), rows);
+    let timed = Timed::gathered("project", &report.unit, spans.clone(), rows)?;
     let bars = timed.bars();
     let mut made = context.report(
         "Jobs on fallback accounts",
@@ -212,5 +217,5 @@ pub(super) fn fallback(context: &Context, report: &FallbackReport) -> Report {
         ],
     );
     made.period = period;
-    made
+    Ok(made)
 }

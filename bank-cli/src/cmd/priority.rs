@@ -1,6 +1,7 @@
 //! `bank priority`: priorities of groups from what they used, and a program that sets them. Without
 //! `--yes` nothing is run: it says what would be.
 
+use std::fmt::Write as _;
 use std::io;
 use std::process::Command;
 use std::time::Duration;
@@ -103,6 +104,13 @@ fn told(
     );
     if has_program && !is_run {
         remark.push_str("\nNothing was run: --yes does it.");
+    }
+    if is_run {
+        // The last line says what came of it, for who reads no more than that.
+        let groups = rows.len();
+        let noun = if groups == 1 { "group" } else { "groups" };
+        let done = rows.iter().filter(|row| row["result"] == "done").count();
+        let _ = write!(remark, "\nThe program ran for {done} of {groups} {noun}.");
     }
     sheet.remark = remark;
     context

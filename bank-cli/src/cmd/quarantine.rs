@@ -61,10 +61,9 @@ fn show(context: &Context, id: i64) -> Result<String, Failure> {
     let mut shown = context.form.one(&one, &sheet(std::slice::from_ref(&one)))?;
     if context.form.is_table() {
         // A terminal must not obey what somebody sent.
-        let clean = |c: char| if c.is_control() && c != '\n' { '?' } else { c };
         let body = one.body.as_deref().unwrap_or_default();
         shown.push('\n');
-        shown.extend(body.trim_end().chars().map(clean));
+        shown.push_str(&out::printable_lines(body.trim_end()));
         shown.push('\n');
     }
     Ok(shown)

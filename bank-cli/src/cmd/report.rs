@@ -43,11 +43,12 @@ fn fallback(context: &Context, args: FallbackArgs) -> Result<String, Failure> {
     if !report.complete {
         out::warn("more than one answer takes: ask for a shorter time");
     }
-    let picture = || Ok(pictured::fallback(context, &report));
+    let report = context.form.in_units(report)?;
+    let picture = || pictured::fallback(context, &report);
     if let Some(told) = context.pictured(args.chart, picture) {
         return told;
     }
-    context.form.list(&report, &sheet(context, &report))
+    context.form.report(&report, &sheet(context, &report))
 }
 
 fn sheet(context: &Context, report: &FallbackReport) -> Sheet {
@@ -88,6 +89,7 @@ fn forecast(context: &Context, args: ForecastArgs) -> Result<String, Failure> {
     if let Some(told) = context.pictured(args.chart, picture) {
         return told;
     }
+    let list = context.form.in_units(list)?;
     let columns = vec![
         column("account", "Account", Kind::Text),
         column("project", "Project", Kind::Text).if_machine(),
@@ -116,6 +118,7 @@ fn expiring(context: &Context, args: ExpiringArgs) -> Result<String, Failure> {
         ..ForecastQuery::default()
     };
     let list: List<ExpiringRow> = context.all(&["report", "expiring"], &query)?;
+    let list = context.form.in_units(list)?;
     let picture = || Ok(pictured::expiring(context, &list.items, args.within));
     if let Some(told) = context.pictured(args.chart, picture) {
         return told;
@@ -144,6 +147,7 @@ fn negative(context: &Context, args: ForecastArgs) -> Result<String, Failure> {
         ..ForecastQuery::default()
     };
     let list: List<NegativeRow> = context.all(&["report", "negative"], &query)?;
+    let list = context.form.in_units(list)?;
     let picture = || Ok(pictured::negative(context, &list.items));
     if let Some(told) = context.pictured(args.chart, picture) {
         return told;

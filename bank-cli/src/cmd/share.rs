@@ -14,9 +14,10 @@ use serde_json::{Value, json};
 
 use super::Context;
 use crate::{
-    cli::{Basis, Credit, EfficiencyArgs, RecentArgs, ShareArgs},
+    cli::{Basis, Credit, EfficiencyArgs, Format, RecentArgs, ShareArgs},
     config,
     fail::Failure,
+    figure,
     out::{self, Kind, Sheet, column},
     when,
 };
@@ -34,7 +35,7 @@ pub(super) fn contribution(context: &Context, args: ShareArgs) -> Result<String,
         return told;
     }
     let sheet = shares(&report, by_contributor);
-    context.form.list(&report, &sheet)
+    listed(context, &report, &sheet)
 }
 
 /// `bank report utilization`
@@ -45,7 +46,7 @@ pub(super) fn utilization(context: &Context, args: ShareArgs) -> Result<String, 
     if let Some(told) = context.pictured(chart, picture) {
         return told;
     }
-    context.form.list(&report, &buckets(&report))
+    listed(context, &report, &buckets(&report))
 }
 
 /// Asks; of whom it is told unless the options say so is `usual`.
@@ -65,6 +66,7 @@ pub(super) fn ask(
         Basis::Gpu => "gpu",
         Basis::Su => "su",
     };
+    let is_money = args.basis == Basis::Su;
     let credit = match args.credit {
         Credit::Spread => "spread",
         Credit::End => "end",
@@ -89,6 +91,7 @@ pub(super) fn ask(
         buckets: args.buckets,
         tz: named,
         credit: Some(credit.to_owned()),
+        units: (context.form.in_seconds() && !is_money).then(|| "seconds".to_owned()),
         project: args.project,
         user: args.user,
         machine: args.machine,
@@ -103,7 +106,55 @@ pub(super) fn ask(
             ));
         }
     }
+    let mut report = context.form.in_units(report)?;
+    if is_money && context.form.in_seconds() {
+        in_seconds(&mut report);
+    }
     Ok(report)
+}
+
+/// The capacity in seconds, where usage is what was charged: it is told in hours.
+fn in_seconds(report: &mut ContributionReport) {
+    let all = report.periods.iter_mut().flat_map(|p| &mut p.utilisation);
+    for bucket in all.flat_map(|own| &mut own.buckets) {
+        let seconds = figure::times(&bucket.capacity, 3_600);
+        bucket.capacity = seconds.unwrap_or_default();
+    }
+}
+
+/// As text; in JSON Lines each row says of which periods it is.
+pub(super) fn listed(
+    context: &Context,
+    report: &ContributionReport,
+    sheet: &Sheet,
+) -> Result<String, Failure> {
+    if context.form.format != Format::Jsonl {
+        return context.form.list(report, sheet);
+    }
+    let ContributionReport {
+        basis,
+        by,
+        credit,
+        zone,
+        unit,
+        periods,
+    } = report;
+    let words = [
+        ("basis", basis),
+        ("by", by),
+        ("credit", credit),
+        ("tz", zone),
+        ("unit", unit),
+    ];
+    let mut whole: BTreeMap<String, &String> = words
+        .into_iter()
+        .map(|(key, word)| (key.to_owned(), word))
+        .collect();
+    for (period, behind) in periods.iter().zip(["", "2"]) {
+        whole.insert(format!("period_from{behind}"), &period.from);
+        whole.insert(format!("period_until{behind}"), &period.to);
+    }
+    context.form.report(&whole, sheet)
 }
 
 /// The rows of both periods side by side: whoever is in one of them is there.
@@ -276,13 +327,24 @@ pub(super) fn efficiency(context: &Context, args: EfficiencyArgs) -> Result<Stri
     if let Some(told) = context.pictured(args.chart, picture) {
         return told;
     }
+    let in_seconds = context.form.in_seconds();
+    let [held, asked, busy] = if in_seconds {
+        ["seconds", "requested_seconds", "cpu_seconds"]
+    } else {
+        ["hours", "requested_hours", "cpu_hours"]
+    };
+    let title = if in_seconds {
+        "Seconds held"
+    } else {
+        "Hours held"
+    };
     let columns = vec![
         column("group", "Group", Kind::Text),
         column("uses", "Uses", Kind::Number),
-        column("hours", "Hours held", Kind::Amount),
-        column("requested_hours", "Asked for", Kind::Amount),
+        column(held, title, Kind::Amount),
+        column(asked, "Asked for", Kind::Amount),
         column("time_efficiency", "Ran %", Kind::Number),
-        column("cpu_hours", "Busy", Kind::Amount),
+        column(busy, "Busy", Kind::Amount),
         column("cpu_efficiency", "CPU %", Kind::Number),
         column("energy_kwh", "kWh", Kind::Amount).screen_if(report.total.energy_kwh.is_some()),
         column("co2_kg", "CO2 kg", Kind::Amount).screen_if(report.total.co2_kg.is_some()),
@@ -291,9 +353,10 @@ pub(super) fn efficiency(context: &Context, args: EfficiencyArgs) -> Result<Stri
     let mut sheet = Sheet::new(columns, &rows, "no usage");
     let time = |text: &str| when::moment(text, context.zone);
     sheet.remark = format!(
-        "Processor-hours from {} to {} (exclusive).",
+        "Processor-{} from {} to {} (exclusive).",
+        if in_seconds { "seconds" } else { "hours" },
         time(&report.from),
         time(&report.to)
     );
-    context.form.list(&report, &sheet)
+    context.form.report(&report, &sheet)
 }

@@ -66,6 +66,7 @@ pub(super) fn balance_sheet(context: &Context, args: &BalanceSheetArgs) -> Resul
     if !rows.is_empty() {
         rows.push(row("total", totals));
     }
+    let (rows, unit) = in_units(context, &rows, &unit)?;
     let period = begun.as_deref().and_then(when::read);
     let period = period.zip(when::read(&until));
     let picture = || Ok(pictured(context, &rows, &unit, period));
@@ -87,7 +88,28 @@ pub(super) fn balance_sheet(context: &Context, args: &BalanceSheetArgs) -> Resul
         time(&until)
     );
     let answer = json!({"from": begun, "to": until, "unit": unit, "items": rows});
-    context.form.list(&answer, &sheet)
+    context.form.report(&answer, &sheet)
+}
+
+/// The rows in the units that were asked for, each amount rounded once.
+fn in_units(
+    context: &Context,
+    rows: &[Value],
+    unit: &str,
+) -> Result<(Vec<Value>, String), Failure> {
+    let mut told: BTreeMap<String, Value> = BTreeMap::from([
+        ("items".to_owned(), json!(rows)),
+        ("unit".to_owned(), json!(unit)),
+    ]);
+    told = context.form.in_units(told)?;
+    let items = told.remove("items").and_then(|items| match items {
+        Value::Array(items) => Some(items),
+        _ => None,
+    });
+    let unit = told
+        .remove("unit")
+        .and_then(|unit| Some(unit.as_str()?.to_owned()));
+    Ok((items.unwrap_or_default(), unit.unwrap_or_default()))
 }
 
 /// The page: what was charged and what is left, by account, and the whole table.
@@ -215,5 +237,5 @@ pub(super) fn top(context: &Context, args: TopArgs) -> Result<String, Failure> {
     let mut sheet = Sheet::new(columns, &rows, "nobody used anything");
     sheet.unit.clone_from(&report.unit);
     sheet.remark = share::remark(&report);
-    context.form.list(&report, &sheet)
+    share::listed(context, &report, &sheet)
 }

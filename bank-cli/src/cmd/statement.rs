@@ -26,6 +26,8 @@ use crate::{
 
 /// Lines per request.
 const PAGE: u32 = 1000;
+/// Movements of a page of HTML at most: a browser should open it, and somebody print it.
+const MOVEMENTS_MAX: i64 = 50_000;
 
 pub(super) fn run(context: &Context, args: &StatementArgs) -> Result<String, Failure> {
     let query = query(context, args)?;
@@ -41,6 +43,7 @@ pub(super) fn run(context: &Context, args: &StatementArgs) -> Result<String, Fai
     }
     match context.form.format {
         Format::Table => itemised(context, &query, &statement, &text::Screen::new(context)),
+        Format::Html if statement.entries > MOVEMENTS_MAX => Err(too_long(statement.entries)),
         Format::Html => itemised(
             context,
             &query,
@@ -51,6 +54,17 @@ pub(super) fn run(context: &Context, args: &StatementArgs) -> Result<String, Fai
         Format::Json => itemised(context, &query, &statement, &Json),
         _ => separated(context, &query, &statement),
     }
+}
+
+/// What is said of a page that nobody could open.
+fn too_long(movements: i64) -> Failure {
+    let shown = |count: i64| figure::grouped(&count.to_string());
+    Failure::usage(format!(
+        "too much for a page: there are {} movements, and at most {} are written",
+        shown(movements),
+        shown(MOVEMENTS_MAX)
+    ))
+    .hint("--summary for the sums alone, or a shorter period; --csv has every movement")
 }
 
 /// What is asked for; the name of the command line is taken for a project's first.
@@ -151,7 +165,7 @@ fn pictured(
 ) -> Result<Html, Failure> {
     let track = tracked(context, query, statement)?;
     let burn = burn::of_statement(context, query, statement, &track)?;
-    Ok(Html::new(context).with(burn, track.charged(&statement.unit)))
+    Ok(Html::new(context).with(burn, track.charged(&statement.unit)?))
 }
 
 /// Both pictures, in plain characters.
@@ -167,7 +181,7 @@ fn charts(
         let title = format!("Burn-down of {name}");
         Section::chart(&title, Chart::Burn(Box::new(burn)))
     });
-    let charged = track.charged(&statement.unit);
+    let charged = track.charged(&statement.unit)?;
     let by = format!("Charged by {}", charged.what);
     let bars = Section::chart(&by, Chart::Bars(charged.bars()));
     let columns = Section::chart("Charged over time", Chart::Columns(charged));
@@ -187,7 +201,7 @@ fn drawing(
     let (title, chart) = if let Some(burn) = burn {
         (format!("Burn-down of {name}"), Chart::Burn(Box::new(burn)))
     } else {
-        let charged = track.charged(&statement.unit);
+        let charged = track.charged(&statement.unit)?;
         (format!("Charged to {name}"), Chart::Columns(charged))
     };
     let section = Section::chart(&title, chart);
@@ -330,13 +344,7 @@ fn itemised(
     statement: &Statement,
     writer: &impl Writer,
 ) -> Result<String, Failure> {
-    let show = |text: &str| -> Result<bool, Failure> {
-        if context.quiet {
-            return Ok(true);
-        }
-        crate::print(text)
-    };
-    if !show(&writer.head(statement)?)? {
+    if !context.print(&writer.head(statement)?)? {
         return Ok(String::new());
     }
     let (mut first, mut left) = (true, statement.opening.clone());
@@ -350,7 +358,7 @@ fn itemised(
         }
         let text = writer.lines(statement, &lines, &after, first)?;
         first = first && lines.is_empty();
-        show(&text)
+        context.print(&text)
     })?;
     if all {
         return writer.foot(statement);
@@ -405,10 +413,7 @@ fn separated(
         let text = form.list(&list, &lines_sheet(&list.items, &statement.unit))?;
         form.header = false;
         any = true;
-        if context.quiet {
-            return Ok(true);
-        }
-        crate::print(&text)
+        context.print(&text)
     })?;
     Ok(String::new())
 }

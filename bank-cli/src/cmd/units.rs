@@ -4,7 +4,10 @@ use bank_api::v1::{List, Rate};
 
 use super::Context;
 use crate::{
-    cli::{AccountCommand, AllocationCommand, Command, LienCommand, Units},
+    cli::{
+        AccountCommand, AllocationCommand, Basis, Command, LienCommand, ReportCommand, ShareArgs,
+        Units,
+    },
     fail::Failure,
     out::{Scale, Time},
 };
@@ -20,13 +23,74 @@ pub(crate) fn apply(
         None | Some(Units::Raw) => return Ok(()),
         Some(units) => units,
     };
-    // What was used is time in every bank.
-    if matches!(command, Command::Usage(_)) && !context.is_json() {
-        if units == Units::Seconds {
-            context.form.time = Time::Seconds;
-        }
+    let of = told(command)?;
+    if context.is_json() || of == Of::Nothing {
+        return Err(Failure::usage("--units is for tables, pages and separated lists").hint(
+            "balance, usage, reports, journal, jobs, account ls, allocation ls and lien ls take it",
+        ));
+    }
+    if matches!(of, Of::Use | Of::Charged) && units == Units::Seconds {
+        context.form.time = Time::Seconds;
+    }
+    if of == Of::Use {
         return Ok(());
     }
+    let scale = scale(context, units)?;
+    if of == Of::List {
+        context.form.scale = Some(scale);
+    } else {
+        context.form.told = Some(scale);
+    }
+    Ok(())
+}
+
+/// What the figures of a command are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Of {
+    /// Nothing that has a unit.
+    Nothing,
+    /// Amounts of a list.
+    List,
+    /// Amounts of a report.
+    Report,
+    /// Time that was used, which is time in every bank.
+    Use,
+    /// What was charged, beside a capacity in time.
+    Charged,
+}
+
+fn told(command: &Command) -> Result<Of, Failure> {
+    let shares = |args: &ShareArgs| {
+        if args.basis == Basis::Su {
+            Of::Charged
+        } else {
+            Of::Use
+        }
+    };
+    let report = match command {
+        Command::Usage(_) => return Ok(Of::Use),
+        Command::Report(args) => &args.command,
+        command => return Ok(list(command)),
+    };
+    Ok(match report {
+        ReportCommand::Fallback(_)
+        | ReportCommand::Forecast(_)
+        | ReportCommand::Expiring(_)
+        | ReportCommand::Negative(_)
+        | ReportCommand::BalanceSheet(_) => Of::Report,
+        ReportCommand::Monthly(_) | ReportCommand::Efficiency(_) => Of::Use,
+        ReportCommand::Contribution(args) | ReportCommand::Utilization(args) => shares(args),
+        ReportCommand::Top(args) => shares(&args.of),
+        ReportCommand::Scheduled | ReportCommand::Run(_) => {
+            return Err(
+                Failure::usage("--units: this report tells no amount and no hour")
+                    .hint("give it to the report itself, in its `options`"),
+            );
+        }
+    })
+}
+
+fn list(command: &Command) -> Of {
     let is_list = match command {
         Command::Balance(_) | Command::Journal(_) => true,
         Command::Jobs(args) => args.job.is_none(),
@@ -40,10 +104,11 @@ pub(crate) fn apply(
         Command::Lien(command) => matches!(command, LienCommand::Ls { .. }),
         _ => false,
     };
-    if !is_list || context.is_json() {
-        return Err(Failure::usage("--units is for tables and separated lists")
-            .hint("balance, usage, journal, jobs, account ls, allocation ls and lien ls take it"));
-    }
+    if is_list { Of::List } else { Of::Nothing }
+}
+
+/// How the amounts of this bank become hours or seconds.
+fn scale(context: &Context, units: Units) -> Result<Scale, Failure> {
     let rates: List<Rate> = context.all(&["rates"], &())?;
     let general = |rate: &&Rate| {
         let is_one = crate::figure::scaled(&rate.rate, 1, 1, 9).as_deref() == Some("1.000000000");
@@ -64,7 +129,7 @@ pub(crate) fn apply(
                 .hint("they are where a rate VBR Processors 1 holds on every machine"));
         }
     };
-    context.form.scale = Some(match units {
+    Ok(match units {
         Units::Hours => Scale {
             word: "hours",
             up: seconds,
@@ -77,6 +142,5 @@ pub(crate) fn apply(
             down: 1,
             decimals: 0,
         },
-    });
-    Ok(())
+    })
 }

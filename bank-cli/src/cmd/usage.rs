@@ -17,6 +17,7 @@ use crate::{
     figure,
     out::{self, Column, Form, Kind, Row, Sheet, column, named},
     period,
+    picture::OTHERS,
 };
 
 /// Words of `--by` that are lengths of time.
@@ -38,7 +39,7 @@ pub(super) fn run(context: &Context, args: &UsageTableArgs) -> Result<String, Fa
         return sampled::run(context, query, args.chart);
     }
     let table: UsageTable = context.get(&["report", "usage"], &query)?;
-    let picture = || Ok(picture::report(context, &table, &args.resource));
+    let picture = || picture::report(context, &table, &args.resource);
     if let Some(told) = context.pictured(args.chart, picture) {
         return told;
     }
@@ -47,7 +48,7 @@ pub(super) fn run(context: &Context, args: &UsageTableArgs) -> Result<String, Fa
     }
     context
         .form
-        .list(&table, &sheet(&table, context.form.in_seconds()))
+        .report(&table, &sheet(&table, context.form.in_seconds()))
 }
 
 fn query(context: &Context, args: &UsageTableArgs) -> Result<UsageQuery, Failure> {
@@ -102,11 +103,14 @@ fn times(
         let (from, until) = period::dates(named)?;
         return Ok((Some(from), Some(until)));
     }
+    // Without an end of its own a period has all there is on that side.
+    let from = args.from.as_ref().filter(|from| *from != "-infinity");
+    let to = args.to.as_ref().filter(|to| *to != "infinity");
     let (from, until) = (
-        context.time_or_date(args.from.as_ref(), is_named)?,
-        context.time_or_date(args.to.as_ref(), is_named)?,
+        context.time_or_date(from, is_named)?,
+        context.time_or_date(to, is_named)?,
     );
-    if from.is_none() && until.is_none() {
+    if args.from.is_none() && args.to.is_none() {
         let today = context.zone.show(context.now_us);
         return Ok((Some(today.format("%Y-%m-01").to_string()), None));
     }
@@ -283,7 +287,7 @@ fn names(table: &UsageTable, row: &UsageLine) -> Vec<String> {
 /// What a row has in a column on the left.
 fn value(row: &UsageLine, word: &str) -> String {
     match row.keys.get(word) {
-        _ if row.others => "(all others)".to_owned(),
+        _ if row.others => OTHERS.to_owned(),
         Some(Some(value)) if value.is_empty() => "(none)".to_owned(),
         Some(Some(value)) => out::printable(value),
         _ => "(not shown)".to_owned(),

@@ -12,7 +12,7 @@ pub(crate) fn of(command: &Command) -> Result<Zone, Failure> {
     let (name, is_told) = match command {
         Command::Usage(args) => (args.tz.as_ref(), true),
         Command::Statement(args) => (args.zone.tz.as_ref(), false),
-        Command::Report(report) => match report {
+        Command::Report(report) => match &report.command {
             ReportCommand::Contribution(args) | ReportCommand::Utilization(args) => {
                 (args.tz.as_ref(), true)
             }

@@ -41,10 +41,7 @@ pub(super) fn print(
 ) -> Result<String, Failure> {
     let chosen = chosen(given, columns)?;
     let shown = |column: Column, value: &String| {
-        let value: String = value
-            .chars()
-            .map(|c| if c.is_control() { '?' } else { c })
-            .collect();
+        let value = crate::out::printable(value);
         match figure::hours(&value) {
             Some(hours) if column.amount && given.flag("hours") => hours,
             _ => value,

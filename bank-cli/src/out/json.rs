@@ -34,6 +34,39 @@ pub(super) fn lines(
     Ok(out)
 }
 
+/// The rows of a report, each on a line of its own with what the whole says beside its rows: its unit,
+/// its zone, and its period as `period_from` and `period_until`. What a row says itself is never
+/// replaced.
+pub(super) fn rows(
+    answer: &impl Serialize,
+    rows: &[Row],
+    all: bool,
+    columns: &[&Column],
+) -> Result<String, Failure> {
+    let whole = serde_json::to_value(answer).map_err(|error| failed(&error))?;
+    let mut out = String::new();
+    for own in rows {
+        let mut row = own.clone();
+        for (key, value) in whole.as_object().into_iter().flatten() {
+            let key = match key.as_str() {
+                "next" => continue,
+                "from" => "period_from",
+                "until" | "to" => "period_until",
+                key => key,
+            };
+            if !(value.is_array() || value.is_object() || row.contains_key(key)) {
+                row.insert(key.to_owned(), value.clone());
+            }
+        }
+        out.push_str(&if all {
+            line(&row)?
+        } else {
+            line(&pick(&row, columns))?
+        });
+    }
+    Ok(out)
+}
+
 /// A list of which every item has only the columns.
 pub(super) fn filtered(answer: &impl Serialize, columns: &[&Column]) -> Value {
     let picked = items(answer).into_iter().map(|item| match item {

@@ -2,7 +2,7 @@
 
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets};
 
-use super::{Column, Form, Kind, Row, Sheet, alarming, text};
+use super::{Column, Form, Kind, Row, Sheet, alarming, printable, text};
 use crate::{figure, when};
 
 /// The rows with their column names, the unit and the lines below.
@@ -165,11 +165,4 @@ fn cell(form: &Form, row: &Row, column: &Column, whole: bool) -> String {
             format!("{}{text}", "  ".repeat(depth))
         }
     }
-}
-
-/// A terminal must not obey what somebody put into a name.
-pub(crate) fn printable(text: &str) -> String {
-    text.chars()
-        .map(|c| if c.is_control() { '?' } else { c })
-        .collect()
 }

@@ -1,7 +1,7 @@
 //! Horizontal bars with their names, and a pie.
 
 use super::canvas::{Anchor, Canvas, SERIES, px};
-use super::data::Bars;
+use super::data::{Bars, OTHERS};
 use super::frame::{EDGE, LINE, MIDDLE, Sign, Size, legend};
 use super::number::Number;
 use super::scale::Scale;
@@ -63,7 +63,10 @@ pub(super) fn bars(canvas: &mut Canvas, size: &Size, bars: &Bars) -> i64 {
 pub(super) fn pie(canvas: &mut Canvas, size: &Size, all: &Bars) -> i64 {
     let mut shown = all.clone();
     shown.rows.retain(|(_, amount)| !amount.is_zero());
-    shown.rows.sort_by(|(_, a), (_, b)| b.compare(*a));
+    let is_rest = |name: &str| name == OTHERS;
+    shown
+        .rows
+        .sort_by(|(a, of_a), (b, of_b)| is_rest(a).cmp(&is_rest(b)).then(of_b.compare(*of_a)));
     let shown = shown.folded(SERIES);
     let whole = shown.sum();
     let share = |amount: Number| amount.share(whole).unwrap_or(Number::ZERO);

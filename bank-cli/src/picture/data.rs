@@ -1,9 +1,16 @@
 //! What pictures are made of: numbers with their unit, spans of time, tables.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::number::{Number, total};
+use crate::{fail::Failure, figure, out::Scale};
 
 /// Marks on one axis at most: spans of time, bars, points.
 pub(crate) const POINTS_MAX: usize = 400;
+/// Values of one chart at most, drawn or not: its names times its spans of time.
+pub(crate) const VALUES_MAX: usize = 100_000;
+/// What a row is called that the daemon has added up of several. It stands behind all names.
+pub(crate) const OTHERS: &str = "(all others)";
 
 /// Something with a length that can be drawn.
 #[derive(Debug, Clone)]
@@ -124,19 +131,44 @@ impl Cell {
     }
 }
 
+impl Burn {
+    /// With its amounts in other units.
+    pub(crate) fn in_units(mut self, scale: Scale) -> Self {
+        let points = [&mut self.amount, &mut self.forecast, &mut self.deposits];
+        for (_, number) in points.into_iter().flatten() {
+            *number = number.in_units(scale);
+        }
+        for (_, amount, held) in &mut self.held {
+            (*amount, *held) = (amount.in_units(scale), held.in_units(scale));
+        }
+        for (_, number) in self.ideal.iter_mut().flatten() {
+            *number = number.in_units(scale);
+        }
+        scale.word.clone_into(&mut self.unit);
+        self
+    }
+}
+
 impl Timed {
     /// Spans and series out of single amounts: which span (its place among `spans`), whose, how much.
-    /// Amounts of one span and one name are added; the largest series comes first, and what no row
-    /// mentions is zero.
+    /// Amounts of one span and one name are added; the largest series comes first, that of all others
+    /// last, and what no row mentions is zero.
     ///
-    /// What lies outside the spans is left out.
+    /// What lies outside the spans is left out. Fails where names times spans are more than
+    /// [`VALUES_MAX`].
     pub(crate) fn gathered(
         what: &str,
         unit: &str,
         spans: Vec<Span>,
         rows: impl IntoIterator<Item = (usize, String, Number)>,
-    ) -> Self {
-        let mut found = std::collections::BTreeMap::<String, Vec<Option<Number>>>::new();
+    ) -> Result<Self, Failure> {
+        let rows: Vec<_> = rows.into_iter().collect();
+        let names: BTreeSet<&str> = rows.iter().map(|(_, name, _)| name.as_str()).collect();
+        let values = names.len().saturating_mul(spans.len());
+        if values > VALUES_MAX {
+            return Err(too_many(names.len(), spans.len(), values));
+        }
+        let mut found = BTreeMap::<String, Vec<Option<Number>>>::new();
         for (at, name, amount) in rows {
             let values = found
                 .entry(name)
@@ -149,14 +181,18 @@ impl Timed {
             .into_iter()
             .map(|(name, values)| Series { name, values })
             .collect();
-        series.sort_by(|a, b| b.sum().size().compare(a.sum().size()));
-        Self {
+        let is_rest = |series: &Series| series.name == OTHERS;
+        series.sort_by(|a, b| {
+            let larger = b.sum().size().compare(a.sum().size());
+            is_rest(a).cmp(&is_rest(b)).then(larger)
+        });
+        Ok(Self {
             what: what.to_owned(),
             unit: unit.to_owned(),
             spans,
             series,
             limit: None,
-        }
+        })
     }
 
     /// The sum of each series, in their order.
@@ -167,19 +203,6 @@ impl Timed {
             unit: self.unit.clone(),
             rows: sums.collect(),
         }
-    }
-
-    /// Its amounts one by one, as [`Self::gathered`] takes them.
-    pub(crate) fn rows(&self) -> Vec<(usize, String, Number)> {
-        let of = |series: &Series| -> Vec<(usize, String, Number)> {
-            let values = series.values.iter().enumerate();
-            let known = values.filter_map(|(at, value)| Some((at, (*value)?)));
-            let known = known.filter(|(_, value)| !value.is_zero());
-            known
-                .map(|(at, value)| (at, series.name.clone(), value))
-                .collect()
-        };
-        self.series.iter().flat_map(of).collect()
     }
 
     /// The same with at most so many series: those behind them added up as one.
@@ -194,7 +217,7 @@ impl Timed {
         };
         let mut series = kept.to_vec();
         series.push(Series {
-            name: format!("{} others", rest.len()),
+            name: added_up(rest.iter().map(|series| series.name.as_str())),
             values: (0..self.spans.len()).map(sum).collect(),
         });
         Self {
@@ -250,13 +273,43 @@ impl Bars {
         let (kept, rest) = self.rows.split_at(most.saturating_sub(1));
         let mut bars = kept.to_vec();
         let sum = total(rest.iter().map(|(_, amount)| *amount));
-        bars.push((format!("{} others", rest.len()), sum));
+        let name = added_up(rest.iter().map(|(name, _)| name.as_str()));
+        bars.push((name, sum));
         Self {
             rows: bars,
             ..self.clone()
         }
     }
 }
+
+/// What is added up in a picture: how many, where that is known of all of them.
+fn added_up<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let mut count = 0_usize;
+    for name in names {
+        if name == OTHERS {
+            return OTHERS.to_owned();
+        }
+        count += 1;
+    }
+    format!("{count} others")
+}
+
+/// What is said of a chart with more values than a page takes.
+fn too_many(names: usize, spans: usize, values: usize) -> Failure {
+    let shown = |count: usize| figure::grouped(&count.to_string());
+    Failure::usage(format!(
+        "too much for a picture: {} names in {} spans of time are {} values, and at most {} are drawn",
+        shown(names),
+        shown(spans),
+        shown(values),
+        shown(VALUES_MAX)
+    ))
+    .hint(TO_DRAW_LESS)
+}
+
+/// What helps where a page or a picture would be too large.
+pub(crate) const TO_DRAW_LESS: &str =
+    "--top N, longer parts of time, a shorter period or fewer words of --by; --csv has every row";
 
 impl Chart {
     /// Why it cannot be drawn; `None` where it can.

@@ -1,6 +1,6 @@
 //! Exact decimals of a bounded size, so that no sum and no place on a chart overflows.
 
-use crate::figure;
+use crate::{figure, out::Scale};
 
 /// Digits at most, as a bound of the absolute value: 18 before the point and 9 behind it.
 const DIGITS_MAX: i128 = 10_i128.pow(27);
@@ -139,6 +139,14 @@ impl Number {
         }
     }
 
+    /// It as an amount in other units; as it is where that is no number.
+    pub(crate) fn in_units(self, scale: Scale) -> Self {
+        let decimals = usize::try_from(self.decimals()).unwrap_or(0);
+        let plain = figure::plain(self.minor(self.decimals()), decimals);
+        let scaled = scale.of(&plain);
+        scaled.and_then(|text| Self::read(&text)).unwrap_or(self)
+    }
+
     /// Whether it is zero.
     pub(crate) fn is_zero(self) -> bool {
         self.digits == 0
@@ -168,8 +176,14 @@ impl Number {
 
     /// With all its decimals, thousands separated: `−1,234.500`.
     pub(crate) fn shown(self) -> String {
-        let decimals = usize::try_from(self.decimals()).unwrap_or(0);
-        figure::grouped(&figure::plain(self.minor(self.decimals()), decimals))
+        self.shown_to(self.decimals())
+    }
+
+    /// Likewise, with zeros up to so many decimals, 0 to 9; with all of its own where it has more.
+    pub(crate) fn shown_to(self, decimals: u32) -> String {
+        let decimals = decimals.clamp(self.decimals(), DECIMALS_MAX);
+        let places = usize::try_from(decimals).unwrap_or(0);
+        figure::grouped(&figure::plain(self.minor(decimals), places))
     }
 
     /// Its share of a whole in percent with two decimals, half away from zero on the exact fraction;

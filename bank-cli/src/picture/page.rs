@@ -2,13 +2,16 @@
 
 use std::fmt::Write as _;
 
-use super::data::{Chart, Span, Table};
+use super::data::{Chart, Span, TO_DRAW_LESS, Table};
 use super::draw::inline;
 use super::style;
 use super::table::of_chart;
 use super::timed::moment;
 use super::words::escaped;
-use crate::clock::Zone;
+use crate::{clock::Zone, fail::Failure};
+
+/// Bytes of a page at most: a browser should open it, and a mail carry it.
+pub(crate) const PAGE_MAX: usize = 16 << 20;
 
 /// A report: what it is about, and its sections.
 #[derive(Debug, Clone)]
@@ -125,8 +128,8 @@ impl Report {
         self.parts.iter().flat_map(|part| &part.sections)
     }
 
-    /// The page.
-    pub(super) fn html(&self) -> String {
+    /// The page; fails where it would be longer than [`PAGE_MAX`].
+    pub(super) fn html(&self) -> Result<String, Failure> {
         let beside = self.parts.len() > 1;
         let class = if beside { "parts" } else { "" };
         let mut out = head(&self.title, class);
@@ -143,16 +146,15 @@ impl Report {
             out.push_str("<div class=\"beside\">\n");
         }
         for (at, part) in self.parts.iter().enumerate() {
-            out.push_str(&self.part(at, part, beside));
+            self.part(&mut out, at, part, beside)?;
         }
         if beside {
             out.push_str("</div>\n");
         }
-        out + foot()
+        Ok(out + foot())
     }
 
-    fn part(&self, at: usize, part: &Part, beside: bool) -> String {
-        let mut out = String::new();
+    fn part(&self, out: &mut String, at: usize, part: &Part, beside: bool) -> Result<(), Failure> {
         if beside {
             out.push_str("<section>\n");
         }
@@ -166,6 +168,9 @@ impl Report {
         for (number, section) in part.sections.iter().enumerate() {
             let id = format!("p{at}s{number}");
             out.push_str(&section.html(&id, level, self.zone));
+            if out.len() > PAGE_MAX {
+                return Err(too_long(out.len()));
+            }
         }
         if part.sections.is_empty() {
             out.push_str("<p class=\"absent\">No data in this period.</p>\n");
@@ -173,8 +178,18 @@ impl Report {
         if beside {
             out.push_str("</section>\n");
         }
-        out
+        Ok(())
     }
+}
+
+/// What is said of a page that nobody could open.
+fn too_long(bytes: usize) -> Failure {
+    Failure::usage(format!(
+        "too much for a page: it would have more than {} MiB, and at most {} are written",
+        bytes >> 20,
+        PAGE_MAX >> 20
+    ))
+    .hint(TO_DRAW_LESS)
 }
 
 /// `from 2026-10-01 to 2026-11-01 (exclusive), +0100`.

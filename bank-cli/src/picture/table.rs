@@ -27,9 +27,12 @@ pub(super) fn of_chart(chart: &Chart, caption: &str) -> Table {
         Chart::Lines(timed) => of_timed(timed, false),
         Chart::Burn(burn) => of_burn(burn),
     };
-    caption.clone_into(&mut table.caption);
+    table.caption.insert_str(0, caption);
     table
 }
+
+/// Behind the caption of a table that leaves zeros out.
+const NO_ZEROS: &str = "; what is not listed is zero";
 
 fn counted(unit: &str) -> String {
     if unit.is_empty() { "count" } else { unit }.to_owned()
@@ -78,6 +81,11 @@ fn of_timed(timed: &Timed, adds: bool) -> Table {
                 let Some(value) = series.value(at) else {
                     continue;
                 };
+                // Of many names few are anywhere at any time.
+                if adds && value.is_zero() {
+                    NO_ZEROS.clone_into(&mut table.caption);
+                    continue;
+                }
                 let name = Cell::Text(series.name.clone());
                 table
                     .rows
@@ -198,21 +206,36 @@ impl Table {
             let _ = write!(out, "<th scope=\"col\"{class}>{}</th>", escaped(head));
         }
         out.push_str("</tr></thead>\n<tbody>\n");
+        let decimals = self.decimals();
         for row in &self.rows {
-            out.push_str(&self.row(row, zone));
+            out.push_str(&self.row(row, &decimals, zone));
         }
         out.push_str("</tbody>\n");
         if !self.foot.is_empty() {
             out.push_str("<tfoot>\n");
             for row in &self.foot {
-                out.push_str(&self.row(row, zone));
+                out.push_str(&self.row(row, &decimals, zone));
             }
             out.push_str("</tfoot>\n");
         }
         out + "</table></div>\n"
     }
 
-    fn row(&self, cells: &[Cell], zone: Zone) -> String {
+    /// How many decimals the numbers of each column have: those of the finest, for they are never mixed
+    /// within a column (ux.md 2.2).
+    fn decimals(&self) -> Vec<u32> {
+        let mut found = vec![0; self.columns.len()];
+        for row in self.rows.iter().chain(&self.foot) {
+            for (cell, most) in row.iter().zip(&mut found) {
+                if let Cell::Number(number) | Cell::Percent(number) = cell {
+                    *most = number.decimals().max(*most);
+                }
+            }
+        }
+        found
+    }
+
+    fn row(&self, cells: &[Cell], decimals: &[u32], zone: Zone) -> String {
         let mut out = String::from("<tr>");
         for (at, cell) in cells.iter().enumerate() {
             let is_number = self
@@ -224,7 +247,7 @@ impl Table {
                 Cell::Time(_) => " class=\"w\"",
                 _ => "",
             };
-            let text = cell.shown(zone);
+            let text = cell.shown(decimals.get(at).copied().unwrap_or(0), zone);
             let _ = if at == 0 {
                 write!(out, "<th scope=\"row\"{class}>{}</th>", escaped(&text))
             } else {
@@ -242,11 +265,11 @@ fn is_long(head: &str) -> bool {
 }
 
 impl Cell {
-    fn shown(&self, zone: Zone) -> String {
+    fn shown(&self, decimals: u32, zone: Zone) -> String {
         match self {
             Self::Text(text) => text.clone(),
-            Self::Number(number) => number.shown(),
-            Self::Percent(number) => format!("{} %", number.shown()),
+            Self::Number(number) => number.shown_to(decimals),
+            Self::Percent(number) => format!("{} %", number.shown_to(decimals)),
             Self::Time(us) => moment(*us, zone),
             Self::None => "\u{2014}".to_owned(),
         }

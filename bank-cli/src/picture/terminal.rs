@@ -6,7 +6,7 @@ use super::data::{Bars, Burn, Chart, Timed};
 use super::number::{Number, total};
 use super::scale::Scale;
 use super::timed::moment;
-use super::words::{cells, fitted, plain};
+use super::words::{cells, fitted};
 use crate::clock::Zone;
 
 /// A terminal: how wide it is, and what it can show.
@@ -40,17 +40,14 @@ impl Terminal {
         }
     }
 
-    /// A name with nothing in it that a terminal would obey; without more than ASCII what is not
+    /// A name with nothing in it that a terminal would obey (that stands there escaped); without more than ASCII what is not
     /// becomes `?`.
     fn name(self, text: &str) -> String {
-        let shown = |c: char| {
-            if self.unicode || c.is_ascii() {
-                plain(c)
-            } else {
-                '?'
-            }
-        };
-        text.chars().map(shown).collect()
+        let is_shown = |c: char| self.unicode || c.is_ascii();
+        let text = crate::out::printable(text);
+        text.chars()
+            .map(|c| if is_shown(c) { c } else { '?' })
+            .collect()
     }
 
     /// The amount; the minus of the typesetter is none of ASCII.

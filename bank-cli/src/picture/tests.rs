@@ -3,6 +3,7 @@
 //! The texts in `tests/golden` are what is drawn today, byte by byte; `BANK_WRITE_GOLDEN=1` writes them
 //! anew, and then somebody looks at them. A browser opens them in the suite of the whole.
 
+mod bounds;
 mod gallery;
 mod parts;
 mod shapes;

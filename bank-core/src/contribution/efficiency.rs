@@ -67,6 +67,11 @@ impl Efficiency {
         hours(self.busy)
     }
 
+    /// The same three in processor-seconds, six decimals.
+    pub fn seconds(&self) -> [String; 3] {
+        [self.held, self.asked, self.busy].map(|work| super::decimal(work, HOUR / 3_600, 6))
+    }
+
     /// Percent of the asked time that ran, two decimals; none where nobody says what was asked for.
     pub fn of_asked(&self) -> Option<String> {
         (self.asked > 0).then(|| percent(self.held_of_asked, self.asked))

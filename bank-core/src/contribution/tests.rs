@@ -49,7 +49,7 @@ fn nothing_divides_by_zero() {
         let (counted, _) = sums.totals().unwrap();
         assert_eq!(Subscription::of(&own, counted).text(), cell);
         let period = span(Timestamp(0), Timestamp(DAY)).unwrap();
-        let table = sums.table(period).unwrap();
+        let table = sums.table(period, USAGE_UNITS).unwrap();
         assert_eq!(table.rows.len(), 2);
         assert_eq!(table.rows[1].subscription, "");
     }
@@ -371,7 +371,7 @@ proptest! {
             sums.add_usage(Some(&name), u128::from(*usage)).unwrap();
         }
         let period = span(Timestamp(0), Timestamp(1)).unwrap();
-        let table = sums.table(period).unwrap();
+        let table = sums.table(period, USAGE_UNITS).unwrap();
         prop_assert!(table.rows.is_sorted_by_key(|row| row.group.is_none()));
         let hundredths: i64 = table.rows.iter().map(|row| {
             row.usage_share.replace('.', "").parse::<i64>().unwrap_or(0)

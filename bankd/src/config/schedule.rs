@@ -285,7 +285,7 @@ impl ScheduledReport {
 
     /// What the daemon says itself is no option.
     fn check_options(&self) -> Result<(), String> {
-        const OURS: [&str; 15] = [
+        const OURS: [&str; 16] = [
             "--from",
             "--to",
             "--tz",
@@ -301,6 +301,7 @@ impl ScheduledReport {
             "--config",
             "--chart",
             "--key-file",
+            "--output",
         ];
         if self.options.len() > OPTIONS_MAX {
             return Err(format!("options: more than {OPTIONS_MAX} words"));
@@ -312,9 +313,13 @@ impl ScheduledReport {
                 ));
             }
             let name = word.split('=').next().unwrap_or_default();
-            if OURS.contains(&name) || ["-O", "-p", "-P"].iter().any(|own| word.starts_with(own)) {
+            if OURS.contains(&name)
+                || ["-O", "-o", "-p", "-P"]
+                    .iter()
+                    .any(|own| word.starts_with(own))
+            {
                 return Err(format!(
-                    "options: {word}: periods, zone and form are settings of their own"
+                    "options: {word}: periods, zone, form and place are settings of their own"
                 ));
             }
         }

@@ -195,9 +195,9 @@ fn job_name(record: &Record, with_id: bool) -> String {
 }
 
 /// A text without what ends a line.
-fn one_line(text: &str) -> String {
-    let kept = |c: char| if c.is_control() { ' ' } else { c };
-    text.chars().map(kept).collect::<String>().trim().to_owned()
+fn one_line(line: &str) -> String {
+    let kept = |c: char| if text::ends_line(c) { ' ' } else { c };
+    line.chars().map(kept).collect::<String>().trim().to_owned()
 }
 
 /// A text without what ends a column or a line.

@@ -165,7 +165,7 @@ pub fn render(jobs: &[Job], numbers: impl Fn(&Job) -> Numbers) -> String {
 }
 
 /// A comment cannot hold what ends a line.
-fn one_line(text: &str) -> String {
-    let kept = |c: char| if c.is_control() { ' ' } else { c };
-    text.chars().map(kept).collect()
+fn one_line(line: &str) -> String {
+    let kept = |c: char| if text::ends_line(c) { ' ' } else { c };
+    line.chars().map(kept).collect()
 }

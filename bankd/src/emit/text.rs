@@ -2,6 +2,11 @@
 
 use chrono::{DateTime, SecondsFormat, Utc};
 
+/// What ends a line to some reader: control characters, and the separators of lines and paragraphs.
+pub(super) fn ends_line(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')
+}
+
 /// `value` × 10^-`places` in plain decimal without trailing zeros: `3571.2`,
 /// `-100`, `0`.
 pub(super) fn decimal(value: i128, places: u32) -> String {

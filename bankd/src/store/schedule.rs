@@ -79,7 +79,7 @@ pub struct ReportRun {
     pub form: String,
     /// Who gets it by mail, with commas between.
     pub told: String,
-    /// The first line of what was printed, where nothing is delivered.
+    /// The last line of what was printed, where nothing is delivered.
     pub says: String,
     /// Bytes of the text.
     pub size: i64,

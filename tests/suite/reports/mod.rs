@@ -12,6 +12,7 @@ mod named;
 mod priority;
 mod sampled;
 mod scheduled;
+mod screens;
 mod started;
 mod tables;
 mod used;

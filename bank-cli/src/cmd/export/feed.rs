@@ -9,15 +9,16 @@ use std::{
 
 use bank_api::v1::{ExportPage, ExportQuery, Truth};
 
+use super::PAGE;
 use super::spool::bounds;
 use super::state::{Confirmed, State, StateFile};
-use super::{PAGE, cannot, into_file};
 use crate::{
     cli::{
         ExportCsv, ExportInvoice, ExportJsonl, ExportPods, ExportUr1, FeedArgs, IgnoreArgs, Profile,
     },
     cmd::Context,
     fail::Failure,
+    file::{cannot, into_file, sync_folder, wanted},
     out, when,
 };
 
@@ -181,7 +182,7 @@ impl<'a> Export<'a> {
 
     fn run(mut self, args: &FeedArgs) -> Result<String, Failure> {
         let state = args.more.state.as_deref();
-        match (state, args.output.as_deref()) {
+        match (state, wanted(args.output.as_ref())) {
             (Some(_), None) => Err(Failure::usage(
                 "--state needs -o FILE: the cursor moves when the file is on the disk",
             )),
@@ -258,7 +259,7 @@ impl<'a> Export<'a> {
         self.write(&mut output, length == 0)?.map_err(failed)?;
         let file = output.into_inner().map_err(|e| failed(e.into_error()))?;
         file.sync_all().map_err(failed)?;
-        super::sync_folder(path)?;
+        sync_folder(path)?;
         Confirmed::of(&file).map_err(failed)
     }
 

@@ -7,12 +7,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use super::feed;
 use super::state::StateFile;
-use super::{cannot, feed, sync_folder};
 use crate::{
     cli::{ExportApel, Message},
     cmd::Context,
     fail::Failure,
+    file::{cannot, sync_folder},
 };
 
 /// Records in one message at most.

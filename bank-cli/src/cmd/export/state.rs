@@ -10,8 +10,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{beside, cannot, sync_folder};
-use crate::fail::Failure;
+use crate::{
+    fail::Failure,
+    file::{beside, cannot, sync_folder},
+};
 
 /// The first line of the file.
 const TITLE: &str = "bank-export 1";

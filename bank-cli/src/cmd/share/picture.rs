@@ -101,9 +101,14 @@ pub(in crate::cmd) fn efficiency(context: &Context, told: &EfficiencyReport) -> 
             rows: rows.collect(),
         })
     };
+    let in_seconds = context.form.in_seconds();
+    let held = if in_seconds {
+        bars("processor-seconds", |row| Some(&row.seconds))
+    } else {
+        bars("processor-hours", |row| Some(&row.hours))
+    };
     let mut sections = vec![
-        Section::chart("Held", bars("processor-hours", |row| Some(&row.hours)))
-            .with_table(efficiency_table(told)),
+        Section::chart("Held", held).with_table(efficiency_table(told, in_seconds)),
         Section::chart(
             "Ran of what was asked for",
             bars("%", |row| row.time_efficiency.as_deref()),
@@ -154,7 +159,7 @@ fn percentages(told: &EfficiencyReport, of: fn(&EfficiencyRow) -> Option<&str>) 
     }
 }
 
-fn efficiency_table(told: &EfficiencyReport) -> Table {
+fn efficiency_table(told: &EfficiencyReport, in_seconds: bool) -> Table {
     let number = |text: &str| Cell::maybe(Number::read(text));
     let known = |text: Option<&String>| text.map_or(Cell::None, |text| number(text));
     let percent = |text: Option<&String>| {
@@ -164,13 +169,18 @@ fn efficiency_table(told: &EfficiencyReport) -> Table {
     let energy = told.total.energy_kwh.is_some();
     let carbon = told.total.co2_kg.is_some();
     let cells = |row: &EfficiencyRow| {
+        let [held, asked, busy] = if in_seconds {
+            [&row.seconds, &row.requested_seconds, &row.cpu_seconds]
+        } else {
+            [&row.hours, &row.requested_hours, &row.cpu_hours]
+        };
         let mut cells = vec![
             Cell::Text(named(&row.group)),
             number(&row.uses.to_string()),
-            number(&row.hours),
-            number(&row.requested_hours),
+            number(held),
+            number(asked),
             percent(row.time_efficiency.as_ref()),
-            number(&row.cpu_hours),
+            number(busy),
             percent(row.cpu_efficiency.as_ref()),
         ];
         cells.extend(energy.then(|| known(row.energy_kwh.as_ref())));
@@ -190,7 +200,12 @@ fn efficiency_table(told: &EfficiencyReport) -> Table {
     columns.extend(energy.then(|| head("kWh")));
     columns.extend(carbon.then(|| head("kg of CO2")));
     Table {
-        caption: "Processor-hours".to_owned(),
+        caption: if in_seconds {
+            "Processor-seconds"
+        } else {
+            "Processor-hours"
+        }
+        .to_owned(),
         columns,
         rows: told.items.iter().map(cells).collect(),
         foot: vec![cells(&told.total)],
@@ -400,7 +415,7 @@ mod tests {
             periods: vec![period],
             ..ContributionReport::default()
         };
-        picture::report(&report(&crate::cmd::test_context(), &told))
+        picture::report(&report(&crate::cmd::test_context(), &told)).unwrap()
     }
 
     #[test]
@@ -417,7 +432,7 @@ mod tests {
             ..ContributionReport::default()
         };
         let context = crate::cmd::test_context();
-        let own = picture::report(&utilization(&context, &told));
+        let own = picture::report(&utilization(&context, &told)).unwrap();
         assert!(own.contains("<title>Utilisation"), "{own}");
         assert!(
             own.contains("<h2>Utilisation</h2>") && own.contains("<svg"),
@@ -430,7 +445,7 @@ mod tests {
         let when =
             "from 2026-01-01 09:00:00 to 2026-01-03 09:00:00 (exclusive), times of Asia/Tokyo";
         assert!(own.contains(when), "{own}");
-        let whole = picture::report(&report(&context, &told));
+        let whole = picture::report(&report(&context, &told)).unwrap();
         assert!(
             whole.contains("Shares of usage") && whole.contains(when),
             "{whole}"

@@ -96,12 +96,12 @@ fn every_heading_has_a_line_of_its_own() {
     let want = "\
 Statement  chem  from 2026-10-01 to 2026-11-21 (exclusive), 51 days      SU
 Opening amount                                 401,200.000
-+ deposits       2                              250,000.500
-+ refunds        1 job                            1,200.000
++ deposits         2                            250,000.500
++ refunds          1 job                          1,200.000
 + transfers in     1                                 10.000
-− charges    1,893 jobs                         −49,900.000
-− expiries       1                                 −100.000
-− charges        1 job  adjusting a closed period   −40.000
+− charges      1,893 jobs                       −49,900.000
+− expiries         1                               −100.000
+− charges          1 job  adjusting a closed period  −40.000
 Closing amount                                 352,500.000
 of which held by 17 running jobs                42,000.000
 Credit limit                                       500.000

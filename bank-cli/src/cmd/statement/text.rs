@@ -5,7 +5,14 @@ use std::fmt::Write as _;
 use bank_api::v1::{Statement, StatementGroup, StatementLine};
 
 use super::Writer;
-use crate::{clock::Zone, cmd::Context, fail::Failure, figure, out::Form, when};
+use crate::{
+    clock::Zone,
+    cmd::Context,
+    fail::Failure,
+    figure,
+    out::{Form, printable},
+    when,
+};
 
 /// The columns in which balances and movements end.
 const BALANCE: usize = 58;
@@ -166,11 +173,17 @@ pub(super) fn movements(statement: &Statement) -> Vec<(String, String)> {
         ..StatementGroup::default()
     };
     let has_balances = statement.opening.is_some();
+    // Counts stand in a column of their own, however long a heading is.
+    let all = statement.credits.iter().chain(&statement.debits);
+    let longest = all.map(|group| label('+', group).chars().count()).max();
+    let wide = longest.unwrap_or(0).max(12);
+    let heading = |sign: char, group: &StatementGroup| heading(sign, group, wide);
     let deposits = of(&statement.credits, "deposits");
     let refunds = of(&statement.credits, "refunds").unwrap_or_else(|| none("refunds"));
     if deposits.is_none() && has_balances {
         let left = format!(
-            "+ deposits{:>8}      + refunds{:>7} {}",
+            "{:<wide$}{:>6}      + refunds{:>7} {}",
+            "+ deposits",
             0,
             grouped(refunds.jobs),
             noun(refunds.jobs, "job")
@@ -199,15 +212,19 @@ pub(super) fn movements(statement: &Statement) -> Vec<(String, String)> {
     lines
 }
 
-/// `− charges    1,893 jobs`.
-fn heading(sign: char, group: &StatementGroup) -> (String, String) {
-    let label = format!("{sign} {}", words(&group.heading));
+fn label(sign: char, group: &StatementGroup) -> String {
+    format!("{sign} {}", words(&group.heading))
+}
+
+/// `− charges    1,893 jobs`, the count behind so many letters.
+fn heading(sign: char, group: &StatementGroup, wide: usize) -> (String, String) {
+    let label = label(sign, group);
     let (count, noun) = if matches!(group.heading.as_str(), "charges" | "refunds") {
         (group.jobs, noun(group.jobs, "job"))
     } else {
         (group.entries, String::new())
     };
-    let left = format!("{label:<12}{:>6} {noun}", grouped(count));
+    let left = format!("{label:<wide$}{:>6} {noun}", grouped(count));
     (left.trim_end().to_owned(), group.amount.clone())
 }
 
@@ -368,10 +385,4 @@ fn noun(count: i64, word: &str) -> String {
 
 fn counted(count: i64, word: &str) -> String {
     format!("{} {}", grouped(count), noun(count, word))
-}
-
-/// A terminal must not obey what somebody put into a name.
-pub(super) fn printable(text: &str) -> String {
-    let plain = |c: char| if c.is_control() { '?' } else { c };
-    text.chars().map(plain).collect()
 }

@@ -6,9 +6,10 @@ use super::figures::{unit, used};
 use super::{Resource, value};
 use crate::{
     cmd::Context,
+    fail::Failure,
     figure,
     out::Form,
-    picture::{Chart, Number, Report, Section, Span, Timed},
+    picture::{Chart, Number, OTHERS, Report, Section, Span, Timed},
     when,
 };
 
@@ -20,7 +21,7 @@ pub(in crate::cmd) fn report(
     context: &Context,
     table: &UsageTable,
     resources: &[Resource],
-) -> Report {
+) -> Result<Report, Failure> {
     let period = when::read(&table.from).zip(when::read(&table.until));
     let period = period.map(|(from, to)| Span { from, to });
     let (spans, rows) = spans(table, period);
@@ -31,7 +32,7 @@ pub(in crate::cmd) fn report(
             (*at, name(table, row), amount)
         });
         let what = table.by.join(", ");
-        let timed = Timed::gathered(&what, &title, spans.clone(), amounts);
+        let timed = Timed::gathered(&what, &title, spans.clone(), amounts)?;
         let mut called = title.clone();
         if let Some(first) = called.get_mut(..1) {
             first.make_ascii_uppercase();
@@ -64,7 +65,7 @@ pub(in crate::cmd) fn report(
     }
     let mut made = context.report("Usage", remarks, sections);
     made.period = period;
-    made
+    Ok(made)
 }
 
 /// Says what a row has of a figure.
@@ -131,6 +132,9 @@ fn spans(table: &UsageTable, period: Option<Span>) -> (Vec<Span>, Vec<(usize, &U
 
 /// Whose a row is.
 fn name(table: &UsageTable, row: &UsageLine) -> String {
+    if row.others {
+        return OTHERS.to_owned();
+    }
     let words: Vec<String> = table.by.iter().map(|word| value(row, word)).collect();
     if words.is_empty() {
         return "all".to_owned();
@@ -154,6 +158,42 @@ mod tests {
             },
             ..UsageLine::default()
         }
+    }
+
+    /// A year of days of many people is refused with numbers, in every form that draws.
+    #[test]
+    fn what_is_too_much_for_a_picture_is_told_before_it_is_made() {
+        let one = |n: u32| {
+            let mut own = row(&format!("user{n}"), 1 + n % 20, "1.5");
+            own.bucket_until = format!("2026-10-{:02}T00:00:00Z", 2 + n % 20);
+            own
+        };
+        let table = |names: u32| UsageTable {
+            from: "2026-10-01T00:00:00Z".to_owned(),
+            until: "2026-10-21T00:00:00Z".to_owned(),
+            every: "day".to_owned(),
+            by: vec!["user".to_owned()],
+            rows: (0..names).map(one).collect(),
+            ..UsageTable::default()
+        };
+        let context = crate::cmd::test_context();
+        assert!(report(&context, &table(5_000), &[]).is_ok());
+        let failure = report(&context, &table(5_001), &[]).unwrap_err();
+        assert_eq!(failure.exit, 2);
+        let said = "5,001 names in 20 spans of time are 100,020 values";
+        assert!(failure.what.contains(said), "{failure:?}");
+    }
+
+    /// Several words of others are one name, so that a picture adds it to what it adds up itself.
+    #[test]
+    fn others_have_one_name() {
+        let mut others = row("", 1, "4");
+        others.others = true;
+        let table = UsageTable {
+            by: vec!["user".to_owned(), "queue".to_owned()],
+            ..UsageTable::default()
+        };
+        assert_eq!(name(&table, &others), OTHERS);
     }
 
     /// Days in which nothing was have their place on the axis.

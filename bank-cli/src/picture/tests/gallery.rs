@@ -52,7 +52,7 @@ pub(super) fn usage(count: i64, unit: &str) -> Timed {
             rows.push((day, name.to_owned(), Number::of(amount.into(), 3)));
         }
     }
-    Timed::gathered("project", unit, days(count), rows)
+    Timed::gathered("project", unit, days(count), rows).unwrap()
 }
 
 fn utilisation() -> Timed {
@@ -178,7 +178,8 @@ fn nasty() -> Report {
             let amount = Number::whole(i64::try_from(n * 9 + 5).unwrap());
             (n % 3, (*name).to_owned(), amount)
         }),
-    );
+    )
+    .unwrap();
     let mut refunds = usage(9, "SU");
     for value in refunds.series[1].values.iter_mut().flatten() {
         *value = Number::ZERO.minus(*value);
@@ -236,17 +237,17 @@ fn beside() -> Report {
 
 #[test]
 fn every_kind_of_chart() {
-    golden("gallery.html", &report(&gallery()));
+    golden("gallery.html", &report(&gallery()).unwrap());
 }
 
 #[test]
 fn nasty_names_and_sizes() {
-    golden("nasty.html", &report(&nasty()));
+    golden("nasty.html", &report(&nasty()).unwrap());
 }
 
 #[test]
 fn two_periods_side_by_side_one_of_them_without_data() {
-    golden("beside.html", &report(&beside()));
+    golden("beside.html", &report(&beside()).unwrap());
 }
 
 #[test]

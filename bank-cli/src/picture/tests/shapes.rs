@@ -18,7 +18,7 @@ fn alone(chart: &Chart) -> String {
         }],
     };
     // The page is made as well: nothing of it may fail.
-    assert!(super::report(&report).ends_with("</html>\n"));
+    assert!(super::report(&report).unwrap().ends_with("</html>\n"));
     for columns in [20, 80, 300] {
         for unicode in [false, true] {
             let text = screen(&report, Terminal { columns, unicode });
@@ -49,7 +49,7 @@ fn constant(count: i64, amount: &str) -> Timed {
             number(amount),
         )
     });
-    Timed::gathered("project", "SU", days(count), rows)
+    Timed::gathered("project", "SU", days(count), rows).unwrap()
 }
 
 /// Many series of one name after the other.
@@ -61,7 +61,7 @@ fn crowd(series: usize) -> Timed {
             Number::whole(1 + i64::try_from(n).unwrap()),
         )
     });
-    Timed::gathered("project", "SU", days(5), rows)
+    Timed::gathered("project", "SU", days(5), rows).unwrap()
 }
 
 fn every() -> Vec<Chart> {
@@ -74,7 +74,7 @@ fn every() -> Vec<Chart> {
         constant(2, "1000000000000000000"),
         usage(400, "core-hours"),
         crowd(60),
-        Timed::gathered("x", "", days(4), Vec::new()),
+        Timed::gathered("x", "", days(4), Vec::new()).unwrap(),
     ] {
         charts.extend(over_time(&timed));
     }
@@ -216,7 +216,7 @@ fn a_page_names_no_address_and_runs_nothing() {
             ..Part::default()
         }],
     };
-    let page = super::report(&report);
+    let page = super::report(&report).unwrap();
     for word in [
         "<script", "http:", "https:", "//", "@import", "src=", "href", "style=", "<b ", "onclick",
     ] {

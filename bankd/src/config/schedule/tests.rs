@@ -127,6 +127,20 @@ fn what_could_never_be_made_is_refused() {
         ),
         (
             ScheduledReport {
+                options: words(&["-o", "/etc/cron.d/x"]),
+                ..good()
+            },
+            "options",
+        ),
+        (
+            ScheduledReport {
+                options: words(&["--output=/etc/cron.d/x"]),
+                ..good()
+            },
+            "options",
+        ),
+        (
+            ScheduledReport {
                 timeout_s: 0,
                 ..good()
             },

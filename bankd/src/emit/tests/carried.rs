@@ -53,7 +53,13 @@ fn column(name: Option<&String>) -> Option<String> {
     let name: String = name?
         .replace('|', "")
         .chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
+        .map(|c| {
+            if c.is_control() || "\u{2028}\u{2029}".contains(c) {
+                ' '
+            } else {
+                c
+            }
+        })
         .collect();
     Some(name.trim().to_owned()).filter(|name| !name.is_empty())
 }

@@ -100,3 +100,27 @@ fn tables_and_lines_are_their_goldens() {
     let jobs: Vec<swf::Job> = records().iter().filter_map(|r| swf::job(r).ok()).collect();
     golden("workload.swf", &swf::render(&jobs, |_| [1, 2, -1]));
 }
+
+/// Not only line feeds end a line: some readers know more.
+#[test]
+fn what_ends_a_line_to_any_reader_is_a_blank_in_columns() {
+    let name = "a\u{2028}b\u{2029}c\u{85}d\re";
+    let record = Record {
+        user: Some(name.to_owned()),
+        machine: name.to_owned(),
+        ..records()[0].clone()
+    };
+    let Written::Text(line) = sacct::render(&record, &site("0a1b2c3d")) else {
+        panic!("no line");
+    };
+    assert!(line.contains("|a b c d e|"), "{line}");
+    let jobs: Vec<swf::Job> = swf::job(&record).into_iter().collect();
+    let text = swf::render(&jobs, |_| [1, 2, -1]);
+    assert!(text.contains("a b c d e"), "{text}");
+    for text in [line, text] {
+        assert!(
+            !text.contains(['\u{2028}', '\u{2029}', '\u{85}', '\r']),
+            "{text:?}"
+        );
+    }
+}

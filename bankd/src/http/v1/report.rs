@@ -9,7 +9,8 @@ use super::call::{Call, Handled, ok};
 use super::job::Work;
 use super::named::Names;
 use super::pages::Turn;
-use super::shape::{self, read_time};
+use super::report_usage::utc_moment;
+use super::shape;
 use crate::store::read::fallback::{self, ShortJob};
 use crate::usable::ran_elsewhere;
 
@@ -71,7 +72,7 @@ fn place(job: &ShortJob) -> String {
 fn window(query: &FallbackQuery, now: Timestamp) -> Result<(Timestamp, Timestamp), Refusal> {
     let time = |text: &Option<String>, field| {
         let text = text.as_deref();
-        text.map(|text| read_time(text, field)).transpose()
+        text.map(|text| utc_moment(text, field)).transpose()
     };
     let until = time(&query.until, "until")?.unwrap_or(Timestamp(now.0.saturating_add(1)));
     let from = time(&query.from, "from")?.unwrap_or(until.minus(USUAL));

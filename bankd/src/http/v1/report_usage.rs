@@ -174,6 +174,11 @@ pub(super) fn moment(
     }
 }
 
+/// The same of reports that have no zone: dates are those of UTC.
+pub(super) fn utc_moment(text: &str, field: &'static str) -> Result<Timestamp, Refusal> {
+    moment(text, field, &zone(None)?)
+}
+
 /// The first instant at which the clocks of a zone show a time, which is given as if it were UTC; none
 /// where they skip it.
 fn on_clock(local: Timestamp, zone: &bank_core::calendar::Zone) -> Option<Timestamp> {

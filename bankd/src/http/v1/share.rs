@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use bank_api::v1::{ContributionPeriod, ContributionQuery, ContributionReport};
 use bank_core::calendar::Zone;
-use bank_core::contribution::{Credit, Span};
+use bank_core::contribution::{Credit, SECOND_UNITS, Span, USAGE_UNITS};
 use bank_core::directory::Directory;
 use bank_core::refusal::Refusal;
 use bank_core::rollup::{HOUR, hour_of};
@@ -21,8 +21,7 @@ use bank_core::time::{Seconds, Timestamp};
 use self::count::Count;
 use super::call::{Call, Handled, ok};
 use super::named::Names;
-use super::report_usage::moment;
-use super::shape::read_time;
+use super::report_usage::{moment, utc_moment};
 use crate::http::error::Failure;
 use crate::zones::{self, Cut};
 
@@ -65,6 +64,25 @@ const BYS: [(By, &str); 3] = [
     (By::User, "user"),
 ];
 
+/// What time is told in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Units {
+    Hours,
+    Seconds,
+}
+
+impl Units {
+    /// Units of usage in one.
+    fn each(self) -> u128 {
+        match self {
+            Units::Hours => USAGE_UNITS,
+            Units::Seconds => SECOND_UNITS,
+        }
+    }
+}
+
+const UNITS: [(Units, &str); 2] = [(Units::Hours, "hours"), (Units::Seconds, "seconds")];
+
 const CREDITS: [(Credit, &str); 2] = [(Credit::Spread, "spread"), (Credit::End, "end")];
 
 /// What a report is asked for.
@@ -73,6 +91,7 @@ struct Question {
     basis: Basis,
     by: By,
     credit: Credit,
+    units: Units,
     /// Only usage of this project with those below it.
     project: Option<String>,
     /// Only usage of this user.
@@ -103,6 +122,7 @@ pub(super) async fn contribution(call: Call) -> Handled {
     });
     let (question, cuts) = asked.map_err(|refusal| call.refused(&refusal))?;
     let (basis, by, credit) = (question.basis, question.by, question.credit);
+    let units = question.units;
     let told = call.ask(move |connection| {
         let mut told = Vec::with_capacity(cuts.len());
         for (span, edges) in cuts {
@@ -113,11 +133,14 @@ pub(super) async fn contribution(call: Call) -> Handled {
     });
     let periods: Option<Vec<ContributionPeriod>> = told.await?.into_iter().collect();
     let too_much = || call.refused(&Refusal::AmountOverflow);
-    let unit = match basis {
-        Basis::Slots => "factored processor-hours",
-        Basis::Cpu => "factored hours of busy processors",
-        Basis::Gpu => "factored GPU-hours",
-        Basis::Su => call.directory().bank.unit.as_str(),
+    let unit = match (basis, units) {
+        (Basis::Slots, Units::Hours) => "factored processor-hours",
+        (Basis::Slots, Units::Seconds) => "factored processor-seconds",
+        (Basis::Cpu, Units::Hours) => "factored hours of busy processors",
+        (Basis::Cpu, Units::Seconds) => "factored seconds of busy processors",
+        (Basis::Gpu, Units::Hours) => "factored GPU-hours",
+        (Basis::Gpu, Units::Seconds) => "factored GPU-seconds",
+        (Basis::Su, _) => call.directory().bank.unit.as_str(),
     };
     ok(&ContributionReport {
         basis: word(&BASES, basis),
@@ -148,15 +171,26 @@ async fn on_machine(call: &Call, machine: Option<&str>) -> Result<(), Failure> {
 }
 
 fn question(call: &Call, query: &ContributionQuery, zone: &str) -> Result<Question, Refusal> {
+    let basis = query.basis.as_deref();
+    let basis = read(
+        &BASES,
+        basis,
+        Basis::Slots,
+        "basis",
+        "slots, cpu, gpu or su",
+    )?;
+    let units = query.units.as_deref();
+    let units = read(&UNITS, units, Units::Hours, "units", "hours or seconds")?;
+    if basis == Basis::Su && units == Units::Seconds {
+        return Err(Refusal::BadValue {
+            field: "units",
+            expected: "hours: what was charged is told as the bank counts",
+        });
+    }
     Ok(Question {
         directory: Arc::clone(call.directory()),
-        basis: read(
-            &BASES,
-            query.basis.as_deref(),
-            Basis::Slots,
-            "basis",
-            "slots, cpu, gpu or su",
-        )?,
+        basis,
+        units,
         by: read(
             &BYS,
             query.by.as_deref(),
@@ -224,7 +258,7 @@ fn cuts(
 }
 
 fn period(from: Option<&str>, to: Option<&str>, now: Timestamp) -> Result<Span, Refusal> {
-    let time = |text: Option<&str>, field| text.map(|text| read_time(text, field)).transpose();
+    let time = |text: Option<&str>, field| text.map(|text| utc_moment(text, field)).transpose();
     span(time(from, "from")?, time(to, "to")?, now)
 }
 

@@ -173,7 +173,7 @@ impl<'q> Count<'q> {
 
     /// The period as it is told; none where a sum does not fit.
     pub(super) fn told(self) -> Option<ContributionPeriod> {
-        let table = self.sums.table(self.span)?;
+        let table = self.sums.table(self.span, self.question.units.each())?;
         let zone = &self.question.zone;
         let rows = table.rows.iter().map(|row| self.row(row)).collect();
         let (counted, all) = (total(table.counted), total(table.all));
@@ -242,15 +242,15 @@ impl<'q> Count<'q> {
     fn shown(&self, buckets: &Buckets, machine: Option<&str>) -> Option<Utilisation> {
         let held = self.question.basis == Basis::Slots;
         let parts = buckets.shown(&self.kinds, machine, held)?;
-        let hours = |usage| decimal(usage, USAGE_UNITS, 2);
+        let told = |usage| decimal(usage, self.question.units.each(), 2);
         let zone = &self.question.zone;
         let buckets = parts.into_iter().map(|bucket| UtilisationBucket {
             from: shape::time(bucket.span.from()),
             to: shape::time(bucket.span.to()),
             shown_from: shown(bucket.span.from(), zone),
             shown_to: shown(bucket.span.to(), zone),
-            used: hours(bucket.used),
-            capacity: hours(bucket.capacity),
+            used: told(bucket.used),
+            capacity: told(bucket.capacity),
             percent: bucket.percent,
         });
         Some(Utilisation {

@@ -83,12 +83,16 @@ pub(in crate::http::v1) async fn show(call: Call) -> Handled {
 fn row(name: &str, parts: &[(&Efficiency, Factors)]) -> Option<EfficiencyRow> {
     let start = Some(Efficiency::default());
     let own = parts.iter().fold(start, |sum, (own, _)| sum?.plus(own))?;
+    let [seconds, requested_seconds, cpu_seconds] = own.seconds();
     Some(EfficiencyRow {
         group: name.to_owned(),
         uses: own.uses,
         hours: own.hours(),
         requested_hours: own.asked_hours(),
         cpu_hours: own.busy_hours(),
+        seconds,
+        requested_seconds,
+        cpu_seconds,
         time_efficiency: own.of_asked(),
         cpu_efficiency: own.of_held(),
         energy_kwh: energy(parts.iter().copied()),
