@@ -183,11 +183,8 @@ fn what_nobody_paid_for_is_unbilled() {
     assert_eq!(outcome(&closed(&instance)), Outcome::Billed);
     assert_eq!(outcome(&closed(&nobody)), Outcome::Unbilled);
     // One that was never charged is owed by nobody.
-    let idle = Instance {
-        record: None,
-        billed: Amount::ZERO,
-        ..(*nobody).clone()
-    };
+    let mut idle = nobody.clone();
+    (idle.record, idle.billed) = (None, Amount::ZERO);
     assert_eq!(outcome(&closed(&idle)), Outcome::Billed);
     assert_eq!(outcome(&charged(false)), Outcome::Billed);
     usage.billing = Billing::Unbilled;

@@ -69,7 +69,7 @@ fn a_narrow_scheduler_cannot_tell_hidden_names_from_missing_ones() {
     bank.bank_ok(&["user", "add", "carl", "--default-project", "physics"]);
     bank.bank_ok(&["project", "members", "add", "physics", "carl"]);
     bank.bank_ok(&["user", "add", "cora"]);
-    bank.bank_ok(&["user", "set", "cora", "--inactive"]);
+    bank.bank_ok(&["user", "set", "cora", "--active", "no"]);
     bank.bank_ok(&["account", "add", "phys-secret", "--projects", "physics"]);
     let options = ["--role", "scheduler", "-A", "chemistry"];
     let narrow = token(&bank, "narrow", &options);
