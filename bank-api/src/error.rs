@@ -201,6 +201,10 @@ pub struct Problem {
     /// What would help; names only what the caller may see.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
+    /// The parameter of the query, or the member of the body (names with slashes between), that cannot be
+    /// read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub field: Option<String>,
     /// The id under which the log knows the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
@@ -224,6 +228,7 @@ impl Problem {
             code: row.code.to_owned(),
             detail: (!detail.is_empty()).then_some(detail),
             hint: None,
+            field: None,
             request_id: None,
             needed: None,
             available: None,

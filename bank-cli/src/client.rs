@@ -29,6 +29,7 @@ use crate::{
     clock,
     config::{Settings, Token},
     fail::Failure,
+    out::printable,
 };
 
 /// The longest a call may take; the daemon answers within milliseconds or says 503.
@@ -225,11 +226,19 @@ impl Client {
             &reply.body
         };
         serde_json::from_slice(body).map_err(|error| {
-            Failure::internal(format!(
-                "cannot read the answer of {}: {error}",
-                self.server
-            ))
-            .hint("`bank` and `bankd` should be of the same release")
+            let what = format!("cannot read the answer of {}: {error}", self.server);
+            let failure = Failure::internal(what);
+            if call.method == http::Method::GET {
+                return failure.hint("`bank` and `bankd` should be of the same release");
+            }
+            // It is done, and what was told may be told once only: a secret.
+            Failure {
+                before: Some(printable(&String::from_utf8_lossy(body)) + "\n"),
+                ..failure.hint(
+                    "it was done; the answer stands above as it came, and may hold a secret that \
+                     is told once. `bank` and `bankd` should be of the same release",
+                )
+            }
         })
     }
 

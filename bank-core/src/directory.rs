@@ -348,6 +348,11 @@ impl Directory {
         self.accounts.values()
     }
 
+    /// A key's or a token's public half, removed ones too: no id is used twice.
+    pub fn key_ever(&self, id: &str) -> Option<&Key> {
+        self.keys.get(id)
+    }
+
     /// Every key that was not removed, by id.
     pub fn keys(&self) -> impl Iterator<Item = &Key> {
         self.keys.values().filter(|k| !k.deleted)

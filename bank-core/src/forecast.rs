@@ -67,9 +67,11 @@ pub struct Unused {
 /// What becomes of an account.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Forecast {
-    /// When nothing is there any more to spend: everything is spent or has ended. None where that is
-    /// not in sight.
+    /// The first instant at which nothing is there to spend: what had begun is spent or has ended. None
+    /// where that is not in sight.
     pub empty_at: Option<Timestamp>,
+    /// When money that is known of begins after that.
+    pub again_at: Option<Timestamp>,
     /// Whether it is spent then, and not merely ended.
     pub is_spent: bool,
     /// Allocations with money and an end ahead, the first to end first.
@@ -155,8 +157,9 @@ pub fn forecast<'a>(
         let next = next_start.into_iter().chain(next_end).min();
         let open = purses.iter_mut().find(|p| p.start <= at && p.left > 0);
         let Some(open) = open else {
-            if found.empty_at.is_none() && next_start.is_none() {
-                found.run_dry(speed, credit, at);
+            if found.empty_at.is_none() {
+                let again = again(&purses, credit, at);
+                found.run_dry(speed, credit, at, again);
             }
             match next {
                 Some(next) => at = next,
@@ -180,6 +183,19 @@ pub fn forecast<'a>(
     found
 }
 
+/// When what begins after an instant makes up for what is owed, and more.
+fn again(purses: &[Purse], credit: i128, at: Timestamp) -> Option<Timestamp> {
+    let mut later: Vec<&Purse> = purses.iter().filter(|purse| purse.start > at).collect();
+    later.sort_by_key(|purse| purse.start);
+    let there = |start: Timestamp| {
+        let open = later.iter().filter(|p| p.start <= start);
+        let open = open.filter(|p| p.end.is_none_or(|end| end > start));
+        open.fold(credit.min(0), |sum, p| sum.saturating_add(p.left))
+    };
+    let mut starts = later.iter().map(|purse| purse.start);
+    starts.find(|start| there(*start) > 0)
+}
+
 /// Takes out what has ended by an instant.
 fn end_purses(purses: &mut Vec<Purse>, at: Timestamp, found: &mut Forecast) {
     let over = |purse: &Purse| purse.end.filter(|end| *end <= at);
@@ -195,15 +211,20 @@ fn end_purses(purses: &mut Vec<Purse>, at: Timestamp, found: &mut Forecast) {
 }
 
 impl Forecast {
-    /// Nothing is left to spend from an instant on, but the credit.
-    fn run_dry(&mut self, speed: Speed, credit: i128, at: Timestamp) {
-        let mut ended = self.ends.iter().filter(|end| end.end == at);
-        self.is_spent = speed.charged > 0 && !ended.any(|end| end.unused > 0);
-        self.empty_at = if credit > 0 {
+    /// Nothing is left to spend from an instant on, but the credit, until there is money again: where
+    /// the credit lasts until then, nothing is empty.
+    fn run_dry(&mut self, speed: Speed, credit: i128, at: Timestamp, again: Option<Timestamp>) {
+        let empty = if credit > 0 {
             speed.spent_at(credit, at)
         } else {
             Some(at)
         };
+        let Some(empty) = empty.filter(|empty| again.is_none_or(|again| *empty < again)) else {
+            return;
+        };
+        let mut ended = self.ends.iter().filter(|end| end.end == at);
+        self.is_spent = speed.charged > 0 && !ended.any(|end| end.unused > 0);
+        (self.empty_at, self.again_at) = (Some(empty), again);
     }
 }
 

@@ -5,7 +5,7 @@
 mod lists;
 mod names;
 
-use crate::command::Whose;
+use crate::command::{Scope, Whose};
 use crate::directory::Directory;
 use crate::ids::{AccountId, AllocationId, MachineId, ProjectId, UserId};
 use crate::model::{Account, Allocation, Dimension, Project, Traits};
@@ -87,9 +87,13 @@ impl Candidate {
 }
 
 /// Finds project, user and machine of a request that may be refused (quote, create, reserve), and
-/// says what is unknown or switched off, in the order of ledger.md 2.6.
-pub fn resolve(directory: &Directory, whose: &Whose) -> Result<Payer, Refusal> {
-    let payer = find(directory, whose);
+/// says what is unknown or switched off, in the order of ledger.md 2.6. A user of whom the caller may
+/// know nothing is one that is not there (docs/reference/roles.md).
+pub fn resolve(directory: &Directory, scope: &Scope, whose: &Whose) -> Result<Payer, Refusal> {
+    let mut payer = find(directory, whose);
+    if is_hidden(directory, scope, &payer) {
+        payer.user = None;
+    }
     if let (None, Some(project)) = (payer.project, &whose.project) {
         return Err(Refusal::ProjectUnknown {
             project: short(project),
@@ -133,6 +137,23 @@ pub fn resolve(directory: &Directory, whose: &Whose) -> Result<Payer, Refusal> {
         });
     }
     Ok(payer)
+}
+
+/// Whether the user of a request is nobody of whom a caller with single projects may know: no member of
+/// theirs, and nobody whom an account of the project that is meant lets spend.
+fn is_hidden(directory: &Directory, scope: &Scope, payer: &Payer) -> bool {
+    let Some(user) = payer.user.filter(|_| !scope.projects.is_empty()) else {
+        return false;
+    };
+    let is_member = |project: ProjectId| directory.membership(project, user).is_some();
+    if payer.project.is_some_and(is_member) {
+        return false;
+    }
+    let all = directory.projects().filter(|p| is_member(p.id));
+    let default = directory.user(user).and_then(|u| u.default_project);
+    let mut theirs = all.map(|p| p.id).chain(default);
+    let is_seen = |id: ProjectId| scope.has_project(directory, Some(id), "");
+    !theirs.any(is_seen) && matching(directory, payer, User::AsIs).is_empty()
 }
 
 /// Finds what can be found of a request: usage is never lost (ledger.md 2.8).

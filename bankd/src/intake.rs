@@ -22,7 +22,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::ingest::{Extra, Found, Job, Record, Summary};
 use crate::store::{FollowMark, QuarantineRow, RawBlock, Snapshot, SourceSeen, digest};
-use crate::writer::{Caller, Item, Landed, OnItsWay, Others, Portion, SubmitError, Writer};
+use crate::writer::{Caller, Item, Landed, OnItsWay, Others, Portion, Row, SubmitError, Writer};
 
 /// Jobs in one transaction while others are served: some ten milliseconds, which whoever asks for
 /// something else waits at most before it is their turn.
@@ -36,7 +36,7 @@ const BESIDE: usize = 100;
 const CALM: u32 = 64;
 
 /// Portions under way at once where the bank is an intake's alone: a commit holds the writer for some
-/// of them.
+/// of them (`docs/decisions/0088`).
 const AHEAD: usize = 3;
 
 /// Uses that are commands of their own and go into one database transaction together.
@@ -95,6 +95,7 @@ pub struct Intake {
     spare: Vec<u8>,
     /// Whether the portion before was sent as one that goes on.
     goes_on: bool,
+    row: Row,
     /// How many portions may be under way.
     ahead: usize,
     /// Those that are.
@@ -133,6 +134,7 @@ impl Intake {
             summary: Summary::default(),
             waiting: Waiting::new(&feed),
             goes_on: false,
+            row: Row::default(),
             ahead: 1,
             under_way: VecDeque::new(),
             outcomes: BTreeMap::new(),
@@ -249,6 +251,7 @@ impl Intake {
         let waiting = std::mem::replace(&mut self.waiting, fresh);
         let portion = Portion {
             goes_on,
+            row: self.row.clone(),
             others: self.others(),
             ..waiting.portion(&self.feed)?
         };
@@ -348,6 +351,7 @@ impl Intake {
             snapshots: Vec::new(),
             marks: Vec::new(),
             goes_on: of.goes_on,
+            row: of.row.clone(),
             others: of.others,
             dry_run: self.feed.dry_run,
         }
@@ -460,6 +464,7 @@ impl Waiting {
             snapshots: self.snapshots,
             marks: self.marks,
             goes_on: false,
+            row: Row::default(),
             others: Others::default(),
             dry_run: feed.dry_run,
         })

@@ -14,7 +14,7 @@ mod standing;
 mod thread;
 
 pub use collect::{Collect, Collected, Collecting, Gathered, NOT_CHARGED, Told, Work};
-pub use portion::{Item, Landed, OnItsWay, Others, Portion};
+pub use portion::{Item, Landed, OnItsWay, Others, Portion, Row};
 pub use standing::Standing;
 
 use crate::answer::Answer;

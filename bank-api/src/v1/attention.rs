@@ -232,8 +232,12 @@ pub struct ForecastRow {
     pub available: String,
     /// Charged a day of late, rounded down; `null` where nothing was, or less than a day is known.
     pub burn_per_day: Option<String>,
-    /// When nothing is left to spend: all is spent or has ended. `null` where that is not in sight.
+    /// When nothing is left to spend for the first time: what had begun is spent or has ended; now, where
+    /// there is nothing now. `null` where that is not in sight.
     pub empty_at: Option<String>,
+    /// When money that is known of begins after that; `null` where none does.
+    #[serde(default)]
+    pub again_at: Option<String>,
     /// Whole days until then.
     pub days_left: Option<i64>,
     /// Whether it is spent then, not merely ended.

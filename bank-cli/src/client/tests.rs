@@ -7,7 +7,7 @@ use std::{
     thread::JoinHandle,
 };
 
-use bank_api::v1::Member;
+use bank_api::{exit::bank as exit, v1::Member};
 
 use super::*;
 
@@ -302,4 +302,23 @@ fn a_list_that_does_not_go_on_is_no_list() {
     let list = client.all::<Member>(&["users"], &());
     assert!(list.is_err());
     daemon.join().unwrap();
+}
+
+/// A secret is told once: an answer that this program cannot read is shown as it came.
+#[test]
+fn what_is_told_once_is_not_lost() {
+    let body = r#"{"secret":"bank_s3cret","form":"of another release"}"#;
+    let (_dir, client, daemon) = unix(201, body);
+    let failure = client.call::<Member>(&deposit()).unwrap_err();
+    daemon.join().unwrap();
+    assert_eq!(failure.exit, exit::INTERNAL);
+    assert_eq!(failure.before, Some(format!("{body}\n")));
+    assert!(failure.hint.unwrap().contains("told once"));
+    // A question loses nothing.
+    let (_dir, client, daemon) = unix(200, body);
+    let failure = client
+        .call::<Member>(&Call::get(path(&["users", "amy"])))
+        .unwrap_err();
+    daemon.join().unwrap();
+    assert_eq!(failure.before, None);
 }

@@ -113,8 +113,12 @@ fn tell(
     match (file, &answer.secret) {
         (Some((path, file)), Some(secret)) => {
             keep(file, path, secret).map_err(|why| {
-                let hint = format!("bank key rm {}, then add it again", answer.key.id);
-                Failure::internal(format!("key {:?} is made, but {why}", answer.key.id)).hint(hint)
+                let hint = "the secret stands above and is not shown again: keep it now";
+                let what = format!("key {:?} is made, but {why}", answer.key.id);
+                Failure {
+                    before: Some(format!("secret {secret}\n")),
+                    ..Failure::internal(what).hint(hint)
+                }
             })?;
             let _ = write!(said, "\nsecret in {}", path.display());
             answer.secret = None;

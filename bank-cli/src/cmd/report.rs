@@ -90,6 +90,7 @@ fn forecast(context: &Context, args: ForecastArgs) -> Result<String, Failure> {
         return told;
     }
     let list = context.form.in_units(list)?;
+    let has_later = list.items.iter().any(|row| row.again_at.is_some());
     let columns = vec![
         column("account", "Account", Kind::Text),
         column("project", "Project", Kind::Text).if_machine(),
@@ -97,6 +98,7 @@ fn forecast(context: &Context, args: ForecastArgs) -> Result<String, Failure> {
         column("burn_per_day", "A day", Kind::Amount),
         column("empty_at", "Empty", Kind::Date),
         column("days_left", "Days left", Kind::Number),
+        column("again_at", "Money again", Kind::Date).screen_if(has_later),
         column("unused_at", "Ends", Kind::Date),
         column("unused", "Unused then", Kind::Amount),
         column("unused_total", "Unused in all", Kind::Amount).if_machine(),

@@ -69,7 +69,42 @@ fn what_has_not_begun_is_not_spent_before() {
     let found = forecast(&later, TEN, 0, Timestamp(0));
     // 50 in five days, nothing for five, then 100 of the 200.
     assert_eq!(unused(&found), [(2, 20, 100), (1, 100, 0)]);
-    assert_eq!(found.empty_at, Some(Timestamp(20 * DAY)));
+    assert_eq!(found.empty_at, Some(Timestamp(5 * DAY)));
+    assert_eq!(found.again_at, Some(Timestamp(10 * DAY)));
+    assert!(found.is_spent);
+}
+
+/// Who has nothing today is empty today, whatever comes later.
+#[test]
+fn who_is_below_zero_now_is_empty_now() {
+    let now = Timestamp(0);
+    let owed = money(1, -600, None, None);
+    let later = money(2, 20_000, Some(40), Some(400));
+    let found = forecast(&[owed, later], TEN, 0, now);
+    assert_eq!(found.empty_at, Some(now));
+    assert_eq!(found.again_at, Some(Timestamp(40 * DAY)));
+    // What comes first is less than what is owed.
+    let little = money(3, 500, Some(20), None);
+    let found = forecast(&[owed, later, little], TEN, 0, now);
+    assert_eq!(
+        (found.empty_at, found.again_at),
+        (Some(now), Some(Timestamp(40 * DAY)))
+    );
+    let enough = money(3, 601, Some(20), None);
+    let found = forecast(&[owed, later, enough], TEN, 0, now);
+    assert_eq!(found.again_at, Some(Timestamp(20 * DAY)));
+    // A credit that lasts until there is money again, and one that does not.
+    let found = forecast(&[later], TEN, 500, now);
+    assert_eq!(found.empty_at, Some(Timestamp(400 * DAY + 50 * DAY)));
+    assert_eq!(found.again_at, None);
+    let found = forecast(&[later], TEN, 300, now);
+    assert_eq!(
+        (found.empty_at, found.again_at),
+        (Some(Timestamp(30 * DAY)), Some(Timestamp(40 * DAY)))
+    );
+    // Nothing that begins, nothing that is known.
+    let found = forecast(&[owed], Speed::default(), 0, now);
+    assert_eq!((found.empty_at, found.again_at), (Some(now), None));
 }
 
 #[test]

@@ -8,7 +8,7 @@
 
 use super::funds::{covering, funds, lay, unblocked};
 use crate::amount::Amount;
-use crate::command::Whose;
+use crate::command::{Scope, Whose};
 use crate::directory::{Directory, FallbackMode};
 use crate::ids::{AccountId, AllocationId};
 use crate::model::Allocation;
@@ -38,7 +38,7 @@ impl Party {
     /// Finds out who may pay; the group and the usage are for accounts whose lists ask for them.
     pub fn new(ctx: &Context<'_>, whose: &Whose, usage: &Usage, group: &str) -> Party {
         let directory = ctx.directory;
-        let found = select::resolve(directory, whose).and_then(|payer| {
+        let found = select::resolve(directory, &Scope::default(), whose).and_then(|payer| {
             let payer = payer.knowing(directory, usage, group);
             let user = whose.user.as_deref().unwrap_or_default();
             let candidates = select::candidates(directory, &payer, user)?;

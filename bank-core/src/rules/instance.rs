@@ -354,7 +354,7 @@ pub(super) fn usable(
     facts: &Facts,
     ctx: &Context<'_>,
 ) -> Result<(select::Payer, Vec<select::Candidate>), Refusal> {
-    let payer = select::resolve(ctx.directory, &request.whose)?;
+    let payer = select::resolve(ctx.directory, ctx.scope, &request.whose)?;
     let payer = payer.knowing(ctx.directory, &facts.usage, &facts.group);
     let user = request.whose.user.as_deref().unwrap_or_default();
     let candidates = select::candidates(ctx.directory, &payer, user)?;

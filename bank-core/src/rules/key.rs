@@ -21,9 +21,15 @@ pub(super) fn check_new(key: &Key, ctx: &Context<'_>) -> Result<(), Refusal> {
             return Err(Refusal::BadName { name: short(name) });
         }
     }
-    if ctx.directory.number_for("key", &key.id).is_none() {
+    if let Some(taken) = ctx.directory.key_ever(&key.id) {
+        let kind = match (taken.token.is_some(), taken.deleted) {
+            (false, false) => "key",
+            (false, true) => "removed key",
+            (true, false) => "token",
+            (true, true) => "removed token",
+        };
         return Err(Refusal::AlreadyExists {
-            kind: "key",
+            kind,
             name: key.id.clone(),
         });
     }

@@ -139,7 +139,7 @@ fn may_pay(
     let Needs {
         cost, mode, until, ..
     } = *needs;
-    let payer = select::resolve(ctx.directory, &request.whose)?;
+    let payer = select::resolve(ctx.directory, ctx.scope, &request.whose)?;
     let payer = payer.knowing(ctx.directory, &request.usage, &request.group);
     let candidates = match request.whose.user.as_deref() {
         None if request.any_member => select::for_any_member(ctx.directory, &payer)?,

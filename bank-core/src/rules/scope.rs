@@ -75,9 +75,12 @@ pub(super) fn whose(whose: &Whose, ctx: &Context<'_>) -> Result<(), Refusal> {
     if ctx.may_touch(payer.project, &payer.project_name) {
         return Ok(());
     }
-    Err(Refusal::NotAllowed {
-        what: format!("project {}", payer.project_name),
-    })
+    // The name as it was given: whose default project or account it is, is not the caller's to know.
+    let what = match whose.project.as_deref() {
+        Some(name) => format!("project {}", short(name)),
+        None => "name one of the projects that this key is for".to_owned(),
+    };
+    Err(Refusal::NotAllowed { what })
 }
 
 pub(super) fn machine(name: &str, ctx: &Context<'_>) -> Result<(), Refusal> {

@@ -1,7 +1,7 @@
 //! What strict enforcement would have said to a use when it began (decision 18).
 
 use crate::amount::Amount;
-use crate::command::Whose;
+use crate::command::{Scope, Whose};
 use crate::model::Allocation;
 use crate::refusal::Refusal;
 use crate::rules::funds::{covering, funds, reach, unblocked};
@@ -10,14 +10,15 @@ use crate::time::Timestamp;
 use crate::usage::Usage;
 use crate::view::Context;
 
-/// Who might have started it, or why nobody: names, memberships, lists and blocks.
+/// Who might have started it, or why nobody: names, memberships, lists and blocks. It is for the
+/// journal, which hides nobody.
 pub(super) fn starters(
     whose: &Whose,
     usage: &Usage,
     group: &str,
     ctx: &Context<'_>,
 ) -> Result<Vec<Candidate>, Refusal> {
-    let payer = select::resolve(ctx.directory, whose)?;
+    let payer = select::resolve(ctx.directory, &Scope::default(), whose)?;
     let payer = payer.knowing(ctx.directory, usage, group);
     let user = whose.user.as_deref().unwrap_or_default();
     let candidates = select::candidates(ctx.directory, &payer, user)?;

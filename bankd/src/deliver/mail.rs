@@ -69,7 +69,7 @@ pub(super) fn write(
         let _ = writeln!(text, "{}", row.event.says);
         let _ = writeln!(
             text,
-            "  {} {}\n",
+            "  {}, as of {}\n",
             row.event.topic.kind.word(),
             format_seconds(row.at.0)
         );

@@ -166,7 +166,7 @@ fn a_mail_has_the_headers_that_it_should_and_no_others() {
     assert!(head.contains("To: amy@uni.example\n"), "{head}");
     // People read seconds, and of which zone.
     assert!(
-        text.contains("  expiring 2025-11-20 21:41:05 UTC\n"),
+        text.contains("  expiring, as of 2025-11-20 21:41:05 UTC\n"),
         "{text}"
     );
     assert!(head.contains("Message-ID: <notice-5.0b@bank>\n"), "{head}");

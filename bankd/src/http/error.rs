@@ -47,6 +47,13 @@ impl Failure {
         self
     }
 
+    /// The parameter or member that is wrong.
+    #[must_use]
+    pub fn field(mut self, field: impl Into<String>) -> Self {
+        self.0.field = Some(field.into());
+        self
+    }
+
     /// The id under which the log knows the request.
     #[must_use]
     pub fn request_id(mut self, id: &str) -> Self {
@@ -202,6 +209,9 @@ pub fn detail(refusal: &Refusal, bank: &Bank) -> String {
         Refusal::MissingField { field } => format!("{field} is missing"),
         Refusal::BadName { name } => format!("{name:?} cannot be a name"),
         Refusal::BadValue { field, expected } => format!("{field}: expected {expected}"),
+        Refusal::AlreadyExists { kind, name } if kind.starts_with("removed ") => {
+            format!("{name:?} is the id of a {kind}: no id is used twice")
+        }
         Refusal::AlreadyExists { kind, name } => format!("{kind} {name:?} exists already"),
         Refusal::Cycle { name } => format!("{name:?} would come under itself"),
         Refusal::InUse { name, by } => format!("{name:?} is used by {by}"),

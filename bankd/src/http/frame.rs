@@ -333,5 +333,9 @@ pub(super) async fn not_found() -> Response {
 
 /// A route that knows other methods.
 pub(super) async fn method_not_allowed() -> Response {
-    problem(false, "method_not_allowed", "")
+    problem(
+        false,
+        "method_not_allowed",
+        "the path knows other methods: Allow names them",
+    )
 }

@@ -31,8 +31,9 @@ and is answered with the same bytes and `Idempotent-Replay: true`. With `?dry_ru
 and not written.
 
 What is refused is a problem document (RFC 9457) with a `code` that keeps its meaning; the \
-scheduler's routes answer with lines of text. A path that does not exist is 404, a method that a \
-path does not know 405, to callers who are known; to all others everything is the same 401.
+scheduler's routes answer with lines of text. A path that does not exist is 404 (`not_found`), a method \
+that a path does not know 405 (`method_not_allowed`) with those that it knows in `Allow`, to callers who are \
+known; to all others everything is the same 401. Neither belongs to an operation, so that none lists it.
 
 Over TCP a request is signed (RFC 9421), over the Unix socket the kernel says who calls. AUDITOR's \
 routes are those of another program on a listener of their own, and are not described here, nor is \

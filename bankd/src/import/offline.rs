@@ -23,7 +23,7 @@ use crate::serve;
 use crate::store::SqliteStore;
 use crate::writer::{self, Caller, Origin, Writer};
 
-/// Jobs in one transaction while nobody else is served (`docs/decisions/0034`).
+/// Jobs in one transaction while nobody else is served (`docs/decisions/0088`).
 const CHUNK_OFFLINE: usize = 5_000;
 
 /// Where the records go, and how.

@@ -90,15 +90,19 @@ impl Site {
     }
 }
 
-fn take(text: &str, mut intake: Intake) -> Taken {
+fn take(text: &str, intake: Intake) -> Taken {
+    try_take(text, intake).unwrap()
+}
+
+fn try_take(text: &str, mut intake: Intake) -> io::Result<Taken> {
     let format = formats::named("sacct").unwrap();
     let mut reader = (format.reader)(&Options::default()).unwrap();
     intake.place("day.sacct");
     let mut input = text.as_bytes();
     let mut sink = |record| intake.take(record);
-    reader.file("day.sacct", &mut input, &mut sink).unwrap();
-    let extra = reader.finish(&mut |record| intake.take(record)).unwrap();
-    intake.end(extra).unwrap()
+    reader.file("day.sacct", &mut input, &mut sink)?;
+    let extra = reader.finish(&mut |record| intake.take(record))?;
+    intake.end(extra)
 }
 
 const HEAD: &str = "JobID|Cluster|User|Account|State|ExitCode|Submit|Start|End|NNodes|NCPUS\n";
@@ -141,6 +145,45 @@ fn whoever_has_the_bank_alone_comes_to_the_same() {
             (taken.outcomes, rows)
         });
         assert_eq!(told[0], told[1], "{mode:?}");
+    }
+}
+
+/// Where a portion fails, others of the import are queued behind it already: none of them is taken in,
+/// and a second run takes in what is missing.
+#[test]
+fn behind_a_portion_that_failed_nothing_is_taken_in() {
+    for (mode, failing) in [(Mode::Strict, 12), (Mode::Track, 12), (Mode::Track, 3)] {
+        let site = site(mode);
+        let bank = rusqlite::Connection::open(site.folder.path().join("bank.db")).unwrap();
+        let trigger = format!(
+            "CREATE TRIGGER full BEFORE INSERT ON usage_identity WHEN NEW.object_id = '{failing}'
+             BEGIN SELECT RAISE(ABORT, 'disk is full'); END"
+        );
+        bank.execute_batch(&trigger).unwrap();
+        let mut text = HEAD.to_owned();
+        for id in 0..60 {
+            text.push_str(&line(id, "chem", "01:00:00", "02:00:00"));
+        }
+        let mut intake = Intake::new(site.writer.clone(), feed(), 10);
+        intake.has_bank_alone();
+        assert!(try_take(&text, intake).is_err());
+        bank.execute_batch("DROP TRIGGER full").unwrap();
+        // Whatever was queued is through when this one is.
+        site.writer.settled().unwrap();
+        let there = site.number("SELECT count(*) FROM usage_identity");
+        assert_eq!(there, i64::from(failing / 10 * 10), "{mode:?}");
+        let last = "SELECT coalesce(max(CAST(object_id AS INTEGER)), -1) FROM usage_identity";
+        assert_eq!(site.number(last), there - 1, "{mode:?}");
+        let again = site.import_alone(&text, 10);
+        let known = u64::try_from(there).unwrap();
+        assert_eq!(again.outcomes.get("duplicate").copied().unwrap_or(0), known);
+        assert_eq!(again.outcomes.values().sum::<u64>(), 60);
+        assert_eq!(site.number("SELECT count(*) FROM usage_identity"), 60);
+        site.writer.stop();
+        let Site { folder, thread, .. } = site;
+        thread.join().unwrap();
+        let told = verify::run(&folder.path().join("bank.db")).unwrap();
+        assert_eq!(told.lines(), [""; 0]);
     }
 }
 

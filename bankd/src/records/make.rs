@@ -38,8 +38,15 @@ fn of_event(directory: &Directory, event: &RecordEvent) -> Record {
         } => {
             let of = instance.record.unwrap_or(usage.id).0;
             let base = base(directory, instance, *created, one(usage), amount.0);
+            // The instance says what all its charges came to; the charge, who carries this one.
+            let is_unbilled = usage.billing == Billing::Unbilled;
             let base = Record {
                 shadow: base.shadow.map(|_| usage.amount.0),
+                outcome: if is_unbilled {
+                    Outcome::Unbilled
+                } else {
+                    base.outcome
+                },
                 ..base
             };
             if !usage.late {
@@ -214,9 +221,11 @@ fn began(instance: &Instance) -> Option<i64> {
     instance.began.or_else(counted).map(|at| at.0)
 }
 
-/// As far as the sums of an instance tell, and its mode where it came to nothing.
+/// As far as the sums of an instance tell, and its mode where it came to nothing. What was charged has the
+/// account that paid with the instance, unless none did: then the suspense account carries it.
 fn outcome(directory: &Directory, instance: &Instance) -> Outcome {
     let suspense = bank_core::book::suspense_account().id;
+    let nobody_paid = instance.account.is_none() && instance.record.is_some();
     let in_shadow = || {
         let project = select::named(directory, &instance.facts.project);
         let machine = directory.machine_named(&instance.key.machine);
@@ -229,6 +238,7 @@ fn outcome(directory: &Directory, instance: &Instance) -> Outcome {
         (0, shadow) if shadow != 0 => Outcome::Shadow,
         _ if instance.account == Some(suspense) => Outcome::Unbilled,
         (0, _) if in_shadow() => Outcome::Shadow,
+        _ if nobody_paid => Outcome::Unbilled,
         _ => Outcome::Billed,
     }
 }

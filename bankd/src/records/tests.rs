@@ -2,13 +2,14 @@ use bank_core::amount::{Amount, Precision};
 use bank_core::decimal::Decimal;
 use bank_core::directory::Policy;
 use bank_core::effects::{Billing, UsageRow};
-use bank_core::ids::{InstanceId, TxId, UsageId};
+use bank_core::ids::{AccountId, InstanceId, TxId, UsageId};
 use bank_core::model::{Closing, Facts, Instance, InstanceKey, ObjectType};
 use bank_core::time::{Seconds, Timestamp};
 use bank_core::usage;
 
 use super::form::Made;
 use super::*;
+use crate::emit::Outcome;
 use crate::store::KeptRecord;
 
 const T0: i64 = 1_767_225_600;
@@ -33,7 +34,7 @@ fn instance() -> Instance {
         number: 1,
         opened: Timestamp::from_seconds(T0),
         closed: Some((Timestamp::from_seconds(T0 + 60), Closing::Delete)),
-        account: None,
+        account: Some(AccountId(7)),
         fallback_from: None,
         facts: Facts {
             project: "s".to_owned(),
@@ -157,6 +158,45 @@ fn the_usage_record_and_its_adjustment() {
         "{late:?}"
     );
     assert!(late[0].1.contains("bank:8f1c2d3a:412"), "{late:?}");
+}
+
+/// What `#unbilled` carries says so (usage-records 6.1): nobody has paid for the instance then.
+#[test]
+fn what_nobody_paid_for_is_unbilled() {
+    let outcome = |event: &RecordEvent| make::record(&directory(), event).outcome;
+    let RecordEvent::Charged {
+        instance,
+        mut usage,
+        amount,
+        created,
+    } = charged(false)
+    else {
+        panic!("no charge")
+    };
+    let mut nobody = instance.clone();
+    nobody.account = None;
+    let closed = |instance: &Instance| RecordEvent::Closed {
+        instance: Box::new(instance.clone()),
+        amount,
+        created,
+    };
+    assert_eq!(outcome(&closed(&instance)), Outcome::Billed);
+    assert_eq!(outcome(&closed(&nobody)), Outcome::Unbilled);
+    // One that was never charged is owed by nobody.
+    let mut idle = nobody.clone();
+    (idle.record, idle.billed) = (None, Amount::ZERO);
+    assert_eq!(outcome(&closed(&idle)), Outcome::Billed);
+    assert_eq!(outcome(&charged(false)), Outcome::Billed);
+    usage.billing = Billing::Unbilled;
+    for instance in [instance, nobody] {
+        let event = RecordEvent::Charged {
+            instance,
+            usage: usage.clone(),
+            amount,
+            created,
+        };
+        assert_eq!(outcome(&event), Outcome::Unbilled);
+    }
 }
 
 #[test]

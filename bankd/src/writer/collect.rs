@@ -53,6 +53,11 @@ impl Task {
             _ => false,
         }
     }
+
+    /// Whether it comes behind what failed, and is not done for that.
+    pub(super) fn is_void(&self) -> bool {
+        matches!(self, Task::Portion(portion, _) if portion.row.is_broken())
+    }
 }
 
 /// What is asked.

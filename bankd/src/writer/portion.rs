@@ -12,7 +12,7 @@ use bank_core::refusal::Refusal;
 use bank_core::time::Timestamp;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::oneshot;
 
 /// A finished use with where it came from.
@@ -43,6 +43,23 @@ pub enum Others {
     /// They have commands: what the portion adds to the log is written back at once, so that none of
     /// them waits until much of it is.
     Busy,
+}
+
+/// Portions of one intake, in their order: behind one that failed none is taken in, so that what is
+/// in the bank is always the beginning of what was read.
+#[derive(Clone, Debug, Default)]
+pub struct Row(Arc<AtomicBool>);
+
+impl Row {
+    /// A portion of it failed.
+    pub(super) fn breaks(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether one did.
+    pub(super) fn is_broken(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
 }
 
 /// Everything that goes in together.
@@ -77,6 +94,8 @@ pub struct Portion {
     /// More follows, until [`settled`](Writer::settled): an import that has the database alone may
     /// commit it with that.
     pub goes_on: bool,
+    /// The portions that it comes behind and before.
+    pub row: Row,
     /// Who else uses the bank.
     pub others: Others,
     /// Decide, and write nothing.
@@ -109,8 +128,8 @@ impl OnItsWay {
     /// the portion back.
     ///
     /// # Errors
-    /// If the store fails, which leaves nothing of it nor of what went on into it, or the daemon is
-    /// going down.
+    /// If the store fails, which leaves nothing of it nor of what went on into it, if it did with a portion
+    /// before it in the same [row](Portion::row), or if the daemon is going down.
     pub fn landed(self) -> Result<(Landed, Box<Portion>), SubmitError> {
         self.0.blocking_recv().unwrap_or(Err(SubmitError::Failed))
     }

@@ -71,7 +71,11 @@ impl Thread {
                 self.work(short);
             }
             for task in long {
-                self.work(vec![task]);
+                if task.is_void() {
+                    fail(task);
+                } else {
+                    self.work(vec![task]);
+                }
             }
         }
         if let Err(error) = self.store.checkpoint() {
@@ -366,7 +370,8 @@ fn fail(task: Task) {
         Task::Collect(_, reply) => {
             let _ = reply.send(Err(SubmitError::Failed));
         }
-        Task::Portion(_, reply) => {
+        Task::Portion(portion, reply) => {
+            portion.row.breaks();
             let _ = reply.send(Err(SubmitError::Failed));
         }
         Task::Settle(reply) | Task::Confirm(_, reply) | Task::Aside(_, _, reply) => {

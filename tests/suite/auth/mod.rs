@@ -7,6 +7,7 @@ mod access;
 mod answers;
 mod example;
 mod impostor;
+mod names;
 mod peer;
 mod refused;
 mod replay;

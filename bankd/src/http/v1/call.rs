@@ -1,10 +1,12 @@
 //! A request of the JSON API: who asks, what for, and how a command becomes an answer.
 
+use std::error::Error as _;
 use std::sync::Arc;
 
 use axum::body::Bytes;
 use axum::extract::{FromRequest, Query, Request};
-use axum::http::{Method, Uri};
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderValue, Method, Uri};
 use axum::response::{IntoResponse, Response};
 use bank_api::error::Problem;
 use bank_api::v1::{ProposeQuery, Removed, WriteQuery, Written};
@@ -18,6 +20,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::done::{Beside, Done};
+use super::fault;
 use super::proposal;
 use super::view::View;
 use crate::access::right::Right;
@@ -45,6 +48,7 @@ pub(super) struct Call {
     pub(super) view: View,
     method: Method,
     uri: Uri,
+    media: Option<HeaderValue>,
     body: Bytes,
 }
 
@@ -74,6 +78,7 @@ impl FromRequest<Arc<App>> for Call {
             view,
             method: parts.method,
             uri: parts.uri,
+            media: parts.headers.get(CONTENT_TYPE).cloned(),
             body,
         })
     }
@@ -94,6 +99,7 @@ impl Call {
             view: self.view.clone(),
             method: self.method.clone(),
             uri: self.uri.clone(),
+            media: None,
             body: Bytes::from(body),
         }
     }
@@ -110,8 +116,10 @@ impl Call {
 
     /// The query; unknown parameters are refused.
     pub(super) fn query<T: DeserializeOwned>(&self) -> Result<T, Failure> {
-        let Query(query) = Query::<T>::try_from_uri(&self.uri)
-            .map_err(|error| Failure::new("bad_request", format!("query: {error}")))?;
+        let Query(query) = Query::<T>::try_from_uri(&self.uri).map_err(|error| {
+            let said = error.source().map_or_else(String::new, ToString::to_string);
+            fault::of_query(&said)
+        })?;
         Ok(query)
     }
 
@@ -127,7 +135,9 @@ impl Call {
         if self.body.trim_ascii_start().starts_with(b"[") {
             return Err(refused("an object is expected, not an array"));
         }
-        serde_json::from_slice(&self.body).map_err(|error| refused(&error.to_string()))
+        let media = self.media.as_ref().and_then(|media| media.to_str().ok());
+        serde_json::from_slice(&self.body)
+            .map_err(|error| fault::of_body(&self.body, media, &error))
     }
 
     /// Whether `?dry_run=true` was given.

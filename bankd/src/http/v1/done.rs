@@ -4,6 +4,7 @@ use axum::http::{HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 
 use crate::answer::{Answer, Media};
 use crate::http::frame::respond;
@@ -55,15 +56,34 @@ impl Done {
         self.dry_run
     }
 
-    /// Adds to this answer alone what is told once and never stored: a secret.
-    pub(super) fn tell_once<T: Serialize + DeserializeOwned>(&mut self, add: impl FnOnce(&mut T)) {
-        let Ok(mut shape) = serde_json::from_slice::<T>(&self.answer.body) else {
+    /// Adds to this answer alone a secret, which is told once and never stored. Whatever the answer looks
+    /// like, the secret goes with it: nobody could tell it again.
+    pub(super) fn tell_secret<T: Serialize + DeserializeOwned>(
+        &mut self,
+        secret: &str,
+        add: impl FnOnce(&mut T),
+    ) {
+        if self.tell_once(add) {
             return;
+        }
+        let body = serde_json::from_slice::<Map<String, Value>>(&self.answer.body);
+        let mut body = body.unwrap_or_default();
+        body.insert("secret".to_owned(), Value::from(secret));
+        self.answer.body = Value::from(body).to_string().into_bytes();
+    }
+
+    /// Adds to this answer alone what is never stored.
+    /// False where the answer is not of that shape, and stays as it is.
+    pub(super) fn tell_once<T>(&mut self, add: impl FnOnce(&mut T)) -> bool
+    where
+        T: Serialize + DeserializeOwned,
+    {
+        let Ok(mut shape) = serde_json::from_slice::<T>(&self.answer.body) else {
+            return false;
         };
         add(&mut shape);
-        if let Ok(body) = serde_json::to_vec(&shape) {
-            self.answer.body = body;
-        }
+        let body = serde_json::to_vec(&shape);
+        body.map(|body| self.answer.body = body).is_ok()
     }
 }
 
@@ -109,4 +129,35 @@ fn replayed(mut response: Response) -> Response {
     let yes = HeaderValue::from_static("true");
     response.headers_mut().insert(REPLAYED, yes);
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bank_api::v1::Removed;
+
+    /// An answer that is not of the shape that was expected loses no secret.
+    #[test]
+    fn a_secret_goes_with_whatever_there_is() {
+        for (body, told) in [
+            (
+                r#"{"id":"a","transaction":7}"#,
+                r#"{"id":"a","secret":"s3cret","transaction":7}"#,
+            ),
+            (r#"{"secret":null}"#, r#"{"secret":"s3cret"}"#),
+            ("", r#"{"secret":"s3cret"}"#),
+            ("[1, 2", r#"{"secret":"s3cret"}"#),
+        ] {
+            let answer = Answer {
+                status: 201,
+                media: Media::Json,
+                body: body.as_bytes().to_vec(),
+            };
+            let mut done = Done::stored(answer);
+            done.tell_secret("s3cret", |shape: &mut Removed| shape.name = String::new());
+            let shown: Value = serde_json::from_slice(&done.answer.body).unwrap();
+            let told: Value = serde_json::from_str(told).unwrap();
+            assert_eq!(shown, told, "{body:?}");
+        }
+    }
 }

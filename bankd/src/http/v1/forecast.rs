@@ -171,6 +171,7 @@ fn lasts(call: &Call, outlook: &Outlook, burn: &Burn, now: Timestamp) -> Option<
         available: shape::sum(outlook.figures.available(), bank),
         burn_per_day: is_spent.then(|| shape::sum(speed.in_time(DAY_US), bank)),
         empty_at: future.empty_at.map(shape::time),
+        again_at: future.again_at.map(shape::time),
         days_left: future.empty_at.map(|at| days_down(at, now)),
         spent: future.is_spent,
         unused_at: first.map(|end| shape::time(end.end)),

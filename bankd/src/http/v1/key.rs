@@ -197,7 +197,9 @@ async fn make(
     ring.reload(&call.app.writer.directory());
     let told = told.filter(|_| done.is_accepted() && done.is_fresh() && !done.is_dry_run());
     if let Some(text) = told {
-        done.tell_once(|answer: &mut NewKeyAnswer| answer.secret = Some(text.to_string()));
+        done.tell_secret(&text, |answer: &mut NewKeyAnswer| {
+            answer.secret = Some(text.to_string());
+        });
     }
     Ok(done.into_response())
 }

@@ -23,6 +23,7 @@ mod equipment;
 mod explain;
 mod explained;
 mod export;
+mod fault;
 mod forecast;
 mod formula;
 mod given;

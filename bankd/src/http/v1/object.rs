@@ -134,7 +134,9 @@ pub(super) fn only_machine(view: &View) -> Result<String, Refusal> {
 /// knows, or by a user who has a default project.
 pub(super) async fn has_payer(call: &Call, request: &Request) -> Result<(), Failure> {
     let payer = select::find(call.directory(), &request.whose);
-    if request.whose.project.is_some() || payer.project.is_some() {
+    // Whoever is for single projects is refused all the same, whether there is such a job or not.
+    let is_narrow = !call.auth.caller.scope.projects.is_empty();
+    if request.whose.project.is_some() || payer.project.is_some() || is_narrow {
         return Ok(());
     }
     let key = request.key();

@@ -56,7 +56,9 @@ pub(super) async fn add(call: Call) -> Handled {
         let mut done = call.write(Command::AddKey(key), render_new).await?;
         call.app.keys.reload(&call.app.writer.directory());
         if done.is_accepted() && done.is_fresh() && !done.is_dry_run() {
-            done.tell_once(|answer: &mut NewTokenAnswer| answer.secret = Some(text.to_string()));
+            done.tell_secret(&text, |answer: &mut NewTokenAnswer| {
+                answer.secret = Some(text.to_string());
+            });
         }
         Ok(done.into_response())
     })
