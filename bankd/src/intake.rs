@@ -6,22 +6,22 @@
 
 mod counts;
 mod report;
+mod waiting;
+
+use waiting::{Waiting, seen};
 
 pub use report::{namespace, report};
 
 use std::collections::{BTreeMap, VecDeque};
-use std::fmt::Write as _;
 use std::io;
 use std::sync::Arc;
 
 use bank_api::v1::ImportSummary;
 use bank_core::command::Reports;
 use bank_core::directory::Directory;
-use bank_core::time::Timestamp;
-use sha2::{Digest as _, Sha256};
 
-use crate::ingest::{Extra, Found, Job, Record, Summary};
-use crate::store::{FollowMark, QuarantineRow, RawBlock, Snapshot, SourceSeen, digest};
+use crate::ingest::{Extra, Found, Record, Summary};
+use crate::store::{FollowMark, QuarantineRow, digest};
 use crate::writer::{Caller, Item, Landed, OnItsWay, Others, Portion, Row, SubmitError, Writer};
 
 /// Jobs in one transaction while others are served: some ten milliseconds, which whoever asks for
@@ -41,9 +41,6 @@ const AHEAD: usize = 3;
 
 /// Uses that are commands of their own and go into one database transaction together.
 const ALONE: usize = 64;
-
-/// Bytes of lines in one transaction, read or not; one record more may lie beyond.
-const LINES_MAX: usize = 32 << 20;
 
 /// What is taken in, and for whom.
 #[derive(Clone, Debug)]
@@ -102,21 +99,6 @@ pub struct Intake {
     under_way: VecDeque<OnItsWay>,
     outcomes: BTreeMap<String, u64>,
     quarantined: u64,
-}
-
-/// What waits for its transaction.
-#[derive(Default)]
-struct Waiting {
-    items: Vec<Item>,
-    seen: SourceSeen,
-    quarantine: Vec<QuarantineRow>,
-    snapshots: Vec<Snapshot>,
-    marks: Vec<FollowMark>,
-    /// The lines of the items, each behind its length.
-    lines: Vec<u8>,
-    /// Bytes of what goes into the quarantine.
-    aside: usize,
-    count: u32,
 }
 
 impl Intake {
@@ -392,100 +374,6 @@ impl Intake {
         self.flush()?;
         self.summary.close(extra)?;
         Ok((self.summary, self.outcomes, self.quarantined))
-    }
-}
-
-impl Waiting {
-    fn new(feed: &Feed) -> Waiting {
-        Waiting {
-            seen: seen(feed),
-            ..Waiting::default()
-        }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.seen.records == 0 && self.snapshots.is_empty() && self.marks.is_empty()
-    }
-
-    fn is_full(&self, chunk: usize) -> bool {
-        let counts = self.snapshots.iter().map(|snapshot| snapshot.counts.len());
-        let most = self.items.len().max(self.quarantine.len());
-        let most = most.max(counts.sum());
-        let bytes = self.lines.len().saturating_add(self.aside);
-        most >= chunk || bytes >= LINES_MAX
-    }
-
-    fn note(&mut self, job: &Job) {
-        self.seen.jobs = self.seen.jobs.saturating_add(1);
-        let end = Timestamp(job.end_us);
-        self.seen.last_event = Some(self.seen.last_event.map_or(end, |at| at.max(end)));
-    }
-
-    /// Keeps a line behind its length; says where it lies.
-    fn keep(&mut self, line: &[u8]) -> (usize, usize) {
-        let length = u32::try_from(line.len()).unwrap_or(u32::MAX);
-        self.lines.extend_from_slice(&length.to_le_bytes());
-        let start = self.lines.len();
-        self.lines.extend_from_slice(line);
-        (start, line.len())
-    }
-
-    fn portion(self, feed: &Feed) -> io::Result<Portion> {
-        let raw = if feed.keep_raw && !self.lines.is_empty() {
-            Some(RawBlock {
-                lines: self.count.into(),
-                bytes: u64::try_from(self.lines.len()).unwrap_or(u64::MAX),
-                body: zstd::encode_all(self.lines.as_slice(), 1)?,
-            })
-        } else {
-            None
-        };
-        // Of lines that nobody keeps, what was read in them can be proven.
-        let digest = if feed.keep_raw {
-            Sha256::digest(&self.lines)
-        } else {
-            let mut digest = Sha256::new();
-            self.items.iter().for_each(|item| digest.update(item.said));
-            digest.finalize()
-        };
-        let reports = self.items.iter().map(|item| Arc::clone(&item.report));
-        Ok(Portion {
-            reports: Reports::new::<foldhash::fast::RandomState>(reports.collect()),
-            seen: self.seen,
-            caller: feed.caller.clone(),
-            request_id: feed.request_id.clone(),
-            items: self.items,
-            alone: false,
-            digest: hex(&digest),
-            lines: Arc::new(self.lines),
-            raw,
-            block: None,
-            quarantine: self.quarantine,
-            snapshots: self.snapshots,
-            marks: self.marks,
-            goes_on: false,
-            row: Row::default(),
-            others: Others::default(),
-            dry_run: feed.dry_run,
-        })
-    }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(64);
-    for byte in bytes {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
-}
-
-fn seen(feed: &Feed) -> SourceSeen {
-    SourceSeen {
-        name: feed.source.clone(),
-        format: feed.format.clone(),
-        machine: feed.machine.clone().unwrap_or_default(),
-        ..SourceSeen::default()
     }
 }
 

@@ -1,3 +1,4 @@
+use super::waiting::LINES_MAX;
 use super::*;
 use crate::clock::LedgerClock;
 use crate::ingest::{Options, formats};
@@ -10,6 +11,8 @@ use bank_core::amount::Precision;
 use bank_core::command::Scope;
 use bank_core::directory::Policy;
 use bank_core::model::Mode;
+use bank_core::time::Timestamp;
+use std::fmt::Write as _;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
