@@ -187,8 +187,14 @@ impl Covered {
         instance: i64,
         account: Option<i64>,
     ) -> Result<Option<ShortJob>, Error> {
-        let sql = "SELECT machine, object_id, account, billed + shadow_billed, project
-                   FROM instance WHERE id = ?1";
+        // What a person refunded is in no sum of the instance: its charges and refunds say what is left.
+        let sql = "WITH RECURSIVE own (prev, amount) AS (
+                SELECT u.prev, u.amount FROM instance i JOIN usage u ON u.id = i.last_usage
+                    WHERE i.id = ?1
+                UNION ALL
+                SELECT u.prev, u.amount FROM own o JOIN usage u ON u.id = o.prev)
+            SELECT machine, object_id, account, (SELECT coalesce(sum(amount), 0) FROM own), project
+            FROM instance WHERE id = ?1";
         let mut statement = connection.prepare_cached(sql)?;
         let job = statement.query_row([instance], |r| {
             Ok(ShortJob {

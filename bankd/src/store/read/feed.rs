@@ -263,9 +263,9 @@ fn latest_amendment(connection: &Connection, instance: i64) -> Result<Option<i64
             SELECT u.id, u.prev, u.tx FROM instance i JOIN usage u ON u.id = i.last_usage WHERE i.id = ?1
             UNION ALL
             SELECT u.id, u.prev, u.tx FROM back b JOIN usage u ON u.id = b.prev)
-        SELECT b.id FROM back b JOIN tx t ON t.id = b.tx WHERE t.op = 'adjust' LIMIT 1";
+        SELECT max(b.id) FROM back b JOIN tx t ON t.id = b.tx WHERE t.op = 'adjust'";
     let mut statement = connection.prepare_cached(sql)?;
-    Ok(statement.query_row([instance], |r| r.get(0)).optional()?)
+    Ok(statement.query_row([instance], |r| r.get(0))?)
 }
 
 /// Everything whose uses ended in a time, half open, as it stands: records of which the taker has to judge
