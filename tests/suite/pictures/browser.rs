@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::{billed, month, typed};
 use crate::harness::{Bank, Ran, python, skip, tool, until, workspace};
+use crate::reports::sampled::{deployment, look};
 
 /// Letters smaller than this, in pixels, nobody reads.
 const SMALLEST: f64 = 9.0;
@@ -87,7 +88,7 @@ fn golden_pages_are_read_everywhere() {
 }
 
 /// Everything that makes a page, or a picture by itself: the file, and the words.
-const PAGES: [(&str, &str); 21] = [
+const PAGES: [(&str, &str); 22] = [
     ("statement.html", "statement chem --month 2026-01 -O html"),
     (
         "summary.html",
@@ -102,6 +103,10 @@ const PAGES: [(&str, &str); 21] = [
     (
         "usage-hours.html",
         "usage --by user --resource cpu,gpu,memory --month 2026-01 -O html",
+    ),
+    (
+        "sampled.html",
+        "usage --sampled --by project,day --from 2026-01-01 --to 2026-01-08 -O html",
     ),
     ("monthly.html", "report monthly 2026-01 -O html"),
     (
@@ -168,6 +173,7 @@ fn whatever_makes_a_page_is_looked_at() {
             let mut words = words.split(' ');
             match words.next() {
                 Some("report") => format!("report {}", words.next().unwrap()),
+                Some("usage") if words.next() == Some("--sampled") => "usage --sampled".to_owned(),
                 first => first.unwrap().to_owned(),
             }
         })
@@ -177,7 +183,8 @@ fn whatever_makes_a_page_is_looked_at() {
     assert_eq!(words.len(), makers, "{words:?}");
 }
 
-/// A month with what more pages need: hardware, one who contributed, and who strict would have refused.
+/// A month with what more pages need: hardware, one who contributed, who strict would have refused, and a
+/// snapshot.
 fn richer() -> Bank {
     let bank = month();
     for line in [
@@ -186,10 +193,15 @@ fn richer() -> Bank {
         "contributor add jones -A astro",
         "contribution add smith 64 --from 2025-06-01",
         "machine set ia64 --mode track",
+        "machine add cloud",
+        "machine set cloud --mode track",
     ] {
         typed(&bank, &line.split_whitespace().collect::<Vec<_>>());
     }
     billed(&bank, "poorer", ("astro", "bob"), 4_000);
+    let seen = [("one", "running"), ("two", "queued")];
+    let seen = seen.map(|(job, status)| deployment(job, "bob", status));
+    look(&bank, "nomad", 7, &serde_json::json!({"astro": seen}));
     bank
 }
 

@@ -10,7 +10,7 @@ mod metrics;
 mod months;
 mod named;
 mod priority;
-mod sampled;
+pub(crate) mod sampled;
 mod scheduled;
 mod screens;
 mod started;

@@ -235,7 +235,7 @@ fn a_day_that_nobody_looked_at_is_not_zero() {
 }
 
 /// A deployment of a snapshot made here.
-fn deployment(job: &str, owner: &str, status: &str) -> Value {
+pub(crate) fn deployment(job: &str, owner: &str, status: &str) -> Value {
     let has_begun = status == "running";
     json!({
         "job_ID": job,
@@ -249,7 +249,7 @@ fn deployment(job: &str, owner: &str, status: &str) -> Value {
 }
 
 /// Writes a snapshot of the hour of 2026-01-01, and takes it in.
-fn look(bank: &Bank, source: &str, hour: u32, spaces: &Value) {
+pub(crate) fn look(bank: &Bank, source: &str, hour: u32, spaces: &Value) {
     let folder = bank.folder().join(format!("{source}-{hour}"));
     std::fs::create_dir_all(&folder).unwrap();
     let file = folder.join(format!("2026-01-01T{hour:02}:00:00.json"));
