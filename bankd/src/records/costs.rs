@@ -10,7 +10,7 @@ use bank_core::model::ObjectType;
 use bank_core::period::Closes;
 use bank_core::price::{Named, Priced, price};
 use bank_core::rate::{Rate, RateKind};
-use bank_core::time::Timestamp;
+use bank_core::time::{Seconds, Timestamp};
 use chrono::{DateTime, Datelike as _, Months, NaiveDate, Utc};
 
 use super::job_name;
@@ -102,7 +102,8 @@ fn about(directory: &Directory, used: &Used, cost: &Cost, base: Row) -> Row {
     Row {
         category: Category::Usage,
         list: list(directory, used),
-        start: charge.at.minus(charge.seconds).0,
+        // Of a use that is told anew its seconds are a difference, which may be below 0.
+        start: charge.at.minus(Seconds(charge.priced().0.max(0))).0,
         end: charge.at.0,
         object_id: Some(job.object_id.clone()),
         object_type: match job.object_type {

@@ -203,3 +203,41 @@ fn a_cursor_goes_along_the_journal() {
     let ran = bank.bank(&["export", "focus", "--since", &next]);
     assert!(ran.stderr.contains("newer copy"), "{}", ran.stderr);
 }
+
+/// Its seconds are a difference, below 0 where the job was shorter than said first: no period goes backwards.
+#[test]
+fn a_period_of_an_amended_job_is_the_time_that_it_ran() {
+    let bank = bank();
+    let import = |project: &str, end: &str| {
+        let line = serde_json::json!({
+            "source": "slurm:x", "id": "9", "machine": "colony", "project": project, "user": "amy",
+            "start": "2026-01-02T00:00:00Z", "end": end, "processors": 1, "state": "completed",
+        });
+        let (file, name) = path(&bank, "jobs.jsonl");
+        fs::write(&file, format!("{line}\n")).unwrap();
+        bank.bank_ok(&["import", "jsonl", &name, "--strict"]);
+    };
+    import("chemistry", "2026-01-04T00:00:00Z");
+    import("physics", "2026-01-03T00:00:00Z");
+    let rows = rows(&export(&bank, &["focus"]));
+    let period = |row: &BTreeMap<String, String>| {
+        ["ChargePeriodStart", "ChargePeriodEnd"].map(|name| row[name].clone())
+    };
+    let own: Vec<_> = rows
+        .iter()
+        .filter(|row| row["ChargeCategory"] == "Usage")
+        .collect();
+    assert_eq!(own.len(), 3, "{rows:?}");
+    assert!(
+        own.iter().all(|row| period(row)[0] < period(row)[1]),
+        "{own:?}"
+    );
+    let late = own
+        .iter()
+        .find(|row| row["ChargeDescription"] == "Late charge")
+        .unwrap();
+    assert_eq!(
+        period(late),
+        ["2026-01-02T00:00:00Z", "2026-01-03T00:00:00Z"]
+    );
+}
