@@ -25,6 +25,13 @@ fn open_to_others(path: &Path, most: u32) -> Option<String> {
     (more != 0).then(|| format!("chmod {most:o} {} (it is {found:o})", path.display()))
 }
 
+/// What gives a file to the owner of the folder that it is in, where somebody else has it.
+fn belongs_to_others(path: &Path, folder: &Path) -> Option<String> {
+    let owner = |path: &Path| fs::metadata(path).map(|of| of.uid()).ok();
+    let (own, right) = (owner(path)?, owner(folder)?);
+    (own != right).then(|| format!("chown {right} {} (it is of {own})", path.display()))
+}
+
 /// Owner and modes of the data directory.
 pub(super) fn directory(data: &DataDir) -> Found {
     const NAME: &str = "directory";
@@ -97,6 +104,7 @@ pub(super) fn keys(data: &DataDir, config: &Config, checkup: Option<&Checkup>) -
             continue;
         }
         open.extend(open_to_others(&entry.path(), 0o600));
+        open.extend(belongs_to_others(&entry.path(), &folder));
         if named.contains(&entry.path()) {
             continue;
         }

@@ -71,6 +71,15 @@ fn what_is_wrong_is_found() {
         open(&path, right);
         assert_eq!(state(&data, name), State::Ok);
     }
+    // Only root gives files away.
+    if std::os::unix::fs::chown(&secret, Some(12_345), None).is_ok() {
+        let found = examine(&data);
+        let found = found.iter().find(|one| one.name == "keys").unwrap();
+        assert_eq!(found.state, State::Fail, "{found:?}");
+        assert!(found.todo.contains("it is of 12345"), "{found:?}");
+        let owner = std::os::unix::fs::MetadataExt::uid(&fs::metadata(data.path()).unwrap());
+        std::os::unix::fs::chown(&secret, Some(owner), None).unwrap();
+    }
     let kept = fs::read(&secret).unwrap();
     fs::remove_file(&secret).unwrap();
     assert_eq!(state(&data, "keys"), State::Warn);
