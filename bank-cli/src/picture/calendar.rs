@@ -5,6 +5,9 @@ use chrono::{Datelike as _, Days, NaiveDate};
 use super::data::{POINTS_MAX, Span};
 use crate::{clock::Zone, when};
 
+/// How often a stretch of time is asked for its offset from UTC.
+const OFFSETS_MAX: i64 = 400;
+
 const MINUTE: i64 = 60_000_000;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
@@ -94,6 +97,32 @@ pub(crate) fn span_of(spans: &[Span], us: i64) -> Option<usize> {
     spans.get(at).filter(|span| span.from <= us).map(|_| at)
 }
 
+/// How far the clocks of a zone are from UTC between two instants: `+0100`, `+0100, later +0200`, or over a
+/// whole year `+0100, meanwhile +0200`.
+pub(super) fn offsets(from: i64, last: i64, zone: Zone) -> String {
+    let offset = |us: i64| zone.show(us).format("%z").to_string();
+    // A zone keeps its clocks for weeks.
+    let step = (last.saturating_sub(from) / OFFSETS_MAX).max(DAY);
+    let (first, end) = (offset(from), offset(last));
+    let mut others: Vec<String> = Vec::new();
+    let mut at = from;
+    while at < last {
+        let own = offset(at);
+        if own != first && own != end && !others.contains(&own) {
+            others.push(own);
+        }
+        at = at.saturating_add(step);
+    }
+    let mut told = first.clone();
+    if !others.is_empty() {
+        told = format!("{told}, meanwhile {}", others.join(" and "));
+    }
+    if first != end {
+        told = format!("{told}, later {end}");
+    }
+    told
+}
+
 /// A stretch of time along a chart, µs since 1970 UTC, and the zone in which it is told.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Axis {
@@ -148,8 +177,6 @@ impl Axis {
 
     /// What the axis is: local time with its offset, and the day where it is one only.
     pub(super) fn title(&self) -> String {
-        let offset = |us| self.zone.show(us).format("%z").to_string();
-        let (first, last) = (offset(self.from), offset(self.to - 1));
         let day = when::day(self.from, self.zone);
         let one_day = day == when::day(self.to - 1, self.zone);
         let of = if one_day {
@@ -157,11 +184,8 @@ impl Axis {
         } else {
             String::new()
         };
-        if first == last {
-            format!("time{of} ({first})")
-        } else {
-            format!("time{of} ({first}, later {last})")
-        }
+        let offsets = offsets(self.from, self.to - 1, self.zone);
+        format!("time{of} ({offsets})")
     }
 
     fn parts(&self, us: i64) -> Vec<i64> {

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::calendar::offsets;
 use super::data::{Chart, Span, TO_DRAW_LESS, Table};
 use super::draw::inline;
 use super::style;
@@ -194,14 +195,8 @@ fn too_long(bytes: usize) -> Failure {
 
 /// `from 2026-10-01 to 2026-11-01 (exclusive), +0100`.
 fn told(period: Span, zone: Zone) -> String {
-    let offset = |us: i64| zone.show(us).format("%z").to_string();
     let (from, to) = (moment(period.from, zone), moment(period.to, zone));
-    let (first, last) = (offset(period.from), offset(period.to));
-    let zone = if first == last {
-        first
-    } else {
-        format!("{first}, later {last}")
-    };
+    let zone = offsets(period.from, period.to, zone);
     format!("Period: from {from} to {to} (exclusive), {zone}.")
 }
 

@@ -45,7 +45,7 @@ pub(super) const PAGE: &str = "\
 *{box-sizing:border-box}
 body{font:15px/1.45 system-ui,-apple-system,\"Segoe UI\",\"DejaVu Sans\",sans-serif;color:var(--ink);\
 background:var(--paper);max-width:60rem;margin:2rem auto;padding:0 1rem;overflow-wrap:anywhere}
-body.parts{max-width:96rem}
+body.parts,body:has(.many){max-width:96rem}
 h1{font-size:1.4rem;margin:0;line-height:1.25}
 h2{font-size:1.15rem;margin:2rem 0 .3rem}
 h3{font-size:1rem;margin:1.6rem 0 .3rem}

@@ -108,6 +108,32 @@ fn time_is_marked_where_it_begins_on_the_wall_clock() {
 }
 
 #[test]
+fn an_axis_tells_all_offsets_of_its_zone() {
+    let berlin = Zone::named("Europe/Berlin").unwrap();
+    let title = |from, to| Axis::new(at(from), at(to), berlin).title();
+    for (from, to, said) in [
+        ("2026-06-01T00:00:00Z", "2026-07-01T00:00:00Z", "+0200"),
+        (
+            "2026-03-01T00:00:00Z",
+            "2026-04-01T00:00:00Z",
+            "+0100, later +0200",
+        ),
+        (
+            "2025-12-31T23:00:00Z",
+            "2026-12-31T23:00:00Z",
+            "+0100, meanwhile +0200",
+        ),
+        (
+            "2026-01-31T23:00:00Z",
+            "2027-06-30T22:00:00Z",
+            "+0100, later +0200",
+        ),
+    ] {
+        assert_eq!(title(from, to), format!("time ({said})"), "{from}");
+    }
+}
+
+#[test]
 fn an_axis_tells_its_zone() {
     let title = |from, to| Axis::new(at(from), at(to), zone()).title();
     assert_eq!(
