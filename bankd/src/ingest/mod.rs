@@ -11,6 +11,7 @@ mod csv;
 mod days;
 pub mod formats;
 mod identities;
+mod instant;
 pub mod job;
 mod json;
 mod kubernetes;

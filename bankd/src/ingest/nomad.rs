@@ -59,7 +59,7 @@ struct Life {
 impl Reader for Nomad {
     fn file(&mut self, name: &str, input: &mut dyn BufRead, sink: &mut Sink<'_>) -> io::Result<()> {
         let stem = name.strip_suffix(".json").unwrap_or(name);
-        let now = local(stem, Tz::UTC).map(|(us, _)| us);
+        let now = local(stem, Tz::UTC).map(|at| at.us);
         let now = now.ok_or_else(|| {
             not_of_the_format(format!("{name}: no snapshot, YYYY-MM-DDTHH:MM:SS.json"))
         })?;

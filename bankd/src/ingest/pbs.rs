@@ -82,11 +82,7 @@ fn job(
     let (start_us, end_us) = (micros(start)?, micros(end)?);
     let times = span(Some(start_us), Some(end_us).filter(|end| *end != 0), used);
     // Without a run time to go by, an end before the start is no use.
-    let times = times.unwrap_or(Span {
-        start_us,
-        end_us: start_us,
-        is_repaired: false,
-    });
+    let times = times.unwrap_or(Span::empty(start_us));
     let us = times
         .end_us
         .checked_sub(times.start_us)

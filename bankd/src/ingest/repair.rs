@@ -1,5 +1,6 @@
 //! Times that contradict each other or lack one of three (`collectors.md` 0.4).
 
+use super::instant::{Instant, readings};
 use super::number::Number;
 
 /// A start and an end, the end never before the start.
@@ -11,10 +12,51 @@ pub(super) struct Span {
     pub(super) end_us: i64,
     /// One of them was computed from the other and the run time.
     pub(super) is_repaired: bool,
+    /// The local time of one of them has two readings, and nothing decides between them.
+    pub(super) is_ambiguous: bool,
+}
+
+impl Span {
+    /// No use: the end is the start.
+    pub(super) fn empty(at_us: i64) -> Self {
+        Self {
+            start_us: at_us,
+            end_us: at_us,
+            is_repaired: false,
+            is_ambiguous: false,
+        }
+    }
+}
+
+/// [`span`] of times that may have two readings.
+pub(super) fn span_of(
+    start: Option<Instant>,
+    end: Option<Instant>,
+    wall: Option<Number>,
+) -> Result<Span, String> {
+    let (start_us, end_us, is_ambiguous) = match (start, end) {
+        (Some(start), Some(end)) => {
+            let (start_us, end_us, is_open) = readings(start, end, wall);
+            (Some(start_us), Some(end_us), is_open)
+        }
+        (start, end) => {
+            let stated = start.or(end);
+            let is_open = stated.is_some_and(Instant::is_ambiguous);
+            (start.map(|at| at.us), end.map(|at| at.us), is_open)
+        }
+    };
+    let span = span(start_us, end_us, wall)?;
+    Ok(Span {
+        is_ambiguous,
+        ..span
+    })
 }
 
 /// The flag of a job whose times were repaired.
 pub(super) const REPAIRED: &str = "repaired";
+
+/// The flag of a job whose local times have more than one reading.
+pub(super) const AMBIGUOUS: &str = "ambiguous-time";
 
 /// From start, end and the run time in seconds that the source states: one that is missing is computed
 /// from the others, and where the end comes before the start the end is right. A run time of 0 says
@@ -35,12 +77,14 @@ pub(super) fn span(
         start_us,
         end_us,
         is_repaired: true,
+        is_ambiguous: false,
     };
     match (start_us, end_us, wall_us) {
         (Some(start_us), Some(end_us), _) if start_us <= end_us => Ok(Span {
             start_us,
             end_us,
             is_repaired: false,
+            is_ambiguous: false,
         }),
         (_, Some(end), Some(wall)) => {
             let start = end.checked_sub(wall).ok_or_else(beyond)?;

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use chrono::{DateTime, NaiveDateTime, TimeZone};
 use chrono_tz::Tz;
 
+use super::instant::Instant;
 use super::number::Number;
 
 /// Words for "nothing" (`data/LAYOUT.md`), exactly so written.
@@ -72,13 +73,13 @@ pub(super) fn epoch_by_size(value: i64, largest: i64) -> Option<i64> {
     value.checked_mul(factor)
 }
 
-/// `YYYY-MM-DDTHH:MM:SS` without a zone, as it was in `zone`, in microseconds. Of an hour that came
-/// twice the earlier one; the flag says so. An hour that never was counts as the moment it began.
-pub(super) fn local(text: &str, zone: Tz) -> Option<(i64, bool)> {
+/// `YYYY-MM-DDTHH:MM:SS` without an offset, in local time of `zone`. A time in the hour that clocks repeat
+/// has two readings; one in the hour that they skip is the moment at which that hour would have begun.
+pub(super) fn local(text: &str, zone: Tz) -> Option<Instant> {
     if zone == Tz::UTC
         && let Some(seconds) = plain_time(text.as_bytes())
     {
-        return Some((seconds.checked_mul(1_000_000)?, false));
+        return Some(Instant::exact(seconds.checked_mul(1_000_000)?));
     }
     let naive = NaiveDateTime::parse_from_str(text, "%Y-%m-%dT%H:%M:%S%.f").ok()?;
     in_zone(naive, zone)
@@ -139,16 +140,19 @@ fn plain_time(text: &[u8]) -> Option<i64> {
     Some(days * 86_400 + hour * 3_600 + minute * 60 + second)
 }
 
-/// A moment as the clocks of a zone showed it, in microseconds; as [`local`] has it.
-pub(super) fn in_zone(naive: NaiveDateTime, zone: Tz) -> Option<(i64, bool)> {
+/// A local time of a zone, read as [`local`] reads it.
+pub(super) fn in_zone(naive: NaiveDateTime, zone: Tz) -> Option<Instant> {
     let found = zone.from_local_datetime(&naive);
-    let twice = matches!(found, chrono::LocalResult::Ambiguous(..));
+    if let chrono::LocalResult::Ambiguous(one, other) = &found {
+        let (one, other) = (one.timestamp_micros(), other.timestamp_micros());
+        return Some(Instant::repeated(one.min(other), one.max(other)));
+    }
     let at = found.earliest().or_else(|| {
         let before = naive.checked_sub_signed(chrono::TimeDelta::hours(1))?;
         let moved = zone.from_local_datetime(&before).earliest()?;
         moved.checked_add_signed(chrono::TimeDelta::hours(1))
     })?;
-    Some((at.timestamp_micros(), twice))
+    Some(Instant::exact(at.timestamp_micros()))
 }
 
 /// RFC 3339 with a zone, in microseconds; finer fractions are cut.
@@ -255,21 +259,24 @@ mod tests {
     fn local_times_follow_their_zone() {
         let berlin = chrono_tz::Europe::Berlin;
         for (text, zone, at) in [
-            ("1970-01-01T00:00:00", Tz::UTC, Some((0, false))),
+            ("1970-01-01T00:00:00", Tz::UTC, Some(Instant::exact(0))),
             (
                 "1969-12-31T19:00:00",
                 Tz::UTC,
-                Some((-18_000_000_000, false)),
+                Some(Instant::exact(-18_000_000_000)),
             ),
             (
                 "2026-10-25T02:30:00",
                 berlin,
-                Some((1_792_888_200_000_000, true)),
+                Some(Instant::repeated(
+                    1_792_888_200_000_000,
+                    1_792_891_800_000_000,
+                )),
             ),
             (
                 "2026-03-29T02:30:00",
                 berlin,
-                Some((1_774_747_800_000_000, false)),
+                Some(Instant::exact(1_774_747_800_000_000)),
             ),
             ("2026-02-30T00:00:00", Tz::UTC, None),
             ("2100-02-29T00:00:00", Tz::UTC, None),

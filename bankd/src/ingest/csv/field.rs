@@ -9,6 +9,7 @@ use toml::{Table, Value};
 
 use super::condition::pattern;
 use super::mapping::{in_key, known_keys, strings};
+use crate::ingest::instant::Instant;
 use crate::ingest::number::Number;
 use crate::ingest::text::{clock, in_zone, local, rfc3339};
 
@@ -236,22 +237,21 @@ impl Field {
         })
     }
 
-    /// Microseconds since 1970; `true` where the hour came twice that day. Epoch times count from
-    /// `origin`, times without a zone are of `zone`.
-    pub(super) fn time(&self, text: &str, zone: Tz, origin: i64) -> Option<(i64, bool)> {
+    /// A time. Epoch times count from `origin`; times without an offset are local times of `zone`.
+    pub(super) fn time(&self, text: &str, zone: Tz, origin: i64) -> Option<Instant> {
         let text = text.trim();
         match &self.form {
             Form::Epoch(places) => {
                 let seconds = Number::parse(text)?.times(Number::scaled(1, *places))?;
                 let at = seconds.plus(Number::whole(origin))?.as_microseconds()?;
-                Some((at, false))
+                Some(Instant::exact(at))
             }
             Form::Iso => rfc3339(text)
-                .map(|at| (at, false))
+                .map(Instant::exact)
                 .or_else(|| local(&text.replacen(' ', "T", 1), zone)),
             Form::Pattern(pattern) => {
                 if let Ok(at) = chrono::DateTime::parse_from_str(text, pattern) {
-                    return Some((at.timestamp_micros(), false));
+                    return Some(Instant::exact(at.timestamp_micros()));
                 }
                 let naive = NaiveDateTime::parse_from_str(text, pattern);
                 let day = || NaiveDate::parse_from_str(text, pattern).ok();

@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use super::Cells;
 use super::field::Field;
 use super::mapping::Mapping;
+use crate::ingest::instant::Instant;
 use crate::ingest::job::{Found, Job, Label, State};
 use crate::ingest::number::Number;
-use crate::ingest::repair::{REPAIRED, span};
+use crate::ingest::repair::{AMBIGUOUS, REPAIRED, span_of};
 use crate::ingest::text::plain;
 
 /// The job, or why nothing is charged for it.
@@ -98,7 +99,7 @@ impl Row<'_> {
             .ok_or_else(|| format!("{name}: {text:?} is no number of its unit"))
     }
 
-    fn time(&self, name: &str) -> Result<Option<(i64, bool)>, String> {
+    fn time(&self, name: &str) -> Result<Option<Instant>, String> {
         let field = self.mapping.fields.get(name);
         let Some((field, text)) = field.and_then(|field| Some((field, self.value(field)?))) else {
             return Ok(None);
@@ -113,10 +114,10 @@ impl Row<'_> {
         let submit = self.time("submit")?;
         let mut start = self.time("start")?;
         if start.is_none()
-            && let (Some((at, twice)), Some(wait)) = (submit, self.number("wait")?)
+            && let (Some(at), Some(wait)) = (submit, self.number("wait")?)
         {
             let wait = wait.as_microseconds().ok_or_else(beyond)?;
-            start = Some((at.checked_add(wait).ok_or_else(beyond)?, twice));
+            start = Some(at.after(wait).ok_or_else(beyond)?);
         }
         let (end, run) = (self.time("end")?, self.number("wall")?);
         let has = |name: &str| self.mapping.fields.contains_key(name);
@@ -126,7 +127,7 @@ impl Row<'_> {
         if end.is_none() && run.is_none() {
             return Ok(Err("not_ended".into()));
         }
-        let times = span(start.map(|(at, _)| at), end.map(|(at, _)| at), run)?;
+        let times = span_of(start, end, run)?;
         let us = times
             .end_us
             .checked_sub(times.start_us)
@@ -138,7 +139,7 @@ impl Row<'_> {
             id,
             start_us: times.start_us,
             end_us: times.end_us,
-            submit_us: submit.map(|(at, _)| at),
+            submit_us: submit.map(|at| at.us),
             wall: Number::seconds(us),
             procs: self.number("procs")?,
             nodes: self.number("nodes")?,
@@ -156,8 +157,8 @@ impl Row<'_> {
         if times.is_repaired && is_whole {
             job.flags.push(REPAIRED);
         }
-        if [start, end].into_iter().flatten().any(|(_, twice)| twice) {
-            job.flags.push("ambiguous-time");
+        if times.is_ambiguous {
+            job.flags.push(AMBIGUOUS);
         }
         self.texts(&mut job, state);
         self.quantities(&mut job)?;

@@ -86,11 +86,7 @@ impl Said {
     fn job(&self, id: String, start: i64, end: i64) -> Result<Job, String> {
         let beyond = || "a figure beyond what can be counted".to_owned();
         let stated = self.number(WALL, "run time")?;
-        let times = span(Some(start), Some(end), stated).unwrap_or(Span {
-            start_us: start,
-            end_us: start,
-            is_repaired: false,
-        });
+        let times = span(Some(start), Some(end), stated).unwrap_or(Span::empty(start));
         let wall = times.end_us.checked_sub(times.start_us);
         let wall = Number::seconds(wall.ok_or_else(beyond)?);
         let procs = self.procs()?.ok_or("no processors")?;

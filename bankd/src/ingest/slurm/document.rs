@@ -5,6 +5,7 @@ use std::io::{self, BufRead};
 
 use super::row::{Moment, Order, Row};
 use super::stated::Stated;
+use crate::ingest::instant::Instant;
 use crate::ingest::job::{Found, Record};
 use crate::ingest::json::Object;
 use crate::ingest::lines::document;
@@ -39,7 +40,7 @@ fn found(job: &Object<'_>) -> Found {
     let at = |name: &str| match number(&time, name) {
         Some(at) if at.is_above_zero() => at
             .as_microseconds()
-            .map_or(Moment::Bad, |us| Moment::At(us, false)),
+            .map_or(Moment::Bad, |us| Moment::At(Instant::exact(us))),
         _ => Moment::None,
     };
     let resources = Resources::of(job);

@@ -6,9 +6,10 @@ use chrono_tz::Tz;
 
 use super::stated::Stated;
 use super::tres::{self, Resources};
+use crate::ingest::instant::Instant;
 use crate::ingest::job::{Found, Job, Label, State};
 use crate::ingest::number::Number;
-use crate::ingest::repair::{REPAIRED, Span, span};
+use crate::ingest::repair::{AMBIGUOUS, REPAIRED, Span, span_of};
 use crate::ingest::text::{clock, count, known, local};
 
 /// Tasks of an array that one line may stand for.
@@ -45,14 +46,14 @@ const LIVE: [&str; 13] = [
     "STOPPED",
 ];
 
-/// When something was: not said, a word for never, or a time in microseconds.
+/// A time column: empty, a word for never, or a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Moment {
     /// Nothing is said, or a word such as `Unknown`.
     #[default]
     None,
-    /// A time; `true` where its hour came twice that day.
-    At(i64, bool),
+    /// A time.
+    At(Instant),
     /// Something that is no time.
     Bad,
 }
@@ -62,19 +63,15 @@ impl Moment {
     pub(super) fn read(text: &str, zone: Tz) -> Self {
         match text.trim() {
             "" | "Unknown" | "None" | "\"None\"" | "(null)" | "N/A" => Moment::None,
-            text => local(text, zone).map_or(Moment::Bad, |(us, twice)| Moment::At(us, twice)),
+            text => local(text, zone).map_or(Moment::Bad, Moment::At),
         }
     }
 
-    fn us(self) -> Option<i64> {
+    fn at(self) -> Option<Instant> {
         match self {
-            Moment::At(us, _) => Some(us),
+            Moment::At(at) => Some(at),
             _ => None,
         }
-    }
-
-    fn came_twice(self) -> bool {
-        matches!(self, Moment::At(_, true))
     }
 }
 
@@ -152,7 +149,7 @@ impl Row<'_> {
                 return Err(format!("{what}: no time"));
             }
         }
-        let Some(end) = self.end.us() else {
+        let Some(end) = self.end.at() else {
             let label = match order {
                 Order::EndStartState => "not_ended",
                 Order::StateFirst => "never_started",
@@ -160,7 +157,7 @@ impl Row<'_> {
             return Ok(Err(label.into()));
         };
         let never = self.hosts == "None assigned";
-        let Some(start) = self.start.us().filter(|_| !never) else {
+        let Some(start) = self.start.at().filter(|_| !never) else {
             return Ok(Err("never_started".into()));
         };
         match ended {
@@ -169,15 +166,17 @@ impl Row<'_> {
         }
     }
 
-    fn jobs(&self, start: i64, end: i64, word: &str, state: State) -> Result<Vec<Job>, String> {
+    fn jobs(
+        &self,
+        start: Instant,
+        end: Instant,
+        word: &str,
+        state: State,
+    ) -> Result<Vec<Job>, String> {
         let mut ids = expand(&self.id)?;
         let beyond = || "a figure beyond what can be counted".to_owned();
         // Without a run time to go by, an end before the start is no use.
-        let times = span(Some(start), Some(end), self.elapsed).unwrap_or(Span {
-            start_us: start,
-            end_us: start,
-            is_repaired: false,
-        });
+        let times = span_of(Some(start), Some(end), self.elapsed).unwrap_or(Span::empty(start.us));
         let us = times.end_us.checked_sub(times.start_us);
         let wall = Number::seconds(us.ok_or_else(beyond)?);
         let used = |count: Option<i64>| wall.times(Number::whole(count.unwrap_or(0)));
@@ -185,7 +184,7 @@ impl Row<'_> {
             id: ids.pop().unwrap_or_default(),
             start_us: times.start_us,
             end_us: times.end_us,
-            submit_us: self.submit.us(),
+            submit_us: self.submit.at().map(|at| at.us),
             wall,
             user: known(&self.user),
             account: known(&self.account),
@@ -208,10 +207,8 @@ impl Row<'_> {
             quantities: Vec::with_capacity(6),
             ..Job::default()
         };
-        if self.start.came_twice() || self.end.came_twice() {
-            job.flags.push("ambiguous-time");
-        }
         for (flag, is_set) in [
+            (AMBIGUOUS, times.is_ambiguous),
             (REPAIRED, times.is_repaired),
             ("mem-decoded", self.is_memory_decoded),
             ("tres-disagrees", self.is_disputed),
