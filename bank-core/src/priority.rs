@@ -3,7 +3,7 @@
 
 use crate::decimal::Decimal;
 use crate::natural::Natural;
-use crate::time::{Seconds, Timestamp};
+use crate::time::{Seconds, Timestamp, Window};
 use std::collections::BTreeMap;
 
 /// How resources become priorities.
@@ -37,6 +37,59 @@ impl Mode {
         };
         let own = MODES.iter().find(|(_, known)| same(known));
         own.map(|(mode, _)| *mode)
+    }
+}
+
+/// Which uses count (AUDITOR paper, equations 1 and 2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Basis {
+    /// Equation 2, which the AUDITOR plug-in computes: each finished use that began within the window,
+    /// whole.
+    #[default]
+    Started,
+    /// Equation 1: of each use, running ones included, the part within the window.
+    Overlap,
+}
+
+/// Every basis with its word.
+pub const BASES: [(Basis, &str); 2] = [(Basis::Started, "started"), (Basis::Overlap, "overlap")];
+
+impl Basis {
+    /// Its word.
+    pub fn word(self) -> &'static str {
+        let own = BASES.iter().find(|(basis, _)| *basis == self);
+        own.map_or("started", |(_, word)| word)
+    }
+
+    /// From its word.
+    pub fn parse(word: &str) -> Option<Basis> {
+        let own = BASES.iter().find(|(_, known)| *known == word);
+        own.map(|(basis, _)| *basis)
+    }
+
+    /// The microseconds of a use that count within a window, or none if the use does not count. `ran_us`
+    /// is its run time without suspensions; a part of the use has the same part of the run time.
+    pub fn counted(self, span: Window, is_over: bool, ran_us: u64, window: Window) -> Option<u64> {
+        let begins_inside = span.start.is_some_and(|start| window.contains(start));
+        if self == Basis::Started {
+            return (is_over && begins_inside).then_some(ran_us);
+        }
+        let length = |span: Window| {
+            let (from, to) = (span.start?, span.end?);
+            u64::try_from(to.0.checked_sub(from.0)?).ok()
+        };
+        let whole = length(span)?;
+        if whole == 0 {
+            return begins_inside.then_some(ran_us);
+        }
+        let part = length(Window {
+            start: span.start.max(window.start),
+            end: span.end.into_iter().chain(window.end).min(),
+        })?;
+        let counted = u128::from(ran_us)
+            .checked_mul(u128::from(part))?
+            .checked_div(u128::from(whole))?;
+        u64::try_from(counted).ok().filter(|_| part > 0)
     }
 }
 
@@ -106,9 +159,7 @@ pub type Scores = Vec<(String, Decimal)>;
 /// One record as the formula sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record<'a> {
-    /// When it began.
-    pub start: Timestamp,
-    /// How long it ran in microseconds; none while it goes on.
+    /// The microseconds that count ([`Basis::counted`]); none if the use does not count.
     pub ran_us: Option<u64>,
     /// What it used, by component.
     pub amounts: &'a [(&'a str, Decimal)],
@@ -134,8 +185,8 @@ impl Resources {
     }
 
     /// Adds what a record of a group used: its time, times the amount and the score of each component
-    /// that counts and that it has. Says whether it counted: not while it goes on, not where it has none of
-    /// the components, not of a group that was not asked for.
+    /// that counts and that it has. Returns whether it counted: not without a run time, not where it has
+    /// none of the components, not of a group that was not asked for.
     pub fn add(&mut self, group: &str, record: &Record<'_>) -> bool {
         let Some(ran) = record.ran_us else {
             return false;
@@ -186,8 +237,8 @@ fn size(value: Decimal) -> Natural {
     u128::try_from(value.billionths()).unwrap_or(0).into()
 }
 
-/// From when on records count: those that began within a duration up to now (the plug-in's
-/// description says *finished*, its program takes the start, and so do we).
+/// The start of the window of a duration up to now. (The plug-in's description selects by *finish*, its
+/// program by start, as [`Basis::Started`] does.)
 pub fn since(now: Timestamp, duration: Option<Seconds>) -> Option<Timestamp> {
     duration.map(|duration| now.minus(duration))
 }
@@ -257,12 +308,7 @@ mod tests {
         let groups = ["amy".to_owned(), "bob".to_owned()];
         let mut resources = Resources::new(scores, &groups);
         let mut add = |group: &str, ran_us, amounts: &[(&str, Decimal)]| {
-            let start = Timestamp(0);
-            let record = Record {
-                start,
-                ran_us,
-                amounts,
-            };
+            let record = Record { ran_us, amounts };
             resources.add(group, &record)
         };
         let hour = Some(3_600_000_000);
@@ -288,6 +334,39 @@ mod tests {
             })
             .collect();
         assert_eq!(shown, [Some(302_400), Some(226_800)]);
+    }
+
+    /// Windows and uses in hours: a use from 1 to 5 that ran for 2 of its 4 hours.
+    #[test]
+    fn a_use_counts_whole_or_by_its_part_in_the_window() {
+        const HOUR: u64 = 3_600_000_000;
+        let window = |from: Option<i64>, to: Option<i64>| {
+            let at = |hour: i64| Timestamp(hour * 3_600_000_000);
+            Window {
+                start: from.map(at),
+                end: to.map(at),
+            }
+        };
+        let span = window(Some(1), Some(5));
+        for (from, is_over, started, overlap) in [
+            (None, true, Some(2 * HOUR), Some(2 * HOUR)),
+            (Some(0), true, Some(2 * HOUR), Some(2 * HOUR)),
+            (Some(1), false, None, Some(2 * HOUR)),
+            (Some(2), true, None, Some(3 * HOUR / 2)),
+            (Some(4), false, None, Some(HOUR / 2)),
+            (Some(5), true, None, None),
+        ] {
+            let counted = |basis: Basis| basis.counted(span, is_over, 2 * HOUR, window(from, None));
+            assert_eq!(counted(Basis::Started), started, "{from:?}");
+            assert_eq!(counted(Basis::Overlap), overlap, "{from:?}");
+        }
+        let moment = window(Some(3), Some(3));
+        let all = Basis::Overlap.counted(moment, true, HOUR, window(Some(2), None));
+        assert_eq!(
+            all,
+            Some(HOUR),
+            "a use without a length counts where it began"
+        );
     }
 
     proptest! {

@@ -180,9 +180,13 @@ pub struct PriorityQuery {
     /// The highest; absent: 1024.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max: Option<i64>,
-    /// Only what began within so many seconds; absent: everything.
+    /// Length of the window up to now, in seconds; absent: everything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_s: Option<i64>,
+    /// `started`: finished uses that began within the window, whole; `overlap`: of each use, running ones
+    /// included, the part within the window. Absent: `started`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count: Option<String>,
     /// What counts, with commas: `NAME=SCORE` with `processors`, `gpus`, `nodes`, `memory_gb`; the
     /// product of several. Absent: time alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -210,8 +214,11 @@ pub struct PriorityReport {
     pub min: i64,
     /// The highest.
     pub max: i64,
-    /// From when on uses count; `null` for all.
+    /// Start of the window; `null` for all time.
     pub since: Option<String>,
+    /// `started` or `overlap`.
+    #[serde(default)]
+    pub count: String,
     /// What the groups are.
     pub by: String,
     /// By name.

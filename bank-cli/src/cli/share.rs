@@ -128,9 +128,13 @@ pub(crate) struct PriorityArgs {
         allow_negative_numbers = true
     )]
     pub(crate) max: i64,
-    /// Only what began within this time, such as 14d [default: everything]
+    /// Window up to now, such as 14d [default: everything]
     #[arg(long, value_name = "DURATION")]
     pub(crate) duration: Option<String>,
+    /// started: finished uses that began in the window, whole; overlap: the part of each use in the
+    /// window, running uses included
+    #[arg(long, value_name = "BASIS", default_value = "started")]
+    pub(crate) count: String,
     /// What counts, as a product where there are several: processors, gpus, nodes, memory_gb with a score
     /// [default: time alone]
     #[arg(long = "component", value_name = "NAME=SCORE")]

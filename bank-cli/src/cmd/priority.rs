@@ -36,6 +36,7 @@ pub(super) fn run(context: &Context, args: PriorityArgs) -> Result<String, Failu
         min: Some(args.min),
         max: Some(args.max),
         duration_s: duration.map(when::seconds).transpose()?,
+        count: Some(args.count),
         components: Some(args.components.join(",")).filter(|text| !text.is_empty()),
         by: Some(args.group_by),
         groups: Some(args.groups.join(",")).filter(|text| !text.is_empty()),
@@ -94,10 +95,13 @@ fn told(
     ];
     let mut sheet = Sheet::new(columns, rows, "no group used anything");
     let since = report.since.as_deref();
-    let since = since.map_or_else(
-        || "of all time".to_owned(),
-        |at| format!("that began since {}", when::moment(at, context.zone)),
-    );
+    let since = since.map(|at| when::moment(at, context.zone));
+    let since = match (since, report.count == "overlap") {
+        (None, false) => "of all time".to_owned(),
+        (None, true) => "of all time, running ones included".to_owned(),
+        (Some(at), false) => format!("that began since {at}"),
+        (Some(at), true) => format!("since {at}, running ones included"),
+    };
     let mut remark = format!(
         "{} from {} to {}, by {} over uses {since}.",
         report.mode, report.min, report.max, report.by

@@ -11,7 +11,7 @@ use crate::harness::{Bank, T0, shared_folder};
 use bank_core::decimal::Decimal;
 use bank_core::natural::Natural;
 use bank_core::priority::{Mode, Range, Record, Resources, priorities};
-use bank_core::time::{MICROS, Timestamp};
+use bank_core::time::MICROS;
 
 fn at(text: &str) -> i64 {
     bank_api::text::parse_rfc3339(text).unwrap()
@@ -62,7 +62,6 @@ fn resources(case: &Value, duration_s: i64) -> BTreeMap<String, Natural> {
             .collect();
         let mut one = Resources::new(scores, &groups);
         let record_of = Record {
-            start: Timestamp(start),
             ran_us,
             amounts: &amounts,
         };
@@ -205,6 +204,92 @@ fn a_program_sets_the_priority_of_each_group_where_it_is_told_to() {
     );
     let set = fs::read_to_string(&file).unwrap();
     assert_eq!(set, "2:bio:49002 of 108000\n2:chem:16335 of 36000\n");
+}
+
+/// Runs a command at a second after T0.
+fn at_second(bank: &Bank, second: i64, line: &str) {
+    bank.set_clock(T0 + second);
+    bank.bank_ok(&line.split_whitespace().collect::<Vec<_>>());
+}
+
+/// The core-seconds of each project by `bank usage`, and the resources by `bank priority`.
+fn seconds(bank: &Bank, more: &[&str]) -> (Vec<String>, Vec<String>) {
+    let usage = bank.json(&[
+        "usage",
+        "--by",
+        "project",
+        "--from",
+        "2026-01-01",
+        "--to",
+        "2026-02-01",
+    ]);
+    let rows = usage["rows"].as_array().unwrap().iter();
+    let used = rows.map(|row| {
+        format!(
+            "{} {}",
+            word(&row["keys"], "project"),
+            word(row, "core_seconds")
+        )
+    });
+    let ask = [&["priority", "--component", "processors=1"], more].concat();
+    let priority = bank.json(&ask);
+    let rows = priority["report"]["items"].as_array().unwrap().iter();
+    let resources = rows.map(|row| {
+        let resource: i64 = word(row, "resource").parse().unwrap();
+        format!("{} {resource}.000000", word(row, "group"))
+    });
+    let (mut used, mut resources): (Vec<_>, Vec<_>) = (used.collect(), resources.collect());
+    used.sort();
+    resources.sort();
+    (used, resources)
+}
+
+/// With and without a reserve, suspended and not, finished and running.
+#[test]
+fn resources_are_the_seconds_of_usage() {
+    let bank = Bank::new();
+    for project in ["chem", "bio"] {
+        bank.bank_ok(&["project", "add", project, "--members", "amy"]);
+        bank.bank_ok(&["deposit", project, "1000000"]);
+    }
+    let whose = |project: &str| format!("-A {project} -u amy -m colony --procs 4");
+    let (chem, bio) = (whose("chem"), whose("bio"));
+    at_second(&bank, 0, &format!("reserve j1 {chem} --wall 2:00:00"));
+    at_second(
+        &bank,
+        600,
+        &format!("charge j1 {chem} --duration 600 --interim"),
+    );
+    // Suspended for an hour: 600 s are billed of 4200.
+    at_second(&bank, 4_800, &format!("charge j1 {chem} --duration 600"));
+    // The same without a reserve.
+    at_second(
+        &bank,
+        5_400,
+        &format!("charge j2 {bio} --duration 600 --interim"),
+    );
+    at_second(&bank, 9_600, &format!("charge j2 {bio} --duration 600"));
+    let (used, resources) = seconds(&bank, &[]);
+    assert_eq!(used, ["bio 4800.000000", "chem 4800.000000"]);
+    assert_eq!(resources, used);
+    // A running job counts with --count overlap only.
+    at_second(&bank, 10_000, &format!("reserve j3 {chem} --wall 2:00:00"));
+    at_second(
+        &bank,
+        10_900,
+        &format!("charge j3 {chem} --duration 900 --interim"),
+    );
+    let (used, resources) = seconds(&bank, &["--count", "overlap"]);
+    assert_eq!(used, ["bio 4800.000000", "chem 8400.000000"]);
+    assert_eq!(resources, used);
+    let (_, finished) = seconds(&bank, &[]);
+    assert_eq!(finished, ["bio 4800.000000", "chem 4800.000000"]);
+    // The last 600 s hold 500 s of the running job.
+    bank.set_clock(T0 + 11_000);
+    let (_, last) = seconds(&bank, &["--count", "overlap", "--duration", "600"]);
+    assert_eq!(last, ["chem 2000.000000"]);
+    let ran = bank.bank(&["priority", "--count", "all"]);
+    assert_eq!(ran.exit, 1, "{}", ran.stderr);
 }
 
 #[test]

@@ -7,9 +7,9 @@ use bank_api::v1::{PriorityQuery, PriorityReport, PriorityRow};
 use bank_core::contribution::fixed;
 use bank_core::decimal::Decimal;
 use bank_core::natural::Natural;
-use bank_core::priority::{self, Mode, Range, Record, Resources, Scores};
+use bank_core::priority::{self, Basis, Mode, Range, Record, Resources, Scores};
 use bank_core::refusal::Refusal;
-use bank_core::time::{Seconds, TEN_YEARS_S, Timestamp};
+use bank_core::time::{Seconds, TEN_YEARS_S, Timestamp, Window};
 
 use super::super::call::{Call, Handled, ok};
 use super::super::shape;
@@ -34,6 +34,9 @@ pub(in crate::http::v1) async fn show(call: Call) -> Handled {
         .as_deref()
         .map_or(Some(Mode::default()), Mode::parse);
     let mode = mode.ok_or_else(|| bad("mode", "scaled-by-sum or full-spread"))?;
+    let basis = query.count.as_deref();
+    let basis = basis.map_or(Some(Basis::default()), Basis::parse);
+    let basis = basis.ok_or_else(|| bad("count", "started or overlap"))?;
     let range = range(&query);
     let by = group::read(query.by.as_deref()).map_err(refused)?;
     let scores = scores(query.components.as_deref()).map_err(refused)?;
@@ -48,6 +51,10 @@ pub(in crate::http::v1) async fn show(call: Call) -> Handled {
     on_machine(&call, query.machine.as_deref()).await?;
     known_groups(&call, by, &groups).await?;
     let since = priority::since(call.now(), duration.map(Seconds));
+    let window = Window {
+        start: since,
+        end: None,
+    };
     let asked = Asked {
         from: since.unwrap_or(Timestamp(0)),
         to: Timestamp::MAX,
@@ -58,11 +65,10 @@ pub(in crate::http::v1) async fn show(call: Call) -> Handled {
         let mut resources = Resources::new(scores, &groups);
         let mut counts: BTreeMap<String, u64> = BTreeMap::new();
         uses::each(connection, &asked, |used| {
-            if since.is_some_and(|since| used.start < since) {
-                return;
-            }
             let group = group::of(by, used, &directory);
-            if !group.is_empty() && resources.add(group, &record(used, &amounts(used))) {
+            let amounts = amounts(used);
+            let record = record(used, basis, window, &amounts);
+            if !group.is_empty() && resources.add(group, &record) {
                 let count = counts.entry(group.to_owned()).or_default();
                 *count = count.saturating_add(1);
             }
@@ -80,6 +86,7 @@ pub(in crate::http::v1) async fn show(call: Call) -> Handled {
         min: range.min,
         max: range.max,
         since: since.map(shape::time),
+        count: basis.word().to_owned(),
         by: group::word(by),
         items: rows
             .map(|((group, resource), priority)| PriorityRow {
@@ -155,11 +162,18 @@ fn gigabytes(bytes: u64) -> Decimal {
     Decimal::from_billionths(billionths.checked_shr(30).unwrap_or(0))
 }
 
-fn record<'a>(used: &Used, amounts: &'a [(&'a str, Decimal)]) -> Record<'a> {
-    let ran = used.end.0.saturating_sub(used.start.0);
+fn record<'a>(
+    used: &Used,
+    basis: Basis,
+    window: Window,
+    amounts: &'a [(&'a str, Decimal)],
+) -> Record<'a> {
+    let span = Window {
+        start: Some(used.start),
+        end: Some(used.end),
+    };
     Record {
-        start: used.start,
-        ran_us: u64::try_from(ran).ok().filter(|_| used.ended),
+        ran_us: basis.counted(span, used.ended, used.wall_us, window),
         amounts,
     }
 }
