@@ -327,11 +327,16 @@ impl Form {
 
     /// One object: name and value on lines of their own, or as a list of one row; in JSON bare.
     pub(crate) fn one<T: Serialize>(&self, answer: &T, sheet: &Sheet) -> Result<String, Failure> {
-        let scaled = self.scale.map(|scale| scale.apply(sheet));
-        let sheet = scaled.as_ref().unwrap_or(sheet);
         let columns = self.chosen(sheet)?;
         match self.format {
-            Format::Table => Ok(table::record(self, sheet, &columns)),
+            Format::Table => {
+                let scaled = self.scale.map(|scale| scale.apply(sheet));
+                Ok(table::record(
+                    self,
+                    scaled.as_ref().unwrap_or(sheet),
+                    &columns,
+                ))
+            }
             Format::Json | Format::Jsonl if !self.columns.is_empty() => {
                 let only = json::pick(&row(answer), &columns);
                 if self.format == Format::Json {

@@ -42,6 +42,9 @@ pub struct RateQuery {
     /// Those that are over too.
     #[serde(default)]
     pub history: bool,
+    /// Only the rates in force at the instant asked for, without those that begin later.
+    #[serde(default, skip_serializing_if = "super::past::is_no")]
+    pub in_force: bool,
     /// As it was at this instant; absent: now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,

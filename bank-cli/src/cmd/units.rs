@@ -1,12 +1,12 @@
 //! `--units`: amounts as hours or seconds, where a unit of the bank is a span of time.
 
-use bank_api::v1::{List, Rate};
+use bank_api::v1::{List, PastQuery, Rate, RateQuery};
 
 use super::Context;
 use crate::{
     cli::{
-        AccountCommand, AllocationCommand, Basis, Command, LienCommand, ReportCommand, ShareArgs,
-        Units,
+        AccountCommand, AllocationCommand, AtArgs, Basis, Command, LienCommand, ReportCommand,
+        ShareArgs, Units,
     },
     fail::Failure,
     out::{Scale, Time},
@@ -35,7 +35,7 @@ pub(crate) fn apply(
     if of == Of::Use {
         return Ok(());
     }
-    let scale = scale(context, units)?;
+    let scale = scale(context, units, &at_of(command))?;
     if of == Of::List {
         context.form.scale = Some(scale);
     } else {
@@ -107,9 +107,30 @@ fn list(command: &Command) -> Of {
     if is_list { Of::List } else { Of::Nothing }
 }
 
-/// How the amounts of this bank become hours or seconds.
-fn scale(context: &Context, units: Units) -> Result<Scale, Failure> {
-    let rates: List<Rate> = context.all(&["rates"], &())?;
+/// The instant that a list is about; empty for the present.
+fn at_of(command: &Command) -> AtArgs {
+    let at = match command {
+        Command::Balance(args) => Some(&args.then),
+        Command::Account(AccountCommand::Ls(then) | AccountCommand::Show { then, .. })
+        | Command::Allocation(
+            AllocationCommand::Ls { then, .. } | AllocationCommand::Show { then, .. },
+        )
+        | Command::Lien(LienCommand::Ls { then, .. }) => Some(then),
+        _ => None,
+    };
+    at.cloned().unwrap_or_default()
+}
+
+/// The factor from amounts to hours or seconds, by the rate in force at an instant.
+fn scale(context: &Context, units: Units, at: &AtArgs) -> Result<Scale, Failure> {
+    let PastQuery { at, recorded } = context.past(at)?;
+    let query = RateQuery {
+        in_force: true,
+        at,
+        recorded,
+        ..RateQuery::default()
+    };
+    let rates: List<Rate> = context.all(&["rates"], &query)?;
     let general = |rate: &&Rate| {
         let is_one = crate::figure::scaled(&rate.rate, 1, 1, 9).as_deref() == Some("1.000000000");
         rate.kind == "VBR" && rate.name == "Processors" && rate.machine.is_none() && is_one
@@ -126,7 +147,7 @@ fn scale(context: &Context, units: Units) -> Result<Scale, Failure> {
         Some("day") => 86_400,
         _ => {
             return Err(Failure::usage("the amounts of this bank are no time")
-                .hint("they are where a rate VBR Processors 1 holds on every machine"));
+                .hint("they are while a rate VBR Processors 1 is in force on every machine"));
         }
     };
     Ok(match units {

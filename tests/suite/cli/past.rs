@@ -208,3 +208,40 @@ fn a_moment_must_have_passed_and_be_one() {
         ran.says(&[said]);
     }
 }
+
+/// One unit is a core-second until 00:20, and a core-hour from then on.
+#[test]
+fn a_unit_means_what_it_meant_then() {
+    let bank = Setup::new().chemistry(7200).start();
+    bank.set_clock(T0 + 1200);
+    ok(&bank, "rate set VBR Processors 1 --per hour");
+    bank.set_clock(T0 + 1800);
+    for (line, expected) in [
+        (
+            "balance chemistry --at 2026-01-01T00:10:30Z",
+            "core-seconds",
+        ),
+        ("balance chemistry --at 2026-01-01T00:25:30Z", "core-hours"),
+        ("balance chemistry", "core-hours"),
+    ] {
+        let json = ok(&bank, &format!("{line} --json"));
+        let means = format!("\"unit_means\": \"{expected}\"");
+        assert!(
+            json.replace("\":\"", "\": \"").contains(&means),
+            "{line}: {json}"
+        );
+    }
+    let columns = "-P -n --columns amount --units hours";
+    for (line, amount) in [
+        ("balance chemistry --at 2026-01-01T00:10:30Z", "2.00\n"),
+        ("account show chemistry --at 2026-01-01T00:10:30Z", "2.00\n"),
+        (
+            "allocation ls -a chemistry --at 2026-01-01T00:10:30Z",
+            "2.00\n",
+        ),
+        ("balance chemistry", "7200.00\n"),
+    ] {
+        let shown = ok(&bank, &format!("{line} {columns}"));
+        assert_eq!(shown, amount, "{line}");
+    }
+}

@@ -43,7 +43,7 @@ pub(super) async fn list(call: Call) -> Handled {
     } else {
         Default::default()
     };
-    let means = means(call.directory(), now);
+    let means = means(view.directory(), at);
     let rows = places.iter().zip(&figures);
     let items = rows.map(|(place, figures)| {
         let mut row = row(place, figures, view.directory(), at);
@@ -86,10 +86,11 @@ fn lasting(
     Ok((burn, futures))
 }
 
-/// What one unit is where one processor costs one for each unit of time on every machine.
-fn means(directory: &Directory, now: Timestamp) -> Option<String> {
+/// The unit's meaning at an instant, if one processor costs one unit per second, minute, hour or day on
+/// every machine then.
+fn means(directory: &Directory, at: Timestamp) -> Option<String> {
     let mut rates = directory.rates.iter();
-    let word = rates.find_map(|rate| explain::time_unit(rate).filter(|_| rate.applies(now, None)));
+    let word = rates.find_map(|rate| explain::time_unit(rate).filter(|_| rate.applies(at, None)));
     word.map(str::to_owned)
         .filter(|word| *word != directory.bank.unit)
 }

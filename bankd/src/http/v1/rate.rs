@@ -22,10 +22,11 @@ use crate::writer::Decided;
 use crate::zones;
 
 /// `GET /api/v1/rates`: those in force and those to come, by number; with `history` those that are
-/// over too.
+/// over too, with `in_force` without those to come.
 pub(super) async fn list(call: Call) -> Handled {
     let RateQuery {
         history,
+        in_force,
         at,
         recorded,
         limit,
@@ -37,6 +38,7 @@ pub(super) async fn list(call: Call) -> Handled {
     let now = then.as_ref().map_or_else(|| call.now(), |then| then.at);
     let mut rates: Vec<&Rate> = directory.rates.iter().collect();
     rates.retain(|rate| history || !rate.window.is_over(now));
+    rates.retain(|rate| !in_force || rate.window.contains(now));
     rates.sort_by_key(|rate| rate.id);
     let page = turn.by(rates, |rate| rate.id.0);
     let (rates, next) = page.map_err(|refusal| call.refused(&refusal))?;
