@@ -224,8 +224,8 @@ pub(crate) struct ImportUsers {
     /// The file; - for standard input
     pub(crate) file: String,
     /// csv or ai4 [default: by the first byte]
-    #[arg(long)]
-    pub(crate) format: Option<PeopleFormat>,
+    #[arg(long = "as", id = "people_format", value_name = "FORMAT")]
+    pub(crate) people_format: Option<PeopleFormat>,
     /// Where nobody has the name, whoever alone has the e-mail is meant, and gets it as another name
     #[arg(long)]
     pub(crate) by_email: bool,

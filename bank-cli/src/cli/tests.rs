@@ -1,6 +1,6 @@
 //! What the command line takes, and what it does not.
 
-use clap::{CommandFactory as _, error::ErrorKind};
+use clap::{CommandFactory as _, FromArgMatches as _, error::ErrorKind};
 
 use super::*;
 
@@ -98,4 +98,102 @@ fn shorthands_win_over_the_long_form() {
     assert_eq!(format("bank balance -O csv"), Some("csv"));
     assert_eq!(format("bank balance -O csv -P"), Some("parsable2"));
     assert_eq!(format("bank --json balance"), Some("json"));
+}
+
+/// An option with the id or the word of a global one is read as the global one too: where their
+/// values have different types, the second reading panics.
+#[test]
+fn an_option_with_the_name_of_a_global_one_has_its_type() {
+    fn words(arg: &clap::Arg) -> Vec<String> {
+        let long = arg.get_long_and_visible_aliases().unwrap_or_default();
+        let short = arg.get_short_and_visible_aliases().unwrap_or_default();
+        let long = long.into_iter().map(|word| format!("--{word}"));
+        let short = short.into_iter().map(|letter| format!("-{letter}"));
+        let id = std::iter::once(arg.get_id().to_string());
+        id.chain(long).chain(short).collect()
+    }
+    fn walk(command: &clap::Command, path: &str, global: &[clap::Arg], clashes: &mut Vec<String>) {
+        for sub in command.get_subcommands() {
+            let path = format!("{path} {}", sub.get_name());
+            for arg in sub.get_arguments() {
+                let own = words(arg);
+                let clash = global.iter().find(|global| {
+                    words(global).iter().any(|word| own.contains(word))
+                        && global.get_value_parser().type_id() != arg.get_value_parser().type_id()
+                });
+                clashes.extend(clash.map(|global| format!("{path}: {}", global.get_id())));
+            }
+            walk(sub, &path, global, clashes);
+        }
+    }
+    let tree = Cli::command();
+    let global = tree.get_arguments().filter(|arg| arg.is_global_set());
+    let global: Vec<clap::Arg> = global.cloned().collect();
+    let mut clashes = Vec::new();
+    walk(&tree, "bank", &global, &mut clashes);
+    assert_eq!(clashes, Vec::<String>::new());
+}
+
+/// Every option of every command, with values of several kinds: refused or taken, without a panic.
+#[test]
+fn every_option_of_every_command_parses_without_a_panic() {
+    fn values(arg: &clap::Arg) -> Vec<String> {
+        let named = arg.get_possible_values();
+        if named.is_empty() {
+            return ["1", "a", "a=1", "2027-01-01"].map(str::to_owned).to_vec();
+        }
+        named.iter().map(|v| v.get_name().to_owned()).collect()
+    }
+    fn written(arg: &clap::Arg, value: &str) -> Vec<String> {
+        let takes = arg.get_action().takes_values();
+        let word = match (arg.get_long(), arg.get_short()) {
+            (Some(long), _) => format!("--{long}"),
+            (None, Some(short)) => format!("-{short}"),
+            (None, None) => return vec![value.to_owned()],
+        };
+        std::iter::once(word)
+            .chain(takes.then(|| value.to_owned()))
+            .collect()
+    }
+    fn lines(command: &clap::Command, path: &[String], all: &mut Vec<Vec<String>>) {
+        let is_own = |arg: &&clap::Arg| path.len() == 1 || !arg.is_global_set();
+        for arg in command.get_arguments().filter(is_own) {
+            let others = command.get_arguments();
+            let others = others.filter(|o| o.is_required_set() && o.get_id() != arg.get_id());
+            let others: Vec<&clap::Arg> = others.collect();
+            let fillers: &[&str] = if others.is_empty() {
+                &["1"]
+            } else {
+                &["1", "a=1", "2027-01-01"]
+            };
+            for value in values(arg) {
+                for filler in fillers {
+                    let mut line = path.to_vec();
+                    line.extend(written(arg, &value));
+                    for other in &others {
+                        let first = values(other).into_iter().next().unwrap_or_default();
+                        let is_free = other.get_possible_values().is_empty();
+                        line.extend(written(other, if is_free { filler } else { &first }));
+                    }
+                    all.push(line);
+                }
+            }
+        }
+        for sub in command.get_subcommands() {
+            let path = [path, &[sub.get_name().to_owned()]].concat();
+            lines(sub, &path, all);
+        }
+    }
+    let mut tree = Cli::command();
+    tree.build();
+    let mut all = Vec::new();
+    lines(&tree, &["bank".to_owned()], &mut all);
+    // One tree for all lines: making it takes longer than reading a line.
+    let mut tree = Cli::command();
+    let mut taken = 0;
+    for line in all {
+        let matches = tree.try_get_matches_from_mut(line);
+        taken += usize::from(matches.is_ok_and(|found| Cli::from_arg_matches(&found).is_ok()));
+    }
+    assert!(taken > 1000, "{taken} lines were taken");
 }

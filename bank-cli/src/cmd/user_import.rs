@@ -23,7 +23,7 @@ const BYTES_MAX: usize = 256 * 1024;
 pub(super) fn run(context: &Context, args: &ImportUsers) -> Result<String, Failure> {
     let bytes = read(&args.file)?;
     let format = args
-        .format
+        .people_format
         .unwrap_or(if bytes.trim_ascii_start().starts_with(b"{") {
             PeopleFormat::Ai4
         } else {
