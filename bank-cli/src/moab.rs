@@ -97,6 +97,11 @@ impl Report {
     }
 }
 
+/// Seconds of a value of FLUSHINTERVAL: `[[[DD:]HH:]MM:]SS`, or `minute`, `hour`, `day` in any case.
+pub(crate) fn flush_interval(text: &str) -> Option<i64> {
+    common::seconds(text)
+}
+
 /// Checks the files of a Moab and those of a Maui, each set as one configuration.
 pub(crate) fn check(moab: &[File], maui: &[File], facts: &Facts) -> Findings {
     let mut report = Report::default();

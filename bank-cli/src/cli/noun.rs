@@ -305,7 +305,7 @@ pub(crate) struct AddMachine {
     /// strict, fast, notional, track or default
     #[arg(long)]
     pub(crate) mode: Option<String>,
-    /// Time between two charges of a running job: seconds, or HH:MM:SS
+    /// Time between two charges of a running job: seconds, HH:MM:SS, or minute, hour, day
     #[arg(long, value_name = "TIME")]
     pub(crate) flush_interval: Option<String>,
     /// Account that pays when the project's cannot

@@ -7,6 +7,7 @@ use super::{Context, nothing_to_set};
 use crate::{
     cli::{AddMachine, MachineCommand, SetMachine},
     fail::Failure,
+    moab,
     out::{Kind, Sheet, column},
     when,
 };
@@ -42,7 +43,7 @@ fn add(context: &Context, args: AddMachine) -> Result<String, Failure> {
         flush_interval_s: args
             .flush_interval
             .as_deref()
-            .map(when::seconds)
+            .map(flush_interval)
             .transpose()?,
         name: args.name,
         mode: args.mode,
@@ -69,7 +70,7 @@ fn set(context: &Context, args: SetMachine) -> Result<String, Failure> {
         flush_interval_s: machine
             .flush_interval
             .as_deref()
-            .map(when::seconds)
+            .map(flush_interval)
             .transpose()?,
         mode: machine.mode,
         fallback: machine.fallback,
@@ -94,6 +95,20 @@ fn set(context: &Context, args: SetMachine) -> Result<String, Failure> {
         &machine.write,
     )?;
     context.written(&answer, &format!("machine {:?} changed", machine.name))
+}
+
+/// Seconds of a flush interval: as FLUSHINTERVAL has it in a scheduler's configuration (`nami.md`
+/// 1.3), or as any other duration.
+fn flush_interval(text: &str) -> Result<i64, Failure> {
+    moab::flush_interval(text).map_or_else(
+        || {
+            when::seconds(text).map_err(|failure| {
+                failure
+                    .hint("minute, hour, day, 12:00:00, 1:12:00:00 with days, 36h, 90m, or seconds")
+            })
+        },
+        Ok,
+    )
 }
 
 fn sheet(machines: &[Machine]) -> Sheet {
@@ -123,4 +138,28 @@ fn sheet(machines: &[Machine]) -> Sheet {
         column("description", "Description", Kind::Text),
     ];
     Sheet::new(columns, machines, "no machines")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flush_intervals_in_words_and_as_durations() {
+        for (text, seconds) in [
+            ("minute", 60),
+            ("Hour", 3600),
+            ("DAY", 86_400),
+            ("1:00:00", 3600),
+            ("01:00:00:00", 86_400),
+            ("30m", 1800),
+            ("3600", 3600),
+            ("0", 0),
+        ] {
+            assert_eq!(flush_interval(text).ok(), Some(seconds), "{text}");
+        }
+        for text in ["soon", "hours", "1 hour", ""] {
+            assert_eq!(flush_interval(text).unwrap_err().exit, 2, "{text}");
+        }
+    }
 }

@@ -84,6 +84,39 @@ fn findings_name_file_line_and_change() {
     );
 }
 
+/// What the configuration calls the interval, the command that follows from it takes too.
+#[test]
+fn a_flush_interval_is_taken_in_the_words_of_the_configuration() {
+    let bank = Bank::new();
+    for (word, seconds) in [
+        ("minute", 60),
+        ("MINUTE", 60),
+        ("hour", 3600),
+        ("Hour", 3600),
+        ("day", 86_400),
+        ("00:05:00", 300),
+        ("01:00:00:00", 86_400),
+        ("30m", 1800),
+        ("3600", 3600),
+    ] {
+        bank.bank_ok(&["machine", "set", "colony", "--flush-interval", word]);
+        let said = bank.bank_ok(&["machine", "show", "colony", "--json"]);
+        let said: Value = serde_json::from_str(&said).unwrap();
+        assert_eq!(said["flush_interval_s"], seconds, "{word}");
+        let name = format!("m-{}", word.replace(':', "-"));
+        bank.bank_ok(&["machine", "add", &name, "--flush-interval", word]);
+        let said = bank.bank_ok(&["machine", "show", &name, "--json"]);
+        let said: Value = serde_json::from_str(&said).unwrap();
+        assert_eq!(said["flush_interval_s"], seconds, "{word}");
+    }
+    for word in ["soon", "hours", "1 hour", ""] {
+        let given = ["machine", "set", "colony", "--flush-interval", word];
+        let ran = bank.bank(&given);
+        assert_eq!(ran.exit, 2, "{word}: {}", ran.stderr);
+        assert!(ran.stderr.contains("minute, hour, day"), "{}", ran.stderr);
+    }
+}
+
 #[test]
 fn a_private_file_beside_the_other_is_read_and_its_key_never_shown() {
     let bank = Bank::new();
