@@ -65,6 +65,11 @@ impl Window {
         end: None,
     };
 
+    /// The window from an instant on; without one, the window without bounds.
+    pub fn since(start: Option<Timestamp>) -> Window {
+        Window { start, end: None }
+    }
+
     /// Whether an instant lies inside.
     pub fn contains(&self, at: Timestamp) -> bool {
         self.start.is_none_or(|s| s <= at) && self.end.is_none_or(|e| at < e)

@@ -6,6 +6,7 @@ mod fuzz;
 mod large;
 mod mappings;
 mod nasty;
+mod repeated;
 mod xdmod;
 
 /// A number that makes a run longer or repeats it.

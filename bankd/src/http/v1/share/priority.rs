@@ -34,9 +34,7 @@ pub(in crate::http::v1) async fn show(call: Call) -> Handled {
         .as_deref()
         .map_or(Some(Mode::default()), Mode::parse);
     let mode = mode.ok_or_else(|| bad("mode", "scaled-by-sum or full-spread"))?;
-    let basis = query.count.as_deref();
-    let basis = basis.map_or(Some(Basis::default()), Basis::parse);
-    let basis = basis.ok_or_else(|| bad("count", "started or overlap"))?;
+    let basis = basis(query.count.as_deref()).map_err(refused)?;
     let range = range(&query);
     let by = group::read(query.by.as_deref()).map_err(refused)?;
     let scores = scores(query.components.as_deref()).map_err(refused)?;
@@ -51,10 +49,7 @@ pub(in crate::http::v1) async fn show(call: Call) -> Handled {
     on_machine(&call, query.machine.as_deref()).await?;
     known_groups(&call, by, &groups).await?;
     let since = priority::since(call.now(), duration.map(Seconds));
-    let window = Window {
-        start: since,
-        end: None,
-    };
+    let window = Window::since(since);
     let asked = Asked {
         from: since.unwrap_or(Timestamp(0)),
         to: Timestamp::MAX,
@@ -96,6 +91,15 @@ pub(in crate::http::v1) async fn show(call: Call) -> Handled {
                 uses: counts.get(group).copied().unwrap_or(0),
             })
             .collect(),
+    })
+}
+
+/// Which uses count.
+fn basis(word: Option<&str>) -> Result<Basis, Refusal> {
+    let basis = word.map_or(Some(Basis::default()), Basis::parse);
+    basis.ok_or(Refusal::BadValue {
+        field: "count",
+        expected: "started or overlap",
     })
 }
 
