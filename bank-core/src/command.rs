@@ -17,6 +17,7 @@ mod check;
 mod equipment;
 mod import;
 mod note;
+mod object;
 mod op;
 mod period;
 mod registry;
@@ -31,6 +32,7 @@ pub(crate) use check::check_duration;
 pub use equipment::{Equipment, SetContribution, SetContributor, SetDowntime, SetHardware};
 pub use import::{Chunk, Reports};
 pub use note::NOTE_MAX;
+pub use object::Object;
 pub use op::OPS;
 pub use period::{ClosePeriod, Period};
 pub use registry::{

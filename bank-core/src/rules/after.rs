@@ -18,7 +18,8 @@ use crate::effects::{Billing, Delta, Effects, EntryKind, RecordEvent, UsageRow};
 use crate::ids::AllocationId;
 use crate::model::{Allocation, Instance, Phase};
 use crate::postings::{About, Postings};
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, short};
+use crate::rules::instance::in_scope;
 use crate::view::{Context, View};
 
 /// Decides a command after the fact.
@@ -82,16 +83,20 @@ fn own_money(allocation: &Allocation) -> i128 {
         .max(0)
 }
 
-/// The one use of an object's id that is meant, in the caller's machines.
+/// The one use of an object's id that is meant, in the caller's machines and projects; one of others is as
+/// one that is not there (decision 23).
 fn one_instance<'a>(
     view: &'a View,
     object_id: &str,
     ctx: &Context<'_>,
 ) -> Result<&'a Instance, Refusal> {
-    let allowed = &ctx.scope.machines;
-    let seen = |i: &&Instance| allowed.is_empty() || allowed.contains(&i.key.machine);
+    let seen = |i: &&Instance| ctx.scope.has_machine(&i.key.machine) && in_scope(i, ctx).is_ok();
     let found: Vec<&Instance> = view.instances.iter().filter(seen).collect();
     match found.as_slice() {
+        [] if !ctx.scope.projects.is_empty() => Err(Refusal::OutOfScope {
+            kind: "job",
+            name: short(object_id),
+        }),
         [] => Err(Refusal::not_found("job", object_id)),
         [only] => Ok(only),
         several => {

@@ -2,59 +2,49 @@
 //! a refusal tells nothing about what lies outside.
 
 mod accounts;
+#[cfg(test)]
+mod tests;
 
-use crate::command::{Access, After, Command, Deposit, Whose};
-use crate::model::Dimension;
+use crate::command::{After, Command, Deposit, Object, Whose};
+use crate::model::{Dimension, Project, User};
 use crate::refusal::{Refusal, short};
 use crate::select;
 use crate::view::Context;
 
-/// Refuses what lies outside the caller's machines and projects.
+/// Refuses what lies outside the caller's machines and projects: every object that the command names is
+/// looked up here, and nowhere else.
 pub(super) fn check(command: &Command, ctx: &Context<'_>) -> Result<(), Refusal> {
     if ctx.scope.projects.is_empty() && ctx.scope.machines.is_empty() {
         return Ok(());
     }
+    for object in command.objects() {
+        look_up(&object, ctx)?;
+    }
     match command {
-        Command::Quote(quote) => whose(&quote.whose, ctx),
-        Command::Create(create) => whose(&create.request.whose, ctx),
-        Command::Modify(request) => whose(&request.whose, ctx),
-        Command::Reserve(reserve) => whose(&reserve.request.whose, ctx),
-        Command::Charge(charge) => whose(&charge.request.whose, ctx),
-        Command::Usage(used) => whose(&used.request.whose, ctx),
-        // Each of its reports is looked at on its own.
-        Command::Import(_) => Ok(()),
-        Command::Close(close) => machine(&close.key.machine, ctx),
-        Command::Repeat(repeat) => machine(&repeat.key.machine, ctx),
-        Command::Deposit(deposit) => deposited(deposit, ctx),
-        Command::Withdraw(withdraw) => account(&withdraw.name, ctx),
-        Command::SetProject(set) => project(&set.name, ctx),
-        Command::SetMember(set) => project(&set.project, ctx),
-        Command::RemoveMember(name, _) => project(name, ctx),
-        // A lien or a job names its project only where it is looked at: the rule does.
-        Command::ExtendLien(_) | Command::ReleaseLien(_) | Command::After(After::Refund(_)) => {
-            Ok(())
-        }
+        Command::Deposit(deposit) => spread(deposit, ctx),
         Command::After(After::Transfer(transfer)) => {
-            account(&transfer.from, ctx)?;
-            account(&transfer.to, ctx)?;
             accounts::inside_one(&transfer.from, &transfer.to, ctx)
         }
-        Command::AddAccount(set) => accounts::lists(set, true, ctx),
-        Command::SetAccount(set) => {
-            account(&set.name, ctx)?;
-            accounts::lists(set, false, ctx)
-        }
-        Command::RemoveAccount(name) => account(name, ctx),
-        Command::Access(Access::Reject(reject)) => match &reject.command {
-            Some(command) => check(command, ctx),
-            None => nothing(),
-        },
-        Command::Access(access) => match access.inner() {
-            Some(command) => check(command, ctx),
-            None => nothing(),
-        },
-        Command::After(After::Settle(settle)) => project(&settle.project, ctx),
-        _ => nothing(),
+        Command::AddAccount(set) => accounts::stays(set, true, ctx),
+        Command::SetAccount(set) => accounts::stays(set, false, ctx),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses an object outside the caller's scope as one that is not there.
+fn look_up(object: &Object<'_>, ctx: &Context<'_>) -> Result<(), Refusal> {
+    match object {
+        Object::Bank => nothing(),
+        Object::Project(name) => project(name, ctx),
+        Object::Account(name) => account(name, ctx),
+        Object::User(name) => user(name, ctx),
+        Object::Machine(name) => machine(name, ctx),
+        Object::Payer(payer) => whose(payer, ctx),
+        Object::Row(account, row) => accounts::row(account, row, ctx),
+        Object::Inside(command) => check(command, ctx),
+        // Rows of the ledger, which are not in the directory: the rules look for them among the rows of
+        // the account that is named beside them, or of the caller's jobs.
+        Object::Allocation(_) | Object::Lien(_) | Object::Job(_) => Ok(()),
     }
 }
 
@@ -103,9 +93,31 @@ fn project(name: &str, ctx: &Context<'_>) -> Result<(), Refusal> {
     })
 }
 
+/// A user is in the scope of single projects as a member of one of them, or where one of them pays by
+/// default for what they run. Who is of no project at all is nobody else's either.
+fn user(name: &str, ctx: &Context<'_>) -> Result<(), Refusal> {
+    if ctx.scope.projects.is_empty() {
+        return Ok(());
+    }
+    let person = ctx.scope.who.as_ref().and_then(|who| who.person.as_deref());
+    let is_seen = |found: &User| {
+        let is_member = |p: &&Project| ctx.directory.membership(p.id, found.id).is_some();
+        let all = ctx.directory.projects().filter(is_member).map(|p| p.id);
+        let mut theirs = all.chain(found.default_project).peekable();
+        theirs.peek().is_none() || theirs.any(|id| ctx.may_touch(Some(id), ""))
+    };
+    let found = ctx.directory.user_named(name);
+    if found.is_some_and(|found| person == Some(name) || is_seen(found)) {
+        return Ok(());
+    }
+    Err(Refusal::OutOfScope {
+        kind: "user",
+        name: short(name),
+    })
+}
+
 /// A deposit touches every account that gets a share of it.
-fn deposited(deposit: &Deposit, ctx: &Context<'_>) -> Result<(), Refusal> {
-    account(&deposit.name, ctx)?;
+fn spread(deposit: &Deposit, ctx: &Context<'_>) -> Result<(), Refusal> {
     let named = select::account_by_name(ctx.directory, &deposit.name);
     let Some(named) = named.ok().filter(|_| deposit.is_spread()) else {
         return Ok(());

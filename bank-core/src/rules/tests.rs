@@ -17,14 +17,14 @@ use crate::terms::Excess;
 use crate::time::{Seconds, Timestamp};
 use crate::usage::Usage;
 
-struct Ground {
+pub(super) struct Ground {
     book: Book,
-    scope: Scope,
+    pub(super) scope: Scope,
 }
 
 impl Ground {
     /// Projects `chem` and `bio` of amy with 1000 each, at 1 a processor and second.
-    fn new() -> Ground {
+    pub(super) fn new() -> Ground {
         let bank = Bank {
             uuid: "u".into(),
             precision: Precision::new(0).unwrap(),
@@ -99,19 +99,19 @@ impl Ground {
         );
     }
 
-    fn run(&mut self, at: i64, command: &Command) -> Result<Outcome, Refusal> {
+    pub(super) fn run(&mut self, at: i64, command: &Command) -> Result<Outcome, Refusal> {
         let now = Timestamp::from_seconds(at);
         let decided = execute(&mut self.book, command, &self.scope, now, false).unwrap();
         assert_eq!(self.book.findings(), Vec::<String>::new());
         decided
     }
 
-    fn done(&mut self, at: i64, command: impl std::borrow::Borrow<Command>) -> Outcome {
+    pub(super) fn done(&mut self, at: i64, command: impl std::borrow::Borrow<Command>) -> Outcome {
         self.run(at, command.borrow()).unwrap()
     }
 }
 
-fn request(project: &str, job: &str, processors: i64) -> Request {
+pub(super) fn request(project: &str, job: &str, processors: i64) -> Request {
     Request {
         object_id: job.into(),
         whose: Whose {
@@ -131,7 +131,7 @@ fn request(project: &str, job: &str, processors: i64) -> Request {
     }
 }
 
-fn reserve(project: &str, job: &str, seconds: i64) -> Command {
+pub(super) fn reserve(project: &str, job: &str, seconds: i64) -> Command {
     Command::Reserve(Reserve {
         request: request(project, job, 1),
         charge_duration: Some(Seconds(seconds)),
@@ -139,7 +139,7 @@ fn reserve(project: &str, job: &str, seconds: i64) -> Command {
     })
 }
 
-fn charge(project: &str, job: &str, processors: i64, seconds: i64) -> Command {
+pub(super) fn charge(project: &str, job: &str, processors: i64, seconds: i64) -> Command {
     Command::Charge(Charge {
         request: request(project, job, processors),
         duration: Some(Seconds(seconds)),
@@ -148,7 +148,7 @@ fn charge(project: &str, job: &str, processors: i64, seconds: i64) -> Command {
     })
 }
 
-fn delete(job: &str, event_time: Option<i64>) -> Command {
+pub(super) fn delete(job: &str, event_time: Option<i64>) -> Command {
     Command::Close(Close {
         key: InstanceKey {
             machine: "colony".into(),
@@ -172,12 +172,16 @@ fn a_key_for_one_project_cannot_reach_the_job_of_another() {
             request: request("bio", "j", 1),
             ..Create::default()
         }),
-        delete("j", None),
         reserve("chem", "k", 10),
     ] {
         let refused = ground.run(1, &command).unwrap_err();
         assert_eq!(refused.code(), "not_allowed", "{command:?}");
     }
+    // To a delete it is as one that is not there.
+    let Outcome::Closed(closed) = ground.done(1, delete("j", None)) else {
+        panic!("no close");
+    };
+    assert_eq!(closed.instance, None);
     let held: Vec<i64> = ground.book.allocations.values().map(|a| a.held.0).collect();
     assert_eq!(held, [0, 100, 0]);
 }

@@ -12,6 +12,7 @@ mod peer;
 mod refused;
 mod replay;
 mod roles;
+mod scope;
 mod table;
 mod token;
 mod why;

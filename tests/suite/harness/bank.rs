@@ -74,7 +74,9 @@ impl Setup {
         copy(template(), &bank.data());
         bank.settings(&self.toml);
         bank.start();
-        bank.bank_ok(&["deposit", "chemistry", &self.chemistry.to_string()]);
+        // A deposit of 0 makes an allocation only with a credit limit.
+        let amount = self.chemistry.to_string();
+        bank.bank_ok(&["deposit", "chemistry", &amount, "--limit", "0"]);
         bank
     }
 }

@@ -1,6 +1,6 @@
 //! ledger.md 11, cases 40 and 66 to 70: who may use an account.
 
-use super::ask::{Ask, c, quote, r};
+use super::ask::{Ask, c, ci, quote, r};
 use super::bench::on_both;
 use bank_core::command::{Command, SetProject, SetUser};
 
@@ -71,5 +71,20 @@ fn ledger_case_070_an_inactive_project_is_charged_and_reserves_nothing() {
         }));
         t.expect(r("j", 10), "refused project_inactive, exit 1", "");
         t.expect(c("k", 10), "charged 10, balance 990", "charge a -10");
+    });
+}
+
+/// A charge that took nothing leaves the job to the paying order.
+#[test]
+fn a_charge_of_nothing_binds_a_job_to_no_account() {
+    on_both(|t| {
+        t.given("F{a=100}, G{b=100 [T0+10,2027)}");
+        t.expect(ci("j", 0), "charged 0, balance 100", "charge a 0");
+        t.at("T0+20");
+        t.expect(
+            ci("j", 10),
+            "charged 10, balance 90",
+            "activate b 0 active +100 (T0+10); charge b -10",
+        );
     });
 }

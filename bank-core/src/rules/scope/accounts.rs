@@ -1,7 +1,7 @@
 //! What those may do to accounts who may touch single projects only: the accounts stay theirs, and
 //! nobody else's pays for them.
 
-use super::{account, project};
+use super::{account, machine, project, user};
 use crate::access::{Held, Role, held};
 use crate::command::SetAccount;
 use crate::model::{Constraint, Dimension};
@@ -9,47 +9,50 @@ use crate::refusal::Refusal;
 use crate::select;
 use crate::view::Context;
 
-/// Refuses an account whose lists let others in, or that others would pay for.
-pub(super) fn lists(set: &SetAccount, is_new: bool, ctx: &Context<'_>) -> Result<(), Refusal> {
+/// Refuses a row of a list that names what lies outside. A row that the account has already names nothing
+/// new of users and machines.
+pub(super) fn row(name: &str, row: &Constraint, ctx: &Context<'_>) -> Result<(), Refusal> {
+    let value = row.value.as_str();
+    let is_word = value == "ANY" || value == "MEMBERS";
+    let known = ctx.directory.account_named(name);
+    let is_there = || known.is_some_and(|account| account.constraints.contains(row));
+    match &row.dimension {
+        // A word would let every project in.
+        Dimension::Project if !is_word || row.allow => project(value, ctx),
+        Dimension::User | Dimension::Machine if is_word || is_there() => Ok(()),
+        Dimension::User => user(value, ctx),
+        Dimension::Machine => machine(value, ctx),
+        Dimension::Project
+        | Dimension::Class
+        | Dimension::Qos
+        | Dimension::Group
+        | Dimension::Organization
+        | Dimension::Attribute(_) => Ok(()),
+    }
+}
+
+/// Refuses an account whose lists let everybody in, or that others would pay for.
+pub(super) fn stays(set: &SetAccount, is_new: bool, ctx: &Context<'_>) -> Result<(), Refusal> {
     if ctx.scope.projects.is_empty() {
         return Ok(());
     }
-    let of_project = |rows: &[Constraint]| -> Vec<String> {
-        let own = rows.iter().filter(|c| c.dimension == Dimension::Project);
-        own.filter(|c| c.allow).map(|c| c.value.clone()).collect()
+    let narrows = |rows: &[Constraint]| {
+        let mut own = rows.iter().filter(|c| c.dimension == Dimension::Project);
+        own.any(|c| c.allow)
     };
-    let whole = set.constraints.as_deref().map(of_project);
-    let single = set
-        .lists
-        .iter()
-        .rev()
-        .find(|(d, _)| *d == Dimension::Project);
-    let listed = single.map(|(_, rows)| of_project(rows)).or(whole);
-    match listed {
-        Some(list) if list.is_empty() => return Err(open_to_all(set)),
-        Some(list) => list.iter().try_for_each(|name| project(name, ctx))?,
-        None if is_new => return Err(open_to_all(set)),
-        None => {}
-    }
-    if let Some(Some(fallback)) = &set.fallback {
-        let name = match fallback.strip_prefix('+') {
-            Some(suffix) => format!("{}{suffix}", set.name),
-            None => fallback.clone(),
-        };
-        account(&name, ctx)?;
+    let whole = set.constraints.as_deref().map(narrows);
+    let mut lists = set.lists.iter().rev();
+    let single = lists.find(|(d, _)| *d == Dimension::Project);
+    let narrowed = single.map(|(_, rows)| narrows(rows)).or(whole);
+    if !narrowed.unwrap_or(!is_new) {
+        return Err(open_to_all(set));
     }
     if set.parent.is_none() && set.share.is_none() && set.overflow.is_none() {
         return Ok(());
     }
     let known = ctx.directory.account_named(&set.name);
     let above = known.and_then(|a| ctx.directory.parent_of(a));
-    if let Some(above) = above {
-        account(&above.name, ctx)?;
-    }
-    match &set.parent {
-        Some(Some(parent)) => account(parent, ctx),
-        _ => Ok(()),
-    }
+    above.map_or(Ok(()), |above| account(&above.name, ctx))
 }
 
 /// An account that no project list narrows down is everybody's.

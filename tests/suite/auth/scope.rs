@@ -1,0 +1,98 @@
+//! What a key for single projects or machines can name in a command: its own. What is of others answers as
+//! what is not there, in every field.
+
+use super::token::token;
+use crate::harness::{Bank, Ran};
+
+fn with(bank: &Bank, token: &str, arguments: &[&str]) -> Ran {
+    bank.bank_as(&[("BANK_TOKEN", token)], arguments)
+}
+
+/// A refusal without the name that was given, and without the id of the request.
+fn learned(ran: &Ran, name: &str) -> (i32, String) {
+    let lines = ran.stderr.lines().filter(|line| !line.contains("request"));
+    let text = lines.collect::<Vec<_>>().join("\n");
+    (ran.exit, text.replace(name, "NAME"))
+}
+
+#[test]
+fn a_narrow_administrator_cannot_name_what_is_of_others() {
+    let mut bank = Bank::new();
+    bank.bank_ok(&["user", "add", "carl", "--default-project", "physics"]);
+    bank.bank_ok(&["project", "members", "add", "physics", "carl"]);
+    bank.bank_ok(&["user", "add", "dora"]);
+    bank.bank_ok(&["account", "add", "chem-more", "--projects", "chemistry"]);
+    let narrow = token(&bank, "narrow", &["--role", "admin", "-A", "chemistry"]);
+    let before = bank.transactions();
+    let commands: [(&[&str], [&str; 2]); 6] = [
+        (
+            &["project", "set", "chemistry", "--parent", "NAME"],
+            ["physics", "nosuch"],
+        ),
+        (
+            &["project", "members", "add", "chemistry", "NAME"],
+            ["carl", "nosuch"],
+        ),
+        (
+            &["project", "members", "rm", "chemistry", "NAME", "--yes"],
+            ["carl", "nosuch"],
+        ),
+        (
+            &["account", "set", "chem-more", "--users", "NAME"],
+            ["carl", "nosuch"],
+        ),
+        (
+            &["account", "set", "chem-more", "--parent", "NAME"],
+            ["physics", "nosuch"],
+        ),
+        (
+            &["account", "set", "chem-more", "--fallback", "NAME"],
+            ["physics", "nosuch"],
+        ),
+    ];
+    for (command, names) in commands {
+        let [foreign, missing] = names.map(|name| {
+            let words = command.iter().map(|word| word.replace("NAME", name));
+            let words: Vec<String> = words.collect();
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            learned(&with(&bank, &narrow, &words), name)
+        });
+        assert_eq!(foreign, missing, "{command:?}");
+        assert_eq!(foreign.0, 4, "{command:?}: {}", foreign.1);
+    }
+    assert_eq!(bank.transactions(), before);
+    // Who is of no project is nobody else's.
+    let ran = with(
+        &bank,
+        &narrow,
+        &["project", "members", "add", "chemistry", "dora"],
+    );
+    assert_eq!(ran.exit, 0, "{}", ran.stderr);
+    bank.verify();
+}
+
+#[test]
+fn a_key_for_one_machine_names_no_other() {
+    let mut bank = Bank::new();
+    bank.bank_ok(&["machine", "add", "blue"]);
+    bank.bank_ok(&["account", "add", "chem-more", "--projects", "chemistry"]);
+    let narrow = token(&bank, "narrow", &["--role", "admin", "-m", "colony"]);
+    let before = bank.transactions();
+    let commands: [&[&str]; 2] = [
+        &["project", "set", "chemistry", "--machines", "NAME"],
+        &["account", "set", "chem-more", "--machines", "NAME"],
+    ];
+    for command in commands {
+        let [foreign, missing] = ["blue", "nosuch"].map(|name| {
+            let words: Vec<&str> = command
+                .iter()
+                .map(|w| if *w == "NAME" { name } else { w })
+                .collect();
+            learned(&with(&bank, &narrow, &words), name)
+        });
+        assert_eq!(foreign, missing, "{command:?}");
+        assert_eq!(foreign.0, 6, "{command:?}: {}", foreign.1);
+    }
+    assert_eq!(bank.transactions(), before);
+    bank.verify();
+}
