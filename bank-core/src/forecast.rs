@@ -1,9 +1,10 @@
 //! How long the money of an account lasts, and what of it ends unused, at the speed of late.
 //!
 //! What is spent comes from the allocation that ends first, as charges do by default (ledger.md
-//! 2.6). Everything is exact: a speed is an amount over a time, never a rate that was rounded. What
-//! there is to spend is what is available (ledger.md 2.5): what liens hold is spent already, and
-//! what allocations are below zero is paid by the others first, then by the credit.
+//! 2.6). Everything is exact: a speed is an amount over a time, never a rate that was rounded. The rule
+//! is that of the ledger: what liens hold is spent already, and each allocation stands alone. A debt on
+//! one takes nothing from another: liens and charges use what the other has, and its end takes away what
+//! is then left of it. A debt uses credit.
 
 use crate::ids::AllocationId;
 use crate::model::{Allocation, Phase};
@@ -119,8 +120,7 @@ fn free(allocation: &Allocation) -> i128 {
 }
 
 /// Follows an account's allocations from now on at a steady speed. Those that have ended play no
-/// part. `credit` is what may be spent below zero, beyond all of them. Without expiry and speed the
-/// sum of what is followed is what is available now.
+/// part. `credit` is what may be spent below zero, beyond all of them.
 pub fn forecast<'a>(
     allocations: impl IntoIterator<Item = &'a Allocation>,
     speed: Speed,
@@ -141,12 +141,7 @@ pub fn forecast<'a>(
     }
     // Those without an end last.
     purses.sort_by_key(|purse| (purse.end.is_none(), purse.end, purse.start, purse.id));
-    for purse in purses.iter_mut().filter(|purse| purse.start <= now) {
-        let paid = debt.min(purse.left);
-        purse.left = purse.left.saturating_sub(paid);
-        debt = debt.saturating_sub(paid);
-    }
-    let credit = credit.saturating_sub(debt);
+    let credit = credit.saturating_sub(debt).max(0);
     let mut found = Forecast::default();
     let mut at = now;
     // Each turn a purse is used up, begins or ends.
@@ -158,7 +153,7 @@ pub fn forecast<'a>(
         let open = purses.iter_mut().find(|p| p.start <= at && p.left > 0);
         let Some(open) = open else {
             if found.empty_at.is_none() {
-                let again = again(&purses, credit, at);
+                let again = again(&purses, at);
                 found.run_dry(speed, credit, at, again);
             }
             match next {
@@ -183,17 +178,10 @@ pub fn forecast<'a>(
     found
 }
 
-/// When what begins after an instant makes up for what is owed, and more.
-fn again(purses: &[Purse], credit: i128, at: Timestamp) -> Option<Timestamp> {
-    let mut later: Vec<&Purse> = purses.iter().filter(|purse| purse.start > at).collect();
-    later.sort_by_key(|purse| purse.start);
-    let there = |start: Timestamp| {
-        let open = later.iter().filter(|p| p.start <= start);
-        let open = open.filter(|p| p.end.is_none_or(|end| end > start));
-        open.fold(credit.min(0), |sum, p| sum.saturating_add(p.left))
-    };
-    let mut starts = later.iter().map(|purse| purse.start);
-    starts.find(|start| there(*start) > 0)
+/// The first instant after another at which money begins.
+fn again(purses: &[Purse], at: Timestamp) -> Option<Timestamp> {
+    let later = purses.iter().filter(|p| p.start > at && p.left > 0);
+    later.map(|purse| purse.start).min()
 }
 
 /// Takes out what has ended by an instant.

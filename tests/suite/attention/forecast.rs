@@ -78,3 +78,22 @@ fn who_is_below_zero() {
     assert_eq!(items[0]["available"], "-500");
     bank.verify();
 }
+
+/// A debt on one allocation does not spend another, in the ledger and in what is foreseen of it.
+#[test]
+fn a_debt_takes_nothing_from_what_ends() {
+    let mut bank = Setup::new().chemistry(100).start();
+    charge(&bank, "much", 400);
+    bank.bank_ok(&["deposit", "chemistry", "200", "--end", "2026-01-31"]);
+    let items = bank.json(&["report", "expiring"])["items"].clone();
+    assert_eq!(items[0]["amount"], "200", "{items}");
+    assert_eq!(items[0]["unused"], "200", "{items}");
+    let row = bank.json(&["report", "forecast", "-A", "chemistry"])["items"][0].clone();
+    assert_eq!(row["unused"], "200", "{row}");
+    bank.set_clock(T0 + 40 * DAY);
+    bank.bank_ok(&["status"]);
+    let journal = bank.bank_ok(&["journal", "--kind", "expire", "-P", "-n"]);
+    let expired = "2026-01-31T00:00:00Z|expire|chemistry||||0|0|200|";
+    assert!(journal.contains(expired), "{journal}");
+    bank.verify();
+}
