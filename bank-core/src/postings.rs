@@ -203,8 +203,12 @@ impl Postings {
         about: &About,
     ) -> Result<(), Refusal> {
         let entry_id = EntryId(Next::take(&mut self.next.entry));
-        let Some(allocation) = self.allocations.iter_mut().find(|a| a.id == id) else {
+        let Some(place) = self.allocations.iter().position(|a| a.id == id) else {
             return Err(Refusal::not_found("allocation", &id.0.to_string()));
+        };
+        self.fits_account(place, &delta)?;
+        let Some(allocation) = self.allocations.get_mut(place) else {
+            return Err(Refusal::AmountOverflow);
         };
         allocation.amount = allocation.amount.plus(Amount(delta.amount))?;
         allocation.held = allocation.held.plus(Amount(delta.held))?;
@@ -237,6 +241,26 @@ impl Postings {
         if !self.touched.contains(&id) {
             self.touched.push(id);
         }
+        Ok(())
+    }
+
+    /// Refuses an amount that the account's sums cannot hold: what its allocations have and what was
+    /// deposited into them, all together, are numbers of 64 bits (ledger.md 1.3). Only money that is added
+    /// can make them larger than they are.
+    fn fits_account(&self, place: usize, delta: &Delta) -> Result<(), Refusal> {
+        let Some(to) = self.allocations.get(place).filter(|_| delta.amount > 0) else {
+            return Ok(());
+        };
+        let own = self.allocations.iter().filter(|a| a.account == to.account);
+        let more = i128::from(delta.amount);
+        let (amount, deposited) = own.fold((more, more), |(amount, deposited), a| {
+            (
+                amount.saturating_add(a.amount.0.max(0).into()),
+                deposited.saturating_add(a.deposited.0.into()),
+            )
+        });
+        Amount::from_sum(amount)?;
+        Amount::from_sum(deposited)?;
         Ok(())
     }
 

@@ -34,8 +34,10 @@ pub struct Refunded {
     pub amount: Amount,
     /// To which allocations.
     pub parts: Vec<(AllocationId, Amount)>,
-    /// What of it went to allocations that have expired, and expired with them.
+    /// The part that went to expired allocations and expired with them.
     pub expired: Amount,
+    /// The part that reduced debts which ended with the windows of their allocations.
+    pub forgiven: Amount,
     /// Allocations that were made for it.
     pub reissued: Vec<AllocationId>,
     /// What could still be given back.

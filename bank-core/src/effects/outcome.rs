@@ -286,6 +286,8 @@ pub struct Charged {
     pub unpriced: bool,
     /// Seconds beyond what can have been used; billed only where the site accepts them.
     pub disputed: Seconds,
+    /// The document repeats time that is billed already: it added nothing.
+    pub repeats: bool,
     /// The source that charges the machine in place of this one, so that this is on record with
     /// amount 0 (decision 19).
     pub kept_for: Option<String>,

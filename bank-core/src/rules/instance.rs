@@ -1,12 +1,12 @@
 //! Instances: made, found, closed (decisions 11 and 13).
 
 use crate::amount::Amount;
-use crate::command::{Close, Create, Repeat, Request};
+use crate::command::{Close, Create, Repeat, Request, Whose};
 use crate::effects::{
     Closed, Created, Delta, Effects, EntryKind, InstanceChange, Outcome, RecordEvent,
 };
 use crate::ids::InstanceId;
-use crate::model::{Closing, Facts, Instance, LienState, Mode};
+use crate::model::{Closing, Facts, Instance, LienState, Mode, ObjectType};
 use crate::postings::{About, Postings};
 use crate::refusal::{Refusal, short};
 use crate::rules::quote::promise_tid;
@@ -108,7 +108,8 @@ pub(super) fn note_start(instance: &mut Instance, at: Option<Timestamp>) {
 pub(super) fn close(close: &Close, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
     let mut postings = Postings::new(view);
     let at = event_time(close.event_time, ctx);
-    let open_then = |i: &&Instance| i.is_open() && i.opened <= at;
+    // One of others is as one that is not there.
+    let open_then = |i: &&Instance| i.is_open() && i.opened <= at && in_scope(i, ctx).is_ok();
     let Some(open) = view.instances.iter().find(open_then) else {
         let none = Closed {
             instance: None,
@@ -117,7 +118,7 @@ pub(super) fn close(close: &Close, view: &View, ctx: &Context<'_>) -> Result<Eff
         };
         return Ok(postings.finish(Outcome::Closed(none)));
     };
-    let mut instance = in_scope(open, ctx)?.clone();
+    let mut instance = open.clone();
     postings.begin_for("delete", at, instance.id);
     let lien = instance.lien.as_ref().filter(|l| !l.shadow);
     let released = Amount::from_sum(lien.map_or(0, crate::model::Lien::remaining))?;
@@ -145,7 +146,8 @@ pub(super) fn repeated(
 ) -> Result<Effects, Refusal> {
     let key = &repeat.key;
     let unknown = || Refusal::not_found(key.object_type.word(), &key.object_id);
-    let instance = in_scope(view.instances.first().ok_or_else(unknown)?, ctx)?;
+    let newest = view.instances.first().ok_or_else(unknown)?;
+    let instance = in_scope(newest, ctx).map_err(|_| unknown())?;
     let mut postings = Postings::new(view);
     postings.begin_for("repeat", ctx.now, instance.id);
     postings.remark(&format!("repeat_of={}", repeat.of));
@@ -354,11 +356,31 @@ pub(super) fn usable(
     facts: &Facts,
     ctx: &Context<'_>,
 ) -> Result<(select::Payer, Vec<select::Candidate>), Refusal> {
-    let payer = select::resolve(ctx.directory, ctx.scope, &request.whose)?;
+    let payer = if is_administrative(request) {
+        let whose = Whose {
+            user: None,
+            ..request.whose.clone()
+        };
+        let payer = select::resolve(ctx.directory, ctx.scope, &whose)?;
+        select::Payer {
+            any_member: true,
+            ..payer
+        }
+    } else {
+        select::resolve(ctx.directory, ctx.scope, &request.whose)?
+    };
     let payer = payer.knowing(ctx.directory, &facts.usage, &facts.group);
     let user = request.whose.user.as_deref().unwrap_or_default();
     let candidates = select::candidates(ctx.directory, &payer, user)?;
     Ok((payer, candidates))
+}
+
+/// Whether a request is for an administrative reservation of Moab: its owner is `root`, who is no user of
+/// the bank, and it names the account that pays (nami.md 3.2). Any member's account may pay.
+fn is_administrative(request: &Request) -> bool {
+    request.object_type == ObjectType::Reservation
+        && request.whose.user.as_deref() == Some("root")
+        && request.whose.project.is_some()
 }
 
 /// The mode that a request falls under.

@@ -22,7 +22,9 @@ pub(super) fn deposit(
     let account = select::account_by_name(ctx.directory, &deposit.name)?;
     of_people(account)?;
     let limit = deposit.credit_limit.unwrap_or(Amount::ZERO);
-    if deposit.amount < Amount::ZERO || limit < Amount::ZERO {
+    // An allocation of credit alone needs no money; any other deposit of 0 would move nothing.
+    let is_nothing = deposit.amount.is_zero() && deposit.credit_limit.is_none();
+    if deposit.amount < Amount::ZERO || limit < Amount::ZERO || is_nothing {
         return Err(Refusal::BadAmount);
     }
     if !deposit.window.is_proper() {

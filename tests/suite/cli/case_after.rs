@@ -222,6 +222,58 @@ fn ledger_case_119_a_refund_after_the_end_through_bank() {
 }
 
 #[test]
+fn a_refund_after_the_end_pays_the_ended_debt_before_it_reissues_through_bank() {
+    let deposit = "+ deposit P 1000 --start 2026-01-01 --end 2026-06-01T00:00:10Z";
+    play(&format!(
+        "{deposit}
+         + C j 5000
+         @ 20
+         + refund j --reissue-until 2027-01-01
+         = P 1000 0 1000
+         ~ ended debt
+         > refund P 1000, P 3000, P 1000
+         1 refund j"
+    ));
+    // Parts of it: the debt first, then money, and without a new end nothing can be spent.
+    play(&format!(
+        "{deposit}
+         + C j 5000
+         @ 20
+         + refund j 3500 --reissue-until 2027-01-01
+         = P 0 0 0
+         + refund j 700 --reissue-until 2027-01-01
+         = P 200 0 200
+         + refund j
+         ~ expired
+         = P 200 0 200
+         > refund P 700, P 2800, P 140, P 360, P 200, P 160, P 640"
+    ));
+    // A refund before the end lowered the debt, so less than the second job's debt was forgiven.
+    play(&format!(
+        "{deposit}
+         + C j 1000
+         + C k 4000
+         + refund j
+         @ 20
+         + refund k --reissue-until 2027-01-01
+         = P 1000 0 1000
+         > refund P 1000, P 3000, P 1000"
+    ));
+    // Whichever of two jobs comes first, both together give back what was deposited.
+    for (first, second) in [("j", "k"), ("k", "j")] {
+        play(&format!(
+            "{deposit}
+             + C j 1000
+             + C k 4000
+             @ 20
+             + refund {first} --reissue-until 2027-01-01
+             + refund {second} --reissue-until 2027-01-01
+             = P 1000 0 1000"
+        ));
+    }
+}
+
+#[test]
 fn ledger_case_120_a_charge_with_refunds_is_undone_last_through_bank() {
     play(
         "+ account add X --projects P

@@ -298,7 +298,8 @@ fn ledger_case_100_an_attribute_counts_when_a_rate_names_it_through_bank() {
 #[test]
 fn ledger_case_105_a_project_that_is_only_watched_through_bank() {
     play(
-        "+ deposit P 0
+        "+ deposit P 1
+         + withdraw P 1
          + project set P --mode track
          + quote -A P -u amy -m colony --procs 1 --wall 7200 --json
          ~ \"cost\": \"0\"

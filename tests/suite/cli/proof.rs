@@ -63,7 +63,7 @@ fn the_bank_is_proven_while_it_is_served() {
     // Writers go on beside each of these.
     let said = std::thread::scope(|scope| {
         let writes = scope.spawn(|| {
-            for n in 0..30 {
+            for n in 1..31 {
                 bank.bank_ok(&["deposit", "chemistry", &n.to_string()]);
             }
         });

@@ -275,6 +275,34 @@ fn ledger_case_114_a_transfer_within_a_project() {
 }
 
 #[test]
+fn a_refund_after_the_end_reduces_the_ended_debt_first() {
+    on_both(|t| {
+        t.given("F{a=1000 [2026,T0+10)}");
+        t.after([c("j", 5000)]);
+        t.at("T0+20");
+        t.expect(
+            refund("j", 3500),
+            "refunded 3500, left 1500, ended debt 3500",
+            "expire a 0 active +4000 (T0+10); refund a +700, expire a 0 active -700, \
+             refund a +2800, expire a 0 active -2800",
+        );
+        t.expect(
+            refund("j", 700).reissue_until("2027-01-01"),
+            "refunded 700, left 800, ended debt 500",
+            "refund a +140, expire a 0 active -140, refund a +360, expire a 0 active -360, \
+             refund b +200",
+        );
+        t.expect(
+            refund("j", 0),
+            "refunded 800, left 0, expired 800",
+            "refund a +160, expire a 0 active -160, refund a +640, expire a 0 active -640",
+        );
+        t.expect_allocation("a", "800 held 0, deposited 1000, expired");
+        t.expect_balance("F", "amount 200 held 0 balance 200 available 200");
+    });
+}
+
+#[test]
 fn ledger_case_119_a_refund_after_the_end_of_the_window() {
     on_both(|t| {
         t.given("F{a=20 [2026,T0+10)}");

@@ -75,7 +75,7 @@ fn ledger_case_005_the_limit_counts_for_a_top_up() {
 fn ledger_case_006_a_deposit_of_nothing_is_accepted() {
     on_both(|t| {
         t.given("F{a=0}");
-        t.expect(deposit("F", "0"), "amount 0, deposited 0", "deposit a 0");
+        t.expect(deposit("F", "0"), "refused bad_amount, exit 1", "");
     });
 }
 
@@ -252,5 +252,29 @@ fn a_closing_charge_in_the_way_of_a_deposit_changes_nothing_about_it() {
             "amount 0, deposited 150",
             "deposit a +50",
         );
+    });
+}
+
+/// The sums of an account are numbers of 64 bits, however many allocations they are over.
+#[test]
+fn what_an_account_cannot_add_up_is_refused() {
+    on_both(|t| {
+        t.given("F{a=0}, G{b=5 [2026,2027)}");
+        t.expect(
+            deposit("F", "9223372036854775807"),
+            "amount 9223372036854775807, deposited 9223372036854775807",
+            "deposit a +9223372036854775807",
+        );
+        let refused = "refused amount_overflow, exit 1";
+        t.expect(deposit("F", "1"), refused, "");
+        t.expect(deposit("F", "1").window("[2026,2027)"), refused, "");
+        t.expect(
+            deposit("G", "1"),
+            "new: amount 1, deposited 1",
+            "deposit c +1",
+        );
+        let all = "amount 9223372036854775807 held 0 balance 9223372036854775807 \
+                   available 9223372036854775807";
+        t.expect_balance("F", all);
     });
 }

@@ -1,6 +1,6 @@
 //! ledger.md 2.7 d: liens extended, held again, and given back by hand.
 
-use super::ask::{c, ci, extend, r, release};
+use super::ask::{Ask, c, ci, extend, r, release};
 use super::bench::on_both;
 use bank_core::command::Command;
 use bank_core::model::ObjectType;
@@ -118,6 +118,36 @@ fn an_end_by_hand_lies_after_the_start_and_ahead() {
         t.expect(r("j", 10).start("T0+300"), "lien 10", "lien a 0/+10");
         t.expect_job("j", "open, used 0 s, billed 0, lien 10 [T0+300,T0+910)");
         t.expect(extend(1, "T0+250"), "refused bad_window, exit 1", "");
+    });
+}
+
+/// Moab's administrative reservations belong to root, who is no user of the bank (nami.md 3.2).
+#[test]
+fn a_reservation_of_root_holds_money_of_the_account_that_it_names() {
+    on_both(|t| {
+        t.given("F{a=1000}");
+        let root = |mut ask: Ask, names_project: bool| {
+            let request = match &mut ask.command {
+                Ok(Command::Reserve(reserve)) => &mut reserve.request,
+                Ok(Command::Charge(charge)) => &mut charge.request,
+                other => panic!("{other:?}"),
+            };
+            request.object_type = ObjectType::Reservation;
+            request.whose.user = Some("root".to_owned());
+            if !names_project {
+                request.whose.project = None;
+            }
+            ask
+        };
+        t.expect(root(r("x", 100), true), "lien 100", "lien a 0/+100");
+        t.expect(
+            root(c("x", 60), true),
+            "charged 60, balance 940",
+            "charge a -60/-60, lien_release a 0/-40",
+        );
+        t.expect(root(r("y", 100), false), "refused user_unknown, exit 4", "");
+        // A job of root needs an account that root may use.
+        t.expect(r("z", 100).user("root"), "refused user_unknown, exit 4", "");
     });
 }
 

@@ -255,7 +255,7 @@ fn a_share_is_shared_on_and_a_deposit_can_stay_where_it_is() {
             "new: amount 10, deposited 10",
             "deposit d +10",
         );
-        t.expect(deposit("Q", "0"), "amount 60, deposited 60", "deposit c 0");
+        t.expect(deposit("Q", "0"), "refused bad_amount, exit 1", "");
     });
 }
 

@@ -10,6 +10,7 @@ mod after;
 mod billing;
 mod ceiling;
 mod charge;
+mod found;
 mod history;
 mod hold;
 mod journal;
@@ -114,6 +115,7 @@ struct Facts {
     user: String,
     group: String,
     usage: Usage,
+    start: Option<Timestamp>,
     end: Option<Timestamp>,
     /// What counts as processors over time, where a charge policy said it: a fraction.
     counted: Option<(i128, i128)>,
@@ -125,6 +127,8 @@ struct Instance {
     id: String,
     opened: Timestamp,
     closed: Option<Timestamp>,
+    /// When it was closed because its lien expired, or because nothing came for days.
+    expired: Option<Timestamp>,
     /// It was closed by the end of its job.
     is_ended: bool,
     account: Option<usize>,

@@ -104,6 +104,9 @@ fn done(outcome: &Outcome) -> String {
             if r.expired.0 != 0 {
                 text = format!("{text}, expired {}", r.expired.0);
             }
+            if r.forgiven.0 != 0 {
+                text = format!("{text}, ended debt {}", r.forgiven.0);
+            }
             text
         }
         Outcome::Adjusted(a) => format!("adjusted {}", a.amount.0),

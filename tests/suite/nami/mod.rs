@@ -14,6 +14,7 @@ mod life;
 mod order;
 mod outage;
 mod quote;
+mod repeats;
 mod samples;
 mod several;
 mod wire;

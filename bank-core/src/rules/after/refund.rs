@@ -10,30 +10,14 @@ use crate::history::{Rest, rests};
 use crate::ids::{AccountId, AllocationId, UsageId};
 use crate::model::{Account, Instance, Phase};
 use crate::postings::{About, Postings};
-use crate::refusal::{Refusal, short};
-use crate::rules::instance::in_scope;
+use crate::refusal::Refusal;
 use crate::rules::money::{one_at_a_time, unblock_of};
 use crate::time::{Seconds, Timestamp, Window};
 use crate::view::{Context, Next, View};
 
-/// The job, if the caller may touch it; to whom single projects are, one of others is as one that is not
-/// there (decision 23).
-fn own<'a>(view: &'a View, id: &str, ctx: &Context<'_>) -> Result<&'a Instance, Refusal> {
-    let found = one_instance(view, id, ctx).and_then(|instance| in_scope(instance, ctx));
-    found.map_err(|refusal| match refusal {
-        Refusal::NotFound { .. } | Refusal::NotAllowed { .. } if !ctx.scope.projects.is_empty() => {
-            Refusal::OutOfScope {
-                kind: "job",
-                name: short(id),
-            }
-        }
-        other => other,
-    })
-}
-
 /// Gives back to each charge its share of what is left of it; every entry points at its charge.
 pub(super) fn refund(refund: &Refund, view: &View, ctx: &Context<'_>) -> Result<Effects, Refusal> {
-    let instance = own(view, &refund.object_id, ctx)?;
+    let instance = one_instance(view, &refund.object_id, ctx)?;
     check(refund, ctx)?;
     let only = refund.account.as_deref().map(|name| account(name, ctx));
     let only = only.transpose()?;
@@ -52,16 +36,7 @@ pub(super) fn refund(refund: &Refund, view: &View, ctx: &Context<'_>) -> Result<
     let tx = postings.begin_for("refund", ctx.now, instance.id);
     postings.remark(&refund.note);
     let usage = UsageId(Next::take(&mut postings.next.usage));
-    let mut giving = Giving {
-        postings,
-        instance,
-        usage,
-        reissue_until: refund.reissue_until,
-        now: ctx.now,
-        parts: Vec::new(),
-        expired: 0,
-        reissued: Vec::new(),
-    };
+    let mut giving = Giving::new(postings, instance, usage, refund.reissue_until, ctx.now);
     for (rest, share) in rests.iter().zip(shares(&rests, amount, total)?) {
         giving.give(rest, share, ctx)?;
     }
@@ -69,6 +44,7 @@ pub(super) fn refund(refund: &Refund, view: &View, ctx: &Context<'_>) -> Result<
         mut postings,
         parts,
         expired,
+        forgiven,
         reissued,
         ..
     } = giving;
@@ -96,6 +72,7 @@ pub(super) fn refund(refund: &Refund, view: &View, ctx: &Context<'_>) -> Result<
         amount,
         parts,
         expired: Amount::from_sum(expired)?,
+        forgiven: Amount::from_sum(forgiven)?,
         reissued,
         left: left.minus(amount)?,
     };
@@ -168,10 +145,34 @@ struct Giving<'a> {
     now: Timestamp,
     parts: Vec<(AllocationId, Amount)>,
     expired: i128,
+    forgiven: i128,
     reissued: Vec<AllocationId>,
 }
 
-impl Giving<'_> {
+impl<'a> Giving<'a> {
+    fn new(
+        postings: Postings,
+        instance: &'a Instance,
+        usage: UsageId,
+        reissue_until: Option<Timestamp>,
+        now: Timestamp,
+    ) -> Giving<'a> {
+        Giving {
+            postings,
+            instance,
+            usage,
+            reissue_until,
+            now,
+            parts: Vec::new(),
+            expired: 0,
+            forgiven: 0,
+            reissued: Vec::new(),
+        }
+    }
+
+    /// Gives back a share of one charge. Where the window of the allocation that paid has ended with a
+    /// debt, the share pays that debt first: nobody paid for it, so it never becomes money
+    /// (`docs/decisions/0116`).
     fn give(&mut self, rest: &Rest<'_>, share: i64, ctx: &Context<'_>) -> Result<(), Refusal> {
         let Some(paid) = rest.entry.allocation.filter(|_| share > 0) else {
             return Ok(());
@@ -182,13 +183,28 @@ impl Giving<'_> {
         let account = account
             .filter(|a| !a.deleted)
             .ok_or_else(|| Refusal::not_found("account", &allocation.account.0.to_string()))?;
-        let expired = allocation.phase == Phase::Expired;
-        let target = match self.reissue_until.filter(|_| expired) {
-            Some(until) => self.reissue(account, until, ctx)?,
-            None => paid,
+        if allocation.phase != Phase::Expired {
+            return self.post(rest, paid, share);
+        }
+        let debt = share.min(allocation.amount.0.saturating_neg().max(0));
+        let money = share.saturating_sub(debt);
+        self.forgiven = self.forgiven.saturating_add(i128::from(debt));
+        let Some(until) = self.reissue_until else {
+            self.expired = self.expired.saturating_add(i128::from(money));
+            return self.post(rest, paid, share);
         };
-        if expired && target == paid {
-            self.expired = self.expired.saturating_add(i128::from(share));
+        self.post(rest, paid, debt)?;
+        if money == 0 {
+            return Ok(());
+        }
+        let target = self.reissue(account, until, ctx)?;
+        self.post(rest, target, money)
+    }
+
+    /// Posts a part of what goes back of a charge; nothing where the part is zero.
+    fn post(&mut self, rest: &Rest<'_>, to: AllocationId, part: i64) -> Result<(), Refusal> {
+        if part == 0 {
+            return Ok(());
         }
         let about = About {
             usage: Some(self.usage),
@@ -196,8 +212,8 @@ impl Giving<'_> {
             ..About::instance(self.instance)
         };
         let kind = EntryKind::Refund;
-        move_money(&mut self.postings, kind, target, (share, 0), &about)?;
-        self.parts.push((target, Amount(share)));
+        move_money(&mut self.postings, kind, to, (part, 0), &about)?;
+        self.parts.push((to, Amount(part)));
         Ok(())
     }
 

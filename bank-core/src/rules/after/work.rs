@@ -276,7 +276,16 @@ fn check_room(root: &PastTx, target: &PastTx, view: &View) -> Result<(), Refusal
         let left = charges
             .iter()
             .fold(0_i64, |sum, r| sum.saturating_add(r.left));
-        if left < entry.delta.amount {
+        let same = |e: &&Entry| match entry.takes_back {
+            Some(_) => e.takes_back == entry.takes_back,
+            None => e.id == entry.id,
+        };
+        // One refund can give a charge back in two parts.
+        let given = root.entries.iter().filter(|e| gives_back(e.kind));
+        let again = given
+            .filter(same)
+            .fold(0_i64, |sum, e| sum.saturating_add(e.delta.amount));
+        if left < again {
             let ids: Vec<EntryId> = charges.iter().map(|r| r.entry.id).collect();
             let refunds = refunds_of(&view.history, &ids);
             return Err(Refusal::HasRefunds {

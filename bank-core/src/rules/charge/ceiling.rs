@@ -3,10 +3,11 @@
 //!
 //! Σ reported seconds ≤ (latest event − the earlier of first reserve and start) + the machine's flush
 //! interval + 300 s. The latest event is that of any charge so far: one that was overtaken is
-//! measured with those that came before it. Where nothing tells when the object began there is none.
+//! measured with those that came before it. A document with an `EndTime` is measured up to that end.
+//! Where nothing tells when the object began there is none.
 
 use crate::command::Charge;
-use crate::model::Instance;
+use crate::model::{Closing, Instance};
 use crate::refusal::Refusal;
 use crate::rules::lien::flush_interval;
 use crate::terms::Excess;
@@ -27,6 +28,8 @@ pub(super) struct Plausible {
     pub(super) disputed: Seconds,
     /// The ceiling itself, where something lies beyond it.
     pub(super) ceiling: Seconds,
+    /// The document repeats time that is billed already: it adds nothing.
+    pub(super) repeats: bool,
 }
 
 /// Holds what a charge reports against the ceiling.
@@ -42,11 +45,25 @@ pub(super) fn check(
         counts: Some(reported),
         disputed: Seconds(0),
         ceiling: Seconds(0),
+        repeats: false,
     };
+    let total = charge.terms.total;
+    if repeats_total(charge, reported, instance) {
+        return Ok(Plausible {
+            counts: None,
+            ..whole
+        });
+    }
     if !charge.is_checked {
         return Ok(whole);
     }
-    let total = charge.terms.total;
+    if !total && repeats_end(charge, instance, at) {
+        return Ok(Plausible {
+            counts: None,
+            repeats: true,
+            ..whole
+        });
+    }
     let newer = instance.used_until.is_some_and(|until| at < until);
     if total && newer && reported <= instance.charged {
         return Ok(Plausible {
@@ -55,7 +72,7 @@ pub(super) fn check(
         });
     }
     let before = if total { 0 } else { instance.charged.0 };
-    let Some(ceiling) = ceiling(instance, at, ctx) else {
+    let Some(ceiling) = ceiling(charge, instance, at, ctx) else {
         return Ok(whole);
     };
     let room = ceiling.0.saturating_sub(before).max(0);
@@ -81,11 +98,49 @@ pub(super) fn check(
     }
 }
 
+/// Whether a total equals the last one of the same resources: its price is billed, whatever the
+/// rates have become.
+fn repeats_total(charge: &Charge, reported: Seconds, instance: &Instance) -> bool {
+    let terms = &charge.terms;
+    if !terms.total || terms.amount.is_some() || terms.finished.is_some() {
+        return false;
+    }
+    let mut usage = charge.request.facts.usage.clone();
+    usage.complete_from(&instance.facts.usage);
+    instance.record.is_some() && reported == instance.charged && usage == instance.facts.usage
+}
+
+/// Whether a document adds nothing: a second `end` of a use, or an end that is not after the time
+/// that is billed already.
+fn repeats_end(charge: &Charge, instance: &Instance, at: Timestamp) -> bool {
+    if instance.record.is_none() {
+        return false;
+    }
+    let is_ended = matches!(instance.closed, Some((_, Closing::End)));
+    if charge.closes && is_ended {
+        return true;
+    }
+    let facts = &charge.request.facts;
+    let Some(end) = facts.end else {
+        return false;
+    };
+    let start = facts.start.or(instance.facts.start).or(instance.began);
+    let billed_until = start.unwrap_or(at).plus(instance.charged);
+    instance.used_until.is_some_and(|until| end <= until) && end <= billed_until
+}
+
 /// The most seconds that the object can have been used by now.
-fn ceiling(instance: &Instance, at: Timestamp, ctx: &Context<'_>) -> Option<Seconds> {
+fn ceiling(
+    charge: &Charge,
+    instance: &Instance,
+    at: Timestamp,
+    ctx: &Context<'_>,
+) -> Option<Seconds> {
     // What was used at an instant began before it, whatever the documents say.
     let began = instance.began?.min(at);
     let until = instance.used_until.map_or(at, |until| until.max(at));
+    // No use lasts beyond the end that its document states.
+    let until = charge.request.facts.end.map_or(until, |end| end.min(until));
     let passed = until.0.saturating_sub(began.0);
     // A second that has begun counts.
     let passed = passed.saturating_add(MICROS.saturating_sub(1));
@@ -100,6 +155,9 @@ impl Plausible {
         let Plausible {
             disputed, ceiling, ..
         } = self;
+        if self.repeats {
+            return format!("repeated_s={} not_billed", self.reported.0);
+        }
         if disputed.0 == 0 {
             return String::new();
         }

@@ -8,8 +8,10 @@ use crate::view::{Context, View};
 
 /// The instance a charge is about: the newest one open at the event time, else the newest one
 /// closed at most the grace before, else the newest one that was open at some time of the charged
-/// window, else the newest one that had begun by what its documents tell, else whichever is open now
-/// (nami.md 1.4). Who delivers in order means the newest one.
+/// window, else the newest one that had begun by its documents, else whichever is open now (nami.md
+/// 1.4). Of a scheduler's document for which there is none: the closed use that contains the end which the
+/// document states, else the newest use if its lien expired. A caller that delivers in order means the
+/// newest one.
 pub(super) fn charged_instance<'a>(
     view: &'a View,
     charge: &Charge,
@@ -47,4 +49,33 @@ pub(super) fn charged_instance<'a>(
         .or_else(used_then)
         .or_else(begun_then)
         .or_else(open_now)
+        .or_else(|| over_since_long(view, charge))
+}
+
+/// The closed use that a scheduler's document belongs to, however late the document comes. One that states
+/// a start after the close belongs to a use of its own.
+fn over_since_long<'a>(view: &'a View, charge: &Charge) -> Option<&'a Instance> {
+    if !charge.is_checked {
+        return None;
+    }
+    let facts = &charge.request.facts;
+    let begins_after = |i: &Instance| {
+        let closed = i.closed.map(|(closed, _)| closed);
+        facts
+            .start
+            .zip(closed)
+            .is_some_and(|(start, closed)| start > closed)
+    };
+    let contains_end = |i: &&Instance| {
+        let began = i.began.map_or(i.opened, |began| began.min(i.opened));
+        let closed = i.closed.map(|(closed, _)| closed);
+        let within = |end| began < end && closed.is_some_and(|closed| end <= closed);
+        facts.end.is_some_and(within) && !begins_after(i)
+    };
+    let newest = view.instances.first();
+    let is_expired = |i: &&Instance| matches!(i.closed, Some((_, Closing::Expiry)));
+    let expired = newest.filter(is_expired);
+    // Where nothing tells when the use began, nothing bounds what is added to it.
+    let expired = expired.filter(|i| i.began.is_some() && !begins_after(i));
+    view.instances.iter().find(contains_end).or(expired)
 }

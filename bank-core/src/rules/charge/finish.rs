@@ -53,7 +53,8 @@ impl Bill {
         self.count(asked, duration)?;
         let paying = self.paying_account();
         let own = paying.and_then(|id| ctx.directory.account(id));
-        if self.outcome == Billing::Billed {
+        // A charge that took nothing does not choose the account of the later ones.
+        if self.outcome == Billing::Billed && self.amount > Amount::ZERO {
             self.instance.account = self.instance.account.or(paying);
         }
         if let (Mode::Fast, Billing::Billed, Some(account)) = (mode, self.outcome, own) {
@@ -94,6 +95,7 @@ impl Bill {
             by_fallback: self.by_fallback,
             counted: duration,
             disputed: self.plausible.disputed,
+            repeats: self.plausible.repeats,
             would_refuse: self.would_refuse,
             kept_for: source::owner(asked, ctx).map(str::to_owned),
         });
@@ -122,6 +124,9 @@ impl Bill {
 
     /// What was special about it, for the journal.
     fn mark(&mut self, ctx: &Context<'_>) {
+        if self.plausible.repeats {
+            self.postings.remark(&self.plausible.remark());
+        }
         if self.plausible.disputed.0 > 0 {
             self.postings.remark(&self.plausible.remark());
             let about = self.about();

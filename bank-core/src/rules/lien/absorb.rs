@@ -26,7 +26,10 @@ pub(super) fn absorbing<'a>(
         let Some((closed, Closing::End)) = i.closed else {
             return false;
         };
-        let within = at < closed.plus(ctx.directory.policy.close_grace);
+        // A stated start needs no grace: it belongs to the use that had begun by then and ended later.
+        let contains = |start| i.began.is_some_and(|began| began <= start);
+        let within =
+            at < closed.plus(ctx.directory.policy.close_grace) || started.is_some_and(contains);
         let end = i.facts.end.unwrap_or(closed);
         let once = match reserve.after_end {
             AfterEnd::Begins => false,

@@ -165,6 +165,10 @@ fn charge(directory: &Directory, charged: &Charged) -> Line {
     }
     let balance = plain(charged.balance, bank);
     let done = format!("charged {amount}, balance {balance}");
+    if charged.repeats {
+        let text = format!("{done}, this time is billed already: the document adds nothing");
+        return Line::ok(text);
+    }
     if charged.disputed.0 > 0 {
         let disputed = charged.disputed.0;
         let text = format!("{done}, {disputed} s are more than can have been used");

@@ -195,6 +195,13 @@ fn refund_shape(decided: &Decided<'_>, done: &Refunded) -> Correction {
         left: Some(shape::amount(done.left, bank)),
         ..correction(decided, done.amount, &done.parts)
     };
+    if !done.forgiven.is_zero() {
+        let forgiven = shape::amount(done.forgiven, bank);
+        shape.warnings.push(format!(
+            "{forgiven} {} reduced the ended debt of expired allocations and cannot be spent or reissued",
+            bank.unit
+        ));
+    }
     if !done.expired.is_zero() {
         let expired = shape::amount(done.expired, bank);
         shape.warnings.push(format!(

@@ -69,7 +69,8 @@ impl Naive {
         self.begin("refund", self.now);
         self.tx().instance = Some(n);
         self.tx().usage = Some((-amount, 0, false));
-        let (mut expired, mut reissued, mut got) = (0, Vec::new(), Vec::new());
+        let (mut expired, mut forgiven) = (0, 0);
+        let (mut reissued, mut got) = (Vec::new(), Vec::new());
         for ((place, _), share) in rests.into_iter().zip(shares(&weights, amount)) {
             if share == 0 {
                 continue;
@@ -80,24 +81,49 @@ impl Naive {
                 return Err(refused("not_found"));
             }
             let is_over = self.allocations[paid].phase == Phase::Expired;
-            let target = match refund.reissue_until.filter(|_| is_over) {
-                Some(until) => self.reissue(account, until, &mut reissued)?,
-                None => paid,
-            };
-            expired += if is_over && target == paid { share } else { 0 };
-            self.move_amount("refund", target, share);
-            self.tx().entries.last_mut().unwrap().takes_back = Some(place);
-            self.expire_beside(target, share);
+            let debt = self.ended_debt(paid).min(share);
+            forgiven += debt;
+            if let Some(until) = refund.reissue_until.filter(|_| is_over) {
+                self.refund_part(paid, debt, place);
+                if share > debt {
+                    let target = self.reissue(account, until, &mut reissued)?;
+                    self.refund_part(target, share - debt, place);
+                }
+            } else {
+                expired += if is_over { share - debt } else { 0 };
+                self.refund_part(paid, share, place);
+            }
             got.push(account);
         }
         for account in got {
             self.unblock(account);
         }
-        let said = format!("refunded {amount}, left {}", all - amount);
+        let mut said = format!("refunded {amount}, left {}", all - amount);
         if expired > 0 {
-            return Ok(format!("{said}, expired {expired}"));
+            said = format!("{said}, expired {expired}");
+        }
+        if forgiven > 0 {
+            said = format!("{said}, ended debt {forgiven}");
         }
         Ok(said)
+    }
+
+    /// A debt that ended with its window was never paid for: refunds reduce it first.
+    fn ended_debt(&self, allocation: usize) -> i64 {
+        match self.allocations[allocation].phase {
+            Phase::Expired => (-self.sums(allocation)[0]).max(0),
+            _ => 0,
+        }
+    }
+
+    /// A part of what goes back of one charge.
+    fn refund_part(&mut self, to: usize, part: i64, of: Place) {
+        if part == 0 {
+            return;
+        }
+        self.move_amount("refund", to, part);
+        self.tx().entries.last_mut().unwrap().takes_back = Some(of);
+        self.expire_beside(to, part);
     }
 
     /// The new allocation of an account, one for all that it gets back.

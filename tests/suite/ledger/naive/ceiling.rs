@@ -4,12 +4,13 @@ use super::Naive;
 use crate::ledger::reply::refused;
 use bank_core::command::Charge;
 use bank_core::terms::Excess;
-use bank_core::time::Timestamp;
+use bank_core::time::{Seconds, Timestamp};
 
 /// How far the clocks of scheduler and bank may lie apart, in seconds.
 const SLACK: i64 = 300;
 
 /// What counts of what a charge reports, in seconds.
+#[derive(Clone, Copy)]
 pub(super) struct Plausible {
     pub(super) reported: i64,
     /// None for a total that is older than the last one and changes nothing.
@@ -35,20 +36,32 @@ impl Naive {
             disputed: 0,
         };
         let instance = &self.instances[n];
+        let nothing = Plausible {
+            counts: None,
+            ..all
+        };
+        if self.repeats_total(charge, reported, n) {
+            return Ok(nothing);
+        }
         if !charge.is_checked {
             return Ok(all);
         }
+        if !charge.terms.total && self.repeats_end(charge, n, at) {
+            return Ok(nothing);
+        }
         let is_overtaken = instance.used_until.is_some_and(|until| at < until);
         if charge.terms.total && is_overtaken && reported <= instance.seconds {
-            return Ok(Plausible {
-                counts: None,
-                ..all
-            });
+            return Ok(nothing);
         }
         let Some(began) = instance.began else {
             return Ok(all);
         };
         let latest = instance.used_until.map_or(at, |until| until.max(at));
+        let latest = charge
+            .request
+            .facts
+            .end
+            .map_or(latest, |end| end.min(latest));
         let passed = latest.seconds() - began.min(at).seconds();
         let flush = self.machine(&instance.machine);
         let flush = flush.map_or(3600, |m| m.flush_seconds);
@@ -71,5 +84,33 @@ impl Naive {
             disputed: reported - room,
             ..all
         })
+    }
+
+    /// The same total of the same resources again.
+    fn repeats_total(&self, charge: &Charge, reported: i64, n: usize) -> bool {
+        let (terms, instance) = (&charge.terms, &self.instances[n]);
+        let is_plain = terms.total && terms.amount.is_none() && terms.finished.is_none();
+        let mut usage = charge.request.facts.usage.clone();
+        usage.complete_from(&instance.facts.usage);
+        let is_same = reported == instance.seconds && usage == instance.facts.usage;
+        is_plain && is_same && instance.used_until.is_some()
+    }
+
+    /// A second `end`, or an end that is not after what is billed.
+    fn repeats_end(&self, charge: &Charge, n: usize, at: Timestamp) -> bool {
+        let instance = &self.instances[n];
+        let Some(until) = instance.used_until else {
+            return false;
+        };
+        if charge.closes && instance.is_ended {
+            return true;
+        }
+        let facts = &charge.request.facts;
+        let Some(end) = facts.end else {
+            return false;
+        };
+        let start = facts.start.or(instance.facts.start).or(instance.began);
+        let billed = start.unwrap_or(at).plus(Seconds(instance.seconds));
+        end <= until && end <= billed
     }
 }

@@ -35,37 +35,6 @@ struct Bill {
 }
 
 impl Naive {
-    /// The use that was open then, the newest first; else one that had just closed; else one that
-    /// was open during the window; else the one that is open now.
-    fn charged(&self, charge: &Charge, at: Timestamp) -> Option<usize> {
-        let request = &charge.request;
-        let uses = self.uses(&request.whose.machine, &request.object_id);
-        let find = |is: &dyn Fn(Timestamp, Option<Timestamp>) -> bool| {
-            let own = |n: &&usize| is(self.instances[**n].opened, self.instances[**n].closed);
-            uses.iter().find(own).copied()
-        };
-        if charge.terms.newest {
-            return uses.first().copied();
-        }
-        let grace = self.policy.close_grace;
-        // The first of its documents came later than that, overtaken by others.
-        let begun = |n: &&usize| {
-            let i = &self.instances[**n];
-            let is_over = i.closed.is_some_and(|c| c.plus(grace) < at);
-            i.began.is_some_and(|began| began <= at) && !is_over
-        };
-        find(&|opened, closed| opened <= at && closed.is_none_or(|c| at < c))
-            .or_else(|| find(&|_, closed| closed.is_some_and(|c| c <= at && at <= c.plus(grace))))
-            .or_else(|| {
-                let window = charge.terms.window?;
-                find(&|opened, closed| {
-                    opened < window.end && closed.is_none_or(|c| window.start < c)
-                })
-            })
-            .or_else(|| uses.iter().find(begun).copied())
-            .or_else(|| find(&|_, closed| closed.is_none()))
-    }
-
     /// What a machine's other source reports is kept with amount 0 (decision 19).
     fn is_foreign(&self, charge: &Charge) -> bool {
         let machine = self.machine(&charge.request.whose.machine);
@@ -402,7 +371,7 @@ impl Naive {
         };
         *billed += bill.amount;
         instance.seconds += seconds;
-        if !bill.is_shadow && !bill.is_unbilled {
+        if !bill.is_shadow && !bill.is_unbilled && bill.amount > 0 {
             instance.account = instance.account.or(paying);
         }
         if let (Mode::Fast, Some(account)) = (mode, paying) {

@@ -34,6 +34,7 @@ impl Naive {
             id: request.object_id.clone(),
             opened: at,
             closed: None,
+            expired: None,
             is_ended: false,
             account: None,
             fallback_from: None,
@@ -73,6 +74,7 @@ impl Naive {
         usage.qos = usage.qos.or(facts.usage.qos.take());
         usage.class = usage.class.or(facts.usage.class.take());
         facts.usage = usage;
+        facts.start = request.facts.start.or(facts.start);
         facts.end = request.facts.end.or(facts.end);
         facts.counted = None;
         let is_named = request.whose.project.is_some() || facts.project.is_empty();
@@ -221,7 +223,9 @@ impl Naive {
             };
             let end = i.facts.end.unwrap_or(closed);
             let is_before_end = started.is_none_or(|started| started <= end);
-            is_wanted && is_before_end && at < closed.plus(self.policy.close_grace)
+            let contains = |started| i.began.is_some_and(|began| began <= started);
+            let is_close = at < closed.plus(self.policy.close_grace);
+            is_wanted && is_before_end && (is_close || started.is_some_and(contains))
         };
         uses.into_iter().find(takes)
     }

@@ -12,7 +12,7 @@ impl Naive {
         of_people(account)?;
         let (amount, window) = (deposit.amount.0, deposit.window);
         let limit = deposit.credit_limit.map_or(0, |l| l.0);
-        if amount < 0 || limit < 0 {
+        if amount < 0 || limit < 0 || (amount == 0 && deposit.credit_limit.is_none()) {
             return Err(refused("bad_amount"));
         }
         if !is_proper(&window) {

@@ -70,6 +70,7 @@ impl Naive {
             self.instances[n].due = Some(at.plus(self.policy.close_grace));
         } else {
             self.instances[n].closed = Some(at);
+            self.instances[n].expired = Some(at);
             self.instances[n].due = None;
         }
     }

@@ -154,7 +154,14 @@ impl Naive {
             };
             let meant = rests.iter().filter(|(place, _)| is_meant(*place));
             let (places, left): (Vec<Place>, Vec<i64>) = meant.copied().unzip();
-            if left.iter().sum::<i64>() < own.amount {
+            let same = |e: &&Entry| match own.takes_back {
+                Some(_) => e.takes_back == own.takes_back,
+                None => std::ptr::eq(*e, own),
+            };
+            let gave = self.journal[root].entries.iter();
+            let gave = gave.filter(|e| ["refund", "reverse"].contains(&e.kind));
+            let again: i64 = gave.filter(same).map(|e| e.amount).sum();
+            if left.iter().sum::<i64>() < again {
                 let hanging = self.refunds_on(n, &places);
                 return Err(format!("{}: {hanging} of them", refused("has_refunds")));
             }

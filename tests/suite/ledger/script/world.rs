@@ -89,6 +89,6 @@ pub(crate) const WORLD: [&str; 47] = [
     "deposit F 90",
     "deposit Q 20 alone",
     "deposit N 20",
-    "deposit T 0",
+    "deposit T 1",
     "deposit X 25",
 ];

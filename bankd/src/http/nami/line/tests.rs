@@ -70,6 +70,7 @@ fn a_charge() -> Charged {
         counted: Seconds(3600),
         unpriced: false,
         disputed: Seconds(0),
+        repeats: false,
         kept_for: None,
         would_refuse: None,
     }
