@@ -210,6 +210,14 @@ pub(super) fn changed_since(connection: &Connection, kind: &str, tx: i64) -> Res
     Ok(connection.query_row(sql, (kind, tx), |r| r.get(0))?)
 }
 
+/// The transactions that moved the end of a lien, or held an expired one again.
+pub(super) fn lien_changes(connection: &Connection, lien: i64) -> Result<Vec<i64>, Error> {
+    let sql = "SELECT tx FROM version WHERE kind = ?1 AND key = ?2 ORDER BY tx";
+    let mut statement = connection.prepare_cached(sql)?;
+    let rows = statement.query_map((LIEN, lien.to_string()), |r| r.get(0))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
 /// The end of a lien as it was when a transaction had been written; none where it never moved.
 pub(super) fn lien_end(connection: &Connection, lien: i64, tx: i64) -> Result<Option<i64>, Error> {
     let sql = "SELECT json_extract(state, '$[1]') FROM version

@@ -134,6 +134,9 @@ pub fn lien(
     let last = parts.iter().max_by_key(|(_, part)| part.last);
     let last = last.and_then(|(_, part)| part.kind);
     let holds = parts.iter().any(|(_, part)| part.sum() > 0);
+    if holds {
+        parts.retain(|(_, part)| part.sum() > 0);
+    }
     let mut row = with_parts(connection, row, parts, &cut)?;
     row.lien.state = match last {
         _ if holds => LienState::Open,
@@ -201,24 +204,45 @@ fn back(
     Ok(())
 }
 
-/// The allocations that a lien was placed on, each with its first entry there.
+/// The allocations that a lien was placed on, each with its first entry there: by its reserve, and by
+/// extensions after it expired, which hold it again on what is free then.
 fn placed(connection: &Connection, row: &LienRow) -> Result<Vec<(AllocationId, i64)>, Error> {
+    let last = journal::last_entry(connection)?;
+    let mut transactions = version::lien_changes(connection, row.lien.id.0)?;
+    transactions.extend(first_placed(connection, row, &transactions, last)?);
+    transactions.sort_unstable();
+    transactions.dedup();
+    let mut placed: BTreeMap<AllocationId, i64> = BTreeMap::new();
+    for tx in transactions {
+        for (allocation, entry) in placed_by(connection, tx, last, row.lien.id.0)? {
+            placed.entry(allocation).or_insert(entry);
+        }
+    }
+    Ok(placed.into_iter().collect())
+}
+
+/// The transaction that placed a lien first; `later` are those that may have placed it again.
+fn first_placed(
+    connection: &Connection,
+    row: &LienRow,
+    later: &[i64],
+    last: i64,
+) -> Result<Option<i64>, Error> {
     let sql = "SELECT opened_at FROM instance WHERE id = ?1";
     let opened = connection.query_row(sql, [row.lien.instance.0], |r| r.get(0));
     let opened = Timestamp(opened.optional()?.unwrap_or(i64::MIN));
-    let last = journal::last_entry(connection)?;
-    // It was placed when it was recorded, which is not before it counts; unless it is for later use.
+    // A placement is recorded at the start of the lien or later, unless the lien is for later use.
     for from in [row.lien.start, opened] {
         let tx = journal::first_recorded_from(connection, from)?;
         let first = journal::first_entry_of(connection, tx, last)?;
         let sql = "SELECT tx FROM entry WHERE id >= ?1 AND lien = ?2 AND kind = 'lien' LIMIT 1";
         let mut statement = connection.prepare_cached(sql)?;
         let found = statement.query_row((first, row.lien.id.0), |r| r.get(0));
-        if let Some(tx) = found.optional()? {
-            return placed_by(connection, tx, last, row.lien.id.0);
+        if let Some(tx) = found.optional()?.filter(|tx| !later.contains(tx)) {
+            return Ok(Some(tx));
         }
     }
-    Ok(Vec::new())
+    Ok(None)
 }
 
 fn placed_by(
