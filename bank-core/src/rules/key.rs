@@ -16,6 +16,12 @@ pub(super) fn add(key: &Key, view: &View, ctx: &Context<'_>) -> Result<Effects, 
 /// Refuses a key that cannot be added.
 pub(super) fn check_new(key: &Key, ctx: &Context<'_>) -> Result<(), Refusal> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    // The id is the name of a file with the secret, and a word of a command line.
+    if key.id.starts_with(['.', '-']) {
+        return Err(Refusal::BadName {
+            name: short(&key.id),
+        });
+    }
     for name in [&key.id, &key.client] {
         if name.is_empty() || name.len() > 64 || !name.chars().all(allowed) {
             return Err(Refusal::BadName { name: short(name) });
