@@ -28,8 +28,9 @@ pub struct Status {
     pub journal_entries: i64,
     /// Size of the database in bytes.
     pub database_bytes: Option<i64>,
-    /// Liens that hold money.
-    pub open_liens: i64,
+    /// Liens that hold money; `null` for those from whom something is hidden.
+    #[serde(default)]
+    pub open_liens: Option<i64>,
     /// Commands that wait for the writer.
     pub queue_depth: i64,
     /// Most commands that may wait.
@@ -38,11 +39,13 @@ pub struct Status {
     pub commits: i64,
     /// Commands decided since the start.
     pub commands: i64,
-    /// Usage on the suspense account.
-    pub unbilled: Unbilled,
-    /// Jobs for which more time was reported than can have been used.
+    /// Usage on the suspense account; `null` for those from whom something is hidden.
     #[serde(default)]
-    pub disputed: i64,
+    pub unbilled: Option<Unbilled>,
+    /// Jobs for which more time was reported than can have been used; `null` for those from whom
+    /// something is hidden.
+    #[serde(default)]
+    pub disputed: Option<i64>,
     /// The bank's mode where neither machine nor project has one.
     pub mode: String,
     /// Every machine with its mode.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use bank_api::v1::{SinkStatus, Status};
+use bank_api::v1::{SinkStatus, Status, Unbilled};
 
 use super::Context;
 use crate::{
@@ -74,36 +74,35 @@ fn modes(status: &Status) -> String {
     format!("modes          {}\n", modes.join("   "))
 }
 
-/// What is under way, and what is owed to nobody.
+/// Open liens, the queue and unbilled usage. The daemon leaves out the sums over all projects for a caller
+/// from whom something is hidden.
 fn work(status: &Status) -> String {
-    let unbilled = if status.unbilled.count == 0 && figure::is_zero(&status.unbilled.amount) {
-        "unbilled 0".to_owned()
-    } else {
-        alarming(&format!(
-            "unbilled {}{} ({} {}) !",
-            count(status.unbilled.count),
-            // The daemon looks at no more of them.
-            if status.unbilled.count < 10_000 {
-                ""
-            } else {
-                " or more"
-            },
-            figure::grouped(&status.unbilled.amount),
-            status.unit
-        ))
-    };
+    let liens = status.open_liens;
+    let liens = liens.map_or_else(String::new, |n| format!("open liens {}   ", count(n)));
+    let unbilled = status.unbilled.as_ref();
+    let unbilled = unbilled.map_or_else(String::new, |sum| unbilled_usage(sum, &status.unit));
     let disputed = match status.disputed {
-        0 => String::new(),
-        jobs => format!("   {}", alarming(&format!("disputed {} !", count(jobs)))),
+        None | Some(0) => String::new(),
+        Some(jobs) => format!("   {}", alarming(&format!("disputed {} !", count(jobs)))),
     };
     format!(
-        "open liens {}   queue {}/{}   commands {} in {} commits   {unbilled}{disputed}\n",
-        count(status.open_liens),
+        "{liens}queue {}/{}   commands {} in {} commits{unbilled}{disputed}\n",
         status.queue_depth,
         status.queue_capacity,
         count(status.commands),
         count(status.commits)
     )
+}
+
+fn unbilled_usage(sum: &Unbilled, unit: &str) -> String {
+    if sum.count == 0 && figure::is_zero(&sum.amount) {
+        return "   unbilled 0".to_owned();
+    }
+    // The daemon looks at no more of them.
+    let more = if sum.count < 10_000 { "" } else { " or more" };
+    let (jobs, amount) = (count(sum.count), figure::grouped(&sum.amount));
+    let text = format!("unbilled {jobs}{more} ({amount} {unit}) !");
+    format!("   {}", alarming(&text))
 }
 
 /// When each machine last spoke.
@@ -364,7 +363,7 @@ fn sheet(status: &Status) -> Sheet {
 #[cfg(test)]
 mod tests {
     use bank_api::v1::{
-        AttentionStatus, LastBackup, Limited, MachineStatus, NextCycle, TargetStatus, Unbilled,
+        AttentionStatus, LastBackup, Limited, MachineStatus, NextCycle, TargetStatus,
     };
 
     use super::*;
@@ -386,14 +385,14 @@ mod tests {
             sqlite_version: "3.54.1".into(),
             journal_entries: 10_412_003,
             database_bytes: Some(3_328_599_655),
-            open_liens: 212,
+            open_liens: Some(212),
             queue_capacity: 4096,
             commits: 1000,
             commands: 50_000,
-            unbilled: Unbilled {
+            unbilled: Some(Unbilled {
                 count: 0,
                 amount: "0.000".into(),
-            },
+            }),
             mode: "strict".into(),
             machines: vec![
                 machine("ia64", "strict", Some("2026-11-20T21:40:46Z")),
@@ -440,7 +439,7 @@ record file ggf (/var/ggf.txt): no space !
         let told = sinks(&status);
         assert_eq!(anstream::adapter::strip_str(&told).to_string(), want);
         let disputed = Status {
-            disputed: 3,
+            disputed: Some(3),
             ..status
         };
         assert!(screen(&disputed, now).contains("disputed 3 !"));

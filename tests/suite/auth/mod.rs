@@ -9,6 +9,7 @@ mod example;
 mod impostor;
 mod names;
 mod peer;
+mod reads;
 mod refused;
 mod replay;
 mod roles;

@@ -13,6 +13,7 @@ use bank_core::time::{Timestamp, Window};
 use zeroize::Zeroizing;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
+use super::covered;
 use super::done::Done;
 use super::pages::Turn;
 use super::path::Path;
@@ -25,11 +26,12 @@ use crate::keys;
 use crate::keys::hmac64::{self, Hmac64};
 use crate::writer::Decided;
 
-/// `GET /api/v1/keys`: by id.
+/// `GET /api/v1/keys`: by id, as far as the caller's scope covers them.
 pub(super) async fn list(call: Call) -> Handled {
     let query: KeyQuery = call.query()?;
     let turn = Turn::of(&call, query.limit, query.after)?;
-    let keys = call.directory().keys().filter(|k| k.token.is_none());
+    let seen = call.directory().keys().filter(|k| covered::key(&call.view, k));
+    let keys = seen.filter(|k| k.token.is_none());
     let wanted = keys.filter(|k| query.client.as_ref().is_none_or(|c| *c == k.client));
     let page = turn.by(wanted.collect(), |key| key.id.clone());
     let (wanted, next) = page.map_err(|refusal| call.refused(&refusal))?;
@@ -44,6 +46,7 @@ pub(super) async fn list(call: Call) -> Handled {
 pub(super) async fn show(Path(id): Path<String>, call: Call) -> Handled {
     check_is_key(&call, &id)?;
     let key = call.directory().key(&id);
+    let key = key.filter(|key| covered::key(&call.view, key));
     let unknown = || call.refused(&Refusal::not_found("key", &id));
     ok(&with_fingerprint(&call, key.ok_or_else(unknown)?))
 }
@@ -51,7 +54,8 @@ pub(super) async fn show(Path(id): Path<String>, call: Call) -> Handled {
 /// A token is none of the signing keys, though they share their ids.
 fn check_is_key(call: &Call, id: &str) -> Result<(), Failure> {
     let token = call.directory().key(id).filter(|key| key.token.is_some());
-    match token {
+    // One that the caller may not see is refused by the ledger, like a missing one.
+    match token.filter(|token| covered::key(&call.view, token)) {
         Some(_) => Err(call.refused(&Refusal::not_found("key", id))),
         None => Ok(()),
     }
@@ -242,7 +246,8 @@ fn secret(new: &NewKey) -> Result<(Option<Zeroizing<String>>, Secret), Failure> 
 fn read_new(call: &Call, new: NewKey) -> Result<Key, Refusal> {
     let client = new.client.unwrap_or_else(|| new.id.clone());
     let keys = call.directory().keys().filter(|k| k.token.is_none());
-    let sibling = keys.into_iter().find(|k| k.client == client);
+    let mut seen = keys.filter(|k| covered::key(&call.view, k));
+    let sibling = seen.find(|k| k.client == client);
     let valid_from = new.valid_from.as_deref();
     let valid_from = valid_from.map(|text| read_time(text, "valid_from"));
     let valid_until = new.valid_until.as_deref();

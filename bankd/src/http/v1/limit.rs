@@ -10,6 +10,7 @@ use bank_core::model::{Limit, LimitOf};
 use bank_core::refusal::Refusal;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
+use super::covered;
 use super::pages::Turn;
 use super::path::Path;
 use super::role::read_role;
@@ -17,11 +18,12 @@ use super::shape;
 use crate::answer::Answer;
 use crate::writer::Decided;
 
-/// `GET /api/v1/limits`: those of roles first.
+/// `GET /api/v1/limits`: those of roles first; those of names that the caller's scope covers.
 pub(super) async fn list(call: Call) -> Handled {
     let turn = Turn::read(&call)?;
     let directory = call.directory();
-    let all = directory.limits().map(|l| shaped(&directory.bank, l));
+    let all = directory.limits().filter(|l| covered::limit(&call.view, l));
+    let all = all.map(|l| shaped(&directory.bank, l));
     let mut all: Vec<v1::Limit> = all.collect();
     all.sort_by_cached_key(place);
     let page = turn.by(all, place);

@@ -1,5 +1,5 @@
 //! Mappings: whom usage is for, where its source says it in names of its own. Administrators and
-//! auditors see them, administrators change them.
+//! auditors see them as far as their scope covers them, administrators change them.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +14,12 @@ use bank_core::refusal::Refusal;
 use bank_core::select;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
+use super::covered;
 use super::pages::Turn;
 use super::path::Path;
 use super::project::Empty;
 use super::shape::{self, cleared};
+use super::share::whole;
 use crate::answer::Answer;
 use crate::http::error::Failure;
 use crate::writer::Decided;
@@ -25,7 +27,8 @@ use crate::writer::Decided;
 /// `GET /api/v1/mappings`: in the order in which they are asked.
 pub(super) async fn list(call: Call) -> Handled {
     let turn = Turn::read(&call)?;
-    let all = call.directory().mappings.in_order();
+    let mut all = call.directory().mappings.in_order();
+    all.retain(|mapping| covered::mapping(&call.view, mapping));
     let page = turn.behind(all, |mapping| mapping.id.0);
     let (all, next) = page.map_err(|refusal| call.refused(&refusal))?;
     ok(&List {
@@ -38,6 +41,7 @@ pub(super) async fn list(call: Call) -> Handled {
 pub(super) async fn show(Path(id): Path<String>, call: Call) -> Handled {
     let unknown = || call.refused(&Refusal::not_found("mapping", &id));
     let known = call.directory().mappings.get(number(&call, &id)?);
+    let known = known.filter(|mapping| covered::mapping(&call.view, mapping));
     ok(&shaped(known.ok_or_else(unknown)?))
 }
 
@@ -70,8 +74,10 @@ pub(super) async fn remove(Path(id): Path<String>, call: Call) -> Handled {
     Ok(call.write(command, removed).await?.into_response())
 }
 
-/// `POST /api/v1/mappings/test`: whom usage would be for, and why. It writes nothing.
+/// `POST /api/v1/mappings/test`: whom usage would be for, and why. It writes nothing, and asks all mappings
+/// of the bank.
 pub(super) async fn test(call: Call) -> Handled {
+    whole(&call)?;
     call.query::<Empty>()?;
     let MappingTest { says } = call.json()?;
     let (mut said, mut attributes) = (BTreeMap::new(), BTreeMap::new());

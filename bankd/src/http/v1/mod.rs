@@ -16,6 +16,7 @@ mod call;
 mod charge;
 mod clock;
 mod close;
+mod covered;
 mod cycle;
 mod done;
 mod enforced;

@@ -1,4 +1,5 @@
-//! What collectors sent that could not be read: looked at, read again, removed.
+//! What collectors sent that could not be read: looked at, read again, removed. A line belongs to no
+//! project, so that only callers see it from whom nothing is hidden.
 
 use std::io;
 
@@ -13,6 +14,7 @@ use super::call::{Call, Handled, ok};
 use super::import;
 use super::job;
 use super::path::Path;
+use super::share::whole;
 use crate::auditor::again::{self, Kept};
 use crate::http::error::Failure;
 use crate::ingest::{Format, Found, Options, Record};
@@ -25,6 +27,7 @@ const DEFAULT_LIMIT: u32 = 100;
 
 /// `GET /api/v1/quarantine`
 pub(super) async fn list(call: Call) -> Handled {
+    whole(&call)?;
     let query: QuarantineQuery = call.query()?;
     let limit = job::limit(query.limit, DEFAULT_LIMIT).map_err(|r| call.refused(&r))?;
     let after = query.after.as_deref().map(job::cursor).transpose();
@@ -41,6 +44,7 @@ pub(super) async fn list(call: Call) -> Handled {
 
 /// `GET /api/v1/quarantine/{id}`
 pub(super) async fn show(Path(id): Path<i64>, call: Call) -> Handled {
+    whole(&call)?;
     let mut aside = find(&call, id).await?;
     let body = std::mem::take(&mut aside.body);
     let mut shown = shaped(aside);
@@ -50,6 +54,7 @@ pub(super) async fn show(Path(id): Path<i64>, call: Call) -> Handled {
 
 /// `DELETE /api/v1/quarantine/{id}`
 pub(super) async fn remove(Path(id): Path<i64>, call: Call) -> Handled {
+    whole(&call)?;
     let dry_run = call.dry_run()?;
     find(&call, id).await?;
     if !dry_run {
@@ -65,6 +70,7 @@ pub(super) async fn remove(Path(id): Path<i64>, call: Call) -> Handled {
 
 /// `DELETE /api/v1/quarantine?source=NAME`: all of a collector.
 pub(super) async fn clear(call: Call) -> Handled {
+    whole(&call)?;
     let QuarantineRemoval { source, dry_run } = call.query()?;
     let removed = if dry_run {
         let count = call.ask(move |connection| quarantine::count(connection, &source));
@@ -78,6 +84,7 @@ pub(super) async fn clear(call: Call) -> Handled {
 /// `POST /api/v1/quarantine/{id}/replay`: read again, and taken in; gone from here where that went
 /// well.
 pub(super) async fn replay(Path(id): Path<i64>, call: Call) -> Handled {
+    whole(&call)?;
     let dry_run = call.dry_run()?;
     let given: ReplayQuarantined = call.json()?;
     let aside = find(&call, id).await?;

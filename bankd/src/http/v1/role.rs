@@ -10,13 +10,15 @@ use bank_core::model::{Grant, MemberRole};
 use bank_core::refusal::Refusal;
 
 use super::call::{Call, Handled, new_state, ok, removed, rendered};
+use super::covered;
 use super::pages::Turn;
 use super::path::Path;
 use super::shape::{self, read_time, some};
+use super::view::View;
 use crate::answer::Answer;
 use crate::writer::Decided;
 
-/// `GET /api/v1/roles`: by name.
+/// `GET /api/v1/roles`: by name, as far as the caller's scope covers them.
 pub(super) async fn list(call: Call) -> Handled {
     let RoleQuery {
         name,
@@ -27,8 +29,9 @@ pub(super) async fn list(call: Call) -> Handled {
     let turn = Turn::of(&call, limit, after)?;
     let (directory, now) = (call.directory(), call.now());
     let given = directory.grants().filter(|g| all || g.counts(now));
+    let given = given.filter(|g| covered::grant(&call.view, g));
     let given = given.map(|g| shaped(directory, g));
-    let mut items: Vec<RoleGrant> = given.chain(in_projects(directory)).collect();
+    let mut items: Vec<RoleGrant> = given.chain(in_projects(&call.view)).collect();
     items.retain(|row| name.as_ref().is_none_or(|name| *name == row.name));
     items.sort_by_cached_key(place);
     let page = turn.by(items, place);
@@ -43,9 +46,11 @@ fn place(row: &RoleGrant) -> String {
 }
 
 /// What people are in projects beside members.
-fn in_projects(directory: &Directory) -> impl Iterator<Item = RoleGrant> {
+fn in_projects(view: &View) -> impl Iterator<Item = RoleGrant> {
+    let directory = view.directory();
     let members = |project| directory.members_of(project);
-    directory.projects().flat_map(move |project| {
+    let seen = directory.projects().filter(|p| view.sees_project(p));
+    seen.flat_map(move |project| {
         let led = members(project.id).into_iter();
         let led = led.filter(|m| m.active && m.role != MemberRole::Member);
         led.filter_map(|member| {

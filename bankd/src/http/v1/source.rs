@@ -10,6 +10,7 @@ use super::pages::Turn;
 use super::path::Path;
 use super::project::Empty;
 use super::shape;
+use super::share::whole;
 use crate::follow::Standing;
 use crate::http::error::Failure;
 use crate::store::SourceChange;
@@ -44,6 +45,7 @@ pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
     let dry_run = call.dry_run()?;
     call.check_key(dry_run)?;
     let patch: PatchSource = call.json()?;
+    of_machines(&call)?;
     let mut object = one(&call, &name).await?;
     if let Some(text) = &patch.silent_after {
         let after = read_patience(text).map_err(|r| call.refused(&r))?;
@@ -69,6 +71,7 @@ pub(super) async fn set(Path(name): Path<String>, call: Call) -> Handled {
 pub(super) async fn remove(Path(name): Path<String>, call: Call) -> Handled {
     let dry_run = call.dry_run()?;
     call.check_key(dry_run)?;
+    of_machines(&call)?;
     let source = one(&call, &name).await?;
     let mut warnings = Vec::new();
     for machine in &source.charges {
@@ -102,6 +105,12 @@ async fn one(call: &Call, name: &str) -> Result<Source, Failure> {
     let row = rows.iter().find(|row| sees(call, row));
     let row = row.ok_or_else(|| call.refused(&Refusal::not_found("source", name)))?;
     Ok(shaped(call, row))
+}
+
+/// Refuses a change by a caller with single projects: a collector is of machines.
+fn of_machines(call: &Call) -> Result<(), Failure> {
+    let [is_of_projects, _] = call.view.limits();
+    if is_of_projects { whole(call) } else { Ok(()) }
 }
 
 /// Whoever is for single machines sees the collectors of those.

@@ -24,11 +24,15 @@ pub(super) async fn show(call: Call) -> Handled {
     let _ = call.app.writer.look().await;
     let readers = &call.app.readers;
     let data = call.app.backups.data().clone();
+    let is_unlimited = call.view.is_unlimited();
     let ledger = readers.run(move |connection| {
         let sources = sources::list(connection, None)?;
         let attention = attention::standing(connection)?;
         let reports = store::schedules(connection)?;
-        let ledger = status::read(connection, suspense)?;
+        let mut ledger = status::read(connection)?;
+        if is_unlimited {
+            ledger.whole = Some(status::whole(connection, suspense)?);
+        }
         Ok((
             ledger,
             sources,
@@ -84,16 +88,16 @@ fn shaped(call: &Call, ledger: &LedgerStatus) -> Status {
         journal_transactions: ledger.transactions,
         journal_entries: ledger.entries,
         database_bytes: Some(ledger.bytes),
-        open_liens: ledger.open_liens,
+        open_liens: ledger.whole.as_ref().map(|whole| whole.open_liens),
         queue_depth: whole(writer.queue_depth),
         queue_capacity: whole(writer.queue_capacity),
         commits: whole(writer.commits),
         commands: whole(writer.commands),
-        unbilled: Unbilled {
-            count: ledger.unbilled_instances,
-            amount: shape::sum(ledger.unbilled, bank),
-        },
-        disputed: ledger.disputed,
+        unbilled: ledger.whole.as_ref().map(|whole| Unbilled {
+            count: whole.unbilled_instances,
+            amount: shape::sum(whole.unbilled, bank),
+        }),
+        disputed: ledger.whole.as_ref().map(|whole| whole.disputed),
         mode: directory.policy.mode.word().to_owned(),
         machines,
         at: shape::time(call.now()),

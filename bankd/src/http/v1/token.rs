@@ -10,6 +10,7 @@ use bank_core::refusal::Refusal;
 use bank_core::time::{Timestamp, Window};
 
 use super::call::{Call, Handled, ok, removed, rendered};
+use super::covered;
 use super::done::Done;
 use super::key::{finish, known_roles, state};
 use super::pages::Turn;
@@ -21,10 +22,11 @@ use crate::http::error::Failure;
 use crate::keys::tokens;
 use crate::writer::Decided;
 
-/// `GET /api/v1/tokens`: by id.
+/// `GET /api/v1/tokens`: by id, as far as the caller's scope covers them.
 pub(super) async fn list(call: Call) -> Handled {
     let query: TokenQuery = call.query()?;
-    let all = call.directory().keys().filter(|key| key.token.is_some());
+    let seen = call.directory().keys().filter(|k| covered::key(&call.view, k));
+    let all = seen.filter(|key| key.token.is_some());
     let wanted = all.filter(|k| query.client.as_ref().is_none_or(|c| *c == k.client));
     let turn = Turn::of(&call, query.limit, query.after)?;
     let page = turn.by(wanted.collect(), |token| token.id.clone());
@@ -81,6 +83,7 @@ pub(super) async fn remove(Path(id): Path<String>, call: Call) -> Handled {
 
 fn known<'a>(call: &'a Call, id: &str) -> Result<&'a Key, Failure> {
     let token = call.directory().key(id).filter(|key| key.token.is_some());
+    let token = token.filter(|token| covered::key(&call.view, token));
     token.ok_or_else(|| call.refused(&Refusal::not_found("token", id)))
 }
 

@@ -19,6 +19,7 @@ use bank_core::refusal::Refusal;
 use super::call::{Call, Handled, ok, rendered};
 use super::done::Beside;
 use super::pages::Turn;
+use super::share::whole;
 use super::{job, mapping, shape};
 use crate::answer::{Answer, Media};
 use crate::http::error::{self, Failure};
@@ -50,7 +51,9 @@ pub(super) async fn list(call: Call) -> Handled {
         let page = page.await?;
         let Some(last) = page.last() else { break };
         behind = last.number;
-        for row in page.iter().filter(|row| waits(row) && wanted(row, &query)) {
+        let seen = |row: &&Waiting| call.view.sees_work(&row.account, &row.user, &row.machine);
+        let asked = page.iter().filter(|row| waits(row) && wanted(row, &query));
+        for row in asked.filter(seen) {
             let own: Vec<String> = by
                 .iter()
                 .map(|column| value(row, column).to_owned())
@@ -192,6 +195,7 @@ fn thousandths(millis_us: i128) -> String {
 /// `POST /api/v1/unmapped/assign`: a bounded number of records, each in a transaction of its own, so
 /// that whoever is interrupted goes on with the same request.
 pub(super) async fn assign(call: Call) -> Handled {
+    whole(&call)?;
     let new: NewAssign = call.json()?;
     let dry_run = call.dry_run()?;
     let refused = |refusal: Refusal| call.refused(&refusal);

@@ -139,6 +139,12 @@ impl View {
         self.everything && self.scope.projects.is_empty() && self.scope.machines.is_empty()
     }
 
+    /// Whether the caller is limited to some projects, and whether to some machines.
+    pub(super) fn limits(&self) -> [bool; 2] {
+        let every_project = self.everything && self.scope.projects.is_empty();
+        [!every_project, !self.scope.machines.is_empty()]
+    }
+
     /// The user behind the caller, if the bank knows them.
     pub(super) fn own_user(&self) -> Option<&User> {
         self.directory.user_named(self.user.as_deref()?)

@@ -22,6 +22,15 @@ pub struct LedgerStatus {
     pub bytes: i64,
     /// The place of the newest usage record.
     pub records: i64,
+    /// When the newest of the last 2,000 transactions about each machine was recorded.
+    pub contacts: BTreeMap<String, Timestamp>,
+    /// What is under way in all projects together; only for those from whom nothing is hidden.
+    pub whole: Option<WholeStatus>,
+}
+
+/// Sums over all projects.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WholeStatus {
     /// Liens that hold money.
     pub open_liens: i64,
     /// Instances with usage on the suspense account, counted up to the newest 10,000 entries.
@@ -30,22 +39,35 @@ pub struct LedgerStatus {
     pub unbilled: i128,
     /// Instances for which more time was reported than can have been used.
     pub disputed: i64,
-    /// When the newest of the last 2,000 transactions about each machine was recorded.
-    pub contacts: BTreeMap<String, Timestamp>,
 }
 
-/// Reads them. Numbers of transactions and entries have no gaps, so that the last is their count.
-pub fn read(connection: &Connection, suspense: Option<AccountId>) -> Result<LedgerStatus, Error> {
+/// Reads what everybody may see. Numbers of transactions and entries have no gaps, so that the last is
+/// their count.
+pub fn read(connection: &Connection) -> Result<LedgerStatus, Error> {
     let one = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
-    let mut status = LedgerStatus {
+    Ok(LedgerStatus {
         transactions: one("SELECT coalesce(max(id), 0) FROM tx")?,
         entries: one("SELECT coalesce(max(id), 0) FROM entry")?,
         bytes: one("PRAGMA page_count")?.saturating_mul(one("PRAGMA page_size")?),
         records: super::super::last_record(connection)?,
-        open_liens: one("SELECT count(DISTINCT lien) FROM lien_allocation")?,
-        disputed: one("SELECT count(*) FROM instance WHERE disputed_s > 0")?,
         contacts: contacts(connection)?,
-        ..LedgerStatus::default()
+        whole: None,
+    })
+}
+
+/// How many liens hold money.
+pub fn open_liens(connection: &Connection) -> Result<i64, Error> {
+    let sql = "SELECT count(DISTINCT lien) FROM lien_allocation";
+    Ok(connection.query_row(sql, [], |row| row.get(0))?)
+}
+
+/// Reads the sums over all projects.
+pub fn whole(connection: &Connection, suspense: Option<AccountId>) -> Result<WholeStatus, Error> {
+    let one = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
+    let mut status = WholeStatus {
+        open_liens: open_liens(connection)?,
+        disputed: one("SELECT count(*) FROM instance WHERE disputed_s > 0")?,
+        ..WholeStatus::default()
     };
     let allocations = match suspense {
         Some(account) => super::money::allocations_of(connection, account)?,

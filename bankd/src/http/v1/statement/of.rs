@@ -199,16 +199,17 @@ fn subject(call: &Call, query: &StatementQuery) -> Result<Subject, Failure> {
         return Ok(Subject::Account(account.id, account.name.clone()));
     }
     if let Some(name) = &query.user {
-        let known = view.directory().user_named(name).is_some();
-        if known || !view.sees_everything() {
-            view.user(name)?;
+        // A hidden one is as unknown as one that is not there: both must be met in what is in view.
+        let known = view.user(name).is_ok();
+        if !known && !view.sees_everything() {
+            return Err(view.unknown("user", name));
         }
         return Ok(Subject::User(name.clone(), known));
     }
     let name = query.machine.clone().unwrap_or_default();
-    let known = view.directory().machine_named(&name).is_some();
-    if known || !view.sees_everything() {
-        view.machine(&name)?;
+    let known = view.machine(&name).is_ok();
+    if !known && !view.sees_everything() {
+        return Err(view.unknown("machine", &name));
     }
     Ok(Subject::Machine(name, known))
 }

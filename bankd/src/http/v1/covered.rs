@@ -1,0 +1,82 @@
+//! Which rows about access and intake the scope of a caller covers. To whom nothing is hidden all are
+//! shown; to others those that concern nothing but projects, users and machines in view.
+
+use bank_core::mapping::{Condition, Field, Mapping, Template};
+use bank_core::model::{Grant, Key, Limit, LimitOf};
+
+use super::view::View;
+
+/// Whether a key or token is limited to projects and machines in view. One without limits is of the
+/// whole bank.
+pub(super) fn key(view: &View, key: &Key) -> bool {
+    let [projects, machines] = view.limits();
+    let is_seen = |name: &String| {
+        let project = view.directory().project_named(name);
+        project.is_some_and(|project| view.sees_project(project))
+    };
+    view.is_unlimited()
+        || (is_within(projects, &key.projects, is_seen)
+            && is_within(machines, &key.machines, |name| view.sees_machine(name)))
+}
+
+/// Whether names are all seen, where the caller is limited at all.
+fn is_within(is_limited: bool, names: &[String], sees: impl Fn(&String) -> bool) -> bool {
+    !is_limited || (!names.is_empty() && names.iter().all(sees))
+}
+
+/// Whether a role that was granted is held over a project in view. One over the whole bank is shown to
+/// those who see the person.
+pub(super) fn grant(view: &View, grant: &Grant) -> bool {
+    let directory = view.directory();
+    match grant.project {
+        _ if view.is_unlimited() => true,
+        Some(id) => directory.project(id).is_some_and(|p| view.sees_project(p)),
+        None => user(view, &grant.name),
+    }
+}
+
+/// Whether a limit is of a role, which names nobody, or of somebody in view.
+pub(super) fn limit(view: &View, limit: &Limit) -> bool {
+    match &limit.of {
+        LimitOf::Role(_) => true,
+        LimitOf::Name(_) if view.is_unlimited() => true,
+        LimitOf::Name(name) => user(view, name) || of_key(view, name),
+    }
+}
+
+/// Whether a name is that of a key in view, or of the client of one.
+fn of_key(view: &View, name: &str) -> bool {
+    let keys = view.directory().keys();
+    let mut own = keys.filter(|k| k.id == name || k.client == name).peekable();
+    own.peek().is_some() && own.all(|own| key(view, own))
+}
+
+fn user(view: &View, name: &str) -> bool {
+    let known = view.directory().user_named(name);
+    known.is_some_and(|user| view.sees_user(user))
+}
+
+/// Whether a mapping gives nothing but a project and a user in view, for usage of machines in view. What
+/// it gives with places to fill can be of any project.
+pub(super) fn mapping(view: &View, mapping: &Mapping) -> bool {
+    if view.is_unlimited() {
+        return true;
+    }
+    let [projects, _] = view.limits();
+    let of_machines = mapping.conditions.iter().all(|own| machine(view, own));
+    let project = mapping.project.as_ref().map(|own| {
+        let meant = own.always().and_then(|name| view.meant(name));
+        meant.is_some_and(|project| view.sees_project(project))
+    });
+    let person = || {
+        let known = mapping.user.as_ref().and_then(Template::always);
+        known.is_some_and(|name| user(view, name))
+    };
+    of_machines && (!projects || project.unwrap_or_else(person))
+}
+
+fn machine(view: &View, condition: &Condition) -> bool {
+    let names = condition.field == Field::Machine && !condition.is_not;
+    let exact = condition.pattern.exactly().filter(|_| names);
+    exact.is_none_or(|name| view.sees_machine(name))
+}
