@@ -3,6 +3,8 @@
 //! (`docs/decisions/0017`, `docs/decisions/0077`).
 
 mod crowd;
+mod framing;
+mod wire;
 
 use std::future::Future;
 use std::io;
@@ -16,6 +18,7 @@ use tokio::sync::{Semaphore, watch};
 use crate::config::Seats;
 use crowd::Crowd;
 pub(crate) use crowd::{Arrival, Seat, Who};
+pub(crate) use wire::Wire;
 
 /// How long to wait after the system has no room for another connection.
 const BREATH: Duration = Duration::from_millis(100);

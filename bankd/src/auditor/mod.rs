@@ -39,7 +39,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
 use crate::app::{App, Listeners};
-use crate::listen::{self, Arrival, Seat, Who, gone};
+use crate::listen::{self, Arrival, Seat, Who, Wire, gone};
 use access::Identity;
 use house::{House, Visitor};
 
@@ -223,7 +223,7 @@ async fn attend<S>(
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIME)
-        .serve_connection(TokioIo::new(stream), answer);
+        .serve_connection(TokioIo::new(Wire::new(stream)), answer);
     tokio::pin!(connection);
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,

@@ -40,6 +40,9 @@ pub(super) enum Fault {
     /// Neither `chunked` nor a length.
     #[error("neither Transfer-Encoding chunked nor Content-Length")]
     NoLength,
+    /// `chunked` and a length.
+    #[error("Transfer-Encoding and Content-Length")]
+    TwoLengths,
     /// A length that is none.
     #[error("a length that is no number")]
     BadLength,
@@ -182,7 +185,7 @@ fn plan(head: &[u8]) -> Result<State, Fault> {
         return Err(Fault::NotOurs);
     }
     let head = String::from_utf8_lossy(head);
-    let mut length = None;
+    let (mut length, mut is_chunked) = (None, false);
     for line in head.lines().skip(1) {
         let Some((name, value)) = line.split_once(':') else {
             continue;
@@ -191,13 +194,15 @@ fn plan(head: &[u8]) -> Result<State, Fault> {
         if name.eq_ignore_ascii_case("transfer-encoding")
             && value.to_ascii_lowercase().contains("chunked")
         {
-            return Ok(State::Size);
+            is_chunked = true;
         }
         if name.eq_ignore_ascii_case("content-length") {
             length = Some(number(value.trim().as_bytes(), 10)?);
         }
     }
     match length {
+        Some(_) if is_chunked => Err(Fault::TwoLengths),
+        None if is_chunked => Ok(State::Size),
         None => Err(Fault::NoLength),
         Some(length) if length > MOST_PAYLOAD => Err(Fault::LongPayload),
         Some(length) => Ok(rest_of(length)),

@@ -69,6 +69,11 @@ impl Reason {
             Self::Framing(Fault::NoLength) => {
                 ("framing", "242", "neither chunked nor Content-Length")
             }
+            Self::Framing(Fault::TwoLengths) => (
+                "framing",
+                "242",
+                "both Transfer-Encoding and Content-Length",
+            ),
             Self::Framing(Fault::BadLength) => ("framing", "242", "a length that is no number"),
             Self::BrokenOff => ("framing", "242", "the message broke off"),
             Self::SlowMessage => ("deadline", "242", "the message took too long to arrive"),

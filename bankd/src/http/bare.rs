@@ -15,6 +15,7 @@ use bank_api::error::Problem;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::clock;
+use crate::listen::Wire;
 
 /// The longest head that the library writes of its own accord.
 const HEAD_MAX: usize = 512;
@@ -42,7 +43,7 @@ impl Asked {
 /// A connection whose bare answers are told in full.
 #[derive(Debug)]
 pub(super) struct Telling<S> {
-    stream: S,
+    stream: Wire<S>,
     asked: Asked,
     instead: Option<Instead>,
 }
@@ -59,14 +60,14 @@ struct Instead {
 impl<S> Telling<S> {
     pub(super) fn new(stream: S, asked: Asked) -> Self {
         Self {
-            stream,
+            stream: Wire::new(stream),
             asked,
             instead: None,
         }
     }
 }
 
-impl<S: AsyncWrite + Unpin> Telling<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> Telling<S> {
     /// Looks at what is about to be written; none where it goes as it is.
     fn instead_of(&mut self, head: &[u8]) -> bool {
         if self.instead.is_some() {
@@ -77,7 +78,7 @@ impl<S: AsyncWrite + Unpin> Telling<S> {
         if !is_head || self.asked.answer() {
             return false;
         }
-        let told = told(head);
+        let told = told(head, self.stream.has_two_lengths());
         self.instead = told.map(|bytes| Instead {
             bytes,
             written: 0,
@@ -106,7 +107,7 @@ impl<S: AsyncWrite + Unpin> Telling<S> {
 }
 
 /// A bare head with its document; none for what is not one.
-fn told(head: &[u8]) -> Option<Vec<u8>> {
+fn told(head: &[u8], has_two_lengths: bool) -> Option<Vec<u8>> {
     let head = std::str::from_utf8(head).ok()?;
     let fields = head.strip_suffix("\r\n\r\n")?;
     if head.len() > HEAD_MAX || fields.contains("\r\n\r\n") {
@@ -128,6 +129,10 @@ fn told(head: &[u8]) -> Option<Vec<u8>> {
     let (code, detail) = match status {
         414 => ("too_large", "the address of the request is too long"),
         431 => ("too_large", "the head of the request is too large"),
+        400..=499 if has_two_lengths => (
+            "bad_request",
+            "the request has Content-Length and Transfer-Encoding: send one of them",
+        ),
         400..=499 => ("bad_request", "this is no HTTP/1.1 request"),
         _ => return None,
     };
@@ -158,7 +163,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Telling<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Telling<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Telling<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

@@ -1,6 +1,7 @@
 //! Limits of clients, over the wire.
 
-use std::io::Write as _;
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
@@ -162,4 +163,55 @@ fn a_request_is_under_way_from_its_head_on() {
     });
     drop(waiting);
     until("none is", || (status(&mut connection) == 200).then_some(()));
+}
+
+/// Sends all of a request before it reads a byte of the answer, as simple clients do.
+fn send_whole(mut stream: impl Read + Write, head: &str, body: &[u8]) -> String {
+    let bytes = [head.as_bytes(), body].concat();
+    stream
+        .write_all(&bytes)
+        .expect("the whole request is taken");
+    let mut answer = String::new();
+    stream
+        .read_to_string(&mut answer)
+        .expect("the answer is read");
+    answer
+}
+
+/// An answer that refuses a request before its body was read is there for whoever sends all of it.
+#[test]
+fn a_refusal_can_be_read_by_who_sends_the_whole_body_first() {
+    let bank = Setup::new()
+        .toml(&format!("[limits.client.\"{}\"]\nconcurrent = 4\n", me()))
+        .start();
+    let head = |length: usize| {
+        format!(
+            "POST /api/v1/quotes HTTP/1.1\r\nHost: bank\r\nContent-Type: application/json\r\n\
+             Content-Length: {length}\r\n\r\n"
+        )
+    };
+    let large = vec![b' '; 8 << 20];
+    for round in 0..5 {
+        let over_tcp = TcpStream::connect(bank.tcp()).unwrap();
+        let answer = send_whole(over_tcp, &head(large.len()), &large);
+        assert!(answer.starts_with("HTTP/1.1 413 "), "{round}: {answer}");
+        let on_socket = UnixStream::connect(bank.socket()).unwrap();
+        let answer = send_whole(on_socket, &head(large.len()), &large);
+        assert!(answer.starts_with("HTTP/1.1 413 "), "{round}: {answer}");
+    }
+    let start = format!("{}{{", head(40));
+    let mut waiting = dawdlers(&bank, 4, start.as_bytes());
+    let mut connection = Connection::open(&Address::Unix(bank.socket())).unwrap();
+    until("four bodies are waited for", || {
+        let is_full = status(&mut connection) == 429;
+        waiting.extend(dawdlers(&bank, 1, start.as_bytes()));
+        is_full.then_some(())
+    });
+    let body = vec![b' '; 900 << 10];
+    for round in 0..5 {
+        let stream = UnixStream::connect(bank.socket()).unwrap();
+        let answer = send_whole(stream, &head(body.len()), &body);
+        assert!(answer.starts_with("HTTP/1.1 429 "), "{round}: {answer}");
+        assert!(answer.contains("\"rate_limited\""), "{round}: {answer}");
+    }
 }
