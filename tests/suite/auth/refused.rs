@@ -22,6 +22,30 @@ fn replaced(mut request: Request, name: &str, change: impl Fn(&str) -> String) -
     request
 }
 
+/// A request without a query need not cover one, and may: in either case none can be added.
+#[test]
+fn only_a_query_that_is_there_must_be_covered() {
+    let bank = Bank::new();
+    let get = || Request::get("/api/v1/balances");
+    for components in [&["@method", "@path"][..], &["@method", "@path", "@query"]] {
+        let signing = || Signing::new().covering(components);
+        let signed = signing().sign(get());
+        assert_eq!(bank.over_tcp(&signed).status, 200, "{components:?}");
+        for added in ["?", "?machine=colony"] {
+            let mut added_to = signing().sign(get());
+            added_to.target.push_str(added);
+            // An empty query is none: the value of the component is the same.
+            let is_same = added == "?" && components.contains(&"@query");
+            let status = bank.over_tcp(&added_to).status;
+            assert_eq!(
+                status,
+                if is_same { 200 } else { 401 },
+                "{components:?} {added}"
+            );
+        }
+    }
+}
+
 /// Changed after it was signed.
 fn changed() -> Vec<Wrong> {
     let signed = || Signing::new().sign(charge("key-1"));
