@@ -329,11 +329,14 @@ pub(crate) struct Global {
     /// Columns separated by |, without one at the end
     #[arg(short = 'P', long, global = true, help_heading = "Output")]
     pub(crate) parsable2: bool,
-    /// Comma-separated values
+    /// Comma-separated values, with a ' before texts that a spreadsheet would take for a formula
     #[arg(long, global = true, help_heading = "Output")]
     pub(crate) csv: bool,
-    /// In CSV, a ' before texts that a spreadsheet would take for a formula
+    /// In CSV, texts as they are: for programs only
     #[arg(long, global = true, help_heading = "Output")]
+    pub(crate) raw_text: bool,
+    /// The default of CSV now
+    #[arg(long, global = true, hide = true, conflicts_with = "raw_text")]
     pub(crate) spreadsheet_safe: bool,
     /// JSON; amounts are strings
     #[arg(long, global = true, help_heading = "Output")]

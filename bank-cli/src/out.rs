@@ -233,8 +233,8 @@ pub(crate) struct Form {
     pub(crate) columns: Vec<String>,
     /// Separate thousands.
     pub(crate) thousands: bool,
-    /// No text of CSV is a formula to a spreadsheet.
-    pub(crate) spreadsheet_safe: bool,
+    /// Texts of CSV as they are, even those that are formulas to a spreadsheet.
+    pub(crate) raw_text: bool,
     /// Zone of the times on the screen.
     pub(crate) zone: Zone,
     /// Other units for the amounts of lists.
@@ -267,7 +267,7 @@ impl Form {
             header: !flags.no_header,
             columns: flags.columns.clone(),
             thousands: !flags.no_thousands,
-            spreadsheet_safe: flags.spreadsheet_safe,
+            raw_text: flags.raw_text,
             zone,
             scale: None,
             told: None,
@@ -414,7 +414,7 @@ pub(crate) fn test_form() -> Form {
         header: true,
         columns: Vec::new(),
         thousands: true,
-        spreadsheet_safe: false,
+        raw_text: false,
         zone,
         scale: None,
         told: None,

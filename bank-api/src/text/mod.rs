@@ -5,6 +5,7 @@
 
 mod amount;
 mod duration;
+mod formula;
 mod percent;
 mod suggest;
 mod time;
@@ -13,6 +14,7 @@ pub use amount::{
     AmountError, MAX_PRECISION, format_amount, format_grouped, format_trimmed, parse_amount,
 };
 pub use duration::{format_clock, parse_duration};
+pub use formula::is_formula;
 pub use percent::percent_encode;
 pub use suggest::suggest;
 pub use time::{

@@ -35,7 +35,8 @@ pub struct ExportQuery {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(minimum = 1, maximum = 1000))]
     pub limit: Option<u32>,
-    /// CSV: `'` before a text that a spreadsheet would take for a formula.
+    /// `'` before a text that a spreadsheet would take for a formula: in `csv` by default, in `focus` and
+    /// `nerc-*` where it is asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spreadsheet_safe: Option<Truth>,
     /// JSON Lines: `bank` (also without) or `auditor`.

@@ -133,8 +133,8 @@ pub(crate) struct MoreArgs {
 pub(crate) struct ExportCsv {
     #[command(flatten)]
     pub(crate) feed: FeedArgs,
-    /// Put ' before a text that a spreadsheet would take for a formula
-    #[arg(long)]
+    /// Put ' before a text that a spreadsheet would take for a formula; csv does so unless --raw-text is given
+    #[arg(long, conflicts_with = "raw_text")]
     pub(crate) spreadsheet_safe: bool,
 }
 

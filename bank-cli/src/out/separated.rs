@@ -1,5 +1,7 @@
 //! For scripts: columns separated by bars or commas. Names of columns are the fields' names.
 
+use bank_api::text::is_formula;
+
 use super::{Column, Form, Kind, Row, Sheet, text};
 use crate::{fail::Failure, when};
 
@@ -42,12 +44,12 @@ pub(super) fn csv(form: &Form, sheet: &Sheet, columns: &[&Column]) -> Result<Str
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Where it is wanted, a text that begins as a formula does begins with a ' instead
-/// (usage-records.md 5.3). Numbers stay numbers.
+/// A text that a spreadsheet would take for a formula begins with a ' instead, unless the texts are wanted
+/// as they are. Numbers stay numbers.
 fn safe(form: &Form, row: &Row, column: &Column) -> String {
     let text = cell(form, row, column);
     let is_text = matches!(column.kind, Kind::Text | Kind::Tree);
-    if form.spreadsheet_safe && is_text && text.starts_with(['=', '+', '-', '@']) {
+    if !form.raw_text && is_text && is_formula(&text) {
         return format!("'{text}");
     }
     text

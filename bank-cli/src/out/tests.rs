@@ -143,18 +143,18 @@ fn names_cannot_drive_a_terminal() {
 }
 
 #[test]
-fn no_text_is_a_formula_where_that_is_asked_for() {
+fn no_text_is_a_formula_unless_texts_are_wanted_as_they_are() {
     let columns = vec![
         column("name", "Name", Kind::Tree),
         column("note", "Note", Kind::Text),
         column("amount", "Amount", Kind::Amount),
     ];
-    let rows = ["=1+1", "+1", "-1", "@SUM(A1)", "a=1", "'=1", ""]
+    let rows = ["=1+1", "+a", "-1", "@SUM(A1)", "a=1", "'=1", ""]
         .map(|text| serde_json::json!({"name": text, "note": text, "amount": "-1.000"}));
     let sheet = Sheet::new(columns, &rows, "nothing");
-    let shown = |spreadsheet_safe: bool| {
+    let shown = |raw_text: bool| {
         let form = Form {
-            spreadsheet_safe,
+            raw_text,
             header: false,
             ..form(Format::Csv)
         };
@@ -162,13 +162,13 @@ fn no_text_is_a_formula_where_that_is_asked_for() {
         form.list(&list, &sheet).unwrap()
     };
     assert_eq!(
-        shown(true),
-        "'=1+1,'=1+1,-1.000\n'+1,'+1,-1.000\n'-1,'-1,-1.000\n'@SUM(A1),'@SUM(A1),-1.000\n\
+        shown(false),
+        "'=1+1,'=1+1,-1.000\n'+a,'+a,-1.000\n-1,-1,-1.000\n'@SUM(A1),'@SUM(A1),-1.000\n\
          a=1,a=1,-1.000\n'=1,'=1,-1.000\n,,-1.000\n"
     );
     assert!(
-        shown(false).starts_with("=1+1,=1+1,-1.000\n+1,"),
+        shown(true).starts_with("=1+1,=1+1,-1.000\n+a,"),
         "{}",
-        shown(false)
+        shown(true)
     );
 }

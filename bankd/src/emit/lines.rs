@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use bank_api::auditor::{self, Head, HeadComponent, HeadScore};
+use bank_api::text::is_formula;
 use bank_api::v1::UsedLine;
 
 use super::export::{Site, Written, is_told};
@@ -108,7 +109,7 @@ pub fn csv_head() -> String {
 }
 
 /// A record as a row of CSV (RFC 4180, but for the line feed). What nobody said is empty. A spreadsheet
-/// takes texts that begin with one of `= + - @` for formulas; `is_safe` puts `'` before them.
+/// takes some texts for formulas; `is_safe` puts `'` before them.
 pub fn csv(record: &Record, site: &Site, is_safe: bool) -> Written {
     if !is_told(record) {
         return Written::Nothing;
@@ -129,8 +130,7 @@ const NUMBERS: [&str; 5] = ["exit_code", "charge", "shadow_charge", "uid", "gid"
 
 /// A cell of CSV: in quotes where it holds what ends cells or rows.
 pub(super) fn cell(value: &str, is_safe: bool) -> String {
-    let guard = is_safe && value.starts_with(['=', '+', '-', '@', '\t', '\r']);
-    let value = if guard {
+    let value = if is_safe && is_formula(value) {
         format!("'{value}")
     } else {
         value.to_owned()

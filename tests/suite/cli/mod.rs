@@ -11,6 +11,7 @@ mod case_money;
 mod cycle;
 mod daemon;
 mod explain;
+mod formula;
 mod gold;
 mod hold;
 mod import;

@@ -57,7 +57,11 @@ pub(super) fn document(context: &Context, args: ExportUr1) -> Result<String, Fai
 /// `bank export csv`, and other tables.
 pub(super) fn csv(context: &Context, format: &str, args: &ExportCsv) -> Result<String, Failure> {
     let mut export = Export::new(context, format, &args.feed)?;
-    export.query.spreadsheet_safe = args.spreadsheet_safe.then_some(Truth::True);
+    export.query.spreadsheet_safe = if context.form.raw_text {
+        Some(Truth::False)
+    } else {
+        args.spreadsheet_safe.then_some(Truth::True)
+    };
     export.run(&args.feed)
 }
 
@@ -167,7 +171,11 @@ impl<'a> Export<'a> {
             let value = value.as_ref().map(|value| format!(" {name}={value:?}"));
             value.unwrap_or_default()
         };
-        let safe = spreadsheet_safe.map_or("", |_| " spreadsheet_safe");
+        let safe = match spreadsheet_safe {
+            Some(Truth::True) => " spreadsheet_safe",
+            Some(Truth::False) => " raw_text",
+            None => "",
+        };
         [
             self.format.to_owned(),
             word("from", from),

@@ -176,7 +176,10 @@ proptest! {
             let line: BTreeMap<_, _> = lines::line(&record, &full()).cells().into_iter().collect();
             for (column, cell) in UsedLine::COLUMNS.iter().zip(found) {
                 let expected = line.get(*column).cloned().unwrap_or_default();
-                let is_number = ["charge", "exit_code"].contains(column);
+                let bare = expected.strip_prefix(['+', '-']).unwrap_or(&expected);
+                let all_digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+                let is_plain = bare.is_empty() || (bare.split('.').count() < 3 && bare.split('.').all(all_digits));
+                let is_number = is_plain || ["charge", "exit_code"].contains(column);
                 let is_formula = !is_number && expected.starts_with(['=', '+', '-', '@', '\t', '\r']);
                 let guard = if is_safe && is_formula { "'" } else { "" };
                 prop_assert_eq!(cell, format!("{}{}", guard, expected), "{}", column);
