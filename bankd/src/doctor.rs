@@ -5,6 +5,7 @@
 
 mod disk;
 mod files;
+pub(crate) mod modes;
 mod reports;
 mod service;
 #[cfg(test)]
@@ -30,6 +31,11 @@ pub struct DoctorArgs {
     /// One JSON object
     #[arg(long)]
     pub json: bool,
+}
+
+/// Documents in the spool of the scheduler's scripts and in its quarantine, where this host has one.
+pub(crate) fn spooled() -> Option<[u64; 2]> {
+    files::spooled()
 }
 
 /// How a thing stands.

@@ -13,6 +13,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::app::{self, DataDir, Listeners};
 use crate::config::Config;
+use crate::doctor::modes::{self, Exposed};
 use crate::obs;
 
 /// Connections of the gateway that the system keeps waiting, if it may.
@@ -21,7 +22,7 @@ const WAITING: u32 = 4096;
 /// Serves a data directory until SIGTERM or SIGINT.
 ///
 /// # Errors
-/// If the directory holds no bank or is served already, if a listener cannot be made, or if the
+/// If the directory holds no bank or is served already, if others can read its keys, if a listener cannot be made, or if the
 /// writer ended badly.
 pub fn serve(data: &DataDir, config: Config) -> Result<()> {
     obs::start_log(&config.log);
@@ -29,6 +30,7 @@ pub fn serve(data: &DataDir, config: Config) -> Result<()> {
     if !data.database().exists() {
         bail!("{} holds no bank", data.path().display());
     }
+    check_modes(data, &config)?;
     // Held until the process ends, however it does.
     let _lock = lock(data)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -44,6 +46,25 @@ pub fn serve(data: &DataDir, config: Config) -> Result<()> {
     });
     runtime.shutdown_timeout(std::time::Duration::from_secs(1));
     ended
+}
+
+/// Refuses to serve with secrets that others can read, as a server of SSH does; what else is open to
+/// others is logged.
+fn check_modes(data: &DataDir, config: &Config) -> Result<()> {
+    let Exposed { secrets, rest } = modes::exposed(data, config);
+    for todo in rest {
+        tracing::warn!(
+            todo,
+            "others can do more in the data directory than they should"
+        );
+    }
+    if secrets.is_empty() {
+        return Ok(());
+    }
+    bail!(
+        "others can read the secrets of keys: {}",
+        secrets.join(", ")
+    )
 }
 
 /// The lock of a directory: one daemon, or one `init`, at a time.

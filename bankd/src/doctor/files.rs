@@ -6,9 +6,8 @@ use std::io::Read as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use super::{Found, State};
+use super::{Found, State, modes};
 use crate::app::DataDir;
-use crate::checkpoint;
 use crate::config::{self, Config, path_in};
 use crate::keys;
 use crate::store::Checkup;
@@ -17,20 +16,6 @@ use crate::store::Checkup;
 const SETTINGS_MAX: u64 = 64 << 10;
 /// Where the scripts' documents wait, unless their settings say otherwise.
 const SPOOL: &str = "/var/spool/bank/nami";
-
-/// What is open to others that should not be, with the mode that it should have.
-fn open_to_others(path: &Path, most: u32) -> Option<String> {
-    let found = fs::metadata(path).ok()?.mode() & 0o777;
-    let more = found & !most;
-    (more != 0).then(|| format!("chmod {most:o} {} (it is {found:o})", path.display()))
-}
-
-/// What gives a file to the owner of the folder that it is in, where somebody else has it.
-fn belongs_to_others(path: &Path, folder: &Path) -> Option<String> {
-    let owner = |path: &Path| fs::metadata(path).map(|of| of.uid()).ok();
-    let (own, right) = (owner(path)?, owner(folder)?);
-    (own != right).then(|| format!("chown {right} {} (it is of {own})", path.display()))
-}
 
 /// Owner and modes of the data directory.
 pub(super) fn directory(data: &DataDir) -> Found {
@@ -41,14 +26,7 @@ pub(super) fn directory(data: &DataDir) -> Found {
         return Found::of(NAME, State::Fail, said, "name another with --data");
     };
     let database = data.database();
-    let open: Vec<String> = [
-        (folder, 0o751),
-        (database.as_path(), 0o600),
-        (data.config().as_path(), 0o640),
-    ]
-    .into_iter()
-    .filter_map(|(path, most)| open_to_others(path, most))
-    .collect();
+    let open = modes::of_directory(data);
     if !open.is_empty() {
         let said = format!(
             "others may do more in {} than they should",
@@ -68,48 +46,16 @@ pub(super) fn directory(data: &DataDir) -> Found {
     Found::ok(NAME, format!("{} is closed to others", folder.display()))
 }
 
-/// Files among the secrets of keys that the settings name: those are for something else.
-fn named(data: &DataDir, config: &Config) -> BTreeSet<PathBuf> {
-    let tls = &config.auditor.tls;
-    let fixed = [&config.checkpoint.key, &tls.cert, &tls.key, &tls.ca];
-    let told = config.deliver.iter().flat_map(|d| [&d.secret, &d.ca]);
-    let all = fixed.into_iter().chain(told);
-    let path = |setting: &String| path_in(data.path(), setting);
-    let mut named: BTreeSet<PathBuf> = all.filter_map(path).collect();
-    named.insert(checkpoint::default_key(&data.keys()));
-    named
-}
-
 /// Each key has a secret that only its owner may read.
 pub(super) fn keys(data: &DataDir, config: &Config, checkup: Option<&Checkup>) -> Found {
     const NAME: &str = "keys";
     let folder = data.keys();
-    let Ok(entries) = fs::read_dir(&folder) else {
+    let Ok(secrets) = modes::secrets(data, config) else {
         let said = format!("{} is not there, or not to be read", folder.display());
         return Found::of(NAME, State::Fail, said, "put it back from a backup");
     };
-    let mut open: Vec<String> = open_to_others(&folder, 0o700).into_iter().collect();
-    let mut there = BTreeSet::new();
-    // The key of checkpoints is no caller's, and its public half is for everybody, as certificates are.
-    let named = named(data, config);
-    let tls = &config.auditor.tls;
-    let certificates = config.deliver.iter().map(|d| &d.ca);
-    let certificates = certificates.chain([&tls.cert, &tls.ca]);
-    let mut public: BTreeSet<PathBuf> = certificates
-        .filter_map(|setting| path_in(data.path(), setting))
-        .collect();
-    public.extend(named.iter().map(|key| checkpoint::public_of(key)));
-    for entry in entries.flatten() {
-        if public.contains(&entry.path()) {
-            continue;
-        }
-        open.extend(open_to_others(&entry.path(), 0o600));
-        open.extend(belongs_to_others(&entry.path(), &folder));
-        if named.contains(&entry.path()) {
-            continue;
-        }
-        there.insert(entry.file_name().to_string_lossy().into_owned());
-    }
+    let open = [secrets.open, secrets.foreign].concat();
+    let there = secrets.there;
     if !open.is_empty() {
         let said = "others may read secrets";
         return Found::of(NAME, State::Fail, said, open.join(", "));
@@ -217,12 +163,16 @@ fn follow(source: &str, path: &Path) -> Found {
 
 /// Documents that wait in the scripts' spool of this machine, where there is one.
 pub(super) fn spool() -> Option<Found> {
+    waiting(&spool_of(&scripts_settings()))
+}
+
+/// The settings of the scripts. Without a file they have their defaults.
+fn scripts_settings() -> String {
     let mut settings = String::new();
-    // Without settings the scripts have their defaults.
     if let Ok(file) = fs::File::open(config::scripts_file()) {
         let _ = file.take(SETTINGS_MAX).read_to_string(&mut settings);
     }
-    waiting(&spool_of(&settings))
+    settings
 }
 
 /// The folder that settings of the scripts name; a later line wins.
@@ -235,16 +185,25 @@ fn spool_of(settings: &str) -> PathBuf {
     named.next_back().unwrap_or_else(|| PathBuf::from(SPOOL))
 }
 
-fn waiting(folder: &Path) -> Option<Found> {
-    const NAME: &str = "spool";
-    // One that cannot be looked into is somebody else's: the daemon has no business there.
+/// Documents that wait in the spool of the scripts and in its quarantine, where this host has one.
+pub(super) fn spooled() -> Option<[u64; 2]> {
+    counted(&spool_of(&scripts_settings()))
+}
+
+/// None for a folder that cannot be looked into: it is somebody else's.
+fn counted(folder: &Path) -> Option<[u64; 2]> {
     let count = |folder: &Path| {
         let entries = fs::read_dir(folder).ok()?.flatten();
         let documents = entries.filter(|e| e.file_name().to_string_lossy().ends_with(".doc"));
-        Some(documents.count())
+        u64::try_from(documents.count()).ok()
     };
-    let waiting = count(folder)?;
     let refused = count(&folder.join("quarantine")).unwrap_or(0);
+    Some([count(folder)?, refused])
+}
+
+fn waiting(folder: &Path) -> Option<Found> {
+    const NAME: &str = "spool";
+    let [waiting, refused] = counted(folder)?;
     let said = format!(
         "{}: {waiting} documents wait, {refused} in quarantine",
         folder.display()

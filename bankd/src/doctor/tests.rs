@@ -69,6 +69,11 @@ fn what_is_wrong_is_found() {
             "{found:?}"
         );
         open(&path, right);
+        // The log has the mode that the database had when it was made.
+        let log = data.database().with_extension("db-wal");
+        if log.exists() {
+            open(&log, 0o600);
+        }
         assert_eq!(state(&data, name), State::Ok);
     }
     // Only root gives files away.

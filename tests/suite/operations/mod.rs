@@ -3,6 +3,7 @@
 
 mod backup;
 mod limits;
+mod modes;
 mod reload;
 
 use std::path::Path;
