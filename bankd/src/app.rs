@@ -61,6 +61,8 @@ pub struct App {
     pub people: People,
     /// What is counted since the start.
     pub counters: Arc<Counters>,
+    /// Requests by route since the start.
+    pub requests: http::meter::Meter,
     /// How the record files stand.
     pub records: records::Board,
     /// How the followed files stand.
@@ -302,6 +304,7 @@ pub(crate) fn start_with(
         keys: KeyRing::new(&data.keys(), config.auth.nonces_per_key),
         people: People::new(bank.init_uid, config.access.clone()),
         counters,
+        requests: http::meter::Meter::default(),
         records: records.board(),
         follow: follow::Board::new(
             config

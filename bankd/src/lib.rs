@@ -33,6 +33,7 @@ pub mod init;
 pub mod intake;
 pub mod keys;
 mod listen;
+mod meter;
 pub mod nami;
 pub mod obs;
 pub mod proof;

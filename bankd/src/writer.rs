@@ -9,6 +9,7 @@ mod change;
 mod collect;
 mod discipline;
 mod kept;
+mod meter;
 mod portion;
 mod standing;
 mod thread;
@@ -270,6 +271,7 @@ struct Shared {
     records: watch::Sender<i64>,
     clock: Arc<dyn LedgerClock>,
     standing: Mutex<Standing>,
+    meter: meter::Meter,
 }
 
 /// A handle to the writer thread.
@@ -298,6 +300,7 @@ pub fn start(
         records: watch::Sender::new(0),
         clock,
         standing: Mutex::default(),
+        meter: meter::Meter::default(),
     });
     let writer = Writer {
         queue,

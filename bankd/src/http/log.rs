@@ -188,6 +188,8 @@ impl Line {
     /// Writes the line, or one for each command.
     pub(super) fn write(&self, app: &App, response: &response::Parts) {
         let status = response.status.as_u16();
+        app.requests
+            .answered(&self.method, self.route(), status, self.duration_us());
         if let Some(failure) = self.failure {
             let reason = failure.reason();
             tracing::warn!(

@@ -12,6 +12,7 @@ mod health;
 pub mod inside;
 pub mod limits;
 pub mod log;
+pub mod meter;
 pub mod nami;
 pub mod openapi;
 pub mod route;

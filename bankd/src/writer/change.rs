@@ -156,7 +156,10 @@ impl Thread {
         match change {
             Change::Discard(ids) => self.store.discard(ids),
             Change::DiscardOf(source) => self.store.discard_of(source),
-            Change::Notice(change) => self.store.change_notice(change, now),
+            Change::Notice(change) => {
+                self.shared.meter.delivered(change);
+                self.store.change_notice(change, now)
+            }
             Change::Source(change) => self.store.change_source(change).map(u64::from),
             Change::Schedule(change) => self.store.change_schedule(change, now),
             Change::Number(names) => self.store.number_names(names),

@@ -156,6 +156,7 @@ impl Thread {
                     hooks::point("committed");
                 }
                 self.settings_told = true;
+                self.shared.meter.committed(micros(committing));
                 self.publish();
                 self.publish_standing(&look);
                 Ok((done, micros(committing)))
@@ -317,7 +318,8 @@ impl Thread {
         self.shared.commands.fetch_add(commands, Ordering::Relaxed);
         for (task, done) in batch.into_iter().zip(done) {
             match (task, done) {
-                (Task::Submit(_, queued, reply), Done::Reply(mut answer)) => {
+                (Task::Submit(asked, queued, reply), Done::Reply(mut answer)) => {
+                    self.shared.meter.decided(&asked, &answer);
                     if let Reply::Fresh { summary, .. } = &mut answer {
                         let waited = taken.saturating_duration_since(queued);
                         summary.queue_us = u64::try_from(waited.as_micros()).unwrap_or(u64::MAX);
@@ -340,6 +342,7 @@ impl Thread {
                     let _ = reply.send(Ok(collected));
                 }
                 (Task::Portion(portion, reply), Done::Landed(landed)) => {
+                    self.shared.meter.landed(&landed);
                     let _ = reply.send(Ok((landed, portion)));
                 }
                 _ => {}

@@ -3,6 +3,7 @@
 
 mod backup;
 mod limits;
+mod metrics;
 mod modes;
 mod reload;
 

@@ -207,7 +207,7 @@ const ROOMS: [(&str, &[&str]); 21] = [
     ("bankd/src/intake", &["intake", "ingest", "store", "writer"]),
     (
         "bankd/src/writer",
-        &["writer", "store", "answer", "clock", "hooks"],
+        &["writer", "store", "answer", "clock", "hooks", "meter"],
     ),
     (
         "bankd/src/uploads",

@@ -1,6 +1,8 @@
-//! `GET /metrics`: how the reports do that the daemon makes by itself, in the text format 0.0.4 of
-//! Prometheus. Its only label is the name of a definition, so that there are as many lines as the settings
-//! have definitions.
+//! `GET /metrics`: how the daemon does, and the reports that it makes by itself, in the text format 0.0.4
+//! of Prometheus. Samples of reports have the name of a definition for their only label, so that there are
+//! as many lines as the settings have definitions.
+
+mod daemon;
 
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse as _;
@@ -74,6 +76,7 @@ pub(super) async fn show(call: Call) -> Handled {
         all.find(|report| report.name == name)
     };
     let mut text = Text::default();
+    daemon::write(&call, &mut text).await?;
     for (name, kind, help, value) in METRICS {
         text.head(name, kind, help);
         for count in &counts {

@@ -69,6 +69,30 @@ pub fn one(connection: &Connection, id: i64) -> Result<Option<Aside>, Error> {
     Ok(statement.query_row([id], row).optional()?)
 }
 
+/// What the quarantine holds, and what fell out of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Rows.
+    pub rows: i64,
+    /// Their bytes.
+    pub bytes: i64,
+    /// Rows that fell out because it was full, ever.
+    pub dropped: i64,
+}
+
+/// Reads them.
+pub fn totals(connection: &Connection) -> Result<Totals, Error> {
+    let sql = "SELECT held, bytes, dropped FROM quarantine_total";
+    let mut statement = connection.prepare_cached(sql)?;
+    Ok(statement.query_row([], |r| {
+        Ok(Totals {
+            rows: r.get(0)?,
+            bytes: r.get(1)?,
+            dropped: r.get(2)?,
+        })
+    })?)
+}
+
 /// How many of a collector there are.
 pub fn count(connection: &Connection, source: &str) -> Result<u64, Error> {
     let sql = "SELECT count(*) FROM quarantine WHERE source = ?1";
