@@ -128,7 +128,7 @@ pub use share::{
     Utilisation, UtilisationBucket,
 };
 pub use source::{
-    Followed, PatchSource, ReconcileQuery, ReconcileRow, ReconcileSum, Reconciled, Source,
+    Followed, LeftOut, PatchSource, ReconcileQuery, ReconcileRow, ReconcileSum, Reconciled, Source,
     SourceQuery,
 };
 pub use statement::{

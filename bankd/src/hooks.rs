@@ -5,8 +5,9 @@
 //! the count-th time.
 
 /// A kill point. The names in use: `decided appended committed replied record_written
-/// record_synced`, `report_made report_kept` around that a report is kept, `notice_tried notice_kept` around what became of a notice is kept, `follow_taking
-/// follow_taken` around the records of a followed file, `portion` after what an intake gave was
+/// record_synced`, `report_made report_kept` around that a report is kept, `notice_tried notice_kept` around what became of a notice is kept, `follow_preparing
+/// follow_prepared` around what is there at the first start of a followed file, `follow_taking
+/// follow_taken` around its records, `portion` after what an intake gave was
 /// written, `backup_copied`, `backup_written` and `backup_named` in a backup, `restore_staged` before
 /// names change, and `swept` after boundaries were journalled, before their commit.
 #[inline]

@@ -79,6 +79,22 @@ pub struct Followed {
     pub error: Option<String>,
     /// Looks that failed since the daemon started.
     pub failures: i64,
+    /// Files, and parts of files, that are not read.
+    #[serde(default)]
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A file beside a followed one that is not read, or not from some place on.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct LeftOut {
+    /// The file, by the name that it had.
+    pub file: String,
+    /// `before_first_start`; `unsupported_compression`; `unreadable`: it is tried again; `emptied`: the
+    /// file was emptied in place without a copy; `gone`: it was removed before it was read to its end.
+    pub reason: String,
+    /// Bytes of it that were read.
+    pub read: i64,
 }
 
 /// `PATCH /api/v1/sources/{name}`. Answer: `Written<Source>`.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use bank_api::v1::{Followed, List, PatchSource, Source, SourceQuery, Written};
+use bank_api::v1::{Followed, LeftOut, List, PatchSource, Source, SourceQuery, Written};
 use ureq::http::Method;
 
 use super::{Context, nothing_to_set};
@@ -13,6 +13,9 @@ use crate::{
     out::{Kind, Sheet, alarming, column},
     when,
 };
+
+/// Files of the list of what is not read that are shown.
+const LISTED: usize = 20;
 
 pub(super) fn run(context: &Context, command: SourceCommand) -> Result<String, Failure> {
     match command {
@@ -99,7 +102,37 @@ fn troubles(source: &Source) -> String {
     failing.map(followed).collect()
 }
 
+/// How a file stands, and what is left out of it and beside it.
 fn followed(file: &Followed) -> String {
+    let mut text = standing(file);
+    if file.left_out.is_empty() {
+        return text;
+    }
+    let count = file.left_out.len();
+    let line = format!("not read: {count} (`bank import` takes files that are still there) !");
+    let _ = writeln!(text, "  {}", alarming(&line));
+    for left in file.left_out.iter().take(LISTED) {
+        let _ = writeln!(text, "  {}: {}", left.file, reason(left));
+    }
+    if count > LISTED {
+        let _ = writeln!(text, "  and {} more (--json lists all)", count - LISTED);
+    }
+    text
+}
+
+fn reason(left: &LeftOut) -> String {
+    let read = figure::grouped(&left.read.to_string());
+    match left.reason.as_str() {
+        "before_first_start" => "rotated before the first start".to_owned(),
+        "unsupported_compression" => "compressed, and neither .gz nor .zst".to_owned(),
+        "unreadable" => "cannot be read; the log has the error, and it is tried again".to_owned(),
+        "emptied" => format!("emptied without a copy after {read} bytes were read"),
+        "gone" => format!("removed after {read} bytes were read"),
+        other => other.to_owned(),
+    }
+}
+
+fn standing(file: &Followed) -> String {
     let mut line = format!("follows {}", file.path);
     match (file.state.as_str(), &file.error) {
         ("waiting", _) => line.push_str(": no such file yet"),
@@ -140,5 +173,22 @@ mod tests {
         let failing = followed(&file("failing", Some("permission denied")));
         let plain = anstream::adapter::strip_str(&failing).to_string();
         assert_eq!(plain, "follows /var/acct: permission denied !\n");
+        let left = |number: usize, reason: &str| LeftOut {
+            file: format!("/var/acct.{number}"),
+            reason: reason.to_owned(),
+            read: 12_000,
+        };
+        let mut some = file("ok", None);
+        some.left_out = vec![left(1, "before_first_start"), left(2, "emptied")];
+        let plain = anstream::adapter::strip_str(&followed(&some)).to_string();
+        assert_eq!(
+            plain,
+            "follows /var/acct: 1,234,567 bytes taken, 12 to go\n  \
+             not read: 2 (`bank import` takes files that are still there) !\n  \
+             /var/acct.1: rotated before the first start\n  \
+             /var/acct.2: emptied without a copy after 12,000 bytes were read\n"
+        );
+        some.left_out = (0..25).map(|n| left(n, "gone")).collect();
+        assert!(followed(&some).contains("and 5 more"));
     }
 }

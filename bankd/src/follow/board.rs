@@ -3,6 +3,8 @@
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
+use super::shelf::Why;
+
 /// How a followed file stands since the start.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Standing {
@@ -18,6 +20,19 @@ pub struct Standing {
     pub failures: u64,
     /// There is no file of that name.
     pub is_waiting: bool,
+    /// Files and parts of files that are not read.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A file that is not read, or not from some place on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// The file, by the name that it had.
+    pub file: String,
+    /// The reason.
+    pub why: Why,
+    /// Bytes of it that were read.
+    pub read: u64,
 }
 
 /// A followed file on the board.

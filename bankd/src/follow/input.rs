@@ -1,5 +1,6 @@
 //! A file that is followed, open: read from any place while it is plain, in one go if it is compressed.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, Metadata};
 use std::io::{self, BufReader, Read};
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -8,7 +9,7 @@ use std::path::{Path, PathBuf};
 use flate2::bufread::MultiGzDecoder;
 
 use super::names::packing;
-use super::trace::Trace;
+use super::trace::{Fingerprint, Trace};
 
 /// Bytes read at once from a compressed file.
 const BUFFER: usize = 64 << 10;
@@ -30,7 +31,7 @@ impl Node {
 }
 
 /// How a plain file looks from outside: it changes with whatever is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Look {
     pub(super) size: u64,
     /// When it was written last, in nanoseconds since 1970.
@@ -55,8 +56,8 @@ pub(super) struct Input {
     /// The name by which it was opened.
     pub(super) path: PathBuf,
     pub(super) node: Node,
-    /// When it had been written last as it was opened, in nanoseconds since 1970.
-    pub(super) written: i64,
+    /// How it looked as it was opened, compressed or not.
+    pub(super) at_first: Look,
     file: File,
     packed: Option<Packed>,
 }
@@ -119,7 +120,7 @@ impl Input {
         Ok(Some(Self {
             path,
             node: Node::of(&metadata),
-            written: Look::of(&metadata).written,
+            at_first: Look::of(&metadata),
             file,
             packed,
         }))
@@ -151,6 +152,38 @@ impl Input {
             Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
             Err(e) => Err(e),
         }
+    }
+
+    /// The fingerprints of its first bytes, by their number, and how long it is without its compression.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub(super) fn prints(
+        &self,
+        lengths: &BTreeSet<u64>,
+    ) -> io::Result<(BTreeMap<u64, Fingerprint>, u64)> {
+        if self.packed.is_some() {
+            let again = unpack(
+                &self.file,
+                packing(self.path.as_os_str()).unwrap_or_default(),
+            )?;
+            return Trace::prints(again.stream, lengths);
+        }
+        let size = self.file.metadata()?.size();
+        let mut prints = BTreeMap::new();
+        for length in lengths.iter().filter(|length| **length <= size) {
+            let trace = Trace::of_file(&self.file, *length)?;
+            prints.insert(*length, trace.fingerprint());
+        }
+        Ok((prints, size))
+    }
+
+    /// The trace of all its bytes as they are on the disk.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub(super) fn raw(&self) -> io::Result<Trace> {
+        Trace::of_file(&self.file, self.file.metadata()?.size())
     }
 
     /// Its bytes from a place on, at most so many; fewer only at its end. Places of a compressed one

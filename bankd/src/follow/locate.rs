@@ -1,6 +1,7 @@
 //! Finding a file again that was read before: where it was, beside it under the name that rotation gave
 //! it, or as a copy, compressed or not.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::os::unix::fs::DirEntryExt;
@@ -8,7 +9,8 @@ use std::path::{Path, PathBuf};
 
 use super::input::{Input, Look, Node, look_at, named};
 use super::names::{Names, entries};
-use super::tracker::{Mark, Open};
+use super::open::Open;
+use super::tracker::Mark;
 
 /// Copies that are looked into for one that begins as the file did.
 const COPIES_MAX: usize = 64;
@@ -71,45 +73,23 @@ pub(super) fn copy(names: &Names, mark: &Mark, now_us: i64) -> io::Result<Option
     Ok(None)
 }
 
-/// What is to be read after a file that was rotated away: one that was rotated away after it, else the
-/// one that is written.
+/// What is to be read after a file with a day in its name: that of the next day, else the same.
 ///
 /// # Errors
 /// If a folder cannot be read.
-pub(super) fn next(names: &Names, done: &Mark) -> io::Result<PathBuf> {
-    if let Names::Plain(path) = names {
-        return after(names, path, done, Some(done.node));
-    }
-    let later = names.after(names.day(&done.file))?;
-    Ok(later
-        .into_iter()
-        .next()
-        .unwrap_or_else(|| done.file.clone()))
+pub(super) fn next_day(names: &Names, done: &Path) -> io::Result<PathBuf> {
+    let later = names.after(names.day(done))?;
+    Ok(later.into_iter().next().unwrap_or_else(|| done.to_owned()))
 }
 
-/// What is to be read where the file of a mark is nowhere: what was written after it. Of names that
-/// tell a day the same day, if there is one in any shape.
+/// What is to be read where a file with a day in its name is nowhere: the same day, if there is one in
+/// any shape, else the next one.
 ///
 /// # Errors
 /// If a folder cannot be read.
-pub(super) fn instead(names: &Names, gone: &Mark) -> io::Result<Option<PathBuf>> {
-    if let Names::Plain(path) = names {
-        return after(names, path, gone, None).map(Some);
-    }
-    let earlier = names.day(&gone.file).and_then(|day| day.pred_opt());
+pub(super) fn same_day(names: &Names, gone: &Path) -> io::Result<Option<PathBuf>> {
+    let earlier = names.day(gone).and_then(|day| day.pred_opt());
     Ok(names.after(earlier)?.into_iter().next())
-}
-
-/// The first of the files that were rotated away and written later than this one, else the path.
-fn after(names: &Names, path: &Path, mark: &Mark, but: Option<Node>) -> io::Result<PathBuf> {
-    let now = look_at(path)?.map(|(node, _)| node);
-    let mut later = rotated(names)?;
-    later.retain(|(_, look, node)| {
-        look.written > mark.written && Some(*node) != but && Some(*node) != now
-    });
-    later.sort_by_key(|(_, look, _)| look.written);
-    let first = later.into_iter().map(|(path, ..)| path).next();
-    Ok(first.unwrap_or_else(|| path.to_owned()))
 }
 
 /// Whether a name leads to another file than this; not if it leads nowhere.
@@ -137,13 +117,14 @@ fn opened(path: &Path, mark: &Mark, now_us: i64) -> io::Result<Option<Open>> {
 
 /// Files that have the name of one that was rotated away. Of a file and its compressed copy only the
 /// plain one.
-fn rotated(names: &Names) -> io::Result<Vec<(PathBuf, Look, Node)>> {
+pub(super) fn rotated(names: &Names) -> io::Result<Vec<(PathBuf, Look, Node)>> {
     let mut found = Vec::new();
-    let all = entries(names.folder()).map_err(|e| named(names.folder(), &e))?;
+    let folder = names.folder();
+    let all = entries(folder, |path| names.is_rotated(path)).map_err(|e| named(folder, &e))?;
+    let all: BTreeSet<PathBuf> = all.into_iter().collect();
     for path in &all {
         let plain = path.with_extension("");
-        let is_copy = super::names::packing(path.as_os_str()).is_some() && all.contains(&plain);
-        if is_copy || !names.is_rotated(path) {
+        if super::names::packing(path.as_os_str()).is_some() && all.contains(&plain) {
             continue;
         }
         if let Some((node, look)) = look_at(path)? {

@@ -9,11 +9,13 @@ use std::path::{Path, PathBuf};
 use chrono::NaiveDate;
 use chrono::format::{Item, StrftimeItems};
 
-/// Entries of a folder that are looked at.
-const ENTRIES_MAX: usize = 100_000;
-
 /// What compressed files end with.
 const PACKED: [&str; 3] = [".gz", ".zst", ".zstd"];
+
+/// What files end with that are compressed in a form that is not read.
+const UNSUPPORTED: [&str; 9] = [
+    ".bz2", ".xz", ".lzma", ".lz", ".lz4", ".lzo", ".Z", ".zip", ".br",
+];
 
 /// What the file is called.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,7 +91,7 @@ impl Names {
     /// # Errors
     /// If the folder cannot be read.
     pub(super) fn after(&self, day: Option<NaiveDate>) -> io::Result<Vec<PathBuf>> {
-        let mut found: Vec<(NaiveDate, PathBuf)> = entries(self.folder())?
+        let mut found: Vec<(NaiveDate, PathBuf)> = entries(self.folder(), |_| true)?
             .into_iter()
             .filter_map(|path| Some((self.day(&path)?, path)))
             .filter(|(other, _)| day.is_none_or(|day| *other > day))
@@ -120,6 +122,14 @@ impl Names {
         let middle = name.strip_prefix(stem);
         let middle = middle.and_then(|rest| rest.strip_suffix(ending)?.strip_suffix('.'));
         middle.is_some_and(is_turn)
+    }
+
+    /// Whether a file can be an older one of these that is compressed in a form that is not read.
+    pub(super) fn is_unsupported(&self, path: &Path) -> bool {
+        let name = path.file_name().and_then(OsStr::to_str);
+        let bare = |ending: &&str| name.and_then(|name| name.strip_suffix(*ending));
+        let bare = UNSUPPORTED.iter().find_map(bare);
+        bare.is_some_and(|name| self.is_rotated(Path::new(name)))
     }
 }
 
@@ -162,18 +172,27 @@ fn dated(pattern: &str, name: &str) -> Option<NaiveDate> {
     (written(day, pattern)? == name).then_some(day)
 }
 
-/// The files of a folder; one that is not there has none.
+/// Those files of a folder that are wanted; one that is not there has none.
 ///
 /// # Errors
 /// If it cannot be read.
-pub(super) fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
+pub(super) fn entries(
+    folder: &Path,
+    is_wanted: impl Fn(&Path) -> bool,
+) -> io::Result<Vec<PathBuf>> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(e) => return Err(e),
     };
-    let paths = entries.take(ENTRIES_MAX).map(|entry| Ok(entry?.path()));
-    paths.collect()
+    let mut found = Vec::new();
+    for entry in entries {
+        let path = entry?.path();
+        if is_wanted(&path) {
+            found.push(path);
+        }
+    }
+    Ok(found)
 }
 
 #[cfg(test)]
@@ -263,6 +282,11 @@ mod tests {
         ] {
             assert!(names.is_rotated(Path::new(name)), "{name}");
         }
+        for name in ["sacct.log.1.bz2", "sacct.log-20261122.xz", "sacct.1.log.Z"] {
+            assert!(names.is_unsupported(Path::new(name)), "{name}");
+            assert!(!names.is_rotated(Path::new(name)), "{name}");
+        }
+        assert!(!names.is_unsupported(Path::new("other.log.1.xz")));
         for name in [
             "sacct.log",
             "sacct.log.gz",

@@ -3,6 +3,7 @@
 mod chance;
 mod edges;
 mod places;
+mod turns;
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -12,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::names::Names;
+use super::shelf::{Shelf, Why};
 use super::tracker::{Finding, Mark, Plan, Step, Taker, Tracker};
 use crate::ingest::{Found, Options, Record, formats};
 
@@ -23,17 +25,19 @@ const SETTLE_US: i64 = 30_000_000;
 struct Taken {
     records: Vec<Record>,
     mark: Option<Mark>,
+    shelf: Option<Shelf>,
     /// Takes that fail from now on.
     is_broken: bool,
 }
 
 impl Taker for Taken {
-    fn take(&mut self, records: Vec<Record>, mark: &Mark) -> io::Result<()> {
+    fn take(&mut self, records: Vec<Record>, mark: &Mark, shelf: &Shelf) -> io::Result<()> {
         if self.is_broken {
             return Err(io::Error::other("the disk is full"));
         }
         self.records.extend(records);
         self.mark = Some(mark.clone());
+        self.shelf = Some(shelf.clone());
         Ok(())
     }
 }
@@ -64,7 +68,7 @@ impl Follower {
             since: None,
         };
         Self {
-            tracker: Tracker::new(plan.clone(), None),
+            tracker: Tracker::new(plan.clone(), None, None),
             plan,
             folder,
             taken: Taken::default(),
@@ -136,7 +140,16 @@ impl Follower {
 
     /// The daemon ends and starts again: only what was kept is known.
     fn restart(&mut self) {
-        self.tracker = Tracker::new(self.plan.clone(), self.taken.mark.clone());
+        let Taken { mark, shelf, .. } = &self.taken;
+        self.tracker = Tracker::new(self.plan.clone(), mark.clone(), shelf.clone());
+    }
+
+    /// The reasons of what is listed as left out.
+    fn left_out(&self) -> Vec<(String, Why)> {
+        let shelf = self.tracker.shelf().unwrap();
+        let left = shelf.left_out();
+        left.map(|row| (name(&row.file).to_owned(), row.why))
+            .collect()
     }
 
     fn ids(&self) -> Vec<String> {

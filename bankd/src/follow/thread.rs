@@ -2,16 +2,17 @@
 
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use bank_api::v1::ReadOptions;
 use bank_core::command::Scope;
 
-use super::board::{Board, Post};
-use super::input::Node;
+use super::board::{Board, LeftOut, Post};
+use super::input::{Look, Node};
 use super::names::Names;
+use super::shelf::{Known, Shelf, Why};
 use super::tracker::{Finding, Mark, Plan, Step, Taker, Tracker};
 use super::{Shape, shape};
 use crate::background;
@@ -20,8 +21,8 @@ use crate::config::{Config, Follow};
 use crate::hooks;
 use crate::ingest::{Found, Options, Record, formats};
 use crate::intake::{Feed, Intake};
-use crate::store::{self, FollowMark};
-use crate::writer::{Caller, Origin, Writer};
+use crate::store::{self, FollowFile, FollowMark};
+use crate::writer::{Caller, Origin, SubmitError, Writer};
 
 /// Records taken at once, about: one transaction (limits.md 6.8).
 const TAKEN_AT_ONCE: usize = 4000;
@@ -29,6 +30,10 @@ const TAKEN_AT_ONCE: usize = 4000;
 const HEAD: u64 = 4096;
 /// The longest wait after a failure.
 const RETRY_MAX: Duration = Duration::from_mins(1);
+/// How long the start of the daemon waits until what is there at the first start is noted.
+const PREPARED_MAX: Duration = Duration::from_secs(10);
+/// What the state of a mark begins with where the files beside it are kept.
+const WITH_FILES: &str = "2 ";
 
 /// The running threads.
 #[derive(Debug)]
@@ -65,17 +70,20 @@ pub fn start(
         let plan = plan(follow, data).map_err(anyhow::Error::msg)?;
         let reading = reading(&plan.options)?;
         let known = store::follow_mark(&connection, &follow.source, &follow.path)?;
+        let shelf = known.as_ref().and_then(restored_shelf);
         ready.push(Worker {
-            tracker: Tracker::new(plan, known.as_ref().and_then(restored)),
+            tracker: Tracker::new(plan, known.as_ref().and_then(restored), shelf),
             taker: Teller {
                 writer: writer.clone(),
                 follow: follow.clone(),
                 since_us: follow.since_us().map_err(anyhow::Error::msg)?,
                 reading: Some(reading),
+                kept: 0,
             },
             post: Arc::clone(post),
             clock: Arc::clone(clock),
             poll: Duration::from_secs(follow.poll_s),
+            shown: None,
         });
     }
     drop(connection);
@@ -83,11 +91,20 @@ pub fn start(
         board: board.clone(),
         threads: Vec::new(),
     };
+    let (prepared, all_prepared) = mpsc::channel::<()>();
     for mut worker in ready {
         let name = format!("follow {}", worker.post.source);
-        let thread = background::spawn(name, move || worker.run())?;
+        let prepared = prepared.clone();
+        let thread = background::spawn(name, move || {
+            worker.prepare();
+            drop(prepared);
+            worker.run();
+        })?;
         followers.threads.push(thread);
     }
+    drop(prepared);
+    // Whoever sees the daemon serve can rotate: nothing counts as older than the first start any more.
+    let _ = all_prepared.recv_timeout(PREPARED_MAX);
     Ok(followers)
 }
 
@@ -124,9 +141,35 @@ struct Worker {
     post: Arc<Post>,
     clock: Arc<dyn LedgerClock>,
     poll: Duration,
+    /// The version of the shelf that the board shows.
+    shown: Option<u64>,
 }
 
 impl Worker {
+    /// Notes what is there at the first start. What fails is tried again by the first look.
+    fn prepare(&mut self) {
+        if let Err(error) = self.tracker.prepare(&mut self.taker) {
+            let Post { source, path, .. } = &*self.post;
+            tracing::warn!(%source, %path, "the files beside a followed file are not listed: {error}");
+        }
+        self.tell();
+    }
+
+    /// Reports what was found.
+    fn tell(&mut self) {
+        for finding in self.tracker.findings() {
+            self.report(&finding);
+        }
+        let Some(shelf) = self.tracker.shelf() else {
+            return;
+        };
+        if self.shown != Some(shelf.version()) {
+            self.shown = Some(shelf.version());
+            let left_out = shelf.left_out().map(left_out).collect();
+            self.post.change(|standing| standing.left_out = left_out);
+        }
+    }
+
     fn run(&mut self) {
         let mut wait = self.poll;
         while !self.post.is_over() {
@@ -148,9 +191,7 @@ impl Worker {
             // What passes while nobody writes is no matter of the time of day.
             let now_us = self.clock.reading().steady.0;
             let step = self.tracker.look(now_us, &mut self.taker);
-            for finding in self.tracker.findings() {
-                self.report(&finding);
-            }
+            self.tell();
             let step = step?;
             let (mark, behind) = (self.tracker.mark(), self.tracker.behind());
             self.post.change(|standing| {
@@ -200,7 +241,26 @@ impl Worker {
                      `bank import` takes it if it is found"
                 );
             }
+            Finding::LeftOut { file, why } => {
+                let (path, why) = (file.display(), why.word());
+                tracing::warn!(
+                    %source, %path, why,
+                    "a file beside a followed file is not read; `bank import` takes it"
+                );
+            }
         }
+    }
+}
+
+fn left_out(known: &Known) -> LeftOut {
+    LeftOut {
+        file: known.file.display().to_string(),
+        why: known.why,
+        read: if known.why == Why::Earlier {
+            0
+        } else {
+            known.length
+        },
     }
 }
 
@@ -211,11 +271,25 @@ struct Teller {
     since_us: Option<i64>,
     /// How the file is read, for lines out of the quarantine; until it is kept.
     reading: Option<String>,
+    /// The version of the shelf that is kept.
+    kept: u64,
 }
 
 impl Taker for Teller {
-    fn take(&mut self, records: Vec<Record>, mark: &Mark) -> io::Result<()> {
+    fn take(&mut self, records: Vec<Record>, mark: &Mark, shelf: &Shelf) -> io::Result<()> {
         let Follow { source, path, .. } = &self.follow;
+        let mut row = kept(source, path, mark);
+        if self.kept != shelf.version() {
+            row.files = Some(shelf.rows().iter().map(kept_file).collect());
+        }
+        if mark.node == Node::default() {
+            // Nothing is read yet: the collector has not reported anything.
+            hooks::point("follow_preparing");
+            self.writer.mark_blocking(row).map_err(failed)?;
+            hooks::point("follow_prepared");
+            self.kept = shelf.version();
+            return Ok(());
+        }
         let feed = Feed {
             source: source.clone(),
             format: self.follow.format.clone(),
@@ -236,9 +310,10 @@ impl Taker for Teller {
         for record in records {
             intake.take(left(record, self.since_us))?;
         }
-        intake.mark(kept(source, path, mark));
+        intake.mark(row);
         hooks::point("follow_taking");
         intake.flush()?;
+        self.kept = shelf.version();
         hooks::point("follow_taken");
         if let Some(reading) = self.reading.take()
             && let Err(error) = self.writer.keep_reading(source.clone(), reading)
@@ -272,13 +347,31 @@ fn kept(source: &str, path: &str, mark: &Mark) -> FollowMark {
         head_length: mark.offset.min(HEAD),
         offset: mark.offset,
         line: mark.line,
-        state: format!("{} {}", mark.written, mark.file.display()),
+        state: format!("{WITH_FILES}{} {}", mark.written, mark.file.display()),
+        files: None,
+    }
+}
+
+fn kept_file(known: &Known) -> FollowFile {
+    FollowFile {
+        file: known.file.display().to_string(),
+        why: known.why.word().to_owned(),
+        device: known.node.device,
+        inode: known.node.inode,
+        size: known.look.size,
+        written: known.look.written,
+        length: known.length,
+        line: known.line,
+        print: known.print.to_vec(),
+        is_raw: known.is_raw,
     }
 }
 
 /// A mark as it was kept.
 fn restored(kept: &FollowMark) -> Option<Mark> {
-    let (written, file) = kept.state.split_once(' ')?;
+    let state = &kept.state;
+    let state = state.strip_prefix(WITH_FILES).unwrap_or(state);
+    let (written, file) = state.split_once(' ')?;
     Some(Mark {
         file: file.into(),
         written: written.parse().ok()?,
@@ -290,6 +383,39 @@ fn restored(kept: &FollowMark) -> Option<Mark> {
         line: kept.line,
         print: kept.head.as_slice().try_into().ok()?,
     })
+}
+
+/// The files beside it; `None` where they were not kept yet.
+fn restored_shelf(kept: &FollowMark) -> Option<Shelf> {
+    if !kept.state.starts_with(WITH_FILES) {
+        return None;
+    }
+    let files = kept.files.as_deref().unwrap_or_default();
+    Some(Shelf::of(files.iter().filter_map(restored_file).collect()))
+}
+
+fn restored_file(kept: &FollowFile) -> Option<Known> {
+    Some(Known {
+        file: kept.file.clone().into(),
+        why: Why::of(&kept.why)?,
+        node: Node {
+            device: kept.device,
+            inode: kept.inode,
+        },
+        look: Look {
+            size: kept.size,
+            written: kept.written,
+        },
+        length: kept.length,
+        line: kept.line,
+        print: kept.print.as_slice().try_into().ok()?,
+        is_raw: kept.is_raw,
+        is_gone: false,
+    })
+}
+
+fn failed(error: SubmitError) -> io::Error {
+    io::Error::other(error.to_string())
 }
 
 #[cfg(test)]
@@ -314,7 +440,22 @@ mod tests {
             (kept.head_length, kept.path.as_str()),
             (HEAD, "/var/acct/%Y%m%d")
         );
-        assert_eq!(restored(&kept), Some(mark));
+        assert_eq!(restored(&kept), Some(mark.clone()));
+        assert_eq!(restored_shelf(&kept), Some(Shelf::default()));
+        let known = Known::read(
+            &mark,
+            Look {
+                size: 7,
+                written: 8,
+            },
+        );
+        assert_eq!(restored_file(&kept_file(&known)), Some(known));
+        let earlier = FollowMark {
+            state: kept.state[WITH_FILES.len()..].to_owned(),
+            ..kept.clone()
+        };
+        assert_eq!(restored(&earlier), Some(mark));
+        assert_eq!(restored_shelf(&earlier), None);
         let torn = FollowMark {
             head: vec![7; 31],
             ..kept

@@ -4,6 +4,7 @@
 //! read once stay what they were. The beginning alone would not do: many formats begin every file with
 //! the same lines.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
@@ -85,6 +86,33 @@ impl Trace {
         }
         Ok(Some(trace))
     }
+
+    /// The fingerprints of the first bytes of a stream, by their number, and the length of the stream.
+    ///
+    /// # Errors
+    /// If the stream cannot be read.
+    pub(super) fn prints(
+        mut stream: impl Read,
+        lengths: &BTreeSet<u64>,
+    ) -> io::Result<(BTreeMap<u64, Fingerprint>, u64)> {
+        let mut prints = BTreeMap::new();
+        let mut trace = Self::default();
+        let mut buffer = vec![0; 64 << 10];
+        for length in lengths {
+            while trace.passed < *length {
+                let most = usize::try_from(length.saturating_sub(trace.passed));
+                let most = most.unwrap_or(usize::MAX).min(buffer.len());
+                let read = stream.read(buffer.get_mut(..most).unwrap_or_default())?;
+                if read == 0 {
+                    return Ok((prints, trace.passed));
+                }
+                trace.pass(buffer.get(..read).unwrap_or_default());
+            }
+            prints.insert(*length, trace.fingerprint());
+        }
+        let rest = io::copy(&mut stream, &mut io::sink())?;
+        Ok((prints, trace.passed.saturating_add(rest)))
+    }
 }
 
 #[cfg(test)]
@@ -107,7 +135,12 @@ mod tests {
             }
             let mut stream = bytes.as_slice();
             let streamed = Trace::of_stream(&mut stream, upto as u64).unwrap();
-            assert_eq!(streamed, Some(whole));
+            assert_eq!(streamed, Some(whole.clone()));
+            let lengths = [1, upto as u64, 30_000].into();
+            let (prints, length) = Trace::prints(&bytes[..], &lengths).unwrap();
+            assert_eq!(length, 20_000);
+            assert_eq!(prints.get(&(upto as u64)), Some(&whole.fingerprint()));
+            assert_eq!(prints.get(&30_000), None);
             assert_eq!(stream.len(), bytes.len() - upto);
         }
         assert!(Trace::of_file(&file, 20_001).is_err());

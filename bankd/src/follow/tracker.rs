@@ -5,14 +5,18 @@
 //! together, so that both are kept or neither. In doubt it reads again: what came before has an
 //! identity and changes nothing, what is never read is lost.
 
+mod beside;
+
 use std::io;
 use std::path::PathBuf;
 
 use chrono::NaiveDate;
 
-use super::input::{Input, Look, Node};
+use super::input::{Input, Node, look_at};
 use super::locate;
 use super::names::Names;
+use super::open::Open;
+use super::shelf::{Known, Shelf, Why};
 use super::trace::{Fingerprint, Trace};
 use super::window::{BYTES_MAX, Context, Cut, Ending, How};
 use crate::ingest::{Format, Found, Options, Record};
@@ -37,12 +41,12 @@ pub(super) struct Mark {
 
 /// Whoever takes records in.
 pub(super) trait Taker {
-    /// Takes records of a file and keeps how far it is now, both or neither. Lines count from the
-    /// beginning of the file.
+    /// Takes records of a file and keeps how far it is now, both or neither, with what is known of the
+    /// files beside it. Lines count from the beginning of the file.
     ///
     /// # Errors
     /// If they could not be taken.
-    fn take(&mut self, records: Vec<Record>, mark: &Mark) -> io::Result<()>;
+    fn take(&mut self, records: Vec<Record>, mark: &Mark, shelf: &Shelf) -> io::Result<()>;
 }
 
 /// What a look came to.
@@ -80,6 +84,13 @@ pub(super) enum Finding {
         /// Bytes of it that had been read.
         read: u64,
     },
+    /// A file beside it is not read.
+    LeftOut {
+        /// The file.
+        file: PathBuf,
+        /// The reason.
+        why: Why,
+    },
 }
 
 /// What is followed, and how.
@@ -102,82 +113,23 @@ pub(super) struct Plan {
 pub(super) struct Tracker {
     plan: Plan,
     mark: Option<Mark>,
+    /// The files beside it; none before the first look.
+    shelf: Option<Shelf>,
     open: Option<Open>,
     findings: Vec<Finding>,
-}
-
-/// The file that is read.
-pub(super) struct Open {
-    pub(super) input: Input,
-    pub(super) trace: Trace,
-    line: u64,
-    context: Option<Context>,
-    seen: Option<Look>,
-    /// When it was seen to have changed.
-    changed_us: i64,
-    /// When it had been written when it was opened, in nanoseconds since 1970.
-    written: i64,
-    /// What was read in vain: nothing comes of the same bytes with the same ending.
-    vain: Option<(Option<Look>, Ending)>,
-}
-
-impl Open {
-    pub(super) fn new(input: Input, trace: Trace, line: u64, now_us: i64) -> Self {
-        Self {
-            written: input.written,
-            input,
-            trace,
-            line,
-            context: None,
-            seen: None,
-            changed_us: now_us,
-            vain: None,
-        }
-    }
-
-    fn offset(&self) -> u64 {
-        self.trace.passed()
-    }
-
-    fn mark(&self) -> Mark {
-        Mark {
-            file: self.input.path.clone(),
-            node: self.input.node,
-            offset: self.offset(),
-            line: self.line,
-            print: self.trace.fingerprint(),
-            written: self.seen.map_or(self.written, |seen| seen.written),
-        }
-    }
-
-    /// Looks at the file: false if what was read of it does not stand there any more.
-    fn check(&mut self, now_us: i64) -> io::Result<bool> {
-        let look = self.input.look()?;
-        if self.seen.is_none() || look != self.seen {
-            self.seen = look;
-            self.changed_us = now_us;
-            return self.is_same();
-        }
-        Ok(true)
-    }
-
-    fn is_same(&mut self) -> io::Result<bool> {
-        if self.input.is_packed() {
-            return Ok(true);
-        }
-        let there = self.input.trace(self.trace.passed())?;
-        Ok(there.is_some_and(|there| there == self.trace))
-    }
+    surveyed: beside::Surveyed,
 }
 
 impl Tracker {
     /// A follower that goes on where it was.
-    pub(super) fn new(plan: Plan, mark: Option<Mark>) -> Self {
+    pub(super) fn new(plan: Plan, mark: Option<Mark>, shelf: Option<Shelf>) -> Self {
         Self {
             plan,
             mark,
+            shelf,
             open: None,
             findings: Vec::new(),
+            surveyed: beside::Surveyed::default(),
         }
     }
 
@@ -212,6 +164,7 @@ impl Tracker {
     }
 
     fn step(&mut self, now_us: i64, taker: &mut dyn Taker) -> io::Result<Step> {
+        self.prepare(taker)?;
         let Some(mut open) = self.open.take() else {
             return self.begin(now_us, taker);
         };
@@ -235,67 +188,82 @@ impl Tracker {
         if ending == Ending::Over {
             return self.leave(open, now_us, taker);
         }
+        let beside = self.beside(&mut open, now_us)?;
         self.open = Some(open);
-        Ok(Step::Idle)
+        match beside {
+            Some(beside) => self.go_to(beside, taker),
+            None => Ok(Step::Idle),
+        }
     }
 
     /// Finds the file to go on with.
     fn begin(&mut self, now_us: i64, taker: &mut dyn Taker) -> io::Result<Step> {
         let Plan { names, since, .. } = &self.plan;
-        if let Some(mark) = &self.mark {
-            if let Some(open) = locate::again(names, mark, now_us)? {
-                self.open = Some(open);
-                return Ok(Step::More);
-            }
-            let next = locate::instead(names, mark)?;
-            let (file, read) = (mark.file.clone(), mark.offset);
-            let step = self.start(next, now_us, taker)?;
-            // Of a file of which nothing was read nothing is missed.
-            if step == Step::More && read > 0 {
-                self.findings.push(Finding::Lost { file, read });
+        let Some(mark) = &self.mark else {
+            // Only of names with a day: the others have a mark from the beginning.
+            let earlier = since.and_then(|day| day.pred_opt());
+            let first = names.after(earlier)?.into_iter().next();
+            return self.start_day(first, now_us, taker);
+        };
+        if let Some(open) = locate::again(names, mark, now_us)? {
+            self.open = Some(open);
+            return Ok(Step::More);
+        }
+        let gone = mark.clone();
+        if matches!(names, Names::Dated { .. }) {
+            let next = locate::same_day(names, &gone.file)?;
+            let step = self.start_day(next, now_us, taker)?;
+            if step == Step::More {
+                self.lost(Why::Gone, &gone);
             }
             return Ok(step);
         }
-        let first = match names {
-            Names::Plain(path) => Some(path.clone()),
-            Names::Dated { .. } => {
-                let earlier = since.and_then(|day| day.pred_opt());
-                names.after(earlier)?.into_iter().next()
-            }
+        let Some(next) = self.next(None, now_us)? else {
+            return Ok(Step::Waiting);
         };
-        self.start(first, now_us, taker)
+        self.lost(Why::Gone, &gone);
+        self.go_to(next, taker)
     }
 
-    /// Begins a file at its beginning.
-    fn start(
+    /// Goes on with another file.
+    fn go_to(&mut self, open: Open, taker: &mut dyn Taker) -> io::Result<Step> {
+        let mark = open.mark();
+        taker.take(Vec::new(), &mark, self.shelf.get_or_insert_default())?;
+        self.mark = Some(mark);
+        self.open = Some(open);
+        Ok(Step::More)
+    }
+
+    /// Begins a file with a day in its name.
+    fn start_day(
         &mut self,
         path: Option<PathBuf>,
         now_us: i64,
         taker: &mut dyn Taker,
     ) -> io::Result<Step> {
         let input = path.map(|path| Input::open(&path)).transpose()?.flatten();
-        let Some(input) = input else {
-            return Ok(Step::Waiting);
-        };
-        let open = Open::new(input, Trace::default(), 0, now_us);
-        let mut mark = open.mark();
-        // What was read before was written to while this one was there already.
-        let before = self.mark.as_ref().map_or(mark.written, |m| m.written);
-        mark.written = mark.written.max(before);
-        taker.take(Vec::new(), &mark)?;
-        self.mark = Some(mark);
-        self.open = Some(open);
-        Ok(Step::More)
+        match input {
+            Some(input) => self.go_to(Open::new(input, Trace::default(), 0, now_us), taker),
+            None => Ok(Step::Waiting),
+        }
     }
 
     /// How the window that comes next ends.
     fn ending(&self, open: &Open, now_us: i64) -> io::Result<Ending> {
-        let since = now_us.saturating_sub(open.changed_us);
-        if !open.input.is_packed() && since < self.plan.settle_us {
-            return Ok(Ending::Open);
-        }
+        let settle_us = self.plan.settle_us;
+        let is_fresh = now_us.saturating_sub(open.changed_us) < settle_us;
         let is_left = match &self.plan.names {
-            Names::Plain(path) => locate::is_another(path, open.input.node)?,
+            Names::Plain(path) => {
+                let now = look_at(path)?.filter(|(node, _)| *node != open.input.node);
+                // The file that follows was written long after this one.
+                let since = now.map(|(_, look)| look.written.saturating_sub(open.look().written));
+                let is_older = since.is_some_and(|ns| ns / 1000 >= settle_us);
+                if is_fresh && !is_older && !open.input.is_packed() {
+                    return Ok(Ending::Open);
+                }
+                now.is_some()
+            }
+            Names::Dated { .. } if is_fresh && !open.input.is_packed() => return Ok(Ending::Open),
             names @ Names::Dated { .. } => !names.after(names.day(&open.input.path))?.is_empty(),
         };
         Ok(if is_left { Ending::Over } else { Ending::Quiet })
@@ -362,24 +330,30 @@ impl Tracker {
             open.context = None;
         }
         let mark = open.mark();
-        taker.take(records, &mark)?;
+        taker.take(records, &mark, self.shelf.get_or_insert_default())?;
         self.mark = Some(mark);
         Ok(())
     }
 
     /// Everything of a file that is not written any more is taken: goes on to the next one.
     fn leave(&mut self, open: Open, now_us: i64, taker: &mut dyn Taker) -> io::Result<Step> {
-        let next = locate::next(&self.plan.names, &open.mark())?;
         let from = open.input.path.clone();
-        let step = self.start(Some(next), now_us, taker)?;
-        match &self.open {
-            Some(open) => self.findings.push(Finding::Rotated {
-                from,
-                to: open.input.path.clone(),
-            }),
+        let next = if matches!(self.plan.names, Names::Plain(_)) {
+            let shelf = self.shelf.get_or_insert_default();
+            shelf.put(Known::read(&open.mark(), open.look()), open.listed);
+            self.next(None, now_us)?
+        } else {
+            let next = Input::open(&locate::next_day(&self.plan.names, &from)?)?;
+            next.map(|input| Open::new(input, Trace::default(), 0, now_us))
+        };
+        let Some(next) = next else {
             // It went away just now: what was read waits for it.
-            None => self.open = Some(open),
-        }
+            self.open = Some(open);
+            return Ok(Step::Waiting);
+        };
+        let to = next.input.path.clone();
+        let step = self.go_to(next, taker)?;
+        self.findings.push(Finding::Rotated { from, to });
         Ok(step)
     }
 
@@ -391,13 +365,14 @@ impl Tracker {
             self.open = Some(copy);
             return Ok(Step::More);
         }
-        let (file, read) = (mark.file.clone(), mark.offset);
-        self.findings.push(Finding::Rewritten { file, read });
-        let again = match &self.plan.names {
-            Names::Plain(path) => path.clone(),
-            Names::Dated { .. } => mark.file,
-        };
-        self.start(Some(again), now_us, taker)
+        self.lost(Why::Emptied, &mark);
+        if matches!(self.plan.names, Names::Dated { .. }) {
+            return self.start_day(Some(mark.file), now_us, taker);
+        }
+        match self.next(None, now_us)? {
+            Some(next) => self.go_to(next, taker),
+            None => Ok(Step::Waiting),
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 pub(super) const APPLICATION_ID: i32 = 0x6261_6e6b;
 
 /// Every migration, the first with number 1.
-const MIGRATIONS: [&str; 25] = [
+const MIGRATIONS: [&str; 27] = [
     include_str!("../../../schema/sqlite/0001_ledger.sql"),
     include_str!("../../../schema/sqlite/0002_accounts.sql"),
     include_str!("../../../schema/sqlite/0003_reversal.sql"),
@@ -35,6 +35,8 @@ const MIGRATIONS: [&str; 25] = [
     include_str!("../../../schema/sqlite/0023_downtime.sql"),
     include_str!("../../../schema/sqlite/0024_snapshot.sql"),
     include_str!("../../../schema/sqlite/0025_fallback.sql"),
+    include_str!("../../../schema/sqlite/0026_follow_file.sql"),
+    include_str!("../../../schema/sqlite/0027_sink_print.sql"),
 ];
 
 /// The last migration that changed what rollups are: a bank of an earlier version gets them filled.

@@ -70,7 +70,7 @@ pub use schedule::{
     WantedReport, report_run, runs_of, schedule_counts, schedules, wanted_run,
 };
 pub use snapshot::{Holding, broken_pages, holding, outdated, snapshot};
-pub use sources::{FollowMark, QuarantineRow, RawBlock, SourceChange, SourceSeen};
+pub use sources::{FollowFile, FollowMark, QuarantineRow, RawBlock, SourceChange, SourceSeen};
 pub use sqlite::SqliteStore;
 pub use stamp::Stamp;
 pub use uses::digest;

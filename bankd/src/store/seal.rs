@@ -31,7 +31,7 @@ const fn whole(name: &'static str, key: &'static [&'static str]) -> Sealed {
 
 /// Every table with seals. What no transaction's hash covers, and nothing is made of anew, belongs in
 /// here; reference data has versions instead.
-pub(super) const TABLES: [Sealed; 34] = [
+pub(super) const TABLES: [Sealed; 35] = [
     whole("bank", &["id"]),
     whole("clock", &["id"]),
     whole("quote", &["id"]),
@@ -49,6 +49,7 @@ pub(super) const TABLES: [Sealed; 34] = [
     whole("quarantine", &["id"]),
     whole("quarantine_total", &["id"]),
     whole("follow", &["source", "path"]),
+    whole("follow_file", &["source", "path", "number"]),
     whole("sink", &["name"]),
     whole("proposal", &["id"]),
     whole("target", &["name"]),

@@ -88,6 +88,33 @@ pub struct FollowMark {
     pub line: u64,
     /// What else its follower must know.
     pub state: String,
+    /// The files beside it; none where they are as they were kept before.
+    pub files: Option<Vec<FollowFile>>,
+}
+
+/// A file beside a followed one, and how much of it is dealt with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FollowFile {
+    /// Its name.
+    pub file: String,
+    /// `read`, or why it is not.
+    pub why: String,
+    /// Its device.
+    pub device: u64,
+    /// Its inode.
+    pub inode: u64,
+    /// Its size when it was looked at last.
+    pub size: u64,
+    /// When it had been written then, in nanoseconds since 1970.
+    pub written: i64,
+    /// Bytes dealt with.
+    pub length: u64,
+    /// Lines dealt with.
+    pub line: u64,
+    /// SHA-256 over the first and the last of the bytes dealt with.
+    pub print: Vec<u8>,
+    /// They are those of the compressed file.
+    pub is_raw: bool,
 }
 
 /// Lines as they came, compressed.
@@ -238,6 +265,9 @@ impl SqliteStore {
                 mark.state,
                 now.0,
             ])?;
+        if let Some(files) = &mark.files {
+            self.follow_files(mark, files, now)?;
+        }
         seal::renew(&self.connection, "follow", &[&mark.source, &mark.path])
     }
 

@@ -427,6 +427,7 @@ fn a_row_that_was_deleted_by_hand_is_missed() {
         "notice",
         "target",
         "follow",
+        "follow_file",
         "removal",
         "billed_window",
         "auditor_record",

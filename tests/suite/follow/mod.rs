@@ -3,7 +3,9 @@
 
 mod crash;
 mod live;
+mod race;
 mod reconcile;
+mod turns;
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -39,6 +41,47 @@ fn append(bank: &Bank, text: &str) {
         .append(true)
         .open(file(bank, "acct"));
     file.unwrap().write_all(text.as_bytes()).unwrap();
+}
+
+/// Rotates `acct` as logrotate does in one of three ways, older files first.
+fn rotate(bank: &Bank, way: &str) {
+    let numbered = |number: usize, ending: &str| file(bank, &format!("acct.{number}{ending}"));
+    let is_there =
+        |number: &usize| numbered(*number, "").exists() || numbered(*number, ".gz").exists();
+    let last = (1..).take_while(is_there).last().unwrap_or(0);
+    for number in (1..=last).rev() {
+        for ending in ["", ".gz"] {
+            let _ = std::fs::rename(numbered(number, ending), numbered(number + 1, ending));
+        }
+    }
+    if way == "copy" {
+        std::fs::copy(file(bank, "acct"), numbered(1, "")).unwrap();
+        std::fs::write(file(bank, "acct"), "").unwrap();
+        return;
+    }
+    std::fs::rename(file(bank, "acct"), numbered(1, "")).unwrap();
+    if way == "gzip" {
+        let ran = std::process::Command::new("gzip")
+            .arg(numbered(1, ""))
+            .status();
+        assert!(ran.unwrap().success());
+    }
+}
+
+/// Waits until so many jobs are taken, while the clock passes that closes rotated files.
+fn settled(bank: &Bank, count: usize, clock: &mut i64) {
+    let wanted = count.to_string();
+    let mut looks = 0_u64;
+    until("every job is taken", || {
+        looks += 1;
+        if looks.is_multiple_of(100) {
+            *clock += 40;
+            bank.set_clock(*clock);
+            bank.signal("HUP");
+        }
+        let found = bank.query("SELECT count(*) FROM usage_identity");
+        (found == [[wanted.as_str()]]).then_some(())
+    });
 }
 
 /// Lines of jobs of an hour on four processors, before the clock of these tests.

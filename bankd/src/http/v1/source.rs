@@ -1,7 +1,7 @@
 //! Collectors: who reports finished usage, and whether they still do.
 
 use axum::response::IntoResponse;
-use bank_api::v1::{Followed, List, PatchSource, Removed, Source, SourceQuery, Written};
+use bank_api::v1::{Followed, LeftOut, List, PatchSource, Removed, Source, SourceQuery, Written};
 use bank_core::refusal::Refusal;
 use bank_core::time::{Seconds, TEN_YEARS_S, Timestamp};
 
@@ -180,6 +180,15 @@ fn followed(path: &str, standing: Standing) -> Followed {
         behind: whole(standing.behind),
         error: standing.error,
         failures: whole(standing.failures),
+        left_out: standing
+            .left_out
+            .into_iter()
+            .map(|left| LeftOut {
+                file: left.file,
+                reason: left.why.word().to_owned(),
+                read: whole(left.read),
+            })
+            .collect(),
     }
 }
 

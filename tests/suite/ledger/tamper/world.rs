@@ -22,8 +22,8 @@ use bank_core::mapping::{Condition, Template};
 use bank_core::model::{Facts, Key, Mode, ObjectType};
 use bank_core::time::{MICROS, Seconds, Timestamp, Window};
 use bankd::store::{
-    FollowMark, QuarantineRow, RawBlock, RecordRow, SinkState, SourceSeen, SqliteStore, auditor,
-    open_reader,
+    FollowFile, FollowMark, QuarantineRow, RawBlock, RecordRow, SinkState, SourceSeen, SqliteStore,
+    auditor, open_reader,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -320,6 +320,12 @@ fn mark() -> FollowMark {
         offset: 4_096,
         line: 40,
         state: "at rest".to_owned(),
+        files: Some(vec![FollowFile {
+            file: "/var/log/sacct.1".to_owned(),
+            why: "before_first_start".to_owned(),
+            print: vec![7; 32],
+            ..FollowFile::default()
+        }]),
     }
 }
 

@@ -1,0 +1,89 @@
+//! The file that is read now, and what was read of it.
+
+use std::io;
+
+use super::input::{Input, Look};
+use super::trace::{Fingerprint, Trace};
+use super::tracker::Mark;
+use super::window::{Context, Ending};
+
+/// The file that is read.
+pub(super) struct Open {
+    pub(super) input: Input,
+    pub(super) trace: Trace,
+    pub(super) line: u64,
+    pub(super) context: Option<Context>,
+    pub(super) seen: Option<Look>,
+    /// When it was seen to have changed.
+    pub(super) changed_us: i64,
+    /// When it had been written when it was opened, in nanoseconds since 1970.
+    written: i64,
+    /// The bytes that the list of files has of it.
+    pub(super) listed: Option<(u64, Fingerprint)>,
+    /// What was read in vain: nothing comes of the same bytes with the same ending.
+    pub(super) vain: Option<(Option<Look>, Ending)>,
+}
+
+impl Open {
+    pub(super) fn new(input: Input, trace: Trace, line: u64, now_us: i64) -> Self {
+        Self {
+            written: input.at_first.written,
+            input,
+            trace,
+            line,
+            context: None,
+            seen: None,
+            changed_us: now_us,
+            listed: None,
+            vain: None,
+        }
+    }
+
+    /// Bytes of it that are dealt with.
+    pub(super) fn offset(&self) -> u64 {
+        self.trace.passed()
+    }
+
+    /// How far it is taken in.
+    pub(super) fn mark(&self) -> Mark {
+        Mark {
+            file: self.input.path.clone(),
+            node: self.input.node,
+            offset: self.offset(),
+            line: self.line,
+            print: self.trace.fingerprint(),
+            written: self.seen.map_or(self.written, |seen| seen.written),
+        }
+    }
+
+    /// How the file looked when it was read last.
+    pub(super) fn look(&self) -> Look {
+        self.seen.unwrap_or(self.input.at_first)
+    }
+
+    /// Looks at the file: false if what was read of it does not stand there any more.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub(super) fn check(&mut self, now_us: i64) -> io::Result<bool> {
+        let look = self.input.look()?;
+        if self.seen.is_none() || look != self.seen {
+            self.seen = look;
+            self.changed_us = now_us;
+            return self.is_same();
+        }
+        Ok(true)
+    }
+
+    /// Whether it still begins with what was read of it.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub(super) fn is_same(&mut self) -> io::Result<bool> {
+        if self.input.is_packed() {
+            return Ok(true);
+        }
+        let there = self.input.trace(self.trace.passed())?;
+        Ok(there.is_some_and(|there| there == self.trace))
+    }
+}

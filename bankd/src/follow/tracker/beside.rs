@@ -1,0 +1,149 @@
+//! The files that rotation leaves beside the followed one: which of them is read next, and what cannot
+//! be read of them.
+
+use std::io;
+
+use super::{Finding, Mark, Taker, Tracker};
+use crate::follow::input::{Input, Look, Node, look_at};
+use crate::follow::locate;
+use crate::follow::names::Names;
+use crate::follow::open::Open;
+use crate::follow::shelf::{Known, Shelf, Why};
+
+/// How often the files beside the followed one are looked through after their folder has changed.
+const SURVEYS: u8 = 3;
+/// Time after which a file that could not be read is tried again, in microseconds.
+const RETRY_US: i64 = 60_000_000;
+
+/// When the files beside the followed one were looked through last.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Surveyed {
+    at_us: i64,
+    /// How the folder looked then.
+    folder: Option<Look>,
+    /// How often it was looked through while it looked so.
+    times: u8,
+}
+
+impl Tracker {
+    /// Notes what is there at the first start, before anything is read: what rotation leaves from now on
+    /// is read, whenever the daemon ends. Nothing where that was done before.
+    ///
+    /// # Errors
+    /// If the folder cannot be read, or the note is not kept.
+    pub(in crate::follow) fn prepare(&mut self, taker: &mut dyn Taker) -> io::Result<()> {
+        let Names::Plain(path) = &self.plan.names else {
+            self.shelf.get_or_insert_default();
+            return Ok(());
+        };
+        if self.shelf.is_some() {
+            return Ok(());
+        }
+        let shelf = Shelf::first(&self.plan.names, self.mark.as_ref())?;
+        let mark = self.mark.clone().unwrap_or_else(|| Mark {
+            file: path.clone(),
+            ..Mark::default()
+        });
+        taker.take(Vec::new(), &mark, &shelf)?;
+        for known in shelf.left_out() {
+            let (file, why) = (known.file.clone(), known.why);
+            self.findings.push(Finding::LeftOut { file, why });
+        }
+        (self.mark, self.shelf) = (Some(mark), Some(shelf));
+        Ok(())
+    }
+
+    /// The files beside the followed one; none before the first look.
+    pub(in crate::follow) fn shelf(&self) -> Option<&Shelf> {
+        self.shelf.as_ref()
+    }
+
+    /// Notes that the rest of a file is lost. Of a file of which nothing was read nothing is missed.
+    pub(super) fn lost(&mut self, why: Why, mark: &Mark) {
+        let shelf = self.shelf.get_or_insert_default();
+        if mark.offset == 0 || !shelf.note(why, mark) {
+            return;
+        }
+        let (file, read) = (mark.file.clone(), mark.offset);
+        self.findings.push(match why {
+            Why::Emptied => Finding::Rewritten { file, read },
+            _ => Finding::Lost { file, read },
+        });
+    }
+
+    /// The file that is read next where there is one name for all: the oldest beside it that is not
+    /// read yet, else the one of that name.
+    pub(super) fn next(&mut self, but: Option<Node>, now_us: i64) -> io::Result<Option<Open>> {
+        if let Some(open) = self.unread(but, now_us)? {
+            return Ok(Some(open));
+        }
+        let input = match &self.plan.names {
+            Names::Plain(path) => Input::open(path)?,
+            Names::Dated { .. } => None,
+        };
+        let shelf = self.shelf.get_or_insert_default();
+        input.map(|input| shelf.resumed(input, now_us)).transpose()
+    }
+
+    /// Looks through the files beside the followed one.
+    pub(super) fn unread(&mut self, but: Option<Node>, now_us: i64) -> io::Result<Option<Open>> {
+        let folder = look_at(self.plan.names.folder())?.map(|(_, look)| look);
+        let times = if folder == self.surveyed.folder {
+            self.surveyed.times.saturating_add(1)
+        } else {
+            1
+        };
+        let shelf = self.shelf.get_or_insert_default();
+        let row = |known: &Known| (known.node, known.why, known.length);
+        let listed: Vec<_> = shelf.left_out().map(row).collect();
+        let unread = shelf.unread(&self.plan.names, but, now_us)?;
+        for known in shelf
+            .left_out()
+            .filter(|known| !listed.contains(&row(known)))
+        {
+            let (file, why) = (known.file.clone(), known.why);
+            self.findings.push(Finding::LeftOut { file, why });
+        }
+        // What is left over is found by the next survey.
+        self.surveyed = Surveyed {
+            at_us: now_us,
+            folder: folder.filter(|_| unread.is_none()),
+            times,
+        };
+        Ok(unread)
+    }
+
+    /// A file beside the open one that is not read yet, if the folder has changed. A file that was
+    /// rotated away is read to its end first.
+    pub(super) fn beside(&mut self, open: &mut Open, now_us: i64) -> io::Result<Option<Open>> {
+        let Names::Plain(path) = &self.plan.names else {
+            return Ok(None);
+        };
+        if locate::is_another(path, open.input.node)? {
+            return Ok(None);
+        }
+        let Surveyed {
+            at_us,
+            folder,
+            times,
+        } = self.surveyed;
+        let shelf = self.shelf.get_or_insert_default();
+        let is_old = shelf.has_broken() && now_us.saturating_sub(at_us) >= RETRY_US;
+        let now = look_at(self.plan.names.folder())?.map(|(_, look)| look);
+        // A change right behind the survey may not be visible in the folder's time.
+        if now == folder && times >= SURVEYS && !is_old {
+            return Ok(None);
+        }
+        if open.offset() > 0 {
+            // Its rest, and copies of it, are read from here on.
+            let look = Look {
+                size: open.offset(),
+                ..open.look()
+            };
+            let mark = open.mark();
+            shelf.put(Known::read(&mark, look), open.listed);
+            open.listed = Some((mark.offset, mark.print));
+        }
+        self.unread(Some(open.input.node), now_us)
+    }
+}
