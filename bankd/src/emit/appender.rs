@@ -23,6 +23,7 @@
 //! A line is given with its line feed and is written with one `write` on a
 //! descriptor opened `O_APPEND`. What another process wrote is never removed.
 
+mod earlier;
 mod tail;
 #[cfg(test)]
 mod tests;
@@ -41,6 +42,9 @@ pub struct Confirmed {
     pub inode: u64,
     /// Bytes.
     pub length: u64,
+    /// SHA-256 over the last of these bytes; `None` if an older version
+    /// confirmed them.
+    pub print: Option<[u8; 32]>,
 }
 
 /// What [`Appender::confirm`] waits for.
@@ -80,6 +84,20 @@ pub enum Finding {
     },
     /// The path names another file than before: it was rotated.
     Rotated,
+    /// The rotated file was found, and so many lines in it that were not
+    /// confirmed: they are not written again.
+    Earlier {
+        /// Lines.
+        lines: usize,
+        /// Bytes of half a line of ours that were cut off at its end.
+        torn: u64,
+    },
+    /// The rotated file was not found: lines that are not confirmed are written
+    /// into the new file, and may be in both.
+    Missing {
+        /// Lines.
+        lines: usize,
+    },
 }
 
 /// An open file that is being appended to.
@@ -124,17 +142,65 @@ impl Appender {
             fsync,
             findings: Vec::new(),
         };
-        let done = if let Some(known) = known {
-            appender.length = known.length;
-            appender.settle(pending)?
-        } else {
-            appender.adopt()?;
-            0
+        let done = match (known, confirmed) {
+            (Some(known), _) if appender.is_as_confirmed(&known)? => {
+                appender.length = known.length;
+                appender.settle(pending)?
+            }
+            // Emptied in place, and maybe written again.
+            (Some(known), _) => {
+                let to = appender.file.metadata()?.len();
+                let from = known.length;
+                appender.findings.push(Finding::Shrunk { from, to });
+                appender.adopt()?;
+                appender.earlier(&known, pending)?
+            }
+            (None, Some(confirmed)) => {
+                appender.findings.push(Finding::Rotated);
+                appender.adopt()?;
+                appender.earlier(&confirmed, pending)?
+            }
+            (None, None) => {
+                appender.adopt()?;
+                0
+            }
         };
-        if confirmed.is_some() && known.is_none() {
-            appender.findings.push(Finding::Rotated);
-        }
         Ok((appender, done))
+    }
+
+    /// Whether what was confirmed of the file is in it.
+    fn is_as_confirmed(&self, known: &Confirmed) -> io::Result<bool> {
+        if self.file.metadata()?.len() < known.length {
+            return Ok(false);
+        }
+        let print = known.print.filter(|_| known.length > 0);
+        Ok(match print {
+            Some(print) => tail::print(&self.file, known.length)? == print,
+            None => true,
+        })
+    }
+
+    /// Looks for the file that was written before, and for pending lines in
+    /// it. Returns how many are.
+    fn earlier<L: AsRef<[u8]>>(
+        &mut self,
+        confirmed: &Confirmed,
+        pending: &[L],
+    ) -> io::Result<usize> {
+        if pending.is_empty() {
+            return Ok(0);
+        }
+        let Some(found) = earlier::find(&self.path, confirmed, pending)? else {
+            // What was cut off a file that is still there is in no other one.
+            if (self.device, self.inode) != (confirmed.device, confirmed.inode) {
+                let lines = pending.len();
+                self.findings.push(Finding::Missing { lines });
+            }
+            return Ok(0);
+        };
+        let earlier::Earlier { lines, torn } = found;
+        self.findings.push(Finding::Earlier { lines, torn });
+        Ok(lines)
     }
 
     /// Writes leading lines of `lines` and returns how many are in the file
@@ -178,6 +244,7 @@ impl Appender {
             device: self.device,
             inode: self.inode,
             length: self.length,
+            print: Some(tail::print(&self.file, self.length)?),
         })
     }
 

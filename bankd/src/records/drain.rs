@@ -250,6 +250,7 @@ impl Pump {
             device: state.device,
             inode: state.inode,
             length: state.length,
+            print: state.print.as_slice().try_into().ok(),
         });
         let (mut file, done) = Appender::open(&sink.path, confirmed, &pending.lines, sink.fsync)?;
         let passed = match done {
@@ -286,6 +287,7 @@ impl Pump {
             device: confirmed.device,
             inode: confirmed.inode,
             length: confirmed.length,
+            print: confirmed.print.unwrap_or_default().to_vec(),
             form: self.post.sink.settings.clone(),
         })?;
         self.pass(passed);
@@ -330,6 +332,19 @@ impl Pump {
                 tracing::error!(%sink, %path, from, to, "the file was made shorter in place");
             }
             Finding::Rotated => tracing::info!(%sink, %path, "the file was rotated"),
+            Finding::Earlier { lines, torn } => {
+                tracing::info!(
+                    %sink, %path, lines, torn,
+                    "unconfirmed lines are in the rotated file; they are not written again"
+                );
+            }
+            Finding::Missing { lines } => {
+                tracing::warn!(
+                    %sink, %path, lines,
+                    "the rotated file was not found in its folder: unconfirmed lines are written to \
+                     the new file, and may be in both"
+                );
+            }
         }
     }
 }

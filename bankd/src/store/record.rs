@@ -27,6 +27,8 @@ pub struct SinkState {
     pub inode: u64,
     /// The confirmed length in bytes.
     pub length: u64,
+    /// SHA-256 over the last of these bytes; empty before the first.
+    pub print: Vec<u8>,
     /// The settings by which unconfirmed lines are made.
     pub form: String,
 }
@@ -56,10 +58,10 @@ impl SqliteStore {
         let signed = |n: u64| i64::from_ne_bytes(n.to_ne_bytes());
         self.connection
             .prepare_cached(
-                "INSERT INTO sink (name, upto, device, inode, length, form)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+                "INSERT INTO sink (name, upto, device, inode, length, form, print)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
                  ON CONFLICT (name) DO UPDATE SET upto = ?2, device = ?3, inode = ?4,
-                     length = ?5, form = ?6",
+                     length = ?5, form = ?6, print = ?7",
             )?
             .execute((
                 &state.name,
@@ -68,6 +70,7 @@ impl SqliteStore {
                 signed(state.inode),
                 signed(state.length),
                 &state.form,
+                &state.print,
             ))?;
         seal::renew(&self.connection, "sink", &[&state.name])
     }
@@ -76,7 +79,7 @@ impl SqliteStore {
 /// How far a sink is confirmed; nothing for one that no daemon has met.
 pub fn sink_state(connection: &Connection, name: &str) -> Result<Option<SinkState>, Error> {
     let unsigned = |n: i64| u64::from_ne_bytes(n.to_ne_bytes());
-    let sql = "SELECT upto, device, inode, length, form FROM sink WHERE name = ?1";
+    let sql = "SELECT upto, device, inode, length, form, print FROM sink WHERE name = ?1";
     let found = connection.prepare_cached(sql)?.query_row([name], |r| {
         Ok(SinkState {
             name: name.to_owned(),
@@ -85,6 +88,7 @@ pub fn sink_state(connection: &Connection, name: &str) -> Result<Option<SinkStat
             inode: unsigned(r.get(2)?),
             length: unsigned(r.get(3)?),
             form: r.get(4)?,
+            print: r.get(5)?,
         })
     });
     Ok(found.optional()?)

@@ -152,3 +152,45 @@ fn a_file_that_was_moved_away_begins_anew() {
     assert_eq!(ids(&bank), ["Moab.1"]);
     assert_eq!(lines(&bank, "file.old").len(), 1);
 }
+
+/// The file was renamed, and compressed, while the daemon lay killed: what it had written there and not
+/// confirmed is not written again.
+#[test]
+fn a_file_that_was_renamed_after_a_kill_keeps_its_lines() {
+    for way in ["rename", "gzip"] {
+        let mut bank = bank(true);
+        charge(&bank, 0);
+        written(&bank);
+        bank.stop();
+        assert!(bank.start_with(&[("BANKD_KILL_AT", "record_written")]));
+        charge(&bank, 1);
+        until("the daemon is gone", || bank.is_gone().then_some(()));
+        bank.stop_or_kill();
+        let old = bank.data().join("file.txt.1");
+        std::fs::rename(bank.data().join("file.txt"), &old).unwrap();
+        if way == "gzip" {
+            let ran = std::process::Command::new("gzip")
+                .arg("-k")
+                .arg(&old)
+                .status();
+            assert!(ran.unwrap().success());
+            // Another file has the old inode's place now.
+            std::fs::rename(&old, bank.folder().join("elsewhere")).unwrap();
+        }
+        bank.start();
+        bank.script("drain", b"").expect(0, "");
+        charge(&bank, 2);
+        written(&bank);
+        bank.verify();
+        if way == "gzip" {
+            std::fs::rename(bank.folder().join("elsewhere"), &old).unwrap();
+        }
+        let ours = lines(&bank, "file.txt.1")
+            .into_iter()
+            .chain(lines(&bank, "file.txt"));
+        let ids: Vec<String> = ours
+            .map(|line| value(&line, "REQUESTID").to_owned())
+            .collect();
+        assert_eq!(ids, expected(3), "{way}: {}", bank.log());
+    }
+}

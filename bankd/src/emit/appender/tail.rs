@@ -3,11 +3,18 @@
 //! changes the file.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 
+use sha2::{Digest, Sha256};
+
 /// Bytes read at once.
-const PIECE: usize = 16 << 10;
+pub(super) const PIECE: usize = 16 << 10;
+/// Bytes before a length that a file is known by.
+const SIDE: u64 = 4096;
+
+/// What a file is known by.
+pub(super) type Print = [u8; 32];
 
 /// True when the bytes from `from` to `to` are the beginning of the lines, one
 /// after the other.
@@ -31,22 +38,56 @@ pub(super) fn whole_lines<L: AsRef<[u8]>>(
     to: u64,
     lines: &[L],
 ) -> io::Result<usize> {
-    let mut found = 0;
-    let mut place = 0;
-    let mut equal = true;
-    each_piece(file, from, to, |piece| {
+    let mut count = Count::default();
+    each_piece(file, from, to, |piece| count.take(piece, lines))?;
+    Ok(count.found)
+}
+
+/// Leading lines that were found among the whole lines of some bytes.
+#[derive(Default)]
+pub(super) struct Count {
+    /// How many.
+    pub(super) found: usize,
+    place: usize,
+    differs: bool,
+}
+
+impl Count {
+    /// Looks at the bytes that come next; false once all lines are found.
+    pub(super) fn take<L: AsRef<[u8]>>(&mut self, piece: &[u8], lines: &[L]) -> bool {
         for byte in piece {
-            let wanted = lines.get(found).map_or(&[][..], |line| line.as_ref());
-            equal = equal && wanted.get(place) == Some(byte);
-            place += 1;
+            let wanted = lines.get(self.found).map_or(&[][..], |line| line.as_ref());
+            self.differs = self.differs || wanted.get(self.place) != Some(byte);
+            self.place += 1;
             if *byte == b'\n' {
-                found += usize::from(equal && place == wanted.len());
-                (place, equal) = (0, true);
+                self.found += usize::from(!self.differs && self.place == wanted.len());
+                (self.place, self.differs) = (0, false);
             }
         }
-        found < lines.len()
-    })?;
-    Ok(found)
+        self.found < lines.len()
+    }
+}
+
+/// What a file is known by: SHA-256 over the last bytes before `length`.
+pub(super) fn print(file: &File, length: u64) -> io::Result<Print> {
+    let side = SIDE.min(length);
+    let mut bytes = vec![0; usize::try_from(side).unwrap_or_default()];
+    file.read_exact_at(&mut bytes, length - side)?;
+    Ok(Sha256::digest(&bytes).into())
+}
+
+/// The same of a stream, which is then behind these bytes; `None` where it is
+/// shorter.
+pub(super) fn print_of_stream(stream: &mut dyn Read, length: u64) -> io::Result<Option<Print>> {
+    let side = SIDE.min(length);
+    let before = length - side;
+    if io::copy(&mut stream.take(before), &mut io::sink())? < before {
+        return Ok(None);
+    }
+    let mut bytes = Vec::new();
+    stream.take(side).read_to_end(&mut bytes)?;
+    let is_whole = bytes.len() as u64 == side;
+    Ok(is_whole.then(|| Sha256::digest(&bytes).into()))
 }
 
 /// True when the byte before `length` is a line feed.

@@ -158,9 +158,10 @@ fn it_was_rotated_while_we_were_away() {
     let confirmed = bed.crashed_after(&[A], &[]);
     fs::rename(bed.path(), bed.folder.path().join("alloc.1")).unwrap();
     let (mut appender, done) = bed.open(Some(confirmed), &[B]);
+    let earlier = Finding::Earlier { lines: 0, torn: 0 };
     assert_eq!(
         (done, appender.take_findings()),
-        (0, vec![Finding::Rotated])
+        (0, vec![Finding::Rotated, earlier])
     );
     drain(&mut appender, &[B]);
     assert_eq!(bed.text(), B);
@@ -168,6 +169,78 @@ fn it_was_rotated_while_we_were_away() {
         fs::read_to_string(bed.folder.path().join("alloc.1")).unwrap(),
         A
     );
+}
+
+/// Lines that were written and never confirmed are in the file that was renamed, copied or compressed
+/// meanwhile: they are not written again, and half a line is.
+#[test]
+fn unconfirmed_lines_in_a_rotated_file_are_not_written_again() {
+    let torn = 5;
+    for way in ["rename", "gzip", "copy", "copy, then grown", "other device"] {
+        for (kept, whole) in [(0, 0), (13, 1), (26, 2), (13 + torn, 1)] {
+            let bed = Bed::new();
+            let confirmed = bed.crashed_after(&[A], &[B, C]);
+            let file = OpenOptions::new().write(true).open(bed.path()).unwrap();
+            file.set_len(13 + kept).unwrap();
+            let old = bed.folder.path().join("alloc.txt.1");
+            let mut grown = "";
+            match way {
+                "rename" => fs::rename(bed.path(), &old).unwrap(),
+                "gzip" => {
+                    let bytes = fs::read(bed.path()).unwrap();
+                    let file = File::create(old.with_extension("1.gz")).unwrap();
+                    let mut packed = flate2::write::GzEncoder::new(file, Default::default());
+                    packed.write_all(&bytes).unwrap();
+                    packed.finish().unwrap();
+                    fs::remove_file(bed.path()).unwrap();
+                }
+                "other device" => {
+                    fs::copy(bed.path(), &old).unwrap();
+                    fs::remove_file(bed.path()).unwrap();
+                }
+                _ => {
+                    fs::copy(bed.path(), &old).unwrap();
+                    file.set_len(0).unwrap();
+                    if way != "copy" {
+                        grown = "somebody else wrote more than what was there before\n";
+                        bed.foreign(grown);
+                    }
+                }
+            }
+            let (mut appender, done) = bed.open(Some(confirmed), &[B, C]);
+            let found = appender.take_findings();
+            assert_eq!(done, whole, "{way} {kept}: {found:?}");
+            drain(&mut appender, &[B, C][done..]);
+            let expected = grown.to_owned() + &[B, C][whole..].concat();
+            assert_eq!(bed.text(), expected, "{way} {kept}");
+            if old.exists() {
+                let text = fs::read_to_string(&old).unwrap();
+                assert_eq!(
+                    text,
+                    A.to_owned() + &[B, C][..whole].concat(),
+                    "{way} {kept}"
+                );
+            }
+        }
+    }
+}
+
+/// A file that has its inode or its name, and none of its bytes, is another one.
+#[test]
+fn another_file_is_not_taken_for_the_rotated_one() {
+    let bed = Bed::new();
+    let confirmed = bed.crashed_after(&[A], &[B]);
+    fs::write(bed.folder.path().join("alloc.txt.1"), [C, B].concat()).unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    fs::rename(bed.path(), elsewhere.path().join("alloc.txt")).unwrap();
+    let (mut appender, done) = bed.open(Some(confirmed), &[B]);
+    let missing = Finding::Missing { lines: 1 };
+    assert_eq!(
+        (done, appender.take_findings()),
+        (0, vec![Finding::Rotated, missing])
+    );
+    drain(&mut appender, &[B]);
+    assert_eq!(bed.text(), B);
 }
 
 #[test]

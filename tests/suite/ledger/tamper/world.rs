@@ -293,6 +293,7 @@ fn sink(path: &Path) -> SinkState {
         upto: newest - 1,
         device: 3,
         inode: 77,
+        print: vec![7; 32],
         length: 1_000,
         form: "form".to_owned(),
     }
