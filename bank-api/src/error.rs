@@ -220,7 +220,7 @@ impl Problem {
     /// The document for a code; a code without a row becomes `internal`.
     pub fn new(code: &str, detail: impl Into<String>) -> Self {
         let row = row_or_internal(code);
-        let detail = detail.into();
+        let detail = crate::reason::bounded(detail);
         Self {
             kind: format!("urn:bank:problem:{}", row.code),
             title: row.title.to_owned(),

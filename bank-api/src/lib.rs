@@ -10,6 +10,7 @@ pub mod auditor;
 pub mod error;
 pub mod exit;
 pub mod nami;
+pub mod reason;
 #[cfg(feature = "records")]
 pub mod records;
 pub mod sign;

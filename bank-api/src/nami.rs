@@ -19,6 +19,7 @@ use std::fmt::{self, Write as _};
 
 use crate::error::row_or_internal;
 use crate::exit::nami as exit;
+use crate::reason::bounded;
 
 /// Longest text of a line in bytes; what is longer is cut at a character's start.
 const MAX_TEXT: usize = 160;
@@ -91,7 +92,7 @@ impl Line {
     pub fn refused(code: impl Into<String>, text: impl Into<String>) -> Self {
         Self::Refused {
             code: code.into(),
-            text: text.into(),
+            text: bounded(text),
         }
     }
 
@@ -99,7 +100,7 @@ impl Line {
     pub fn error(code: impl Into<String>, text: impl Into<String>) -> Self {
         Self::Error {
             code: code.into(),
-            text: text.into(),
+            text: bounded(text),
         }
     }
 

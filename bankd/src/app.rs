@@ -279,6 +279,7 @@ pub(crate) fn start_with(
              restore the last good backup"
         );
     }
+    store.bound_quarantine_to(config.sources.quarantine_bytes());
     let bank = store.bank()?;
     check_fallbacks(&store.reference())?;
     // It only makes the first commits faster, and a test bank lives too briefly for that.

@@ -7,6 +7,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use bank_api::auditor::{Trouble, Warning, text};
+use bank_api::reason::bounded;
 use hyper::body::{Body, Bytes, Frame, SizeHint};
 use hyper::header::{ALLOW, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use hyper::{Response, StatusCode};
@@ -136,7 +137,7 @@ pub(super) fn too_large(bytes: u64, limit: usize) -> Answer {
 
 /// An end for a record that is not there.
 pub(super) fn unknown(record_id: &str) -> Answer {
-    let said = format!("Updating unknown record {record_id} not possible.");
+    let said = bounded(format!("Updating unknown record {record_id} not possible."));
     made(StatusCode::NOT_FOUND, Some(TEXT), said)
 }
 

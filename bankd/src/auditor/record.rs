@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use bank_api::auditor::{
     Component, Head, HeadComponent, HeadScore, Named, RecordAdd, RecordUpdate, score_value,
 };
+use bank_api::reason::bounded;
 use unicode_segmentation::UnicodeSegmentation as _;
 
 use super::time::{self, Time};
@@ -45,10 +46,16 @@ pub(super) struct Refused {
 }
 
 impl Refused {
-    fn of(why: impl Into<String>) -> Self {
+    /// A refusal of a body of which no record can be named.
+    pub(super) fn of(why: impl Into<String>) -> Self {
+        Self::record(None, why)
+    }
+
+    /// A refusal of a record. The reason may repeat what was sent: it is cut here.
+    fn record(record_id: Option<String>, why: impl Into<String>) -> Self {
         Self {
-            record_id: None,
-            why: why.into(),
+            record_id,
+            why: bounded(why),
         }
     }
 }
@@ -64,9 +71,8 @@ pub(super) fn add_many(body: &[u8]) -> Result<Vec<Added>, Refused> {
     let read: Vec<RecordAdd> = read(body)?;
     let mut all = Vec::with_capacity(read.len());
     for (place, record) in read.into_iter().enumerate() {
-        all.push(judge(record).map_err(|refused| Refused {
-            why: format!("[{place}].{}", refused.why),
-            ..refused
+        all.push(judge(record).map_err(|refused| {
+            Refused::record(refused.record_id, format!("[{place}].{}", refused.why))
         })?);
     }
     Ok(all)
@@ -75,10 +81,7 @@ pub(super) fn add_many(body: &[u8]) -> Result<Vec<Added>, Refused> {
 /// The end of a record.
 pub(super) fn update(body: &[u8]) -> Result<Updated, Refused> {
     let read: RecordUpdate = read(body)?;
-    let named = |why| Refused {
-        record_id: Some(read.record_id.clone()),
-        why,
-    };
+    let named = |why: String| Refused::record(Some(read.record_id.clone()), why);
     check_name("record_id", &read.record_id).map_err(named)?;
     check_meta(read.meta.as_ref()).map_err(named)?;
     components(&read.components).map_err(named)?;
@@ -91,12 +94,10 @@ pub(super) fn update(body: &[u8]) -> Result<Updated, Refused> {
 
 fn read<'a, T: serde::Deserialize<'a>>(body: &'a [u8]) -> Result<T, Refused> {
     let text = std::str::from_utf8(body).map_err(|error| Refused::of(error.to_string()))?;
-    serde_json::from_str(text).map_err(|error| Refused {
+    serde_json::from_str(text).map_err(|error| {
         // The sender forgets it: the log names what it can.
-        record_id: serde_json::from_str::<Named>(text)
-            .ok()
-            .map(|named| named.record_id),
-        why: error.to_string(),
+        let named = serde_json::from_str::<Named>(text).ok();
+        Refused::record(named.map(|named| named.record_id), error.to_string())
     })
 }
 
@@ -110,10 +111,7 @@ fn judge(record: RecordAdd) -> Result<Added, Refused> {
             stop,
             runtime,
         }),
-        Err(why) => Err(Refused {
-            record_id: Some(record.record_id),
-            why,
-        }),
+        Err(why) => Err(Refused::record(Some(record.record_id), why)),
     }
 }
 

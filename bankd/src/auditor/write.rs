@@ -6,6 +6,7 @@
 
 use std::collections::HashSet;
 
+use bank_api::reason::bounded;
 use hyper::Request;
 use hyper::body::Incoming;
 use hyper::header::CONTENT_TYPE;
@@ -86,18 +87,12 @@ impl Writing<'_> {
         let limit = self.house.settings().body_limit;
         let body = self.house.room.take(request.into_body(), limit).await?;
         if let Some(length) = body.beyond {
-            let why = Refused {
-                record_id: None,
-                why: format!("{length} bytes, more than auditor.body_limit"),
-            };
+            let why = Refused::of(format!("{length} bytes, more than auditor.body_limit"));
             self.refuse(&why, body.bytes).await?;
             return Ok(answer::too_large(length, limit));
         }
         if !is_json {
-            let why = Refused {
-                record_id: None,
-                why: "the content type is not application/json".to_owned(),
-            };
+            let why = Refused::of("the content type is not application/json");
             self.refuse(&why, body.bytes).await?;
             return Ok(answer::not_json());
         }
@@ -282,20 +277,25 @@ impl Writing<'_> {
     }
 
     /// Keeps a body that is refused for good: its sender forgets it.
-    async fn refuse(&self, refused: &Refused, body: Vec<u8>) -> Result<(), Dropped> {
+    async fn refuse(&self, refused: &Refused, mut body: Vec<u8>) -> Result<(), Dropped> {
         let remote = self.visitor.said();
         let name = refused.record_id.as_deref().unwrap_or_default();
         let name: String = name.chars().take(LOGGED).collect();
+        let most = self.house.app.config.sources.quarantine_body_bytes();
+        let kept = body.len().min(most);
         tracing::error!(
             record_id = name.as_str(),
             reason = refused.why,
             remote,
             route = self.act.place(),
             bytes = body.len(),
+            kept,
             "refused, and kept in the quarantine"
         );
         self.house.tally.meter.rejected();
-        let reason = refused.why.clone();
+        let reason = cut_off(&refused.why, body.len(), kept);
+        body.truncate(kept);
+        body.shrink_to_fit();
         let kept = self.collect(Collecting::Refuse { reason, body }).await;
         kept.map(|_| ())
     }

@@ -9,6 +9,10 @@ use serde::{Deserialize, Serialize};
 pub struct Sources {
     /// Seconds without a word after which a collector counts as silent, 0 to ten years; 0 for never.
     pub silent_after_s: i64,
+    /// KiB that the quarantine keeps of one body, 64 to 65,536.
+    pub quarantine_body_kib: u32,
+    /// MiB that it keeps in all, 1 to 4,096; the oldest go first.
+    pub quarantine_mib: u32,
 }
 
 impl Default for Sources {
@@ -16,18 +20,41 @@ impl Default for Sources {
         Self {
             // Whoever reports once a day has two hours to be late.
             silent_after_s: 93_600,
+            quarantine_body_kib: 16_384,
+            quarantine_mib: 256,
         }
     }
 }
 
 impl Sources {
     pub(super) fn check(&self) -> Result<(), String> {
-        let Self { silent_after_s } = self;
-        if (0..=TEN_YEARS_S).contains(silent_after_s) {
-            return Ok(());
+        let ranges = [
+            ("silent_after_s", self.silent_after_s, 0, TEN_YEARS_S),
+            (
+                "quarantine_body_kib",
+                self.quarantine_body_kib.into(),
+                64,
+                65_536,
+            ),
+            ("quarantine_mib", self.quarantine_mib.into(), 1, 4096),
+        ];
+        for (name, value, least, most) in ranges {
+            if !(least..=most).contains(&value) {
+                return Err(format!(
+                    "sources.{name}: {value} is not in {least} to {most}"
+                ));
+            }
         }
-        Err(format!(
-            "sources.silent_after_s: {silent_after_s} is not in 0 to {TEN_YEARS_S}"
-        ))
+        Ok(())
+    }
+
+    /// Bytes that the quarantine keeps of one body.
+    pub fn quarantine_body_bytes(&self) -> usize {
+        usize::try_from(self.quarantine_body_kib).unwrap_or(usize::MAX) << 10
+    }
+
+    /// Bytes that the quarantine keeps in all.
+    pub fn quarantine_bytes(&self) -> u64 {
+        u64::from(self.quarantine_mib) << 20
     }
 }

@@ -17,6 +17,7 @@ mod xml;
 use std::sync::Arc;
 
 use bank_api::error;
+use bank_api::reason::bounded;
 
 pub use query::is_sendable;
 
@@ -93,7 +94,7 @@ impl Fault {
     fn new(code: &'static str, message: impl Into<String>) -> Self {
         Fault {
             code,
-            message: message.into(),
+            message: bounded(message),
         }
     }
 

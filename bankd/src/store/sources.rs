@@ -3,14 +3,15 @@
 
 use super::sqlite::SqliteStore;
 use super::{Error, seal};
+use bank_api::reason::bounded;
 use bank_core::time::{Seconds, Timestamp};
 use rusqlite::{Connection, OptionalExtension, params};
 
 /// Rows that the quarantine holds; the oldest go first.
 pub(super) const QUARANTINE_ROWS: u64 = 100_000;
 
-/// Bytes that the quarantine holds.
-pub(super) const QUARANTINE_BYTES: u64 = 1 << 30;
+/// Bytes that the quarantine holds where no setting says it.
+pub(super) const QUARANTINE_BYTES: u64 = 256 << 20;
 
 /// What was seen of a collector since it was told last; counts are added.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -195,7 +196,7 @@ impl SqliteStore {
                     row.peer,
                     row.place,
                     count(row.line),
-                    row.reason,
+                    bounded(row.reason.as_str()),
                     bytes,
                     row.body,
                 ])?
@@ -212,7 +213,7 @@ impl SqliteStore {
         if rows.is_empty() {
             return Ok(());
         }
-        self.bound_quarantine(QUARANTINE_ROWS, QUARANTINE_BYTES)
+        self.bound_quarantine(QUARANTINE_ROWS, self.quarantine_bytes)
     }
 
     /// Lets the oldest rows of the quarantine go until it is within its bounds.

@@ -4,6 +4,7 @@ use super::extent::{self, Extent};
 use super::idempotency::Greatest;
 use super::recent::Recent;
 use super::rollup::Rollups;
+use super::sources::QUARANTINE_BYTES;
 use super::stamp::Stamp;
 use super::verify::journal;
 use super::{
@@ -55,6 +56,8 @@ pub struct SqliteStore {
     /// Rows in the database transaction that is held open, where it is the only one that has the
     /// database, for many rows.
     pub(super) bulk: Option<usize>,
+    /// Bytes that the quarantine holds at most.
+    pub(super) quarantine_bytes: u64,
 }
 
 /// Rows of an import that has the database alone in one database transaction, at most one chunk more.
@@ -137,6 +140,7 @@ impl SqliteStore {
             saved: None,
             directory,
             bulk: None,
+            quarantine_bytes: QUARANTINE_BYTES,
             connection,
         })
     }

@@ -103,6 +103,39 @@ async fn what_is_refused_is_kept_aside() {
     bank.close().await;
 }
 
+/// A long text in a record is repeated nowhere: not in the answer, not in the reason that is kept.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_long_text_is_cut_everywhere() {
+    let bank = Bank::with(|config| config.sources.quarantine_body_kib = 64, false).await;
+    let long = "y".repeat(2 << 20);
+    for body in [
+        record("a", "01T00:00:00", None, "")
+            .replace("\"components\":[", &format!("\"components\":[\"{long}\",")),
+        record(&long, "01T00:00:00", None, ""),
+        record("b", &long, None, ""),
+    ] {
+        let reply = bank.send("POST", "/record", &body).await;
+        assert_eq!(reply.status, 400);
+        assert!(reply.body.len() < 1500, "{} bytes", reply.body.len());
+        let sql = "SELECT length(reason), bytes, length(body), reason FROM quarantine ORDER BY id DESC LIMIT 1";
+        let asked = bank.app.readers.run(move |c| {
+            Ok(c.query_row(sql, [], |r| {
+                Ok((
+                    r.get::<_, i64>(0)?,
+                    r.get::<_, i64>(1)?,
+                    r.get::<_, i64>(2)?,
+                    r.get::<_, String>(3)?,
+                ))
+            })?)
+        });
+        let (reason, bytes, kept, text) = asked.await.unwrap();
+        assert!(reason <= 300, "{reason}");
+        assert_eq!((bytes, kept), (64 << 10, 64 << 10));
+        assert!(text.starts_with("only 65536 of "), "{text}");
+    }
+    bank.close().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_later_try_would_cure_has_no_answer() {
     let bank = Bank::open().await;

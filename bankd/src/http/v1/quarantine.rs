@@ -24,6 +24,8 @@ use crate::writer::Writer;
 
 /// Rows of a page, unless the query says otherwise.
 const DEFAULT_LIMIT: u32 = 100;
+/// Bytes of a body that are shown, so that the answer stays within what clients read.
+const SHOWN_MAX: usize = 8 << 20;
 
 /// `GET /api/v1/quarantine`
 pub(super) async fn list(call: Call) -> Handled {
@@ -46,7 +48,8 @@ pub(super) async fn list(call: Call) -> Handled {
 pub(super) async fn show(Path(id): Path<i64>, call: Call) -> Handled {
     whole(&call)?;
     let mut aside = find(&call, id).await?;
-    let body = std::mem::take(&mut aside.body);
+    let mut body = std::mem::take(&mut aside.body);
+    body.truncate(SHOWN_MAX);
     let mut shown = shaped(aside);
     shown.body = Some(String::from_utf8_lossy(&body).into_owned());
     ok(&shown)

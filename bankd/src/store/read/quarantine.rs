@@ -46,9 +46,9 @@ pub fn list(
     after: i64,
     limit: usize,
 ) -> Result<Page<Aside>, Error> {
-    let all = "SELECT id, at, source, peer, place, line, reason, bytes, x'' FROM quarantine
+    let all = "SELECT id, at, source, peer, place, line, substr(reason, 1, 300), bytes, x'' FROM quarantine
                WHERE id > ?1 AND ?2 IS NULL ORDER BY id LIMIT ?3";
-    let of_source = "SELECT id, at, source, peer, place, line, reason, bytes, x'' FROM quarantine
+    let of_source = "SELECT id, at, source, peer, place, line, substr(reason, 1, 300), bytes, x'' FROM quarantine
                      WHERE id > ?1 AND source = ?2 ORDER BY id LIMIT ?3";
     let sql = if source.is_some() { of_source } else { all };
     let one_more = i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1);
@@ -63,7 +63,7 @@ pub fn list(
 
 /// A single one, with what it is.
 pub fn one(connection: &Connection, id: i64) -> Result<Option<Aside>, Error> {
-    let sql = "SELECT id, at, source, peer, place, line, reason, bytes, body FROM quarantine
+    let sql = "SELECT id, at, source, peer, place, line, substr(reason, 1, 300), bytes, body FROM quarantine
                WHERE id = ?1";
     let mut statement = connection.prepare_cached(sql)?;
     Ok(statement.query_row([id], row).optional()?)
