@@ -360,7 +360,10 @@ impl Client {
         if let Some(problem) = Problem::from_json(&reply.body) {
             let mut failure = Failure::problem(problem);
             // An answer that was not ready in time may have been given all the same.
-            let key = call.key.as_ref().filter(|_| reply.status == 503);
+            let key = call
+                .key
+                .as_ref()
+                .filter(|_| [503, 507].contains(&reply.status));
             if let (Some(key), None) = (key, &failure.hint) {
                 failure.hint = Some(format!(
                     "in a moment again: the same command with --key {key} does it at most once"

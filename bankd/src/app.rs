@@ -283,10 +283,8 @@ pub(crate) fn start_with(
     let bank = store.bank()?;
     check_fallbacks(&store.reference())?;
     // It only makes the first commits faster, and a test bank lives too briefly for that.
-    if !bank.test
-        && let Err(error) = store.warm_up()
-    {
-        tracing::warn!(%error, "the write-ahead log was not grown");
+    if !bank.test {
+        warm_up(&store, data.path());
     }
     let clock = clock(bank.test).map_err(anyhow::Error::msg)?;
     let now = store.ledger_now(clock.now());
@@ -379,6 +377,21 @@ fn certificates(data: &DataDir, config: &Config) -> Result<Option<Tls>> {
     }
     let tls = Tls::load(settings, data.path(), clock::auth_now_s());
     tls.map(Some).map_err(anyhow::Error::msg)
+}
+
+/// Grows the log to what fits on the disk.
+fn warm_up(store: &SqliteStore, folder: &Path) {
+    let free = rustix::fs::statvfs(folder)
+        .map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize))
+        .unwrap_or_default();
+    match store.warm_up(free) {
+        Ok(0) => tracing::warn!(
+            free_bytes = free,
+            "the disk has little room: the write-ahead log is not grown"
+        ),
+        Ok(_) => {}
+        Err(error) => tracing::warn!(%error, "the write-ahead log was not grown"),
+    }
 }
 
 /// The bank's own fallback does not start over settings that make a chain or a loop (nami.md 5).

@@ -381,6 +381,7 @@ fn failed(error: SubmitError) -> io::Error {
     let kind = match error {
         SubmitError::Busy => io::ErrorKind::ResourceBusy,
         SubmitError::Stopped => io::ErrorKind::Interrupted,
+        SubmitError::Full => io::ErrorKind::StorageFull,
         SubmitError::Failed => io::ErrorKind::Other,
     };
     io::Error::new(kind, error)

@@ -8,6 +8,7 @@
 mod change;
 mod collect;
 mod discipline;
+mod full;
 mod kept;
 mod meter;
 mod portion;
@@ -214,6 +215,9 @@ pub enum SubmitError {
     /// The queue is full.
     #[error("busy: the queue is full")]
     Busy,
+    /// The disk is full; nothing was written.
+    #[error("the disk of the database is full")]
+    Full,
     /// The store failed; nothing was written.
     #[error("the store failed")]
     Failed,
@@ -324,6 +328,7 @@ pub fn start(
         stuck: Vec::new(),
         stuck_total: 0,
         steps_back: 0,
+        full: full::Full::default(),
     };
     let name = std::thread::Builder::new().name("writer".to_owned());
     let handle = name.spawn(move || thread.run(&tasks))?;

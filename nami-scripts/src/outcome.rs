@@ -118,7 +118,8 @@ impl Outcome {
     /// Whether another document would fare no better now: this ends a drain.
     pub(crate) fn is_outage(&self) -> bool {
         use Condition::{Auth, Connect, Timeout};
-        matches!(self.condition, Connect | Timeout | Auth) || self.code == "busy"
+        matches!(self.condition, Connect | Timeout | Auth)
+            || ["busy", "disk_full"].contains(&self.code.as_str())
     }
 
     /// Whether sending the document again can never help (decision 27).

@@ -192,6 +192,8 @@ fn what_ends_a_drain_and_what_is_final() {
         assert_eq!(Condition::of_exit(condition.exit()), condition);
     }
     assert!(Outcome::of_answer(Event::Charge, 503, b"refused busy: \n").is_outage());
+    let full = Outcome::of_answer(Event::Charge, 507, b"error disk_full: \n");
+    assert!(full.is_outage() && !full.is_final());
     assert!(Outcome::of_answer(Event::Charge, 409, b"refused key_reused: k\n").is_final());
 }
 

@@ -34,7 +34,7 @@ pub(crate) fn run(folders: [&Path; 2], limit: Duration) -> Result<[Taken; 2]> {
     let [first, second] = folders;
     let mut stores = [open(first)?, open(second)?];
     for store in &stores {
-        store.warm_up()?;
+        store.warm_up(u64::MAX)?;
     }
     let whole = Stopwatch::start();
     while whole.elapsed() < limit {

@@ -30,7 +30,7 @@ pub(crate) fn run(
     limit: Duration,
 ) -> Result<(u64, Duration)> {
     let mut store = open(data)?;
-    store.warm_up()?;
+    store.warm_up(u64::MAX)?;
     let scope = Scope {
         projects: Vec::new(),
         machines: vec![crate::document::MACHINE.to_owned()],

@@ -11,7 +11,7 @@ use super::answer::{self, Answer, Dropped};
 use super::house::{House, Visitor};
 use super::metrics::{Answered, MEDIA, Route};
 use super::query::Query;
-use super::write::{Act, Writing};
+use super::write::{self, Act, Writing};
 use super::{escape, read};
 use crate::clock::{self, Stopwatch};
 
@@ -41,6 +41,10 @@ pub(super) async fn answer(
         Ok(answer) => tracing::debug!(
             request_id, remote, %method, path, status = answer.status().as_u16(), duration_us,
             "request"
+        ),
+        // The writer reports a full disk, with a count.
+        Err(dropped) if dropped.0 == write::DISK_FULL => tracing::debug!(
+            request_id, remote, %method, path, reason = dropped.0, duration_us, "not answered"
         ),
         Err(dropped) => {
             tracing::error!(

@@ -309,9 +309,22 @@ pub(super) fn understood(act: Act, bytes: &[u8]) -> Result<Understood, Refused> 
     }
 }
 
+/// Why nothing is answered while the disk is full.
+pub(super) const DISK_FULL: &str = "the disk is full";
+
+/// A reason that says how much of a body is not kept.
+fn cut_off(reason: &str, bytes: usize, kept: usize) -> String {
+    if kept < bytes {
+        bounded(format!("only {kept} of {bytes} bytes are kept: {reason}"))
+    } else {
+        reason.to_owned()
+    }
+}
+
 fn dropped(error: SubmitError) -> Dropped {
     Dropped(match error {
         SubmitError::Busy => "no commit in time",
+        SubmitError::Full => DISK_FULL,
         SubmitError::Failed => "the store failed",
         SubmitError::Stopped => "stopping",
     })

@@ -72,6 +72,11 @@ impl From<SubmitError> for Failure {
         match error {
             SubmitError::Busy => Self::new("busy", "too many commands wait to be written"),
             SubmitError::Stopped => Self::new("busy", "the daemon is stopping"),
+            SubmitError::Full => Self::new(
+                "disk_full",
+                "the disk of the bank is full: nothing was written",
+            )
+            .hint("again with the same key once there is room; the bank's operator is needed"),
             SubmitError::Failed => Self::new("internal", "the command could not be written"),
         }
     }
@@ -129,8 +134,8 @@ fn respond(problem: Problem) -> Response {
     let headers = response.headers_mut();
     let media = HeaderValue::from_static(Media::Problem.content_type());
     headers.insert(header::CONTENT_TYPE, media);
-    if status == StatusCode::SERVICE_UNAVAILABLE {
-        headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+    if let Some(wait) = retry_after(status) {
+        headers.insert(header::RETRY_AFTER, wait);
     }
     let row = problem.row();
     if row.http == StatusCode::FORBIDDEN.as_u16() {
@@ -139,6 +144,15 @@ fn respond(problem: Problem) -> Response {
     }
     response.extensions_mut().insert(Carried(Arc::new(problem)));
     response
+}
+
+/// When a request that could not be taken may be sent again.
+pub(super) fn retry_after(status: StatusCode) -> Option<HeaderValue> {
+    match status {
+        StatusCode::SERVICE_UNAVAILABLE => Some(HeaderValue::from_static("1")),
+        StatusCode::INSUFFICIENT_STORAGE => Some(HeaderValue::from_static("60")),
+        _ => None,
+    }
 }
 
 fn body(problem: &Problem) -> Vec<u8> {
@@ -319,12 +333,13 @@ mod tests {
         for (error, status) in [
             (SubmitError::Busy, 503),
             (SubmitError::Stopped, 503),
+            (SubmitError::Full, 507),
             (SubmitError::Failed, 500),
         ] {
             let response = Failure::from(error).into_response();
             assert_eq!(response.status().as_u16(), status);
             let wait = response.headers().contains_key(header::RETRY_AFTER);
-            assert_eq!(wait, status == 503);
+            assert_eq!(wait, [503, 507].contains(&status));
         }
     }
 

@@ -56,10 +56,8 @@ pub(super) async fn frame(State(app): State<Arc<App>>, request: Request, next: N
     if let Ok(value) = HeaderValue::try_from(line.request_id()) {
         parts.headers.insert("x-request-id", value);
     }
-    if parts.status == StatusCode::SERVICE_UNAVAILABLE {
-        parts
-            .headers
-            .insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+    if let Some(wait) = error::retry_after(parts.status) {
+        parts.headers.insert(header::RETRY_AFTER, wait);
     }
     line.write(&app, &parts);
     Response::from_parts(parts, Body::from(body))

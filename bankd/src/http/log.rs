@@ -234,6 +234,8 @@ impl Line {
             };
         }
         match status {
+            // The writer reports these, with a count: the log may be on the same disk.
+            507 => line!(debug),
             503 => line!(warn),
             500..=599 => line!(error),
             _ => line!(debug),

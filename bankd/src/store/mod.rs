@@ -109,6 +109,18 @@ impl From<rusqlite::Error> for Error {
     }
 }
 
+impl Error {
+    /// Whether there is no room for what was to be written.
+    pub fn is_full(&self) -> bool {
+        let Error::Sqlite(error) = self else {
+            return false;
+        };
+        let extended = error.sqlite_error().map(|error| error.extended_code);
+        error.sqlite_error_code() == Some(ErrorCode::DiskFull)
+            || extended == Some(rusqlite::ffi::SQLITE_IOERR_SHMSIZE)
+    }
+}
+
 /// `database: …`, and not `database: database …`.
 fn database(error: &rusqlite::Error) -> String {
     let said = error.to_string();

@@ -29,6 +29,8 @@ const STATEMENTS: usize = 128;
 /// How much the write-ahead log is grown once at the start, in MiB, so that commits overwrite it
 /// in place instead of growing a file (limits.md 6.3).
 const WAL_MIB: i64 = 32;
+/// What growing both at the start leaves free on their disk.
+const FREE_MIB: i64 = 128;
 
 /// The ledger in one database file.
 pub struct SqliteStore {
@@ -145,17 +147,29 @@ impl SqliteStore {
         })
     }
 
-    /// Grows the write-ahead log once, so that later commits overwrite it in place.
-    pub fn warm_up(&self) -> Result<(), Error> {
+    /// Grows the write-ahead log once, so that later commits overwrite it in place; the database grows as
+    /// much. Both get less where less would be left of the `free` bytes of their disk than
+    /// [`FREE_MIB`], down to nothing. Gives the MiB of each.
+    pub fn warm_up(&self, free: u64) -> Result<i64, Error> {
+        let free = i64::try_from(free >> 20).unwrap_or(i64::MAX);
+        let mib = WAL_MIB.min(free.saturating_sub(FREE_MIB) / 2);
+        if mib < 1 {
+            return Ok(0);
+        }
         self.connection.execute_batch(&format!(
             "DROP TABLE IF EXISTS warm_up;
              CREATE TABLE warm_up(x BLOB) STRICT; BEGIN IMMEDIATE;
              WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {})
              INSERT INTO warm_up SELECT zeroblob(65000) FROM n; COMMIT;
              DROP TABLE warm_up; PRAGMA wal_checkpoint(RESTART);",
-            WAL_MIB * 16
+            mib * 16
         ))?;
-        Ok(())
+        Ok(mib)
+    }
+
+    /// How many bytes the quarantine holds at most.
+    pub fn bound_quarantine_to(&mut self, bytes: u64) {
+        self.quarantine_bytes = bytes;
     }
 
     /// Makes ready for many rows while nobody else is served (`docs/decisions/0079`): room for their
@@ -404,5 +418,33 @@ impl Ledger for SqliteStore {
 
     fn remember(&mut self, shortage: &Shortage) -> Result<(), Error> {
         uses::write_shortage(&self.connection, shortage)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::bank::NewBank;
+    use bank_core::amount::Precision;
+
+    #[test]
+    fn the_log_grows_by_what_leaves_room_on_the_disk() {
+        let new = NewBank {
+            uuid: "00000000-0000-4000-8000-000000000000".into(),
+            precision: Precision::DEFAULT,
+            unit: "SU".into(),
+            test: true,
+            init_uid: 0,
+            created_at: Timestamp(0),
+        };
+        for (free_mib, grown) in [(0, 0), (128, 0), (129, 0), (130, 1), (148, 10), (4096, 32)] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("bank.db");
+            let store = SqliteStore::create(&path, &new, Policy::default()).unwrap();
+            assert_eq!(store.warm_up(free_mib << 20).unwrap(), grown);
+            let log = std::fs::metadata(folder.path().join("bank.db-wal")).unwrap();
+            let mib = i64::try_from(log.len() >> 20).unwrap();
+            assert!((grown..=grown + 8).contains(&mib), "{mib} for {grown}");
+        }
     }
 }

@@ -192,6 +192,7 @@ fn unreadable(place: &str, error: &io::Error) -> Failed {
 fn not_taken(error: &io::Error) -> Failed {
     let code = match error.kind() {
         io::ErrorKind::ResourceBusy | io::ErrorKind::Interrupted => "busy",
+        io::ErrorKind::StorageFull => "disk_full",
         io::ErrorKind::InvalidData => "bad_value",
         _ => "internal",
     };

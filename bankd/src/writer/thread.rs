@@ -1,5 +1,6 @@
 //! The writer thread: batches, transactions, answers.
 
+use super::full::{self, Full};
 use super::{
     Collected, Decided, Landed, Origin, Others, Portion, RecordKeeper, Reply, Shared, Submission,
     SubmitError, Summary, Task,
@@ -40,6 +41,8 @@ pub(super) struct Thread {
     pub(super) stuck: Vec<Stuck>,
     pub(super) stuck_total: u64,
     pub(super) steps_back: u64,
+    /// What a full disk refused.
+    pub(super) full: Full,
 }
 
 /// What a task came to inside a transaction that is not committed yet.
@@ -72,7 +75,7 @@ impl Thread {
             }
             for task in long {
                 if task.is_void() {
-                    fail(task);
+                    full::fail(task, SubmitError::Failed);
                 } else {
                     self.work(vec![task]);
                 }
@@ -118,12 +121,20 @@ impl Thread {
                 }
             }
             Err(error) if batch.len() == 1 => {
-                tracing::error!(%error, "command failed");
+                if error.is_full() {
+                    self.full.refuse(&error);
+                } else {
+                    tracing::error!(%error, "command failed");
+                }
                 self.shared.healthy.store(false, Ordering::Relaxed);
-                batch.into_iter().for_each(fail);
+                let cause = full::cause(&error);
+                batch.into_iter().for_each(|task| full::fail(task, cause));
             }
             Err(error) => {
-                tracing::warn!(%error, commands = batch.len(), "batch failed, trying one by one");
+                if !error.is_full() {
+                    let commands = batch.len();
+                    tracing::warn!(%error, commands, "batch failed, trying one by one");
+                }
                 for task in batch {
                     self.work(vec![task]);
                 }
@@ -157,6 +168,7 @@ impl Thread {
                 }
                 self.settings_told = true;
                 self.shared.meter.committed(micros(committing));
+                self.full.has_room();
                 self.publish();
                 self.publish_standing(&look);
                 Ok((done, micros(committing)))
@@ -363,31 +375,6 @@ fn has_command(batch: &[Task]) -> bool {
         )
     };
     batch.iter().any(asks)
-}
-
-fn fail(task: Task) {
-    match task {
-        Task::Submit(_, _, reply) => {
-            let _ = reply.send(Err(SubmitError::Failed));
-        }
-        Task::Collect(_, reply) => {
-            let _ = reply.send(Err(SubmitError::Failed));
-        }
-        Task::Portion(portion, reply) => {
-            portion.row.breaks();
-            let _ = reply.send(Err(SubmitError::Failed));
-        }
-        Task::Settle(reply) | Task::Confirm(_, reply) | Task::Aside(_, _, reply) => {
-            let _ = reply.send(Err(SubmitError::Failed));
-        }
-        Task::Change(_, reply) => {
-            let _ = reply.send(Err(SubmitError::Failed));
-        }
-        Task::Prune(reply) => {
-            let _ = reply.send(Err(SubmitError::Failed));
-        }
-        Task::Stop => {}
-    }
 }
 
 /// The store, with the usage records of everything that is appended.

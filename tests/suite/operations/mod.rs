@@ -1,7 +1,8 @@
 //! What whoever runs a bank does with it: backups of a served bank and the way back, a new schema,
-//! settings that change while it serves, and what a client may ask of it.
+//! settings that change while it serves, a disk without room, and what a client may ask of it.
 
 mod backup;
+mod full;
 mod limits;
 mod metrics;
 mod modes;

@@ -301,6 +301,7 @@ fn failed(error: SubmitError) -> Line {
     match error {
         SubmitError::Busy => Line::error("busy", "too many commands wait to be written"),
         SubmitError::Stopped => Line::error("busy", "the daemon is stopping"),
+        SubmitError::Full => Line::error("disk_full", "the disk of the bank is full"),
         SubmitError::Failed => Line::error("internal", "the command could not be written"),
     }
 }

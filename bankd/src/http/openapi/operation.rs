@@ -22,7 +22,7 @@ const KNOWN: &[&str] = &[
     "unauthorized",
 ];
 /// Refusals of every route that writes.
-const WRITES: &[&str] = &["idempotency_key_required", "key_reused"];
+const WRITES: &[&str] = &["disk_full", "idempotency_key_required", "key_reused"];
 /// The media type of refusals.
 const PROBLEM: &str = "application/problem+json";
 
@@ -246,7 +246,7 @@ fn usual(row: &Route) -> BTreeMap<u16, BTreeSet<&'static str>> {
 fn refused(row: &Route, status: u16, codes: &BTreeSet<&str>) -> Value {
     let codes: Vec<String> = codes.iter().map(|code| format!("`{code}`")).collect();
     let mut headers = headers_of(row);
-    if let (429 | 503, Some(headers)) = (status, headers.as_object_mut()) {
+    if let (429 | 503 | 507, Some(headers)) = (status, headers.as_object_mut()) {
         let wait = json!({"$ref": "#/components/headers/RetryAfter"});
         headers.insert("Retry-After".to_owned(), wait);
     }

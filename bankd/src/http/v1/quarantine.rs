@@ -228,6 +228,7 @@ impl Again {
             io::ErrorKind::ResourceBusy | io::ErrorKind::Interrupted => {
                 Failure::new("busy", error.to_string())
             }
+            io::ErrorKind::StorageFull => Failure::new("disk_full", error.to_string()),
             _ => Failure::new("internal", error.to_string()),
         };
         Ok((taken.map_err(busy)?, skipped))
