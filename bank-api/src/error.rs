@@ -80,6 +80,7 @@ pub static TABLE: &[Row] = &[
     entry("has_refunds", 409, bank::REFUSED, nami::OTHER, "740", "has refunds"),
     entry("idempotency_key_required", 400, bank::USAGE, nami::OTHER, "242", "key required"),
     entry("implausible_duration", 422, bank::REFUSED, nami::REFUSED, "740", "more time than has passed"),
+    entry("import_gone", 404, bank::UNAVAILABLE, nami::OTHER, "740", "import no longer known"),
     entry("in_use", 409, bank::REFUSED, nami::OTHER, "740", "still in use"),
     entry("insufficient_funds", 402, bank::FUNDS, nami::FUNDS, "782", "insufficient funds"),
     entry("internal", 500, bank::INTERNAL, nami::INTERNAL, "720", "internal error"),

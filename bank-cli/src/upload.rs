@@ -29,11 +29,16 @@ const BUSY_TRIES: u32 = 60;
 /// The same for the end of an import, behind which its last records are committed.
 const END_TRIES: u32 = 720;
 /// How often a call is made that gets no answer.
-const LOST_TRIES: u32 = 3;
+const LOST_TRIES: u32 = 10;
 /// The pause between two tries.
 const PAUSE: Duration = Duration::from_millis(500);
 
 const AGAIN: &str = "the same import again goes on; nothing counts twice";
+
+/// Whether the daemon no longer knows an import that it had opened: sent from its beginning it goes on.
+pub(crate) fn is_gone(failure: &Failure) -> bool {
+    failure.is("import_gone")
+}
 
 /// What is sent, and how it is read.
 #[derive(Debug, Clone, Default)]
@@ -225,8 +230,11 @@ impl Sending<'_> {
         let Some(opened) = &self.opened else {
             return failure;
         };
-        let is_gone = failure.exit == exit::UNAVAILABLE && failure.problem.is_none();
-        if !is_gone && let Ok(key) = self.context.key(&WriteArgs::default()) {
+        let is_down = failure.exit == exit::UNAVAILABLE && failure.problem.is_none();
+        if !is_down
+            && !is_gone(&failure)
+            && let Ok(key) = self.context.key(&WriteArgs::default())
+        {
             let target = client::path(&["imports", &opened.id]);
             // What went wrong was said already.
             let _: Result<Removed, Failure> = self.context.client.call(&Call::delete(target, key));

@@ -15,11 +15,14 @@ use super::Context;
 use crate::{
     cli::{ImportArgs, ReadArgs},
     fail::Failure,
+    out,
     upload::{self, Upload},
 };
 
 /// The largest mapping file, in bytes; the daemon takes 1 MiB with all that is around it.
 const MAPPING_MAX: u64 = 512 << 10;
+/// How often an import begins again because the daemon was restarted.
+const RESTARTS: u32 = 5;
 
 pub(super) fn run(context: &Context, args: &ImportArgs) -> Result<String, Failure> {
     if args.kind == "jsonl" {
@@ -42,17 +45,51 @@ pub(super) fn run(context: &Context, args: &ImportArgs) -> Result<String, Failur
         strict: args.strict,
         no_raw: args.no_raw,
     };
+    // What is no regular file can be read once only.
+    let is_stream = files.iter().any(|file| !file.is_file());
+    for _ in 0..RESTARTS {
+        match sent(context, &upload, &files) {
+            Err(failure) if upload::is_gone(&failure) && !is_stream => {
+                out::warn("the daemon was restarted: the import begins again; nothing counts twice")
+            }
+            done => return told(context, &done.map_err(again)?),
+        }
+    }
+    told(context, &sent(context, &upload, &files).map_err(again)?)
+}
+
+/// Sends the files from their beginning, with a line of progress where somebody watches.
+fn sent(context: &Context, upload: &Upload, files: &[PathBuf]) -> Result<ImportDone, Failure> {
     let inputs = files.iter().map(|file| {
         let input: Box<dyn Read> = Box::new(Input::of(file));
         (file.display().to_string(), input)
     });
     if !io::stderr().is_terminal() {
-        return told(context, &upload::send(context, &upload, inputs)?);
+        return upload::send(context, upload, inputs);
     }
-    let mut progress = Progress::new(total(&files));
-    let done = upload::send_shown(context, &upload, inputs, &mut |sent| progress.show(sent));
+    let mut progress = Progress::new(total(files));
+    let done = upload::send_shown(context, upload, inputs, &mut |sent| progress.show(sent));
     progress.end();
-    told(context, &done?)
+    done
+}
+
+/// An import that the daemon no longer knows, with the command that goes on.
+fn again(failure: Failure) -> Failure {
+    if !upload::is_gone(&failure) {
+        return failure;
+    }
+    let words: Vec<String> = std::env::args().map(|word| quoted(&word)).collect();
+    let command = words.join(" ");
+    failure.hint(format!("run it again, nothing counts twice: {command}"))
+}
+
+/// A word as a shell reads it.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 /// Prints what an import came to.

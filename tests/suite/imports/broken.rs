@@ -94,6 +94,65 @@ fn the_daemon_is_killed_between_two_chunks() {
     }
 }
 
+/// The daemon dies and is started again while `bank import` sends a file: the import begins again by itself.
+#[test]
+fn an_import_begins_again_behind_a_restart() {
+    let mut bank = watching(&SMALL);
+    let day = file(&bank, "day.sacct", format!("{HEAD}{}", lines(0, JOBS)));
+    bank.stop();
+    assert!(bank.start_with(&[("BANKD_KILL_AT", "committed:4")]));
+    let mut command = Command::new(programs().bank());
+    command
+        .args(["import", "sacct", &day, "--source", "slurm:colony"])
+        .env_clear()
+        .env("BANK_SERVER", format!("unix:{}", bank.socket().display()));
+    let sender = std::thread::spawn(move || Ran::of(&mut command, b""));
+    until("the daemon is gone", || bank.is_gone().then_some(()));
+    bank.kill();
+    bank.start();
+    let ran = sender.join().unwrap();
+    assert_eq!(ran.exit, 0, "{}", ran.stderr);
+    ran.says(&["the daemon was restarted", "nothing counts twice"]);
+    is_whole_after_another(bank, &day);
+}
+
+/// A pipe cannot be sent again: the error is not that of a missing object, and names the command.
+#[test]
+fn an_import_of_a_pipe_names_the_command_behind_a_restart() {
+    let mut bank = watching(&SMALL);
+    let mut command = Command::new(programs().bank());
+    command
+        .args(["import", "sacct", "-", "--source", "it's"])
+        .env_clear()
+        .env("BANK_SERVER", format!("unix:{}", bank.socket().display()))
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .stdout(Stdio::null());
+    let mut sender = command.spawn().unwrap();
+    let mut pipe = sender.stdin.take().unwrap();
+    let filler = lines(0, 11_000).replace("|colony|", ".batch|colony|");
+    pipe.write_all(format!("{HEAD}{}{filler}", lines(0, JOBS)).as_bytes())
+        .unwrap();
+    until("some of it is read", || {
+        (records(&bank) > 100).then_some(())
+    });
+    bank.stop_or_kill();
+    bank.start();
+    let _ = pipe.write_all(filler.as_bytes());
+    let _ = pipe.write_all(filler.as_bytes());
+    drop(pipe);
+    let ended = sender.wait_with_output().unwrap();
+    let said = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(ended.status.code(), Some(5), "{said}");
+    for part in [
+        "it was restarted since",
+        "run it again, nothing counts twice",
+        "import sacct - --source 'it'\\''s'",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+}
+
 /// `bankd import` of files, fifty jobs a chunk.
 fn offline(bank: &Bank, files: &[&str], variables: &[(&str, &str)]) -> Ran {
     let mut offline = Command::new(programs().bankd());

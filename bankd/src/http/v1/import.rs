@@ -229,7 +229,11 @@ fn done(standing: &Standing, taken: &Done) -> Result<ImportDone, Failure> {
 pub(super) fn failure(trouble: Trouble) -> Failure {
     let again = "the same import again goes on; nothing counts twice";
     match trouble {
-        Trouble::Unknown => Failure::new("not_found", "there is no such import").hint(again),
+        Trouble::Unknown => {
+            let detail = "the daemon does not know this import: it was restarted since, or the \
+                          import was idle for import.idle_s";
+            Failure::new("import_gone", detail).hint(again)
+        }
         Trouble::Crowded => Failure::new("busy", "as many imports run as may")
             .hint("`import.sessions` and `import.sessions_per_client` say how many"),
         Trouble::Busy => Failure::new("busy", "the import is still at work; send this again"),

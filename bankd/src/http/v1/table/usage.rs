@@ -114,7 +114,7 @@ fn imports() -> Vec<Route> {
 }
 
 /// Why an import cannot go on.
-const IMPORT: &[&str] = &["bad_document", "in_use", "machine_unknown"];
+const IMPORT: &[&str] = &["import_gone", "bad_document", "in_use", "machine_unknown"];
 
 fn aside() -> Vec<Route> {
     vec![
