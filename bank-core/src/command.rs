@@ -421,6 +421,9 @@ pub struct Reserve {
     pub flush_grace: bool,
     /// What becomes of it after the end.
     pub after_end: AfterEnd,
+    /// It comes on top of what the older lien holds, which ends no earlier than before: what Gold's
+    /// own clients expect (gold-wire.md 5).
+    pub adds: bool,
 }
 
 /// Bills an instance (ledger.md 2.8).

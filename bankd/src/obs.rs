@@ -150,6 +150,8 @@ pub struct Counters {
     auth: [AtomicU64; CAUSES.len()],
     limited: [AtomicU64; 3],
     records: AtomicU64,
+    /// Options of the Gold protocol that were left out.
+    options: AtomicU64,
     /// By roles and code; no more than there are sets of roles.
     refused: Mutex<BTreeMap<(Roles, &'static str), u64>>,
 }
@@ -199,6 +201,17 @@ impl Counters {
         self.limited
             .each_ref()
             .map(|counter| counter.load(Ordering::Relaxed))
+    }
+
+    /// So many options of a request of the Gold protocol were left out.
+    pub fn options_left_out(&self, count: usize) {
+        let count = u64::try_from(count).unwrap_or(u64::MAX);
+        self.options.fetch_add(count, Ordering::Relaxed);
+    }
+
+    /// How many options were left out.
+    pub fn options_ignored(&self) -> u64 {
+        self.options.load(Ordering::Relaxed)
     }
 
     /// A record file could not be written.

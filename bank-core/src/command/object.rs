@@ -182,6 +182,7 @@ fn of_reserve(reserve: &Reserve) -> Vec<Object<'_>> {
         end: _,
         flush_grace: _,
         after_end: _,
+        adds: _,
     } = reserve;
     of_request(request)
 }

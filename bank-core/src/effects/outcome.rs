@@ -232,6 +232,8 @@ pub struct Reserved {
     pub lien: Option<Lien>,
     /// What is held: 0 in the shadow modes.
     pub held: Amount,
+    /// How much of it an older lien held already, where this one was added to it.
+    pub added_to: Amount,
     /// The account that was short, where the fallback pays.
     pub fallback_from: Option<AccountId>,
     /// What strict enforcement would have said.
@@ -244,6 +246,24 @@ pub struct Reserved {
     pub absorbed: bool,
     /// The accounts that it lies on, the first to pay first.
     pub accounts: Vec<AccountId>,
+}
+
+impl Reserved {
+    /// A reserve that holds nothing.
+    pub(crate) fn nothing(instance: InstanceId) -> Reserved {
+        Reserved {
+            instance,
+            lien: None,
+            held: Amount::ZERO,
+            added_to: Amount::ZERO,
+            fallback_from: None,
+            would_refuse: None,
+            outlives_allocation: false,
+            quote_invalid: false,
+            absorbed: false,
+            accounts: Vec::new(),
+        }
+    }
 }
 
 /// The answer to a charge.

@@ -51,13 +51,14 @@ pub(super) fn reserve(
     note_start(&mut instance, request.facts.start);
     let start = reserve.start.unwrap_or(at);
     let grace = || lien_grace(&request.whose.machine, reserve.flush_grace, ctx);
-    let end = reserve
+    let own_end = reserve
         .end
         .unwrap_or_else(|| start.plus(wall).plus(grace()));
     check_end(reserve, start, ctx)?;
     postings.begin_for("reserve", at, instance.id);
     remark_asserted(&mut postings, request);
     let binding = bind(&mut postings, &mut instance, request, view, at, ctx);
+    let (kept, end) = added_to(reserve, &instance, mode, own_end);
     end_lien(&mut postings, &mut instance, LienState::Replaced)?;
     let priced_at = PricedAt::new(priced_for, at, start);
     let cost = match reserve.amount {
@@ -65,6 +66,7 @@ pub(super) fn reserve(
         Some(amount) => amount,
         None => cost(&instance, &priced_at, ctx)?,
     };
+    let cost = cost.plus(kept)?;
     let mut placing = Placing {
         postings,
         instance,
@@ -74,15 +76,9 @@ pub(super) fn reserve(
         binding,
         shortage: None,
         reserved: Reserved {
-            instance: crate::ids::InstanceId(0),
-            lien: None,
-            held: Amount::ZERO,
-            fallback_from: None,
-            would_refuse: None,
-            outlives_allocation: false,
+            added_to: kept,
             quote_invalid: binding.invalid,
-            absorbed: false,
-            accounts: Vec::new(),
+            ..Reserved::nothing(crate::ids::InstanceId(0))
         },
     };
     if mode.is_shadow() {
@@ -95,6 +91,21 @@ pub(super) fn reserve(
         .binding
         .journal(&mut placing.postings, &placing.instance, first)?;
     Ok(placing.finish(at, ctx))
+}
+
+/// What the older lien of the instance holds of the same money, where this one comes on top of it,
+/// and when the lien of both ends.
+fn added_to(
+    reserve: &Reserve,
+    instance: &Instance,
+    mode: Mode,
+    end: Timestamp,
+) -> (Amount, Timestamp) {
+    let is_same = |lien: &&Lien| reserve.adds && lien.shadow == mode.is_shadow();
+    match instance.lien.as_ref().filter(is_same) {
+        Some(older) => (Amount::clamped(older.remaining()), end.max(older.end)),
+        None => (Amount::ZERO, end),
+    }
 }
 
 /// How long the use lasts at most, and for how long it is priced (nami.md 3.1).
@@ -232,7 +243,8 @@ impl Placing {
         };
         self.instance.fallback_from = Some(short.id);
         if reserve.amount.is_none() {
-            self.cost = cost(&self.instance, priced_at, ctx)?;
+            let cost = cost(&self.instance, priced_at, ctx)?;
+            self.cost = cost.plus(self.reserved.added_to)?;
         }
         self.on_fallback(fallback, ctx)?;
         self.tell(&payer, ctx);

@@ -148,17 +148,7 @@ fn hold_again(
         cost: lien.lapsed,
         binding: Binding::default(),
         shortage: None,
-        reserved: Reserved {
-            instance: instance.id,
-            lien: None,
-            held: Amount::ZERO,
-            fallback_from: None,
-            would_refuse: None,
-            outlives_allocation: false,
-            quote_invalid: false,
-            absorbed: false,
-            accounts: Vec::new(),
-        },
+        reserved: Reserved::nothing(instance.id),
     };
     lien.portions = match placing.portions(&candidates, &whose, lien.shadow, ctx) {
         Ok(portions) => portions,

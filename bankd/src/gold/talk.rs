@@ -6,6 +6,7 @@
 //! here: a rule says yes or no, and the one table of refusals knows its code.
 
 mod job;
+mod options;
 mod query;
 mod repair;
 mod request;
@@ -69,7 +70,11 @@ async fn act(
     request_id: &str,
 ) -> Result<Said, Fault> {
     let verb = match (asked.action.as_str(), asked.object.as_str()) {
-        ("Query", _) => return query::answer(app, request, asked).await,
+        ("Query", _) => {
+            let names: Vec<String> = asked.options.iter().map(|(name, _)| name.clone()).collect();
+            job::left_out(app, &names, "Query", request_id);
+            return query::answer(app, request, asked).await;
+        }
         ("Reserve", "Job") => Verb::Reserve,
         ("Charge", "Job") => Verb::Charge,
         ("Quote", "Job") => Verb::Quote,

@@ -5,6 +5,7 @@ mod abuse;
 mod dialects;
 mod garbage;
 mod ledger;
+mod options;
 mod refused;
 mod settings;
 

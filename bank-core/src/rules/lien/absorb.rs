@@ -1,6 +1,5 @@
 //! Reserves that come after the end of the use they belong to: absorbed, nothing is held.
 
-use crate::amount::Amount;
 use crate::command::{AfterEnd, Reserve};
 use crate::effects::{Effects, InstanceChange, Outcome, Reserved};
 use crate::model::{Closing, Instance};
@@ -58,14 +57,7 @@ pub(super) fn absorb(over: &Instance, view: &View) -> Effects {
         standing_changed: true,
     });
     postings.finish(Outcome::Reserved(Reserved {
-        instance: id,
-        lien: None,
-        held: Amount::ZERO,
-        fallback_from: None,
-        would_refuse: None,
-        outlives_allocation: false,
-        quote_invalid: false,
         absorbed: true,
-        accounts: Vec::new(),
+        ..Reserved::nothing(id)
     }))
 }

@@ -5,17 +5,20 @@ use std::sync::Arc;
 
 use bank_core::command::{Charge, Command, Promise, QuoteRequest, Repeat, Request, Reserve, Scope};
 use bank_core::directory::Directory;
-use bank_core::model::InstanceKey;
+use bank_core::model::{InstanceKey, ObjectType};
 use bank_core::terms::Terms;
-use bank_core::time::{Seconds, Timestamp};
+use bank_core::time::Seconds;
 use sha2::{Digest, Sha256};
 
-use super::request::{Asked, missing, unsupported};
+use super::options::{Options, not_read};
+use super::request::{Asked, missing, plain, unsupported};
 use super::said::{self, Came, Told};
 use super::{Fault, Said};
 use crate::app::App;
 use crate::gold::Verified;
+use crate::keys;
 use crate::nami::{self, Document, ObjectKind};
+use crate::store::read::jobs;
 use crate::writer::{Caller, IdempotencyKey, Origin, Reply, Submission, Summary};
 
 /// The name of the gateway as a machine's charging source (decision 19).
@@ -30,6 +33,17 @@ pub(super) enum Verb {
     Charge,
     /// Say what it would cost.
     Quote,
+}
+
+impl Verb {
+    /// The action of a request.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Verb::Reserve => "Reserve",
+            Verb::Charge => "Charge",
+            Verb::Quote => "Quote",
+        }
+    }
 }
 
 /// A command, and what its answer and its log line are made of.
@@ -66,7 +80,10 @@ pub(super) async fn answer(
         reservation_idle: Seconds(app.config.gold.reservation_idle),
         directory: &directory,
     };
-    let made = of(asked, verb, &request.body, &setting)?;
+    let options = Options::of(asked, verb)?;
+    left_out(app, &options.ignored, verb.word(), request_id);
+    let mut made = of(asked, &options, verb, &request.body, &setting)?;
+    find_quote(app, &mut made.command).await?;
     let submission = |command, key| Submission {
         command,
         caller: Caller {
@@ -103,23 +120,57 @@ pub(super) async fn answer(
     Ok(said::of(&came, verb, &made.told, request, bank))
 }
 
+/// Options that were left out, in the log and the counters.
+pub(super) fn left_out(app: &App, names: &[String], action: &str, request_id: &str) {
+    if names.is_empty() {
+        return;
+    }
+    let options = names.iter().map(|name| plain(name)).collect::<Vec<_>>();
+    let options = options.join(",");
+    tracing::warn!(request_id, action, options, "options were left out");
+    app.counters.options_left_out(names.len());
+}
+
+/// A client names a quote by its number or its TID; one that there is not holds for nothing, as one
+/// that is over does (ledger.md 2.7).
+async fn find_quote(app: &Arc<App>, command: &mut Command) -> Result<(), Fault> {
+    let request = match command {
+        Command::Reserve(reserve) => &mut reserve.request,
+        Command::Charge(charge) => &mut charge.request,
+        _ => return Ok(()),
+    };
+    let Some(name) = request.tid.clone() else {
+        return Ok(());
+    };
+    let question = move |connection: &_| jobs::quote_named(connection, &name);
+    if let Some(tid) = app.readers.run(question).await? {
+        request.tid = Some(tid);
+    }
+    Ok(())
+}
+
 fn unreadable(request_id: &str) -> Fault {
     tracing::error!(request_id, "a stored answer of the gateway is none");
     Fault::new("internal", "a stored answer could not be read")
 }
 
 /// The command of a message.
-fn of(asked: &Asked, verb: Verb, body: &[u8], setting: &Setting<'_>) -> Result<Made, Fault> {
+fn of(
+    asked: &Asked,
+    options: &Options,
+    verb: Verb,
+    body: &[u8],
+    setting: &Setting<'_>,
+) -> Result<Made, Fault> {
     if !(asked.conditions.is_empty() && asked.wanted.is_empty()) {
         return Err(unsupported("Where or Get beside a job"));
     }
     let mut document = document(asked, verb)?;
-    let wall = document.wall_duration_s.map(Seconds);
+    let (wall, priced) = options.durations(&document)?;
     let kind = document.kind;
-    let (started, ended) = (document.start_time_s, document.end_time_s);
     let told = Told {
         job: document.object_id.clone().unwrap_or_default(),
-        wall,
+        wall: Some(wall),
         user: document.user.clone(),
         project: document.account.clone(),
         machine: document.machine.clone(),
@@ -127,60 +178,97 @@ fn of(asked: &Asked, verb: Verb, body: &[u8], setting: &Setting<'_>) -> Result<M
     // Only Moab's documents bill a duration of their own.
     document.charge_duration_s = None;
     let machine = setting.scope.only_machine().unwrap_or_default();
-    let request = nami::request(document, setting.directory, machine);
-    let is_job = kind == ObjectKind::Job;
+    let mut request = nami::request(document, setting.directory, machine);
+    let other = &mut request.facts.other;
+    let is_described = other.iter().any(|(name, _)| name == "Description");
+    if let Some(text) = options.description.as_ref().filter(|_| !is_described) {
+        other.push(("Description".to_owned(), text.clone()));
+    }
     let object = request.key();
-    let is_keyed = verb == Verb::Charge && is_job && started.is_some() && ended.is_some();
+    let is_job = kind == ObjectKind::Job;
+    let mut keyed_by = None;
     let command = match verb {
-        Verb::Reserve => Command::Reserve(reserve(request, wall)),
-        Verb::Quote => Command::Quote(quote(request, wall)),
+        Verb::Reserve => Command::Reserve(reserve(request, (wall, priced), options)),
+        Verb::Quote => Command::Quote(quote(request, priced, options)?),
         Verb::Charge => {
-            let mut request = request;
-            request.event_time = ended.map(Timestamp::from_seconds);
-            Command::Charge(Charge {
-                request,
-                duration: wall,
-                closes: is_job && ended.is_some(),
-                terms: Terms {
-                    // The gateway hears of charges when they happen, and in their order.
-                    newest: is_job,
-                    named_only: setting.strict_project,
-                    idle: (!is_job).then_some(setting.reservation_idle),
-                    source: Some(SOURCE.to_owned()),
-                    ..Terms::default()
-                },
-                ..Charge::default()
-            })
+            let charge = charge(request, (wall, priced), options, setting);
+            let facts = &charge.request.facts;
+            let is_keyed = is_job && facts.start.is_some() && facts.end.is_some();
+            keyed_by = is_keyed.then(|| keyed(body, object));
+            Command::Charge(charge)
         }
     };
     Ok(Made {
         command,
-        keyed: is_keyed.then(|| keyed(body, object)),
+        keyed: keyed_by,
         told,
     })
 }
 
-fn reserve(mut request: Request, wall: Option<Seconds>) -> Reserve {
-    // No duration is one of 0 (gold-wire.md 3.2).
-    request.facts.wall = Some(wall.unwrap_or_default());
+/// A scheduler repeats a reserve, so it takes the place of the older one (gold-wire.md 5). Gold's own
+/// clients say so by `Replace`, and otherwise hold more.
+fn reserve(mut request: Request, (wall, priced): (Seconds, Seconds), options: &Options) -> Reserve {
+    request.facts.wall = Some(wall);
     Reserve {
         request,
+        charge_duration: (priced != wall).then_some(priced),
+        start: options.start,
+        end: options.end,
+        adds: options.is_clients && !options.replaces,
         ..Reserve::default()
     }
 }
 
-fn quote(request: Request, wall: Option<Seconds>) -> QuoteRequest {
-    QuoteRequest {
+/// A charge of a job with its end closes it, as one of Gold's own clients does; `Incremental` leaves
+/// it open.
+fn charge(
+    mut request: Request,
+    (wall, priced): (Seconds, Seconds),
+    options: &Options,
+    setting: &Setting<'_>,
+) -> Charge {
+    let is_job = request.object_type == ObjectType::Job;
+    let facts = &mut request.facts;
+    facts.wall = facts.wall.or(Some(wall));
+    facts.start = facts.start.or(options.start);
+    facts.end = facts.end.or(options.end);
+    // Of the charged time, where that is said; else of the job.
+    request.event_time = options.end.or(facts.end);
+    let ends = facts.end.is_some() || options.is_clients;
+    Charge {
+        duration: Some(priced),
+        closes: is_job && options.incremental.map_or(ends, |incremental| !incremental),
+        terms: Terms {
+            // The gateway hears of charges when they happen, and in their order.
+            newest: is_job,
+            named_only: setting.strict_project,
+            idle: (!is_job).then_some(setting.reservation_idle),
+            source: Some(SOURCE.to_owned()),
+            ..Terms::default()
+        },
+        request,
+        ..Charge::default()
+    }
+}
+
+fn quote(request: Request, priced: Seconds, options: &Options) -> Result<QuoteRequest, Fault> {
+    let (promise, tid) = if options.guarantee {
+        let failed = |_| Fault::new("internal", "no random numbers");
+        (Promise::Guarantee, keys::new_tid().map_err(failed)?)
+    } else {
+        (Promise::None, String::new())
+    };
+    Ok(QuoteRequest {
         whose: request.whose,
         usage: request.facts.usage,
-        duration: Some(wall.unwrap_or_default()),
-        promise: Promise::None,
-        tid: String::new(),
+        duration: Some(priced),
+        promise,
+        tid,
         uses: 1,
         group: request.facts.group,
-        cost_only: false,
+        cost_only: options.cost_only,
         any_member: false,
-    }
+    })
 }
 
 /// The fields of a message as a document, with all that the verb needs.
@@ -197,25 +285,11 @@ fn document(asked: &Asked, verb: Verb) -> Result<Document, Fault> {
     } else {
         ObjectKind::Job
     };
-    // Whatever is wrong with a field makes that field unusable, not the message's syntax.
-    let unusable = |e: nami::DocumentError| Fault::new("bad_number", harmless(&e.message));
-    let document = nami::of_fields(kind, fields()).map_err(unusable)?;
+    let document = nami::of_fields(kind, fields()).map_err(not_read)?;
     if document.object_id.is_none() && verb != Verb::Quote {
         return Err(missing("JobId"));
     }
-    if document.wall_duration_s.is_none() && verb == Verb::Charge {
-        return Err(missing("WallDuration"));
-    }
     Ok(document)
-}
-
-/// A message without what one client or another cannot read.
-fn harmless(message: &str) -> String {
-    let safe = |c: char| c.is_ascii_graphic() && !"<>&\"'".contains(c) || c == ' ';
-    message
-        .chars()
-        .map(|c| if safe(c) { c } else { '?' })
-        .collect()
 }
 
 /// The key of a charge: the same bytes are the same charge (decision 22).

@@ -14,6 +14,8 @@ pub(super) struct Asked {
     pub(super) object: String,
     /// Names and values of the one object in `Data`, or of `Set`.
     pub(super) fields: Vec<(String, String)>,
+    /// Names and values of `Option`.
+    pub(super) options: Vec<(String, String)>,
     pub(super) conditions: Vec<Condition>,
     /// The attributes asked for; empty for all that are usual.
     pub(super) wanted: Vec<String>,
@@ -49,8 +51,13 @@ impl Asked {
         };
         asked.read_fields(request)?;
         let parts = request.all("Where").chain(request.all("Get"));
-        if parts.count() > PARTS_MAX {
-            return Err(unsupported(&format!("more than {PARTS_MAX} Where and Get")));
+        if parts.chain(request.all("Option")).count() > PARTS_MAX {
+            let what = format!("more than {PARTS_MAX} Where, Get and Option");
+            return Err(unsupported(&what));
+        }
+        for place in request.all("Option") {
+            let value = place.value().to_owned();
+            asked.options.push((named(place)?, value));
         }
         for place in request.all("Where") {
             asked.conditions.push(Condition::of(place)?);
@@ -161,7 +168,7 @@ mod tests {
             <Get name=\"Id\"></Get><Option name=\"Odd\">x</Option></Request>";
         let old = "<Request object='Account' action='Query'><Get name='Id'/>\
             <Where name='Name' value='chem' groups='0'/><Where value='2' op='GE' name='Id'/>\
-            </Request>";
+            <Option value='x' name='Odd'/></Request>";
         assert_eq!(asked(new).unwrap(), asked(old).unwrap());
         let data = "<Request action='Charge'><Object> Job </Object><Data><Job><JobId>j</JobId>\
             <UserId value='amy'/></Job></Data></Request>";
@@ -212,7 +219,7 @@ mod tests {
                     "<Request {query}{}</Request>",
                     "<Get name='Id'/>".repeat(65)
                 ),
-                "unsupported: more than 64 Where and Get is not supported",
+                "unsupported: more than 64 Where, Get and Option is not supported",
             ),
             (
                 &format!("<Request {query}<Data><Job/><Job/></Data></Request>"),

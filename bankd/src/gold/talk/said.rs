@@ -30,8 +30,8 @@ pub(super) struct Told {
 /// What a command came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Came {
-    /// Done, with its amount.
-    Done(Amount),
+    /// Done, with its amount, and the number of a quote whose price holds.
+    Done(Amount, Option<i64>),
     /// Refused, with the code.
     Refused(String),
 }
@@ -40,7 +40,8 @@ impl Came {
     /// As it is kept.
     fn line(&self) -> String {
         match self {
-            Came::Done(amount) => format!("done {}", amount.0),
+            Came::Done(amount, None) => format!("done {}", amount.0),
+            Came::Done(amount, Some(quote)) => format!("done {} {quote}", amount.0),
             Came::Refused(code) => format!("refused {code}"),
         }
     }
@@ -49,7 +50,13 @@ impl Came {
     pub(super) fn read(line: &[u8]) -> Option<Came> {
         let line = std::str::from_utf8(line).ok()?;
         match line.split_once(' ')? {
-            ("done", amount) => Some(Came::Done(Amount(amount.parse().ok()?))),
+            ("done", rest) => {
+                let (amount, quote) = match rest.split_once(' ') {
+                    Some((amount, quote)) => (amount, Some(quote.parse().ok()?)),
+                    None => (rest, None),
+                };
+                Some(Came::Done(Amount(amount.parse().ok()?), quote))
+            }
             ("refused", code) => Some(Came::Refused(code.to_owned())),
             _ => None,
         }
@@ -57,7 +64,7 @@ impl Came {
 
     /// Whether it was done.
     pub(super) fn is_done(&self) -> bool {
-        matches!(self, Came::Done(_))
+        matches!(self, Came::Done(..))
     }
 }
 
@@ -69,9 +76,13 @@ pub(super) fn rendered(decided: &Decided<'_>) -> Answer {
             if let Some(refusal) = &reserved.would_refuse {
                 warn(decided, refusal.code());
             }
-            Came::Done(reserved.held)
+            // What this one holds, not what an older one held before it.
+            let new = reserved.held.0.saturating_sub(reserved.added_to.0);
+            Came::Done(Amount(new.max(0)), None)
         }
-        Ok(Outcome::Quoted(quoted)) => Came::Done(quoted.cost),
+        Ok(Outcome::Quoted(quoted)) => {
+            Came::Done(quoted.cost, quoted.quote.as_ref().map(|quote| quote.id.0))
+        }
         Ok(Outcome::Charged(charged)) => {
             if charged.billing == Billing::Unbilled {
                 warn(decided, "unbilled");
@@ -85,18 +96,18 @@ pub(super) fn rendered(decided: &Decided<'_>) -> Answer {
             if charged.unpriced && charged.amount.is_zero() {
                 warn(decided, "unpriced");
             }
-            Came::Done(charged.amount)
+            Came::Done(charged.amount, None)
         }
         Ok(Outcome::Repeated(_)) => {
             warn(decided, "repeated");
-            Came::Done(Amount::ZERO)
+            Came::Done(Amount::ZERO, None)
         }
         // Another kind of outcome than that of the command cannot come; it would be our bug.
         Ok(_) => Came::Refused("internal".to_owned()),
         Err(refusal) => Came::Refused(refusal.code().to_owned()),
     };
     let code = match &came {
-        Came::Done(_) => None,
+        Came::Done(..) => None,
         Came::Refused(code) => Some(code.as_str()),
     };
     Answer {
@@ -119,41 +130,46 @@ fn warn(decided: &Decided<'_>, what: &'static str) {
 /// What the peer hears.
 pub(super) fn of(came: &Came, verb: Verb, told: &Told, request: &Verified, bank: &Bank) -> Said {
     match came {
-        Came::Done(amount) => done(*amount, verb, told, bank),
+        Came::Done(amount, quote) => done(*amount, *quote, verb, told, bank),
         Came::Refused(code) => refused(code, verb, told, request),
     }
 }
 
-fn done(amount: Amount, verb: Verb, told: &Told, bank: &Bank) -> Said {
+fn done(amount: Amount, quote: Option<i64>, verb: Verb, told: &Told, bank: &Bank) -> Said {
     let number = text::format_amount(amount.0, bank.precision.places());
     let (job, unit) = (plain(&told.job), &bank.unit);
     let (message, data) = match verb {
         Verb::Reserve => (
-            Some(format!(
-                "Successfully reserved {number} {unit} for job {job}"
-            )),
+            format!("Successfully reserved {number} {unit} for job {job}"),
             element("Reservation", &element("Amount", &number)),
         ),
         Verb::Charge => (
-            Some(format!(
-                "Successfully charged job {job} for {number} {unit}"
-            )),
+            format!("Successfully charged job {job} for {number} {unit}"),
             element("Job", &element("Charge", &number)),
         ),
-        Verb::Quote => (None, quotation(&number, told)),
+        Verb::Quote => {
+            let with = quote.map(|id| format!(" with quote id {id}"));
+            let with = with.unwrap_or_default();
+            (
+                format!("Successfully quoted {number} {unit}{with}"),
+                quotation(&number, quote, told),
+            )
+        }
     };
     Said {
         value: Value::Success,
         code: "000",
-        message,
+        message: Some(message),
         count: Some(1),
         data: Some(data),
     }
 }
 
 /// A field that the request lacked is left out.
-fn quotation(amount: &str, told: &Told) -> String {
-    let mut inner = element("Amount", amount);
+fn quotation(amount: &str, quote: Option<i64>, told: &Told) -> String {
+    let id = quote.map(|id| element("Id", &id.to_string()));
+    let mut inner = id.unwrap_or_default();
+    inner.push_str(&element("Amount", amount));
     let wall = told.wall.map(|wall| wall.0.to_string());
     for (name, value) in [
         ("WallDuration", &wall),
@@ -227,7 +243,8 @@ mod tests {
     #[test]
     fn what_is_kept_is_read_again() {
         for came in [
-            Came::Done(Amount(-12)),
+            Came::Done(Amount(-12), None),
+            Came::Done(Amount(2400), Some(7)),
             Came::Refused("not_a_member".into()),
         ] {
             assert_eq!(Came::read(came.line().as_bytes()), Some(came));

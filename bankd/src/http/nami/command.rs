@@ -173,6 +173,7 @@ impl Asked {
             start: None,
             end: None,
             flush_grace: true,
+            adds: false,
             after_end,
         })
     }

@@ -85,5 +85,12 @@ pub(super) async fn show(call: Call) -> Handled {
             }
         }
     }
+    text.head(
+        "bankd_gold_options_ignored_total",
+        "counter",
+        "Options of the Gold protocol that were left out, since the start",
+    );
+    let ignored = call.app.counters.options_ignored();
+    text.sample("bankd_gold_options_ignored_total", &[], ignored);
     Ok(([(CONTENT_TYPE, MEDIA)], text.done()).into_response())
 }

@@ -39,6 +39,7 @@ fn read(mut new: NewReserve, call: &Call) -> Result<Reserve, Refusal> {
         start,
         end,
         flush_grace: false,
+        adds: false,
         after_end: AfterEnd::Begins,
     })
 }

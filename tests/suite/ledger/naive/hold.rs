@@ -3,7 +3,7 @@
 use super::lien::Placed;
 use super::money::short;
 use super::who::Fit;
-use super::{Facts, Instance, Naive, Said};
+use super::{Facts, Instance, Lien, Naive, Said};
 use crate::ledger::reply::refused;
 use bank_core::command::{AfterEnd, Close, Create, Repeat, Request, Reserve};
 use bank_core::directory::FallbackMode;
@@ -15,6 +15,8 @@ struct Again {
     seconds: i64,
     at: Timestamp,
     is_given: bool,
+    /// What the older lien held, where the new one comes on top of it.
+    kept: i64,
 }
 
 /// Older uses of an id than so many are out of sight.
@@ -249,7 +251,7 @@ impl Naive {
         self.note_start(n, request.facts.start);
         let start = reserve.start.unwrap_or(at);
         let grace = self.lien_grace(&request.whose.machine, reserve.flush_grace);
-        let end = reserve.end.unwrap_or_else(|| start.plus(wall).plus(grace));
+        let mut end = reserve.end.unwrap_or_else(|| start.plus(wall).plus(grace));
         match reserve.end {
             Some(end) if end <= start => return Err(refused("bad_window")),
             Some(end) if end <= self.now => return Err(refused("window_in_past")),
@@ -257,6 +259,13 @@ impl Naive {
         }
         self.begin("reserve", at);
         let is_invalid = self.bind(n, request, at);
+        let mut kept = 0;
+        let older = self.instances[n].lien.map(|older| &self.liens[older]);
+        let is_same = |older: &&Lien| reserve.adds && older.is_shadow == mode.is_shadow();
+        if let Some(older) = older.filter(is_same) {
+            kept = older.portions.iter().map(|(_, held)| held).sum();
+            end = end.max(older.end);
+        }
         self.end_lien(n, "replaced");
         let given = reserve.amount.map(|amount| amount.0);
         if given.is_some_and(|amount| amount < 0) {
@@ -272,12 +281,13 @@ impl Naive {
             seconds: wall.0,
             at,
             is_given: given.is_some(),
+            kept,
         };
         let placed = Placed {
             n,
             start,
             end,
-            cost,
+            cost: cost + kept,
         };
         let usable = self.usable(&request.whose, &self.instances[n].facts);
         let said = if mode.is_shadow() {
@@ -325,7 +335,7 @@ impl Naive {
                 by_fallback = ", fallback";
                 // There it may cost something else.
                 if !again.is_given {
-                    cost = self.cost(n, again.seconds, again.at);
+                    cost = self.cost(n, again.seconds, again.at) + again.kept;
                 }
                 if cost == 0 {
                     self.instances[n].account = Some(fallback);

@@ -285,6 +285,7 @@ impl<'a> Line<'a> {
                 reserve.start = self.at("start");
                 reserve.end = self.at("end");
                 reserve.flush_grace = self.has("nami");
+                reserve.adds = self.has("adds");
                 reserve.after_end = match (self.has("nami"), self.has("resume")) {
                     (true, _) => AfterEnd::AbsorbedOnce,
                     (_, true) => AfterEnd::Absorbed,

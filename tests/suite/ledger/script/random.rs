@@ -213,6 +213,7 @@ fn hold() -> Text {
         12,
         &[
             "start=+300",
+            "adds",
             "end=+500",
             "end=-5",
             "start=+400 end=+350",

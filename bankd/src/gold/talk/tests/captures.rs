@@ -382,7 +382,7 @@ async fn gold_capture_other_clients() {
         (
             "hod-Quote",
             "Success 000 #1 [<Quotation><Amount>0</Amount><WallDuration>10</WallDuration>\
-             <User>amy</User><Project>chem</Project></Quotation>]",
+             <User>amy</User><Project>chem</Project></Quotation>] Successfully quoted 0 credits",
         ),
     ];
     for (file, answer) in queries {

@@ -144,6 +144,8 @@ async fn an_unusable_field_is_named() {
         ("Reserve", "UserId=amy WallDuration=1", "JobId is missing"),
         ("Charge", "JobId= WallDuration=1", "JobId is missing"),
         ("Charge", "JobId=j", "WallDuration is missing"),
+        ("Reserve", "JobId=j Processors=4", "WallDuration is missing"),
+        ("Quote", "Processors=4", "WallDuration is missing"),
         (
             "Reserve",
             "JobId=j Processors=-4 WallDuration=1",
@@ -169,7 +171,11 @@ async fn an_unusable_field_is_named() {
             "JobId=j WallDuration=1 EndTime=99999999999999999999",
             "EndTime",
         ),
-        ("Quote", "Processors=1234567890123456", "Processors"),
+        (
+            "Quote",
+            "Processors=1234567890123456 WallDuration=1",
+            "Processors",
+        ),
         (
             "Reserve",
             "JobId=j JobId=k WallDuration=1",

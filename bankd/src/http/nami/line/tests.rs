@@ -81,6 +81,7 @@ fn a_reserve() -> Reserved {
         instance: InstanceId(1),
         lien: None,
         held: Amount(576_000),
+        added_to: Amount(0),
         fallback_from: None,
         would_refuse: None,
         outlives_allocation: false,
