@@ -9,6 +9,7 @@
 pub mod auditor;
 pub mod error;
 pub mod exit;
+pub mod gold;
 pub mod nami;
 pub mod reason;
 #[cfg(feature = "records")]

@@ -247,8 +247,9 @@ pub struct NewKey {
     /// `base64:…`, `hex:…` or plain text; absent: 32 random bytes are made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret: Option<String>,
-    /// For a peer of the Gold gateway: the secret is 1 to 63 letters and digits, 48 are made where
-    /// none is given, and without roles the key is a scheduler's.
+    /// For a peer of the Gold gateway: the secret is 1 to 63 printable ASCII characters, none of
+    /// them a blank, `#`, `\`, `"` or `'`. 48 letters and digits are made where none is given, and
+    /// without roles the key is a scheduler's.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub gold: bool,
     /// First moment it is accepted; absent: now.

@@ -340,7 +340,7 @@ pub(crate) struct RotateKey {
     /// How long both are accepted, such as 7d or 12h
     #[arg(long, value_name = "TIME", default_value = "7d")]
     pub(crate) overlap: String,
-    /// For a client of the Gold gateway: a secret of letters and digits
+    /// For a client of the Gold gateway: a secret that schedulers can read from their files
     #[arg(long)]
     pub(crate) gold: bool,
     /// Read the secret from this file instead of making one
@@ -380,7 +380,8 @@ pub(crate) struct AddKey {
         value_delimiter = ','
     )]
     pub(crate) machine: Vec<String>,
-    /// For a client of the Gold gateway: a secret of letters and digits, role scheduler
+    /// For a client of the Gold gateway: a secret that schedulers can read from their files, role
+    /// scheduler
     #[arg(long)]
     pub(crate) gold: bool,
     /// Read the secret from this file instead of making one

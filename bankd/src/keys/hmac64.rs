@@ -7,13 +7,12 @@ use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
+pub use bank_api::gold::Unfit;
+use bank_api::gold::check_key;
 use bank_api::sign::Secret;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha1::{Digest as _, Sha1};
 use zeroize::Zeroizing;
-
-/// Longest key that Maui takes whole: it cuts what is longer.
-pub const LONGEST_KEY: usize = 63;
 
 /// Characters of a secret that the bank makes.
 const MADE: usize = 48;
@@ -25,19 +24,13 @@ const LETTERS: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxy
 pub struct Hmac64(Hmac<Sha1>);
 
 impl Hmac64 {
-    /// Prepares a secret that every client of the protocol can hold: letters and digits, at most
-    /// 63 of them.
+    /// Prepares a secret that every client of the protocol can hold.
     ///
     /// # Errors
     /// [`Unfit`], which holds nothing of the secret.
     pub fn new(secret: &Secret) -> Result<Self, Unfit> {
         let bytes = secret.bytes();
-        if bytes.len() > LONGEST_KEY {
-            return Err(Unfit::TooLong);
-        }
-        if !bytes.iter().all(u8::is_ascii_alphanumeric) {
-            return Err(Unfit::NoText);
-        }
+        check_key(bytes)?;
         Self::of_bytes(bytes).ok_or(Unfit::TooLong)
     }
 
@@ -111,20 +104,9 @@ pub fn check_secret(keys: &Path, id: &str) -> Result<(), String> {
     }
     let secret = super::read_secret(keys, id).map_err(|e| at(&e))?;
     Hmac64::new(&secret).map(drop).map_err(|unfit| {
-        let why = format!("{unfit}; a key of the Gold gateway has 1 to 63 letters and digits");
+        let why = format!("{unfit}; a key of the Gold gateway has 1 to 63 characters");
         at(&why)
     })
-}
-
-/// Why a secret cannot be a key of the gateway.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unfit {
-    /// More than [`LONGEST_KEY`] bytes.
-    #[error("longer than 63 characters, where Maui cuts it")]
-    TooLong,
-    /// Something else than letters and digits.
-    #[error("not of letters and digits only")]
-    NoText,
 }
 
 #[cfg(test)]
@@ -226,9 +208,10 @@ mod tests {
             ("sss", None),
             (&"k".repeat(63), None),
             (&"k".repeat(64), Some(Unfit::TooLong)),
-            ("two words", Some(Unfit::NoText)),
-            ("clé", Some(Unfit::NoText)),
-            ("hex:00", Some(Unfit::NoText)),
+            ("pass-word", None),
+            ("two words", Some(Unfit::Character)),
+            ("clé", Some(Unfit::Character)),
+            ("hex:00", Some(Unfit::Character)),
             ("base64:c3Nz", None),
         ] {
             let secret = Secret::parse(text).unwrap();

@@ -24,7 +24,7 @@ fn keys_that_no_client_could_hold_are_refused_at_load() {
     let mut bank = Setup::new().toml(PEER).start();
     let long = "k".repeat(64);
     let longer = "longer than 63 characters, where Maui cuts it";
-    let letters = "not of letters and digits only";
+    let letters = "it has a character that schedulers do not read as it is";
     let others = "others may read it (mode 0640); make it 0600";
     for (secret, mode, expected) in [
         (KEY, 0o600, None),
@@ -97,7 +97,14 @@ fn a_secret_that_the_protocol_cannot_take_is_refused_when_a_key_is_made() {
     let mut bank = Setup::new().start();
     for (secret, why) in [
         ("k".repeat(64), "longer than 63 characters"),
-        ("pass-word".to_owned(), "not of letters and digits only"),
+        (
+            "pass word".to_owned(),
+            "a character that schedulers do not read as it is",
+        ),
+        (
+            "pass#word".to_owned(),
+            "a character that schedulers do not read as it is",
+        ),
     ] {
         let file = private(&bank, "given.key", &secret);
         let ran = bank.bank(&["key", "add", "maui", "--gold", "--secret-file", &file]);
@@ -105,6 +112,23 @@ fn a_secret_that_the_protocol_cannot_take_is_refused_when_a_key_is_made() {
         assert!(ran.stderr.contains(why), "{}", ran.stderr);
     }
     assert!(!bank.bank_ok(&["key", "ls"]).contains("maui"));
+    bank.verify();
+}
+
+/// Keys in use have more than letters and digits: every character that schedulers read as it is.
+#[test]
+fn a_key_that_a_scheduler_has_already_signs_and_is_answered() {
+    let mut bank = Setup::new()
+        .env("BANKD_GOLD_LISTEN", "127.0.0.1:0")
+        .toml(PEER)
+        .start();
+    let secret = "pass-word_!$%&()*+,./:;<=>?@[]^`{|}~";
+    let file = private(&bank, "given.key", secret);
+    let key = ["key", "add", "maui", "--gold", "--machine", "colony"];
+    bank.bank_ok(&[&key[..], &["--secret-file", &file]].concat());
+    let message = Dialect::Maui.message(secret, UNSERVED);
+    let xml = Dialect::Maui.ask(&bank.gold(), &message).unwrap();
+    assert_eq!(carries(&xml, secret), Some(true), "{xml}");
     bank.verify();
 }
 
