@@ -162,6 +162,23 @@ impl Postings {
         tx.reason.push_str(text);
     }
 
+    /// Adds to the reason of the transaction ahead of what stands there, but behind a first word that
+    /// begins so: what is read again stands before what comes from outside.
+    pub(crate) fn remark_ahead(&mut self, text: &str, behind: &str) {
+        let last = self.transactions.last_mut();
+        let Some(tx) = last.filter(|_| !text.is_empty()) else {
+            return;
+        };
+        let (first, rest) = match tx.reason.split_once(' ') {
+            _ if !tx.reason.starts_with(behind) => ("", tx.reason.as_str()),
+            Some((first, rest)) => (first, rest),
+            None => (tx.reason.as_str(), ""),
+        };
+        let parts = [first, text, rest];
+        let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        tx.reason = parts.join(" ");
+    }
+
     /// Every allocation as it is now.
     pub(crate) fn allocations(&self) -> &[Allocation] {
         &self.allocations

@@ -201,7 +201,7 @@ impl Span {
 }
 
 /// The word that begins the reason of a charge that billed windows.
-const WINDOWS: &str = "windows=";
+pub(crate) const WINDOWS: &str = "windows=";
 
 /// Billed windows for the journal, in microseconds: so that an undo makes them billable again.
 /// Nothing for none.
@@ -364,6 +364,33 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn what_a_reason_holds_is_read_again(
+            spans in prop::collection::vec((any::<i64>(), any::<i64>()), 0..4),
+            exact in prop::option::of(any::<i128>()),
+            total in any::<bool>(),
+            outside in "(asserted|tid|project_was)=[a-z= ]{0,20}",
+            given in prop::option::of("[ -~\u{e9}]{0,30}"),
+        ) {
+            let spans: Vec<Span> = spans
+                .into_iter()
+                .map(|(start, end)| Span { start: Timestamp(start), end: Timestamp(end) })
+                .collect();
+            let parts = [
+                written(&spans),
+                exact.map(written_exact).unwrap_or_default(),
+                if total { TOTAL.to_owned() } else { String::new() },
+                outside,
+                given.as_deref().map(written_given).unwrap_or_default(),
+            ];
+            let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+            let reason = parts.join(" ");
+            prop_assert_eq!(read_windows(&reason), spans);
+            prop_assert_eq!(read_exact(&reason), exact);
+            prop_assert!(!total || is_of_total(&reason));
+            prop_assert_eq!(read_given(&reason), given.as_deref());
+        }
+
         #[test]
         fn every_second_is_billed_once_in_any_order(
             windows in prop::collection::vec((0i64..300, 1i64..60), 1..30),

@@ -218,12 +218,13 @@ fn subject(
 /// Journals what a bound made of the exact sum, that a total was reported, and what is said of a finished
 /// use.
 fn remark_terms(postings: &mut Postings, charge: &Charge, priced: Option<&Billed>) {
-    if let Some(added) = priced.and_then(|billed| billed.bounded) {
-        postings.remark(&terms::written_exact(added));
-    }
-    // An amended record of a finished use says so by its word in the journal.
+    // Behind one another: the sum stands first. An amended record of a finished use says that it is one
+    // by its word in the journal.
     if charge.terms.total && charge.terms.finished.is_none() {
-        postings.remark(terms::TOTAL);
+        postings.remark_ahead(terms::TOTAL, terms::WINDOWS);
+    }
+    if let Some(added) = priced.and_then(|billed| billed.bounded) {
+        postings.remark_ahead(&terms::written_exact(added), terms::WINDOWS);
     }
     if let Some(whole) = &charge.terms.finished {
         postings.remark(&whole.remark);

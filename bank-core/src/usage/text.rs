@@ -5,8 +5,13 @@ use super::Usage;
 use crate::decimal::Decimal;
 use crate::exact::Fraction;
 
-/// Between two properties; no document holds it.
+/// Between two properties.
 const BETWEEN: char = '\u{1f}';
+/// Before the letter that stands for one of [`MARKS`]. Names and values may hold any character.
+const ESCAPE: char = '\u{1b}';
+/// Characters that mean something in the text, and the letters that stand for them: the equals sign
+/// means something in a name only.
+const MARKS: [(char, char); 3] = [(BETWEEN, 'b'), (ESCAPE, 'e'), ('=', 'i')];
 
 /// Everything but the processors, which have a column of their own; empty for nothing.
 pub fn write(usage: &Usage) -> String {
@@ -46,18 +51,46 @@ fn begin(text: &mut String, tag: char, name: &str) {
         text.push(BETWEEN);
     }
     text.push(tag);
-    text.push_str(name);
+    push(text, name, &MARKS);
     text.push('=');
 }
 
-/// A property that is text: nothing of it is taken for the end of it.
+/// A property that is text.
 fn add(text: &mut String, tag: char, name: &str, value: &str) {
     begin(text, tag, name);
-    if value.contains(BETWEEN) {
-        text.extend(value.chars().filter(|c| *c != BETWEEN));
-    } else {
-        text.push_str(value);
+    push(text, value, MARKS.get(..2).unwrap_or_default());
+}
+
+/// Text with letters in place of what would be taken for a mark.
+fn push(text: &mut String, plain: &str, marks: &[(char, char)]) {
+    let letter = |c: char| marks.iter().find(|(mark, _)| *mark == c);
+    if !plain.chars().any(|c| letter(c).is_some()) {
+        text.push_str(plain);
+        return;
     }
+    for c in plain.chars() {
+        match letter(c) {
+            Some((_, letter)) => text.extend([ESCAPE, *letter]),
+            None => text.push(c),
+        }
+    }
+}
+
+/// Reads what [`push`] wrote. An escape that it never wrote is of a text from before there were any.
+fn plain(text: &str) -> String {
+    let mut read = String::with_capacity(text.len());
+    let mut letters = text.chars();
+    while let Some(c) = letters.next() {
+        let mark = |letter: char| MARKS.iter().find(|(_, own)| *own == letter);
+        match letters.clone().next().and_then(mark) {
+            Some((mark, _)) if c == ESCAPE => {
+                read.push(*mark);
+                letters.next();
+            }
+            _ => read.push(c),
+        }
+    }
+    read
 }
 
 /// Reads what [`write()`] wrote; none where it is no such text.
@@ -67,19 +100,23 @@ pub fn read(text: &str, processors: Option<Decimal>) -> Option<Usage> {
         ..Usage::default()
     };
     for part in text.split(BETWEEN).filter(|part| !part.is_empty()) {
-        let (name, value) = part.split_once('=')?;
+        // A number holds no equals sign; names of before may.
+        let (name, value) = match part.strip_prefix('g') {
+            Some(_) => part.rsplit_once('=')?,
+            None => part.split_once('=')?,
+        };
         let number = || Decimal::read(value);
         let tag = name.chars().next()?;
-        let name = name.get(tag.len_utf8()..)?.to_owned();
+        let name = plain(name.get(tag.len_utf8()..)?);
         match tag {
             'n' => usage.nodes = Some(number()?),
             'm' => usage.memory_mb = Some(number()?),
             'd' => usage.disk_mb = Some(number()?),
             'p' => usage.counted = Some(Fraction::parse(value)?),
-            'q' => usage.qos = Some(value.to_owned()),
-            'c' => usage.class = Some(value.to_owned()),
+            'q' => usage.qos = Some(plain(value)),
+            'c' => usage.class = Some(plain(value)),
             'g' => usage.gres.push((name, number()?)),
-            'a' => usage.attributes.push((name, value.to_owned())),
+            'a' => usage.attributes.push((name, plain(value))),
             _ => return None,
         }
     }
@@ -89,6 +126,71 @@ pub fn read(text: &str, processors: Option<Decimal>) -> Option<Usage> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    /// Names and values with every character that means something in the text.
+    fn any_text() -> impl Strategy<Value = String> {
+        let letters = "[a-z0-9=:/+ \u{1f}\u{1b}\u{e9}\u{fffd}\n\\-bei]{0,12}";
+        prop_oneof![letters, any::<String>()]
+    }
+
+    fn number() -> impl Strategy<Value = Decimal> {
+        prop_oneof![
+            any::<i64>().prop_map(|n| Decimal::from_billionths(n.into())),
+            (0_i64..1_000_000).prop_map(Decimal::whole),
+        ]
+    }
+
+    fn any_usage() -> impl Strategy<Value = Usage> {
+        let maybe = || prop::option::of(number());
+        let named = prop::collection::vec((any_text(), number()), 0..4);
+        let texts = prop::collection::vec((any_text(), any_text()), 0..4);
+        let counted = (any::<i64>(), 1_i64..1_000_000);
+        (
+            (maybe(), maybe(), maybe(), maybe()),
+            (named, texts),
+            prop::option::of(any_text()),
+            prop::option::of(any_text()),
+            prop::option::of(counted),
+        )
+            .prop_map(|(numbers, (gres, attributes), qos, class, counted)| Usage {
+                processors: numbers.0,
+                nodes: numbers.1,
+                memory_mb: numbers.2,
+                disk_mb: numbers.3,
+                gres,
+                qos,
+                class,
+                attributes,
+                counted: counted.and_then(|(n, d)| Fraction::new(n.into(), d.into())),
+            })
+    }
+
+    proptest! {
+        #[test]
+        fn every_usage_reads_back(usage in any_usage()) {
+            let text = write(&usage);
+            prop_assert_eq!(read(&text, usage.processors), Some(usage), "{}", text);
+        }
+
+        #[test]
+        fn no_text_is_read_with_a_panic(text in any_text()) {
+            let _ = read(&text, None);
+        }
+    }
+
+    /// What was written before names could hold every character.
+    #[test]
+    fn texts_of_before_read_as_before() {
+        let text = "n2\u{1f}gbad=1";
+        assert_eq!(read(text, None), None);
+        let text = "n=2\u{1f}q=hi\u{1b}gh=x\u{1f}ggpu=4\u{1f}gpu=x=2\u{1f}aZone=a=b c";
+        let usage = read(text, None).unwrap();
+        let gres = [("gpu", 4), ("pu=x", 2)].map(|(n, v)| (n.to_owned(), Decimal::whole(v)));
+        assert_eq!(usage.gres, gres);
+        assert_eq!(usage.qos.as_deref(), Some("hi\u{1b}gh=x"));
+        assert_eq!(usage.attributes, [("Zone".to_owned(), "a=b c".to_owned())]);
+    }
 
     #[test]
     fn what_was_priced_reads_back() {

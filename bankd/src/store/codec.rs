@@ -134,3 +134,39 @@ pub(super) fn read_hash(text: &str) -> Option<[u8; 32]> {
     }
     Some(bytes)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn names_with_values_read_back(all in prop::collection::vec((any::<String>(), any::<String>()), 0..5)) {
+            let text = pairs(&all);
+            prop_assert_eq!(read_pairs("x", &text).unwrap(), all);
+        }
+
+        #[test]
+        fn names_with_quantities_read_back(all in prop::collection::vec((any::<String>(), any::<i64>()), 0..5)) {
+            let all: Vec<(String, Decimal)> = all
+                .into_iter()
+                .map(|(name, n)| (name, Decimal::from_billionths(n.into())))
+                .collect();
+            let text = quantities(&all);
+            prop_assert_eq!(read_quantities("x", &text).unwrap(), all);
+        }
+
+        #[test]
+        fn lists_of_names_read_back(all in prop::collection::vec("[^\\p{Cc}]{1,20}", 0..5)) {
+            prop_assert_eq!(lines(&join(&all)), all);
+        }
+
+        #[test]
+        fn sums_read_back(sum in any::<i64>(), part in 0_i64..1_000_000_000_000) {
+            let whole = trillionths(sum, part);
+            let (a, b) = columns(whole);
+            prop_assert_eq!(trillionths(a, b), whole);
+        }
+    }
+}

@@ -228,7 +228,8 @@ fn an_undone_charge_leaves_what_stands_to_be_priced() {
             vec![Charge(10, 10), Charge(20, 20), Undo(0), Charge(5, 5)],
         ),
     ];
-    for (limit, steps) in &table {
+    // What the scheduler says that it costs stands in the same reason.
+    for ((limit, steps), asserted) in table.iter().flat_map(|row| [(row, ""), (row, "5")]) {
         on_both(|t| {
             t.given("F{a=1000}");
             t.after([rate(limit)]);
@@ -237,9 +238,12 @@ fn an_undone_charge_leaves_what_stands_to_be_priced() {
                     Charge(seconds, billed) => {
                         t.at(&format!("T0+{}", 1000 * n));
                         let before = t.ground.allocations()[1].used.0;
-                        t.after([ci("j", *seconds)]);
+                        let said = |charge: &mut bank_core::command::Charge| {
+                            asserted.clone_into(&mut charge.request.asserted);
+                        };
+                        t.after([ci("j", *seconds).charge(said)]);
                         let now = t.ground.allocations()[1].used.0;
-                        assert_eq!(now - before, *billed, "{limit}: step {n}");
+                        assert_eq!(now - before, *billed, "{limit}: step {n} {asserted}");
                     }
                     Undo(back) => {
                         let charge = t.tx("charge", *back);

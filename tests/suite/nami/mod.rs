@@ -11,6 +11,7 @@ mod channels;
 mod fallback;
 mod later;
 mod life;
+mod named;
 mod order;
 mod outage;
 mod quote;
