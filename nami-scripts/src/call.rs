@@ -101,6 +101,7 @@ fn deliver(settings: &Settings, entry: &Entry, deadline: Deadline) -> Outcome {
     let mut patient = true;
     let mut complaint = None;
     let mut waiting = None;
+    let mut drained = None;
     match before(&client, settings, entry, deadline.half()) {
         // A quote changes nothing, so it need not wait for anything.
         Ok(Some((_, true))) if entry.event == Event::Quote => patient = false,
@@ -120,7 +121,10 @@ fn deliver(settings: &Settings, entry: &Entry, deadline: Deadline) -> Outcome {
             }
             patient = false;
         }
-        Ok(Some((report, false))) => waiting = report.waiting(),
+        Ok(Some((report, false))) => {
+            waiting = report.waiting();
+            drained = Some(report);
+        }
         Ok(_) => {}
         // What cannot be kept is sent all the more: better out of order than lost.
         Err(error) => complaint = Some(unusable_spool(&error).text),
@@ -137,6 +141,13 @@ fn deliver(settings: &Settings, entry: &Entry, deadline: Deadline) -> Outcome {
     } else {
         client.send(&document, deadline)
     };
+    // The bank answers: what it had an error of its own with fails for what is in it.
+    if let Some(mut report) = drained.filter(|_| outcome.is_done() || outcome.is_final())
+        && let Ok(Some(spool)) = Spool::open(&settings.spool_dir)
+        && spool.count_failing(&mut report).is_ok()
+    {
+        waiting = report.waiting();
+    }
     if let Some(remark) = complaint.or(waiting).filter(|_| outcome.text.is_empty()) {
         outcome.text = remark;
     }
@@ -193,7 +204,10 @@ fn drain_only(settings: &Settings, deadline: Deadline) -> Ending {
         Ok(report) => report,
         Err(error) => return Ending::of(settings, unusable_spool(&error)),
     };
-    let counts = report.counts();
+    let counts = match &report.gave_up {
+        Some(why) => format!("{}; {why}", report.counts()),
+        None => report.counts(),
+    };
     match report.outage.or(report.kept) {
         Some(outcome) => {
             let text = format!("{counts}: {}", outcome.text);

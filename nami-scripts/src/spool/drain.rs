@@ -5,7 +5,8 @@
 //! | accepted | out of the spool |
 //! | 31, 74, 78, `key_reused` | into the quarantine; blocks nothing |
 //! | no connection, no answer, 401, busy | the drain ends; everything stays |
-//! | anything else (44, 70, 99) | stays, and what follows of the same object waits behind it |
+//! | 70, 99 | stays, and what follows of the same object waits behind it; after [`MAX_TRIES`] while the bank answers others, into the quarantine |
+//! | anything else (44) | stays, and what follows of the same object waits behind it |
 
 use std::collections::HashSet;
 use std::io::{ErrorKind, Result};
@@ -18,6 +19,9 @@ use crate::outcome::{Condition, Outcome};
 /// Internal errors after which a drain ends: a few may be the documents' fault, so many are the
 /// bank's. Fewer would let some bad documents of different objects hold back all others for ever.
 const MAX_INTERNAL: usize = 25;
+
+/// Answers of 70 or 99 after which a document is set aside, so that what waits behind it is sent.
+pub(crate) const MAX_TRIES: u32 = 10;
 
 /// With less time than this nothing more is sent: it would only end as "no answer in time".
 const LEAST_TIME: Duration = Duration::from_millis(50);
@@ -33,6 +37,11 @@ pub(crate) struct Report {
     pub(crate) outage: Option<Outcome>,
     /// The first answer for which a document stays though the bank answered.
     pub(crate) kept: Option<Outcome>,
+    /// Documents for which the bank had an error of its own, and which; nothing shows yet that it is
+    /// theirs.
+    pub(crate) failing: Vec<(String, String)>,
+    /// Why the last document was set aside that was tried too often.
+    pub(crate) gave_up: Option<String>,
     /// Another process is draining.
     pub(crate) busy: bool,
     /// More may wait than one drain looks at.
@@ -53,6 +62,9 @@ impl Report {
 
     /// What a call whose own document was taken says of the others; nothing if none stays.
     pub(crate) fn waiting(&self) -> Option<String> {
+        if self.gave_up.is_some() {
+            return self.gave_up.clone();
+        }
         let why = self.outage.as_ref().or(self.kept.as_ref())?;
         Some(format!("{} wait in the spool: {}", self.left, why.text))
     }
@@ -77,7 +89,6 @@ pub(crate) fn drain(
         });
     };
     let mut blocked = Blocked::default();
-    let mut internal = 0;
     // Listed again under the lock: another drain may have sent some meanwhile.
     let names = spool.oldest()?;
     report.more = names.len() >= MAX_BATCH;
@@ -104,8 +115,10 @@ pub(crate) fn drain(
         if settle(spool, name, &outcome, &mut report)? {
             continue;
         }
-        internal += usize::from(outcome.condition == Condition::Internal);
-        if outcome.is_outage() || internal == MAX_INTERNAL {
+        if matches!(outcome.condition, Condition::Internal | Condition::Other) {
+            report.failing.push((name.clone(), outcome.text.clone()));
+        }
+        if outcome.is_outage() || report.failing.len() == MAX_INTERNAL {
             report.outage = Some(outcome);
             report.left += names.len() - done;
             break;
@@ -117,7 +130,33 @@ pub(crate) fn drain(
     if report.delivered > 0 {
         spool.flush()?;
     }
+    // One alone, or one among others that were answered, fails for what is in it; many alone fail
+    // for what is wrong with the bank.
+    let is_answering = report.delivered + report.quarantined > 0 || report.failing.len() == 1;
+    if is_answering && report.failing.len() < MAX_INTERNAL {
+        count_tries(spool, &mut report)?;
+    }
     Ok(report)
+}
+
+/// Counts one more try of each document that the bank had an error of its own with, since it answers
+/// others; sets those aside that were tried too often.
+pub(crate) fn count_tries(spool: &Spool, report: &mut Report) -> Result<()> {
+    for (name, why) in std::mem::take(&mut report.failing) {
+        let tries = spool.count_try(&name)?;
+        if tries < MAX_TRIES {
+            continue;
+        }
+        let reason = format!("set aside after {tries} tries: {why}");
+        match spool.quarantine(&name, &reason) {
+            Err(error) if error.kind() == ErrorKind::NotFound => continue,
+            other => other?,
+        }
+        report.quarantined += 1;
+        report.left = report.left.saturating_sub(1);
+        report.gave_up = Some(format!("1 document {reason} (bank nami quarantine ls)"));
+    }
+    Ok(())
 }
 
 /// The objects whose documents have to wait.

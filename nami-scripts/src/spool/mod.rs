@@ -19,7 +19,7 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-pub(crate) use drain::{Report, drain};
+pub(crate) use drain::{Report, count_tries, drain};
 pub(crate) use entry::Entry;
 
 use crate::clock::Deadline;
@@ -37,6 +37,8 @@ const LOOK: Duration = Duration::from_millis(20);
 const FOREIGN: &str = "belongs to another user";
 /// What is wrong with a folder that others may use.
 const OPEN: &str = "open to others; its mode must be 0700";
+/// Longest count of tries that is read, in bytes.
+const MAX_COUNT: usize = 16;
 /// Most documents of one drain; the next call goes on.
 const MAX_BATCH: usize = 5000;
 
@@ -215,7 +217,45 @@ impl Spool {
     /// Takes an answered document out. Not flushed by itself: should it come back after a crash,
     /// its key makes the second sending harmless.
     fn remove(&self, name: &str) -> Result<()> {
-        std::fs::remove_file(self.folder.join(name))
+        std::fs::remove_file(self.folder.join(name))?;
+        self.forget_tries(name)
+    }
+
+    /// How often a document was tried, with this once more. Not flushed: a try that is forgotten is
+    /// one try more.
+    fn count_try(&self, name: &str) -> Result<u32> {
+        let path = self.folder.join(tries_of(name));
+        let known = match read_own(&path, MAX_COUNT) {
+            Ok(text) => String::from_utf8_lossy(&text).trim().parse().unwrap_or(0),
+            Err(error) if error.kind() == ErrorKind::NotFound => 0,
+            Err(error) => return Err(error),
+        };
+        let tries = u32::saturating_add(known, 1);
+        let mut file = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(0o600)
+            .custom_flags(O_NOFOLLOW)
+            .open(path)?;
+        file.write_all(format!("{tries}\n").as_bytes())?;
+        Ok(tries)
+    }
+
+    fn forget_tries(&self, name: &str) -> Result<()> {
+        remove_if_there(&self.folder.join(tries_of(name)))
+    }
+
+    /// Counts the tries of a drain whose documents alone failed: the bank has answered another one
+    /// meanwhile. Nothing is counted while another process drains.
+    pub(crate) fn count_failing(&self, report: &mut Report) -> Result<()> {
+        if report.failing.is_empty() || report.outage.is_some() {
+            return Ok(());
+        }
+        let Some(_lock) = self.lock()? else {
+            return Ok(());
+        };
+        count_tries(self, report)
     }
 
     /// Moves a document aside, with the reason.
@@ -223,6 +263,7 @@ impl Spool {
         let folder = self.quarantine_folder()?;
         write_reason(&folder, name, reason)?;
         std::fs::rename(self.folder.join(name), folder.join(name))?;
+        self.forget_tries(name)?;
         flush_folder(&folder)?;
         flush_folder(&self.folder)
     }
@@ -344,6 +385,18 @@ fn write_reason(folder: &Path, name: &str, reason: &str) -> Result<()> {
     match write_durably(folder, &reason_of(name), format!("{reason}\n").as_bytes()) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
         result => result,
+    }
+}
+
+/// The name of the file that counts the tries of a document.
+fn tries_of(name: &str) -> String {
+    format!(".tries-{name}")
+}
+
+fn remove_if_there(path: &Path) -> Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
     }
 }
 

@@ -12,7 +12,7 @@ use bank_api::v1::{Drained, Waiting};
 
 use super::{
     ENDING, Entry, MAX_BATCH, QUARANTINE, Spool, drain, each_name_in, entry, flush_folder,
-    parse_name, read_own, reason_of,
+    parse_name, read_own, reason_of, remove_if_there, tries_of,
 };
 use crate::call::send_late;
 use crate::client::Client;
@@ -124,7 +124,8 @@ impl Shelf {
                 return Ok(());
             };
             std::fs::remove_file(folder.join(name))?;
-            remove_reason(&folder, name)?;
+            remove_if_there(&folder.join(reason_of(name)))?;
+            remove_if_there(&folder.join(tries_of(name)))?;
             flush_folder(&folder)
         })
     }
@@ -152,7 +153,7 @@ impl Shelf {
             // Should the machine stop between the two, the same key comes again and counts once.
             spool.put(&entry)?;
             std::fs::remove_file(from.join(name))?;
-            remove_reason(&from, name)?;
+            remove_if_there(&from.join(reason_of(name)))?;
             flush_folder(&from)
         })
     }
@@ -325,13 +326,6 @@ fn next_key(key: &str) -> String {
     match number.parse::<u32>() {
         Ok(number) => format!("{base}~{}", number.saturating_add(1)),
         Err(_) => format!("{key}~2"),
-    }
-}
-
-fn remove_reason(folder: &Path, name: &str) -> std::io::Result<()> {
-    match std::fs::remove_file(folder.join(reason_of(name))) {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
     }
 }
 

@@ -303,3 +303,68 @@ fn folders_that_are_not_ours_alone_are_refused() {
     std::os::unix::fs::symlink(home.path().join("elsewhere"), made.folder.join(&name)).unwrap();
     assert!(drain(&made, far(), |_| panic!("sent")).is_err());
 }
+
+/// The bank's own error for one document, again and again, while it takes others: after so many tries
+/// the document is set aside with its reason, and what waits behind it is sent.
+#[test]
+fn a_document_that_always_fails_is_set_aside() {
+    let Bench { spool, .. } = &bench();
+    let failed = || Outcome::new(Condition::Internal, "internal error: x");
+    for (key, object) in [("k1", "a"), ("k2", "a")] {
+        spool.put(&entry(key, object)).unwrap();
+    }
+    for round in 1..drain::MAX_TRIES {
+        let other = format!("o{round}");
+        spool.put(&entry(&other, &other)).unwrap();
+        let (report, sent) = run(spool, |key| if key == "k1" { failed() } else { done() });
+        assert_eq!(sent, ["k1", other.as_str()]);
+        assert_eq!((report.quarantined, report.left), (0, 2), "{round}");
+        assert_eq!(report.gave_up, None);
+    }
+    let (report, sent) = run(spool, |_| failed());
+    assert_eq!(sent, ["k1"]);
+    assert_eq!((report.quarantined, report.left), (1, 1));
+    let why = report.waiting().unwrap();
+    assert!(why.starts_with("1 document set aside after 10 tries: internal error: x"));
+    let folder = spool.quarantine_folder().unwrap();
+    let reason = names(&folder).into_iter().find(|n| n.ends_with(".reason"));
+    let reason = std::fs::read_to_string(folder.join(reason.unwrap())).unwrap();
+    assert_eq!(reason, "set aside after 10 tries: internal error: x\n");
+    assert!(names(&spool.folder).iter().all(|n| !n.contains("tries")));
+    assert_eq!(run(spool, |_| done()).1, ["k2"]);
+}
+
+/// An error that all documents meet is the bank's: none of them is set aside for it, and none where
+/// there is no bank.
+#[test]
+fn what_all_documents_meet_sets_none_aside() {
+    let Bench { spool, .. } = &bench();
+    for key in ["k1", "k2"] {
+        spool.put(&entry(key, key)).unwrap();
+    }
+    for _ in 0..3 * drain::MAX_TRIES {
+        let (report, _) = run(spool, |_| Outcome::new(Condition::Internal, "x"));
+        assert_eq!((report.quarantined, report.left), (0, 2));
+        let (report, _) = run(spool, |_| Outcome::unreachable("x"));
+        assert_eq!((report.quarantined, report.left), (0, 2));
+    }
+    assert_eq!(run(spool, |_| done()).1, ["k1", "k2"]);
+}
+
+/// Two documents of different objects that always fail, while the calls' own documents are taken: the
+/// calls show that the bank works.
+#[test]
+fn a_call_whose_document_is_taken_shows_that_the_bank_works() {
+    let Bench { spool, .. } = &bench();
+    for key in ["k1", "k2"] {
+        spool.put(&entry(key, key)).unwrap();
+    }
+    for round in 1..=drain::MAX_TRIES {
+        let (mut report, _) = run(spool, |_| Outcome::new(Condition::Other, "odd"));
+        assert_eq!((report.quarantined, report.failing.len()), (0, 2));
+        spool.count_failing(&mut report).unwrap();
+        let aside = if round == drain::MAX_TRIES { 2 } else { 0 };
+        assert_eq!((report.quarantined, report.left), (aside, 2 - aside));
+    }
+    assert!(run(spool, |_| done()).1.is_empty());
+}
