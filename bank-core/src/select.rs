@@ -28,7 +28,8 @@ pub struct Payer {
     pub machine: Option<MachineId>,
     /// The only account that may pay, where the request named one (decision 16).
     pub only: Option<AccountId>,
-    /// A reservation without a user under its machine's reservation account: any member will do.
+    /// An administrative reservation, or one without a user under its machine's reservation account: any
+    /// member will do.
     pub any_member: bool,
     /// The project's name, or what was given for it.
     pub project_name: String,
@@ -100,7 +101,7 @@ pub fn resolve(directory: &Directory, scope: &Scope, whose: &Whose) -> Result<Pa
         });
     }
     let user_name = whose.user.as_deref().unwrap_or_default();
-    if whose.user.is_some() && payer.user.is_none() {
+    if whose.user.is_some() && payer.user.is_none() && !payer.any_member {
         return Err(Refusal::UserUnknown {
             user: short(user_name),
         });
@@ -221,7 +222,12 @@ pub fn for_any_member(directory: &Directory, payer: &Payer) -> Result<Vec<Candid
 /// the project's, whoever used it. Of an unknown user the project is billed, not only what is open
 /// to every project (ledger.md 2.8).
 pub fn billable(directory: &Directory, payer: &Payer) -> Vec<Candidate> {
-    let mut found = matching(directory, payer, User::AsIs);
+    let how = if payer.any_member {
+        User::AsMember
+    } else {
+        User::AsIs
+    };
+    let mut found = matching(directory, payer, how);
     let has_own = || found.iter().any(|candidate| candidate.fit[0] == 1);
     if found.is_empty() || !(payer.user.is_some() || has_own()) {
         let all = matching(directory, payer, User::Anybody);

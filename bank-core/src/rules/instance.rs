@@ -1,12 +1,12 @@
 //! Instances: made, found, closed (decisions 11 and 13).
 
 use crate::amount::Amount;
-use crate::command::{Close, Create, Repeat, Request, Whose};
+use crate::command::{Close, Create, Repeat, Request};
 use crate::effects::{
     Closed, Created, Delta, Effects, EntryKind, InstanceChange, Outcome, RecordEvent,
 };
 use crate::ids::InstanceId;
-use crate::model::{Closing, Facts, Instance, LienState, Mode, ObjectType};
+use crate::model::{Closing, Facts, Instance, LienState, Mode};
 use crate::postings::{About, Postings};
 use crate::refusal::{Refusal, short};
 use crate::rules::quote::promise_tid;
@@ -356,31 +356,11 @@ pub(super) fn usable(
     facts: &Facts,
     ctx: &Context<'_>,
 ) -> Result<(select::Payer, Vec<select::Candidate>), Refusal> {
-    let payer = if is_administrative(request) {
-        let whose = Whose {
-            user: None,
-            ..request.whose.clone()
-        };
-        let payer = select::resolve(ctx.directory, ctx.scope, &whose)?;
-        select::Payer {
-            any_member: true,
-            ..payer
-        }
-    } else {
-        select::resolve(ctx.directory, ctx.scope, &request.whose)?
-    };
+    let payer = select::resolve(ctx.directory, ctx.scope, &request.whose)?;
     let payer = payer.knowing(ctx.directory, &facts.usage, &facts.group);
     let user = request.whose.user.as_deref().unwrap_or_default();
     let candidates = select::candidates(ctx.directory, &payer, user)?;
     Ok((payer, candidates))
-}
-
-/// Whether a request is for an administrative reservation of Moab: its owner is `root`, who is no user of
-/// the bank, and it names the account that pays (nami.md 3.2). Any member's account may pay.
-fn is_administrative(request: &Request) -> bool {
-    request.object_type == ObjectType::Reservation
-        && request.whose.user.as_deref() == Some("root")
-        && request.whose.project.is_some()
 }
 
 /// The mode that a request falls under.

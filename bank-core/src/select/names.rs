@@ -67,12 +67,20 @@ impl<'a> Names<'a> {
         self.found(directory).0
     }
 
+    /// Whether it is an administrative reservation of Moab: its owner is `root`, who is no user of the
+    /// bank, and it names the account that pays (nami.md 3.2). Any member's account may pay.
+    fn is_administrative(&self) -> bool {
+        self.for_reservation && self.user == Some("root") && self.project.is_some()
+    }
+
     /// With the project, and the name that it was looked for by.
     fn found<'d>(&self, directory: &'d Directory) -> (Payer, Option<&'d Project>, Option<&'a str>)
     where
         'd: 'a,
     {
-        let user = self.user.and_then(|name| directory.user_named(name));
+        let is_administrative = self.is_administrative();
+        let user = self.user.filter(|_| !is_administrative);
+        let user = user.and_then(|name| directory.user_named(name));
         let machine = directory.machine_named(self.machine);
         let by_default = user
             .and_then(|u| u.default_project)
@@ -87,7 +95,8 @@ impl<'a> Names<'a> {
         let mut payer = Payer {
             user: user.map(|u| u.id),
             machine: machine.map(|m| m.id),
-            any_member: name.is_some() && name == of_reservations && self.user.is_none(),
+            any_member: is_administrative
+                || (name.is_some() && name == of_reservations && self.user.is_none()),
             ..Payer::default()
         };
         let project = match name {

@@ -133,6 +133,7 @@ fn a_reservation_of_root_holds_money_of_the_account_that_it_names() {
                 other => panic!("{other:?}"),
             };
             request.object_type = ObjectType::Reservation;
+            request.whose.for_reservation = true;
             request.whose.user = Some("root".to_owned());
             if !names_project {
                 request.whose.project = None;

@@ -5,6 +5,7 @@
 //! The documents are our own small ones; where the shared samples are, all cases run a second time
 //! over those.
 
+mod administrative;
 mod bad;
 mod beyond;
 mod channels;
