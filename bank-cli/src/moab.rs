@@ -9,6 +9,7 @@ mod common;
 mod config;
 mod failure;
 mod gold;
+mod names;
 mod native;
 mod read;
 #[cfg(test)]
@@ -126,6 +127,7 @@ fn one(config: &Config<'_>, facts: &Facts, report: &mut Report) {
     if config.managers.is_empty() {
         return;
     }
+    names::check(config, report);
     let (native, gold) = (config.is_native(), config.is_gold());
     if native {
         native::check(config, facts, report);

@@ -1,46 +1,13 @@
 //! A scheduler that speaks the Gold protocol to the bank's gateway (`gold-wire.md` 9, `nami.md` 8).
 
+use bank_api::gold::{LONGEST_KEY, Unfit, check_key};
+
 use super::config::{Config, manager_of};
 use super::read::{Attribute, Block};
 use super::{Facts, Report, Scheduler};
 
-/// Longest key that every scheduler keeps whole, in characters.
-const MAX_KEY: usize = 63;
-/// The attributes of `AMCFG` that Maui understands.
-const MAUI_KNOWS: [&str; 12] = [
-    "APPENDMACHINENAME",
-    "CHARGEPOLICY",
-    "FALLBACKACCOUNT",
-    "FLUSHINTERVAL",
-    "HOST",
-    "JFACTION",
-    "PORT",
-    "SERVER",
-    "SOCKETPROTOCOL",
-    "TIMEOUT",
-    "TYPE",
-    "WIREPROTOCOL",
-];
-
 pub(super) fn check(config: &Config<'_>, _: &Facts, report: &mut Report) {
     server(config, report);
-    if config.scheduler == Scheduler::Maui {
-        for attribute in config.attributes() {
-            let is_known = MAUI_KNOWS.contains(&attribute.name.as_str());
-            if !is_known && !attribute.name.ends_with("URL") && !attribute.name.is_empty() {
-                let change = match attribute.name.as_str() {
-                    "JOBFAILUREACTION" | "DEFERJOBONFAILURE" => config.line("JFACTION=DEFER"),
-                    _ => "take it out".to_owned(),
-                };
-                report.add(
-                    "not_understood",
-                    attribute.at,
-                    format!("Maui does not know {} and passes over it", attribute.name),
-                    change,
-                );
-            }
-        }
-    }
     keys(config, report);
 }
 
@@ -141,22 +108,23 @@ fn key(secret: &Attribute<'_>, example: &str, report: &mut Report) {
         report.add("key_missing", secret.at, "the key is empty", example);
         return;
     }
-    if length > MAX_KEY {
+    if length > LONGEST_KEY {
         report.add(
             "key_too_long",
             secret.at,
             format!(
-                "the key has {length} characters; schedulers keep {MAX_KEY} of them, and no \
+                "the key has {length} characters; schedulers keep {LONGEST_KEY} of them, and no \
                  signature fits"
             ),
             example,
         );
     }
-    if !secret.value.chars().all(|c| c.is_ascii_alphanumeric()) {
+    if check_key(secret.value.as_bytes()) == Err(Unfit::Character) {
         report.add(
             "key_characters",
             secret.at,
-            "the key has other characters than letters and digits, which schedulers may cut off",
+            "the key has a character that schedulers do not read as it is: a blank, # \\ \" ' or one \
+             outside of ASCII",
             example,
         );
     }

@@ -186,6 +186,11 @@ fn each_mistake_of_a_moab_with_programs() {
             "JOBFAILUREACTION=HODL".into(),
             "6 not_understood",
         ),
+        (
+            "FLUSHINTERVAL=hour",
+            "FLUSHINTERVL=hour".into(),
+            "5 not_understood",
+        ),
         ("TYPE=NATIVE", String::new(), "1 type_missing"),
         ("TYPE=NATIVE", "TYPE=QBANK".into(), "1 type_missing"),
         (

@@ -43,6 +43,35 @@ fn a_right_configuration_ends_with_0() {
     );
 }
 
+/// A name with a slip in it is passed over by the scheduler: the finding names the nearest that it reads.
+#[test]
+fn a_name_that_is_not_read_is_a_finding() {
+    let bank = Bank::new();
+    let text = right(&bank)
+        .replace("FLUSHINTERVAL=hour", "FLUSHINTERVL=hour")
+        .replace("FALLBACKACCOUNT", "FalbackAccount")
+        .replace("TIMEOUT=10", "TIMEOUT=10 COLOUR=red");
+    let file = write(&bank, "moab.cfg", &text);
+    let ran = check(&bank, &[&file]);
+    assert_eq!(ran.exit, 1, "{}", ran.stderr);
+    for (line, name, change) in [
+        (1, "FLUSHINTERVL", "AMCFG[bank]  FLUSHINTERVAL=hour"),
+        (
+            2,
+            "FALBACKACCOUNT",
+            "AMCFG[bank]  FALLBACKACCOUNT=freecycle",
+        ),
+        (2, "COLOUR", "take it out"),
+    ] {
+        let said =
+            format!("{file}:{line}: not_understood: Moab does not know {name} and passes over it");
+        let found = ran.stdout.lines().position(|l| l == said);
+        let found = found.unwrap_or_else(|| panic!("no {said:?} in {}", ran.stdout));
+        let next = ran.stdout.lines().nth(found + 1).unwrap();
+        assert!(next.ends_with(change), "{next}");
+    }
+}
+
 #[test]
 fn findings_name_file_line_and_change() {
     let bank = Bank::new();

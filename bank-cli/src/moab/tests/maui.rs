@@ -52,7 +52,12 @@ fn each_mistake_of_a_maui() {
         ("CSALGO=HMAC64", "CSALGO=HMAC", "p:1 key_algorithm"),
         (KEY, "", "p:1 key_missing"),
         (KEY, long.as_str(), "p:1 key_too_long"),
-        (KEY, "a-b", "p:1 key_characters"),
+        (
+            "FALLBACKACCOUNT=freecycle",
+            "FALLBACKACOUNT=freecycle",
+            "m:3 not_understood",
+        ),
+        (KEY, "a\\b", "p:1 key_characters"),
     ] {
         assert!(MAUI.contains(from) || private.contains(from), "{from}");
         let files = [
