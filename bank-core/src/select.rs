@@ -267,6 +267,15 @@ pub fn unfit(
     found
 }
 
+/// Where money above these accounts stays out of reach: an account that overflows into its parent, and
+/// that parent, whose own lists do not let the request spend.
+pub fn held_back<'a>(
+    directory: &'a Directory,
+    candidates: &[Candidate],
+) -> Option<(&'a Account, &'a Account)> {
+    lists::held_back(directory, candidates)
+}
+
 /// The allocations that are billed, in the order in which they pay. Where those that match have
 /// none to bill, all of the project's do.
 pub fn billing_order(

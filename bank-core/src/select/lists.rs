@@ -109,6 +109,26 @@ fn overflow(directory: &Directory, found: &mut Vec<Candidate>) {
     }
 }
 
+/// The first link that overflows only as far as the lists above it allow, and where they do not: the
+/// account below, and the one above that would pay otherwise.
+pub(super) fn held_back<'a>(
+    directory: &'a Directory,
+    found: &[Candidate],
+) -> Option<(&'a Account, &'a Account)> {
+    let pays = |id: AccountId| found.iter().any(|c| c.account == id);
+    found.iter().find_map(|candidate| {
+        let mut below = directory.account(candidate.account)?;
+        for parent in directory.above(candidate.account) {
+            match below.link?.overflow {
+                Overflow::No => return None,
+                Overflow::Listed if !pays(parent.id) => return Some((below, parent)),
+                Overflow::Listed | Overflow::Any => below = parent,
+            }
+        }
+        None
+    })
+}
+
 /// One request against the lists.
 struct Asked<'a> {
     directory: &'a Directory,

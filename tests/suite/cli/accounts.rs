@@ -177,6 +177,40 @@ fn a_deposit_into_a_tree_tells_where_it_went() {
     bank.verify();
 }
 
+/// A project below another: its account overflows into one that only the project above may spend from. Who
+/// is short is told what lets it pay, and that helps.
+#[test]
+fn an_overflow_that_lists_hold_back_names_the_other_one() {
+    let mut bank = Setup::new().chemistry(1000).start();
+    bank.bank_ok(&["project", "add", "organic", "--parent", "chemistry"]);
+    bank.bank_ok(&["project", "members", "add", "organic", "amy"]);
+    bank.bank_ok(&[
+        "account",
+        "set",
+        "organic",
+        "--parent",
+        "chemistry",
+        "--overflow",
+    ]);
+    bank.bank_ok(&["deposit", "organic", "10"]);
+    let hint = "bank account set organic --overflow-any";
+    let of = [
+        "-A", "organic", "-u", "amy", "-m", "colony", "--procs", "1", "--wall", "100",
+    ];
+    let quote = [&["quote"][..], &of].concat();
+    let reserve = [&["reserve", "j1"][..], &of].concat();
+    for asked in [&quote, &reserve] {
+        let ran = bank.bank(asked);
+        assert_eq!(ran.exit, 3, "{}{}", ran.stdout, ran.stderr);
+        assert!(ran.stderr.contains(hint), "{}", ran.stderr);
+    }
+    bank.bank_ok(&["account", "set", "organic", "--overflow-any"]);
+    for asked in [&quote, &reserve] {
+        bank.bank_ok(asked);
+    }
+    bank.verify();
+}
+
 #[test]
 fn what_makes_no_tree_is_refused_in_one_line() {
     let mut bank = Bank::new();

@@ -43,6 +43,7 @@ mod monitor;
 mod named;
 mod object;
 mod ondemand;
+mod overflow;
 mod pages;
 mod path;
 mod project;

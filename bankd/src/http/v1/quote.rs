@@ -15,7 +15,7 @@ use bank_core::time::Seconds;
 use bank_core::usage::Usage;
 
 use super::call::{Call, Handled, rendered};
-use super::{explain, shape};
+use super::{explain, overflow, shape};
 use crate::answer::Answer;
 use crate::http::error::Failure;
 use crate::keys;
@@ -47,13 +47,16 @@ pub(super) async fn quote(call: Call) -> Handled {
         let failed = |_| Failure::new("internal", "no random numbers");
         request.tid = keys::new_tid().map_err(failed)?;
     }
+    let overflow = overflow::hint(&call, &request.whose, &request.usage, &request.group);
     if guarantee {
-        let done = call.write(Command::Quote(request), render).await?;
+        let mut done = call.write(Command::Quote(request), render).await?;
+        overflow::add(&mut done, overflow);
         return Ok(done.into_response());
     }
     let fallback = fallback_hint(&call, &request);
     let command = Command::Quote(request);
     let mut done = call.write_unkeyed(command, render).await?;
+    overflow::add(&mut done, overflow);
     if let Some(hint) = fallback {
         done.tell_once(|problem: &mut Problem| {
             if problem.code == "insufficient_funds" {

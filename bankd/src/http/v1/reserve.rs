@@ -10,6 +10,7 @@ use bank_core::time::Seconds;
 
 use super::call::{Call, Handled, rendered};
 use super::object::{find_quote, object_of};
+use super::overflow;
 use super::shape::{self, read_time};
 use crate::answer::Answer;
 use crate::writer::Decided;
@@ -19,8 +20,11 @@ pub(super) async fn reserve(call: Call) -> Handled {
     let new: NewReserve = call.json()?;
     let mut reserve = read(new, &call).map_err(|r| call.refused(&r))?;
     find_quote(&call, &mut reserve.request).await?;
-    let done = call.write(Command::Reserve(reserve), render);
-    Ok(done.await?.into_response())
+    let facts = &reserve.request.facts;
+    let overflow = overflow::hint(&call, &reserve.request.whose, &facts.usage, &facts.group);
+    let mut done = call.write(Command::Reserve(reserve), render).await?;
+    overflow::add(&mut done, overflow);
+    Ok(done.into_response())
 }
 
 fn read(mut new: NewReserve, call: &Call) -> Result<Reserve, Refusal> {

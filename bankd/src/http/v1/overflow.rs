@@ -1,0 +1,40 @@
+//! Why money of an account above stays out of reach, for who asked and was short.
+
+use bank_api::error::Problem;
+use bank_core::command::Whose;
+use bank_core::select;
+use bank_core::usage::Usage;
+
+use super::call::Call;
+use super::done::Done;
+
+/// What to do where an account overflows into its parent, and the parent's own lists keep the request
+/// out; none where the caller may not see both.
+pub(super) fn hint(call: &Call, whose: &Whose, usage: &Usage, group: &str) -> Option<String> {
+    let directory = call.directory();
+    let payer = select::find(directory, whose).knowing(directory, usage, group);
+    let user = whose.user.as_deref();
+    let found = match user {
+        None => select::for_any_member(directory, &payer),
+        Some(user) => select::candidates(directory, &payer, user),
+    };
+    let (below, above) = select::held_back(directory, &found.ok()?)?;
+    if !(call.view.sees_account(below) && call.view.sees_account(above)) {
+        return None;
+    }
+    let (below, above, project) = (&below.name, &above.name, &payer.project_name);
+    Some(format!(
+        "account {below:?} overflows into {above:?}, but the lists of {above:?} do not let {project} \
+         spend from it; to let it pay whatever they say: bank account set {below} --overflow-any"
+    ))
+}
+
+/// Puts a hint into the refusal of who was short, in place of the general one.
+pub(super) fn add(done: &mut Done, hint: Option<String>) {
+    let Some(hint) = hint else { return };
+    done.tell_once(|problem: &mut Problem| {
+        if problem.code == "insufficient_funds" {
+            problem.hint = Some(hint);
+        }
+    });
+}
