@@ -263,7 +263,10 @@ pub(crate) fn start(data: &DataDir, config: Config) -> Result<(Arc<App>, records
 }
 
 /// The same with a ledger clock of the caller's choice, who is told whether it is a test bank.
-pub(crate) fn start_with(
+///
+/// # Errors
+/// If the bank cannot be opened, its journal is broken, or a thread cannot be started.
+pub fn start_with(
     data: &DataDir,
     config: Config,
     clock: impl FnOnce(bool) -> Result<Arc<dyn LedgerClock>, String>,

@@ -23,6 +23,7 @@ mod imports;
 mod ingest;
 mod kill;
 mod ledger;
+mod lives;
 mod nami;
 mod openapi;
 mod operations;

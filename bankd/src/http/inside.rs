@@ -1,5 +1,5 @@
 //! Requests from inside the process, through the same routes and the same frame as all others: for
-//! commands that play on a bank of their own (`bankd replay`).
+//! commands that play on a bank of their own (`bankd replay`), and for tests.
 
 use std::sync::Arc;
 
@@ -45,7 +45,21 @@ impl Inside {
         fields: &[(&str, &str)],
         body: Vec<u8>,
     ) -> anyhow::Result<(u16, Bytes)> {
-        let mut request = Request::post(target);
+        self.send("POST", target, fields, body).await
+    }
+
+    /// Sends a request of any method: status and body.
+    ///
+    /// # Errors
+    /// If method, target or fields are none.
+    pub async fn send(
+        &self,
+        method: &str,
+        target: &str,
+        fields: &[(&str, &str)],
+        body: Vec<u8>,
+    ) -> anyhow::Result<(u16, Bytes)> {
+        let mut request = Request::builder().method(method).uri(target);
         for (name, value) in fields {
             request = request.header(*name, *value);
         }

@@ -303,23 +303,25 @@ fn used() -> Text {
         &[
             "amy/P/colony",
             "amy/P/colony",
+            "bob/P/colony",
             "amy/N/colony",
+            "amy/X/colony",
             "amy/W/colony",
             "amy/P/blue",
         ][..],
     );
+    // A record of P1 comes again in the name of somebody else.
+    let id = prop_oneof![6 => Just(None), 1 => Just(Some("P"))];
     (
-        by,
+        (by, id),
         select(&["1p", "2p"][..]),
         select(&["15s", "60s"][..]),
         ran,
         how,
     )
-        .prop_map(|(by, processors, limit, ran, how)| {
-            format!(
-                "usage {}1 by={by} {processors} {limit} ran={ran}{how}",
-                project(by)
-            )
+        .prop_map(|((by, id), processors, limit, ran, how)| {
+            let id = id.unwrap_or_else(|| project(by));
+            format!("usage {id}1 by={by} {processors} {limit} ran={ran}{how}")
         })
         .boxed()
 }
