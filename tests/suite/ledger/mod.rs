@@ -48,6 +48,7 @@ mod fixture;
 mod ground;
 mod history;
 mod many;
+mod meetings;
 mod memory;
 mod model;
 mod naive;

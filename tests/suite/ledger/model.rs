@@ -9,14 +9,14 @@
 use super::bench::BEFORE;
 use super::fixture::T0;
 use super::ground::{Ground, Line, Tx};
+use super::meetings::{MEETINGS, Meetings};
 use super::memory::Memory;
 use super::naive::Naive;
 use super::reply::refused;
 use super::script::{Known, SITES, Step, WORLD, command, script, site};
 use super::seen;
 use super::sqlite::Sqlite;
-use bank_core::command::{After, Command};
-use bank_core::effects::{EntryKind, Transaction};
+use bank_core::command::Command;
 use bank_core::model::InstanceKey;
 use bank_core::time::{Seconds, Timestamp};
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
@@ -68,7 +68,7 @@ fn random_commands_do_what_the_naive_reference_does() {
     let outcome = runner.run(&script(LONGEST), |script| {
         let mut trio = worlds[script.site].borrow_mut().copy();
         let played = trio.play(&script.steps);
-        met.borrow_mut().append(&mut trio.met);
+        met.borrow_mut().append(&mut trio.meetings.met);
         for (op, [accepted, refused]) in trio.tally {
             let mut all = tally.borrow_mut();
             let counts = all.entry(op).or_default();
@@ -91,18 +91,6 @@ fn random_commands_do_what_the_naive_reference_does() {
     let missing: Vec<_> = MEETINGS.iter().filter(|one| !met.contains(*one)).collect();
     assert!(missing.is_empty(), "no script meets {missing:?}");
 }
-
-/// What must come together in some scripts, beside that every command is there.
-const MEETINGS: [&str; 8] = [
-    "a debt that ended",
-    "a refund of a debt that ended",
-    "a refund after the end of a window",
-    "a reissued refund",
-    "an amended use",
-    "an amended use of somebody else",
-    "a charge under a changed rate",
-    "an undo of an undo",
-];
 
 /// Every command of the ledger; keys move no money, and their rules are tested elsewhere.
 const EVERY: [&str; 39] = [
@@ -178,8 +166,7 @@ struct Trio {
     /// The transactions that can be undone.
     txs: Vec<i64>,
     tally: Tally,
-    met: BTreeSet<&'static str>,
-    is_repriced: bool,
+    meetings: Meetings,
 }
 
 impl Trio {
@@ -194,8 +181,7 @@ impl Trio {
             asked: Vec::new(),
             txs: Vec::new(),
             tally: Tally::new(),
-            met: BTreeSet::new(),
-            is_repriced: false,
+            meetings: Meetings::default(),
         };
         for line in WORLD {
             trio.step(line)
@@ -207,7 +193,7 @@ impl Trio {
         }
         trio.asked.clear();
         trio.txs.clear();
-        trio.is_repriced = false;
+        trio.meetings = Meetings::default();
         trio.clock = T0;
         trio
     }
@@ -221,8 +207,7 @@ impl Trio {
             asked: Vec::new(),
             txs: Vec::new(),
             tally: Tally::new(),
-            met: BTreeSet::new(),
-            is_repriced: false,
+            meetings: Meetings::default(),
         }
     }
 
@@ -270,48 +255,12 @@ impl Trio {
         if let (Command::Reserve(reserve), false) = (&command, is_refused) {
             self.covered(&reserve.request.key())?;
         }
-        self.meet(&command, &answer, before);
         let new = &self.memory.book.journal[before..];
+        self.meetings.meet(&command, &answer, new);
         let own = new.iter().find(|tx| UNDOABLE.contains(&tx.op));
         self.txs.extend(own.map(|tx| tx.id.0));
         self.asked.push(Asked { command, answer });
         Ok(())
-    }
-
-    /// Notes which of the [`MEETINGS`] a command is.
-    fn meet(&mut self, command: &Command, answer: &str, before: usize) {
-        let new = &self.memory.book.journal[before..];
-        let ended = |tx: &Transaction| {
-            let mut entries = tx.entries.iter();
-            tx.op == "boundary"
-                && entries.any(|e| e.kind == EntryKind::Expire && e.delta.active > 0)
-        };
-        let is_refund = matches!(command, Command::After(After::Refund(_)));
-        let reissues = match command {
-            Command::After(After::Refund(refund)) => refund.reissue_until.is_some(),
-            _ => false,
-        };
-        let is_amended = answer.starts_with("adjusted");
-        let is_moved = is_amended && new.iter().any(|tx| {
-            let names: BTreeSet<_> = tx.entries.iter().map(|e| (&e.project, &e.user)).collect();
-            names.len() > 1
-        });
-        let is_charge = matches!(command, Command::Charge(_)) && !answer.starts_with("refused");
-        self.is_repriced |= command.op() == "rate_set" && !answer.starts_with("refused");
-        for (one, is_met) in [
-            ("a debt that ended", new.iter().any(ended)),
-            ("a refund of a debt that ended", answer.contains("ended debt")),
-            ("a refund after the end of a window", is_refund && answer.contains("expired")),
-            ("a reissued refund", reissues && answer.starts_with("refunded")),
-            ("an amended use", is_amended),
-            ("an amended use of somebody else", is_moved),
-            ("a charge under a changed rate", is_charge && self.is_repriced),
-            ("an undo of an undo", answer == "undid undo"),
-        ] {
-            if is_met {
-                self.met.insert(one);
-            }
-        }
     }
 
     /// The key of the command N; the world has its own.

@@ -71,6 +71,8 @@ pub(super) fn number(text: &str, places: u32) -> i128 {
     let part = part.trim_end_matches('0');
     assert!(part.len() <= width, "{text} has more than {places} places");
     let joined = format!("{whole}{part:0<width$}");
-    let number: i128 = joined.parse().unwrap_or_else(|_| panic!("{text:?} is no number"));
+    let number: i128 = joined
+        .parse()
+        .unwrap_or_else(|_| panic!("{text:?} is no number"));
     if negative { -number } else { number }
 }

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use super::exports::Pages;
 use super::house::{Answer, House};
+use super::statements;
 use super::steps::{ACCOUNTS, MACHINES, PROJECTS, Reported, Span, Step, USERS};
 
 const DAY: i64 = 86_400;
@@ -31,6 +33,10 @@ pub(super) struct Play {
     jobs: BTreeMap<u64, Running>,
     records: Vec<Value>,
     last: Option<(String, String)>,
+    /// Exports along a cursor.
+    pub(super) pages: Pages,
+    /// Statements of what is closed, as they were told then.
+    pub(super) closed: Vec<(String, String)>,
     /// What was refused as no step may be: status and body.
     pub(super) broken: Option<String>,
 }
@@ -43,6 +49,8 @@ impl Play {
             jobs: BTreeMap::new(),
             records: Vec::new(),
             last: None,
+            pages: Pages::default(),
+            closed: Vec::new(),
             broken: None,
         };
         play.world();
@@ -57,7 +65,10 @@ impl Play {
             self.must("machines", &json!({"name": name}));
         }
         for name in ["chem", "phys", "bio"] {
-            self.must("projects", &json!({"name": name, "members": ["amy", "bob"]}));
+            self.must(
+                "projects",
+                &json!({"name": name, "members": ["amy", "bob"]}),
+            );
         }
         let both = json!([{"value": "chem", "allow": true}, {"value": "phys", "allow": true}]);
         let pool = json!({"name": "pool", "projects": both, "priority": 1});
@@ -69,7 +80,9 @@ impl Play {
             ("m2", json!({"source": "slurm:m2"})),
             ("m3", json!({"source": "slurm:m3", "mode": "track"})),
         ] {
-            let answer = self.house.write("PATCH", &format!("/api/v1/machines/{machine}"), &change);
+            let answer = self
+                .house
+                .write("PATCH", &format!("/api/v1/machines/{machine}"), &change);
             assert!(answer.is_good(), "{}", answer.text);
         }
     }
@@ -86,6 +99,10 @@ impl Play {
                 self.house.pass(*seconds);
                 return;
             }
+            Step::Export => {
+                self.pages.go_on(&self.house);
+                return;
+            }
             Step::Reserve { .. }
             | Step::Interim { .. }
             | Step::End { .. }
@@ -99,13 +116,23 @@ impl Play {
                 let records = all.iter().map(|one| self.record(*one)).collect();
                 self.chunk(records)
             }
-            Step::Amend { back, percent, project, user } => {
-                self.amend(*back, *percent, *project, *user)
-            }
+            Step::Amend {
+                back,
+                percent,
+                project,
+                user,
+            } => self.amend(*back, *percent, *project, *user),
             Step::Undo { back, reversals } => self.undo(*back, *reversals),
             Step::Extend { back, days } => self.extend(*back, *days),
             _ => self.plain(step),
         };
+        match (step, &answer) {
+            (Step::Close, Some(answer)) if answer.is_good() => {
+                self.closed = statements::closed(&self.house);
+            }
+            (Step::Reopen, _) => self.closed.clear(),
+            _ => {}
+        }
         if let Some(answer) = answer.filter(|answer| answer.status >= 500) {
             let told = format!("{} {}", answer.status, answer.text);
             self.broken.get_or_insert(told);
@@ -115,83 +142,19 @@ impl Play {
 
     /// Steps that are one request.
     fn plain(&mut self, step: &Step) -> Option<Answer> {
-        let now = self.house.now();
-        let (method, target, body) = match step {
-            Step::Deposit { account, amount, span, limit } => {
-                let mut body = json!({"name": ACCOUNTS[*account], "amount": amount.to_string()});
-                let (start, end) = match span {
-                    Span::Open => (None, None),
-                    Span::Until(days) => (None, Some(*days)),
-                    Span::Between(first, last) => (Some(*first), Some(*last)),
-                };
-                let at = |days: i64| json!(time(now.div_euclid(DAY) * DAY + days * DAY));
-                if let Some(days) = start {
-                    body["start"] = at(days);
-                }
-                if let Some(days) = end {
-                    body["end"] = at(days);
-                }
-                if *limit > 0 {
-                    body["credit_limit"] = json!(limit.to_string());
-                }
-                ("POST", "deposits".to_owned(), body)
-            }
-            Step::Withdraw { account, amount } => {
-                let body = json!({"name": ACCOUNTS[*account], "amount": amount.to_string()});
-                ("POST", "withdrawals".to_owned(), body)
-            }
-            Step::Transfer { from, to, amount } => {
-                let (from, to) = (ACCOUNTS[*from], ACCOUNTS[*to]);
-                let body = json!({"from": from, "to": to, "amount": amount.to_string()});
-                ("POST", "transfers".to_owned(), body)
-            }
-            Step::Adjust { account, amount } => {
-                let body = json!({"account": ACCOUNTS[*account], "amount": amount.to_string(), "note": "x"});
-                ("POST", "adjustments".to_owned(), body)
-            }
-            Step::Rate { which, machine } => {
-                let (rate, per) = RATES[*which];
-                let mut body = json!({"kind": "VBR", "name": "Processors", "rate": rate, "per": per});
-                if let Some(machine) = machine {
-                    body["machine"] = json!(MACHINES[*machine]);
-                }
-                ("POST", "rates".to_owned(), body)
-            }
-            Step::MachineMode { machine, mode } => {
-                let target = format!("machines/{}", MACHINES[*machine]);
-                ("PATCH", target, json!({"mode": MODES[*mode]}))
-            }
-            Step::ProjectMode { project, mode } => {
-                let target = format!("projects/{}", PROJECTS[*project]);
-                ("PATCH", target, json!({"mode": MODES[*mode]}))
-            }
-            Step::Source { machine, source } => {
-                let machine = MACHINES[*machine];
-                let source = match source {
-                    0 => "nami".to_owned(),
-                    1 => format!("slurm:{machine}"),
-                    _ => format!("pbs:{machine}"),
-                };
-                ("PATCH", format!("machines/{machine}"), json!({"source": source}))
-            }
-            Step::Assign { project } => {
-                let body = json!({"when": ["account=ghost"], "project": PROJECTS[*project]});
-                ("POST", "unmapped/assign".to_owned(), body)
-            }
-            Step::Settle { job, project } => {
-                let body = json!({"job": id(*job), "machine": machine(*job), "project": PROJECTS[*project]});
-                ("POST", "settlements".to_owned(), body)
-            }
-            Step::Close => {
-                let until = json!({"until": month(now)});
-                ("POST", "closes".to_owned(), until)
-            }
-            Step::Reopen => ("POST", "closes/undo".to_owned(), json!({})),
-            Step::Refund { job, percent, reissue } => return self.refund(*job, *percent, *reissue),
+        match step {
+            Step::Refund {
+                job,
+                percent,
+                reissue,
+            } => return self.refund(*job, *percent, *reissue),
             Step::Total { job, closes } => return self.total(*job, *closes),
-            _ => return None,
-        };
-        Some(self.house.write(method, &format!("/api/v1/{target}"), &body))
+            _ => {}
+        }
+        let now = self.house.now();
+        let (method, target, body) = money(step, now).or_else(|| rule(step, now))?;
+        let target = format!("/api/v1/{target}");
+        Some(self.house.write(method, &target, &body))
     }
 
     fn scheduled(&mut self, step: &Step) -> Option<Answer> {
@@ -200,7 +163,11 @@ impl Play {
             Step::Reserve { job, wall } => {
                 let mut running = self.jobs.get(&job).cloned().unwrap_or_default();
                 if running.is_over || running.start.is_none() {
-                    running = Running { start: Some(now), charged_until: now, is_over: false };
+                    running = Running {
+                        start: Some(now),
+                        charged_until: now,
+                        is_over: false,
+                    };
                 }
                 self.jobs.insert(job, running);
                 ("reserve", document(job, &[("WallDuration", wall)]))
@@ -209,7 +176,10 @@ impl Play {
                 let running = self.jobs.get_mut(&job).filter(|r| !r.is_over)?;
                 let seconds = now - running.charged_until;
                 running.charged_until = now;
-                ("charge", document(job, &[("ChargeDuration", seconds.max(1))]))
+                (
+                    "charge",
+                    document(job, &[("ChargeDuration", seconds.max(1))]),
+                )
             }
             Step::End { job, late, stated } => {
                 let running = self.jobs.get_mut(&job).filter(|r| !r.is_over)?;
@@ -236,7 +206,8 @@ impl Play {
 
     fn nami(&mut self, event: &str, document: &str) -> Answer {
         let target = format!("/nami/v1/{event}");
-        self.house.keyed("POST", &target, &[], document.as_bytes().to_vec())
+        self.house
+            .keyed("POST", &target, &[], document.as_bytes().to_vec())
     }
 
     fn total(&mut self, job: u64, closes: bool) -> Option<Answer> {
@@ -258,7 +229,11 @@ impl Play {
         if let Some(percent) = percent {
             let sql = "SELECT coalesce(sum(billed), 0) FROM instance WHERE object_id = ?1 AND machine = ?2";
             let read = |row: &rusqlite::Row<'_>| row.get::<_, i64>(0);
-            let billed = self.house.journal.query_row(sql, (id(job), machine(job)), read).unwrap();
+            let billed = self
+                .house
+                .journal
+                .query_row(sql, (id(job), machine(job)), read)
+                .unwrap();
             let scale = 10_i64.pow(self.house.places());
             body["amount"] = json!((billed * percent / 100 / scale).max(1).to_string());
         }
@@ -290,14 +265,20 @@ impl Play {
         let found = self.house.journal.query_row(sql, [offset], read).ok()?;
         let day = self.house.now().div_euclid(DAY) * DAY;
         let body = json!({"until": time(day + days * DAY)});
-        Some(self.house.write("PATCH", &format!("/api/v1/allocations/{found}"), &body))
+        Some(
+            self.house
+                .write("PATCH", &format!("/api/v1/allocations/{found}"), &body),
+        )
     }
 
     /// The record that a collector has of a job now.
     fn record(&mut self, reported: Reported) -> Value {
         let now = self.house.now();
         let machine = machine(reported.job);
-        let known = self.jobs.get(&reported.job).and_then(|running| running.start);
+        let known = self
+            .jobs
+            .get(&reported.job)
+            .and_then(|running| running.start);
         let start = known.unwrap_or(now - reported.age);
         let end = (start + reported.length).min(now).max(start + 1);
         let record = json!({
@@ -333,7 +314,10 @@ impl Play {
     }
 
     fn usage(&mut self, records: Vec<Value>) -> Option<Answer> {
-        Some(self.house.write("POST", "/api/v1/usage", &json!({"records": records})))
+        Some(
+            self.house
+                .write("POST", "/api/v1/usage", &json!({"records": records})),
+        )
     }
 
     /// Records as a file that is imported.
@@ -360,6 +344,96 @@ impl Play {
             }
             std::thread::yield_now();
         }
+    }
+}
+
+type Request = (&'static str, String, Value);
+
+fn post(route: &str, body: Value) -> Option<Request> {
+    Some(("POST", route.to_owned(), body))
+}
+
+/// Money by hand.
+fn money(step: &Step, now: i64) -> Option<Request> {
+    match step {
+        Step::Deposit {
+            account,
+            amount,
+            span,
+            limit,
+        } => {
+            let mut body = json!({"name": ACCOUNTS[*account], "amount": amount.to_string()});
+            let at = |days: i64| json!(time(now.div_euclid(DAY) * DAY + days * DAY));
+            if let Span::Between(first, _) = span {
+                body["start"] = at(*first);
+            }
+            if let Span::Until(last) | Span::Between(_, last) = span {
+                body["end"] = at(*last);
+            }
+            if *limit > 0 {
+                body["credit_limit"] = json!(limit.to_string());
+            }
+            post("deposits", body)
+        }
+        Step::Withdraw { account, amount } => {
+            let body = json!({"name": ACCOUNTS[*account], "amount": amount.to_string()});
+            post("withdrawals", body)
+        }
+        Step::Transfer { from, to, amount } => {
+            let (from, to) = (ACCOUNTS[*from], ACCOUNTS[*to]);
+            let body = json!({"from": from, "to": to, "amount": amount.to_string()});
+            post("transfers", body)
+        }
+        Step::Adjust { account, amount } => {
+            let (account, amount) = (ACCOUNTS[*account], amount.to_string());
+            let body = json!({"account": account, "amount": amount, "note": "x"});
+            post("adjustments", body)
+        }
+        _ => None,
+    }
+}
+
+/// What is set, and what gives usage to somebody.
+fn rule(step: &Step, now: i64) -> Option<Request> {
+    match step {
+        Step::Rate { which, machine } => {
+            let (rate, per) = RATES[*which];
+            let mut body = json!({"kind": "VBR", "name": "Processors", "rate": rate, "per": per});
+            if let Some(machine) = machine {
+                body["machine"] = json!(MACHINES[*machine]);
+            }
+            post("rates", body)
+        }
+        Step::MachineMode { machine, mode } => {
+            let target = format!("machines/{}", MACHINES[*machine]);
+            Some(("PATCH", target, json!({"mode": MODES[*mode]})))
+        }
+        Step::ProjectMode { project, mode } => {
+            let target = format!("projects/{}", PROJECTS[*project]);
+            Some(("PATCH", target, json!({"mode": MODES[*mode]})))
+        }
+        Step::Source { machine, source } => {
+            let machine = MACHINES[*machine];
+            let source = match source {
+                0 => "nami".to_owned(),
+                1 => format!("slurm:{machine}"),
+                _ => format!("pbs:{machine}"),
+            };
+            let target = format!("machines/{machine}");
+            Some(("PATCH", target, json!({"source": source})))
+        }
+        Step::Assign { project } => {
+            let body = json!({"when": ["account=ghost"], "project": PROJECTS[*project]});
+            post("unmapped/assign", body)
+        }
+        Step::Settle { job, project } => {
+            let project = PROJECTS[*project];
+            let body = json!({"job": id(*job), "machine": machine(*job), "project": project});
+            post("settlements", body)
+        }
+        Step::Close => post("closes", json!({"until": month(now)})),
+        Step::Reopen => post("closes/undo", json!({})),
+        _ => None,
     }
 }
 

@@ -18,7 +18,11 @@ pub(super) fn shortest(seed: u64, mut steps: Vec<Step>, what: &str) -> Vec<Step>
         let mut from = 0;
         while from < steps.len() {
             let until = (from + size).min(steps.len());
-            let without: Vec<Step> = steps[..from].iter().chain(&steps[until..]).cloned().collect();
+            let without: Vec<Step> = steps[..from]
+                .iter()
+                .chain(&steps[until..])
+                .cloned()
+                .collect();
             if shows(&without) {
                 steps = without;
             } else {

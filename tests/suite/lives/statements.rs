@@ -13,8 +13,12 @@ const DAY: i64 = 86_400;
 
 pub(super) fn compare(house: &House, truth: &Truth, found: &mut Differences) {
     let months = months(house.now());
-    let accounts: BTreeSet<&String> =
-        truth.moves.iter().map(|moved| &moved.account).filter(|name| !name.is_empty()).collect();
+    let accounts: BTreeSet<&String> = truth
+        .moves
+        .iter()
+        .map(|moved| &moved.account)
+        .filter(|name| !name.is_empty())
+        .collect();
     let mut closings: BTreeMap<String, i128> = BTreeMap::new();
     for account in accounts {
         of_account(house, truth, account, &months, &mut closings, found);
@@ -25,7 +29,9 @@ pub(super) fn compare(house: &House, truth: &Truth, found: &mut Differences) {
 
 /// The starts of all months of the life, and of the one after it.
 fn months(now: i64) -> Vec<String> {
-    let (mut at, mut found) = (T0, vec![month(T0)]);
+    // Records of before the bank count when they ran.
+    let first = T0 - 62 * DAY;
+    let (mut at, mut found) = (first, vec![month(first)]);
     while at < now {
         at += 26 * DAY;
         let next = month(at);
@@ -49,19 +55,68 @@ struct Told {
     parts: BTreeMap<String, (i128, i128)>,
 }
 
+/// A statement as it is told, for whoever wants to see it again.
+pub(super) fn closed(house: &House) -> Vec<(String, String)> {
+    let closes = house.get("/api/v1/closes").json();
+    let newest = &closes["items"][0];
+    let Some(until) = newest["until"]
+        .as_str()
+        .filter(|_| newest["reopened_by"].is_null())
+    else {
+        return Vec::new();
+    };
+    let accounts = house.get("/api/v1/accounts").json();
+    let names = accounts["items"].as_array().into_iter().flatten();
+    let names = names.filter_map(|account| account["name"].as_str());
+    let queries = names.flat_map(|name| {
+        let name = name.replace('#', "%23");
+        let from = month(T0);
+        let until = until.to_owned();
+        [
+            format!("account={name}&until={until}"),
+            format!("account={name}&from={from}&until={until}"),
+        ]
+    });
+    let told = queries.map(|query| {
+        let answer = house.get(&format!("/api/v1/statements?{query}"));
+        (query, answer.text)
+    });
+    told.collect()
+}
+
+/// A closed period says the same for ever.
+pub(super) fn unchanged(house: &House, kept: &[(String, String)], found: &mut Differences) {
+    for (query, text) in kept {
+        let now = house.get(&format!("/api/v1/statements?{query}")).text;
+        found.same("a closed statement is told again", query, &now, text);
+    }
+}
+
 fn ask(house: &House, query: &str, found: &mut Differences) -> Option<Told> {
     let answer = house.get(&format!("/api/v1/statements?{query}"));
     if !answer.is_good() {
-        found.push("statements answer", query, answer.text, "a statement".to_owned());
+        found.push(
+            "statements answer",
+            query,
+            answer.text,
+            "a statement".to_owned(),
+        );
         return None;
     }
     let answer = answer.json();
     let places = house.places();
-    let parts = answer["parts"].as_array().into_iter().flatten().map(|part| {
-        let name = part["name"].as_str().unwrap_or_default().to_owned();
-        let sums = (minor(&part["charged"], places), minor(&part["refunded"], places));
-        (name, sums)
-    });
+    let parts = answer["parts"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|part| {
+            let name = part["name"].as_str().unwrap_or_default().to_owned();
+            let sums = (
+                minor(&part["charged"], places),
+                minor(&part["refunded"], places),
+            );
+            (name, sums)
+        });
     Some(Told {
         opening: minor(&answer["opening"], places),
         closing: minor(&answer["closing"], places),
@@ -84,11 +139,23 @@ fn of_account(
     let mut sum = 0;
     for pair in months.windows(2) {
         let query = format!("account={name}&from={}&until={}", pair[0], pair[1]);
-        let Some(told) = ask(house, &query, found) else { return };
+        let Some(told) = ask(house, &query, found) else {
+            return;
+        };
         let key = format!("{account} {}", &pair[0][..7]);
-        found.same("statement: adds up", &key, told.opening + told.moved, told.closing);
+        found.same(
+            "statement: adds up",
+            &key,
+            told.opening + told.moved,
+            told.closing,
+        );
         if let Some(before) = before {
-            found.same("statement: opening is the closing before", &key, told.opening, before);
+            found.same(
+                "statement: opening is the closing before",
+                &key,
+                told.opening,
+                before,
+            );
         }
         lower(house, &query, &key, &told, found);
         before = Some(told.closing);
@@ -102,43 +169,72 @@ fn of_account(
     }
     let own = || truth.moves.iter().filter(|moved| moved.account == account);
     let active: i128 = own().map(|moved| i128::from(moved.active)).sum();
-    found.same("statement: all months beside the journal", account, sum, active);
+    found.same(
+        "statement: all months beside the journal",
+        account,
+        sum,
+        active,
+    );
     let all = format!("account={name}&until={}", months[months.len() - 1]);
-    let Some(told) = ask(house, &all, found) else { return };
-    found.same("statement: whole time beside the journal", account, told.closing, active);
+    let Some(told) = ask(house, &all, found) else {
+        return;
+    };
+    found.same(
+        "statement: whole time beside the journal",
+        account,
+        told.closing,
+        active,
+    );
     let mut net: BTreeMap<String, i128> = BTreeMap::new();
     for moved in own().filter(|moved| moved.is_use) {
         *net.entry(moved.user.clone()).or_default() -= i128::from(moved.active);
     }
     let seen = net_of(&told);
-    found.maps(&format!("statement of an account: by user, {account}"), &seen, &net);
+    found.maps(
+        &format!("statement of an account: by user, {account}"),
+        &seen,
+        &net,
+    );
 }
 
 fn net_of(told: &Told) -> BTreeMap<String, i128> {
     let parts = told.parts.iter();
-    parts.map(|(name, (charged, refunded))| (name.clone(), charged - refunded)).collect()
+    parts
+        .map(|(name, (charged, refunded))| (name.clone(), charged - refunded))
+        .collect()
 }
 
 /// The lower table adds up to the lines about uses of the same statement.
 fn lower(house: &House, query: &str, key: &str, told: &Told, found: &mut Differences) {
-    let answer = house.get(&format!("/api/v1/statements/entries?{query}&limit=1000")).json();
+    let answer = house
+        .get(&format!("/api/v1/statements/entries?{query}&limit=1000"))
+        .json();
     let places = house.places();
     let mut upper = 0;
     for line in answer["items"].as_array().into_iter().flatten() {
-        let is_use = line["job"].is_string() && line["kind"] != "expire" && line["kind"] != "activate";
+        let is_use =
+            line["job"].is_string() && line["kind"] != "expire" && line["kind"] != "activate";
         if is_use {
             upper -= minor(&line["amount"], places);
         }
     }
     let lower: i128 = net_of(told).values().sum();
-    found.same("statement: lower table beside the upper one", key, lower, upper);
+    found.same(
+        "statement: lower table beside the upper one",
+        key,
+        lower,
+        upper,
+    );
 }
 
 /// A balance of the past is the closing of what was open then.
 fn at_the_end(house: &House, account: &str, until: &str, closing: i128, found: &mut Differences) {
     let end = bank_api::text::parse_rfc3339(until).unwrap();
     if end > house.now() * 1_000_000 {
-        let answer = house.get(&format!("/api/v1/balances?account={}", account.replace('#', "%23")));
+        let answer = house.get(&format!(
+            "/api/v1/balances?account={}",
+            account.replace('#', "%23")
+        ));
         let amount = minor(&answer.json()["items"][0]["amount"], house.places());
         found.same("balance now beside the statement", account, amount, closing);
         return;
@@ -161,14 +257,25 @@ fn within_what_came(
     for until in &months[1..] {
         let end = bank_api::text::parse_rfc3339(until).unwrap();
         let came = |moved: &&Moved| {
-            let is_inside = ["transfer_in", "transfer_out", "activate", "expire", "cycle_reset"];
+            let is_inside = [
+                "transfer_in",
+                "transfer_out",
+                "activate",
+                "expire",
+                "cycle_reset",
+            ];
             moved.effective < end
                 && moved.amount > 0
                 && !moved.is_use
                 && moved.account != UNBILLED
                 && !is_inside.contains(&moved.kind.as_str())
         };
-        let came: i128 = truth.moves.iter().filter(came).map(|moved| i128::from(moved.amount)).sum();
+        let came: i128 = truth
+            .moves
+            .iter()
+            .filter(came)
+            .map(|moved| i128::from(moved.amount))
+            .sum();
         let has = closings.get(until).copied().unwrap_or_default();
         if has > came {
             let (has, came) = (has.to_string(), came.to_string());
@@ -180,15 +287,25 @@ fn within_what_came(
 /// Statements of users and machines: what each project was charged.
 fn of_uses(house: &House, truth: &Truth, found: &mut Differences) {
     type Name = fn(&Moved) -> &String;
-    let sides: [(&str, Name); 2] = [("user", |moved| &moved.user), ("machine", |moved| &moved.machine)];
+    let sides: [(&str, Name); 2] = [
+        ("user", |moved| &moved.user),
+        ("machine", |moved| &moved.machine),
+    ];
     for (word, name) in sides {
-        let uses = || truth.moves.iter().filter(|moved| moved.is_use && moved.amount != 0);
+        let uses = || {
+            truth
+                .moves
+                .iter()
+                .filter(|moved| moved.is_use && moved.amount != 0)
+        };
         let names: BTreeSet<&String> = uses().map(name).filter(|name| !name.is_empty()).collect();
         for one in names {
             let own: Vec<&Moved> = uses().filter(|moved| name(moved) == one).collect();
             let until = time(house.now() + 62 * DAY);
             let query = format!("{word}={one}&until={until}");
-            let Some(told) = ask(house, &query, found) else { continue };
+            let Some(told) = ask(house, &query, found) else {
+                continue;
+            };
             let mut net: BTreeMap<String, i128> = BTreeMap::new();
             for moved in &own {
                 *net.entry(moved.project.clone()).or_default() -= i128::from(moved.amount);
@@ -196,7 +313,12 @@ fn of_uses(house: &House, truth: &Truth, found: &mut Differences) {
             let key = format!("statement of a {word}: by project");
             found.maps(&key, &net_of(&told), &net);
             let all: i128 = net.values().sum();
-            found.same(&format!("statement of a {word}: sums"), one, -told.moved, all);
+            found.same(
+                &format!("statement of a {word}: sums"),
+                one,
+                -told.moved,
+                all,
+            );
             gross(&own, truth, &told, &format!("{key}, gross"), found);
         }
     }

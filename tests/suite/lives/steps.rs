@@ -43,40 +43,103 @@ pub(super) struct Reported {
 pub(super) enum Step {
     /// Time passes.
     Pass(i64),
-    Deposit { account: usize, amount: i64, span: Span, limit: i64 },
-    Withdraw { account: usize, amount: i64 },
-    Transfer { from: usize, to: usize, amount: i64 },
-    Adjust { account: usize, amount: i64 },
+    Deposit {
+        account: usize,
+        amount: i64,
+        span: Span,
+        limit: i64,
+    },
+    Withdraw {
+        account: usize,
+        amount: i64,
+    },
+    Transfer {
+        from: usize,
+        to: usize,
+        amount: i64,
+    },
+    Adjust {
+        account: usize,
+        amount: i64,
+    },
     /// Another end for an allocation, so many days from now.
-    Extend { back: usize, days: i64 },
-    Rate { which: usize, machine: Option<usize> },
-    MachineMode { machine: usize, mode: usize },
-    ProjectMode { project: usize, mode: usize },
+    Extend {
+        back: usize,
+        days: i64,
+    },
+    Rate {
+        which: usize,
+        machine: Option<usize>,
+    },
+    MachineMode {
+        machine: usize,
+        mode: usize,
+    },
+    ProjectMode {
+        project: usize,
+        mode: usize,
+    },
     /// Who charges a machine: `nami`, or a collector.
-    Source { machine: usize, source: usize },
-    Reserve { job: u64, wall: i64 },
+    Source {
+        machine: usize,
+        source: usize,
+    },
+    Reserve {
+        job: u64,
+        wall: i64,
+    },
     /// The time since the last charge.
-    Interim { job: u64 },
+    Interim {
+        job: u64,
+    },
     /// The end; `late` seconds ago, with its times stated or not.
-    End { job: u64, late: i64, stated: bool },
+    End {
+        job: u64,
+        late: i64,
+        stated: bool,
+    },
     /// The last document of the job again, with another key.
     Again,
-    Delete { job: u64 },
+    Delete {
+        job: u64,
+    },
     /// A total by hand.
-    Total { job: u64, closes: bool },
-    Refund { job: u64, percent: Option<i64>, reissue: Option<i64> },
+    Total {
+        job: u64,
+        closes: bool,
+    },
+    Refund {
+        job: u64,
+        percent: Option<i64>,
+        reissue: Option<i64>,
+    },
     /// Takes back the newest transaction of a kind but so many.
-    Undo { back: usize, reversals: bool },
+    Undo {
+        back: usize,
+        reversals: bool,
+    },
     Import(Reported),
     Chunk(Vec<Reported>),
     /// A record again: percent of its length, somebody else.
-    Amend { back: usize, percent: i64, project: Option<usize>, user: Option<usize> },
-    Assign { project: usize },
-    Settle { job: u64, project: usize },
+    Amend {
+        back: usize,
+        percent: i64,
+        project: Option<usize>,
+        user: Option<usize>,
+    },
+    Assign {
+        project: usize,
+    },
+    Settle {
+        job: u64,
+        project: usize,
+    },
     /// Closes all months that are over.
     Close,
     /// Opens the newest closed period again.
     Reopen,
+    /// An export goes on from where the one before it ended.
+    Export,
 }
 
 /// Numbers by chance that can be repeated.
@@ -122,9 +185,24 @@ pub(super) fn life(seed: u64) -> Vec<Step> {
     let mut dice = Dice::new(seed);
     let commands = 40 + dice.place(31);
     let mut steps = vec![
-        Step::Deposit { account: 0, amount: 200_000, span: Span::Open, limit: 0 },
-        Step::Deposit { account: 1, amount: 60_000, span: Span::Until(25), limit: 0 },
-        Step::Deposit { account: 3, amount: 30_000, span: Span::Until(9), limit: 0 },
+        Step::Deposit {
+            account: 0,
+            amount: 200_000,
+            span: Span::Open,
+            limit: 0,
+        },
+        Step::Deposit {
+            account: 1,
+            amount: 60_000,
+            span: Span::Until(25),
+            limit: 0,
+        },
+        Step::Deposit {
+            account: 3,
+            amount: 30_000,
+            span: Span::Until(9),
+            limit: 0,
+        },
     ];
     while steps.iter().filter(|s| !matches!(s, Step::Pass(_))).count() < commands {
         if dice.is(2) {
@@ -151,17 +229,32 @@ fn step(dice: &mut Dice) -> Step {
             which: dice.place(5),
             machine: dice.is(3).then(|| dice.place(3)),
         },
-        11..=12 => Step::MachineMode { machine: dice.place(3), mode: dice.place(4) },
-        13 => Step::ProjectMode { project: dice.place(3), mode: dice.place(5) },
-        14..=16 => Step::Source { machine: dice.place(3), source: dice.place(3) },
+        11..=12 => Step::MachineMode {
+            machine: dice.place(3),
+            mode: dice.place(4),
+        },
+        13 => Step::ProjectMode {
+            project: dice.place(3),
+            mode: dice.place(5),
+        },
+        14..=16 => Step::Source {
+            machine: dice.place(3),
+            source: dice.place(3),
+        },
         17..=49 => scheduled(dice),
         50..=56 => Step::Refund {
             job: dice.below(JOBS),
             percent: dice.is(2).then(|| dice.from(1, 99)),
             reissue: dice.is(3).then(|| dice.from(5, 60)),
         },
-        57..=64 => Step::Undo { back: dice.place(5), reversals: false },
-        65..=67 => Step::Undo { back: dice.place(3), reversals: true },
+        57..=64 => Step::Undo {
+            back: dice.place(5),
+            reversals: false,
+        },
+        65..=67 => Step::Undo {
+            back: dice.place(3),
+            reversals: true,
+        },
         68..=79 => Step::Import(reported(dice)),
         80..=82 => Step::Chunk((0..=dice.below(3)).map(|_| reported(dice)).collect()),
         83..=90 => Step::Amend {
@@ -170,10 +263,16 @@ fn step(dice: &mut Dice) -> Step {
             project: dice.is(3).then(|| dice.place(4)),
             user: dice.is(3).then(|| dice.place(3)),
         },
-        91..=93 => Step::Assign { project: dice.place(3) },
-        94..=96 => Step::Settle { job: dice.below(JOBS), project: dice.place(3) },
-        97..=98 => Step::Close,
-        _ => Step::Reopen,
+        91..=93 => Step::Assign {
+            project: dice.place(3),
+        },
+        94..=96 => Step::Settle {
+            job: dice.below(JOBS),
+            project: dice.place(3),
+        },
+        97 => Step::Close,
+        98 => Step::Export,
+        _ => [Step::Reopen, Step::Close, Step::Export][dice.place(3)].clone(),
     }
 }
 
@@ -194,10 +293,23 @@ fn money(dice: &mut Dice) -> Step {
                 limit: if dice.is(4) { 20_000 } else { 0 },
             }
         }
-        3 => Step::Withdraw { account, amount: dice.from(1, 9) * 700 },
-        4 => Step::Transfer { from: account, to: dice.place(4), amount: dice.from(1, 9) * 900 },
-        5 | 6 => Step::Adjust { account, amount: dice.from(-9, 9) * 333 },
-        _ => Step::Extend { back: dice.place(6), days: dice.from(-2, 40) },
+        3 => Step::Withdraw {
+            account,
+            amount: dice.from(1, 9) * 700,
+        },
+        4 => Step::Transfer {
+            from: account,
+            to: dice.place(4),
+            amount: dice.from(1, 9) * 900,
+        },
+        5 | 6 => Step::Adjust {
+            account,
+            amount: dice.from(-9, 9) * 333,
+        },
+        _ => Step::Extend {
+            back: dice.place(6),
+            days: dice.from(-2, 40),
+        },
     }
 }
 
@@ -205,13 +317,27 @@ fn money(dice: &mut Dice) -> Step {
 fn scheduled(dice: &mut Dice) -> Step {
     let job = dice.below(JOBS);
     match dice.below(20) {
-        0..=5 => Step::Reserve { job, wall: dice.from(1, 48) * 1800 },
+        0..=5 => Step::Reserve {
+            job,
+            wall: dice.from(1, 48) * 1800,
+        },
         6..=9 => Step::Interim { job },
-        10..=13 => Step::End { job, late: 0, stated: dice.is(2) },
-        14 => Step::End { job, late: dice.from(1, 30) * HOUR, stated: true },
+        10..=13 => Step::End {
+            job,
+            late: 0,
+            stated: dice.is(2),
+        },
+        14 => Step::End {
+            job,
+            late: dice.from(1, 30) * HOUR,
+            stated: true,
+        },
         15 => Step::Delete { job },
         16 | 17 => Step::Again,
-        _ => Step::Total { job, closes: dice.is(3) },
+        _ => Step::Total {
+            job,
+            closes: dice.is(3),
+        },
     }
 }
 
@@ -221,7 +347,11 @@ fn reported(dice: &mut Dice) -> Reported {
         1 => dice.from(1, 5) * DAY + 1,
         _ => dice.from(1, 900) * 60,
     };
-    let late = if dice.is(4) { dice.from(1, 30) * DAY } else { dice.from(0, 3) * HOUR };
+    let late = if dice.is(4) {
+        dice.from(1, 30) * DAY
+    } else {
+        dice.from(0, 3) * HOUR
+    };
     Reported {
         job: dice.below(JOBS),
         collector: usize::from(dice.is(4)),

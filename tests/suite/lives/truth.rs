@@ -73,6 +73,7 @@ struct Row {
     seconds: i64,
     processors: i128,
     amount: i64,
+    is_shadow: bool,
     reverses: Option<i64>,
 }
 
@@ -81,7 +82,6 @@ struct Entry {
     usage: Option<i64>,
     of: Option<i64>,
     key: Key,
-    instance: i64,
     amount: i64,
     shadow: i64,
 }
@@ -113,7 +113,10 @@ impl Truth {
         truth.charges(&rows, &entries, &uses, &finished);
         truth.time(&rows, &uses, &finished);
         for one in finished.iter().filter(|one| one.instance.is_none()) {
-            let charged = Charged { real: 0, shadow: one.amount.into() };
+            let charged = Charged {
+                real: 0,
+                shadow: one.amount.into(),
+            };
             let job = (one.key[3].clone(), one.job.clone());
             truth.add(&one.key, &job, charged, (one.start, one.end));
         }
@@ -127,9 +130,15 @@ impl Truth {
             own.shadow += more.shadow;
         };
         sum(self.charged.entry(key.clone()).or_default(), charged);
-        sum(&mut self.jobs.entry(job.clone()).or_default().charged, charged);
+        sum(
+            &mut self.jobs.entry(job.clone()).or_default().charged,
+            charged,
+        );
         for (month, share) in months(window) {
-            let part = Charged { real: share(charged.real), shadow: share(charged.shadow) };
+            let part = Charged {
+                real: share(charged.real),
+                shadow: share(charged.shadow),
+            };
             let own = self.monthly.entry((key.clone(), month)).or_default();
             sum(own, part);
         }
@@ -146,6 +155,13 @@ impl Truth {
             let own = self.jobs.entry(job).or_default();
             (own.has_rows, own.is_corrected) = (true, is_corrected);
         }
+        // What a collector reported and moved no money has no line in record files.
+        let sql = "SELECT DISTINCT machine, object_id FROM usage_identity";
+        let read = |r: &rusqlite::Row<'_>| Ok((r.get(0)?, r.get(1)?));
+        for job in all(journal, sql, read) {
+            let own = self.jobs.entry(job).or_default();
+            own.has_rows &= own.charged.shadow == 0 && own.charged.real != 0;
+        }
     }
 
     fn charges(
@@ -158,24 +174,33 @@ impl Truth {
         let mut moved: BTreeMap<i64, i128> = BTreeMap::new();
         for entry in entries.values() {
             if let Some(usage) = entry.usage {
-                *moved.entry(usage).or_default() -= i128::from(entry.amount) + i128::from(entry.shadow);
+                *moved.entry(usage).or_default() -=
+                    i128::from(entry.amount) + i128::from(entry.shadow);
             }
         }
         let mut seen = std::collections::BTreeSet::new();
         for entry in entries.values() {
-            let Some(row) = entry.usage.and_then(|usage| rows.get(&usage)) else { continue };
+            let Some(row) = entry.usage.and_then(|usage| rows.get(&usage)) else {
+                continue;
+            };
             let usage = entry.usage.unwrap();
-            // What lies on no allocation stands in the usage row alone.
-            let rest = if seen.insert(usage) { i128::from(row.amount) - moved[&usage] } else { 0 };
-            let in_shadow = entry.shadow != 0 || (rest != 0 && entry.amount == 0);
-            if rest != 0 && !in_shadow {
-                self.odd.push(format!("usage {usage}: its entries leave {rest}"));
+            // Of shadow money what lies on no allocation stands in the usage row alone.
+            let rest = if seen.insert(usage) {
+                i128::from(row.amount) - moved[&usage]
+            } else {
+                0
+            };
+            if rest != 0 && !row.is_shadow {
+                self.odd
+                    .push(format!("usage {usage}: its entries leave {rest}"));
             }
             let charged = Charged {
                 real: -i128::from(entry.amount),
-                shadow: rest - i128::from(entry.shadow),
+                shadow: if row.is_shadow { rest } else { 0 } - i128::from(entry.shadow),
             };
-            let own = finished.iter().find(|one| one.instance == Some(row.instance));
+            let own = finished
+                .iter()
+                .find(|one| one.instance == Some(row.instance));
             let window = own.map_or_else(
                 || {
                     let root = root(entry, entries, rows).unwrap_or(row);
@@ -183,13 +208,20 @@ impl Truth {
                 },
                 |one| (one.start, one.end),
             );
-            let job = uses.get(&row.instance).map(|of| of.job.clone()).unwrap_or_default();
-            let _ = entry.instance;
+            let job = uses
+                .get(&row.instance)
+                .map(|of| of.job.clone())
+                .unwrap_or_default();
             self.add(&entry.key, &job, charged, window);
         }
     }
 
-    fn time(&mut self, rows: &BTreeMap<i64, Row>, uses: &BTreeMap<i64, Use>, finished: &[Finished]) {
+    fn time(
+        &mut self,
+        rows: &BTreeMap<i64, Row>,
+        uses: &BTreeMap<i64, Use>,
+        finished: &[Finished],
+    ) {
         let mut by_tx: BTreeMap<(i64, i64), Vec<&Row>> = BTreeMap::new();
         for row in rows.values() {
             by_tx.entry((row.instance, row.tx)).or_default().push(row);
@@ -197,7 +229,9 @@ impl Truth {
         let is_said = |id: i64| finished.iter().any(|one| one.instance == Some(id));
         let mut found: Vec<(Job, [String; 3], i128, (i64, i64))> = Vec::new();
         for ((instance, tx), own) in &by_tx {
-            let Some(of) = uses.get(instance).filter(|_| !is_said(*instance)) else { continue };
+            let Some(of) = uses.get(instance).filter(|_| !is_said(*instance)) else {
+                continue;
+            };
             let (mut sign, mut counted) = (1, own);
             // What takes a transaction back is the opposite of that one.
             while let Some(undone) = counted
@@ -222,7 +256,12 @@ impl Truth {
                 None => (project, user),
             };
             let job = (machine.clone(), one.job.clone());
-            found.push((job, [project, user, machine], one.core, (one.start, one.end)));
+            found.push((
+                job,
+                [project, user, machine],
+                one.core,
+                (one.start, one.end),
+            ));
         }
         let mut spans: BTreeMap<Job, (i64, i64)> = BTreeMap::new();
         for (job, whose, core, window) in found {
@@ -262,7 +301,11 @@ fn months((start, end): (i64, i64)) -> Vec<(String, Share)> {
     let first_of_next = |at: i64| {
         let text = bank_api::text::format_rfc3339(at);
         let (year, month): (i64, i64) = (text[..4].parse().unwrap(), text[5..7].parse().unwrap());
-        let (year, month) = if month == 12 { (year + 1, 1) } else { (year, month + 1) };
+        let (year, month) = if month == 12 {
+            (year + 1, 1)
+        } else {
+            (year, month + 1)
+        };
         bank_api::text::parse_rfc3339(&format!("{year}-{month:02}-01T00:00:00Z")).unwrap()
     };
     let (mut at, mut found): (i64, Vec<(String, Share)>) = (start, Vec::new());
@@ -277,14 +320,20 @@ fn months((start, end): (i64, i64)) -> Vec<(String, Share)> {
     found
 }
 
-fn all<T>(journal: &Connection, sql: &str, read: impl Fn(&rusqlite::Row<'_>) -> rusqlite::Result<T>) -> Vec<T> {
+fn all<T>(
+    journal: &Connection,
+    sql: &str,
+    read: impl Fn(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
+) -> Vec<T> {
     let mut statement = journal.prepare_cached(sql).unwrap();
     let rows = statement.query_map([], |row| read(row)).unwrap();
     rows.map(Result::unwrap).collect()
 }
 
 fn usage_rows(journal: &Connection) -> BTreeMap<i64, Row> {
-    let sql = "SELECT u.id, u.instance, u.tx, u.at, u.charged_s, u.processors, u.amount, t.reverses
+    let sql =
+        "SELECT u.id, u.instance, u.tx, u.at, u.charged_s, u.processors, u.amount, t.reverses,
+                   u.billing = 'shadow'
                FROM usage u JOIN tx t ON t.id = u.tx";
     all(journal, sql, |r| {
         let processors: String = r.get(5)?;
@@ -297,6 +346,7 @@ fn usage_rows(journal: &Connection) -> BTreeMap<i64, Row> {
             processors: billionths / 1_000_000_000,
             amount: r.get(6)?,
             reverses: r.get(7)?,
+            is_shadow: r.get(8)?,
         };
         Ok((r.get(0)?, row))
     })
@@ -310,13 +360,12 @@ fn entries(journal: &Connection, moves: &mut Vec<Moved>) -> BTreeMap<i64, Entry>
         FROM entry e JOIN tx t ON t.id = e.tx LEFT JOIN account a ON a.id = e.account
         LEFT JOIN correction c ON c.entry = e.id ORDER BY e.id";
     let read = |r: &rusqlite::Row<'_>| {
-        let (account, instance): (Option<String>, Option<i64>) = (r.get(4)?, r.get(7)?);
+        let account: Option<String> = r.get(4)?;
         let account = account.unwrap_or_default();
         let entry = Entry {
             usage: r.get(1)?,
             of: r.get(2)?,
             key: [r.get(3)?, account.clone(), r.get(5)?, r.get(6)?],
-            instance: instance.unwrap_or_default(),
             amount: r.get(8)?,
             shadow: r.get(9)?,
         };

@@ -32,13 +32,17 @@ pub(super) fn compare(house: &House, truth: &Truth, found: &mut Differences) {
         }
         Some(answer.json())
     };
-    let Some(all) = ask("&by=project,account,user,machine", found) else { return };
+    let Some(all) = ask("&by=project,account,user,machine", found) else {
+        return;
+    };
     let rows = rows(&all, &["project", "account", "user", "machine"], places);
     by_owner(&rows, truth, found);
     let total = figures(&all["total"], places);
     totals(total, truth, found);
     for key in KEYS {
-        let Some(answer) = ask(&format!("&by={key}"), found) else { continue };
+        let Some(answer) = ask(&format!("&by={key}"), found) else {
+            continue;
+        };
         let own = figures(&answer["total"], places);
         found.same(&format!("usage by {key}: total"), key, own, total);
         let sum = summed(&answer, places);
@@ -55,10 +59,16 @@ fn by_owner(rows: &BTreeMap<Vec<String>, Figures>, truth: &Truth, found: &mut Di
         let whose = vec![key[0].clone(), key[2].clone(), key[3].clone()];
         *core.entry(whose).or_default() += figures.core;
     }
-    let wanted = truth.charged.iter().map(|(key, charged)| (key.to_vec(), *charged));
+    let wanted = truth
+        .charged
+        .iter()
+        .map(|(key, charged)| (key.to_vec(), *charged));
     charged("usage: charged", &seen, &wanted.collect(), found);
-    let wanted: BTreeMap<Vec<String>, i128> =
-        truth.core.iter().map(|(key, core)| (key.to_vec(), *core)).collect();
+    let wanted: BTreeMap<Vec<String>, i128> = truth
+        .core
+        .iter()
+        .map(|(key, core)| (key.to_vec(), *core))
+        .collect();
     found.maps("usage: core time", &core, &wanted);
 }
 
@@ -71,7 +81,14 @@ fn charged<K: Ord + Clone + std::fmt::Debug>(
 ) {
     let real = |map: &BTreeMap<K, Charged>, apart: bool| -> BTreeMap<K, i128> {
         let one = |(key, own): (&K, &Charged)| {
-            (key.clone(), if apart { own.real } else { own.real + own.shadow })
+            (
+                key.clone(),
+                if apart {
+                    own.real
+                } else {
+                    own.real + own.shadow
+                },
+            )
         };
         map.iter().map(one).collect()
     };
@@ -79,7 +96,9 @@ fn charged<K: Ord + Clone + std::fmt::Debug>(
     found.maps(what, &real(seen, apart), &real(wanted, apart));
     if apart {
         let shadow = |map: &BTreeMap<K, Charged>| -> BTreeMap<K, i128> {
-            map.iter().map(|(key, own)| (key.clone(), own.shadow)).collect()
+            map.iter()
+                .map(|(key, own)| (key.clone(), own.shadow))
+                .collect()
         };
         found.maps(&format!("{what} in shadow"), &shadow(seen), &shadow(wanted));
     }
@@ -95,7 +114,12 @@ fn totals(total: Figures, truth: &Truth, found: &mut Differences) {
         found.same("usage: total charged", "all", total.charged.real, sum.0);
         found.same("usage: total in shadow", "all", total.charged.shadow, sum.1);
     } else {
-        found.same("usage: total charged", "all", total.charged.real, sum.0 + sum.1);
+        found.same(
+            "usage: total charged",
+            "all",
+            total.charged.real,
+            sum.0 + sum.1,
+        );
     }
 }
 
@@ -121,11 +145,20 @@ fn monthly(
         (key, *charged)
     });
     charged("usage by month: charged", &seen, &wanted.collect(), found);
-    let Some(records) = ask(&format!("{by}&records=true"), found) else { return };
+    let Some(records) = ask(&format!("{by}&records=true"), found) else {
+        return;
+    };
     let of_records = rows(&records, &words, places);
     found.maps("usage by month: sums and records", &of_sums, &of_records);
-    let Some(days) = ask("&every=day", found) else { return };
-    found.same("usage by day: sum of rows", "all", summed(&days, places), total);
+    let Some(days) = ask("&every=day", found) else {
+        return;
+    };
+    found.same(
+        "usage by day: sum of rows",
+        "all",
+        summed(&days, places),
+        total,
+    );
 }
 
 /// The rows by the values of words and the bucket, without those of nothing.
