@@ -80,8 +80,13 @@ pub(super) fn compare(house: &House, truth: &Truth, pages: &Pages, found: &mut D
         charges("ur1", &jobs, truth, found);
         cores("ur1", &jobs, truth, found);
     }
-    // What these have of time is wall time: it is compared where that was charged.
+    // What these have of time is wall time: it is compared where that was charged. Formats of finished
+    // jobs leave changes out, but for amended records.
     let whole = |job: &Job| jsonl.get(job).is_some_and(|said| said.wall == said.core);
+    let finished = |job: &Job| {
+        let is_plain = jsonl.get(job).is_some_and(|said| said.changes == 0);
+        whole(job) && (is_plain || truth.jobs.get(job).is_some_and(|own| own.is_reported))
+    };
     if let Some(ur2) = fetch(house, "ur2", found).filter(|ur2| ur2.skipped == 0) {
         let jobs = of_xml(&ur2.text, "JobUsageBlock", house.places());
         charges("ur2", &jobs, truth, found);
@@ -98,7 +103,7 @@ pub(super) fn compare(house: &House, truth: &Truth, pages: &Pages, found: &mut D
         };
         let jobs = read(&export.text)
             .into_iter()
-            .filter(|(job, _)| whole(job))
+            .filter(|(job, _)| finished(job))
             .collect();
         present(format, &jobs, truth, found);
     }

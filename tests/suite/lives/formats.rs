@@ -18,6 +18,8 @@ pub(super) struct Said {
     pub(super) wall: i128,
     /// Wall time alone.
     pub(super) alone: i128,
+    /// Lines about changes after the end.
+    pub(super) changes: i128,
 }
 
 pub(super) type Jobs = BTreeMap<Job, Said>;
@@ -29,6 +31,7 @@ pub(super) fn add(jobs: &mut Jobs, job: Job, said: Said) {
     own.core += said.core;
     own.wall += said.wall;
     own.alone += said.alone;
+    own.changes += said.changes;
 }
 
 /// One row by the names of its columns; a record that another one replaces counts no more.
@@ -59,6 +62,7 @@ fn of_rows(rows: Vec<BTreeMap<String, String>>, places: u32) -> Jobs {
             core: time("charge_s") * processors,
             wall: time("wall_s") * processors,
             alone: time("wall_s"),
+            changes: i128::from(text("kind") == Some("Adjustment")),
         };
         let job = (
             text("machine").unwrap_or("").to_owned(),

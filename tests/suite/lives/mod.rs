@@ -34,8 +34,8 @@ const SEEDS: u64 = 60;
 const FIRST: u64 = 1;
 /// How long everything waits at the end of a life, so that every use is closed and recorded.
 const AFTERLIFE_S: i64 = 45 * 86_400;
-/// Different faults that a run reports with a script each.
-const SCRIPTS_MAX: usize = 12;
+/// Lives that a run cuts down at most, unless `BANK_LIVES_SCRIPTS` names another number.
+const SCRIPTS_MAX: u64 = 12;
 
 fn setting(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
@@ -86,11 +86,15 @@ fn compared(play: &Play, found: &mut Differences) {
     statements::unchanged(house, &play.closed, found);
 }
 
-/// The scripts of faults by what they are about.
+/// What a run found.
 #[derive(Debug, Default)]
 struct Faults {
+    /// Lives by what differs in them.
     lives: BTreeMap<String, Vec<u64>>,
-    scripts: Vec<String>,
+    /// Scripts by what differs and by the kinds of their steps.
+    scripts: BTreeMap<String, String>,
+    /// How many lives were cut down.
+    cut: usize,
 }
 
 #[test]
@@ -102,6 +106,7 @@ fn lives_add_up() {
             setting("BANK_LIVES_SEEDS").unwrap_or(SEEDS),
         ),
     };
+    println!("seeds {first} to {}", first + count - 1);
     let (next, faults) = (AtomicU64::new(first), Mutex::new(Faults::default()));
     let workers = std::thread::available_parallelism().map_or(1, |n| n.get().min(4));
     std::thread::scope(|scope| {
@@ -126,33 +131,37 @@ fn lives_add_up() {
         let shown = &seeds[..seeds.len().min(10)];
         writeln!(text, "{what}: {} of {count} lives, {shown:?}", seeds.len()).unwrap();
     }
-    panic!("{text}\n{}", faults.scripts.join("\n"));
+    let scripts: Vec<&str> = faults.scripts.values().map(String::as_str).collect();
+    panic!("{text}\n{}", scripts.join("\n"));
 }
 
-/// Plays one life; the first of each fault is cut down.
+/// Plays one life; the first ones that differ are cut down.
 fn judge(seed: u64, faults: &Mutex<Faults>) {
     let steps = steps::life(seed);
     let found = lived(seed, &steps);
     let mut kinds: Vec<&String> = found.iter().map(|one| &one.what).collect();
-    kinds.dedup();
     kinds.sort();
     kinds.dedup();
-    let mut fresh = None;
+    let mut wanted = None;
     {
         let mut faults = faults.lock().unwrap();
-        let room = faults.scripts.len() < SCRIPTS_MAX;
+        let most = setting("BANK_LIVES_SCRIPTS").unwrap_or(SCRIPTS_MAX);
+        if u64::try_from(faults.cut).unwrap() < most {
+            let seen = |what: &&&String| faults.lives.get(**what).map_or(0, Vec::len);
+            wanted = kinds.iter().min_by_key(seen).map(|what| (*what).clone());
+            faults.cut += usize::from(wanted.is_some());
+        }
         for what in kinds {
-            let own = faults.lives.entry(what.clone()).or_default();
-            if own.is_empty() && room {
-                fresh.get_or_insert_with(|| what.clone());
-            }
-            own.push(seed);
+            faults.lives.entry(what.clone()).or_default().push(seed);
         }
     }
-    let Some(what) = fresh else { return };
+    let Some(what) = wanted else { return };
     let script = shrink::shortest(seed, steps, &what);
     let told = report(seed, &script, &what);
-    faults.lock().unwrap().scripts.push(told);
+    let mut names: Vec<String> = script.iter().map(steps::name).collect();
+    names.dedup();
+    let place = format!("{what}: {}", names.join(" "));
+    faults.lock().unwrap().scripts.entry(place).or_insert(told);
 }
 
 /// A script with the figures that differ at its end.

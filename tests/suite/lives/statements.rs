@@ -77,9 +77,9 @@ pub(super) fn closed(house: &House) -> Vec<(String, String)> {
             format!("account={name}&from={from}&until={until}"),
         ]
     });
-    let told = queries.map(|query| {
+    let told = queries.filter_map(|query| {
         let answer = house.get(&format!("/api/v1/statements?{query}"));
-        (query, answer.text)
+        answer.is_good().then_some((query, answer.text))
     });
     told.collect()
 }

@@ -142,6 +142,13 @@ pub(super) enum Step {
     Export,
 }
 
+/// What kind of step it is.
+pub(super) fn name(step: &Step) -> String {
+    let text = format!("{step:?}");
+    let end = text.find([' ', '(', '{']).unwrap_or(text.len());
+    text[..end].to_owned()
+}
+
 /// Numbers by chance that can be repeated.
 #[derive(Clone, Debug)]
 pub(super) struct Dice(pub(super) u64);

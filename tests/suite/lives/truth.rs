@@ -32,6 +32,8 @@ pub(super) struct OfJob {
     pub(super) is_corrected: bool,
     /// It was charged by itself, and not only counted.
     pub(super) has_rows: bool,
+    /// A collector says what it used.
+    pub(super) is_reported: bool,
 }
 
 /// One journal entry of active money.
@@ -112,6 +114,10 @@ impl Truth {
         let finished = finished(journal);
         truth.charges(&rows, &entries, &uses, &finished);
         truth.time(&rows, &uses, &finished);
+        for one in &finished {
+            let job = (one.key[3].clone(), one.job.clone());
+            truth.jobs.entry(job).or_default().is_reported = true;
+        }
         for one in finished.iter().filter(|one| one.instance.is_none()) {
             let charged = Charged {
                 real: 0,

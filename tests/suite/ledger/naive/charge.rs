@@ -214,8 +214,8 @@ impl Naive {
     fn paying(&self, bill: &Bill, left: i64) -> Vec<usize> {
         let mut order = self.own_order(bill);
         if left > 0 || (bill.first.is_none() && order.is_empty()) {
-            let others = self.billable(&bill.payer, &self.instances[bill.n].facts);
-            for id in self.order(&others, bill.at) {
+            let facts = &self.instances[bill.n].facts;
+            for id in self.billing_order(&bill.payer, facts, bill.at) {
                 if !order.contains(&id) {
                     order.push(id);
                 }
@@ -275,8 +275,8 @@ impl Naive {
         if parts.is_empty() {
             let mut order = self.own_order(bill);
             if order.is_empty() {
-                let fits = self.billable(&bill.payer, &self.instances[bill.n].facts);
-                order = self.order(&fits, bill.at);
+                let facts = &self.instances[bill.n].facts;
+                order = self.billing_order(&bill.payer, facts, bill.at);
             }
             parts.extend(order.first().map(|id| (*id, 0, 0)));
         }

@@ -147,13 +147,28 @@ impl Naive {
         Ok(fits)
     }
 
-    /// Who is billed for what was used: those who may pay, else every account of the project.
+    /// Who is billed for what was used: those who may pay, else every account of the project. Of a user
+    /// that nobody knows every account of the project is, unless one of its own may pay.
     pub(super) fn billable(&self, payer: &Payer, facts: &Facts) -> Vec<Fit> {
-        let found = self.fitting(payer, facts, Reading::AsIs);
-        if found.is_empty() {
-            return self.fitting(payer, facts, Reading::ProjectOnly);
+        let mut found = self.fitting(payer, facts, Reading::AsIs);
+        let is_own = |fit: &Fit| fit.lists[0] == 1;
+        if found.is_empty() || (payer.user.is_none() && !found.iter().any(is_own)) {
+            let all = self.fitting(payer, facts, Reading::ProjectOnly);
+            let is_new = |fit: &Fit| found.iter().all(|known| known.account != fit.account);
+            let more: Vec<Fit> = all.into_iter().filter(is_new).collect();
+            found.extend(more);
         }
         found
+    }
+
+    /// The allocations that are billed. Where those who may pay have none then, every account of the
+    /// project is.
+    pub(super) fn billing_order(&self, payer: &Payer, facts: &Facts, at: Timestamp) -> Vec<usize> {
+        let order = self.order(&self.billable(payer, facts), at);
+        if order.is_empty() {
+            return self.order(&self.fitting(payer, facts, Reading::ProjectOnly), at);
+        }
+        order
     }
 
     pub(super) fn fitting(&self, payer: &Payer, facts: &Facts, how: Reading) -> Vec<Fit> {
