@@ -15,6 +15,9 @@ use super::time::{self, Time};
 /// Most characters of a name, as people count them: extended grapheme clusters.
 const NAME_MAX: usize = 256;
 
+/// Most bytes of a name: one character can have any number of marks.
+const NAME_BYTES_MAX: usize = 16 << 10;
+
 /// A record that may be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Added {
@@ -196,10 +199,13 @@ fn check_name(field: &str, text: &str) -> Result<(), String> {
     fault(text).map_or(Ok(()), |why| Err(format!("{field}: {why}")))
 }
 
-/// What keeps a text from being a name: not blank, at most 256 characters, no U+0000.
+/// What keeps a text from being a name: not blank, at most 256 characters in 16 KiB, no U+0000.
 pub(super) fn fault(text: &str) -> Option<&'static str> {
     if text.trim().is_empty() {
         return Some("empty");
+    }
+    if text.len() > NAME_BYTES_MAX {
+        return Some("longer than 16384 bytes");
     }
     // A character has at least one byte.
     if text.len() > NAME_MAX && text.graphemes(true).nth(NAME_MAX).is_some() {

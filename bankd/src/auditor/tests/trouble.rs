@@ -113,6 +113,13 @@ async fn a_long_text_is_cut_everywhere() {
             .replace("\"components\":[", &format!("\"components\":[\"{long}\",")),
         record(&long, "01T00:00:00", None, ""),
         record("b", &long, None, ""),
+        // One character, with very many marks.
+        record(
+            &format!("c{}", "\u{301}".repeat(1 << 20)),
+            "01T00:00:00",
+            None,
+            "",
+        ),
     ] {
         let reply = bank.send("POST", "/record", &body).await;
         assert_eq!(reply.status, 400);
